@@ -8,14 +8,14 @@
 
 #include "bench.h"
 #include "bus/bus.h"
-#include "nt/config.h"
+#include "nt/base/config.h"
 #include "nt/nt.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "support/inert_device.h"
-#include "x64/rewrite.h"
+#include "x64/rewrite/rewrite.h"
 #include "x64/x64.h"
 
 #define PAGE 4096u

@@ -16,7 +16,7 @@
 #include "nt/nt.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
-#include "x64/function_table.h"
+#include "x64/unwind/function_table.h"
 #include "x64/x64.h"
 
 #define MUST(condition)                                                                   \

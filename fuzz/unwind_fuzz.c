@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "x64/unwind_info.h"
+#include "x64/unwind/unwind_info.h"
 
 #define IMAGE_BYTES 4096u
 #define WORDS       256u

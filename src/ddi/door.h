@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "ddi/ddi.h"
-#include "nt/driver_call.h"
+#include "nt/ke/driver_call.h"
 #include "sim/mutex.h"
 #include "util/list.h"
 

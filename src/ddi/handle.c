@@ -2,8 +2,8 @@
 /* Host handles given to drivers: see the header. */
 #include "ddi/handle.h"
 #include "ddi/client_handle.h"
-#include "nt/current.h"
-#include "nt/kprocess.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
 #include "util/array.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and
  * the way back. */
 #include "host/host.h"
-#include "nt/image_life.h"
-#include "nt/status_name.h"
+#include "nt/io/image_life.h"
+#include "nt/base/status_name.h"
 #include "port/adapter.h"
-#include "port/adapter_info.h"
+#include "port/record/adapter_info.h"
 #include "port/driver.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/vidmm_config.h"
+#include "vidmm/record/vidmm_config.h"
 #include "vidsch/vidsch.h"
 
 struct nt_image;

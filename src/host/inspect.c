@@ -5,7 +5,7 @@
  * shows what it was told before it forgets it.
  */
 #include "host/host.h"
-#include "port/answers.h"
+#include "port/record/answers.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

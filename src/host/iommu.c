@@ -2,9 +2,9 @@
 /* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual
  * machines. */
 #include "host/host.h"
-#include "nt/status_name.h"
-#include "port/config.h"
-#include "port/isolate.h"
+#include "nt/base/status_name.h"
+#include "port/record/config.h"
+#include "port/running/isolate.h"
 
 #include <string.h>
 

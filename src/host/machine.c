@@ -16,16 +16,16 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
-#include "nt/config.h"
+#include "nt/base/config.h"
 #include "nt/nt.h"
-#include "port/config.h"
+#include "port/record/config.h"
 #include "port/port.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/slot.h"
 #include "sim/stop.h"
 #include "util/explain.h"
-#include "x64/exception.h"
+#include "x64/exceptions/exception.h"
 #include "x64/x64.h"
 
 #define WAITS_INDENT 10 /* columns before a line of who waits for what */

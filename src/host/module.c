@@ -3,9 +3,9 @@
  * first driver that imports from one is entered, DllUnload after the last one is gone. What they
  * allocate counts as the driver's. */
 #include "host/host.h"
-#include "nt/driver_call.h"
-#include "nt/image.h"
-#include "nt/image_life.h"
+#include "nt/ke/driver_call.h"
+#include "nt/base/image.h"
+#include "nt/io/image_life.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "util/array.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "host/host.h"
-#include "nt/status_name.h"
-#include "port/adapter_info.h"
-#include "port/power.h"
+#include "nt/base/status_name.h"
+#include "port/record/adapter_info.h"
+#include "port/running/power.h"
 
 #include "sim/machine.h"
 #include "sim/mark.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host/host.h"
-#include "nt/registry.h"
+#include "nt/cm/registry.h"
 #include "util/explain.h"
 
 enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,

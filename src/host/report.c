@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a machine can be asked: severities, statistics, violations, the trace. */
 #include "host/host.h"
-#include "port/adapter_info.h"
+#include "port/record/adapter_info.h"
 #include "port/port.h"
 #include "report/memory.h"
 #include "sim/machine.h"

@@ -7,11 +7,11 @@
  * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/host.h"
-#include "nt/current.h"
-#include "nt/deadlock.h"
-#include "nt/kprocess.h"
-#include "nt/process.h"
-#include "nt/thread.h"
+#include "nt/base/current.h"
+#include "nt/ke/deadlock.h"
+#include "nt/base/kprocess.h"
+#include "nt/ps/process.h"
+#include "nt/ps/thread.h"
 
 #include <string.h>
 

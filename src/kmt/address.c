@@ -2,7 +2,7 @@
 /* GPU virtual addresses of the process (KMT-298; the rules themselves are GPUVA-074 to GPUVA-136,
  * in the memory manager). */
 #include "kmt/kmt_private.h"
-#include "vidmm/gpu_va.h"
+#include "vidmm/space/gpu_va.h"
 
 static NTSTATUS check_model(const struct kmt_adapter *adapter)
 {

@@ -9,8 +9,8 @@
 
 #include "kmt/kmt_private.h"
 #include "util/array.h"
-#include "vidmm/allocation.h"
-#include "vidmm/destroy.h"
+#include "vidmm/allocation/allocation.h"
+#include "vidmm/allocation/destroy.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 

@@ -5,9 +5,9 @@
 
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
-#include "vidmm/cpu_access.h"
-#include "vidmm/destroy.h"
-#include "vidmm/open_place.h"
+#include "vidmm/residency/cpu_access.h"
+#include "vidmm/allocation/destroy.h"
+#include "vidmm/residency/open_place.h"
 
 /* ---- destruction ---- */
 

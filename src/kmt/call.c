@@ -7,8 +7,8 @@
 
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
-#include "nt/current.h"
-#include "nt/user_handle.h"
+#include "nt/base/current.h"
+#include "nt/ob/user_handle.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
-#include "port/power.h"
+#include "port/running/power.h"
 #include "sim/fault.h"
 #include "vidmm/process.h"
 

@@ -2,7 +2,7 @@
 #include "kmt/event.h"
 
 #include "kmt/kmt_private.h"
-#include "nt/user_handle.h"
+#include "nt/ob/user_handle.h"
 
 struct kmt_event {
     void *object;

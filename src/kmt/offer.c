@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
-#include "nt/kprocess.h"
-#include "vidmm/budget.h"
-#include "vidmm/offer.h"
+#include "nt/base/kprocess.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/allocation/offer.h"
 
 /* One of two lists of handles, of resources or of allocations, both with the same count. */
 struct lists {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "port/port.h"
-#include "port/power.h"
+#include "port/running/power.h"
 #include "sim/machine.h"
 #include "sim/slot.h"
 #include "sim/wait.h"

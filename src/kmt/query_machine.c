@@ -6,7 +6,7 @@
 
 #include "kmt/kmt_private.h"
 #include "util/array.h"
-#include "vidmm/segment_table.h"
+#include "vidmm/segment/segment_table.h"
 
 static void widen(WCHAR *to, size_t capacity, const char *from)
 {

@@ -4,10 +4,10 @@
 
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
-#include "nt/kprocess.h"
-#include "vidmm/budget.h"
+#include "nt/base/kprocess.h"
+#include "vidmm/residency/budget.h"
 #include "vidmm/process.h"
-#include "vidmm/residency.h"
+#include "vidmm/residency/residency.h"
 
 /* ---- paging queues ---- */
 

@@ -6,7 +6,7 @@
  */
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
-#include "vidmm/open_place.h"
+#include "vidmm/residency/open_place.h"
 
 #define STACK_PRIVATE_BYTES 1024u
 

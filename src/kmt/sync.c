@@ -4,7 +4,7 @@
 #include "kmt/sync.h"
 #include "ddi/client_handle.h"
 #include "kmt/event.h"
-#include "port/cpu_event.h"
+#include "port/callbacks/cpu_event.h"
 #include "sim/machine.h"
 
 #include <string.h>

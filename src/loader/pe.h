@@ -18,7 +18,7 @@
 #include "loader/image.h"
 #include "loader/symbols.h"
 #include "loader/pe_format.h"
-#include "x64/function_table.h"
+#include "x64/unwind/function_table.h"
 
 #define PE_PAGE         4096u
 #define PE_MAX_SECTIONS 96u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions of an image that would cost too much, or tell the time of the real world, are
- * changed (x64/rewrite.h). */
+ * changed (x64/rewrite/rewrite.h). */
 #include "loader/pe.h"
-#include "x64/rewrite.h"
+#include "x64/rewrite/rewrite.h"
 #include "x64/x64.h"
 
 /* Code that the image itself may write to is left as it is: it may look at its own bytes. */

@@ -11,7 +11,7 @@
 #include <d3dkmthk.h>
 
 #include "lua/lua_private.h"
-#include "nt/status_name.h"
+#include "nt/base/status_name.h"
 #include "util/array.h"
 
 enum kind {

@@ -4,10 +4,10 @@
  * and what makes it; here is their order.
  */
 #include "nt/nt.h"
-#include "nt/assert.h"
-#include "nt/items.h"
+#include "nt/base/assert.h"
+#include "nt/base/items.h"
 #include "nt/routine.h"
-#include "nt/state.h"
+#include "nt/base/state.h"
 #include "sim/machine.h"
 #include "sim/slot.h"
 #include "util/address.h"

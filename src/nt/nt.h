@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "nt/config.h"
+#include "nt/base/config.h"
 
 struct nt;
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nt/crt.h"
-#include "nt/enter.h"
-#include "nt/export.h"
-#include "nt/items.h"
-#include "nt/level.h"
+#include "nt/rtl/crt.h"
+#include "nt/ke/enter.h"
+#include "nt/base/export.h"
+#include "nt/base/items.h"
+#include "nt/ke/level.h"
 #include "nt/routine.h"
-#include "nt/state.h"
+#include "nt/base/state.h"
 #include "nt/variable.h"
 
 struct routine {

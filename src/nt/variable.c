@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "nt/variable.h"
-#include "nt/current.h"
-#include "nt/items.h"
-#include "nt/state.h"
+#include "nt/base/current.h"
+#include "nt/base/items.h"
+#include "nt/base/state.h"
 #include "sim/machine.h"
 
 #define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked one has 0xC */

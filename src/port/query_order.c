@@ -4,16 +4,16 @@
  * rule is one violation that names the rule and the value, and refuses the adapter (LIFE-003).
  */
 #include "port/query_order.h"
-#include "port/components.h"
-#include "port/description.h"
-#include "port/device_caps.h"
-#include "port/domain.h"
-#include "port/domain_reserve.h"
-#include "port/driver_caps.h"
-#include "port/mmu.h"
-#include "port/nodes.h"
-#include "port/reserved_ranges.h"
-#include "port/segments.h"
+#include "port/query/components.h"
+#include "port/query/description.h"
+#include "port/query/device_caps.h"
+#include "port/running/domain.h"
+#include "port/running/domain_reserve.h"
+#include "port/query/driver_caps.h"
+#include "port/query/mmu.h"
+#include "port/query/nodes.h"
+#include "port/query/reserved_ranges.h"
+#include "port/query/segments.h"
 
 NTSTATUS port_query_order_before_start(struct port_adapter *adapter)
 {

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
-#include "nt/level.h"
-#include "port/boundary.h"
-#include "port/callback.h"
-#include "port/entries.h"
-#include "port/machine.h"
-#include "port/versions.h"
+#include "nt/ke/level.h"
+#include "port/record/boundary.h"
+#include "port/callbacks/callback.h"
+#include "port/record/entries.h"
+#include "port/record/machine.h"
+#include "port/record/versions.h"
 #include "sim/irql.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -5,10 +5,10 @@
  * asks it, by an internal device control request, for the address to call (LIFE-179 to LIFE-181).
  * The codes and the form are those that the MIT-licensed display driver headers of ReactOS publish.
  */
-#include "nt/device_object.h"
+#include "nt/io/device_object.h"
 #include "port/registration_device.h"
-#include "port/boundary.h"
-#include "port/machine.h"
+#include "port/record/boundary.h"
+#include "port/record/machine.h"
 
 #define REQUEST_REGISTER CTL_CODE(FILE_DEVICE_VIDEO, 0xF, METHOD_NEITHER, FILE_ANY_ACCESS)
 #define REQUEST_REGISTER_DISPLAY_ONLY \

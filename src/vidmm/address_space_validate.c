@@ -6,13 +6,13 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
-#include "vidmm/address_space.h"
-#include "vidmm/allocation_record.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/record/allocation_record.h"
 #include "util/bits.h"
-#include "vidmm/page_table.h"
-#include "vidmm/page_table_write.h"
-#include "vidmm/va_piece.h"
-#include "vidmm/va_range.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/space/va_piece.h"
+#include "vidmm/space/va_range.h"
 
 /* ---- records ---- */
 

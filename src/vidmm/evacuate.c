@@ -14,17 +14,17 @@
  */
 #include "util/address.h"
 #include "util/list.h"
-#include "vidmm/allocation_record.h"
-#include "vidmm/aperture_range.h"
-#include "vidmm/context_allocation.h"
-#include "vidmm/open_record.h"
-#include "vidmm/paging.h"
-#include "vidmm/paging_worker.h"
-#include "vidmm/placement.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/aperture_range.h"
+#include "vidmm/context/context_allocation.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/placement.h"
 #include "vidmm/reset.h"
-#include "vidmm/run.h"
-#include "vidmm/scheduler.h"
-#include "vidmm/vidmm_record.h"
+#include "vidmm/record/run.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/record/vidmm_record.h"
 
 static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *kept_bytes)
 {

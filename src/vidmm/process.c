@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on an adapter, their devices, and the paging queues of devices. */
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "vidmm/process.h"
 #include "ddi/ddi.h"
 #include "iommu/pasid.h"
@@ -10,16 +10,16 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/address_space.h"
-#include "vidmm/context_allocation.h"
-#include "vidmm/destroy.h"
-#include "vidmm/device_record.h"
-#include "vidmm/fence_memory.h"
-#include "vidmm/follow.h"
-#include "vidmm/paging_record.h"
-#include "vidmm/paging_worker.h"
-#include "vidmm/process_record.h"
-#include "vidmm/vidmm_record.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/context/context_allocation.h"
+#include "vidmm/allocation/destroy.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/context/fence_memory.h"
+#include "vidmm/paging/follow.h"
+#include "vidmm/record/paging_record.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
 
 /* ---- processes ---- */
 

@@ -11,7 +11,7 @@
  */
 #include "vidsch/adapter_reset.h"
 #include "sim/machine.h"
-#include "vidmm/driver_run.h"
+#include "vidmm/paging/driver_run.h"
 #include "vidmm/reset.h"
 #include "vidsch/assert.h"
 #include "vidsch/change.h"

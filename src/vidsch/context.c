@@ -8,7 +8,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
-#include "vidmm/context.h"
+#include "vidmm/context/context.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"

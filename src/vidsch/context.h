@@ -8,7 +8,7 @@
 
 #include "sim/mutex.h"
 #include "trace/trace.h"
-#include "vidmm/context_record.h"
+#include "vidmm/record/context_record.h"
 #include "vidsch/client_block.h"
 #include "vidsch/vidsch.h"
 

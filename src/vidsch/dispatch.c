@@ -10,8 +10,8 @@
  * not touch the node.
  */
 #include "vidsch/dispatch.h"
-#include "vidmm/aperture_range.h"
-#include "vidmm/open_place.h"
+#include "vidmm/residency/aperture_range.h"
+#include "vidmm/residency/open_place.h"
 #include "vidsch/assert.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/change.h"

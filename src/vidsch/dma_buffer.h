@@ -7,7 +7,7 @@
 #define DXGK_VIDSCH_DMA_BUFFER_H
 
 #include "util/address.h"
-#include "vidmm/aperture_range.h"
+#include "vidmm/residency/aperture_range.h"
 #include "vidsch/vidsch.h"
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */

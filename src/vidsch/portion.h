@@ -8,7 +8,7 @@
 #ifndef DXGK_VIDSCH_PORTION_H
 #define DXGK_VIDSCH_PORTION_H
 
-#include "vidmm/portion.h"
+#include "vidmm/residency/portion.h"
 #include "vidsch/vidsch.h"
 
 struct packet;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/process.h"
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "sim/machine.h"
 #include "vidmm/process.h"
 #include "vidsch/scheduler.h"

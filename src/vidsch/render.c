@@ -10,11 +10,11 @@
  * looks at the commands.
  */
 #include "ddi/client_handle.h"
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "sim/irql.h"
 #include "sim/mutex.h"
-#include "vidmm/context_allocation.h"
-#include "vidmm/open_place.h"
+#include "vidmm/context/context_allocation.h"
+#include "vidmm/residency/open_place.h"
 #include "vidmm/process.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"

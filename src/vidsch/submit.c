@@ -5,7 +5,7 @@
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "util/checked.h"
-#include "vidmm/context_allocation.h"
+#include "vidmm/context/context_allocation.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/sync_object.h"
 #include "sim/irql.h"
-#include "vidmm/fence_memory.h"
+#include "vidmm/context/fence_memory.h"
 #include "vidmm/process.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"

@@ -6,7 +6,7 @@
 
 #include "util/list.h"
 #include "util/slab.h"
-#include "vidmm/fence_memory.h"
+#include "vidmm/context/fence_memory.h"
 #include "vidsch/vidsch.h"
 
 struct vidsch_process;

@@ -44,7 +44,7 @@
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
-#include "vidmm/of_adapter.h"
+#include "vidmm/record/of_adapter.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

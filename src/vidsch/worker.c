@@ -6,7 +6,7 @@
 #include "vidsch/worker.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
-#include "vidmm/residency.h"
+#include "vidmm/residency/residency.h"
 #include "vidsch/cancel.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"

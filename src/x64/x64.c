@@ -5,10 +5,10 @@
 #include "sim/fault.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
-#include "x64/block.h"
-#include "x64/shared_data.h"
-#include "x64/state.h"
-#include "x64/trap.h"
+#include "x64/traps/block.h"
+#include "x64/traps/shared_data.h"
+#include "x64/traps/state.h"
+#include "x64/traps/trap.h"
 
 bool x64_is_created(void)
 {

@@ -5,8 +5,8 @@
  * The first thread stays inside until the second has come in, or for HOLD_NS if it does not.
  */
 #include "ddi/support/catalogue.h"
-#include "nt/current.h"
-#include "nt/image.h"
+#include "nt/base/current.h"
+#include "nt/base/image.h"
 
 #include <string.h>
 

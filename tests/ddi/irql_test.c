@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* At what level each entry is called, and in whose process. */
 #include "ddi/support/catalogue.h"
-#include "nt/current.h"
+#include "nt/base/current.h"
 
 #include <string.h>
 

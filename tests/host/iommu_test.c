@@ -3,9 +3,9 @@
 #include "host/support/refgpu_client.h"
 
 #include "host/host.h"
-#include "port/adapter_info.h"
-#include "port/isolate.h"
-#include "port/machine.h"
+#include "port/record/adapter_info.h"
+#include "port/running/isolate.h"
+#include "port/record/machine.h"
 #include "sim/machine.h"
 
 #define BYTES 65536u

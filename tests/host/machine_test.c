@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
-#include "nt/registry.h"
+#include "nt/cm/registry.h"
 
 /* ---- configuration and creation ---- */
 

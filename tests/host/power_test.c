@@ -3,9 +3,9 @@
 #include "host/support/refgpu_client.h"
 
 #include "host/host.h"
-#include "port/adapter_info.h"
-#include "port/adapter_record.h"
-#include "port/power.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/running/power.h"
 
 #define BYTES 65536u
 

@@ -4,8 +4,8 @@
 #include "host/support/machine.h"
 
 #include "host/host.h"
-#include "port/adapter_info.h"
-#include "port/adapter_record.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
 #include "sim/machine.h"
 
 #include "../examples/blitter/blitter_hw.h"

@@ -5,7 +5,7 @@
  */
 #include "drivers/windows/seh.h"
 #include "loader/support/machine.h"
-#include "nt/registry.h"
+#include "nt/cm/registry.h"
 #include "sim/irql.h"
 
 #include <sys/mman.h>

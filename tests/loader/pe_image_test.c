@@ -3,8 +3,8 @@
 #include "drivers/windows/probe.h"
 #include "drivers/windows/supplement.h"
 #include "loader/support/machine.h"
-#include "nt/current.h"
-#include "x64/function_table.h"
+#include "nt/base/current.h"
+#include "x64/unwind/function_table.h"
 
 static const char *const compilers[] = {"gcc", "clang"};
 

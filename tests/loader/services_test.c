@@ -7,7 +7,7 @@
 
 #include "drivers/windows/classes.h"
 #include "drivers/windows/services.h"
-#include "nt/image_life.h"
+#include "nt/io/image_life.h"
 
 static const char *const compilers[] = {"gcc", "clang"};
 

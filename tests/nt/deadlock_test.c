@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Deadlocks that have happened, and what is said of them. */
-#include "nt/config.h"
-#include "nt/deadlock.h"
+#include "nt/base/config.h"
+#include "nt/ke/deadlock.h"
 #include "nt/support/harness.h"
 
 #include <dlfcn.h>

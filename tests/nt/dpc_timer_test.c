@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* DPCs, timers, clocks, work items. */
-#include "nt/current.h"
-#include "nt/device_object.h"
-#include "nt/image_life.h"
-#include "nt/system_time.h"
+#include "nt/base/current.h"
+#include "nt/io/device_object.h"
+#include "nt/io/image_life.h"
+#include "nt/ke/system_time.h"
 #include "support/harness.h"
 
 #include "sim/machine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Request packets, and services that find nobody on the other side. */
-#include "nt/device_object.h"
-#include "nt/image_life.h"
+#include "nt/io/device_object.h"
+#include "nt/io/image_life.h"
 #include "support/harness.h"
 
 static DRIVER_OBJECT driver;

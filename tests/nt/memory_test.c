@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* MDLs, contiguous memory, device memory, registers, physical addresses, probes. */
-#include "nt/image_life.h"
-#include "nt/mdl.h"
-#include "nt/process.h"
+#include "nt/io/image_life.h"
+#include "nt/mm/mdl.h"
+#include "nt/ps/process.h"
 #include "support/harness.h"
 #include "sim/fault.h"
 #include "sim/machine.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool: what blocks are like, what is refused, what is found out. */
-#include "nt/config.h"
-#include "nt/image_life.h"
-#include "nt/pool.h"
-#include "nt/pool_special.h"
+#include "nt/base/config.h"
+#include "nt/io/image_life.h"
+#include "nt/mm/pool.h"
+#include "nt/mm/pool_special.h"
 #include "support/harness.h"
 
 #include "sim/fault.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and what is told of devices. */
-#include "nt/device_object.h"
-#include "nt/image_life.h"
-#include "nt/process.h"
-#include "nt/registry.h"
+#include "nt/io/device_object.h"
+#include "nt/io/image_life.h"
+#include "nt/ps/process.h"
+#include "nt/cm/registry.h"
 #include "support/harness.h"
 #include "support/test_device.h"
 

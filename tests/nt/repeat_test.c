@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The same seed gives the same run: who got what when, in a crowd of threads, DPCs, timers and work
  * items. */
-#include "nt/image_life.h"
+#include "nt/io/image_life.h"
 #include "support/harness.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * second, the third, ... request for memory failing until it comes through: nothing may crash, leak
  * or be reported on the way.
  */
-#include "nt/device_object.h"
-#include "nt/image_life.h"
+#include "nt/io/device_object.h"
+#include "nt/io/image_life.h"
 #include "support/harness.h"
 #include "sim/machine.h"
 #include "support/test_device.h"

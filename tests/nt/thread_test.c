@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* System threads, processes, objects and handles. */
-#include "nt/current.h"
-#include "nt/image_life.h"
-#include "nt/process.h"
+#include "nt/base/current.h"
+#include "nt/io/image_life.h"
+#include "nt/ps/process.h"
 #include "support/harness.h"
 
 #include "sim/machine.h"

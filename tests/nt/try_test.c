@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structured exceptions of ELF drivers: blocks of <dxgk_seh.h>, and what kernel services raise into them. */
-#include "nt/process.h"
+#include "nt/ps/process.h"
 #include "support/harness.h"
 
 #include <xmmintrin.h>

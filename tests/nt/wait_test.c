@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting, and what is waited for: events, semaphores, mutexes, threads. */
-#include "nt/system_time.h"
+#include "nt/ke/system_time.h"
 #include "support/harness.h"
 
 #include "sim/machine.h"

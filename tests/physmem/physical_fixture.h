@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "iommu/iommu.h"
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "physmem/physical_adapter.h"
 #include "physmem/physical_holding.h"
 #include "physmem/physical_memory.h"

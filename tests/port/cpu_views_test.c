@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
-#include "nt/address.h"
-#include "nt/retired_view.h"
+#include "nt/mm/address.h"
+#include "nt/mm/retired_view.h"
 #include "port/support/memory_calls.h"
 #include "sim/fault.h"
 #include "sim/sim.h"

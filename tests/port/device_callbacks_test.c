@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the callbacks tell of the device and let a driver reach: information, spaces, mappings, presence, firmware. */
-#include "nt/registry.h"
+#include "nt/cm/registry.h"
 #include "port/support/probe.h"
 #include "sim/irql.h"
 #include "sim/sim.h"

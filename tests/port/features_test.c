@@ -2,7 +2,7 @@
 /* Features: who may turn on what, as WDDM 2.6 to 3.1 ask for them, and with versions and interfaces as 3.2 does. */
 #include <initguid.h>
 
-#include "nt/registry.h"
+#include "nt/cm/registry.h"
 #include "port/support/probe.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging buffers in an aperture segment: they are named there only while the driver has them mapped, over loss of power and reset. */
-#include "port/adapter_record.h"
+#include "port/record/adapter_record.h"
 #include "port/support/client.h"
 #include "sim/sim.h"
 

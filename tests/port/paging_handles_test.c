@@ -3,7 +3,7 @@
  * Whom a paging buffer names, and which private data is its own, as a started adapter without GPU virtual addressing sees it: with
  * contexts and without, in ordinary paging, when the power goes, and afterwards.
  */
-#include "port/adapter_record.h"
+#include "port/record/adapter_record.h"
 #include "port/support/client.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory callbacks as drivers find them: which there are, from where they may be called, what is asked and not offered. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/memory_calls.h"
 #include "sim/sim.h"
 #include "sim/thread.h"

@@ -2,7 +2,7 @@
 /* DMA buffers of a WDDM 1.x driver that are cut: beside other work, many at once, with power going and with failing requests. */
 #include "port/support/portions.h"
 #include "sim/sim.h"
-#include "vidmm/of_adapter.h"
+#include "vidmm/record/of_adapter.h"
 #include "vidmm/vidmm.h"
 #include "vidsch/vidsch.h"
 

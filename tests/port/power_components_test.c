@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runtime power: announcements, references, F-states. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/probe.h"
 #include "sim/sim.h"
 #include "sim/thread.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DriverEntry, DxgkInitialize and its counterparts: what is accepted, refused, copied and reported. */
-#include "nt/current.h"
-#include "nt/registry.h"
+#include "nt/base/current.h"
+#include "nt/cm/registry.h"
 #include "port/support/probe.h"
 #include "sim/sim.h"
 

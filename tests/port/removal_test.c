@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stopping, restarting, removing, unloading. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The IoMmu model: a device that goes by the address spaces of processes. */
-#include "nt/process.h"
+#include "nt/ps/process.h"
 #include "port/support/admission.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
-#include "vidmm/fence_memory.h"
+#include "vidmm/context/fence_memory.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
 

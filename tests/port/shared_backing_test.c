@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared backing stores: who is told that there are any, and one from a client's creation on. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
-#include "vidmm/allocation.h"
-#include "vidmm/cpu_access.h"
-#include "vidmm/destroy.h"
+#include "vidmm/allocation/allocation.h"
+#include "vidmm/residency/cpu_access.h"
+#include "vidmm/allocation/destroy.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From AddDevice to an open adapter: what is called when, with which arguments, and what follows a failure. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of timeout detection, as the registry has them when an adapter starts. */
 #include "bus/bus.h"
-#include "nt/config.h"
+#include "nt/base/config.h"
 #include "nt/nt.h"
-#include "nt/registry.h"
-#include "port/tdr_settings.h"
+#include "nt/cm/registry.h"
+#include "port/running/tdr_settings.h"
 #include "sim/sim.h"
 #include "support/check_rule.h"
 #include "verify/verify.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode through a started adapter: only while their process is current can they be touched. */
-#include "nt/current.h"
-#include "nt/process.h"
-#include "nt/user_range.h"
+#include "nt/base/current.h"
+#include "nt/ps/process.h"
+#include "nt/mm/user_range.h"
 #include "port/support/user_views.h"
 #include "sim/fault.h"
 #include "sim/thread.h"

@@ -27,7 +27,7 @@ static int set_up(void)
                   "PATCH-001\t-\tpatch\tAs NT-001 and LIFE-001: both.\tdecision\tlook\n"
                   "PATCH-002\t-\tpatch\tDecision: as PATCH-001: again.\tdecision\tlook\n"
                   "KMT-001\t-\tclient\tUnlike LIFE-001.\tdecision\tlook\n");
-    fixture_write(&fixture, "src/nt/pool.c",
+    fixture_write(&fixture, "src/nt/mm/pool.c",
                   "/* LIFE-003 */\nvoid f(void)\n{\n    VIOLATION(\"NT-001\", \"x\");\n}\n");
     fixture_write(&fixture, "build/rules-shown/test_nt.tsv",
                   "NT-001\ttests/nt/pool_test.c:12\tpool_refuses\n"
@@ -93,7 +93,7 @@ TEST_WITH(conformance, a_rule_is_printed_with_its_places)
         "shown:\n    tests/life_test.c:3 lives\n    tests/nt/pool_test.c:17 pool_records\n");
     CHECK(fixture_run(&fixture, TOOL "--rule NT-001") == 0);
     CHECK(strstr(fixture.output, "LIFE-002 (life, since 1.2)\n"));
-    CHECK(strstr(fixture.output, "enforced:\n    src/nt/pool.c:4\n"));
+    CHECK(strstr(fixture.output, "enforced:\n    src/nt/mm/pool.c:4\n"));
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-003") == 0);
     CHECK(strstr(fixture.output, "enforced: nowhere\n")); /* a comment enforces nothing */
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-009") == 1);

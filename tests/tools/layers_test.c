@@ -63,9 +63,9 @@ TEST_WITH(layers, a_header_of_a_higher_room_is_an_offence)
 
 TEST_WITH(layers, only_the_narrow_header_of_trace_is_for_all)
 {
-    fixture_write(&fixture, "src/nt/pool.c",
+    fixture_write(&fixture, "src/nt/mm/pool.c",
                   "#include \"trace/trace.h\"\n#include \"trace/sink.h\"\n");
-    expect(TOOL, 1, "src/nt/pool.c:2: room nt includes src/trace/sink.h\n");
+    expect(TOOL, 1, "src/nt/mm/pool.c:2: room nt includes src/trace/sink.h\n");
 }
 
 TEST_WITH(layers, verify_and_trace_include_util_only)

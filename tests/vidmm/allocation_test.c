@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating allocations, and the handles they get. */
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "support/mm_rig.h"
 #include "support/mm_requests.h"
 

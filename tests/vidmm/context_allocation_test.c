@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/machine.h"
-#include "vidmm/context_allocation.h"
+#include "vidmm/context/context_allocation.h"
 
 #define SPAN           (512ull * 4096)
 #define GB             (1ull << 30)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reservations of clients and drivers, the Zero and NoAccess states, and driver protections. */
-#include "nt/process.h"
+#include "nt/ps/process.h"
 #include "support/gva_rig.h"
 
 #define SPAN      (512ull * 4096)

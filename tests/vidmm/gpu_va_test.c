@@ -2,8 +2,8 @@
 /* What clients may ask of their GPU virtual address space, and what comes of it in the page
  * tables. */
 #include "ddi/client_handle.h"
-#include "nt/kprocess.h"
-#include "nt/process.h"
+#include "nt/base/kprocess.h"
+#include "nt/ps/process.h"
 #include "support/gva_rig.h"
 
 #include "sim/mutex.h"

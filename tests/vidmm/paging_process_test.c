@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The paging process, root page tables and what contexts are told of them, and what survives a
  * reset. */
-#include "nt/process.h"
+#include "nt/ps/process.h"
 #include "support/gva_rig.h"
 
 #include <string.h>

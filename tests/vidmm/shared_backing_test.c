@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Backing stores shared with the driver. */
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "support/mm_rig.h"
 
 #include "sim/mutex.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared resources, and what drivers acquire. */
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "support/mm_rig.h"
 
 #include "sim/machine.h"

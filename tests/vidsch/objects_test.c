@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and contexts: what the driver is told, what it may answer, and what the client gets. */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "sim/irql.h"
 #include "vidsch/support/fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What Patch and SubmitCommand are told of one packet of a physical context. */
 #include "sim/irql.h"
-#include "vidmm/open_place.h"
+#include "vidmm/residency/open_place.h"
 #include "vidsch/support/render_client.h"
 
 static NTSTATUS write_with_private(struct fixture *f, DXGKARG_RENDER *args)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments. */
 #include "ddi/client_handle.h"
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "vidsch/support/render_client.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Render, Patch and SubmitCommand: physical mode from the client's command buffer to the node. */
-#include "nt/kprocess.h"
+#include "nt/base/kprocess.h"
 #include "sim/irql.h"
 #include "vidsch/support/render_client.h"
 

@@ -4,7 +4,7 @@
 
 #include "sim/machine.h"
 #include "sim/sim.h"
-#include "x64/function_table.h"
+#include "x64/unwind/function_table.h"
 
 static const struct x64_function functions[] = {
     {0x1000, 0x1010, 0x3000},

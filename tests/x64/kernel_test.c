@@ -2,7 +2,7 @@
 /* What kernel code reads and does without calling anybody: level, processor block, shared data, privileged instructions. */
 #include "x64/support/rig.h"
 
-#include "x64/block.h"
+#include "x64/traps/block.h"
 
 #include "sim/fault.h"
 #include "sim/interrupt.h"

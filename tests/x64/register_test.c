@@ -2,7 +2,7 @@
 /* Device registers through pointers: every width, form and register; what the device sees, what the code gets. */
 #include "x64/support/rig.h"
 
-#include "nt/retired_view.h"
+#include "nt/mm/retired_view.h"
 
 #define AT(type, offset) (*(volatile type *)(rig.registers + (offset)))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads of CR8 that are rewritten at load: they say the same, trap no more, and are left alone where that is not safe. */
-#include "x64/rewrite.h"
+#include "x64/rewrite/rewrite.h"
 
 #include <sys/mman.h>
 

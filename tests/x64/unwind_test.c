@@ -6,7 +6,7 @@
 
 #include "sim/sim.h"
 #include "util/rng.h"
-#include "x64/unwind_info.h"
+#include "x64/unwind/unwind_info.h"
 
 #define FUNCTION 0x100u /* offset of the function under test */
 #define SECOND   0x200u

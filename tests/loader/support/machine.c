@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "ddi/ddi.h"
 #include "loader/support/machine.h"
-#include "nt/image.h"
+#include "nt/base/image.h"
 #include "nt/nt.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
-#include "x64/exception.h"
+#include "x64/exceptions/exception.h"
 #include "x64/x64.h"
 
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "nt/config.h"
-#include "nt/image.h"
-#include "nt/image_life.h"
+#include "nt/base/config.h"
+#include "nt/base/image.h"
+#include "nt/io/image_life.h"
 #include "nt/nt.h"
-#include "nt/thread.h"
+#include "nt/ps/thread.h"
 #include "support/harness.h"
 
 #include <stdio.h>

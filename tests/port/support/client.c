@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Client processes of the adapter of the probe; client.h says how they are used. */
 #include "kmt/kmt.h"
-#include "nt/process.h"
-#include "nt/thread.h"
+#include "nt/ps/process.h"
+#include "nt/ps/thread.h"
 #include "port/support/client.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine around the probe, its default answers, and what a test asks of the records. */
 #include "ddi/ddi.h"
-#include "nt/image_life.h"
+#include "nt/io/image_life.h"
 #include "nt/nt.h"
-#include "nt/process.h"
-#include "nt/thread.h"
+#include "nt/ps/process.h"
+#include "nt/ps/thread.h"
 #include "port/support/probe.h"
 #include "port/support/probe_driver.h"
 #include "sim/machine.h"

@@ -3,7 +3,7 @@
  * The miniport of the probe. Every entry point is one function of seven integer arguments, which the x64 convention allows:
  * it records the call, runs the hooks and, between them, the default answer.
  */
-#include "nt/current.h"
+#include "nt/base/current.h"
 #include "port/support/probe.h"
 #include "port/support/probe_driver.h"
 #include "sim/machine.h"

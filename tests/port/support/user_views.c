@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode and those who look at them; user_views.h says how they are used. */
-#include "nt/user_range.h"
+#include "nt/mm/user_range.h"
 #include "port/support/user_views.h"
 #include "sim/fault.h"
 

@@ -2,8 +2,8 @@
 /* The rig's machine and its client. */
 #include "ddi/client_handle.h"
 #include "gva_rig.h"
-#include "nt/kprocess.h"
-#include "nt/process.h"
+#include "nt/base/kprocess.h"
+#include "nt/ps/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine below the rigs of this room. */
 #include "machine.h"
-#include "nt/config.h"
+#include "nt/base/config.h"
 #include "nt/nt.h"
-#include "nt/thread.h"
+#include "nt/ps/thread.h"
 
 #include "sim/machine.h"
 #include "sim/sim.h"

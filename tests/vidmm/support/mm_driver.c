@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of the rig, and its scheduler. */
 #include "mm_rig.h"
-#include "nt/current.h"
-#include "nt/kprocess.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 /* The machine of the rig, its clients, and short forms of requests. */
 #include "ddi/client_handle.h"
 #include "mm_rig.h"
-#include "nt/kprocess.h"
-#include "nt/process.h"
+#include "nt/base/kprocess.h"
+#include "nt/ps/process.h"
 
 #include <stdlib.h>
 

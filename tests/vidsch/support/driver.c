@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A display miniport whose GPU is a list of fences per node and a timer. */
-#include "nt/current.h"
-#include "nt/kprocess.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/interrupt.h"

@@ -13,7 +13,7 @@
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/interrupt.h"
-#include "vidmm/open_place.h"
+#include "vidmm/residency/open_place.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "nt/config.h"
-#include "nt/image.h"
-#include "nt/image_life.h"
+#include "nt/base/config.h"
+#include "nt/base/image.h"
+#include "nt/io/image_life.h"
 #include "nt/nt.h"
 #include "x64/support/rig.h"
 

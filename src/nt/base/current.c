@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Who runs. */
+#include "nt/base/current.h"
+#include "nt/base/state.h"
+#include "sim/machine.h"
+#include "sim/switch.h"
+#include "sim/thread.h"
+#include "util/list.h"
+
+static bool init(struct nt *nt)
+{
+    list_init(&nt->threads->all);
+    return true;
+}
+
+const struct nt_component nt_current_component = {
+    .slot = offsetof(struct nt, threads),
+    .bytes = sizeof(struct nt_threads),
+    .init = init,
+};
+
+static struct _KTHREAD *idle(void)
+{
+    return nt_state()->threads->idle[sim_current->processor];
+}
+
+/* Apart, so that the way that all calls take stays short. */
+static __attribute__((noinline)) struct _KTHREAD *adopt(struct sim_thread *sim)
+{
+    struct _KTHREAD *thread = nt_state()->threads->adopt(sim);
+
+    if (sim == sim_current->thread)
+        sim_notify_switch();
+    return thread ? thread : idle();
+}
+
+struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
+{
+    struct _KTHREAD *thread = *sim_thread_local(sim);
+
+    return thread ? thread : adopt(sim);
+}
+
+struct _KTHREAD *nt_thread(void)
+{
+    return sim_current->thread ? nt_thread_of(sim_current->thread) : idle();
+}
+
+void *nt_kthread(void)
+{
+    struct sim_thread *sim = sim_current->thread;
+    struct _KTHREAD *thread = sim ? *sim_thread_local(sim) : NULL;
+
+    return thread ? thread : idle();
+}
+
+void *nt_idle_kthread(unsigned processor)
+{
+    return nt_state()->threads->idle[processor];
+}
+
+struct nt_process *nt_process_system(void)
+{
+    return nt_state()->system;
+}
+
+struct nt_process *nt_process_current(void)
+{
+    struct sim_thread *thread = sim_current->thread;
+    struct nt_process *process = thread ? *sim_thread_process(thread) : NULL;
+
+    return process ? process : nt_process_system();
+}

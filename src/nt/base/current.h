@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who runs: the thread and the process of the current processor. Every service asks.
+ */
+#ifndef DXGK_NT_CURRENT_H
+#define DXGK_NT_CURRENT_H
+
+#include <stdbool.h>
+
+#include "nt/base/kthread.h"
+#include "sim/machine.h"
+#include "util/list.h"
+
+struct _KTHREAD;
+struct nt_process;
+
+/* All threads of a machine, and how a thread that the host made without a KTHREAD gets one. */
+struct nt_threads {
+    struct list all; /* struct _KTHREAD by link */
+    struct _KTHREAD *idle[SIM_MAX_PROCESSORS];
+    /* NULL: out of memory. */
+    struct _KTHREAD *(*adopt)(struct sim_thread *sim);
+};
+
+/* The current thread, never NULL; an idle processor's for its interrupts and DPCs. */
+struct _KTHREAD *nt_thread(void);
+struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
+
+/* The KTHREAD of the current thread, and of a processor that idles. A thread that has called no
+ * service yet has none, and counts as the idle one; when it gets one, sim_notify_switch is
+ * called. */
+void *nt_kthread(void);
+void *nt_idle_kthread(unsigned processor);
+
+/* Of the current thread; the system process for kernel threads and idle processors. */
+struct nt_process *nt_process_current(void);
+struct nt_process *nt_process_system(void);
+
+#endif

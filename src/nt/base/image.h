@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Driver images as owners. Kernel services attribute what they make to the image of the current
+ * call, for leak reports by driver; image_life.h has creation, unloading and leaks.
+ */
+#ifndef DXGK_NT_IMAGE_H
+#define DXGK_NT_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nt/base/resource.h"
+#include "util/list.h"
+
+struct nt_image {
+    char name[64];
+    struct list resources; /* struct nt_resource, in order of acquisition */
+    struct list link;
+    bool unloading;
+};
+
+struct nt_images {
+    struct nt_image host; /* owner of what belongs to no driver */
+    struct list all;
+    uint64_t serial; /* of the last resource */
+};
+
+/* NULL: the host itself runs. */
+struct nt_image *nt_image_current(void);
+/* Set the image on whose behalf the current thread runs; returns the previous one. Calls nest. */
+struct nt_image *nt_image_enter(struct nt_image *image);
+
+#endif

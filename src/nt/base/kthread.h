@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The KTHREAD: what every part of the kernel may know of a thread. thread.c makes threads.
+ */
+#ifndef DXGK_NT_KTHREAD_H
+#define DXGK_NT_KTHREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+
+#include "nt/base/active.h"
+#include "util/list.h"
+
+struct nt_image;
+struct nt_process;
+struct nt_wait;
+struct _DXGK_TRY_RECORD;
+
+#define NT_HELD_LOCKS 32u /* locks that a thread, or a processor, may hold at once */
+#define NT_RAISES     16u /* nested raises of the IRQL that are remembered */
+
+/* One raise of the IRQL that was not lowered yet. */
+struct nt_raise_record {
+    uint8_t from, to;
+};
+
+struct _KTHREAD {
+    DISPATCHER_HEADER header;
+    struct list link;       /* in nt_threads.all */
+    struct sim_thread *sim; /* NULL: a processor's idle thread */
+    struct nt_process *process;
+    struct nt_image *image; /* on whose behalf it runs */
+    struct nt_wait *wait;   /* wait.h */
+    struct list owned;      /* mutexes (mutex.c) */
+    struct list actives;    /* struct nt_active of objects on its stack */
+    uintptr_t stack_low, stack_high;
+    int32_t kernel_apc_disable;
+    int32_t special_apc_disable;
+    uint32_t sleeping_locks;
+    KPRIORITY priority;
+    const volatile void *held[NT_HELD_LOCKS]; /* sleeping locks, for deadlock detection */
+    uint32_t held_count;
+    uint32_t floating_saves;
+    KAFFINITY affinity;
+    struct nt_raise_record raise[NT_RAISES];
+    uint32_t raises;
+    struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
+    bool system;                    /* made by PsCreateSystemThread */
+    bool must_wait;                 /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */
+    bool finished;
+};
+
+#endif

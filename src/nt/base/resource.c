@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Things that a driver must give back, in order of acquisition. What belongs to no image is the
+ * host's own.
+ */
+#include "nt/base/resource.h"
+#include "nt/base/image.h"
+#include "nt/base/state.h"
+#include "util/list.h"
+
+void nt_resource_track(struct nt_resource *resource, const struct nt_resource_class *class,
+                       const void *caller)
+{
+    struct nt *nt = nt_state();
+    struct nt_image *image = nt_image_current();
+
+    resource->image = image;
+    resource->class = class;
+    resource->caller = caller;
+    resource->serial = ++nt->images->serial;
+    list_push_back(image ? &image->resources : &nt->images->host.resources, &resource->link);
+}
+
+void nt_resource_untrack(struct nt_resource *resource)
+{
+    list_remove(&resource->link);
+}
+
+bool nt_resource_always_busy(const struct nt_resource *resource)
+{
+    (void)resource;
+    return true;
+}
+
+void nt_resource_reclaim(struct nt_resource *resource)
+{
+    list_remove(&resource->link);
+    resource->class->reclaim(resource);
+}
+
+/* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one may take
+ * others along. */
+void nt_resource_reclaim_all(struct nt_image *image)
+{
+    while (!list_empty(&image->resources))
+        nt_resource_reclaim(CONTAINER(image->resources.prev, struct nt_resource, link));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of NTSTATUS values, for people. */
+#include <stdlib.h>
+
+#include "nt/base/items.h"
+#include "nt/base/status_name.h"
+
+struct status_name {
+    uint32_t value;
+    const char *name;
+};
+
+static const struct status_name names[] = {
+#include "nt/base/status_names.inc"
+};
+
+static int compare(const void *key, const void *element)
+{
+    uint32_t value = *(const uint32_t *)key;
+    const struct status_name *entry = element;
+
+    return value < entry->value ? -1 : value > entry->value;
+}
+
+const char *nt_status_name(NTSTATUS status)
+{
+    uint32_t value = (uint32_t)status;
+    const struct status_name *entry = bsearch(&value, names, NT_ITEMS(names), sizeof(names[0]),
+                                              compare);
+
+    return entry ? entry->name : NULL;
+}

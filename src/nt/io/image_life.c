@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Driver images from loading to unloading: what is left then is named, with the calling place, and
+ * taken back. Things that belong to no image are reclaimed at the end.
+ */
+#include <stdio.h>
+
+#include "nt/io/image_life.h"
+#include "nt/base/assert.h"
+#include "nt/base/caller.h"
+#include "nt/base/image.h"
+#include "nt/mm/pool.h"
+#include "nt/base/resource.h"
+#include "nt/base/state.h"
+#include "nt/ps/thread.h"
+#include "nt/ke/wait.h"
+#include "sim/dpc.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
+
+struct nt_image *nt_image_create(const char *name)
+{
+    struct nt_image *image = util_zalloc(1, sizeof(*image));
+
+    if (!image)
+        return NULL;
+    snprintf(image->name, sizeof(image->name), "%s", name);
+    list_init(&image->resources);
+    list_push_back(&nt_state()->images->all, &image->link);
+    return image;
+}
+
+void nt_image_destroy(struct nt_image *image)
+{
+    if (!image)
+        return;
+    nt_resource_reclaim_all(image);
+    nt_thread_forget_image(image);
+    list_remove(&image->link);
+    util_free(image);
+}
+
+void nt_image_unloading(struct nt_image *image)
+{
+    image->unloading = true;
+}
+
+static void report(const struct nt_image *image, const struct nt_resource *resource)
+{
+    const struct nt_resource_class *class = resource->class;
+    char caller[96], more[128] = "";
+
+    nt_caller_name(resource->caller, caller, sizeof(caller));
+    if (class->describe)
+        class->describe(resource, more, sizeof(more));
+    if (class->code)
+        verify_report_code(class->rule, class->code, class->subcode, (uintptr_t)resource->caller,
+                           resource->serial, 0, "%s left a %s%s, made at %s", image->name,
+                           class->noun, more, caller);
+    else
+        VIOLATION(class->rule, "%s left a %s%s, made at %s", image->name, class->noun, more, caller);
+}
+
+uint64_t nt_image_leak_check(struct nt_image *image)
+{
+    uint64_t count = 0;
+
+    nt_assert_irql(SIM_IRQL_DISPATCH);
+    nt_pool_flush_quarantine(0); /* what was written to after its free (NT-026) */
+    LIST_FOR(node, &image->resources) {
+        report(image, CONTAINER(node, struct nt_resource, link));
+        count++;
+    }
+    nt_resource_reclaim_all(image);
+    return count;
+}
+
+static bool image_is_busy(const struct nt_image *image)
+{
+    LIST_FOR(node, &image->resources) {
+        const struct nt_resource *resource = CONTAINER(node, struct nt_resource, link);
+
+        if (resource->class->busy && resource->class->busy(resource))
+            return true;
+    }
+    return false;
+}
+
+bool nt_image_drain(struct nt_image *image, uint64_t ns)
+{
+    const LARGE_INTEGER interval = {.QuadPart = -10000};
+    uint64_t end = sim_now() + ns;
+
+    nt_assert_irql(SIM_IRQL_PASSIVE);
+    sim_dpc_flush();
+    while (image_is_busy(image)) {
+        if (sim_now() >= end || sim_current->stopped)
+            return false;
+        nt_wait_address(image, &interval);
+    }
+    return true;
+}
+
+static void finish(struct nt *nt)
+{
+    LIST_FOR_SAFE(node, following, &nt->images->all)
+        nt_image_destroy(CONTAINER(node, struct nt_image, link));
+    nt_resource_reclaim_all(&nt->images->host);
+}
+
+const struct nt_component nt_image_life_component = {.finish = finish};

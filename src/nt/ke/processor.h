@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each processor of the machine holds: the spin locks, in order of acquisition.
+ */
+#ifndef DXGK_NT_PROCESSOR_H
+#define DXGK_NT_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+
+#include "nt/base/kthread.h"
+#include "nt/base/state.h"
+#include "sim/machine.h"
+
+enum nt_lock_kind {
+    NT_LOCK_PLAIN,
+    NT_LOCK_AT_DPC,
+    NT_LOCK_QUEUED,
+    NT_LOCK_QUEUED_AT_DPC,
+    NT_LOCK_SHARED,
+    NT_LOCK_EXCLUSIVE
+};
+
+struct nt_held_lock {
+    volatile ULONG_PTR *lock;
+    enum nt_lock_kind kind;
+    uint8_t old_irql;
+};
+
+struct nt_processor {
+    const volatile void *wanted;             /* spin lock that it waits for */
+    const volatile void *queued_for;         /* the same, of the queued kind */
+    uint64_t ticket;                         /* its place in that queue */
+    struct nt_held_lock held[NT_HELD_LOCKS]; /* in order of acquisition */
+    uint32_t held_count;
+};
+
+struct nt_processors {
+    struct nt_processor each[SIM_MAX_PROCESSORS];
+    uint64_t tickets; /* of queued spin locks */
+};
+
+static inline struct nt_processor *nt_processor(void)
+{
+    return &nt_state()->processors->each[sim_current->processor];
+}
+
+/* Which processor holds the spin lock, the first one of several readers; -1: none. */
+int nt_processor_holder(const volatile void *lock);
+
+#endif

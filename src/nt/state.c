@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include "nt/state.h"
-
-struct sim_slot nt_slot;
-SIM_SLOT_CLAIM(nt_slot)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* DxgkCbIndicateChildStatus: a child was connected or went (LIFE-083). */
+#include "port/callbacks/child_callbacks.h"
+#include "port/record/boundary.h"
+#include "port/callbacks/callback.h"
+#include "port/query/children.h"
+#include "sim/irql.h"
+
+static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)
+{
+    struct port_callback cb;
+    DXGK_CHILD_STATUS copy;
+    NTSTATUS status = port_callback_begin(&cb, DeviceHandle, "DxgkCbIndicateChildStatus",
+                                          PORT_CALLER, SIM_IRQL_DISPATCH, "THREAD-050", 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = STATUS_INVALID_PARAMETER;
+    if (PORT_TAKE(DXGK_CHILD_STATUS, &copy, ChildStatus)) {
+        if (port_children_note_status(cb.adapter, &copy))
+            status = STATUS_SUCCESS;
+        else
+            VIOLATION("LIFE-083", "the adapter has no child 0x%x", copy.ChildUid);
+    }
+    port_callback_end(&cb);
+    return status;
+}
+
+void port_child_callbacks_fill(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbIndicateChildStatus = indicate_child_status;
+}

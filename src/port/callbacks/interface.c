@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DXGKRNL_INTERFACE: which callbacks a driver is given; the short ones are here. Callbacks of
+ * displays and of services that this host does not have are stubs that say so (LIFE-059).
+ */
+#include <string.h>
+
+#include "nt/ke/level.h"
+#include "port/callbacks/interface.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
+#include "port/callbacks/callback.h"
+#include "port/callbacks/child_callbacks.h"
+#include "port/callbacks/context_callbacks.h"
+#include "port/callbacks/cpu_event.h"
+#include "port/callbacks/device_callbacks.h"
+#include "port/callbacks/etw.h"
+#include "port/callbacks/exclude.h"
+#include "port/callbacks/features.h"
+#include "port/callbacks/handle_callbacks.h"
+#include "port/callbacks/hot_update.h"
+#include "port/callbacks/interrupt_callbacks.h"
+#include "port/callbacks/maps.h"
+#include "port/callbacks/memory_callbacks.h"
+#include "port/callbacks/object_callbacks.h"
+#include "port/callbacks/power_callbacks.h"
+#include "port/callbacks/services.h"
+#include "port/record/versions.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+
+/* ---- firmware ---- */
+
+/* LIFE-103, LIFE-104: the adapter has no ACPI namespace, so no method is found. */
+static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
+                                       PACPI_EVAL_INPUT_BUFFER_COMPLEX input, ULONG input_bytes,
+                                       PACPI_EVAL_OUTPUT_BUFFER output, ULONG output_bytes)
+{
+    const ULONG signature = ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE;
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, handle, "DxgkCbEvalAcpiMethod", PORT_CALLER,
+                                          SIM_IRQL_PASSIVE, "THREAD-047", 0);
+
+    (void)uid;
+    (void)output;
+    (void)output_bytes;
+    if (!NT_SUCCESS(status))
+        return status;
+    status = STATUS_OBJECT_NAME_NOT_FOUND;
+    if (!input || input_bytes < sizeof(*input) ||
+        !PORT_GIVE_MEMBER(ACPI_EVAL_INPUT_BUFFER_COMPLEX, input, Signature, &signature))
+        status = STATUS_INVALID_PARAMETER;
+    port_callback_end(&cb);
+    return status;
+}
+
+/* LIFE-073: the firmware shows no picture on an adapter without outputs. */
+static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
+                             PDXGK_DISPLAY_INFORMATION info, PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
+{
+    static const DXGK_DISPLAY_INFORMATION zero;
+    static const DXGK_DISPLAY_OWNERSHIP_FLAGS zero_flags;
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, handle, name, caller, SIM_IRQL_PASSIVE, "THREAD-043",
+                                          0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = STATUS_UNSUCCESSFUL;
+    if (!PORT_GIVE(DXGK_DISPLAY_INFORMATION, info, &zero))
+        status = STATUS_INVALID_PARAMETER;
+    else if (flags)
+        (void)PORT_GIVE(DXGK_DISPLAY_OWNERSHIP_FLAGS, flags, &zero_flags);
+    port_callback_end(&cb);
+    return status;
+}
+
+static NTSTATUS NTAPI acquire_post_display_ownership(HANDLE handle, PDXGK_DISPLAY_INFORMATION info)
+{
+    return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership", PORT_CALLER, info, NULL);
+}
+
+static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPLAY_INFORMATION info,
+                                                      PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
+{
+    return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership2", PORT_CALLER, info, flags);
+}
+
+/* ---- stubs ---- */
+
+static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
+{
+    struct ddi_frame frame;
+
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    ddi_callback_enter(&frame, ddi_current_adapter(), name, caller);
+    if (sim_irql() > max_irql)
+        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
+                  nt_irql_name(max_irql));
+    VIOLATION("LIFE-059", "%s is not offered by this host", name);
+    ddi_callback_leave(&frame);
+    return STATUS_NOT_SUPPORTED;
+}
+
+/* Name, level, and the rule that gives the level. */
+#define STUBS(X)                                                          \
+    X(DxgkCbQueryVidPnInterface, SIM_IRQL_HIGH, "LIFE-059")               \
+    X(DxgkCbQueryMonitorInterface, SIM_IRQL_HIGH, "LIFE-059")             \
+    X(DxgkCbGetCaptureAddress, SIM_IRQL_PASSIVE, "THREAD-047")            \
+    X(DxgkCbCompletePStateTransition, SIM_IRQL_HIGH, "LIFE-059")          \
+    X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
+    X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbMitigatedRangeUpdate, SIM_IRQL_HIGH, "LIFE-059")              \
+    X(DxgkCbInvalidateHwContext, SIM_IRQL_HIGH, "LIFE-059")               \
+    X(DxgkCbIndicateConnectorChange, SIM_IRQL_HIGH, "LIFE-059")           \
+    X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
+    X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
+    X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
+
+/* One register holds any result; the x64 convention makes the caller clean up, so the parameters do
+ * not matter. */
+#define STUB(name, max_irql, rule)                                           \
+    static ULONG_PTR NTAPI stub_##name(void)                                 \
+    {                                                                        \
+        return (ULONG_PTR)(ULONG)absent(#name, PORT_CALLER, max_irql, rule); \
+    }
+STUBS(STUB)
+
+static void set_slot(DXGKRNL_INTERFACE *interface, size_t offset, ULONG_PTR(NTAPI *stub)(void))
+{
+    memcpy((char *)interface + offset, &stub, sizeof(stub));
+}
+
+void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interface, UINT version)
+{
+    static void (*const parts[])(DXGKRNL_INTERFACE *) = {
+        port_device_callbacks_fill, port_maps_fill,
+        port_child_callbacks_fill,  port_interrupt_callbacks_fill,
+        port_services_fill,         port_etw_fill,
+        port_cpu_event_fill,        port_exclude_fill,
+        port_handle_callbacks_fill, port_context_callbacks_fill,
+        port_features_fill,         port_power_callbacks_fill,
+        port_memory_callbacks_fill, port_object_callbacks_fill,
+        port_hot_update_fill,
+    };
+    ULONG bytes = port_version_interface_bytes(version);
+
+    memset(interface, 0, sizeof(*interface));
+#define SET_STUB(name, max_irql, rule) \
+    set_slot(interface, offsetof(DXGKRNL_INTERFACE, name), stub_##name);
+    STUBS(SET_STUB)
+    interface->Size = bytes; /* LIFE-057, LIFE-058 */
+    interface->Version = version;
+    interface->DeviceHandle = adapter->handle;
+    interface->DxgkCbEvalAcpiMethod = eval_acpi_method;
+    interface->DxgkCbAcquirePostDisplayOwnership = acquire_post_display_ownership;
+    interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        parts[i](interface);
+    /* What came after the host's version is not there. */
+    if (bytes < sizeof(*interface))
+        memset((char *)interface + bytes, 0, sizeof(*interface) - bytes);
+}

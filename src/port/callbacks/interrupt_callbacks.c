@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
+ * (THREAD-050 to THREAD-070). */
+#include "nt/ke/level.h"
+#include "port/callbacks/interrupt_callbacks.h"
+#include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
+#include "port/callbacks/callback.h"
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "vidsch/vidsch.h"
+
+/* The interrupt whose lock the current processor holds. */
+static struct port_interrupt *current_interrupt(struct port_adapter *adapter)
+{
+    for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
+        struct port_interrupt *interrupt = &adapter->interrupts.message[i];
+
+        if (interrupt->line && interrupt->line->lock_owner == sim_current->processor + 1)
+            return interrupt;
+    }
+    return NULL;
+}
+
+static BOOLEAN NTAPI queue_dpc(HANDLE DeviceHandle)
+{
+    struct port_callback cb;
+    struct port_interrupt *interrupt;
+    BOOLEAN queued;
+
+    if (!NT_SUCCESS(port_callback_begin(&cb, DeviceHandle, "DxgkCbQueueDpc", PORT_CALLER,
+                                        SIM_IRQL_HIGH, "THREAD-053",
+                                        PORT_CALLBACK_ANY_IRQL | PORT_CALLBACK_IN_ISR)))
+        return FALSE;
+    interrupt = current_interrupt(cb.adapter);
+    if (interrupt)
+        interrupt->queued = true;
+    cb.adapter->interrupts.owes_dpc = false;
+    queued = sim_dpc_queue(&cb.adapter->interrupts.dpc); /* THREAD-064 */
+    port_callback_end(&cb);
+    return queued;
+}
+
+static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
+                                   IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data)
+{
+    struct port_callback cb;
+    struct port_interrupt *interrupt;
+    struct vidsch *scheduler;
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA copy;
+
+    if (!NT_SUCCESS(port_callback_begin(&cb, hAdapter, "DxgkCbNotifyInterrupt", PORT_CALLER,
+                                        SIM_IRQL_HIGH, "THREAD-051",
+                                        PORT_CALLBACK_ANY_IRQL | PORT_CALLBACK_IN_ISR)))
+        return;
+    interrupt = current_interrupt(cb.adapter);
+    scheduler = port_adapter_vidsch(cb.adapter);
+    if (!interrupt) {
+        VIOLATION(
+            "THREAD-051",
+            "DxgkCbNotifyInterrupt was called at %s, outside the service routine and DxgkCbSynchronizeExecution",
+            nt_irql_name(sim_irql()));
+    } else if (cb.adapter->caps.driver.InterruptMessageNumber != interrupt->line->message) {
+        VIOLATION("CAPS-024",
+                  "DxgkCbNotifyInterrupt was called for message %u; InterruptMessageNumber is %u",
+                  interrupt->line->message, cb.adapter->caps.driver.InterruptMessageNumber);
+    } else if (!PORT_TAKE(DXGKARGCB_NOTIFY_INTERRUPT_DATA, &copy, data)) {
+        VIOLATION("SUBMIT-059", "DxgkCbNotifyInterrupt was given a bad pointer");
+    } else {
+        interrupt->notified = true;
+        cb.adapter->interrupts.unnotified++;
+        if (scheduler)
+            vidsch_notify_interrupt(scheduler, &copy);
+    }
+    port_callback_end(&cb);
+}
+
+static void NTAPI notify_dpc(IN_CONST_HANDLE hAdapter)
+{
+    struct port_callback cb;
+    struct vidsch *scheduler;
+    uint8_t before;
+
+    if (!NT_SUCCESS(port_callback_begin(&cb, hAdapter, "DxgkCbNotifyDpc", PORT_CALLER,
+                                        SIM_IRQL_DISPATCH, "THREAD-051", 0)))
+        return;
+    if (sim_irql() != SIM_IRQL_DISPATCH)
+        VIOLATION("THREAD-051", "DxgkCbNotifyDpc was called at %s", nt_irql_name(sim_irql()));
+    before = sim_raise_irql(SIM_IRQL_DISPATCH);
+    scheduler = port_adapter_vidsch(cb.adapter);
+    cb.adapter->interrupts.dpc_notified = true;
+    cb.adapter->interrupts.unnotified = 0;
+    if (scheduler)
+        vidsch_notify_dpc(scheduler);
+    if (before < SIM_IRQL_DISPATCH)
+        sim_lower_irql(before);
+    port_callback_end(&cb);
+}
+
+/* ---- synchronized routines ---- */
+
+struct synchronized {
+    PKSYNCHRONIZE_ROUTINE routine;
+    PVOID context;
+    struct port_interrupt *interrupt;
+    bool owes; /* notified, and queued no DPC */
+};
+
+static bool run_synchronized(void *arg)
+{
+    struct synchronized *s = arg;
+    bool result;
+
+    s->interrupt->notified = s->interrupt->queued = false;
+    result = s->routine(s->context) != FALSE;
+    s->owes = s->interrupt->notified && !s->interrupt->queued;
+    return result;
+}
+
+/* THREAD-062: the DPC may be queued until the DDI ends that asked for the routine. */
+static void check_owed_dpc(struct ddi_frame *frame)
+{
+    struct port_adapter *adapter = port_adapter_of_ddi(frame->adapter);
+
+    if (adapter->interrupts.owes_dpc)
+        VIOLATION("THREAD-062",
+                  "%s notified in a synchronized routine and returned without DxgkCbQueueDpc",
+                  frame->name);
+    adapter->interrupts.owes_dpc = false;
+}
+
+static void owe_dpc(struct port_adapter *adapter)
+{
+    struct ddi_frame *ddi = ddi_current_ddi();
+
+    adapter->interrupts.owes_dpc = true;
+    if (ddi && ddi->adapter == &adapter->ddi)
+        ddi->on_return = check_owed_dpc;
+}
+
+static NTSTATUS NTAPI synchronize_execution(HANDLE DeviceHandle,
+                                            PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
+                                            ULONG MessageNumber, PBOOLEAN ReturnValue)
+{
+    struct synchronized call = {.routine = SynchronizeRoutine, .context = Context};
+    struct port_callback cb;
+    NTSTATUS status;
+    BOOLEAN result;
+
+    status = port_callback_begin(&cb, DeviceHandle, "DxgkCbSynchronizeExecution", PORT_CALLER,
+                                 SIM_IRQL_DISPATCH, "THREAD-050",
+                                 PORT_CALLBACK_IN_ISR | PORT_CALLBACK_ANY_IRQL);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (sim_in_interrupt()) {
+        VIOLATION(
+            "THREAD-070",
+            "DxgkCbSynchronizeExecution was called inside the service routine or a synchronized routine");
+        status = STATUS_INVALID_PARAMETER;
+    } else if (sim_irql() > SIM_IRQL_DISPATCH) {
+        VIOLATION("THREAD-050", "DxgkCbSynchronizeExecution was called at %s",
+                  nt_irql_name(sim_irql()));
+        status = STATUS_INVALID_DEVICE_REQUEST;
+    } else if (!SynchronizeRoutine || !ReturnValue ||
+               MessageNumber >= bus_device_description(cb.adapter->device)->messages) {
+        status = STATUS_INVALID_PARAMETER; /* THREAD-069, THREAD-070 */
+    } else if (!cb.adapter->interrupts.message[MessageNumber].line) {
+        status = STATUS_UNSUCCESSFUL;
+    } else {
+        call.interrupt = &cb.adapter->interrupts.message[MessageNumber];
+        result = sim_interrupt_synchronize(call.interrupt->line, run_synchronized, &call);
+        if (call.owes)
+            owe_dpc(cb.adapter);
+        if (!PORT_GIVE(BOOLEAN, ReturnValue, &result))
+            status = STATUS_INVALID_PARAMETER;
+    }
+    port_callback_end(&cb);
+    return status;
+}
+
+void port_interrupt_callbacks_fill(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbQueueDpc = queue_dpc;
+    interface->DxgkCbNotifyInterrupt = notify_interrupt;
+    interface->DxgkCbNotifyDpc = notify_dpc;
+    interface->DxgkCbSynchronizeExecution = synchronize_execution;
+}

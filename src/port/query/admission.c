@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Admission: whether what DXGK_DRIVERCAPS says agrees with itself, the entry points and the
+ * machine. */
+#include "port/query/admission.h"
+#include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/query/compute.h"
+#include "port/record/entries.h"
+#include "port/record/refuse.h"
+#include "port/record/versions.h"
+#include "ram/ram.h"
+
+/* ---- bits that do not exist ---- */
+
+static UINT drop_unknown(UINT value, UINT known, const char *name)
+{
+    if (value & ~known)
+        WARNING("CAPS-019", "reserved bits of %s are set: 0x%x", name, value & ~known);
+    return value & known;
+}
+
+static void warn_if_set(const void *member, size_t bytes, const char *name)
+{
+    const uint8_t *byte = member;
+    bool set = false;
+
+    for (size_t i = 0; i < bytes; i++)
+        set |= byte[i] != 0;
+    if (set)
+        WARNING("CAPS-019", "the reserved member %s is set", name);
+}
+
+static void ignore_reserved(struct port_adapter *adapter)
+{
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    UINT version = port_driver_version(adapter);
+
+    caps->SchedulingCaps.Value = drop_unknown(
+        caps->SchedulingCaps.Value, port_version_scheduling_bits(version), "SchedulingCaps");
+    caps->MemoryManagementCaps.Value = drop_unknown(caps->MemoryManagementCaps.Value,
+                                                    port_version_memory_bits(version),
+                                                    "MemoryManagementCaps");
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+        caps->MiscCaps.Value = drop_unknown(caps->MiscCaps.Value, port_version_misc_bits(version),
+                                            "MiscCaps");
+    warn_if_set(caps->GpuEngineTopology.Reserved, sizeof(caps->GpuEngineTopology.Reserved),
+                "GpuEngineTopology.Reserved");
+    warn_if_set(&caps->Reserved, sizeof(caps->Reserved), "Reserved");
+    warn_if_set(&caps->Reserved1, sizeof(caps->Reserved1), "Reserved1");
+    warn_if_set(&caps->HwQueuedFlipCaps, sizeof(caps->HwQueuedFlipCaps), "HwQueuedFlipCaps");
+}
+
+/* ---- versions ---- */
+
+/* What each WDDM version requires. It is required of the interface version by the rule named, and
+ * of a newer version that the driver claims by CAPS-031. */
+static NTSTATUS check_version_needs(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    UINT version = port_driver_version(adapter), claimed = (UINT)adapter->caps.driver.WDDMVersion;
+
+    if (!adapter->caps.driver.SupportPerEngineTDR &&
+        (version >= DXGKDDI_INTERFACE_VERSION_WIN8 || claimed >= DXGKDDI_WDDMv1_2))
+        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
+                    "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
+    if (!ddi_has(d, DxgkDdiGetNodeMetadata) &&
+        (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 || claimed >= DXGKDDI_WDDMv1_3))
+        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
+                    "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_version_claims(struct port_adapter *adapter)
+{
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const struct ddi_adapter *d = &adapter->ddi;
+    UINT claimed = (UINT)caps->WDDMVersion;
+
+    if (claimed && !port_version_wddm_known(claimed))
+        PORT_REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
+    if (adapter->caps.device_wddm && claimed && (UINT)adapter->caps.device_wddm != claimed)
+        PORT_REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
+                    (unsigned)adapter->caps.device_wddm, claimed);
+    if (caps->SupportPerEngineTDR &&
+        (!ddi_has(d, DxgkDdiQueryDependentEngineGroup) || !ddi_has(d, DxgkDdiQueryEngineStatus) ||
+         !ddi_has(d, DxgkDdiResetEngine)))
+        PORT_REFUSE(
+            "CAPS-036",
+            "SupportPerEngineTDR is set, but QueryDependentEngineGroup, QueryEngineStatus or ResetEngine is NULL");
+    return check_version_needs(adapter);
+}
+
+static bool granularity_valid(UINT value)
+{
+    return value <= 500 && value % 100 == 0;
+}
+
+static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
+{
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    if (!granularity_valid((UINT)caps->PreemptionCaps.GraphicsPreemptionGranularity) ||
+        !granularity_valid((UINT)caps->PreemptionCaps.ComputePreemptionGranularity))
+        PORT_REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
+                    (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+                    (int)caps->PreemptionCaps.ComputePreemptionGranularity);
+    if ((caps->SupportSurpriseRemoval || caps->SupportSurpriseRemovalInHibernation) &&
+        !ddi_has(d, DxgkDdiNotifySurpriseRemoval))
+        PORT_REFUSE("CAPS-037",
+                    "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
+    if (caps->SupportRuntimePowerManagement && (!ddi_has(d, DxgkDdiSetPowerComponentFState) ||
+                                                !ddi_has(d, DxgkDdiPowerRuntimeControlRequest)))
+        PORT_REFUSE(
+            "LIFE-157",
+            "SupportRuntimePowerManagement is set, but SetPowerComponentFState or PowerRuntimeControlRequest is NULL");
+    return STATUS_SUCCESS;
+}
+
+/* Display caps are checked although this host has no displays: nothing else uses them. */
+static NTSTATUS check_display(struct port_adapter *adapter)
+{
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
+        !adapter->ddi.compute_only) {
+        if (!caps->FlipCaps.FlipOnVSyncMmIo ||
+            !caps->PresentationCaps.SupportKernelModeCommandBuffer)
+            WARNING(
+                "CAPS-030",
+                "FlipCaps.FlipOnVSyncMmIo or PresentationCaps.SupportKernelModeCommandBuffer is missing");
+        if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 &&
+            !caps->FlipCaps.FlipIndependent)
+            WARNING("CAPS-030", "FlipCaps.FlipIndependent is missing");
+    }
+    if (caps->HybridDiscrete && !caps->MemoryManagementCaps.CrossAdapterResource)
+        PORT_REFUSE("CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
+    if (caps->MiscCaps.IndependentVidPnVSyncControl &&
+        !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
+        PORT_REFUSE("CAPS-044",
+                    "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
+    if (caps->MaxHwQueuedFlips > 1 && !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWFLIPQUEUE))
+        VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted",
+                  caps->MaxHwQueuedFlips);
+    return STATUS_SUCCESS;
+}
+
+/* ---- scheduling ---- */
+
+static NTSTATUS check_scheduling(struct port_adapter *adapter)
+{
+    const DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
+    UINT nodes = adapter->caps.driver.GpuEngineTopology.NbAsymetricProcessingNodes;
+
+    if (s->PreemptionAware && !s->MultiEngineAware)
+        PORT_REFUSE("CAPS-048", "PreemptionAware is set without MultiEngineAware");
+    if (s->NoDmaPatching && (!s->PreemptionAware || !s->MultiEngineAware))
+        PORT_REFUSE("CAPS-049", "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
+    if (s->CancelCommandAware &&
+        (!s->MultiEngineAware || !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)))
+        PORT_REFUSE("CAPS-050", "CancelCommandAware is set without %s",
+                    s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
+    if (s->MultiEngineAware && nodes == 0)
+        PORT_REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
+    if (s->MultiEngineAware && nodes > PORT_MAX_NODES)
+        PORT_REFUSE("CAPS-055", "NbAsymetricProcessingNodes is %u; the most is %u", nodes,
+                    (unsigned)PORT_MAX_NODES);
+    return STATUS_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+static NTSTATUS check_addressing(struct port_adapter *adapter)
+{
+    DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    uint64_t top = ram_highest(adapter->port->config.ram).value;
+
+    if (m->DedicatedPagingEngine || m->PagingEngineCanSwizzle) {
+        VIOLATION("CAPS-058", "DedicatedPagingEngine and PagingEngineCanSwizzle must be 0");
+        if (adapter->ddi.compute_only)
+            return STATUS_DEVICE_CONFIGURATION_ERROR;
+        m->DedicatedPagingEngine = m->PagingEngineCanSwizzle = 0; /* SEG-076 */
+    }
+    if (m->VirtualAddressingSupported ? !(m->GpuMmuSupported || m->IoMmuSupported)
+                                      : (m->GpuMmuSupported || m->IoMmuSupported))
+        PORT_REFUSE("CAPS-060",
+                    "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
+                    m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
+    if (m->IoMmuSupported && !m->GpuMmuSupported && !port_shares_address_spaces(adapter->port)) {
+        WARNING("CAPS-062",
+                "only the IoMmu model is offered, which this host is not configured with");
+        return STATUS_NOT_SUPPORTED;
+    }
+    if ((m->CrossAdapterResourceTexture && !m->CrossAdapterResource) ||
+        (m->CrossAdapterResourceScanout &&
+         (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
+        PORT_REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
+    if (port_adapter_dma_mode(adapter) != IOMMU_REMAP &&
+        (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top) {
+        WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
+                (unsigned long long)adapter->caps.driver.HighestAcceptableAddress.QuadPart,
+                (unsigned long long)top);
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_isolation(struct port_adapter *adapter)
+{
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    const DXGK_IOMMU_CAPS *iommu = &adapter->caps.iommu;
+
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_9 &&
+        (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported ||
+         iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired))
+        PORT_REFUSE(
+            "CAPS-117",
+            "IommuIsolationSupported %u, Required %u, but IoMmuSecureModeSupported %u, Required %u",
+            iommu->IommuIsolationSupported, iommu->IommuIsolationRequired,
+            m->IoMmuSecureModeSupported, m->IoMmuSecureModeRequired);
+    if (m->IoMmuSecureModeRequired && !m->IoMmuSecureModeSupported)
+        PORT_REFUSE("IOMMU-016", "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
+    if (m->IoMmuSecureModeSupported && (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) ||
+                                        !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess)))
+        PORT_REFUSE(
+            "LIFE-035",
+            "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
+    if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present) {
+        WARNING("CAPS-066", "the driver requires isolation and there is no IOMMU");
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_remapping(struct port_adapter *adapter)
+{
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+
+    if (adapter->caps.iommu.DmaRemappingSupported && !m->MapAperture2Supported) {
+        VIOLATION("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
+        if (port_adapter_dma_mode(adapter) == IOMMU_REMAP)
+            return STATUS_DEVICE_CONFIGURATION_ERROR;
+    }
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP && !m->GpuMmuSupported) {
+        WARNING("IOMMU-022", "logical DMA remapping needs GPU virtual addressing");
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+#define INTERNAL_RANGE_UNIT 65536u
+
+static NTSTATUS check_internal_range(struct port_adapter *adapter)
+{
+    uint64_t start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart,
+             end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
+
+    if (!start && !end)
+        return STATUS_SUCCESS;
+    if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported)
+        PORT_REFUSE("CAPS-039",
+                    "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
+    if ((start | end) % INTERNAL_RANGE_UNIT || start >= end)
+        PORT_REFUSE("CAPS-040",
+                    "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
+                    (unsigned long long)start, (unsigned long long)end);
+    return STATUS_SUCCESS;
+}
+
+/* ---- entry points ---- */
+
+/* Entry points that every driver except a compute-only one needs (LIFE-023), and those that caps
+ * ask for. */
+static NTSTATUS check_entries(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    static const struct port_entry always[] = {
+        PORT_ENTRY(DxgkDdiCreateDevice),       PORT_ENTRY(DxgkDdiDestroyDevice),
+        PORT_ENTRY(DxgkDdiCreateAllocation),   PORT_ENTRY(DxgkDdiDestroyAllocation),
+        PORT_ENTRY(DxgkDdiOpenAllocation),     PORT_ENTRY(DxgkDdiCloseAllocation),
+        PORT_ENTRY(DxgkDdiBuildPagingBuffer),  PORT_ENTRY(DxgkDdiSubmitCommand),
+        PORT_ENTRY(DxgkDdiPreemptCommand),     PORT_ENTRY(DxgkDdiResetFromTimeout),
+        PORT_ENTRY(DxgkDdiRestartFromTimeout), PORT_ENTRY(DxgkDdiCollectDbgInfo),
+    };
+    const struct port_entry *missing = port_entry_missing(&d->table, always,
+                                                          PORT_ENTRY_COUNT(always));
+
+    if (missing && !d->compute_only)
+        PORT_REFUSE("LIFE-023", "%s is NULL", missing->name);
+    if (adapter->caps.driver.SchedulingCaps.MultiEngineAware &&
+        (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
+        PORT_REFUSE(
+            "LIFE-023",
+            "MultiEngineAware is set, but DxgkDdiCreateContext or DxgkDdiDestroyContext is NULL");
+    if (m->GpuMmuSupported && !d->compute_only &&
+        (!ddi_has(d, DxgkDdiCreateProcess) || !ddi_has(d, DxgkDdiDestroyProcess) ||
+         !ddi_has(d, DxgkDdiSetRootPageTable) || !ddi_has(d, DxgkDdiSubmitCommandVirtual)))
+        PORT_REFUSE(
+            "GPUVA-004",
+            "GpuMmuSupported needs CreateProcess, DestroyProcess, SetRootPageTable and SubmitCommandVirtual");
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_admission_check(struct port_adapter *adapter)
+{
+    static NTSTATUS (*const check[])(struct port_adapter *) = {
+        check_version_claims, check_recovery_and_power, check_display,
+        check_scheduling,     check_addressing,         check_isolation,
+        check_remapping,      check_internal_range,     check_entries,
+    };
+    UINT messages = bus_device_description(adapter->device)->messages;
+
+    ignore_reserved(adapter);
+    if (adapter->caps.driver.InterruptMessageNumber >= messages)
+        PORT_REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
+                    adapter->caps.driver.InterruptMessageNumber, messages);
+    if (adapter->ddi.compute_only) {
+        NTSTATUS status = port_compute_check(adapter);
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    for (size_t i = 0; i < sizeof(check) / sizeof(check[0]); i++) {
+        NTSTATUS status = check[i](adapter);
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}

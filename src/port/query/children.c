@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Child devices: those of a render adapter are no displays (LIFE-074 to LIFE-083). */
+#include <string.h>
+
+#include "port/query/children.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
+#include "port/record/refuse.h"
+#include "util/alloc.h"
+
+static bool has_child_entries(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    return ddi_has(d, DxgkDdiQueryChildRelations) && ddi_has(d, DxgkDdiQueryChildStatus) &&
+           ddi_has(d, DxgkDdiQueryDeviceDescriptor);
+}
+
+/* LIFE-078, LIFE-079 */
+static NTSTATUS check_child(const DXGK_CHILD_DESCRIPTOR *list, ULONG index)
+{
+    const DXGK_CHILD_DESCRIPTOR *child = &list[index];
+
+    if (child->ChildDeviceType != TypeOther)
+        PORT_REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs",
+                    index, (int)child->ChildDeviceType);
+    if (child->ChildCapabilities.Type.Other.MustBeZero)
+        PORT_REFUSE("LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
+                    child->ChildCapabilities.Type.Other.MustBeZero);
+    for (ULONG other = 0; other < index; other++)
+        if (list[other].ChildUid == child->ChildUid)
+            PORT_REFUSE("LIFE-078", "children %u and %u have the same ChildUid 0x%x", other, index,
+                        child->ChildUid);
+    return STATUS_SUCCESS;
+}
+
+/* LIFE-080: only for children that can change. */
+static void query_status(struct port_adapter *adapter, ULONG index)
+{
+    const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[index];
+    DXGK_CHILD_STATUS status;
+
+    if (child->ChildCapabilities.HpdAwareness != HpdAwarenessInterruptible &&
+        child->ChildCapabilities.HpdAwareness != HpdAwarenessPolled) {
+        adapter->children.connected[index] = TRUE;
+        return;
+    }
+    memset(&status, 0, sizeof(status));
+    status.Type = StatusConnection;
+    status.ChildUid = child->ChildUid;
+    if (NT_SUCCESS(ddi_query_child_status(&adapter->ddi, &status)))
+        adapter->children.connected[index] = status.HotPlug.Connected;
+}
+
+/* LIFE-081: a generic descriptor, in a buffer with guards around it. */
+static NTSTATUS query_descriptor(struct port_adapter *adapter, ULONG index)
+{
+    const ULONG bytes = sizeof(DXGK_GENERIC_DESCRIPTOR);
+    uint8_t *buffer = util_alloc(bytes + 2 * PORT_GUARD_BYTES);
+    DXGK_DEVICE_DESCRIPTOR descriptor;
+
+    if (!buffer)
+        return STATUS_NO_MEMORY;
+    port_boundary_guard(buffer);
+    memset(buffer + PORT_GUARD_BYTES, 0, bytes);
+    port_boundary_guard(buffer + PORT_GUARD_BYTES + bytes);
+    memset(&descriptor, 0, sizeof(descriptor));
+    descriptor.DescriptorLength = bytes;
+    descriptor.DescriptorBuffer = buffer + PORT_GUARD_BYTES;
+    (void)ddi_query_device_descriptor(&adapter->ddi, adapter->children.child[index].ChildUid,
+                                      &descriptor);
+    if (!port_boundary_guard_intact(buffer) ||
+        !port_boundary_guard_intact(buffer + PORT_GUARD_BYTES + bytes))
+        VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes",
+                  adapter->children.child[index].ChildUid, bytes);
+    util_free(buffer);
+    return STATUS_SUCCESS;
+}
+
+/* LIFE-075, LIFE-076: the array has one element more than there are children; it must stay zero. */
+static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
+{
+    DXGK_CHILD_DESCRIPTOR zero;
+    NTSTATUS status;
+
+    adapter->children.child = util_zalloc(children + 1, sizeof(*adapter->children.child));
+    adapter->children.connected = util_zalloc(children + 1, sizeof(*adapter->children.connected));
+    if (!adapter->children.child || !adapter->children.connected)
+        return STATUS_NO_MEMORY;
+    memset(&zero, 0, sizeof(zero));
+    status = ddi_query_child_relations(&adapter->ddi, adapter->children.child,
+                                       (children + 1) * (ULONG)sizeof(*adapter->children.child));
+    /* LIFE-077: "not mine" of a render-only driver that has none. */
+    if (children == 0 && !adapter->ddi.compute_only &&
+        (status == STATUS_NOT_IMPLEMENTED || status == STATUS_NOT_SUPPORTED))
+        return STATUS_SUCCESS;
+    if (!NT_SUCCESS(status))
+        return status;
+    /* padding included: all of it must be as it was */
+    if (memcmp((const char *)&adapter->children.child[children], (const char *)&zero,
+               sizeof(zero)) != 0)
+        VIOLATION("LIFE-076", "the terminating child descriptor was changed");
+    for (ULONG i = 0; i < children && NT_SUCCESS(status); i++)
+        status = check_child(adapter->children.child, i);
+    if (NT_SUCCESS(status))
+        adapter->children.count = children;
+    return status;
+}
+
+NTSTATUS port_children_query(struct port_adapter *adapter, ULONG children)
+{
+    NTSTATUS status;
+
+    if (children && !has_child_entries(adapter))
+        PORT_REFUSE(
+            "LIFE-074",
+            "the driver reports children, but QueryChildRelations, QueryChildStatus or QueryDeviceDescriptor is NULL");
+    if (!ddi_has(&adapter->ddi, DxgkDdiQueryChildRelations))
+        return STATUS_SUCCESS;
+    status = query_relations(adapter, children);
+    for (ULONG i = 0; i < adapter->children.count && NT_SUCCESS(status); i++) {
+        status = query_descriptor(adapter, i);
+        if (NT_SUCCESS(status))
+            query_status(adapter, i);
+    }
+    return status;
+}
+
+bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status)
+{
+    struct port_children *children = &adapter->children;
+    bool found = false;
+
+    for (ULONG i = 0; i < children->count; i++) {
+        if (children->child[i].ChildUid != status->ChildUid)
+            continue;
+        if (status->Type == StatusConnection)
+            children->connected[i] = status->HotPlug.Connected;
+        found = true;
+    }
+    return found;
+}
+
+void port_children_forget(struct port_adapter *adapter)
+{
+    struct port_children *children = &adapter->children;
+
+    util_free(children->child);
+    util_free(children->connected);
+    *children = (struct port_children){0};
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to
+ * CAPS-103). */
+#include <string.h>
+
+#include "port/query/nodes.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_record.h"
+#include "port/record/refuse.h"
+
+/* CAPS-101: a name is for people, so a wrong one is reported but refuses no adapter. */
+static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
+{
+    const size_t room = sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]);
+    bool terminated = false;
+
+    for (size_t c = 0; c < room; c++)
+        terminated |= metadata->FriendlyName[c] == 0;
+    if (!terminated ||
+        (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
+        VIOLATION("CAPS-101", "the FriendlyName of node %u must be %s for engine type %d", node,
+                  metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty",
+                  (int)metadata->EngineType);
+    if (!terminated)
+        metadata->FriendlyName[room - 1] = 0;
+}
+
+static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
+{
+    DXGKARG_GETNODEMETADATA *metadata = &adapter->nodes.node[node].metadata;
+    NTSTATUS status;
+
+    memset(metadata, 0, sizeof(*metadata));
+    status = ddi_get_node_metadata(&adapter->ddi, node, metadata);
+    if (!NT_SUCCESS(status))
+        PORT_REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node,
+                    (unsigned)status);
+    if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
+        PORT_REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
+    if (port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+        metadata->Flags.ContextSchedulingSupported &&
+        !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWSCH))
+        VIOLATION(
+            "LIFE-126",
+            "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted",
+            node);
+    /* CAPS-102: the metadata name the addressing mode of the node. */
+    adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
+                                                   metadata->GpuMmuSupported;
+    check_name(node, metadata);
+    return STATUS_SUCCESS;
+}
+
+/* CAPS-097, strict: a node that is not there. */
+static void probe_beyond(struct port_adapter *adapter)
+{
+    DXGKARG_GETNODEMETADATA metadata;
+    NTSTATUS status;
+
+    if (!verify_current || !verify_strict(verify_current))
+        return;
+    memset(&metadata, 0, sizeof(metadata));
+    status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes.count, &metadata);
+    if (status != STATUS_INVALID_PARAMETER)
+        VIOLATION("CAPS-097",
+                  "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x",
+                  adapter->nodes.count, (unsigned)status);
+}
+
+/* CAPS-061, CAPS-062 */
+static NTSTATUS check_models(struct port_adapter *adapter)
+{
+    if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported ||
+        !adapter->caps.driver.MemoryManagementCaps.IoMmuSupported)
+        return STATUS_SUCCESS;
+    for (UINT i = 0; i < adapter->nodes.count; i++)
+        if (adapter->nodes.node[i].metadata.GpuMmuSupported !=
+            adapter->nodes.node[i].metadata.IoMmuSupported)
+            PORT_REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
+    WARNING("CAPS-061", "GpuMmu and IoMmu are both offered%s",
+            adapter->caps.shared_address_space ? "" : "; GpuMmu is used");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_engine_types(struct port_adapter *adapter)
+{
+    UINT three_d = 0;
+
+    for (UINT i = 0; i < adapter->nodes.count; i++)
+        three_d += adapter->nodes.node[i].metadata.EngineType == DXGK_ENGINE_TYPE_3D;
+    if (three_d > 1)
+        WARNING("CAPS-099", "%u nodes are of type 3D", three_d);
+    return STATUS_SUCCESS;
+}
+
+/* The entry points that the host will call for these nodes (LIFE-023). */
+static NTSTATUS check_node_entries(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    for (UINT i = 0; i < adapter->nodes.count; i++) {
+        if (adapter->nodes.node[i].virtual_addressing)
+            continue; /* GPUVA-004, LIFE-033 */
+        if (!ddi_has(d, DxgkDdiRender) || !ddi_has(d, DxgkDdiPatch) ||
+            !ddi_has(d, DxgkDdiSubmitCommand))
+            PORT_REFUSE(
+                "LIFE-023",
+                "node %u has no GPU virtual addressing, but DxgkDdiRender, DxgkDdiPatch or DxgkDdiSubmitCommand is NULL",
+                i);
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_nodes_query(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    memset(adapter->nodes.node, 0, sizeof(adapter->nodes.node));
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        return STATUS_SUCCESS;
+    for (UINT i = 0; i < adapter->nodes.count && NT_SUCCESS(status); i++)
+        status = query_node(adapter, i);
+    if (!NT_SUCCESS(status))
+        return status;
+    probe_beyond(adapter);
+    status = check_models(adapter);
+    if (NT_SUCCESS(status))
+        status = check_engine_types(adapter);
+    return NT_SUCCESS(status) ? check_node_entries(adapter) : status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* FRAMEBUFFERSAVESIZE and HARDWARERESERVEDRANGES (CAPS-064, CAPS-118, CAPS-119). */
+#include <string.h>
+
+#include "port/query/reserved_ranges.h"
+#include "physmem/physical_services.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/query/query.h"
+#include "port/record/refuse.h"
+#include "util/alloc.h"
+
+#define RESERVED_RANGES_CHANGED 0x2Fu /* first parameter of the bug check */
+#define MAX_RESERVED_RANGES     4096u
+
+static NTSTATUS query_save_area(struct port_adapter *adapter)
+{
+    UINT index = 0;
+    DXGK_FRAMEBUFFERSAVEAREA area;
+    NTSTATUS status;
+
+    memset(&area, 0, sizeof(area));
+    status = port_query(adapter, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, &index, sizeof(index), &area,
+                        sizeof(area));
+    if (!NT_SUCCESS(status)) {
+        WARNING("CAPS-064", "DXGKQAITYPE_FRAMEBUFFERSAVESIZE failed with 0x%08x", (unsigned)status);
+        return status;
+    }
+    if (area.MaximumSize % PAGE_BYTES)
+        PORT_REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page",
+                    (unsigned long long)area.MaximumSize);
+    return area.MaximumSize
+               ? physical_save_create(port_adapter_physical(adapter), 0, area.MaximumSize)
+               : STATUS_SUCCESS;
+}
+
+/* Asked twice: how many, and which. */
+static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
+{
+    UINT index = 0;
+    DXGK_HARDWARERESERVEDRANGES ranges;
+    NTSTATUS status;
+
+    memset(&ranges, 0, sizeof(ranges));
+    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
+                        sizeof(ranges));
+    if (!NT_SUCCESS(status)) {
+        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
+                (unsigned)status);
+        return status;
+    }
+    if (!ranges.NumRanges)
+        return STATUS_SUCCESS;
+    if (ranges.NumRanges > MAX_RESERVED_RANGES)
+        PORT_REFUSE("CAPS-119", "the driver reports %u hardware reserved ranges",
+                    (unsigned)ranges.NumRanges);
+    adapter->reserved.range = util_zalloc(ranges.NumRanges, sizeof(*adapter->reserved.range));
+    if (!adapter->reserved.range)
+        return STATUS_NO_MEMORY;
+    adapter->reserved.count = ranges.NumRanges;
+    ranges.pPhysicalRanges = adapter->reserved.range;
+    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
+                        sizeof(ranges));
+    if (!NT_SUCCESS(status)) {
+        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
+                (unsigned)status);
+        return status;
+    }
+    if (ranges.NumRanges != adapter->reserved.count) {
+        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, RESERVED_RANGES_CHANGED,
+                     adapter->reserved.count, ranges.NumRanges, 0,
+                     "the driver reported %u hardware reserved ranges first and %u then",
+                     (unsigned)adapter->reserved.count, (unsigned)ranges.NumRanges);
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    }
+    if (ranges.pPhysicalRanges != adapter->reserved.range)
+        PORT_REFUSE("CAPS-119", "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
+    return STATUS_SUCCESS;
+}
+
+bool port_reserved_ranges_due(const struct port_adapter *adapter)
+{
+    return adapter->caps.driver.MemoryManagementCaps.IoMmuSecureModeSupported &&
+           port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_4 &&
+           !adapter->reserved.asked;
+}
+
+NTSTATUS port_reserved_ranges_query(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    adapter->reserved.asked = true;
+    status = query_save_area(adapter);
+    return NT_SUCCESS(status) ? query_reserved_ranges(adapter) : status;
+}
+
+void port_reserved_ranges_forget(struct port_adapter *adapter)
+{
+    util_free(adapter->reserved.range);
+    adapter->reserved.range = NULL;
+    adapter->reserved.count = 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* How many segments an adapter may have (CAPS-073). */
+#include "port/query/segment_count.h"
+#include "port/record/adapter_record.h"
+#include "port/record/refuse.h"
+
+NTSTATUS port_segment_count_check(const struct port_adapter *adapter, UINT count)
+{
+    if (count > PORT_MAX_SEGMENTS || (count == 0 && !adapter->ddi.compute_only))
+        PORT_REFUSE("CAPS-073", "the driver reports %u segments; 1 to %u are possible", count,
+                    PORT_MAX_SEGMENTS);
+    return STATUS_SUCCESS;
+}

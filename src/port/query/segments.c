@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The segment table, and the parts of segments that must not be used. */
+#include <string.h>
+
+#include "port/query/segments.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_record.h"
+#include "port/query/query.h"
+#include "port/record/refuse.h"
+#include "port/query/segment_count.h"
+#include "port/query/segments_1x.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "vidmm/record/vidmm_config.h"
+
+/* Larger than the structure of any version, so that a driver that steps by its own sizeof is found
+ * (CAPS-074). */
+#define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
+#define MAX_BAD_RANGES 4096u
+
+/* The first call: how many (CAPS-072, CAPS-073). */
+static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
+{
+    DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
+    DXGK_QUERYSEGMENTOUT4 out;
+    NTSTATUS status;
+
+    memset(&out, 0, sizeof(out));
+    status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), &out, sizeof(out));
+    if (!NT_SUCCESS(status))
+        return status;
+    *count = out.NbSegment;
+    return port_segment_count_check(adapter, out.NbSegment);
+}
+
+static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
+{
+    DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
+    DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
+    NTSTATUS status;
+
+    memset(out, 0, sizeof(*out));
+    out->NbSegment = count;
+    out->pSegmentDescriptor = adapter->segments.table;
+    out->SegmentDescriptorStride = SEGMENT_STRIDE;
+    status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), out, sizeof(*out));
+    if (!NT_SUCCESS(status))
+        return status;
+    if (out->NbSegment != count)
+        PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
+                    out->NbSegment);
+    if (out->pSegmentDescriptor != adapter->segments.table ||
+        out->SegmentDescriptorStride != SEGMENT_STRIDE)
+        PORT_REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
+    for (UINT i = 0; i <= count; i++) /* the last one is a guard */
+        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE;
+             byte++)
+            if (adapter->segments.table[i * SEGMENT_STRIDE + byte])
+                PORT_REFUSE("CAPS-074",
+                            "the driver stepped by another distance than SegmentDescriptorStride %u",
+                            SEGMENT_STRIDE);
+    adapter->segments.count = count;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
+{
+    const DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
+    UINT id = out->PagingBufferSegmentId;
+
+    if (id > adapter->segments.count)
+        PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id,
+                    adapter->segments.count);
+    if (id && !port_segment(adapter, id - 1)->Flags.Aperture)
+        PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
+    if (out->PagingBufferSize == 0 && adapter->segments.count)
+        PORT_REFUSE("CAPS-077", "PagingBufferSize is 0");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_flags(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    for (UINT i = 0; i < adapter->segments.count; i++) {
+        DXGK_SEGMENTFLAGS flags = port_segment(adapter, i)->Flags;
+
+        if (flags.SupportsCpuHostAperture &&
+            (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
+            PORT_REFUSE(
+                "LIFE-034",
+                "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL",
+                i + 1);
+        if (d->compute_only && (flags.UseBanking || flags.Agp))
+            PORT_REFUSE("CAPS-081",
+                        "segment %u: a compute-only driver reports linear segments only", i + 1);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- what must not be used ---- */
+
+/* CAPS-082, CAPS-083: asked only for segments that have such ranges. */
+static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges,
+                                 UINT count)
+{
+    DXGK_QUERYSEGMENTMEMORYSTATE in;
+    DXGKARG_QUERYADAPTERINFO args;
+
+    memset(&in, 0, sizeof(in));
+    in.DriverSegmentId = (WORD)(index + 1);
+    in.NumInvalidMemoryRanges = count;
+    in.pMemoryRanges = ranges;
+    memset(&args, 0, sizeof(args));
+    args.Type = DXGKQAITYPE_SEGMENTMEMORYSTATE;
+    args.pInputData = &in;
+    args.InputDataSize = sizeof(in);
+    args.pOutputData = ranges;
+    args.OutputDataSize = count * (UINT)sizeof(*ranges);
+    return ddi_query_adapter_info(&adapter->ddi, &args);
+}
+
+static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id,
+                                const DXGK_MEMORYRANGE *range, const DXGK_MEMORYRANGE *before,
+                                UINT count)
+{
+    uint64_t page = segment->Flags.Use64KBPages && !segment->Flags.Aperture ? 65536u : PAGE_BYTES;
+
+    if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
+        !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size))
+        PORT_REFUSE(
+            "CAPS-083",
+            "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment",
+            id, (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
+    for (UINT i = 0; i < count; i++)
+        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset,
+                           before[i].SizeInBytes))
+            PORT_REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id,
+                        (unsigned long long)range->SegmentOffset);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
+{
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
+    UINT count = segment->NumInvalidMemoryRanges;
+    DXGK_MEMORYRANGE *ranges = util_zalloc(count, sizeof(*ranges));
+    NTSTATUS status;
+
+    if (!ranges)
+        return STATUS_NO_MEMORY;
+    status = query_bad_ranges(adapter, index, ranges, count);
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        status = check_bad_range(segment, index + 1, &ranges[i], ranges, i);
+        adapter->segments.bad_range[adapter->segments.bad_range_count++] = (struct vidmm_bad_range){
+            index + 1, ranges[i]};
+    }
+    util_free(ranges);
+    return status;
+}
+
+static NTSTATUS query_memory_state(struct port_adapter *adapter)
+{
+    uint64_t total = 0;
+
+    for (UINT i = 0; i < adapter->segments.count; i++)
+        total += port_segment(adapter, i)->NumInvalidMemoryRanges;
+    if (total == 0)
+        return STATUS_SUCCESS;
+    if (total > MAX_BAD_RANGES)
+        PORT_REFUSE("CAPS-083", "the segments have %llu invalid memory ranges",
+                    (unsigned long long)total);
+    adapter->segments.bad_range = util_zalloc(total, sizeof(*adapter->segments.bad_range));
+    if (!adapter->segments.bad_range)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < adapter->segments.count; i++) {
+        NTSTATUS status = port_segment(adapter, i)->NumInvalidMemoryRanges
+                              ? take_bad_ranges(adapter, i)
+                              : STATUS_SUCCESS;
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS query_segments_2x(struct port_adapter *adapter)
+{
+    UINT count;
+    NTSTATUS status = query_count(adapter, &count);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    adapter->segments.table = util_zalloc(count + 1, SEGMENT_STRIDE);
+    return adapter->segments.table ? query_table(adapter, count) : STATUS_NO_MEMORY;
+}
+
+/* SEG-002 to SEG-004, CAPS-071 */
+NTSTATUS port_segments_query(struct port_adapter *adapter)
+{
+    NTSTATUS status = port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0
+                          ? port_segments_1x_query(adapter)
+                          : query_segments_2x(adapter);
+
+    if (NT_SUCCESS(status))
+        status = check_paging_buffer(adapter);
+    if (NT_SUCCESS(status))
+        status = check_flags(adapter);
+    return NT_SUCCESS(status) ? query_memory_state(adapter) : status;
+}
+
+void port_segments_forget(struct port_adapter *adapter)
+{
+    struct port_segments *segments = &adapter->segments;
+
+    util_free(segments->table);
+    util_free(segments->bad_range);
+    segments->table = NULL;
+    segments->bad_range = NULL;
+    segments->bad_range_count = 0;
+}

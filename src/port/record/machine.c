@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Which port driver a machine has, and its news for a person. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "port/record/machine.h"
+#include "sim/slot.h"
+
+void port_machine_log(const struct port *port, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+
+    if (!port->config.log)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    port->config.log(port->config.log_context, line);
+}
+
+static struct sim_slot port_slot;
+SIM_SLOT_CLAIM(port_slot)
+
+struct port *port_current(void)
+{
+    return sim_slot_get(&port_slot);
+}
+
+void port_machine_set(struct port *port)
+{
+    sim_slot_set(&port_slot, port);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The port driver of one machine: its configuration, its drivers and its adapters. The record that
+ * every file of the room starts from; port.c makes it, driver.c and adapter.c fill the lists.
+ */
+#ifndef DXGK_PORT_MACHINE_H
+#define DXGK_PORT_MACHINE_H
+
+#include "ddi/loan.h"
+#include "port/record/config.h"
+#include "sim/mutex.h"
+#include "util/list.h"
+
+struct port_adapter;
+struct port_driver;
+
+#define PORT_FIRST_LUID 0x1000u
+
+struct port {
+    struct port_config config;
+    struct ddi_handles handles; /* DeviceHandle values, CPU events */
+    struct list drivers, adapter_list;
+    struct port_driver *loading; /* its DriverEntry runs now */
+    struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
+    uint32_t next_luid;
+    bool etw; /* etw.c */
+    UCHAR etw_level;
+    struct physical_memory *physical;
+    void (*end_clients)(void *context, struct port_adapter *adapter); /* port_on_stop; or NULL */
+    void *end_clients_context;
+    DRIVER_OBJECT dxgkrnl_driver; /* registration_device.c */
+    DEVICE_OBJECT dxgkrnl_device;
+};
+
+/* One loaded miniport. */
+struct port_driver {
+    struct port *port;
+    struct list link;
+    DRIVER_OBJECT object;
+    DRIVER_EXTENSION extension;
+    char service[64];
+    struct nt_image *image;
+    DRIVER_INITIALIZATION_DATA table;
+    bool registered;
+    bool initialize_called;
+    NTSTATUS initialize_status;
+    uint32_t adapters;
+    struct ddi_loan registry_path;  /* LIFE-008 */
+    struct ddi_adapter unload_door; /* for DxgkDdiUnload, which belongs to no adapter */
+};
+
+/* The port driver of the current machine; NULL: there is no machine, or it has none. */
+struct port *port_current(void);
+/* What port_current says from now on. */
+void port_machine_set(struct port *port);
+
+/* Whether the IoMmu model (shared address spaces) is offered. */
+static inline bool port_shares_address_spaces(const struct port *port)
+{
+    return port->config.shared_address_space && port->config.iommu_present;
+}
+
+/* A line of news for a person, to port_config.log. */
+void port_machine_log(const struct port *port, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

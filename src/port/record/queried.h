@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the driver answered while its adapter started. Only the files that ask (queries, admission)
+ * write these structures; whoever works with the adapter afterwards reads them.
+ */
+#ifndef DXGK_PORT_QUERIED_H
+#define DXGK_PORT_QUERIED_H
+
+#include "port/record/answers.h"
+#include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
+
+#define PORT_MAX_NODES    DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
+#define PORT_MAX_CHILDREN 64u
+
+/* device_caps.c, driver_caps.c: abilities of the whole device. */
+struct port_caps {
+    UINT model;                   /* port_model_version */
+    DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: not said */
+    uint64_t highest_visible;     /* physical address; 0: not said */
+    DXGK_IOMMU_CAPS iommu;
+    DXGK_DRIVERCAPS driver;
+    DXGK_PHYSICALADAPTERCAPS physical;
+    bool gpu_mmu;
+    bool shared_address_space; /* IoMmu model in use */
+};
+
+/* segments.c, segments_1x.c */
+struct port_segments {
+    DXGK_QUERYSEGMENTOUT4 out;
+    BYTE *table; /* of out.SegmentDescriptorStride */
+    UINT count;
+    struct vidmm_bad_range *bad_range;
+    UINT bad_range_count;
+};
+
+/* nodes.c; how many: driver_caps.c */
+struct port_nodes {
+    UINT count;
+    struct vidsch_node_info node[PORT_MAX_NODES];
+};
+
+/* mmu.c; zeros without GpuMmu */
+struct port_mmu {
+    DXGK_GPUMMUCAPS caps;
+    DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
+};
+
+/* description.c: for people and for performance tools; zeros: not said (CAPS-110) */
+struct port_description {
+    DXGK_GPUVERSION gpu_version;
+    DXGK_ADAPTER_PERFDATACAPS perf_caps;
+};
+
+/* reserved_ranges.c: what the device uses without having got it from the host */
+struct port_reserved {
+    DXGK_PHYSICAL_MEMORY_RANGE *range;
+    UINT32 count;
+    bool asked;
+};
+
+/* children.c */
+struct port_children {
+    DXGK_CHILD_DESCRIPTOR *child;
+    BOOLEAN *connected;
+    ULONG count;
+};
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory manager and the scheduler of an adapter: made once the driver has answered everything,
+ * gone before it stops. */
+#include <string.h>
+
+#include "port/running/managers.h"
+#include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_assert.h"
+#include "port/running/tdr_settings.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "util/checked.h"
+#include "vidmm/reset.h"
+#include "vidmm/vidmm.h"
+#include "vidmm/record/vidmm_config.h"
+
+static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
+{
+    struct port_adapter *adapter = port_adapter_of_ddi(ddi);
+
+    (void)code;
+    adapter->lost = true;
+}
+
+static NTSTATUS create_vidmm(struct port_adapter *adapter)
+{
+    struct vidmm_config mm;
+
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP) /* CAPS-020 */
+        iommu_domain_set_highest(
+            port_adapter_domain(adapter),
+            (struct logical_addr){(uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart});
+
+    memset(&mm, 0, sizeof(mm));
+    mm.ddi = &adapter->ddi;
+    mm.ram = adapter->port->config.ram;
+    mm.device = adapter->device;
+    mm.domain = port_adapter_domain(adapter);
+    mm.scheduler = &vidsch_for_vidmm;
+    if (adapter->caps.shared_address_space)
+        mm.pasids = bus_pasids(adapter->port->config.bus);
+    mm.caps = adapter->caps.driver.MemoryManagementCaps;
+    mm.wddm_version = port_model_version(adapter);
+    mm.aperture_commit_limit = adapter->caps.driver.ApertureSegmentCommitLimit;
+    mm.internal_va_start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart;
+    mm.internal_va_end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
+    mm.paging_node = adapter->caps.physical.PagingNodeIndex;
+    mm.segments = adapter->segments.out;
+    mm.segment_count = adapter->segments.count;
+    mm.bad_range = adapter->segments.bad_range;
+    mm.bad_range_count = adapter->segments.bad_range_count;
+    mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
+    mm.gpu_mmu = adapter->caps.gpu_mmu;
+    mm.mmu = adapter->mmu.caps;
+    memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));
+    return vidmm_create(&mm, &adapter->managers.vidmm);
+}
+
+static NTSTATUS create_vidsch(struct port_adapter *adapter)
+{
+    struct vidsch_config sch;
+
+    memset(&sch, 0, sizeof(sch));
+    sch.ddi = &adapter->ddi;
+    sch.device = adapter->device;
+    sch.ram = adapter->port->config.ram;
+    sch.domain = port_adapter_domain(adapter);
+    sch.wddm_version = port_model_version(adapter);
+    sch.nodes = adapter->nodes.count;
+    sch.node = adapter->nodes.node;
+    sch.paging_node = adapter->caps.physical.PagingNodeIndex;
+    sch.caps = adapter->caps.driver.SchedulingCaps;
+    sch.max_allocation_list_slot = adapter->caps.driver.MaxAllocationListSlotId;
+    sch.split_dma_buffers = adapter->port->config.split_dma_buffers;
+    sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
+    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.out.PagingBufferSize,
+                                             PAGE_BYTES); /* CAPS-077 */
+    sch.paging_segment = adapter->segments.out.PagingBufferSegmentId;
+    sch.paging_buffer_private_bytes = adapter->segments.out.PagingBufferPrivateDataSize;
+    sch.per_engine_tdr = adapter->caps.driver.SupportPerEngineTDR;
+    for (UINT i = 0; i < adapter->segments.count; i++)
+        if (port_segment(adapter, i)->Flags.Aperture)
+            sch.aperture_segment_set |= 1u << i;
+    if (port_adapter_dma_mode(adapter) !=
+        IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
+        sch.highest_address = (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart;
+    if (adapter->caps.gpu_mmu)
+        sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
+    sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
+    sch.adapter_lost = adapter_lost;
+    return vidsch_create(&sch, &adapter->managers.vidsch);
+}
+
+void port_managers_init(struct port_adapter *adapter)
+{
+    sim_mutex_init(&adapter->managers.evacuation_lock);
+}
+
+NTSTATUS port_managers_create(struct port_adapter *adapter)
+{
+    NTSTATUS status = create_vidmm(adapter);
+
+    port_assert_passive();
+    if (NT_SUCCESS(status))
+        status = create_vidsch(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_start_process(adapter->managers.vidmm);
+    adapter->managers.process_started = NT_SUCCESS(status);
+    if (NT_SUCCESS(status))
+        status = vidsch_start(adapter->managers.vidsch);
+    adapter->managers.vidsch_started = adapter->managers.process_started && NT_SUCCESS(status);
+    if (NT_SUCCESS(status))
+        status = vidmm_start(adapter->managers.vidmm);
+    adapter->managers.vidmm_started = adapter->managers.vidsch_started && NT_SUCCESS(status);
+    return status;
+}
+
+void port_managers_destroy(struct port_adapter *adapter)
+{
+    if (adapter->managers.vidsch && adapter->managers.vidsch_started)
+        vidsch_quiesce(adapter->managers.vidsch);
+    if (adapter->managers.vidmm &&
+        (adapter->managers.vidmm_started || adapter->managers.process_started))
+        vidmm_stop(adapter->managers.vidmm);
+    if (adapter->managers.vidsch && adapter->managers.vidsch_started)
+        vidsch_stop(adapter->managers.vidsch);
+    if (adapter->managers.vidmm)
+        vidmm_destroy(adapter->managers.vidmm);
+    if (adapter->managers.vidsch)
+        vidsch_destroy(adapter->managers.vidsch);
+    adapter->managers.vidsch_started = adapter->managers.vidmm_started =
+        adapter->managers.process_started = false;
+    adapter->managers.vidmm = NULL;
+    adapter->managers.vidsch = NULL;
+}
+
+/* ---- standstill with empty video memory ---- */
+
+#define STANDSTILL_LIMIT 60000000000u
+#define FIRST_PATIENCE   1000000u /* ns */
+
+/* Try again if the GPU hung meanwhile: the reset that followed let paging run again. The number of
+ * resets is limited, so this ends. */
+static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *kept_bytes,
+                                  bool losing_power)
+{
+    NTSTATUS status;
+
+    for (;;) {
+        status = vidmm_evacuate(adapter->managers.vidmm, kept_bytes, losing_power);
+        if (!NT_SUCCESS(status))
+            return status;
+        status = vidsch_suspend(adapter->managers.vidsch, STANDSTILL_LIMIT);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            (void)vidmm_return(adapter->managers.vidmm);
+        if (!NT_SUCCESS(status) || vidmm_is_evacuated(adapter->managers.vidmm))
+            return status;
+        vidsch_resume(adapter->managers.vidsch);
+    }
+}
+
+static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept_bytes,
+                              bool losing_power)
+{
+    NTSTATUS status = vidsch_hold_clients(adapter->managers.vidsch, STANDSTILL_LIMIT);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = empty_and_suspend(adapter, kept_bytes, losing_power);
+    if (!NT_SUCCESS(status))
+        vidsch_release_clients(adapter->managers.vidsch);
+    return status;
+}
+
+/* A power-down and exclusions may overlap: the first empties video memory, the last lets it be used
+ * again. */
+static NTSTATUS join_evacuation(struct port_adapter *adapter, const struct port_evacuation *how)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    sim_mutex_lock(&adapter->managers.evacuation_lock);
+    if (adapter->managers.evacuations == 0)
+        status = evacuate_once(adapter, how->kept_bytes, how->losing_power);
+    adapter->managers.evacuations += NT_SUCCESS(status);
+    sim_mutex_unlock(&adapter->managers.evacuation_lock);
+    return status;
+}
+
+static uint64_t at_most(uint64_t patience, uint64_t deadline)
+{
+    uint64_t rest = deadline > sim_now() ? deadline - sim_now() : 0;
+
+    return patience < rest ? patience : rest;
+}
+
+/* A thread inside the driver may wait for paging, and until port_return there is none. So, if the
+ * driver is not left soon, let paging run for a while and try again, each time with more
+ * patience. */
+NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how)
+{
+    const uint64_t deadline = sim_now() + how->limit_ns;
+
+    port_assert_passive();
+    if (!adapter->managers.vidsch)
+        return ddi_exclude_others(&adapter->ddi, how->limit_ns);
+    for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
+        NTSTATUS status = join_evacuation(adapter, how);
+
+        if (status == STATUS_IO_TIMEOUT && how->name)
+            ddi_report_inside(&adapter->ddi, how->name);
+        if (!NT_SUCCESS(status))
+            return status;
+        patience = at_most(patience, deadline);
+        if (NT_SUCCESS(ddi_exclude_others(&adapter->ddi, patience)))
+            return STATUS_SUCCESS;
+        (void)port_return(adapter);
+        if (sim_current->stopped)
+            return STATUS_DEVICE_REMOVED;
+        if (sim_now() >= deadline) {
+            if (how->name)
+                ddi_report_inside(&adapter->ddi, how->name);
+            return STATUS_IO_TIMEOUT;
+        }
+        sim_block(sim_now() + at_most(patience, deadline), NULL);
+    }
+}
+
+NTSTATUS port_return(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    port_assert_passive();
+    if (!adapter->managers.vidsch)
+        return status;
+    sim_mutex_lock(&adapter->managers.evacuation_lock);
+    if (--adapter->managers.evacuations == 0) {
+        vidsch_resume(adapter->managers.vidsch);
+        status = vidmm_return(adapter->managers.vidmm);
+        vidsch_release_clients(adapter->managers.vidsch);
+    }
+    sim_mutex_unlock(&adapter->managers.evacuation_lock);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Device power and what else befalls a started adapter from outside: removal, profiling, mains
+ * (LIFE-135, LIFE-146 to LIFE-156). */
+#include "port/running/power.h"
+#include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/running/isolate.h"
+#include "port/running/managers.h"
+#include "port/record/port_assert.h"
+#include "port/running/power_components.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "vidmm/vidmm.h"
+
+#define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
+
+/* ---- life ---- */
+
+void port_power_init(struct port_adapter *adapter)
+{
+    adapter->power.state = PowerDeviceUnspecified;
+    sim_mutex_init(&adapter->power.lock);
+    sim_waitq_init(&adapter->power.idle);
+}
+
+void port_power_started(struct port_adapter *adapter)
+{
+    adapter->power.state = PowerDeviceD0;
+}
+
+void port_power_stopping(struct port_adapter *adapter)
+{
+    if (adapter->power.stable)
+        port_adapter_set_stable_power(adapter, false);
+}
+
+/* ---- device power ---- */
+
+/* Of each child (LIFE-155); failures are reported as those of the adapter. */
+static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    for (ULONG i = 0; i < adapter->children.count; i++) {
+        const ULONG uid = adapter->children.child[i].ChildUid;
+        NTSTATUS status = ddi_set_power_state(&adapter->ddi, uid, state, action);
+
+        if (!NT_SUCCESS(status))
+            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x", uid,
+                      (unsigned)status);
+    }
+}
+
+static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    NTSTATUS status = ddi_set_power_state(&adapter->ddi, DISPLAY_ADAPTER_HW_ID, state, action);
+
+    if (!NT_SUCCESS(status) && !adapter->ddi.gone)
+        VIOLATION("LIFE-153", "SetPowerState to D%d returned 0x%08x", (int)state - PowerDeviceD0,
+                  (unsigned)status);
+    adapter->power.state = state;
+}
+
+/* How many bytes from the start of a segment survive the loss of power (SEG-040, SEG-050, SEG-051,
+ * SEG-083). */
+static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, POWER_ACTION action)
+{
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
+    const bool standby = segment->Flags.PreservedDuringStandby;
+    const bool hibernate = segment->Flags.PreservedDuringHibernate;
+    const bool partial = segment->Flags.PartiallyPreservedDuringHibernate;
+
+    if (!standby || (hibernate && partial))
+        return 0; /* none, or no combination that there is */
+    if (action == PowerActionSleep)
+        return adapter->caps.driver.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 ? 0 : UINT64_MAX;
+    if (action != PowerActionHibernate)
+        return 0;
+    if (partial)
+        return (uint64_t)segment->SystemMemoryEndAddress + 1;
+    return hibernate ? UINT64_MAX : 0;
+}
+
+static void wake(struct ddi_adapter *ddi)
+{
+    (void)port_adapter_set_power(port_adapter_of_ddi(ddi), PowerDeviceD0, PowerActionNone);
+}
+
+/* LIFE-154: SetPowerState is of level three; the GPU stands still until the power is back. */
+static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    uint64_t kept_bytes[PORT_MAX_SEGMENTS] = {0};
+    struct port_evacuation evacuation = {.kept_bytes = kept_bytes,
+                                         .losing_power = true,
+                                         .limit_ns = DRIVER_LIMIT_NS,
+                                         .name = "DxgkDdiSetPowerState"};
+    NTSTATUS status;
+
+    port_assert_power_locked(adapter);
+    for (UINT i = 0; i < adapter->segments.count; i++)
+        kept_bytes[i] = preserved_bytes(adapter, i, action);
+    port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
+    status = port_evacuate(adapter, &evacuation);
+    if (!NT_SUCCESS(status)) {
+        port_power_components_release(adapter);
+        return status;
+    }
+    adapter->power.evacuated = true;
+    set_children(adapter, state, action);
+    set_state(adapter, state, action);
+    adapter->ddi.wake = wake;
+    adapter->ddi.asleep = true;
+    ddi_admit_others(&adapter->ddi);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS end_evacuation(struct port_adapter *adapter)
+{
+    if (!adapter->power.evacuated)
+        return STATUS_SUCCESS;
+    adapter->power.evacuated = false;
+    return port_return(adapter);
+}
+
+static NTSTATUS enter_d0(struct port_adapter *adapter)
+{
+    adapter->ddi.asleep = false;
+    set_state(adapter, PowerDeviceD0, PowerActionNone);
+    set_children(adapter, PowerDeviceD0, PowerActionNone);
+    port_power_components_release(adapter);
+    port_isolate_power_up(adapter);
+    return end_evacuation(adapter);
+}
+
+static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                             POWER_ACTION action)
+{
+    if (!port_runs(adapter))
+        return STATUS_INVALID_DEVICE_STATE;
+    if (adapter->power.state == state)
+        return STATUS_SUCCESS; /* LIFE-155 */
+    if (state == PowerDeviceD0)
+        return enter_d0(adapter);
+    if (adapter->power.state == PowerDeviceD0)
+        return leave_d0(adapter, state, action);
+    set_state(adapter, state, action);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                                POWER_ACTION action)
+{
+    NTSTATUS status;
+
+    if (state < PowerDeviceD0 || state > PowerDeviceD3)
+        return STATUS_INVALID_PARAMETER;
+    sim_mutex_lock(&adapter->power.lock);
+    while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
+        sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
+    status = change_power(adapter, state, action);
+    sim_mutex_unlock(&adapter->power.lock);
+    return status;
+}
+
+NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    sim_mutex_lock(&adapter->power.lock);
+    if (port_runs(adapter))
+        status = change_power(adapter, PowerDeviceD0, PowerActionNone);
+    if (NT_SUCCESS(status))
+        adapter->power.users++;
+    sim_mutex_unlock(&adapter->power.lock);
+    return status;
+}
+
+void port_adapter_power_release(struct port_adapter *adapter)
+{
+    if (--adapter->power.users == 0)
+        sim_waitq_wake(&adapter->power.idle, UINT32_MAX);
+}
+
+void port_power_up(struct port_adapter *adapter)
+{
+    if (adapter->power.state == PowerDeviceD0 || sim_current->stopped)
+        return;
+    adapter->ddi.asleep = false;
+    if (adapter->power.unplugged)
+        (void)end_evacuation(adapter); /* of a lost adapter: lets everybody go on to the end */
+    else
+        (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
+}
+
+/* ---- surprise removal ---- */
+
+static bool supports_removal(const struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type)
+{
+    return adapter->caps.driver.SupportSurpriseRemoval ||
+           (type == DxgkRemovalHibernation &&
+            adapter->caps.driver.SupportSurpriseRemovalInHibernation);
+}
+
+/* No DDI of the adapter any more (LIFE-148, LIFE-151). */
+static void abandon(struct port_adapter *adapter)
+{
+    adapter->ddi.gone = true;
+}
+
+NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
+                             bool force)
+{
+    bool supported = supports_removal(adapter, type);
+    NTSTATUS status;
+
+    if (!port_runs(adapter))
+        return STATUS_INVALID_DEVICE_STATE;
+    if (!supported && !force)
+        return STATUS_NOT_SUPPORTED;
+    bus_device_unplug(adapter->device); /* LIFE-150 */
+    adapter->power.unplugged = true;
+    adapter->lost = true;
+    if (port_adapter_vidmm(adapter))
+        vidmm_set_lost(port_adapter_vidmm(adapter));
+    if (!supported) {
+        abandon(adapter);
+        return STATUS_SUCCESS;
+    }
+    status = ddi_notify_surprise_removal(&adapter->ddi, type);
+    if (NT_SUCCESS(status))
+        return STATUS_SUCCESS;
+    if (type == DxgkRemovalPnPNotify) {
+        /* LIFE-149: nothing that is still mapped to the device may be touched again. */
+        verify_fatal("LIFE-149", VIDEO_DXGKRNL_FATAL_ERROR, (uint32_t)status, 0, 0, 0,
+                     "DxgkDdiNotifySurpriseRemoval returned 0x%08x while the machine runs",
+                     (unsigned)status);
+    } else if (!adapter->caps.driver.SupportSurpriseRemoval) {
+        abandon(adapter);
+    }
+    return status;
+}
+
+/* ---- profiling, mains ---- */
+
+NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable)
+{
+    if (!ddi_has(&adapter->ddi, DxgkDdiSetStablePowerState))
+        return STATUS_NOT_SUPPORTED;
+    if (adapter->power.stable != enable)
+        ddi_set_stable_power_state(&adapter->ddi, enable);
+    adapter->power.stable = enable;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains)
+{
+    ULONG flags = 0;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
+        return STATUS_NOT_SUPPORTED;
+    return ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
+                                 (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
+}

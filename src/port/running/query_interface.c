@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What others ask of a driver directly: interfaces, and requests by number, both calls of level two
+ * (LIFE-131, LIFE-132). */
+#include <string.h>
+
+#include "port/running/query_interface.h"
+#include "ddi/ddi.h"
+#include "port/record/adapter_info.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
+#include "util/alloc.h"
+#include "vidsch/vidsch.h"
+
+#define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
+
+/* Let the adapter stand still for a call of level two: the GPU is idle until go_on (THREAD-026). */
+static NTSTATUS stand_still(struct port_adapter *adapter, const char *name)
+{
+    return port_adapter_vidsch(adapter)
+               ? vidsch_stand_still(port_adapter_vidsch(adapter), IDLE_LIMIT_NS, name)
+               : STATUS_SUCCESS;
+}
+
+static void go_on(struct port_adapter *adapter)
+{
+    if (port_adapter_vidsch(adapter))
+        vidsch_go_on(port_adapter_vidsch(adapter));
+}
+
+/* What the driver filled in. */
+static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uint8_t *guard,
+                             USHORT room)
+{
+    if (!NT_SUCCESS(status)) {
+        if (status != STATUS_NOT_SUPPORTED)
+            WARNING("LIFE-131",
+                    "DxgkDdiQueryInterface returned 0x%08x for an interface; one that it does not "
+                    "know is STATUS_NOT_SUPPORTED",
+                    (unsigned)status);
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (!port_boundary_guard_intact(guard)) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface wrote outside its %u bytes", room);
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (answer->Size > room || answer->Size < sizeof(*answer)) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface set Size to %u; it was given %u", answer->Size,
+                  room);
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (!answer->InterfaceReference || !answer->InterfaceDereference) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface left %s NULL",
+                  answer->InterfaceReference ? "InterfaceDereference" : "InterfaceReference");
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
+                                      PINTERFACE interface)
+{
+    const USHORT room = interface->Size, version = interface->Version;
+    QUERY_INTERFACE query;
+    uint8_t *buffer;
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiQueryInterface))
+        return STATUS_NOT_SUPPORTED;
+    if (room < sizeof(*interface))
+        return STATUS_INVALID_PARAMETER;
+    buffer = util_zalloc(1, (size_t)room + PORT_GUARD_BYTES);
+    if (!buffer)
+        return STATUS_NO_MEMORY;
+    port_boundary_guard(buffer + room);
+    memset(&query, 0, sizeof(query));
+    query.InterfaceType = type;
+    query.Size = room;
+    query.Version = version;
+    query.Interface = (PINTERFACE)(void *)buffer;
+    query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
+    status = stand_still(adapter, "DxgkDdiQueryInterface");
+    if (NT_SUCCESS(status)) {
+        status = ddi_query_interface(&adapter->ddi, &query);
+        go_on(adapter);
+        status = check_answer(status, (const INTERFACE *)(const void *)buffer, buffer + room, room);
+    }
+    if (NT_SUCCESS(status))
+        memcpy(interface, buffer, room);
+    util_free(buffer);
+    return status;
+}
+
+NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
+                                  PVIDEO_REQUEST_PACKET packet)
+{
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
+        return STATUS_NOT_SUPPORTED;
+    if (!port_runs(adapter))
+        return STATUS_INVALID_DEVICE_STATE;
+    status = stand_still(adapter, "DxgkDdiDispatchIoRequest");
+    if (!NT_SUCCESS(status))
+        return status;
+    status = ddi_dispatch_io_request(&adapter->ddi, source, packet);
+    go_on(adapter);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings of timeout detection and of the scheduler, under their documented names in the
+ * registry (TDR-015). */
+#include <string.h>
+
+#include "nt/cm/registry.h"
+#include "port/running/tdr_settings.h"
+
+#define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
+
+#define MOST_LIMIT_COUNT 1024u /* so many resets are remembered for the limit */
+
+/* The value stays as it is where the registry has none, or one of another type. */
+static bool read_setting(const char *path, const char *name, UINT *value)
+{
+    uint32_t type, bytes;
+    const void *data = nt_registry_get(path, name, &type, &bytes);
+
+    if (!data || type != REG_DWORD || bytes != sizeof(*value))
+        return false;
+    memcpy(value, data, sizeof(*value));
+    return true;
+}
+
+struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults)
+{
+    struct vidsch_tdr_settings settings = *defaults;
+    UINT enable;
+
+    read_setting(DRIVERS, "TdrLevel", &settings.level);
+    read_setting(DRIVERS, "TdrDelay", &settings.delay);
+    read_setting(DRIVERS, "TdrDdiDelay", &settings.ddi_delay);
+    read_setting(DRIVERS, "TdrLimitCount", &settings.limit_count);
+    read_setting(DRIVERS, "TdrLimitTime", &settings.limit_time);
+    read_setting(DRIVERS, "TdrDebugMode", &settings.debug_mode);
+    if (settings.limit_count > MOST_LIMIT_COUNT)
+        settings.limit_count = MOST_LIMIT_COUNT;
+    if (read_setting(DRIVERS "\\Scheduler", "EnablePreemption", &enable)) /* PREEMPT-006 */
+        settings.enable_preemption = enable != 0;
+    return settings;
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Creating allocations.
+ *
+ *   records and copies of private data    everything that can fail for want of memory
+ *   DxgkDdiCreateAllocation               its outputs are checked before anything is believed
+ *   client handles                        so that the driver can resolve them next (ALLOC-097)
+ *   DxgkDdiSetAllocationBackingStore      for those who want it: the address of its pages
+ *   DxgkDdiOpenAllocation (Create)        device-specific handles; may edit private data
+ *   lists, outputs                        cannot fail
+ *
+ * A failure anywhere undoes what came before, the driver's part through Close- and
+ * DestroyAllocation. The lock is taken only for the last step: until then nobody else knows the
+ * records.
+ */
+#include <string.h>
+
+#include "vidmm/allocation/allocation.h"
+#include "ddi/client_handle.h"
+#include "ddi/ddi.h"
+#include "nt/base/kprocess.h"
+#include "ram/ram.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation/allocation_info.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/content/backing.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/allocation/internal_allocation.h"
+#include "vidmm/residency/open_place.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/resource_record.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/allocation/shared_backing.h"
+#include "vidmm/space/va_mapping.h"
+
+#define TEST_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
+
+void allocation_free(struct vidmm_allocation *allocation)
+{
+    shared_backing_end(allocation);
+    backing_give(allocation->vidmm, allocation->backing, allocation->pages, allocation->borrowed);
+    allocation->backing = NULL;
+    list_remove(&allocation->link);
+    list_remove(&allocation->resource_link);
+    list_remove(&allocation->victim.leave_link);
+    list_remove(&allocation->victim.demoted_link);
+    allocation_record_end(allocation);
+}
+
+static void *copy_of(const void *data, UINT bytes)
+{
+    void *copy = util_alloc(bytes);
+
+    if (copy)
+        memcpy(copy, data, bytes);
+    return copy;
+}
+
+/* ---- one request ---- */
+
+struct creation {
+    struct vidmm_device *device;
+    struct vidmm *vidmm;
+    struct vidmm_create_request *request;
+    struct vidmm_resource *resource; /* NULL: allocations of the device */
+    struct vidmm_resource_open *resource_open;
+    bool new_resource;
+    HANDLE driver_resource;   /* hResource as the driver left it */
+    void *resource_private;   /* copy for the driver; becomes the resource's */
+    struct vidmm_open **open; /* request->count */
+    DXGK_ALLOCATIONINFO *info;
+    DXGK_OPENALLOCATIONINFO *open_info;
+    HANDLE *handle; /* scratch lists for Close and Destroy */
+};
+
+static void record_free(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open ? open->allocation : NULL;
+
+    open_record_free(open);
+    if (allocation)
+        allocation_free(allocation);
+}
+
+static void resource_free(struct creation *c)
+{
+    if (!c->new_resource)
+        return;
+    if (c->resource_open) {
+        if (c->resource_open->handle)
+            handle_remove(&c->device->process->nt->handles, c->resource_open->handle,
+                          DDI_CLIENT_RESOURCE);
+        util_free(c->resource_open);
+    }
+    util_free(c->resource);
+}
+
+/* Free everything that is not in lists yet. */
+static void creation_undo(struct creation *c)
+{
+    for (UINT i = 0; c->open && i < c->request->count; i++)
+        record_free(c->open[i]);
+    resource_free(c);
+    util_free(c->resource_private);
+}
+
+static void creation_finish(struct creation *c)
+{
+    util_free(c->open);
+    util_free(c->info);
+    util_free(c->open_info);
+    util_free(c->handle);
+}
+
+static NTSTATUS new_resource(struct creation *c)
+{
+    struct vidmm_resource *resource = util_zalloc(1, sizeof(*resource));
+    struct vidmm_resource_open *open = util_zalloc(1, sizeof(*open));
+
+    c->new_resource = true;
+    c->resource = resource;
+    c->resource_open = open;
+    if (!resource || !open)
+        return STATUS_NO_MEMORY;
+    resource->vidmm = c->vidmm;
+    resource->shared = c->request->flags.CreateShared;
+    resource->read_only = c->request->flags.ReadOnly;
+    list_init(&resource->allocations);
+    list_init(&resource->opens);
+    open->resource = resource;
+    open->device = c->device;
+    list_init(&open->opens);
+    list_init(&open->link);
+    list_init(&open->device_link);
+    open->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_RESOURCE, open);
+    return open->handle ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS find_resource(struct creation *c)
+{
+    const struct vidmm_create_request *request = c->request;
+    struct vidmm_resource_open *open;
+
+    if (request->resource == 0)
+        return STATUS_SUCCESS;
+    open = handle_lookup(&c->device->process->nt->handles, request->resource, DDI_CLIENT_RESOURCE);
+    if (!open || open->device != c->device || list_empty(&open->device_link) ||
+        open->resource->shared)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-014 */
+    c->resource_open = open;
+    c->resource = open->resource;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_request(const struct vidmm_device *device,
+                              const struct vidmm_create_request *request)
+{
+    D3DKMT_CREATEALLOCATIONFLAGS f = request->flags;
+
+    if ((f.CreateShared && !f.CreateResource) || (f.NtSecuritySharing && !f.CreateShared))
+        return STATUS_INVALID_PARAMETER; /* ALLOC-018 */
+    if (f.CreateResource ? request->resource != 0 : request->count == 0)
+        return STATUS_INVALID_PARAMETER; /* KMT-192 */
+    return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}
+
+static NTSTATUS new_record(struct creation *c, UINT i)
+{
+    const struct vidmm_create_item *item = &c->request->item[i];
+    struct vidmm_allocation *allocation = allocation_record_new(c->vidmm);
+    struct vidmm_open *open = allocation ? open_record_new(c->device, allocation) : NULL;
+
+    c->open[i] = open;
+    if (!open) {
+        util_free(allocation);
+        return STATUS_NO_MEMORY;
+    }
+    open->resource_open = c->resource_open;
+    open->read_only = c->request->flags.ReadOnly;
+    allocation->resource = c->resource;
+    allocation->creator = c->device->process->nt;
+    allocation->read_only = c->request->flags.ReadOnly;
+    if (c->request->flags.AllowNotZeroed)
+        allocation->fill_pattern = TEST_PATTERN; /* KMT-216 */
+    if (item->private_bytes) {
+        allocation->private_data = copy_of(item->private_data, item->private_bytes);
+        if (!allocation->private_data)
+            return STATUS_NO_MEMORY;
+        allocation->private_bytes = item->private_bytes;
+    }
+    c->info[i].pPrivateDriverData = allocation->private_data;
+    c->info[i].PrivateDriverDataSize = allocation->private_bytes;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS make_records(struct creation *c)
+{
+    const struct vidmm_create_request *request = c->request;
+    NTSTATUS status = find_resource(c);
+
+    if (NT_SUCCESS(status) && request->flags.CreateResource)
+        status = new_resource(c);
+    if (NT_SUCCESS(status) && request->resource_private_bytes) {
+        c->resource_private = copy_of(request->resource_private, request->resource_private_bytes);
+        if (!c->resource_private)
+            status = STATUS_NO_MEMORY;
+    }
+    if (!NT_SUCCESS(status) || request->count == 0)
+        return status;
+    c->open = util_zalloc(request->count, sizeof(*c->open));
+    c->info = util_zalloc(request->count, sizeof(*c->info));
+    c->open_info = util_zalloc(request->count, sizeof(*c->open_info));
+    c->handle = util_zalloc(request->count, sizeof(*c->handle));
+    if (!c->open || !c->info || !c->open_info || !c->handle)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < request->count && NT_SUCCESS(status); i++)
+        status = new_record(c, i);
+    return status;
+}
+
+/* ---- the driver ---- */
+
+/* Undo DxgkDdiCreateAllocation for the handles it returned. */
+static void driver_destroy(struct creation *c)
+{
+    DXGKARG_DESTROYALLOCATION args = {.pAllocationList = c->handle};
+    NTSTATUS status;
+
+    for (UINT i = 0; i < c->request->count; i++)
+        if (c->info[i].hAllocation)
+            c->handle[args.NumAllocations++] = c->info[i].hAllocation;
+    if (c->resource && !c->resource->driver_knows) {
+        args.hResource = c->driver_resource;
+        args.Flags.DestroyResource = 1; /* ALLOC-012 */
+    }
+    if (args.NumAllocations == 0 && !args.Flags.DestroyResource)
+        return;
+    status = ddi_destroy_allocation(c->vidmm->ddi, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+}
+
+static NTSTATUS driver_create(struct creation *c)
+{
+    DXGKARG_CREATEALLOCATION args = {
+        .pPrivateDriverData = c->resource_private,
+        .PrivateDriverDataSize = c->request->resource_private_bytes,
+        .NumAllocations = c->request->count,
+        .pAllocationInfo = c->info,
+        .hResource = c->resource ? c->resource->driver_handle : NULL,
+    };
+    NTSTATUS status;
+
+    args.Flags.Resource = c->resource != NULL;
+    status = ddi_create_allocation(c->vidmm->ddi, &args);
+    c->driver_resource = args.hResource;
+    return status;
+}
+
+/* KMT-200, ALLOC-020: the client's own memory behind the allocation. */
+static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
+{
+    struct ram *ram = allocation->vidmm->config.ram;
+    struct page_number *backing;
+
+    if ((uintptr_t)memory % PAGE_BYTES || allocation->bytes % PAGE_BYTES)
+        return STATUS_INVALID_PARAMETER;
+    backing = util_alloc(allocation->pages * sizeof(*backing));
+    if (!backing)
+        return STATUS_NO_MEMORY;
+    for (uint64_t i = 0; i < allocation->pages; i++) {
+        struct phys_addr address;
+
+        if (!ram_physical(ram, (const uint8_t *)memory + (i << PAGE_BITS), &address)) {
+            while (i--)
+                ram_unlock_page(ram, backing[i]);
+            util_free(backing);
+            return STATUS_INVALID_PARAMETER;
+        }
+        backing[i] = phys_page(address);
+        ram_lock_page(ram, backing[i]);
+    }
+    allocation->backing = backing;
+    allocation->borrowed = true;
+    allocation->content = CONTENT_SYSTEM;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS read_outputs(struct creation *c)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    for (UINT i = 0; i < c->request->count && NT_SUCCESS(status); i++) {
+        const struct vidmm_create_item *item = &c->request->item[i];
+        struct vidmm_allocation *allocation = c->open[i]->allocation;
+
+        status = allocation_read_info(allocation, &c->info[i]);
+        if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
+            VIOLATION("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
+                      allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
+            status = STATUS_INVALID_PARAMETER;
+        }
+        if (NT_SUCCESS(status) && item->system_memory)
+            status = borrow(allocation, item->system_memory);
+        if (item->info->Flags.OverridePriority)
+            allocation->priority = item->info->Priority; /* KMT-204 */
+    }
+    return status;
+}
+
+static NTSTATUS make_handles(struct creation *c)
+{
+    for (UINT i = 0; i < c->request->count; i++) {
+        c->open[i]->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_ALLOCATION,
+                                           c->open[i]);
+        if (!c->open[i]->handle)
+            return STATUS_NO_MEMORY;
+    }
+    return STATUS_SUCCESS;
+}
+
+static void driver_close(struct creation *c)
+{
+    DXGKARG_CLOSEALLOCATION args = {.pOpenHandleList = c->handle};
+    NTSTATUS status;
+
+    for (UINT i = 0; i < c->request->count; i++)
+        if (c->open_info[i].hDeviceSpecificAllocation)
+            c->handle[args.NumAllocations++] = c->open_info[i].hDeviceSpecificAllocation;
+    if (args.NumAllocations == 0)
+        return;
+    status = ddi_close_allocation(c->vidmm->ddi, c->device->driver_handle, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
+}
+
+static NTSTATUS driver_open(struct creation *c)
+{
+    DXGKARG_OPENALLOCATION args = {
+        .NumAllocations = c->request->count,
+        .pOpenAllocation = c->open_info,
+        .pPrivateDriverData = c->resource_private,
+        .PrivateDriverSize = c->request->resource_private_bytes,
+    };
+    NTSTATUS status;
+
+    args.Flags.Create = 1;
+    args.Flags.ReadOnly = c->request->flags.ReadOnly;
+    for (UINT i = 0; i < c->request->count; i++) {
+        c->open_info[i].hAllocation = c->open[i]->handle;
+        c->open_info[i].pPrivateDriverData = c->open[i]->allocation->private_data;
+        c->open_info[i].PrivateDriverDataSize = c->open[i]->allocation->private_bytes;
+    }
+    status = ddi_open_allocation(c->vidmm->ddi, c->device->driver_handle, &args);
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < c->request->count; i++) {
+        c->open[i]->driver_handle = c->open_info[i].hDeviceSpecificAllocation;
+        if (c->open[i]->driver_handle)
+            continue;
+        VIOLATION("ALLOC-075", "hDeviceSpecificAllocation of element %u is NULL", i);
+        driver_close(c);
+        return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_with_driver(struct creation *c)
+{
+    NTSTATUS status = driver_create(c);
+
+    if (!NT_SUCCESS(status))
+        return status; /* ALLOC-009: unchanged */
+    status = read_outputs(c);
+    if (NT_SUCCESS(status))
+        status = make_handles(c);
+    for (UINT i = 0; i < c->request->count && NT_SUCCESS(status); i++)
+        status = shared_backing_give(c->open[i]->allocation);
+    if (NT_SUCCESS(status))
+        status = driver_open(c);
+    if (!NT_SUCCESS(status))
+        driver_destroy(c); /* ALLOC-010, ALLOC-012, PHYS-187 */
+    return status;
+}
+
+/* ---- in being ---- */
+
+static void publish_resource(struct creation *c)
+{
+    struct vidmm_resource *resource = c->resource;
+
+    if (!resource)
+        return;
+    if (c->new_resource) {
+        list_push_back(&resource->opens, &c->resource_open->link);
+        list_push_back(&c->device->resource_opens, &c->resource_open->device_link);
+    }
+    if (c->resource_private || c->new_resource) { /* ALLOC-015 */
+        util_free(resource->private_data);
+        resource->private_data = c->resource_private;
+        resource->private_bytes = c->request->resource_private_bytes;
+        c->resource_private = NULL;
+    }
+    if (c->request->count) {
+        resource->driver_handle = c->driver_resource;
+        resource->driver_knows = true;
+    }
+}
+
+static void publish(struct creation *c)
+{
+    struct vidmm *vidmm = c->vidmm;
+
+    publish_resource(c);
+    for (UINT i = 0; i < c->request->count; i++) {
+        struct vidmm_create_item *item = &c->request->item[i];
+        struct vidmm_open *open = c->open[i];
+        struct vidmm_allocation *allocation = open->allocation;
+
+        list_push_back(&vidmm->allocations, &allocation->link);
+        list_push_back(&allocation->opens, &open->link);
+        list_push_back(&c->device->opens, &open->device_link);
+        if (c->resource) {
+            list_push_back(&c->resource->allocations, &allocation->resource_link);
+            list_push_back(&c->resource_open->opens, &open->resource_link);
+        }
+        if (item->private_bytes)
+            memcpy(item->private_data, allocation->private_data,
+                   item->private_bytes); /* ALLOC-076 */
+        item->info->hAllocation = open->handle;
+        item->info->GpuVirtualAddress = 0; /* KMT-205 */
+    }
+    vidmm->statistics.allocations_live += c->request->count;
+    vidmm->statistics.allocations_created += c->request->count;
+}
+
+NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,
+                                 D3DKMT_HANDLE *resource)
+{
+    struct creation c = {.device = device, .vidmm = device->process->vidmm, .request = request};
+    NTSTATUS status = check_request(device, request);
+
+    if (NT_SUCCESS(status))
+        status = make_records(&c);
+    if (NT_SUCCESS(status) && request->count)
+        status = create_with_driver(&c);
+    if (NT_SUCCESS(status)) {
+        sim_mutex_lock(&c.vidmm->lock);
+        publish(&c);
+        sim_mutex_unlock(&c.vidmm->lock);
+        if (resource)
+            *resource = c.resource_open ? c.resource_open->handle : 0;
+        util_free(c.resource_private);
+    } else {
+        creation_undo(&c);
+    }
+    creation_finish(&c);
+    return status;
+}
+
+/* ---- the host's own ---- */
+
+NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
+                                    struct vidmm_allocation **out)
+{
+    struct vidmm_allocation *allocation = allocation_record_new(vidmm);
+
+    if (!allocation)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    allocation->internal = true;
+    allocation->driver_handle = request->driver_handle;
+    allocation->bytes = request->bytes;
+    allocation->pages = align_up(request->bytes, PAGE_BYTES) >> PAGE_BITS;
+    allocation->alignment = request->alignment > PAGE_BYTES ? request->alignment : PAGE_BYTES;
+    allocation->segments.supported = request->supported_set;
+    memcpy(allocation->segments.preferred, request->preferred,
+           sizeof(allocation->segments.preferred));
+    allocation->segments.eviction = request->eviction_set;
+    allocation->priority = request->priority;
+    allocation->flags = request->flags;
+    allocation->accessed_physically = request->flags.AccessedPhysically;
+    allocation->cpu_visible = request->flags.CpuVisible;
+    allocation->fill_pattern = TEST_PATTERN; /* CTXA-036: no driver may rely on zeroes */
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if ((allocation->segments.supported & segment_bit(id)) &&
+            vidmm->segment[id].page_bytes > PAGE_BYTES)
+            allocation->pages = segment_pages(&vidmm->segment[id], allocation->pages);
+    if (!allocation_fits_somewhere(allocation)) {
+        allocation_free(allocation);
+        return STATUS_NO_MEMORY;
+    }
+    list_push_back(&vidmm->allocations, &allocation->link);
+    *out = allocation;
+    return STATUS_SUCCESS;
+}
+
+static void internal_gone(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    (void)vidmm;
+    allocation_free(CONTAINER(deferred, struct vidmm_allocation, arrival.deferred));
+}
+
+void allocation_destroy_internal(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    allocation->destroyed = true;
+    space_allocation_destroyed(vidmm, allocation);
+    placement_drop(allocation);
+    /* Dropping it took its arrival off the list: the record serves once more. */
+    allocation->arrival.deferred.fn = internal_gone;
+    paging_defer(vidmm, &allocation->arrival.deferred);
+}
+
+/* ---- by handle ---- */
+
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    return open_find_queued(device, handle);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a driver returned from DxgkDdiCreateAllocation for one allocation: checked by the ALLOC
+ * rules, then taken over. The flag word is that of WDDM 2.x from interface 2.0 on, else that
+ * of 1.x, of which the members both know are kept (ALLOC-045).
+ */
+#include <inttypes.h>
+
+#include "vidmm/allocation/allocation_info.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "verify/verify.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/allocation/shared_backing.h"
+
+#define LARGE_PAGE 65536u
+
+#define BREACH(rule, ...)                \
+    do {                                 \
+        VIOLATION(rule, __VA_ARGS__);    \
+        return STATUS_INVALID_PARAMETER; \
+    } while (0)
+
+static bool is_2x(const struct vidmm *vidmm)
+{
+    return vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+}
+
+/* ---- flags ---- */
+
+/* Bits that have a meaning for this driver. */
+static UINT known_flags(const struct vidmm *vidmm)
+{
+    UINT version = vidmm->config.wddm_version;
+    UINT known = 0x3FF;
+
+    if (!is_2x(vidmm))
+        return known | 0x3C00 | (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? 0x4000 : 0);
+    known |= 0x7C000;
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+        known |= 0x400;
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+        known |= 0x2000;
+    return known;
+}
+
+static NTSTATUS check_cpu_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f)
+{
+    if (f.PermanentSysMem && !f.CpuVisible)
+        BREACH("ALLOC-047", "PermanentSysMem without CpuVisible");
+    if (f.Cached && !f.CpuVisible)
+        BREACH("ALLOC-048", "Cached without CpuVisible");
+    if (f.Protected && (f.PermanentSysMem || f.ExistingSysMem || f.ExistingKernelSysMem))
+        BREACH("ALLOC-049", "Protected together with a system memory flag (flags 0x%08X)", f.Value);
+    if (f.PermanentSysMem + f.ExistingSysMem + f.ExistingKernelSysMem > 1)
+        BREACH(
+            "ALLOC-050",
+            "more than one of PermanentSysMem, ExistingSysMem, ExistingKernelSysMem (flags 0x%08X)",
+            f.Value);
+    return STATUS_SUCCESS;
+}
+
+static bool coherent_aperture(const struct vidmm *vidmm)
+{
+    return vidmm->aperture && vidmm->segment[vidmm->aperture].flags.CacheCoherent;
+}
+
+static NTSTATUS check_flags_2x(const struct vidmm *vidmm, DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f)
+{
+    if (f.ExplicitResidencyNotification && !f.AccessedPhysically)
+        BREACH("ALLOC-059", "ExplicitResidencyNotification without AccessedPhysically");
+    if (f.MapApertureCpuVisible && !vidmm->config.caps.MapAperture2Supported)
+        BREACH("ALLOC-061", "MapApertureCpuVisible without the MapAperture2Supported cap");
+    if (f.HardwareProtected || f.CreateInVpr)
+        BREACH("ALLOC-062", "protected content (flags 0x%08X)", f.Value);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_flags_1x(DXGK_ALLOCATIONINFOFLAGS f)
+{
+    if (f.UseAlternateVA)
+        BREACH("ALLOC-053", "UseAlternateVA");
+    if (f.LinkMirrored && f.LinkInstanced)
+        BREACH("ALLOC-056", "LinkMirrored together with LinkInstanced");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f = info->FlagsWddm2;
+    UINT unknown = f.Value & ~known_flags(vidmm);
+    NTSTATUS status;
+
+    if (unknown)
+        VIOLATION("ALLOC-064", "reserved allocation flag bits 0x%08X", unknown);
+    f.Value &= ~unknown;
+    status = check_cpu_flags(f);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (f.Overlay)
+        BREACH("ALLOC-054", "Overlay");
+    if (f.HistoryBuffer &&
+        (f.Value & ~0x4005u || !f.CpuVisible || (coherent_aperture(vidmm) && !f.Cached)))
+        BREACH("ALLOC-057", "HistoryBuffer with flags 0x%08X", f.Value);
+    if (is_2x(vidmm)) {
+        status = check_flags_2x(vidmm, f);
+    } else {
+        status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value});
+        f.Value &= 0x437F; /* what means the same in both words */
+    }
+    allocation->flags = f;
+    allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm); /* RES-056 */
+    allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand;
+    return status;
+}
+
+/* ---- size and segments ---- */
+
+static NTSTATUS read_size(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    uint64_t bytes;
+    uint64_t pitch;
+
+    if (info->Size == 0 || ckd_align_up(&bytes, info->Size, LARGE_PAGE) || bytes >> 62)
+        BREACH("ALLOC-027", "Size is 0x%" PRIx64, (uint64_t)info->Size);
+    if (info->Alignment && !is_power_of_two(info->Alignment))
+        BREACH("ALLOC-027", "Alignment is 0x%X", info->Alignment);
+    if (info->PitchAlignedSize && (info->PitchAlignedSize < info->Size ||
+                                   ckd_align_up(&pitch, info->PitchAlignedSize, LARGE_PAGE)))
+        BREACH("ALLOC-033", "PitchAlignedSize is 0x%" PRIx64 ", Size 0x%" PRIx64,
+               (uint64_t)info->PitchAlignedSize, (uint64_t)info->Size);
+    allocation->bytes = info->Size;
+    allocation->pages = align_up(info->Size, PAGE_BYTES) >> PAGE_BITS;
+    allocation->pitch_pages = align_up(info->PitchAlignedSize, PAGE_BYTES) >> PAGE_BITS;
+    allocation->alignment = info->Alignment > PAGE_BYTES ? info->Alignment : PAGE_BYTES;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        UINT entry = info->PreferredSegment.Value >> (6 * i);
+        UINT id = entry & 31;
+
+        if (id && (id > allocation->vidmm->segment_count ||
+                   !(allocation->segments.supported & segment_bit(id))))
+            BREACH("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id,
+                   allocation->segments.supported);
+        allocation->segments.preferred[i] = id;
+        if (entry & 32)
+            allocation->segments.preferred_down |= 1u << i;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_eviction_set(const struct vidmm *vidmm, UINT set)
+{
+    if (segment_set_unknown(vidmm, set))
+        BREACH("ALLOC-041", "EvictionSegmentSet 0x%X names segments that do not exist", set);
+    for (UINT id = 1; id <= vidmm->segment_count; id++) {
+        const struct vidmm_segment *segment = &vidmm->segment[id];
+
+        if ((set & segment_bit(id)) &&
+            (!segment_is_aperture(segment) || segment->flags.PitchAlignment))
+            BREACH("ALLOC-041",
+                   "EvictionSegmentSet names segment %u, which is no plain aperture segment", id);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* What the members of the set ask of the allocation. */
+static NTSTATUS check_set(struct vidmm_allocation *allocation)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    bool aperture = false;
+    bool large = false;
+    UINT hidden = 0;
+
+    for (UINT id = 1; id <= vidmm->segment_count; id++) {
+        const struct vidmm_segment *segment = &vidmm->segment[id];
+
+        if (!(allocation->segments.supported & segment_bit(id)))
+            continue;
+        if (segment_is_aperture(segment))
+            aperture = true;
+        else if (!segment_cpu_visible(segment))
+            hidden = id;
+        if (segment->page_bytes == LARGE_PAGE)
+            large = true;
+    }
+    if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture)
+        BREACH(
+            "ALLOC-065",
+            "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set",
+            hidden);
+    if (large) {
+        if (allocation->alignment % LARGE_PAGE)
+            VIOLATION("GPUVA-202", "Alignment 0x%" PRIx64 " with a Use64KBPages segment in the set",
+                      allocation->alignment);
+        allocation->alignment = align_up(allocation->alignment, LARGE_PAGE);
+        allocation->pages = align_up(allocation->pages, LARGE_PAGE >> PAGE_BITS);
+        allocation->pitch_pages = align_up(allocation->pitch_pages, LARGE_PAGE >> PAGE_BITS);
+    }
+    return STATUS_SUCCESS;
+}
+
+static uint64_t largest_place(const struct vidmm_allocation *allocation, UINT id)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    const struct vidmm_segment *segment = &vidmm->segment[id];
+
+    if (!segment_is_aperture(segment))
+        return (segment->bytes - segment->bad_bytes) >> PAGE_BITS;
+    if (vidmm->config.gpu_mmu && !allocation->accessed_physically)
+        return ram_bytes(vidmm->config.ram) >> PAGE_BITS; /* never mapped there */
+    return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                          : vidmm->aperture_limit) >>
+           PAGE_BITS;
+}
+
+bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
+{
+    for (UINT id = 1; id <= allocation->vidmm->segment_count; id++) {
+        const struct vidmm_segment *segment = &allocation->vidmm->segment[id];
+        uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
+
+        if (!(allocation->segments.supported & segment_bit(id)) ||
+            (segment->flags.PitchAlignment && pages == 0))
+            continue;
+        if (pages <= largest_place(allocation, id))
+            return true;
+    }
+    return false;
+}
+
+static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    UINT set = info->SupportedWriteSegmentSet; /* ALLOC-040 */
+
+    if (!is_2x(vidmm))
+        set |= info->SupportedReadSegmentSet;
+    if (segment_set_unknown(vidmm, set))
+        BREACH("ALLOC-027", "the supported set 0x%X names segments that do not exist", set);
+    if (set == 0)
+        BREACH("ALLOC-027", "the supported segment set is empty");
+    if (is_2x(vidmm) && info->PhysicalAdapterIndex != 0)
+        BREACH("ALLOC-027", "PhysicalAdapterIndex is %u", info->PhysicalAdapterIndex);
+    allocation->segments.supported = set;
+    allocation->segments.eviction = info->EvictionSegmentSet;
+    return check_eviction_set(vidmm, set ? info->EvictionSegmentSet : 0);
+}
+
+/* ---- the rest ---- */
+
+static NTSTATUS read_rest(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+
+    allocation->priority = info->AllocationPriority;
+    if (allocation->priority == 0) {
+        VIOLATION("ALLOC-071", "AllocationPriority is 0");
+        allocation->priority = D3DDDI_ALLOCATIONPRIORITY_NORMAL;
+    }
+    if (vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+        allocation->flags2 = info->Flags2.Value;
+    return shared_backing_check(allocation); /* ALLOC-067 */
+}
+
+NTSTATUS allocation_read_info(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    NTSTATUS status;
+
+    if (!info->hAllocation)
+        BREACH("ALLOC-027", "hAllocation is NULL");
+    allocation->driver_handle = info->hAllocation;
+    status = read_size(allocation, info);
+    if (NT_SUCCESS(status))
+        status = read_set(allocation, info);
+    if (NT_SUCCESS(status))
+        status = read_flags(allocation, info);
+    if (NT_SUCCESS(status))
+        status = read_preferred(allocation, info);
+    if (NT_SUCCESS(status))
+        status = check_set(allocation);
+    if (NT_SUCCESS(status))
+        status = read_rest(allocation, info);
+    if (NT_SUCCESS(status) && !allocation_fits_somewhere(allocation))
+        status = STATUS_GRAPHICS_NO_VIDEO_MEMORY; /* ALLOC-031 */
+    return status;
+}

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Closing and destroying allocations.
+ *
+ *   at once      handles die, CPU views end, residency counts are dropped
+ *   later        when GPU work queued before is finished (unless the client vouches): entries,
+ *                aperture range and space go (operations, which are waited for);
+ *                DxgkDdiCloseAllocation; for what nobody has open any more
+ *                DxgkDdiDestroyAllocation; then pages and records (ALLOC-092)
+ *
+ * The second half runs on the device's follower fiber, or on the caller's own where there is
+ * nothing to wait for.
+ */
+#include "vidmm/allocation/destroy.h"
+#include "ddi/client_handle.h"
+#include "ddi/ddi.h"
+#include "nt/base/kprocess.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation/allocation.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/paging/follow.h"
+#include "vidmm/record/follow_record.h"
+#include "vidmm/allocation/handle_callbacks.h"
+#include "vidmm/allocation/offer.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/residency/residency.h"
+#include "vidmm/record/resource_record.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/space/va_mapping.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+#define ACQUIRED_NS \
+    1000000000u /* how long the end of a device waits for drivers to release what they acquired */
+
+struct destruction {
+    struct follow follow;
+    struct vidmm_device *device;
+    struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed ones */
+    struct list opens;                         /* vidmm_open.device_link */
+    UINT count;
+    HANDLE *handle; /* scratch list, count elements */
+    bool synchronous, done;
+    struct sim_waitq finished;
+    struct list held; /* vidmm->destructions_held */
+};
+
+static struct destruction *destruction_new(struct vidmm_device *device, UINT capacity)
+{
+    struct destruction *d = util_zalloc(1, sizeof(*d));
+
+    if (!d)
+        return NULL;
+    d->device = device;
+    d->handle = util_alloc((capacity ? capacity : 1) * sizeof(*d->handle));
+    if (!d->handle) {
+        util_free(d);
+        return NULL;
+    }
+    follow_init(&d->follow);
+    list_init(&d->opens);
+    list_init(&d->held);
+    sim_waitq_init(&d->finished);
+    return d;
+}
+
+static void destruction_free(struct destruction *d)
+{
+    if (!d)
+        return;
+    util_free(d->handle);
+    util_free(d);
+}
+
+/* ---- at once (lock held) ---- */
+
+static void end_locks(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    allocation->view.lock_count -= open->lock_count;
+    open->lock_count = 0;
+    if (allocation->view.lock_count == 0)
+        cpu_view_end(allocation);
+}
+
+static void open_dies(struct destruction *d, struct vidmm_open *open)
+{
+    struct nt_process *nt = d->device->process->nt;
+
+    handle_remove(&nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
+    end_locks(open);
+    offer_forget(open);
+    residency_forget(open);
+    open->allocation->users++; /* by GPU work, until that is finished */
+    victim_update(open->allocation);
+    list_remove(&open->device_link);
+    list_remove(&open->resource_link);
+    list_push_back(&d->opens, &open->device_link);
+    d->count++;
+}
+
+static void resource_dies(struct destruction *d, struct vidmm_resource_open *resource_open)
+{
+    struct list *node;
+
+    handle_remove(&d->device->process->nt->handles, resource_open->handle, DDI_CLIENT_RESOURCE);
+    list_remove(&resource_open->device_link);
+    d->resource_open = resource_open;
+    while ((node = list_pop_front(&resource_open->opens)) != NULL)
+        open_dies(d, CONTAINER(node, struct vidmm_open, resource_link));
+}
+
+/* ---- later (lock not held) ---- */
+
+static struct vidmm_open *open_of(struct list *node)
+{
+    return CONTAINER(node, struct vidmm_open, device_link);
+}
+
+bool allocation_dies_unopened(const struct vidmm_allocation *allocation)
+{
+    return !allocation->resource || allocation->resource->references == 0;
+}
+
+/* The allocation goes with this open. */
+static bool is_last(const struct vidmm_open *open)
+{
+    return open->allocation->opens.next == &open->link &&
+           open->allocation->opens.prev == &open->link &&
+           allocation_dies_unopened(open->allocation);
+}
+
+/* ALLOC-099: something that goes is still acquired by the driver. */
+static bool is_acquired(const struct destruction *d)
+{
+    LIST_FOR(node, &d->opens)
+        if (open_of(node)->allocation->acquired && is_last(open_of(node)))
+            return true;
+    return false;
+}
+
+/* Another open of the same process is left. */
+static bool process_keeps(const struct vidmm_open *open)
+{
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other != open && other->device->process == open->device->process)
+            return true;
+    }
+    return false;
+}
+
+static bool needs_paging(const struct destruction *d)
+{
+    LIST_FOR(node, &d->opens) {
+        const struct vidmm_allocation *allocation = open_of(node)->allocation;
+
+        if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) ||
+            allocation->arrival.pending ||
+            !paging_ticket_done(allocation->vidmm, allocation->arrival.busy_ticket))
+            return true;
+    }
+    return false;
+}
+
+static NTSTATUS drop_job(struct vidmm *vidmm, void *arg)
+{
+    const struct destruction *d = arg;
+
+    LIST_FOR(node, &d->opens) {
+        struct vidmm_open *open = open_of(node);
+        struct vidmm_allocation *allocation = open->allocation;
+
+        if (is_last(open)) {
+            allocation->destroyed = true;
+            space_allocation_destroyed(vidmm, allocation);
+            placement_drop(allocation);
+        } else if (!process_keeps(open) && open->device->process->space) {
+            space_allocation_closed(open->device->process->space, allocation);
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+static void driver_close(struct destruction *d)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+    DXGKARG_CLOSEALLOCATION args = {.pOpenHandleList = d->handle};
+    NTSTATUS status;
+
+    LIST_FOR(node, &d->opens)
+        d->handle[args.NumAllocations++] = open_of(node)->driver_handle;
+    if (args.NumAllocations == 0)
+        return;
+    status = ddi_close_allocation(vidmm->ddi, d->device->driver_handle, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
+}
+
+/* What nobody has open any more, and the resource if it goes, in one call. */
+static void driver_destroy(struct destruction *d, bool resource_goes)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+    DXGKARG_DESTROYALLOCATION args = {.pAllocationList = d->handle};
+    NTSTATUS status;
+
+    LIST_FOR(node, &d->opens)
+        if (list_empty(&open_of(node)->allocation->opens) &&
+            allocation_dies_unopened(open_of(node)->allocation))
+            d->handle[args.NumAllocations++] = open_of(node)->allocation->driver_handle;
+    if (resource_goes && d->resource_open->resource->driver_knows) {
+        args.hResource = d->resource_open->resource->driver_handle;
+        args.Flags.DestroyResource = 1;
+    }
+    if (args.NumAllocations == 0 && !args.Flags.DestroyResource)
+        return;
+    status = ddi_destroy_allocation(vidmm->ddi, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+}
+
+/* Allocations of the resource were closed by all while a reference kept them. */
+static bool has_leftovers(const struct destruction *d)
+{
+    UINT count = 0;
+
+    LIST_FOR(node, &d->resource_open->resource->allocations)
+        count++;
+    return count > d->count;
+}
+
+/* The creating process has no open left: the right to lock goes to nobody, the count to the oldest
+ * opener (KMT-476). */
+static void new_owner(struct vidmm_allocation *allocation, const struct nt_process *leaving)
+{
+    if (allocation->creator != leaving)
+        return;
+    LIST_FOR(node, &allocation->opens)
+        if (CONTAINER(node, struct vidmm_open, link)->device->process->nt == leaving)
+            return;
+    allocation->creator = NULL;
+}
+
+/* No work uses them any more, nor keeps them where they are. */
+static void uses_end(struct destruction *d)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    LIST_FOR(node, &d->opens) {
+        list_remove(&open_of(node)->dying_link);
+        residency_forget(open_of(node));
+    }
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+static void destruction_run(struct destruction *d)
+{
+    struct vidmm_device *device = d->device;
+    struct vidmm *vidmm = device->process->vidmm;
+    bool resource_goes = false;
+    bool leftovers = false;
+    struct list *node;
+
+    uses_end(d);
+    if (is_acquired(d)) {
+        list_push_back(&vidmm->destructions_held, &d->held);
+        return;
+    }
+    if (needs_paging(d))
+        (void)paging_run(vidmm, drop_job,
+                         d); /* a failure: the adapter is gone, and nothing uses the memory */
+    driver_close(d);
+    sim_mutex_lock(&vidmm->lock);
+    LIST_FOR(link, &d->opens)
+        list_remove(&open_of(link)->link);
+    if (d->resource_open) {
+        list_remove(&d->resource_open->link);
+        resource_goes = list_empty(&d->resource_open->resource->opens) &&
+                        d->resource_open->resource->references == 0;
+        leftovers = resource_goes && has_leftovers(d);
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    driver_destroy(d, resource_goes && !leftovers);
+    sim_mutex_lock(&vidmm->lock);
+    while ((node = list_pop_front(&d->opens)) != NULL) {
+        struct vidmm_open *open = open_of(node);
+        struct vidmm_allocation *allocation = open->allocation;
+
+        allocation->users--;
+        if (list_empty(&allocation->opens) && allocation_dies_unopened(allocation)) {
+            allocation->destroyed = true;
+            allocation_free(allocation);
+            vidmm->statistics.allocations_live--;
+        } else {
+            new_owner(allocation, device->process->nt);
+            victim_update(allocation);
+        }
+        util_free(open);
+    }
+    if (leftovers) {
+        sim_mutex_unlock(&vidmm->lock);
+        allocation_destroy_unopened(d->resource_open->resource);
+        sim_mutex_lock(&vidmm->lock);
+    } else if (resource_goes) {
+        util_free(d->resource_open->resource->private_data);
+        util_free(d->resource_open->resource);
+    }
+    util_free(d->resource_open);
+    device->destructions--;
+    sim_waitq_wake(&device->idle, UINT32_MAX);
+    d->done = true;
+    sim_waitq_wake(&d->finished, UINT32_MAX);
+    if (!d->synchronous)
+        destruction_free(d);
+    paging_poke(vidmm);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+static void gpu_done(struct vidmm_device *device, struct follow *follow)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    sim_mutex_unlock(&vidmm->lock);
+    destruction_run(CONTAINER(follow, struct destruction, follow));
+    sim_mutex_lock(&vidmm->lock);
+}
+
+/* Lock held; dropped meanwhile. `d` is gone afterwards, unless synchronous. */
+static void destruction_start(struct destruction *d, bool assume_idle)
+{
+    struct vidmm_device *device = d->device;
+    const struct vidmm_scheduler *scheduler = device->process->vidmm->scheduler;
+    uint64_t ticket = assume_idle ? 0 : scheduler->device_ticket(device);
+    bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) &&
+                list_empty(&device->follows);
+
+    LIST_FOR(node, &d->opens) {
+        open_of(node)->last_use = ticket;
+        if (ticket && !idle)
+            list_push_back(&device->dying, &open_of(node)->dying_link);
+    }
+    device->destructions++;
+    if (idle && !is_acquired(d) && (d->synchronous || !needs_paging(d))) {
+        gpu_done(device, &d->follow);
+        return;
+    }
+    /* Even when idle: paging is not for the client to wait for (KMT-018). */
+    follow_after(device, &d->follow, ticket, gpu_done);
+}
+
+void allocation_released(struct vidmm *vidmm)
+{
+    struct list *node;
+
+    while ((node = list_pop_front(&vidmm->destructions_held)) != NULL) {
+        struct destruction *d = CONTAINER(node, struct destruction, held);
+
+        follow_after(d->device, &d->follow, 0, gpu_done);
+    }
+}
+
+/* ---- resources that nobody has open ---- */
+
+static NTSTATUS drop_resource_job(struct vidmm *vidmm, void *arg)
+{
+    const struct vidmm_resource *resource = arg;
+
+    LIST_FOR(node, &resource->allocations) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                        resource_link);
+
+        allocation->destroyed = true;
+        space_allocation_destroyed(vidmm, allocation);
+        placement_drop(allocation);
+    }
+    return STATUS_SUCCESS;
+}
+
+void allocation_destroy_unopened(struct vidmm_resource *resource)
+{
+    struct vidmm *vidmm = resource->vidmm;
+    DXGKARG_DESTROYALLOCATION args = {.hResource = resource->driver_handle};
+    struct vidmm_allocation *dying[16];
+    HANDLE few[16];
+    UINT count;
+    NTSTATUS status;
+    struct list *node;
+
+    (void)paging_run(vidmm, drop_resource_job, resource);
+    args.pAllocationList = few;
+    while (resource->driver_knows && !args.Flags.DestroyResource) {
+        /* In calls of a few, so that no memory is needed; the resource goes with the last. */
+        count = 0;
+        sim_mutex_lock(&vidmm->lock);
+        while (count < 16 && (node = list_pop_front(&resource->allocations)) != NULL) {
+            struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                            resource_link);
+
+            dying[count] = allocation;
+            few[count++] = allocation->driver_handle;
+        }
+        args.NumAllocations = count; /* not read again: the driver may change it */
+        args.Flags.DestroyResource = list_empty(&resource->allocations);
+        sim_mutex_unlock(&vidmm->lock);
+        status = ddi_destroy_allocation(vidmm->ddi, &args);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+        sim_mutex_lock(&vidmm->lock);
+        for (UINT i = 0; i < count; i++) /* now the driver knows (PHYS-186) */
+            allocation_free(dying[i]);
+        vidmm->statistics.allocations_live -= count;
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    util_free(resource->private_data);
+    util_free(resource);
+}
+
+/* ---- requests ---- */
+
+/* All of one resource or all of none, each once (ALLOC-085, KMT-263). */
+static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    struct vidmm_open *first = count ? open_find(device, list[0]) : NULL;
+    bool ok = first != NULL;
+    UINT seen = 0;
+
+    for (; seen < count && ok; seen++) {
+        struct vidmm_open *open = open_find(device, list[seen]);
+
+        if (!open)
+            break;
+        ok = open->resource_open == first->resource_open && open->mark++ == 0;
+    }
+    ok = ok && seen == count;
+    while (seen--)
+        open_find(device, list[seen])->mark = 0;
+    return ok;
+}
+
+NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                                  const D3DKMT_HANDLE *list, UINT count,
+                                  D3DDDICB_DESTROYALLOCATION2FLAGS flags)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_resource_open *resource_open = NULL;
+    struct destruction *d;
+    bool ok;
+
+    if (flags.Reserved || flags.SystemUseOnly || (resource != 0) == (list != NULL))
+        return STATUS_INVALID_PARAMETER;
+    sim_mutex_lock(&vidmm->lock);
+    if (resource) {
+        resource_open = handle_lookup(&device->process->nt->handles, resource, DDI_CLIENT_RESOURCE);
+        ok = resource_open && resource_open->device == device &&
+             !list_empty(&resource_open->device_link);
+        count = 0;
+        if (ok)
+            LIST_FOR(node, &resource_open->opens)
+                count++;
+    } else {
+        ok = check_list(device, list, count);
+    }
+    d = ok ? destruction_new(device, count) : NULL;
+    if (!d) {
+        sim_mutex_unlock(&vidmm->lock);
+        return ok ? STATUS_NO_MEMORY : STATUS_INVALID_PARAMETER;
+    }
+    d->synchronous = flags.SynchronousDestroy;
+    if (resource)
+        resource_dies(d, resource_open);
+    for (UINT i = 0; !resource && i < count; i++)
+        open_dies(d, open_find(device, list[i]));
+    destruction_start(d, flags.AssumeNotInUse);
+    sim_mutex_unlock(&vidmm->lock);
+    if (flags.SynchronousDestroy) {
+        while (!d->done)
+            sim_waitq_wait(&d->finished, SIM_FOREVER);
+        destruction_free(d);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- the end of a device ---- */
+
+NTSTATUS allocation_prepare_close(struct vidmm_device *device)
+{
+    device->last_destruction = destruction_new(device, 1);
+    return device->last_destruction ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+/* Let die as much as the record holds: a resource with its members, or what belongs to none.
+ * Without memory for them all, one allocation at a time in the record that was set aside when the
+ * device was made. */
+static struct destruction *next_to_die(struct vidmm_device *device)
+{
+    struct vidmm_resource_open *resource_open = NULL;
+    struct destruction *d;
+    UINT count = 0;
+
+    if (!list_empty(&device->resource_opens))
+        resource_open = CONTAINER(device->resource_opens.next, struct vidmm_resource_open,
+                                  device_link);
+    LIST_FOR(node, &device->opens)
+        count++;
+    d = destruction_new(device, count);
+    if (!d) {
+        d = device->last_destruction;
+        d->resource_open = NULL;
+        d->count = 0;
+        d->done = false;
+    }
+    d->synchronous = true;
+    if (resource_open && (d != device->last_destruction || list_empty(&resource_open->opens)))
+        resource_dies(d, resource_open);
+    else if (d == device->last_destruction)
+        open_dies(d, CONTAINER(device->opens.next, struct vidmm_open, device_link));
+    else
+        while (!list_empty(&device->opens))
+            open_dies(d, CONTAINER(device->opens.next, struct vidmm_open, device_link));
+    return d;
+}
+
+/* For as long as it takes, but not for what a driver acquired and forgot: a device must be able to
+ * end. */
+static void wait_for(struct destruction *d)
+{
+    while (!d->done)
+        if (sim_waitq_wait(&d->finished, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
+            !list_empty(&d->held))
+            handle_references_end(d->device->process->vidmm);
+}
+
+void allocation_close_all(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    for (;;) {
+        struct destruction *d;
+
+        while (device->destructions)
+            if (sim_waitq_wait(&device->idle, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
+                !list_empty(&vidmm->destructions_held))
+                handle_references_end(vidmm);
+        if (list_empty(&device->opens) && list_empty(&device->resource_opens))
+            break;
+        sim_mutex_lock(&vidmm->lock);
+        d = next_to_die(device);
+        destruction_start(d, true);
+        sim_mutex_unlock(&vidmm->lock);
+        wait_for(d);
+        if (d != device->last_destruction)
+            destruction_free(d);
+    }
+    destruction_free(device->last_destruction);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a driver may ask about client handles. Handles are those of the process that the calling
+ * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
+ * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
+ */
+#include "ddi/client_handle.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
+#include "vidmm/allocation/handle_callbacks.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/allocation/destroy.h"
+#include "vidmm/record/of_adapter.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/resource_record.h"
+#include "vidmm/record/vidmm_record.h"
+
+static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&nt_process_current()->handles, handle,
+                                            DDI_CLIENT_ALLOCATION);
+
+    return open && open->allocation->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
+}
+
+static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter,
+                                               D3DKMT_HANDLE handle)
+{
+    struct vidmm_resource_open *open = handle_lookup(&nt_process_current()->handles, handle,
+                                                     DDI_CLIENT_RESOURCE);
+
+    return open && open->resource->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
+}
+
+void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args)
+{
+    if (args->Type == DXGK_HANDLE_ALLOCATION) {
+        const struct vidmm_open *open = allocation_of(adapter, args->hObject);
+
+        if (!open)
+            return NULL;
+        return args->Flags.DeviceSpecific ? open->driver_handle : open->allocation->driver_handle;
+    }
+    if (args->Type == DXGK_HANDLE_RESOURCE && !args->Flags.DeviceSpecific) {
+        const struct vidmm_resource_open *open = resource_of(adapter, args->hObject);
+
+        return open ? open->resource->driver_handle : NULL;
+    }
+    return NULL;
+}
+
+/* ---- references ---- */
+
+static enum ddi_handle acquired_kind(DXGK_HANDLE_TYPE type)
+{
+    return type == DXGK_HANDLE_ALLOCATION ? DDI_HANDLE_ACQUIRED_ALLOCATION
+                                          : DDI_HANDLE_ACQUIRED_RESOURCE;
+}
+
+/* Of a resource: its first allocation stands for all of them, since they are destroyed together. */
+static struct vidmm_allocation *kept_by(struct ddi_adapter *adapter,
+                                        const DXGKARGCB_GETHANDLEDATA *args)
+{
+    struct vidmm_resource_open *resource;
+    struct vidmm_open *open;
+
+    if (args->Type == DXGK_HANDLE_ALLOCATION) {
+        open = allocation_of(adapter, args->hObject);
+        return open ? open->allocation : NULL;
+    }
+    resource = resource_of(adapter, args->hObject);
+    if (!resource || list_empty(&resource->opens))
+        return NULL;
+    return CONTAINER(resource->opens.next, struct vidmm_open, resource_link)->allocation;
+}
+
+void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args,
+                                   HANDLE *release)
+{
+    void *data = vidmm_cb_get_handle_data(adapter, args);
+    struct vidmm_allocation *allocation = data ? kept_by(adapter, args) : NULL;
+
+    *release = NULL;
+    if (allocation)
+        *release = ddi_handle_create(&adapter->handles, acquired_kind(args->Type), allocation);
+    if (!*release)
+        return NULL; /* ALLOC-100 */
+    allocation->acquired++;
+    return data;
+}
+
+static void released(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    if (--allocation->acquired == 0)
+        allocation_released(vidmm);
+}
+
+void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
+                                  const DXGKARGCB_RELEASEHANDLEDATA *args)
+{
+    struct vidmm_allocation *allocation = ddi_handle_remove(&adapter->handles, args->ReleaseHandle,
+                                                            acquired_kind(args->Type));
+
+    if (!allocation) {
+        VIOLATION("ALLOC-102", "ReleaseHandle with Type %d is %s, and not held", (int)args->Type,
+                  ddi_handle_describe(&adapter->handles, args->ReleaseHandle).text);
+        return;
+    }
+    released(vidmm_of_adapter(adapter), allocation);
+}
+
+void handle_references_end(struct vidmm *vidmm)
+{
+    struct handle_table *table = &vidmm->ddi->handles.table;
+    void *object;
+    uint32_t cursor = 0;
+    uint32_t handle;
+    uint8_t kind;
+
+    while ((object = handle_next(table, &cursor, &handle, &kind)) != NULL) {
+        if (kind != DDI_HANDLE_ACQUIRED_ALLOCATION && kind != DDI_HANDLE_ACQUIRED_RESOURCE)
+            continue;
+        VIOLATION("ALLOC-103", "the driver did not release what it acquired of %s",
+                  kind == DDI_HANDLE_ACQUIRED_ALLOCATION ? "an allocation" : "a resource");
+        handle_remove(table, handle, kind);
+        released(vidmm, object);
+    }
+}
+
+/* ---- the tree of handles ---- */
+
+D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HANDLE allocation)
+{
+    const struct vidmm_open *open = allocation_of(adapter, allocation);
+
+    return open && open->resource_open ? open->resource_open->handle : 0;
+}
+
+D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_ENUMHANDLECHILDREN *args)
+{
+    const struct vidmm_resource_open *resource = resource_of(adapter, args->hObject);
+    UINT index = 0;
+
+    if (!resource)
+        return 0;
+    LIST_FOR(node, &resource->opens)
+        if (index++ == args->Index)
+            return CONTAINER(node, struct vidmm_open, resource_link)->handle;
+    return 0;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Offered allocations: content that may be dropped instead of being paged out when memory is needed
+ * (RES-062 to RES-073). An allocation counts as offered while every device that has it open has
+ * offered it (KMT-285), from the moment on that the GPU work queued before is finished. Reclaiming
+ * ends it for all, and says whether the content is still there.
+ */
+#include "vidmm/allocation/offer.h"
+#include "ddi/client_handle.h"
+#include "nt/base/kprocess.h"
+#include "sim/mutex.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/paging/follow.h"
+#include "vidmm/record/follow_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/residency/readiness.h"
+#include "vidmm/residency/residency.h"
+#include "vidmm/record/resource_record.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+static uint32_t opens_of(const struct vidmm_allocation *allocation)
+{
+    uint32_t count = 0;
+
+    LIST_FOR(node, &allocation->opens)
+        count++;
+    return count;
+}
+
+/* Is it time? Called when the last thing it waited for has come about. */
+static void offer_update(struct vidmm_allocation *allocation)
+{
+    bool all = allocation->offer.count && allocation->offer.count == opens_of(allocation);
+    bool in_force = all;
+
+    LIST_FOR(node, &allocation->opens)
+        if (follow_pending(&CONTAINER(node, struct vidmm_open, link)->offer_after))
+            in_force = false;
+    if (in_force == allocation->offer.in_force)
+        return;
+    allocation->offer.in_force = in_force;
+    if (in_force) {
+        allocation->victim.released_at = ++allocation->vidmm->clock;
+        LIST_FOR(node, &allocation->opens)
+            readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
+    }
+    victim_update(allocation);
+    paging_poke(allocation->vidmm);
+}
+
+static void gpu_done(struct vidmm_device *device, struct follow *follow)
+{
+    (void)device;
+    offer_update(CONTAINER(follow, struct vidmm_open, offer_after)->allocation);
+}
+
+void offer_forget(struct vidmm_open *open)
+{
+    follow_cancel(&open->offer_after);
+    if (open->offered) {
+        open->offered = false;
+        open->allocation->offer.count--;
+    }
+    if (open->allocation->offer.count == 0)
+        open->allocation->offer.in_force = false;
+}
+
+static void offer(struct vidmm_open *open, D3DKMT_OFFER_PRIORITY priority, D3DKMT_OFFER_FLAGS flags)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    allocation->offer.priority = (UINT)priority;
+    allocation->offer.decommit = flags.AllowDecommit;
+    if (!open->offered) {
+        open->offered = true;
+        allocation->offer.count++;
+    }
+    if (!flags.OfferImmediately && !follow_pending(&open->offer_after))
+        follow_device(open->device, &open->offer_after, gpu_done); /* RES-063 */
+    offer_update(allocation);
+    victim_update(allocation); /* the priority may have changed */
+}
+
+static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+    D3DDDI_RECLAIM_RESULT result = allocation->offer.discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED
+                                                               : D3DDDI_RECLAIM_RESULT_OK;
+
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        follow_cancel(&other->offer_after);
+        other->offered = false;
+    }
+    allocation->offer.count = 0;
+    allocation->offer.in_force = false;
+    allocation->offer.discarded = false;
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other->residency_count && !allocation->ready)
+            readiness_missing(other);
+    }
+    victim_update(allocation);
+    return result;
+}
+
+/* ---- lists of allocations or resources ---- */
+
+struct walk {
+    struct vidmm_device *device;
+    const D3DKMT_HANDLE *resources, *list;
+    UINT count;
+};
+
+/* Call `visit` for each allocation, in order; false: a handle is bad, or visit said so. */
+static bool walk(const struct walk *w,
+                 bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
+{
+    const struct handle_table *handles = &w->device->process->nt->handles;
+
+    for (UINT i = 0; i < w->count; i++) {
+        if (w->list) {
+            struct vidmm_open *open = open_find(w->device, w->list[i]);
+
+            if (!open || !visit(open, i, arg))
+                return false;
+            continue;
+        }
+
+        struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i],
+                                                             DDI_CLIENT_RESOURCE);
+
+        if (!resource || resource->device != w->device || list_empty(&resource->device_link))
+            return false;
+        LIST_FOR(node, &resource->opens)
+            if (!visit(CONTAINER(node, struct vidmm_open, resource_link), i, arg))
+                return false;
+    }
+    return true;
+}
+
+static bool is_one_list(const struct walk *w)
+{
+    return (w->resources != NULL) != (w->list != NULL) && w->count != 0; /* RES-062, KMT-279 */
+}
+
+static bool may_offer(struct vidmm_open *open, UINT index, void *arg)
+{
+    (void)index;
+    (void)arg;
+    return open->allocation->view.lock_count == 0 && open->allocation->pins == 0; /* RES-073 */
+}
+
+struct offer_arg {
+    D3DKMT_OFFER_PRIORITY priority;
+    D3DKMT_OFFER_FLAGS flags;
+};
+
+static bool offer_one(struct vidmm_open *open, UINT index, void *arg)
+{
+    const struct offer_arg *a = arg;
+
+    (void)index;
+    offer(open, a->priority, a->flags);
+    return true;
+}
+
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                     const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
+                     D3DKMT_OFFER_FLAGS flags)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
+    struct offer_arg arg = {.priority = priority, .flags = flags};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    if (!is_one_list(&w) || priority < D3DKMT_OFFER_PRIORITY_LOW ||
+        priority > D3DKMT_OFFER_PRIORITY_AUTO || flags.Reserved)
+        return status;
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, may_offer, NULL)) {
+        walk(&w, offer_one, &arg);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+static bool any(struct vidmm_open *open, UINT index, void *arg)
+{
+    (void)open;
+    (void)index;
+    (void)arg;
+    return true;
+}
+
+struct reclaim_arg {
+    D3DDDI_RECLAIM_RESULT *results;
+    struct residency_job *job;
+};
+
+static bool count_one(struct vidmm_open *open, UINT index, void *arg)
+{
+    (void)open;
+    (void)index;
+    ++*(UINT *)arg;
+    return true;
+}
+
+static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
+{
+    struct reclaim_arg *a = arg;
+    D3DDDI_RECLAIM_RESULT result = reclaim(open);
+
+    if (a->results && result > a->results[index])
+        a->results[index] = result; /* of a resource: the worst of its members */
+    residency_job_add(a->job, open);
+    return true;
+}
+
+NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,
+                       const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results,
+                       uint64_t *fence)
+{
+    struct vidmm_device *device = queue->base.device;
+    struct vidmm *vidmm = queue->base.vidmm;
+    const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
+    struct reclaim_arg arg = {.results = results};
+    UINT allocations = 0;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    *fence = 0;
+    if (!is_one_list(&w))
+        return status;
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, count_one, &allocations)) {
+        status = STATUS_NO_MEMORY;
+        arg.job = residency_job_new(device, allocations);
+    }
+    if (arg.job) {
+        for (UINT i = 0; results && i < count; i++)
+            results[i] = D3DDDI_RECLAIM_RESULT_OK;
+        walk(&w, reclaim_one, &arg);
+        status = residency_job_post(queue, arg.job, fence); /* RES-069 */
+        if (!NT_SUCCESS(status))
+            status = STATUS_SUCCESS; /* reclaimed; brought in before the next submission */
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+/* ---- priorities and residency ---- */
+
+struct value_arg {
+    const UINT *in;
+    UINT *out;
+};
+
+static bool set_priority(struct vidmm_open *open, UINT index, void *arg)
+{
+    open->allocation->priority = ((const struct value_arg *)arg)->in[index];
+    victim_update(open->allocation);
+    return true;
+}
+
+NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, const UINT *priorities)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
+    struct value_arg arg = {.in = priorities};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    if (!is_one_list(&w) || (resource && count))
+        return status; /* ALLOC-142 */
+    for (UINT i = 0; i < w.count; i++)
+        if (priorities[i] == 0)
+            return status; /* KMT-278 */
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, any, NULL)) {
+        walk(&w, set_priority, &arg);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+static bool get_priority(struct vidmm_open *open, UINT index, void *arg)
+{
+    UINT *out = &((struct value_arg *)arg)->out[index];
+
+    if (*out == 0) /* of a resource: its first allocation */
+        *out = open->allocation->priority;
+    return true;
+}
+
+NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, UINT *priorities)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
+    struct value_arg arg = {.out = priorities};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    if (!is_one_list(&w) || (resource && count))
+        return status;
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, any, NULL)) {
+        for (UINT i = 0; i < w.count; i++)
+            priorities[i] = 0;
+        walk(&w, get_priority, &arg);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+static bool get_residency(struct vidmm_open *open, UINT index, void *arg)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+    UINT *out = &((struct value_arg *)arg)->out[index];
+    UINT state = D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT;
+
+    if (allocation->resident && allocation->segment &&
+        !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]))
+        state = D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINGPUMEMORY;
+    else if (allocation->resident)
+        state = D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINSHAREDMEMORY;
+    if (state > *out)
+        *out = state; /* of a resource: the lowest state, which has the highest number */
+    return true;
+}
+
+NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                               const D3DKMT_HANDLE *list, UINT count,
+                               D3DKMT_ALLOCATIONRESIDENCYSTATUS *states)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
+    struct value_arg arg = {.out = (UINT *)states};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    _Static_assert(sizeof(D3DKMT_ALLOCATIONRESIDENCYSTATUS) == sizeof(UINT), "written as numbers");
+    if (!is_one_list(&w) || (resource && count))
+        return status; /* RES-074 */
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, any, NULL)) {
+        for (UINT i = 0; i < w.count; i++)
+            arg.out[i] = 0;
+        walk(&w, get_residency, &arg);
+        for (UINT i = 0; i < w.count; i++)
+            if (arg.out[i] == 0) /* an empty resource */
+                arg.out[i] = D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT;
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}

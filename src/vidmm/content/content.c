@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Content operations, in the two families of the interface (PAGE-027).
+ *
+ *   GpuMmu adapters     VIRTUAL_TRANSFER, VIRTUAL_FILL: both sides are mapped in the scratch area
+ *                       of the paging process first. An allocation that is larger than the scratch
+ *                       area, or has different unique driver protections, is done in chunks of
+ *                       ascending offset (PAGE-062).
+ *   all others          TRANSFER, FILL, DISCARD_CONTENT: segment addresses include BaseAddress;
+ *                       system memory is an MDL that stays valid until the paging buffer has
+ *                       completed (PAGE-038).
+ */
+#include <inttypes.h>
+
+#include "vidmm/content/content.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/content/backing.h"
+#include "vidmm/content/content_mdl.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/record/run.h"
+#include "vidmm/space/scratch.h"
+#include "vidmm/space/va_mapping.h"
+#include "vidmm/record/vidmm_record.h"
+
+static uint64_t minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- chunks ---- */
+
+/* Pieces [page, page + pages) of `runs`, written to `slice` (as many elements as runs). Returns how
+ * many. */
+static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uint64_t page,
+                           uint64_t pages, struct vidmm_run *slice)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run_count && pages; i++) {
+        struct vidmm_run run = runs[i];
+
+        if (page >= run.pages) {
+            page -= run.pages;
+            continue;
+        }
+        run.first += page;
+        run.pages = minimum(run.pages - page, pages);
+        page = 0;
+        pages -= run.pages;
+        slice[count++] = run;
+    }
+    return count;
+}
+
+/* One side of an operation while its chunks are built. */
+struct side {
+    const struct vidmm_run *runs;
+    uint32_t run_count;
+    struct vidmm_run *slice;
+};
+
+static bool side_init(struct side *side, const struct vidmm_run *runs, uint32_t run_count)
+{
+    side->runs = runs;
+    side->run_count = run_count;
+    side->slice = util_alloc(run_count * sizeof(*side->slice));
+    return side->slice != NULL;
+}
+
+static NTSTATUS side_map(struct side *side, struct vidmm_allocation *allocation, uint64_t page,
+                         uint64_t pages, bool read_only, struct gpu_va *va)
+{
+    uint32_t count = slice_runs(side->runs, side->run_count, page, pages, side->slice);
+
+    return scratch_map_allocation(allocation->vidmm, allocation, page, side->slice, count,
+                                  read_only, va);
+}
+
+static uint64_t chunk_pages(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    uint64_t pages = allocation->pages - page;
+
+    space_driver_protection(allocation, page, &pages);
+    pages = minimum(pages, allocation->pages - page);
+    return minimum(pages, scratch_limit(allocation->vidmm));
+}
+
+static NTSTATUS fill_virtual(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                             uint32_t run_count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct side to;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!side_init(&to, runs, run_count))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    for (uint64_t page = 0, pages; page < allocation->pages && NT_SUCCESS(status); page += pages) {
+        DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_VIRTUAL_FILL};
+        struct gpu_va va;
+
+        pages = chunk_pages(allocation, page);
+        status = side_map(&to, allocation, page, pages, false, &va);
+        if (!NT_SUCCESS(status))
+            break;
+        op.FillVirtual.hAllocation = allocation->driver_handle;
+        op.FillVirtual.AllocationOffsetInBytes = page << PAGE_BITS;
+        op.FillVirtual.FillSizeInBytes = pages << PAGE_BITS;
+        op.FillVirtual.FillPattern = allocation->fill_pattern;
+        op.FillVirtual.DestinationVirtualAddress = va.value;
+        status = paging_build(vidmm, &op);
+        scratch_release(vidmm, va, pages);
+    }
+    util_free(to.slice);
+    return status;
+}
+
+static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side *from,
+                               struct side *to, uint64_t page, uint64_t pages,
+                               DXGK_MEMORY_TRANSFER_DIRECTION direction)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_VIRTUAL_TRANSFER};
+    struct gpu_va source;
+    struct gpu_va destination;
+    NTSTATUS status = side_map(from, allocation, page, pages, true, &source);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = side_map(to, allocation, page, pages, false, &destination);
+    if (NT_SUCCESS(status)) {
+        op.TransferVirtual.hAllocation = allocation->driver_handle;
+        op.TransferVirtual.AllocationOffsetInBytes = page << PAGE_BITS;
+        op.TransferVirtual.TransferSizeInBytes = pages << PAGE_BITS;
+        op.TransferVirtual.SourceVirtualAddress = source.value;
+        op.TransferVirtual.DestinationVirtualAddress = destination.value;
+        op.TransferVirtual.TransferDirection = direction;
+        status = paging_build(vidmm, &op);
+        scratch_release(vidmm, destination, pages);
+    }
+    scratch_release(vidmm, source, pages);
+    return status;
+}
+
+static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation,
+                                 const struct vidmm_run *from_runs, uint32_t from_count,
+                                 const struct vidmm_run *to_runs, uint32_t to_count,
+                                 DXGK_MEMORY_TRANSFER_DIRECTION direction)
+{
+    struct side from = {0};
+    struct side to = {0};
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!side_init(&from, from_runs, from_count) || !side_init(&to, to_runs, to_count)) {
+        util_free(from.slice);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    for (uint64_t page = 0, pages; page < allocation->pages && NT_SUCCESS(status); page += pages) {
+        pages = chunk_pages(allocation, page);
+        status = transfer_chunk(allocation, &from, &to, page, pages, direction);
+    }
+    util_free(from.slice);
+    util_free(to.slice);
+    return status;
+}
+
+/* ---- physical paging ---- */
+static int64_t segment_address(const struct vidmm *vidmm, const struct vidmm_run *run)
+{
+    return (int64_t)(vidmm->segment[run->segment].base + (run->first << PAGE_BITS)); /* SEG-024 */
+}
+
+static NTSTATUS fill_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run)
+{
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_FILL};
+
+    op.Fill.hAllocation = allocation->driver_handle;
+    op.Fill.FillSize = allocation->pages << PAGE_BITS;
+    op.Fill.FillPattern = allocation->fill_pattern;
+    op.Fill.Destination.SegmentId = run->segment;
+    op.Fill.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
+    return paging_build(allocation->vidmm, &op);
+}
+
+static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run,
+                                  bool to_system)
+{
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_TRANSFER};
+    struct mdl_block *block = content_mdl_create(allocation);
+    NTSTATUS status;
+
+    if (!block)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    op.Transfer.hAllocation = allocation->driver_handle;
+    op.Transfer.TransferSize = allocation->pages << PAGE_BITS;
+    op.Transfer.Flags.TransferStart = 1;
+    op.Transfer.Flags.TransferEnd = 1;
+    if (to_system) {
+        op.Transfer.Source.SegmentId = run->segment;
+        op.Transfer.Source.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
+        op.Transfer.Destination.pMdl = content_mdl(block);
+    } else {
+        op.Transfer.Source.pMdl = content_mdl(block);
+        op.Transfer.Destination.SegmentId = run->segment;
+        op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
+    }
+    status = paging_build(allocation->vidmm, &op);
+    content_mdl_defer_free(allocation->vidmm, block);
+    return status;
+}
+
+/* ---- both families ---- */
+
+NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                      uint32_t run_count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = vidmm->config.gpu_mmu ? fill_virtual(allocation, runs, run_count)
+                                            : fill_physical(allocation, runs);
+
+    if (NT_SUCCESS(status)) {
+        vidmm->statistics.bytes_filled += allocation->pages << PAGE_BITS;
+        trace_counter("paging bytes filled", vidmm->statistics.bytes_filled);
+    }
+    return status;
+}
+
+NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                          uint32_t run_count, bool to_system)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct vidmm_run *system = NULL;
+    uint32_t system_count = 0;
+    NTSTATUS status;
+
+    if (!vidmm->config.gpu_mmu) {
+        status = transfer_physical(allocation, runs, to_system);
+    } else {
+        status = backing_runs(allocation, &system, &system_count);
+        if (NT_SUCCESS(status) && to_system)
+            status = transfer_virtual(allocation, runs, run_count, system, system_count,
+                                      DXGK_MEMORY_TRANSFER_LOCAL_TO_SYSTEM);
+        else if (NT_SUCCESS(status))
+            status = transfer_virtual(allocation, system, system_count, runs, run_count,
+                                      DXGK_MEMORY_TRANSFER_SYSTEM_TO_LOCAL);
+        util_free(system);
+    }
+    if (!NT_SUCCESS(status))
+        return status;
+    if (to_system) {
+        vidmm->statistics.bytes_paged_out += allocation->pages << PAGE_BITS;
+        trace_counter("paging bytes out", vidmm->statistics.bytes_paged_out);
+    } else {
+        vidmm->statistics.bytes_paged_in += allocation->pages << PAGE_BITS;
+        trace_counter("paging bytes in", vidmm->statistics.bytes_paged_in);
+    }
+    return status;
+}
+
+NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_run *from,
+                      uint32_t from_count, const struct vidmm_run *to, uint32_t to_count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_TRANSFER};
+
+    if (vidmm->config.gpu_mmu)
+        return transfer_virtual(allocation, from, from_count, to, to_count,
+                                DXGK_MEMORY_TRANSFER_LOCAL_TO_LOCAL);
+    op.Transfer.hAllocation = allocation->driver_handle;
+    op.Transfer.TransferSize = allocation->pages << PAGE_BITS;
+    op.Transfer.Flags.TransferStart = 1;
+    op.Transfer.Flags.TransferEnd = 1;
+    op.Transfer.Source.SegmentId = from->segment;
+    op.Transfer.Source.SegmentAddress.QuadPart = segment_address(vidmm, from);
+    op.Transfer.Destination.SegmentId = to->segment;
+    op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(vidmm, to);
+    return paging_build(vidmm, &op);
+}
+
+NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                         uint32_t run_count)
+{
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_DISCARD_CONTENT};
+
+    (void)run_count;
+    if (allocation->vidmm->config.gpu_mmu)
+        return STATUS_SUCCESS;
+    op.DiscardContent.hAllocation = allocation->driver_handle;
+    op.DiscardContent.SegmentId = runs->segment;
+    op.DiscardContent.SegmentAddress.QuadPart = segment_address(allocation->vidmm, runs);
+    return paging_build(allocation->vidmm, &op);
+}
+
+NTSTATUS content_notify(struct vidmm_allocation *allocation, const struct vidmm_run *run)
+{
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_NOTIFY_RESIDENCY};
+
+    if (!allocation->flags.ExplicitResidencyNotification || !allocation->accessed_physically)
+        return STATUS_SUCCESS;
+    op.NotifyResidency.hAllocation = allocation->driver_handle;
+    if (run) {
+        op.NotifyResidency.PhysicalAddress.SegmentId = run->segment;
+        op.NotifyResidency.PhysicalAddress.SegmentOffset = run->first << PAGE_BITS;
+        op.NotifyResidency.Resident = 1;
+    }
+    return paging_build(allocation->vidmm, &op);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of a context that vidmm owns: which root page table it runs with, and its context
+ * allocations. A context that is about to be destroyed waits until no announcement of a root is
+ * under way (root_table.c), so that the handle the driver is given is alive.
+ */
+#include "vidmm/context/context.h"
+#include "util/list.h"
+#include "vidmm/space/address_space.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "vidmm/context/context_allocation.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/space/root_table.h"
+#include "vidmm/record/vidmm_record.h"
+
+void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
+                        bool virtual_addressing, bool system)
+{
+    *context = (struct vidmm_context){.device = device,
+                                      .virtual_addressing = virtual_addressing,
+                                      .system = system,
+                                      .adapter = device->process->vidmm->ddi};
+    list_init(&context->allocations);
+    list_push_back(&device->process->contexts, &context->link);
+}
+
+static NTSTATUS start_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_space *space = arg;
+
+    (void)vidmm;
+    tables_start(space);
+    return tables_settle(space);
+}
+
+NTSTATUS vidmm_context_attach(struct vidmm_context *context)
+{
+    struct vidmm_space *space = space_of_context(context);
+    struct vidmm *vidmm = context->device->process->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (space) {
+        if (!space->root->ready)
+            /* GPUVA-149: no garbage within reach of the GPU */
+            status = paging_run(vidmm, start_job, space);
+        if (!NT_SUCCESS(status))
+            return vidmm_status(status);
+        sim_mutex_lock(&vidmm->lock);
+        root_announce_to(space, context);
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    return vidmm_context_prepare(context);
+}
+
+void vidmm_context_detach(struct vidmm_context *context)
+{
+    struct vidmm *vidmm = context->device->process->vidmm;
+    struct vidmm_space *space = space_of_context(context);
+
+    context_allocation_close(context);
+    if (!space)
+        return;
+    sim_mutex_lock(&vidmm->lock);
+    root_wait_announced(space);
+    context->virtual_addressing = false; /* no announcement finds it any more */
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+void vidmm_context_finish(struct vidmm_context *context)
+{
+    struct vidmm *vidmm = context->device->process->vidmm;
+
+    context_allocation_finish_all(context);
+    sim_mutex_lock(&vidmm->lock);
+    list_remove(&context->link);
+    sim_mutex_unlock(&vidmm->lock);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of monitored fences: 8-byte slots in pages of system memory, which are seen three ways: by
+ * the host (read, write), by the client's CPU (read), and by the GPU in the process's address space
+ * (read, write; GPUVA-095, GPUVA-096). A page holds SLOTS of them and is made when the last one is
+ * full; making and freeing a slot is O(1). An empty page is kept if it is the only one with room.
+ *
+ * Who frees a slot does not wait for the page to go: it may be the scheduler's worker, at the end
+ * of the work that used the fence last, and that same worker has to submit what takes the page out
+ * of the GPU's page tables. The end of the process waits for all of them.
+ */
+#include "vidmm/context/fence_memory.h"
+#include "iommu/iommu.h"
+#include "iommu/pasid.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/run.h"
+#include "vidmm/record/vidmm_record.h"
+
+#include "sim/mutex.h"
+
+enum { SLOTS = PAGE_BYTES / sizeof(uint64_t) };
+
+struct fence_page {
+    struct list link;          /* process->fence_pages; those with room in front */
+    uint64_t used[SLOTS / 64]; /* bit: slot is taken */
+    uint32_t count;
+    struct page_number frame;
+    struct page_number logical;
+    volatile uint64_t *kernel;
+    uint8_t *client;
+    bool shared; /* entered in the address space that the adapter shares */
+    struct gpu_va va;
+    struct vidmm_process *process;
+    struct paging_job departure;
+};
+
+/* ---- pages ---- */
+
+struct map_call {
+    struct vidmm_space *space;
+    struct vidmm_run run;
+    struct gpu_va va;
+};
+
+static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
+{
+    struct map_call *call = arg;
+
+    (void)vidmm;
+    return space_map_internal(call->space, &call->run, 1, 0, 0, false, &call->va);
+}
+
+static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
+{
+    struct fence_page *page = arg;
+
+    (void)vidmm;
+    space_unmap_internal(page->process->space, page->va, 1);
+    return STATUS_SUCCESS;
+}
+
+static struct page_number client_page(const struct fence_page *page)
+{
+    return (struct page_number){(uintptr_t)page->client >> PAGE_BITS};
+}
+
+static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *page)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct ram *ram = vidmm->config.ram;
+
+    page->kernel = ram_direct(ram, page_phys(page->frame));
+    page->client = ram_view_reserve(ram, 1);
+    if (!page->client)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    /* IOMMU-107: an adapter that shares the address space writes there, and so may its process. */
+    if (!ram_view_point(ram, page->client, 0, &page->frame, 1, process->pasid != 0))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    if (process->pasid) {
+        page->shared = iommu_pasid_map(vidmm->config.pasids, process->pasid, client_page(page),
+                                       page->frame, 1, IOMMU_READ | IOMMU_WRITE);
+        if (!page->shared)
+            return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    page->logical = page->frame;
+    if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE,
+                      &page->logical))
+        return STATUS_SUCCESS;
+    page->logical.value = 0;
+    return STATUS_INSUFFICIENT_RESOURCES;
+}
+
+/* The GPU does not reach it (any more). */
+static void page_free(struct fence_page *page)
+{
+    struct vidmm_process *process = page->process;
+    struct vidmm *vidmm = process->vidmm;
+    struct ram *ram = vidmm->config.ram;
+
+    if (page->logical.value)
+        iommu_unmap_run(vidmm->config.domain, page->logical, 1);
+    if (page->shared)
+        iommu_pasid_unmap(vidmm->config.pasids, process->pasid, client_page(page), 1);
+    if (page->client)
+        ram_view_release(ram, page->client, 1);
+    if (page->frame.value)
+        ram_give_contiguous(ram, page->frame, 1);
+    util_free(page);
+}
+
+static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out)
+{
+    const struct ram_request request = {
+        .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
+    struct vidmm *vidmm = process->vidmm;
+    struct fence_page *page = util_zalloc(1, sizeof(*page));
+    NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
+
+    if (!page)
+        return status;
+    list_init(&page->link);
+    page->process = process;
+    if (ram_take_contiguous(vidmm->config.ram, &request, &page->frame))
+        status = page_views(process, page);
+    else
+        page->frame.value = 0;
+    if (NT_SUCCESS(status) && process->space) {
+        struct map_call call = {.space = process->space,
+                                .run = {.first = page->logical.value, .pages = 1}};
+
+        status = paging_run(vidmm, map_job, &call); /* the address is usable on return */
+        page->va = call.va;
+    }
+    if (!NT_SUCCESS(status)) {
+        page_free(page);
+        return status;
+    }
+    *out = page;
+    return STATUS_SUCCESS;
+}
+
+static void departed(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    (void)vidmm;
+    (void)status; /* without the adapter nothing reaches it either */
+    page_free(arg);
+}
+
+/* It goes when the GPU does not reach it any more. */
+static void page_destroy(struct fence_page *page)
+{
+    struct vidmm_process *process = page->process;
+    struct vidmm *vidmm = process->vidmm;
+
+    if (!page->va.value || !process->space) {
+        page_free(page);
+    } else if (paging_may_build(vidmm)) {
+        (void)paging_run(vidmm, unmap_job, page);
+        page_free(page);
+    } else {
+        page->departure = (struct paging_job){.fn = unmap_job, .release = departed, .arg = page};
+        sim_mutex_lock(&vidmm->lock);
+        paging_job_post(&process->fence_departures, &page->departure);
+        sim_mutex_unlock(&vidmm->lock);
+    }
+}
+
+/* ---- slots ---- */
+
+static struct fence_page *page_with_room(const struct vidmm_process *process)
+{
+    struct list *first = process->fence_pages.next;
+
+    if (first == &process->fence_pages || CONTAINER(first, struct fence_page, link)->count == SLOTS)
+        return NULL;
+    return CONTAINER(first, struct fence_page, link);
+}
+
+static uint32_t free_slot(const struct fence_page *page)
+{
+    uint32_t word = 0;
+
+    while (~page->used[word] == 0)
+        word++;
+    return word * 64 + (uint32_t)__builtin_ctzll(~page->used[word]);
+}
+
+static void slot_take(struct vidmm_process *process, struct fence_page *page,
+                      struct vidmm_fence_slot *slot)
+{
+    uint32_t index = free_slot(page);
+
+    page->used[index / 64] |= (uint64_t)1 << (index % 64);
+    if (++page->count == SLOTS) {
+        list_remove(&page->link);
+        list_push_back(&process->fence_pages, &page->link);
+    }
+    page->kernel[index] = 0;
+    slot->kernel = &page->kernel[index];
+    slot->client = page->client + index * sizeof(uint64_t);
+    slot->va.value = page->va.value ? page->va.value + index * sizeof(uint64_t) : 0;
+    slot->page = page;
+}
+
+NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct fence_page *page;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    sim_mutex_lock(&vidmm->lock);
+    page = page_with_room(process);
+    if (!page) {
+        sim_mutex_unlock(&vidmm->lock);
+        status = page_make(process, &page);
+        sim_mutex_lock(&vidmm->lock);
+        if (NT_SUCCESS(status))
+            list_push_front(&process->fence_pages, &page->link);
+    }
+    if (NT_SUCCESS(status))
+        slot_take(process, page, slot);
+    sim_mutex_unlock(&vidmm->lock);
+    return vidmm_status(status);
+}
+
+void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_slot *slot)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct fence_page *page = slot->page, *room, *spare = NULL;
+    uint32_t index;
+
+    if (!page)
+        return;
+    sim_mutex_lock(&vidmm->lock);
+    index = (uint32_t)(slot->kernel - page->kernel);
+    page->used[index / 64] &= ~((uint64_t)1 << (index % 64));
+    page->count--;
+    list_remove(&page->link);
+    room = page_with_room(process);
+    if (page->count == 0 && room)
+        spare = page;
+    else
+        list_push_front(&process->fence_pages, &page->link);
+    *slot = (struct vidmm_fence_slot){.page = NULL};
+    sim_mutex_unlock(&vidmm->lock);
+    if (spare)
+        page_destroy(spare);
+}
+
+void fence_memory_finish(struct vidmm_process *process)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct list *node;
+
+    while ((node = list_pop_front(&process->fence_pages)) != NULL)
+        page_destroy(CONTAINER(node, struct fence_page, link));
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_drain(&process->fence_departures);
+    sim_mutex_unlock(&vidmm->lock);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for GPU work of clients without keeping anybody waiting. Each device has a fiber that
+ * waits, in order of packets, for whatever follows the device's work: the end of the use of an
+ * allocation that was evicted, a deferred destruction. When nothing follows, the fiber sleeps; when
+ * the device is idle already, the action is taken at once.
+ */
+#include "vidmm/paging/follow.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+#include "util/list.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/follow_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/record/vidmm_record.h"
+
+static bool finished(struct vidmm_device *device, uint64_t ticket)
+{
+    const struct vidmm_scheduler *scheduler = device->process->vidmm->scheduler;
+
+    return ticket == 0 || scheduler->device_done(device, ticket);
+}
+
+void follow_device(struct vidmm_device *device, struct follow *follow,
+                   void (*fn)(struct vidmm_device *, struct follow *))
+{
+    vidmm_assert_locked(device->process->vidmm);
+    follow->ticket = device->process->vidmm->scheduler->device_ticket(device);
+    follow->fn = fn;
+    if (list_empty(&device->follows) && finished(device, follow->ticket)) {
+        fn(device, follow);
+        return;
+    }
+    list_push_back(&device->follows, &follow->link);
+    sim_waitq_wake(&device->follow_work, 1);
+}
+
+void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
+                  void (*fn)(struct vidmm_device *, struct follow *))
+{
+    follow->ticket = ticket;
+    follow->fn = fn;
+    if (ticket == 0)
+        list_push_front(&device->follows, &follow->link);
+    else
+        list_push_back(&device->follows, &follow->link);
+    sim_waitq_wake(&device->follow_work, 1);
+}
+
+void follow_cancel(struct follow *follow)
+{
+    list_remove(&follow->link);
+}
+
+/* The first thing that follows, or NULL after waiting for one in vain: stop. Lock held, dropped
+ * while waiting. */
+static struct follow *next_follow(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    while (list_empty(&device->follows)) {
+        if (device->follow_stop)
+            return NULL;
+        sim_mutex_unlock(&vidmm->lock);
+        if (list_empty(&device->follows) && !device->follow_stop)
+            sim_waitq_wait(&device->follow_work, SIM_FOREVER);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    return CONTAINER(device->follows.next, struct follow, link);
+}
+
+static void follower_main(void *arg)
+{
+    struct vidmm_device *device = arg;
+    struct vidmm *vidmm = device->process->vidmm;
+    struct follow *follow;
+
+    sim_mutex_lock(&vidmm->lock);
+    while ((follow = next_follow(device)) != NULL) {
+        uint64_t ticket = follow->ticket;
+
+        if (!finished(device, ticket)) {
+            sim_mutex_unlock(&vidmm->lock);
+            vidmm->scheduler->device_wait(
+                device, ticket); /* a failure means that the work will never run: finished, too */
+            sim_mutex_lock(&vidmm->lock);
+        }
+        while (!list_empty(&device->follows)) {
+            follow = CONTAINER(device->follows.next, struct follow, link);
+            if (follow->ticket > ticket)
+                break;
+            list_remove(&follow->link);
+            follow->fn(device, follow);
+        }
+    }
+    device->follow_ended = true;
+    sim_waitq_wake(&device->idle, UINT32_MAX);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+NTSTATUS follow_start(struct vidmm_device *device)
+{
+    list_init(&device->follows);
+    sim_waitq_init(&device->follow_work);
+    device->follower = sim_thread_create("vidmm-follow", SIM_THREAD_KERNEL, follower_main, device);
+    return device->follower ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+void follow_stop(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    device->follow_stop = true;
+    sim_waitq_wake(&device->follow_work, 1);
+    sim_mutex_unlock(&vidmm->lock);
+    while (!device->follow_ended && !sim_current->stopped)
+        sim_waitq_wait(&device->idle, SIM_FOREVER);
+    sim_mutex_lock(&vidmm->lock);
+    sim_thread_release(device->follower);
+}

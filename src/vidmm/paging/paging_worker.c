@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two fibers behind all paging.
+ *
+ * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of
+ * the queues of one device the one of highest priority first (RES-036). It flushes when nothing is
+ * left to run, so that operations of several jobs share a buffer, and when a job cannot go on: jobs
+ * that keep taking memory from each other must not hold up what is built. A job that answers
+ * STATUS_RETRY parks its queue until something changed (paging_poke) or vidmm->retry_at has come;
+ * the jobs of other queues go on. If it asked for a process to be suspended, that is done (without
+ * the lock), the job runs again, and the process is resumed when the job is over.
+ *
+ * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the
+ * lock, it tells the scheduler: fence values of queues, devices whose list has become complete,
+ * devices in error.
+ */
+#include "vidmm/paging/paging_worker.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/record/paging_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/record/vidmm_record.h"
+
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
+#define PARK_NS \
+    10000000u /* how long running devices keep their memory from a job that waits for it */
+
+struct paging_worker {
+    struct vidmm *vidmm;
+    struct sim_thread *builder, *retirer;
+    struct sim_waitq build_work, retire_work, ended;
+    struct list queues; /* paging_queue.link: those with jobs to run */
+    struct vidmm_process *suspended[4];
+    unsigned suspended_count;
+    bool poked, news, stop, builder_ended, retirer_ended;
+};
+
+/* ---- queues and jobs ---- */
+
+void paging_queue_drain(struct paging_queue *queue)
+{
+    while (queue->pending) {
+        sim_mutex_unlock(&queue->vidmm->lock);
+        if (queue->pending)
+            sim_waitq_wait(&queue->idle, SIM_FOREVER);
+        sim_mutex_lock(&queue->vidmm->lock);
+    }
+}
+
+void paging_poke(struct vidmm *vidmm)
+{
+    struct paging_worker *worker = vidmm->worker;
+
+    if (!worker)
+        return;
+    worker->poked = true;
+    sim_waitq_wake(&worker->build_work, 1);
+}
+
+void paging_tell(struct vidmm *vidmm)
+{
+    struct paging_worker *worker = vidmm->worker;
+
+    if (!worker)
+        return;
+    worker->news = true;
+    sim_waitq_wake(&worker->retire_work, 1);
+}
+
+static void job_done(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    struct paging_job *job = CONTAINER(deferred, struct paging_job, done);
+    struct paging_queue *queue = job->queue;
+    bool heap = job->heap;
+
+    if (vidmm->lost && NT_SUCCESS(job->status))
+        job->status = STATUS_DEVICE_REMOVED;
+    if (queue->client && job->value) {
+        struct vidmm_paging_queue *client = CONTAINER(queue, struct vidmm_paging_queue, base);
+
+        if (job->value > client->done)
+            client->done = job->value;
+        if (client->done > client->told && list_empty(&client->tell_link))
+            list_push_back(&vidmm->tell, &client->tell_link);
+        paging_tell(vidmm);
+    }
+    if (job->release)
+        job->release(vidmm, job->arg, job->status);
+    if (heap)
+        util_free(job);
+    if (--queue->pending == 0)
+        sim_waitq_wake(&queue->idle, UINT32_MAX);
+}
+
+void paging_job_post(struct paging_queue *queue, struct paging_job *job)
+{
+    struct paging_worker *worker = queue->vidmm->worker;
+
+    job->queue = queue;
+    job->done.fn = job_done;
+    job->status = STATUS_PENDING;
+    queue->pending++;
+    list_push_back(&queue->jobs, &job->link);
+    if (list_empty(&queue->link))
+        list_push_back(&worker->queues, &queue->link);
+    sim_waitq_wake(&worker->build_work, 1);
+}
+
+NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
+                           paging_release_fn release, void *arg, uint64_t *fence)
+{
+    struct paging_job *job = util_zalloc(1, sizeof(*job));
+
+    if (!job)
+        return STATUS_NO_MEMORY;
+    job->heap = true;
+    job->fn = fn;
+    job->release = release;
+    job->arg = arg;
+    job->value = ++queue->assigned;
+    if (fence)
+        *fence = job->value;
+    paging_job_post(&queue->base, job);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release,
+                     void *arg)
+{
+    struct paging_job *job = util_zalloc(1, sizeof(*job));
+
+    if (!job)
+        return STATUS_NO_MEMORY;
+    job->heap = true;
+    job->fn = fn;
+    job->release = release;
+    job->arg = arg;
+    paging_job_post(queue, job);
+    return STATUS_SUCCESS;
+}
+
+/* ---- running a job for somebody who waits ---- */
+
+bool paging_may_build(const struct vidmm *vidmm)
+{
+    return !vidmm->worker || vidmm->worker->builder == sim_current->thread;
+}
+
+void paging_assert_builder(const struct vidmm *vidmm)
+{
+    vidmm_assert_locked(vidmm);
+    vidmm_assert(paging_may_build(vidmm) || vidmm->reset);
+}
+
+NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
+{
+    NTSTATUS status;
+
+    if (paging_may_build(vidmm)) {
+        bool nested = vidmm->lock.owner == sim_current->thread;
+
+        if (!nested)
+            sim_mutex_lock(&vidmm->lock);
+        status = fn(vidmm, arg);
+        if (!nested) {
+            NTSTATUS settled = paging_settle(vidmm);
+
+            if (NT_SUCCESS(status))
+                status = settled;
+            sim_mutex_unlock(&vidmm->lock);
+        }
+        return status;
+    }
+
+    struct paging_queue queue;
+    struct paging_job job = {.fn = fn, .arg = arg};
+
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_init(&queue, vidmm, NULL, 2);
+    paging_job_post(&queue, &job);
+    paging_queue_drain(&queue);
+    sim_mutex_unlock(&vidmm->lock);
+    return job.status;
+}
+
+/* ---- the worker ---- */
+
+/* The next queue to serve: the longest waiting one, or a more urgent one of its device. */
+static struct paging_queue *pick(struct paging_worker *worker)
+{
+    struct paging_queue *best = NULL;
+
+    if (worker->vidmm->reset)
+        return NULL;
+    LIST_FOR(node, &worker->queues) {
+        struct paging_queue *queue = CONTAINER(node, struct paging_queue, link);
+
+        if (queue->parked)
+            continue;
+        if (!best ||
+            (queue->device && queue->device == best->device && queue->priority > best->priority))
+            best = queue;
+    }
+    return best;
+}
+
+static void unpark(struct paging_worker *worker, bool all)
+{
+    uint64_t now = sim_now();
+
+    LIST_FOR(node, &worker->queues) {
+        struct paging_queue *queue = CONTAINER(node, struct paging_queue, link);
+
+        if (!queue->parked)
+            continue;
+        if (queue->deadline <= now)
+            queue->impatient = true;
+        if (all || queue->deadline <= now)
+            queue->parked = false;
+    }
+}
+
+static uint64_t next_deadline(const struct paging_worker *worker)
+{
+    uint64_t deadline = SIM_FOREVER;
+
+    LIST_FOR(node, &worker->queues) {
+        const struct paging_queue *queue = CONTAINER(node, struct paging_queue, link);
+
+        if (queue->parked && queue->deadline < deadline)
+            deadline = queue->deadline;
+    }
+    return deadline;
+}
+
+/* Keep the process that the job asked for from running, lock dropped meanwhile. False: no more can
+ * be suspended. */
+static bool suspend_process(struct paging_worker *worker, struct vidmm_process *process)
+{
+    struct vidmm *vidmm = worker->vidmm;
+    NTSTATUS status;
+
+    if (worker->suspended_count == sizeof(worker->suspended) / sizeof(worker->suspended[0]))
+        return false;
+    process->holds++;
+    sim_mutex_unlock(&vidmm->lock);
+    status = vidmm->scheduler->process_suspend(process);
+    sim_mutex_lock(&vidmm->lock);
+    worker->suspended[worker->suspended_count++] = process;
+    process->suspended = NT_SUCCESS(status);
+    return NT_SUCCESS(status);
+}
+
+static void resume_processes(struct paging_worker *worker)
+{
+    struct vidmm *vidmm = worker->vidmm;
+
+    while (worker->suspended_count) {
+        struct vidmm_process *process = worker->suspended[--worker->suspended_count];
+        bool suspended = process->suspended;
+
+        process->suspended = false;
+        sim_mutex_unlock(&vidmm->lock);
+        if (suspended)
+            vidmm->scheduler->process_resume(process);
+        if (--process->holds == 0)
+            sim_waitq_wake(&process->idle, UINT32_MAX);
+        sim_mutex_lock(&vidmm->lock);
+    }
+}
+
+/* Run the first job of a queue once. Lock held, dropped only for suspending. */
+static void run_first(struct paging_worker *worker, struct paging_queue *queue)
+{
+    struct vidmm *vidmm = worker->vidmm;
+    struct paging_job *job = CONTAINER(queue->jobs.next, struct paging_job, link);
+    NTSTATUS status;
+
+    for (;;) {
+        vidmm->turn.requester = queue->device;
+        vidmm->turn.impatient = queue->impatient;
+        vidmm->turn.compact_own = true;
+        vidmm->turn.suspend = NULL;
+        vidmm->turn.retry_at = SIM_FOREVER;
+        worker->poked = false;
+        if (vidmm->reset)
+            status = STATUS_RETRY; /* a reset began while the lock was dropped */
+        else
+            status = vidmm->lost && queue->client
+                         ? STATUS_DEVICE_REMOVED
+                         : job->fn(vidmm, job->arg); /* clearing up goes on */
+        vidmm->turn.requester = NULL;
+        if (status != STATUS_RETRY || !vidmm->turn.suspend ||
+            !suspend_process(worker, vidmm->turn.suspend))
+            break;
+    }
+    if (status == STATUS_RETRY && !worker->poked) {
+        queue->parked = true;
+        queue->deadline = vidmm->turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
+    }
+    /* Others may wait for what was built, while this one keeps trying */
+    if (status == STATUS_RETRY)
+        paging_flush(vidmm, NULL);
+    if (status != STATUS_RETRY) {
+        queue->impatient = false;
+        list_remove(&job->link);
+        list_remove(&queue->link);
+        if (!list_empty(&queue->jobs))
+            list_push_back(&worker->queues, &queue->link);
+        job->status = status;
+        paging_defer(vidmm, &job->done);
+    }
+    resume_processes(worker);
+}
+
+static void drop_jobs(struct paging_worker *worker)
+{
+    struct list *node;
+
+    while ((node = list_pop_front(&worker->queues)) != NULL) {
+        struct paging_queue *queue = CONTAINER(node, struct paging_queue, link);
+        struct list *job;
+
+        while ((job = list_pop_front(&queue->jobs)) != NULL) {
+            CONTAINER(job, struct paging_job, link)->status = STATUS_DEVICE_REMOVED;
+            paging_defer(worker->vidmm, &CONTAINER(job, struct paging_job, link)->done);
+        }
+    }
+}
+
+static void builder_main(void *arg)
+{
+    struct paging_worker *worker = arg;
+    struct vidmm *vidmm = worker->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    for (;;) {
+        struct paging_queue *queue;
+
+        unpark(worker, worker->poked);
+        worker->poked = false;
+        queue = worker->stop ? NULL : pick(worker);
+        if (queue) {
+            run_first(worker, queue);
+            continue;
+        }
+        if (!worker->stop && !vidmm->reset && vidmm->idle_work->step(vidmm))
+            continue;
+        if (vidmm->buffer || !list_empty(&vidmm->deferred))
+            paging_flush(vidmm, NULL);
+        if (worker->stop)
+            break;
+        sim_mutex_unlock(&vidmm->lock);
+        if (!worker->poked && !worker->stop && !pick(worker) &&
+            (vidmm->reset || !vidmm->idle_work->waiting(vidmm)))
+            sim_waitq_wait(&worker->build_work, next_deadline(worker));
+        sim_mutex_lock(&vidmm->lock);
+    }
+    drop_jobs(worker);
+    worker->builder_ended = true;
+    paging_tell(vidmm);
+    sim_waitq_wake(&worker->ended, UINT32_MAX);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- the retire fiber ---- */
+
+/* Lock not held. One fiber tells, so values of one queue come in order. */
+static void tell(struct vidmm *vidmm)
+{
+    struct list *node;
+
+    while ((node = list_pop_front(&vidmm->tell)) != NULL) {
+        struct vidmm_paging_queue *queue = CONTAINER(node, struct vidmm_paging_queue, tell_link);
+
+        queue->telling = true;
+        queue->told = queue->done;
+        if (queue->progress)
+            queue->progress(queue->context, queue->told);
+        queue->telling = false;
+        sim_waitq_wake(&queue->base.idle, UINT32_MAX);
+    }
+    while ((node = list_pop_front(&vidmm->tell_devices)) != NULL) {
+        struct vidmm_device *device = CONTAINER(node, struct vidmm_device, tell_link);
+        bool error = device->tell_error;
+        bool resident = device->tell_resident;
+
+        device->pins++;
+        device->tell_error = device->tell_resident = false;
+        if (error)
+            vidmm->scheduler->device_error(device, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+        if (resident)
+            vidmm->scheduler->device_resident(device);
+        if (--device->pins == 0)
+            sim_waitq_wake(&device->idle, UINT32_MAX);
+    }
+}
+
+static void retirer_main(void *arg)
+{
+    struct paging_worker *worker = arg;
+    struct vidmm *vidmm = worker->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    for (;;) {
+        uint64_t ticket = 0;
+
+        worker->news = false;
+        if (!list_empty(&vidmm->retiring)) {
+            ticket = CONTAINER(vidmm->retiring.next, struct paging_deferred, link)->ticket;
+            /* On failure the adapter is gone and with it whatever used the memory. */
+            paging_wait_unlocked(vidmm, ticket);
+            paging_retire(vidmm, ticket);
+        } else if (worker->builder_ended) {
+            break;
+        }
+        sim_mutex_unlock(&vidmm->lock);
+        tell(vidmm);
+        if (!worker->news && list_empty(&vidmm->retiring) && !worker->builder_ended)
+            sim_waitq_wait(&worker->retire_work, SIM_FOREVER);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    worker->retirer_ended = true;
+    sim_waitq_wake(&worker->ended, UINT32_MAX);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- life ---- */
+
+NTSTATUS paging_worker_start(struct vidmm *vidmm)
+{
+    struct paging_worker *worker = util_zalloc(1, sizeof(*worker));
+
+    if (!worker)
+        return STATUS_NO_MEMORY;
+    worker->vidmm = vidmm;
+    list_init(&worker->queues);
+    sim_waitq_init(&worker->build_work);
+    sim_waitq_init(&worker->retire_work);
+    sim_waitq_init(&worker->ended);
+    worker->retirer = sim_thread_create("paging-retire", SIM_THREAD_KERNEL, retirer_main, worker);
+    worker->builder = worker->retirer
+                          ? sim_thread_create("paging", SIM_THREAD_KERNEL, builder_main, worker)
+                          : NULL;
+    vidmm->worker = worker;
+    if (worker->builder)
+        return STATUS_SUCCESS;
+    worker->builder_ended = true;
+    if (!worker->retirer)
+        worker->retirer_ended = true;
+    paging_worker_stop(vidmm);
+    return STATUS_NO_MEMORY;
+}
+
+void paging_worker_stop(struct vidmm *vidmm)
+{
+    struct paging_worker *worker = vidmm->worker;
+
+    if (!worker)
+        return;
+    worker->stop = true;
+    paging_poke(vidmm);
+    paging_tell(vidmm);
+    while (!sim_current->stopped && (!worker->builder_ended || !worker->retirer_ended))
+        sim_waitq_wait(&worker->ended, SIM_FOREVER);
+    if (worker->builder)
+        sim_thread_release(worker->builder);
+    if (worker->retirer)
+        sim_thread_release(worker->retirer);
+    vidmm->worker = NULL;
+    util_free(worker);
+}

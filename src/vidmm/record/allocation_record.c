@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/record/allocation_record.h"
+#include "util/alloc.h"
+#include "util/list.h"
+
+struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm)
+{
+    struct vidmm_allocation *allocation = util_zalloc(1, sizeof(*allocation));
+
+    if (!allocation)
+        return NULL;
+    allocation->vidmm = vidmm;
+    list_init(&allocation->link);
+    list_init(&allocation->resource_link);
+    list_init(&allocation->opens);
+    list_init(&allocation->victim.leave_link);
+    list_init(&allocation->victim.demoted_link);
+    list_init(&allocation->mappings);
+    return allocation;
+}
+
+void allocation_record_end(struct vidmm_allocation *allocation)
+{
+    util_free(allocation->private_data);
+    allocation->private_data = NULL;
+    allocation->gone = true;
+    if (allocation->holds == 0)
+        util_free(allocation);
+}
+
+void allocation_hold(struct vidmm_allocation *allocation)
+{
+    allocation->holds++;
+}
+
+void allocation_unhold(struct vidmm_allocation *allocation)
+{
+    if (--allocation->holds == 0 && allocation->gone)
+        util_free(allocation);
+}

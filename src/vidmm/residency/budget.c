@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/residency/budget.h"
+#include "util/address.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_record.h"
+
+/* ---- the reckoning of one device ---- */
+
+uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
+{
+    const struct vidmm_segment *segment = &vidmm->segment[id];
+
+    if (id == 0)
+        return vidmm->system_limit >> PAGE_BITS;
+    if (segment_is_aperture(segment))
+        return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                              : vidmm->aperture_limit) >>
+               PAGE_BITS;
+    return (segment->bytes - segment->bad_bytes - segment->pinned_bytes) >> PAGE_BITS;
+}
+
+/* Where the entry counts if it is in that segment. */
+static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
+{
+    bool bare = segment_is_aperture(&allocation->vidmm->segment[segment]) &&
+                allocation->vidmm->config.gpu_mmu && !allocation->accessed_physically;
+
+    return bare ? 0 : segment;
+}
+
+/* What it takes of a segment in the worst case, if all members of a list are packed: aligned ones
+ * leave gaps. */
+static uint64_t charge_pages(const struct vidmm_allocation *allocation)
+{
+    return align_up(allocation->pages, allocation->alignment >> PAGE_BITS);
+}
+
+static bool fits(const struct vidmm_open *open, UINT charge)
+{
+    return open->device->charged[charge] + charge_pages(open->allocation) <=
+           budget_capacity(open->allocation->vidmm, charge);
+}
+
+bool budget_allows(const struct vidmm_allocation *allocation, UINT segment)
+{
+    UINT charge = charge_of(allocation, segment);
+
+    LIST_FOR(node, &allocation->opens) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->charged && open->charge != charge && !fits(open, charge))
+            return false;
+    }
+    return true;
+}
+
+bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < count; i++)
+        if (order[i] != segment && fits(open, charge_of(open->allocation, order[i])))
+            return true;
+    return false;
+}
+
+/* ---- the budget of a process ---- */
+
+/* Shares a group out: those whose reservation is more than an equal share get that, the others
+ * equal shares of the rest (RES-042). Processes count that have something there or reserved, and
+ * `process` itself. */
+static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                            uint64_t size)
+{
+    uint64_t users = 1;
+    uint64_t share;
+    uint64_t next;
+
+    LIST_FOR(node, &process->vidmm->processes) {
+        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+        users += other != process && (other->usage[group] || other->reservation[group]);
+    }
+    /* Each one that takes more than its share leaves less to the others, of whom more may have
+     * reserved more than that then. */
+    for (share = UINT64_MAX, next = size / users; next < share;) {
+        uint64_t reserved = 0;
+        uint64_t left = users;
+
+        share = next;
+        LIST_FOR(node, &process->vidmm->processes) {
+            const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+            if (other != process && other->reservation[group] > share) {
+                reserved += other->reservation[group];
+                left--;
+            }
+        }
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): `process` itself is always left. */
+        next = reserved < size ? (size - reserved) / left : 0;
+    }
+    return share;
+}
+
+uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    struct vidmm *vidmm = process->vidmm;
+    uint64_t size = segment_group_bytes(vidmm, group);
+    uint64_t reserved = 0;
+    uint64_t budget;
+
+    if (vidmm->usage[group] > size) {
+        budget = equal_share(process, group, size); /* together they want more than there is */
+    } else {
+        LIST_FOR(node, &vidmm->processes) {
+            const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+            if (other != process)
+                reserved += other->reservation[group];
+        }
+        budget = size > reserved ? size - reserved : 0;
+    }
+    return budget > process->reservation[group] ? budget : process->reservation[group];
+}
+
+static bool has_budget(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    return segment_group_bytes(vidmm, group) != 0;
+}
+
+uint64_t budget_over(const struct vidmm_process *process)
+{
+    uint64_t over = 0;
+
+    for (int group = 0; group < 2; group++) {
+        uint64_t budget;
+
+        if (!has_budget(process->vidmm, (D3DKMT_MEMORY_SEGMENT_GROUP)group))
+            continue;
+        budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
+        if (process->usage[group] > budget)
+            over += process->usage[group] - budget;
+    }
+    return over;
+}
+
+/* Another device of the process has it listed: it is counted already (RES-045). */
+static bool counted(const struct vidmm_open *open)
+{
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other != open && other->charged && other->device->process == open->device->process)
+            return true;
+    }
+    return false;
+}
+
+static void count(struct vidmm_open *open, bool up)
+{
+    struct vidmm_process *process = open->device->process;
+    struct vidmm *vidmm = process->vidmm;
+    D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(vidmm, open->charge);
+    uint64_t bytes = open->allocation->pages << PAGE_BITS;
+
+    if (counted(open))
+        return;
+    if (up) {
+        process->usage[group] += bytes;
+        vidmm->usage[group] += bytes;
+    } else {
+        process->usage[group] -= bytes;
+        vidmm->usage[group] -= bytes;
+    }
+}
+
+static bool within_budget(const struct vidmm_open *open, UINT charge)
+{
+    const struct vidmm_process *process = open->device->process;
+    D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(process->vidmm, charge);
+
+    if (!has_budget(process->vidmm, group) || counted(open))
+        return true;
+    return process->usage[group] + (open->allocation->pages << PAGE_BITS) <=
+           budget_of(process, group);
+}
+
+NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned segments = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < segments; i++) {
+        UINT charge = charge_of(open->allocation, order[i]);
+
+        if (!fits(open, charge) || (!over_budget && !within_budget(open, charge)))
+            continue;
+        open->charge = charge;
+        open->device->charged[charge] += charge_pages(open->allocation);
+        count(open, true);
+        open->charged = true;
+        return STATUS_SUCCESS;
+    }
+    return STATUS_NO_MEMORY;
+}
+
+void budget_uncharge(struct vidmm_open *open)
+{
+    open->charged = false;
+    count(open, false);
+    open->device->charged[open->charge] -= charge_pages(open->allocation);
+}
+
+static void move_charge(struct vidmm_open *open, UINT charge)
+{
+    budget_uncharge(open);
+    open->charge = charge;
+    open->device->charged[charge] += charge_pages(open->allocation);
+    count(open, true);
+    open->charged = true;
+}
+
+void budget_charge_elsewhere(struct vidmm_open *open, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned segments = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < segments; i++) {
+        UINT charge = charge_of(open->allocation, order[i]);
+
+        if (order[i] == segment || !fits(open, charge))
+            continue;
+        move_charge(open, charge);
+        return;
+    }
+}
+
+void budget_placed(struct vidmm_allocation *allocation)
+{
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (!open->charged || open->charge == allocation->segment)
+            continue;
+        move_charge(open, allocation->segment);
+    }
+}
+
+uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT listed)
+{
+    struct vidmm_process *process = device->process;
+    struct vidmm *vidmm = process->vidmm;
+    uint64_t wanted[2] = {process->usage[0], process->usage[1]};
+    uint64_t excess = 0;
+
+    for (UINT i = 0; i < listed; i++) {
+        const struct vidmm_open *open = open_find(device, list[i]);
+        UINT order[VIDMM_MAX_SEGMENTS];
+        UINT down;
+
+        if (open->residency_count == 0 && !open->charged &&
+            segment_order(open->allocation, order, &down))
+            wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] +=
+                open->allocation->pages << PAGE_BITS;
+    }
+    for (int group = 0; group < 2; group++) {
+        uint64_t budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
+
+        if (has_budget(vidmm, (D3DKMT_MEMORY_SEGMENT_GROUP)group) && wanted[group] > budget)
+            excess += wanted[group] - budget;
+    }
+    if (excess)
+        return excess;
+    /* The list does not fit the segments, whatever the budget: something of about the size has to
+     * go. */
+    for (UINT i = 0; i < listed; i++) {
+        const struct vidmm_open *open = open_find(device, list[i]);
+
+        excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
+    }
+    return excess ? excess : PAGE_BYTES;
+}
+
+/* ---- for clients ---- */
+
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
+                                  D3DKMT_QUERYVIDEOMEMORYINFO *info)
+{
+    D3DKMT_MEMORY_SEGMENT_GROUP group = info->MemorySegmentGroup;
+    uint64_t reserved = 0;
+    uint64_t size;
+
+    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL &&
+         group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
+        info->PhysicalAdapterIndex != 0)
+        return STATUS_INVALID_PARAMETER; /* RES-043 */
+    LIST_FOR(node, &vidmm->processes) {
+        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+        if (other != process)
+            reserved += other->reservation[group];
+    }
+    size = segment_group_bytes(vidmm, group);
+    info->Budget = process ? budget_of(process, group) : size;
+    info->CurrentUsage = process ? process->usage[group] : 0;
+    info->CurrentReservation = process ? process->reservation[group] : 0;
+    info->AvailableForReservation = size / 2 > reserved ? size / 2 - reserved : 0;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                               uint64_t bytes)
+{
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = group};
+    NTSTATUS status = vidmm_query_video_memory(process->vidmm, process, &info);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (bytes > info.AvailableForReservation)
+        return STATUS_INVALID_PARAMETER;
+    process->reservation[group] = bytes;
+    return STATUS_SUCCESS;
+}

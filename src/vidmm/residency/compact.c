@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making one large hole out of many small ones (RES-057). The pages of a segment that are free, or
+ * belong to allocations that may be moved now, form runs; among the places in them where the hole
+ * can be, the one is taken where the fewest pages have to move. What stands there goes elsewhere in
+ * the segment if the paging node can copy inside it (MovePagingSupported), else out to system
+ * memory, from where it is brought in again, into other holes, before its device runs.
+ *
+ * Members of the list that room is wanted for are moved by one hole of a job only: a second one
+ * might want the place of what the first was made for, and so on. What does not fit then is left to
+ * repack.c.
+ *
+ * This looks at everything in one segment. It happens only when enough pages are free and no hole
+ * is large enough.
+ */
+#include <stdlib.h>
+
+#include "vidmm/residency/compact.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "util/order.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/relocate.h"
+#include "vidmm/record/run.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+/* Pages that can be had: free (no owner), or by moving the owner. */
+struct span {
+    uint64_t first, pages;
+    struct vidmm_allocation *owner;
+};
+
+struct survey {
+    struct vidmm_segment *segment;
+    struct span *spans;
+    size_t count, capacity;
+};
+
+static bool add(struct survey *survey, uint64_t first, uint64_t pages,
+                struct vidmm_allocation *owner)
+{
+    if (survey->count == survey->capacity) {
+        size_t capacity = survey->capacity ? survey->capacity * 2 : 64;
+        struct span *grown = util_realloc(survey->spans, capacity * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        survey->spans = grown;
+        survey->capacity = capacity;
+    }
+    survey->spans[survey->count++] = (struct span){first, pages, owner};
+    return true;
+}
+
+static bool add_allocation(struct survey *survey, struct vidmm_allocation *allocation)
+{
+    if (segment_is_aperture(survey->segment))
+        return add(survey, allocation->aperture.first, allocation->pages, allocation);
+    for (uint32_t i = 0; i < allocation->run_count; i++)
+        if (!add(survey, allocation->runs[i].first, allocation->runs[i].pages, allocation))
+            return false;
+    return true;
+}
+
+static bool add_victims(struct survey *survey)
+{
+    for (struct order_node *node = order_first(&survey->segment->victims); node;
+         node = order_next(node)) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim.node);
+
+        if (victim_movable(allocation, allocation->vidmm->turn.compact_own) &&
+            !add_allocation(survey, allocation))
+            return false;
+    }
+    return true;
+}
+
+/* An allocation that several devices list is added by the one that has had it open longest. */
+static bool is_first_lister(const struct vidmm_open *open)
+{
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other->ordered)
+            return other == open;
+    }
+    return false;
+}
+
+static bool add_listed(struct survey *survey, const struct vidmm_device *device)
+{
+    for (struct order_node *node = order_first(&device->listed[survey->segment->id]); node;
+         node = order_next(node)) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
+
+        if (is_first_lister(open) &&
+            victim_movable(open->allocation, open->allocation->vidmm->turn.compact_own) &&
+            !add_allocation(survey, open->allocation))
+            return false;
+    }
+    return true;
+}
+
+static bool add_free(struct survey *survey)
+{
+    uint64_t from = 0;
+    uint64_t start;
+    uint64_t pages;
+
+    while (extent_next(&survey->segment->free, from, &start, &pages)) {
+        if (!add(survey, start, pages, NULL))
+            return false;
+        from = start + pages;
+    }
+    return true;
+}
+
+static bool look_around(struct survey *survey, struct vidmm *vidmm)
+{
+    if (!add_free(survey) || !add_victims(survey))
+        return false;
+    LIST_FOR(link, &vidmm->devices)
+        if (!add_listed(survey, CONTAINER(link, struct vidmm_device, link)))
+            return false;
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct span *x = a;
+    const struct span *y = b;
+
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Pages to move for a hole of `pages` at or after span `at`; false: there is none that begins in
+ * this span. */
+static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint64_t align,
+                    uint64_t *start, uint64_t *cost)
+{
+    uint64_t end;
+
+    *start = align_up(survey->spans[at].first, align);
+    *cost = 0;
+    end = *start + pages;
+    if (*start >= survey->spans[at].first + survey->spans[at].pages)
+        return false;
+    for (size_t i = at; i < survey->count; i++) {
+        const struct span *span = &survey->spans[i];
+
+        if (i > at && span->first != span[-1].first + span[-1].pages)
+            return false; /* something immovable is in between */
+        if (span->owner)
+            *cost += span->pages;
+        if (span->first + span->pages >= end)
+            return true;
+    }
+    return false;
+}
+
+static bool choose(const struct survey *survey, const struct room_request *room, uint64_t *hole)
+{
+    uint64_t align = (room->align_bytes > survey->segment->page_bytes
+                          ? room->align_bytes
+                          : survey->segment->page_bytes) >>
+                     PAGE_BITS;
+    uint64_t best = UINT64_MAX;
+
+    for (size_t i = 0; i < survey->count; i++) {
+        uint64_t start;
+        uint64_t cost;
+
+        if (cost_of(survey, i, room->pages, align, &start, &cost) && cost < best) {
+            best = cost;
+            *hole = start;
+        }
+    }
+    return best != UINT64_MAX && best != 0; /* 0: there is a hole, so that is not what is missing */
+}
+
+static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint64_t hole,
+                          uint64_t pages)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    vidmm->turn.compact_own = false;
+    for (size_t i = 0; i < survey->count && NT_SUCCESS(status); i++) {
+        const struct span *span = &survey->spans[i];
+
+        if (!span->owner || !ranges_overlap(span->first, span->pages, hole, pages) ||
+            span->owner->segment != survey->segment->id || !span->owner->runs)
+            continue; /* elsewhere, or moved already */
+        if (vidmm->config.move_paging && !segment_is_aperture(survey->segment)) {
+            status = relocate_in_segment(span->owner, hole, pages);
+            if (status != STATUS_NO_MEMORY)
+                continue;
+        }
+        status = placement_move_out(vidmm, span->owner, !span->owner->offer.in_force);
+    }
+    return status;
+}
+
+NTSTATUS compact_make_hole(struct vidmm *vidmm, const struct room_request *room)
+{
+    struct survey survey = {.segment = room->segment};
+    NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
+    uint64_t hole = 0;
+
+    if (look_around(&survey, vidmm)) {
+        if (survey.count > 0)
+            qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
+        status = choose(&survey, room, &hole) ? move_away(vidmm, &survey, hole, room->pages)
+                                              : STATUS_NO_MEMORY;
+    }
+    util_free(survey.spans);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Lock2 and Unlock2: one view per allocation (cpu_view.c), from its first lock to its last
+ * unlock. */
+#include "vidmm/residency/cpu_access.h"
+#include "sim/mutex.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/content/backing.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+#define MAX_LOCKS 65535u /* KMT-269 */
+
+static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+{
+    (void)vidmm;
+    (void)arg;
+    return STATUS_SUCCESS;
+}
+
+/* Make it possible for the CPU to see it, on the worker: out of a segment that it cannot reach. */
+static NTSTATUS expose(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_allocation *allocation = arg;
+    NTSTATUS status;
+
+    if (allocation->destroyed || !cpu_view_in_memory_segment(allocation) ||
+        !cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]))
+        return STATUS_SUCCESS;
+    status = victim_need_idle(allocation);
+    if (NT_SUCCESS(status))
+        status = placement_move_out(vidmm, allocation, true);
+    if (NT_SUCCESS(status) && allocation->device_references)
+        status = placement_bring_in(vidmm, allocation);
+    return status;
+}
+
+static NTSTATUS check_lock(const struct vidmm_open *open)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+
+    if (open->device->lost || allocation->vidmm->lost)
+        return STATUS_DEVICE_REMOVED;
+    if (allocation->offer.in_force || allocation->creator != open->device->process->nt)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-119, RES-065 */
+    if (allocation->view.lock_count >= MAX_LOCKS)
+        return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
+    if (!allocation->cpu_visible && cpu_view_in_memory_segment(allocation) &&
+        !(allocation->vidmm->aperture &&
+          (allocation->segments.supported & segment_bit(allocation->vidmm->aperture))))
+        return STATUS_INVALID_PARAMETER; /* ALLOC-128 */
+    return STATUS_SUCCESS;
+}
+
+/* The first lock. The count is 1 already, so placement knows; lock held, dropped while paging
+ * settles. The caller holds the record. */
+static NTSTATUS first_lock(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+    bool forbidden = cpu_view_in_memory_segment(allocation) &&
+                     cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]);
+
+    if (forbidden || allocation->arrival.pending ||
+        !paging_ticket_done(vidmm, allocation->arrival.busy_ticket)) {
+        /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited
+         * for, never a client's. */
+        sim_mutex_unlock(&vidmm->lock);
+        status = paging_run(vidmm, forbidden ? expose : nothing, allocation);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    if (allocation->destroyed || allocation->gone || allocation->view.lock_count == 0)
+        return STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status) && !cpu_view_in_memory_segment(allocation))
+        status = backing_take(allocation);
+    return vidmm_status(NT_SUCCESS(status) ? cpu_view_make(allocation) : status);
+}
+
+static NTSTATUS ensure_view(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (NT_SUCCESS(status) && !allocation->view.address) {
+        if (allocation->view.locking) {
+            /* Another thread is making it. */
+            sim_mutex_unlock(&vidmm->lock);
+            status = paging_run(vidmm, nothing, NULL);
+            sim_mutex_lock(&vidmm->lock);
+            continue;
+        }
+        allocation->view.locking = true;
+        status = first_lock(allocation);
+        allocation->view.locking = false;
+    }
+    return status;
+}
+
+NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **address)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_allocation *allocation;
+    struct vidmm_open *open;
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    open = open_find(device, handle);
+    status = open ? check_lock(open) : STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status)) {
+        allocation = open->allocation;
+        allocation->view.lock_count++;
+        open->lock_count++;
+        allocation_hold(allocation);
+        status = ensure_view(allocation);
+        open = open_find(device,
+                         handle); /* it may have been destroyed meanwhile, which ended the lock */
+        if (NT_SUCCESS(status)) {
+            *address = allocation->view.address;
+        } else if (open && open->allocation == allocation && open->lock_count) {
+            open->lock_count--;
+            allocation->view.lock_count--;
+        }
+        if (!allocation->gone)
+            victim_update(allocation);
+        allocation_unhold(allocation);
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+/* ---- Unlock2 ---- */
+
+/* The system copy of PermanentSysMem content is newer than the segment's: bring it in anew. */
+static NTSTATUS push(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_allocation *allocation = arg;
+    NTSTATUS status;
+
+    if (allocation->destroyed || !cpu_view_in_memory_segment(allocation))
+        return STATUS_SUCCESS;
+    status = victim_need_idle(allocation);
+    if (!NT_SUCCESS(status))
+        return status;
+    allocation->system_copy = true;
+    allocation->written = false;
+    status = placement_move_out(vidmm, allocation, true);
+    if (NT_SUCCESS(status) && allocation->device_references)
+        status = placement_bring_in(vidmm, allocation);
+    return status;
+}
+
+static void pushed(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    (void)vidmm;
+    (void)status;
+    allocation_unhold(arg);
+}
+
+/* ALLOC-047; no client waits for it. */
+static NTSTATUS push_later(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status;
+
+    if (!cpu_view_shows_backing(allocation) || !cpu_view_in_memory_segment(allocation))
+        return STATUS_SUCCESS;
+    status = paging_post(&vidmm->chores, push, pushed, allocation);
+    if (NT_SUCCESS(status))
+        allocation_hold(allocation);
+    return status;
+}
+
+NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_open *open;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    sim_mutex_lock(&vidmm->lock);
+    open = open_find(device, handle);
+    if (open && open->lock_count) {
+        struct vidmm_allocation *allocation = open->allocation;
+
+        status = allocation->view.lock_count == 1 && !vidmm->lost ? push_later(allocation)
+                                                                  : STATUS_SUCCESS;
+        if (NT_SUCCESS(status)) {
+            open->lock_count--;
+            if (--allocation->view.lock_count == 0)
+                cpu_view_end(allocation);
+            victim_update(allocation);
+            paging_poke(vidmm);
+        }
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CPU's view of a locked allocation, which stays at its address while the content moves
+ * (ALLOC-120).
+ *
+ *   content in                         the view shows
+ *   backing pages, aperture            the frames
+ *   CpuVisible memory segment          the pages of the memory BAR, contiguous or scattered
+ *   any other memory segment           nothing can: the allocation moves to system memory first,
+ *                                      and stays out of such segments until it is unlocked
+ *   PermanentSysMem, client memory     always the frames
+ *
+ * Moving under a lock. The copy is made by the GPU while the client may go on storing through the
+ * view. So before the copy is built a fingerprint of every page is taken (cpu_view_leave), and
+ * when the copy is done, in one step that no client can get into, pages that differ from their
+ * fingerprint are copied once more and the view is re-pointed (cpu_view_placed).
+ */
+#include <string.h>
+
+#include "vidmm/residency/cpu_view.h"
+#include "bus/bus.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/run.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+
+/* ---- questions ---- */
+
+bool cpu_view_shows_backing(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.PermanentSysMem || allocation->borrowed;
+}
+
+bool cpu_view_follows(const struct vidmm_allocation *allocation)
+{
+    return allocation->view.address && !cpu_view_shows_backing(allocation);
+}
+
+bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
+{
+    if (!allocation->view.lock_count || cpu_view_shows_backing(allocation))
+        return false;
+    return !allocation->cpu_visible || allocation->flags.Cached || !segment_cpu_visible(segment);
+}
+
+bool cpu_view_in_memory_segment(const struct vidmm_allocation *allocation)
+{
+    return allocation->runs && allocation->segment &&
+           !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+/* ---- views ---- */
+
+static bool point_run(struct vidmm_allocation *allocation, uint64_t page,
+                      const struct vidmm_segment *segment, uint64_t first, uint64_t count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct ram_view_source source = {
+        .file = -1, .page = (segment->cpu.value >> PAGE_BITS) + first, .writable = true};
+
+    if (segment->in_ram)
+        return ram_view_point_run(vidmm->config.ram, allocation->view.address, page, &source, count);
+    return ram_view_point_file(vidmm->config.ram, allocation->view.address, page,
+                               bus_device_memory_file(vidmm->config.device, segment->bar),
+                               (segment->bar_offset >> PAGE_BITS) + first, count, true);
+}
+
+static bool point_at_segment(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t left = allocation->pages; /* the place may be larger (pitch, 64 KB pages) */
+    uint64_t page = 0;
+
+    for (uint32_t i = 0; i < allocation->run_count && left; i++) {
+        const struct vidmm_run *run = &allocation->runs[i];
+        const struct vidmm_segment *segment = &vidmm->segment[run->segment];
+        uint64_t count = run->pages < left ? run->pages : left;
+
+        if (!point_run(allocation, page, segment, run->first, count))
+            return false;
+        page += count;
+        left -= count;
+    }
+    return true;
+}
+
+static bool point(struct vidmm_allocation *allocation)
+{
+    if (cpu_view_in_memory_segment(allocation) && !cpu_view_shows_backing(allocation))
+        return point_at_segment(allocation);
+    return ram_view_point(allocation->vidmm->config.ram, allocation->view.address, 0,
+                          allocation->backing, allocation->pages, true);
+}
+
+static void drop_view(struct vidmm_allocation *allocation)
+{
+    if (allocation->view.address)
+        ram_view_release(allocation->vidmm->config.ram, allocation->view.address, allocation->pages);
+    allocation->view.address = NULL;
+    util_free(allocation->view.fingerprints);
+    allocation->view.fingerprints = NULL;
+}
+
+NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
+{
+    allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
+    if (!allocation->view.address)
+        return STATUS_NO_MEMORY;
+    if (point(allocation))
+        return STATUS_SUCCESS;
+    drop_view(allocation);
+    return STATUS_NO_MEMORY;
+}
+
+/* ---- moving under a lock ---- */
+
+static uint64_t fingerprint(const void *page)
+{
+    const uint64_t *words = page;
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < PAGE_BYTES / sizeof(*words); i++)
+        hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u + i;
+    return hash;
+}
+
+static uint8_t *view_page(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    return (uint8_t *)allocation->view.address + (page << PAGE_BITS);
+}
+
+NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation)
+{
+    uint64_t *prints = util_alloc(allocation->pages * sizeof(*prints));
+
+    if (!prints)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    util_free(allocation->view.fingerprints);
+    for (uint64_t i = 0; i < allocation->pages; i++)
+        prints[i] = fingerprint(view_page(allocation, i));
+    allocation->view.fingerprints = prints;
+    return STATUS_SUCCESS;
+}
+
+/* Host address of a page at its present place. */
+static void *place_page(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    if (!cpu_view_in_memory_segment(allocation))
+        return ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[page]));
+    for (uint32_t i = 0; i < allocation->run_count; i++) {
+        if (page < allocation->runs[i].pages)
+            return segment_cpu(allocation->vidmm, allocation->segment,
+                               (allocation->runs[i].first + page) << PAGE_BITS);
+        page -= allocation->runs[i].pages;
+    }
+    return NULL;
+}
+
+NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
+{
+    const uint64_t *prints = allocation->view.fingerprints;
+
+    if (!cpu_view_follows(allocation))
+        return STATUS_SUCCESS;
+    for (uint64_t i = 0; prints && i < allocation->pages; i++) {
+        if (fingerprint(view_page(allocation, i)) != prints[i])
+            memcpy(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
+    }
+    util_free(allocation->view.fingerprints);
+    allocation->view.fingerprints = NULL;
+    if (point(allocation))
+        return STATUS_SUCCESS;
+    /* Half of it may show the new place: better none than a wrong one. The caller goes back, and
+     * comes here again. */
+    ram_view_unpoint(allocation->vidmm->config.ram, allocation->view.address, 0, allocation->pages);
+    return STATUS_INSUFFICIENT_RESOURCES;
+}
+
+void cpu_view_end(struct vidmm_allocation *allocation)
+{
+    drop_view(allocation);
+    allocation->view.lock_count = 0;
+}

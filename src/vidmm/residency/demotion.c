@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/residency/demotion.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+
+void demotion_note(struct vidmm_allocation *allocation)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    struct vidmm_segment *best;
+
+    if (!segment_order(allocation, order, &down))
+        return;
+    best = &allocation->vidmm->segment[order[0]];
+    if (allocation->segment == order[0] || segment_is_aperture(best) || allocation->pins)
+        return;
+    list_remove(&allocation->victim.demoted_link);
+    list_push_back(&best->demoted, &allocation->victim.demoted_link);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the paging worker does when it has no job: allocations that a client evicted leave their
+ * segment (RES-027), then those that had to be content with a less preferred segment move to a
+ * better one (promotion.c).
+ */
+#include "vidmm/residency/departure.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/promotion.h"
+#include "vidmm/record/vidmm_record.h"
+
+void departure_add(struct vidmm_allocation *allocation)
+{
+    if (list_empty(&allocation->victim.leave_link))
+        list_push_back(&allocation->vidmm->departures, &allocation->victim.leave_link);
+}
+
+void departure_cancel(struct vidmm_allocation *allocation)
+{
+    allocation->victim.leave = false;
+    list_remove(&allocation->victim.leave_link);
+}
+
+/* False: no allocation is to leave. */
+static bool depart(struct vidmm *vidmm)
+{
+    struct list *node = list_pop_front(&vidmm->departures);
+    struct vidmm_allocation *allocation;
+
+    if (!node)
+        return false;
+    allocation = CONTAINER(node, struct vidmm_allocation, victim.leave_link);
+    allocation->victim.leave = false;
+    /* If it cannot move out, it stays until its memory is needed. */
+    if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
+        !allocation->destroyed)
+        (void)placement_move_out(vidmm, allocation, true);
+    return true;
+}
+
+static bool step(struct vidmm *vidmm)
+{
+    return depart(vidmm) || promotion_step(vidmm);
+}
+
+static bool waiting(const struct vidmm *vidmm)
+{
+    return !list_empty(&vidmm->departures);
+}
+
+const struct paging_idle_work departure_idle_work = {.step = step, .waiting = waiting};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose memory is taken when a segment is full (RES-053).
+ *
+ *   1  offered allocations, LOW before NORMAL before HIGH; content dropped   segment->victims
+ *   2  allocations that no device lists, GPU work done                       segment->victims
+ *   3  lists of devices that are idle, or suspended for this                device->listed[segment]
+ *
+ * The list of the device that memory is sought for is safe, with one exception: less important
+ * members that fit in another segment make way for more important ones, as long as the list as a
+ * whole fits (eviction_make_way).
+ *
+ * Inside a class lower priority first, then least recently used. Never: what is pinned, and what
+ * unfinished GPU work may use. In class 3 a newcomer that has another choice of segment does not
+ * drive out what has a higher priority (RES-054). All orders are trees, so finding a victim costs
+ * O(log allocations) in classes 1 and 2 and O(devices) in the others.
+ *
+ * Where enough is free but not in one piece, allocations are moved out of the way before anything
+ * is evicted (compact.c).
+ *
+ * When only running devices are left, the job first waits (STATUS_RETRY) as long as the worker's
+ * patience lasts, since they may become idle; then the least recently used of their processes is
+ * suspended, its work in flight finishes, and its devices count as idle for this job. They are made
+ * complete again before they run (RES-050). A device that has just become complete is spared until
+ * it has run something, so that two devices that do not fit together take turns instead of
+ * starving.
+ */
+#include "vidmm/residency/eviction.h"
+#include "sim/machine.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/residency/compact.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "util/order.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/portion.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/residency/victim.h"
+
+/* Class 3: `limit` is the highest priority that may go. */
+static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment, UINT limit)
+{
+    struct vidmm_allocation *best = NULL;
+    uint64_t best_used = 0;
+
+    LIST_FOR(link, &vidmm->devices) {
+        struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
+        struct order_node *node = order_first(&device->listed[segment]);
+
+        if (!node || device == vidmm->turn.requester || !victim_device_idle(device))
+            continue;
+        for (; node; node = order_next(node)) {
+            struct vidmm_allocation *allocation =
+                CONTAINER(node, struct vidmm_open, order)->allocation;
+
+            if (allocation->priority > limit)
+                break;
+            if (!victim_movable(allocation, false))
+                continue;
+            if (!best || allocation->priority < best->priority ||
+                (allocation->priority == best->priority && device->used_at < best_used)) {
+                best = allocation;
+                best_used = device->used_at;
+            }
+            break;
+        }
+    }
+    return best;
+}
+
+/* Class 4: of the requester, less important than the newcomer, and in the reckoning has room
+ * elsewhere. */
+static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
+                                     const struct vidmm_allocation *newcomer)
+{
+    struct vidmm_device *device = vidmm->turn.requester;
+
+    if (!device || !newcomer || !victim_device_idle(device))
+        return NULL;
+    for (struct order_node *node = order_first(&device->listed[segment]); node;
+         node = order_next(node)) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
+
+        if (open->allocation->priority >= newcomer->priority)
+            break;
+        if (open->allocation->device_references == 1 && victim_movable(open->allocation, true) &&
+            budget_fits_elsewhere(open, segment))
+            return open;
+    }
+    return NULL;
+}
+
+NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment)
+{
+    struct vidmm *vidmm = newcomer->vidmm;
+
+    while (!budget_allows(newcomer, segment)) {
+        struct vidmm_open *open = own_victim(vidmm, segment, newcomer);
+        NTSTATUS status;
+
+        if (!open)
+            return STATUS_NO_MEMORY;
+        status = placement_move_out(vidmm, open->allocation, true);
+        if (!NT_SUCCESS(status))
+            return status;
+        budget_charge_elsewhere(open, segment);
+    }
+    return STATUS_SUCCESS;
+}
+
+static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct room_request *room)
+{
+    struct order_node *node;
+    struct vidmm_allocation *victim;
+
+    while ((node = order_first(&room->segment->victims)) != NULL) {
+        victim = CONTAINER(node, struct vidmm_allocation, victim.node);
+        if (victim->pins == 0)
+            return victim;
+        victim_update(victim); /* pinned since it got there */
+    }
+    victim = listed_victim(vidmm, room->segment->id,
+                           room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
+    return victim;
+}
+
+/* Nothing can go now: will it later? */
+static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segment)
+{
+    struct vidmm_device *oldest = NULL;
+    bool running = false;
+
+    LIST_FOR(link, &vidmm->devices) {
+        struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
+
+        /* Of the requester itself something could be moved, too, if it did not run. */
+        if (!device->listed[segment->id].root || victim_device_idle(device))
+            continue;
+        running = true;
+        if (device->granted_until <= sim_now() && (!oldest || device->used_at < oldest->used_at))
+            oldest = device;
+    }
+    if (running) {
+        vidmm->turn.retry_at = sim_now();
+        if (vidmm->turn.impatient && oldest)
+            vidmm->turn.suspend = oldest->process;
+        return STATUS_RETRY;
+    }
+    return segment->leaving ? STATUS_RETRY : STATUS_NO_MEMORY;
+}
+
+static bool commits(const struct vidmm *vidmm, const struct room_request *room)
+{
+    return !segment_is_aperture(room->segment) ||
+           segment_aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
+}
+
+static bool enough(const struct vidmm *vidmm, const struct room_request *room)
+{
+    const struct vidmm_segment *segment = room->segment;
+
+    return commits(vidmm, room) && segment->free.free_units >= room->pages &&
+           (!room->contiguous || extent_largest(&segment->free) >= room->pages);
+}
+
+static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
+{
+    bool keep = !victim->offer.in_force;
+    NTSTATUS status = placement_move_out(vidmm, victim, keep);
+
+    if (NT_SUCCESS(status) && !keep) {
+        victim->offer.discarded = true;
+        trace_instant(vidmm->track, "discard", "bytes", victim->pages << PAGE_BITS, NULL, 0);
+    }
+    return status;
+}
+
+NTSTATUS eviction_make_room(struct vidmm *vidmm, const struct room_request *room)
+{
+    paging_assert_builder(vidmm);
+    /* RES-057 */
+    if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
+        NTSTATUS status = compact_make_hole(vidmm, room);
+
+        if (status != STATUS_NO_MEMORY)
+            return status;
+    }
+    do {
+        struct vidmm_allocation *victim = pick_victim(vidmm, room);
+        NTSTATUS status;
+
+        if (!victim && portion_unlist_all(vidmm))
+            victim = pick_victim(vidmm, room);
+        status = victim ? evict(vidmm, victim) : prospects(vidmm, room->segment);
+        if (!NT_SUCCESS(status))
+            return status;
+    } while (!enough(vidmm, room));
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS eviction_clear(struct vidmm *vidmm, UINT segment)
+{
+    const struct room_request room = {.segment = &vidmm->segment[segment], .last = true};
+    struct vidmm_allocation *victim;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (NT_SUCCESS(status) && (victim = pick_victim(vidmm, &room)) != NULL)
+        status = evict(vidmm, victim);
+    return status;
+}
+
+const struct room_maker eviction_room_maker = {.make_room = eviction_make_room,
+                                               .make_way = eviction_make_way};

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bringing an allocation to a place and taking it away.
+ *
+ *   into a memory segment    space -> fill or transfer -> (notice) -> entries -> ready;
+ *                            backing given up when the GPU is done
+ *   into the aperture        pages -> range -> map operation -> entries -> ready
+ *   into system memory       pages -> entries -> ready   (GpuMmu, not accessed physically)
+ *   out                      entries invalid, TLB flushed -> (notice) -> transfer or unmap ->
+ *                            space free at once, since whatever uses it next is built behind;
+ *                            pages unmapped and given back when the GPU is done
+ *
+ * All that can fail for want of memory is taken before the first operation is built. What fails
+ * later (a driver's or the scheduler's refusal) leaves content where it is: on the way in nothing
+ * has changed, on the way out the allocation is parked.
+ *
+ * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle),
+ * so that stores through the view meanwhile are not lost (cpu_access.c).
+ */
+#include "vidmm/residency/placement.h"
+#include "ram/ram.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/content/aperture.h"
+#include "vidmm/content/backing.h"
+#include "vidmm/content/content.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/readiness.h"
+#include "vidmm/record/run.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/space/va_mapping.h"
+#include "vidmm/residency/victim.h"
+
+static void forget_place(struct vidmm_allocation *allocation)
+{
+    util_free(allocation->runs);
+    allocation->runs = NULL;
+    allocation->run_count = 0;
+    allocation->segment = 0;
+}
+
+/* ---- in: memory segments ---- */
+
+/* The system copy stays when the content moves on. */
+static bool keeps_backing(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.PermanentSysMem || allocation->borrowed;
+}
+
+static NTSTATUS build_content_in(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                                 uint32_t run_count)
+{
+    NTSTATUS status = allocation->content == CONTENT_SYSTEM
+                          ? content_transfer(allocation, runs, run_count, false)
+                          : content_fill(allocation, runs, run_count);
+
+    return NT_SUCCESS(status) ? content_notify(allocation, runs) : status;
+}
+
+/* `runs` become the allocation's on success. */
+static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
+                             struct vidmm_run *runs, uint32_t run_count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    enum vidmm_content before = allocation->content;
+    bool moving_view = cpu_view_follows(allocation);
+    struct backing_release *release = util_alloc(sizeof(*release));
+    NTSTATUS status = release ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES;
+
+    if (NT_SUCCESS(status) && before == CONTENT_SYSTEM)
+        status = backing_map(allocation);
+    if (NT_SUCCESS(status) && moving_view)
+        status = cpu_view_leave(allocation);
+    if (!NT_SUCCESS(status)) {
+        backing_unmap_now(allocation);
+        util_free(release);
+        return status;
+    }
+    status = build_content_in(allocation, runs, run_count);
+    allocation->runs = runs;
+    allocation->run_count = run_count;
+    allocation->segment = segment;
+    allocation->content = CONTENT_SEGMENT;
+    if (NT_SUCCESS(status) && moving_view) {
+        status = paging_settle(vidmm);
+        if (NT_SUCCESS(status))
+            status = cpu_view_placed(allocation);
+    }
+    if (NT_SUCCESS(status))
+        status = readiness_arrive(allocation);
+    if (!NT_SUCCESS(status)) {
+        /* The system copy is as good as before; what was built copies to space that its next owner
+         * overwrites later. */
+        allocation->runs = NULL;
+        allocation->run_count = 0;
+        allocation->segment = 0;
+        allocation->content = before;
+        if (moving_view)
+            cpu_view_placed(allocation);
+        backing_defer_unmap(allocation, release, false);
+        return status;
+    }
+    allocation->written = true;
+    allocation->system_copy = before == CONTENT_SYSTEM && keeps_backing(allocation);
+    backing_defer_unmap(allocation, release, !keeps_backing(allocation));
+    return status;
+}
+
+static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                                bool down, bool last)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
+    const struct room_request room = {
+        .segment = segment,
+        .pages = segment_pages(segment, pages),
+        .align_bytes = allocation->alignment,
+        .contiguous = allocation->accessed_physically || !vidmm->config.gpu_mmu, /* RES-056 */
+        .newcomer = allocation,
+        .last = last,
+    };
+    struct vidmm_run *runs = NULL;
+    uint32_t run_count = 0;
+    NTSTATUS status;
+
+    if (allocation->flags.PermanentSysMem) {
+        status = backing_take(allocation);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down,
+                                  &runs, &run_count)) == STATUS_NO_MEMORY) {
+        status = vidmm->room_maker->make_room(vidmm, &room);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    if (!NT_SUCCESS(status))
+        return status;
+    status = enter_memory(allocation, segment->id, runs, run_count);
+    if (!NT_SUCCESS(status)) {
+        segment_give(vidmm, runs, run_count);
+        util_free(runs);
+    }
+    return status;
+}
+
+/* ---- in: system memory ---- */
+
+static bool needs_aperture(const struct vidmm_allocation *allocation)
+{
+    return allocation->accessed_physically ||
+           !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
+}
+
+static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                              bool down, bool last)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t bytes = allocation->pages << PAGE_BITS;
+    const struct room_request room = {
+        .segment = segment,
+        .pages = allocation->pages,
+        .align_bytes = allocation->alignment,
+        .contiguous = true,
+        .newcomer = allocation,
+        .last = last,
+    };
+    struct vidmm_run *run = NULL;
+    uint32_t count = 0;
+    NTSTATUS status;
+
+    for (;;) {
+        status = STATUS_NO_MEMORY;
+        if (segment_aperture_commits(vidmm, segment, bytes))
+            status = segment_take(segment, allocation->pages, allocation->alignment, true, down,
+                                  &run, &count);
+        if (status != STATUS_NO_MEMORY)
+            break;
+        status = vidmm->room_maker->make_room(vidmm, &room);
+        if (!NT_SUCCESS(status))
+            break;
+    }
+    if (NT_SUCCESS(status)) {
+        allocation->aperture.first = run->first;
+        vidmm->aperture_mapped += bytes;
+        util_free(run);
+    }
+    return status;
+}
+
+static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    const struct vidmm_run run = {
+        .segment = segment, .first = allocation->aperture.first, .pages = allocation->pages};
+
+    vidmm->aperture_mapped -= allocation->pages << PAGE_BITS;
+    segment_give(vidmm, &run, 1);
+}
+
+/* `segment` is an aperture that allows system memory. */
+static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                                bool down, bool last)
+{
+    bool mapped = needs_aperture(allocation);
+    struct backing_release *release = util_alloc(sizeof(*release));
+    NTSTATUS status = release ? backing_take(allocation) : STATUS_INSUFFICIENT_RESOURCES;
+
+    if (NT_SUCCESS(status))
+        status = backing_map(allocation);
+    if (NT_SUCCESS(status))
+        status = backing_runs(allocation, &allocation->runs, &allocation->run_count);
+    if (NT_SUCCESS(status) && mapped)
+        status = take_aperture(allocation, segment, down, last);
+    if (!NT_SUCCESS(status)) {
+        /* Fresh pages stay: the allocation is in system memory then, which is no worse. */
+        forget_place(allocation);
+        backing_unmap_now(allocation);
+        util_free(release);
+        return status;
+    }
+    if (mapped) {
+        allocation->segment = segment->id;
+        status = aperture_map(allocation, segment->id, allocation->aperture.first);
+    }
+    if (NT_SUCCESS(status))
+        status = readiness_arrive(allocation);
+    if (!NT_SUCCESS(status)) {
+        if (mapped)
+            give_aperture(allocation, segment->id);
+        forget_place(allocation);
+        backing_defer_unmap(allocation, release, false);
+        return status;
+    }
+    util_free(release);
+    return status;
+}
+
+/* ---- in ---- */
+
+/* May it be put there now? */
+static bool segment_usable(const struct vidmm_allocation *allocation,
+                           const struct vidmm_segment *segment)
+{
+    if (segment_is_aperture(segment))
+        return true;
+    if (segment->flags.PitchAlignment && allocation->pitch_pages == 0)
+        return false;
+    if (allocation->pages > segment->bytes >> PAGE_BITS)
+        return false;
+    return !cpu_view_forbids(allocation, segment);
+}
+
+static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                         bool down, bool force)
+{
+    NTSTATUS status;
+
+    if (!segment_usable(allocation, segment))
+        return allocation->view.lock_count ? STATUS_RETRY
+                                           : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
+    status = allocation->vidmm->room_maker->make_way(allocation, segment->id);
+    if (!NT_SUCCESS(status))
+        return status;
+    return segment_is_aperture(segment) ? place_in_system(allocation, segment, down, force)
+                                        : place_in_memory(allocation, segment, down, force);
+}
+
+NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count = segment_order(allocation, order, &down);
+
+    for (unsigned i = 0; i < count; i++)
+        if (order[i] == segment)
+            return place_in(allocation, &allocation->vidmm->segment[segment], down >> i & 1, true);
+    return STATUS_NO_MEMORY;
+}
+
+NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count;
+    NTSTATUS result = STATUS_NO_MEMORY;
+
+    paging_assert_builder(vidmm);
+    if (allocation->resident)
+        return STATUS_SUCCESS;
+    if (allocation->runs) { /* parked */
+        if (segment_usable(allocation, &vidmm->segment[allocation->segment]))
+            return readiness_arrive(allocation);
+        result = placement_move_out(vidmm, allocation, true);
+        if (!NT_SUCCESS(result))
+            return result;
+        result = STATUS_NO_MEMORY;
+    }
+    count = segment_order(allocation, order, &down);
+    /* First without driving out what is more important; then whatever it takes (RES-054). */
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < count; i++) {
+            NTSTATUS status = place_in(allocation, &vidmm->segment[order[i]], down >> i & 1,
+                                       pass == 1 || count == 1);
+
+            if (status == STATUS_RETRY)
+                result = status;
+            else if (status != STATUS_NO_MEMORY)
+                return status;
+        }
+    }
+    return result;
+}
+
+/* ---- out ---- */
+
+/* Pages for content that has to be copied. `fresh`: they were taken here. */
+static NTSTATUS backing_for_copy(struct vidmm_allocation *allocation, bool *fresh)
+{
+    NTSTATUS status;
+
+    *fresh = allocation->backing == NULL;
+    status = backing_take(allocation);
+    return NT_SUCCESS(status) ? backing_map(allocation) : status;
+}
+
+/* Undo it; nothing was built with them. */
+static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
+{
+    backing_unmap_now(allocation);
+    if (fresh) {
+        backing_give(allocation->vidmm, allocation->backing, allocation->pages, false);
+        allocation->backing = NULL;
+    }
+}
+
+static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
+                             struct backing_release *release)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    bool clean = allocation->system_copy && !allocation->written;
+    bool copy = keep && !clean;
+    bool moving_view = cpu_view_follows(allocation) && keep;
+    bool fresh = false;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (copy)
+        status = backing_for_copy(allocation, &fresh);
+    if (NT_SUCCESS(status) && moving_view)
+        status = cpu_view_leave(allocation);
+    if (!NT_SUCCESS(status)) {
+        backing_no_copy(allocation, fresh);
+        util_free(release);
+        return status;
+    }
+    readiness_end(allocation);
+    status = space_allocation_placed(vidmm, allocation);
+    if (NT_SUCCESS(status))
+        status = content_notify(allocation, NULL);
+    if (NT_SUCCESS(status))
+        status = copy ? content_transfer(allocation, allocation->runs, allocation->run_count, true)
+                      : content_discard(allocation, allocation->runs, allocation->run_count);
+    if (NT_SUCCESS(status) && moving_view) {
+        status = paging_settle(vidmm);
+        if (NT_SUCCESS(status)) {
+            struct vidmm_run *runs = allocation->runs;
+
+            allocation->runs = NULL; /* its place now: the pages */
+            status = cpu_view_placed(allocation);
+            allocation->runs = runs;
+        }
+    }
+    if (!NT_SUCCESS(status)) {
+        if (copy)
+            allocation->system_copy = false;
+        backing_defer_unmap(allocation, release, fresh);
+        return status;
+    }
+    segment_give(vidmm, allocation->runs, allocation->run_count);
+    forget_place(allocation);
+    allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
+    allocation->system_copy = false;
+    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
+    return status;
+}
+
+static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
+                             struct backing_release *release)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    UINT aperture = allocation->segment;
+    NTSTATUS status;
+
+    readiness_end(allocation);
+    status = space_allocation_placed(vidmm, allocation);
+    if (NT_SUCCESS(status) && aperture)
+        status = aperture_unmap(allocation, aperture, allocation->aperture.first);
+    if (!NT_SUCCESS(status)) {
+        util_free(release);
+        return status;
+    }
+    if (aperture)
+        give_aperture(allocation, aperture);
+    forget_place(allocation);
+    if (!keep)
+        allocation->content = CONTENT_NONE;
+    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
+    return status;
+}
+
+static bool in_memory_segment(const struct vidmm_allocation *allocation)
+{
+    return allocation->segment &&
+           !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
+                            bool keep_content)
+{
+    struct backing_release *release;
+    NTSTATUS status;
+
+    paging_assert_builder(vidmm);
+    if (!allocation->runs)
+        return STATUS_SUCCESS;
+    release = util_alloc(sizeof(*release));
+    if (!release)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = in_memory_segment(allocation) ? leave_memory(allocation, keep_content, release)
+                                           : leave_system(allocation, keep_content, release);
+    victim_update(allocation);
+    if (NT_SUCCESS(status)) {
+        allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
+        vidmm->statistics.evictions++;
+        trace_instant(vidmm->track, "evict", "bytes", allocation->pages << PAGE_BITS, NULL, 0);
+    }
+    return status;
+}
+
+/* Give the place up; the caller has seen to the entries. */
+static void give_place(struct vidmm_allocation *allocation, bool notify)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    readiness_end(allocation);
+    if (allocation->runs && in_memory_segment(allocation)) {
+        if (notify)
+            content_notify(allocation, NULL);
+        segment_give(vidmm, allocation->runs, allocation->run_count);
+    } else if (allocation->runs && allocation->segment) {
+        aperture_unmap(allocation, allocation->segment, allocation->aperture.first);
+        give_aperture(allocation, allocation->segment);
+    }
+    forget_place(allocation);
+    victim_update(allocation);
+}
+
+void placement_drop(struct vidmm_allocation *allocation)
+{
+    give_place(allocation, true);
+    backing_defer_unmap(allocation, &allocation->final, false);
+}
+
+void placement_purge(struct vidmm_allocation *allocation)
+{
+    bool memory = in_memory_segment(allocation);
+
+    give_place(allocation, false);
+    if (memory && allocation->view.address && cpu_view_follows(allocation))
+        cpu_view_end(allocation); /* nothing is behind it any more */
+    if (allocation->logical) {
+        /* The GPU does nothing now, so what was built needs no waiting for. */
+        if (allocation->aperture.view)
+            ram_view_release(allocation->vidmm->config.ram, allocation->aperture.view,
+                             allocation->pages);
+        allocation->aperture.view = NULL;
+        backing_unmap_now(allocation);
+    }
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Residency of WDDM 1.x. No client says what shall be resident: the patch-location list of each DMA
+ * buffer does (RES-002, PATCH-116). The scheduler asks for one portion at a time, when it is about
+ * to go; here it becomes clear how far the portion goes.
+ *
+ *   plan       the portion's allocations get on the residency list of the device, in order, and are
+ *              held there. What the list has besides, held by nobody, leaves when room is short. If
+ *              they do not fit by the reckoning of budget.c: first what waits lets go, then what
+ *              runs is waited for, and then the portion is cut at the SplitOffset of the element
+ *              that does not fit (PATCH-121)
+ *   bring in   in order (RES-003). What fits by counting but cannot be placed cuts the portion, too
+ *   ready      all of it is resident and the GPU has carried out the paging
+ *
+ * A portion that would be empty is the end of the device (PATCH-124). One that the driver has seen
+ * is never cut again: after preemption it goes as it was, at the addresses of then.
+ *
+ * When everything is there already, preparing is a walk of the list without a job: O(elements).
+ */
+#include "vidmm/residency/portion.h"
+#include "sim/machine.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/paging_record.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/residency/readiness.h"
+#include "vidmm/residency/repack.h"
+#include "vidmm/residency/residency.h"
+#include "vidmm/record/vidmm_record.h"
+
+/* NULL: the element has none, or its client vouched that no work uses it, and destroyed it. */
+static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t element)
+{
+    D3DKMT_HANDLE handle = portion->need[element].allocation;
+
+    return handle ? open_find_queued(portion->device, handle) : NULL;
+}
+
+/* ---- holding ---- */
+
+static void let_go(struct vidmm_portion *portion, uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from; i < end; i++) {
+        struct vidmm_open *open = open_of(portion, i);
+
+        if (open && open->portions)
+            open->portions--;
+    }
+}
+
+static NTSTATUS hold(struct vidmm_open *open)
+{
+    if (!open->residency_count) {
+        NTSTATUS status = budget_charge(open, true);
+
+        if (!NT_SUCCESS(status))
+            return status;
+        open->residency_count = 1;
+        residency_add(open);
+    }
+    open->portions++;
+    return STATUS_SUCCESS;
+}
+
+/* Everything of the portion is on the list and ready: hold it, without a job. */
+static bool hold_what_is_ready(struct vidmm_portion *portion)
+{
+    for (uint32_t i = 0; i < portion->wanted; i++) {
+        struct vidmm_open *open = open_of(portion, i);
+
+        if (open && !(open->residency_count && open->allocation->ready)) {
+            let_go(portion, 0, i);
+            return false;
+        }
+        if (open)
+            open->portions++;
+    }
+    portion->count = portion->wanted;
+    return true;
+}
+
+static void now_held(struct vidmm_portion *portion)
+{
+    portion->held = true;
+    list_init(&portion->link);
+    list_push_back(&portion->device->portions, &portion->link);
+}
+
+static void unhold(struct vidmm_portion *portion)
+{
+    if (!portion->held)
+        return;
+    let_go(portion, 0, portion->count);
+    portion->held = false;
+    list_remove(&portion->link);
+}
+
+static bool is_ready(const struct vidmm_portion *portion)
+{
+    for (uint32_t i = 0; i < portion->count; i++) {
+        const struct vidmm_open *open = open_of(portion, i);
+
+        if (open && !open->allocation->ready)
+            return false;
+    }
+    return true;
+}
+
+/* ---- what fits ---- */
+
+static bool unlist(struct vidmm_device *device)
+{
+    bool any = false;
+
+    LIST_FOR_SAFE(node, following, &device->residency) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
+
+        if (open->portions)
+            continue;
+        residency_unlist(open);
+        any = true;
+    }
+    return any;
+}
+
+bool portion_unlist_all(struct vidmm *vidmm)
+{
+    bool any = false;
+
+    if (vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        return false;
+    LIST_FOR(node, &vidmm->devices)
+        any |= unlist(CONTAINER(node, struct vidmm_device, link));
+    return any;
+}
+
+/* Portions that wait for their turn give up what they hold. */
+static bool waiting_let_go(struct vidmm_device *device)
+{
+    bool any = false;
+
+    LIST_FOR_SAFE(node, following, &device->portions) {
+        struct vidmm_portion *portion = CONTAINER(node, struct vidmm_portion, link);
+
+        if (portion->in_flight)
+            continue;
+        unhold(portion);
+        any = true;
+    }
+    return any;
+}
+
+/* Leave out the elements from this one's SplitOffset on. STATUS_NO_MEMORY: nothing would be
+ * left. */
+static NTSTATUS cut(struct vidmm_portion *portion, uint32_t element, uint32_t held)
+{
+    uint32_t split = portion->need[element].split;
+    uint32_t count = element;
+
+    if (portion->fixed || split <= portion->start) {
+        const struct vidmm_open *open = open_of(portion, element);
+
+        NOTE("PATCH-124",
+             "what is needed together from byte 0x%x of a DMA buffer on does not fit: no room for "
+             "allocation 0x%x of 0x%llx bytes; the device is in error",
+             portion->start, portion->need[element].allocation,
+             open ? (unsigned long long)open->allocation->bytes : 0ull);
+        let_go(portion, 0, held);
+        return STATUS_NO_MEMORY;
+    }
+    while (count > 0 && portion->need[count - 1].split >= split)
+        count--;
+    let_go(portion, count, held);
+    portion->count = count;
+    trace_instant(portion->device->process->vidmm->track, "split", "offset", split, NULL, 0);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS plan(struct vidmm_portion *portion)
+{
+    struct vidmm_device *device = portion->device;
+    uint32_t held = 0;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (held < portion->wanted) {
+        struct vidmm_open *open = open_of(portion, held);
+
+        status = open ? hold(open) : STATUS_SUCCESS;
+        if (NT_SUCCESS(status)) {
+            held++;
+            continue;
+        }
+        if (status == STATUS_NO_MEMORY && (unlist(device) || waiting_let_go(device)))
+            continue;
+        break;
+    }
+    portion->count = held;
+    if (status == STATUS_NO_MEMORY && !list_empty(&device->portions))
+        status = STATUS_RETRY; /* the end of what is in flight leads here again */
+    else if (status == STATUS_NO_MEMORY)
+        return cut(portion, held, held);
+    if (!NT_SUCCESS(status))
+        let_go(portion, 0, held);
+    return status;
+}
+
+/* ---- the job ---- */
+
+/* Makes points: a portion that is released meanwhile is gone. */
+static bool is_wanted(const struct vidmm_device *device, const struct vidmm_portion *portion)
+{
+    return device->portion_preparing == portion && !device->lost;
+}
+
+static bool others_keep(const struct vidmm_portion *portion)
+{
+    return portion->device->process->vidmm->kept > portion->kept_count;
+}
+
+/* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends,
+ * which pokes: moving things to and fro would only hold up those others. */
+static NTSTATUS bring_in_one(struct vidmm_device *device, struct vidmm_portion *portion,
+                             struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = placement_bring_in(vidmm, allocation);
+
+    if (status != STATUS_NO_MEMORY || !is_wanted(device, portion))
+        return status;
+    portion->waits_for_kept = others_keep(portion);
+    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(device, allocation);
+}
+
+static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *portion)
+{
+    for (uint32_t i = 0; i < portion->count; i++) {
+        struct vidmm_open *open = open_of(portion, i);
+        NTSTATUS status = open && !open->allocation->resident
+                              ? bring_in_one(device, portion, open->allocation)
+                              : STATUS_SUCCESS;
+
+        if (!is_wanted(device, portion))
+            return STATUS_DEVICE_REMOVED;
+        if (status == STATUS_NO_MEMORY) {
+            uint32_t held = portion->count;
+
+            status = cut(portion, i, held);
+            if (NT_SUCCESS(status))
+                continue; /* the loop ends at the new count */
+            portion->held = false;
+            list_remove(&portion->link);
+        }
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* What is brought in may move others of the list to other segments. */
+static NTSTATUS bring_in(struct vidmm_device *device, struct vidmm_portion *portion)
+{
+    NTSTATUS status;
+
+    do {
+        device->displaced = false;
+        status = bring_in_all(device, portion);
+    } while (NT_SUCCESS(status) && device->displaced);
+    if (NT_SUCCESS(status)) /* else the next job may take it away again before it has run */
+        device->granted_until = sim_now() + GRANT_NS;
+    return status;
+}
+
+static NTSTATUS portion_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_device *device = arg;
+    struct vidmm_portion *portion = device->portion_preparing;
+
+    (void)vidmm;
+    if (!portion || device->lost)
+        return STATUS_DEVICE_REMOVED;
+    if (portion->waits_for_kept && others_keep(portion))
+        return STATUS_RETRY;
+    if (!portion->held) {
+        NTSTATUS status = plan(portion);
+
+        if (!NT_SUCCESS(status))
+            return status;
+        now_held(portion);
+    }
+    return bring_in(device, portion);
+}
+
+static void portion_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct vidmm_device *device = arg;
+
+    (void)vidmm;
+    device->portion_posted = false;
+    device->portion_preparing = NULL;
+    if (NT_SUCCESS(status)) {
+        readiness_tell(device);
+        return;
+    }
+    if (status == STATUS_DEVICE_REMOVED) {
+        if (!device->lost && !device->process->vidmm->lost)
+            readiness_tell(device); /* whoever it was done for, somebody else may have their turn */
+        return;
+    }
+    if (status != STATUS_NO_MEMORY) /* which cut() has told about */
+        NOTE("RES-005",
+             "what a DMA buffer needs cannot be brought in (0x%08x); the device is in error",
+             (unsigned)status);
+    residency_fail_device(device); /* RES-005 */
+}
+
+/* ---- for the scheduler ---- */
+
+static void went(struct vidmm_device *device)
+{
+    device->used_at = ++device->process->vidmm->clock;
+    if (device->granted_until) {
+        device->granted_until = 0;
+        paging_poke(device->process->vidmm);
+    }
+}
+
+/* Without the lock, as vidmm_device_prepare: nothing here can be interrupted, and the scheduler may
+ * hold back whoever holds it. */
+bool vidmm_portion_prepare(struct vidmm_portion *portion)
+{
+    struct vidmm_device *device = portion->device;
+
+    if (device->portion_posted)
+        return false; /* it tells when it is done */
+    if (!portion->held && hold_what_is_ready(portion))
+        now_held(portion);
+    if (portion->held && is_ready(portion)) {
+        went(device);
+        return true;
+    }
+    device->portion_posted = true;
+    device->portion_preparing = portion;
+    device->portion_job = (struct paging_job){
+        .fn = portion_job, .release = portion_done, .arg = device};
+    paging_job_post(&device->prepare, &device->portion_job);
+    return false;
+}
+
+void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count)
+{
+    portion->kept = kept;
+    portion->kept_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct vidmm_open *open = open_find_queued(portion->device, kept[i]);
+
+        if (open) {
+            open->portions++;
+            open->kept++;
+            open->allocation->pins++;
+        }
+    }
+    portion->device->process->vidmm->kept += count;
+}
+
+void vidmm_portion_returned(struct vidmm_portion *portion)
+{
+    struct vidmm_device *device = portion->device;
+
+    portion->in_flight = false;
+    if (!device->portion_posted)
+        return;
+    device->portion_preparing =
+        NULL; /* it may wait for the end of this one, and is told to ask again */
+    paging_poke(device->process->vidmm);
+}
+
+void vidmm_portion_release(struct vidmm_portion *portion)
+{
+    struct vidmm_device *device = portion->device;
+    struct vidmm *vidmm = device->process->vidmm;
+    uint32_t kept = portion->kept_count;
+
+    unhold(portion);
+    vidmm->kept -= kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        struct vidmm_open *open = open_find_queued(device, portion->kept[i]);
+
+        if (open && open->kept) {
+            open->portions--;
+            open->kept--;
+            open->allocation->pins--;
+        }
+    }
+    util_free(portion->kept);
+    portion->kept = NULL;
+    portion->kept_count = 0;
+    if (device->portion_preparing == portion)
+        device->portion_preparing = NULL;
+    if (device->portion_posted || kept)
+        paging_poke(vidmm); /* a job may wait for what this one held */
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocations that had to be content with a less preferred segment move to their first choice when
+ * space appears there and no GPU work uses them (RES-055). Each memory segment lists those that
+ * would rather be in it; giving space back to a segment makes the worker look, when it has nothing
+ * else to do.
+ */
+#include "vidmm/residency/promotion.h"
+#include "util/address.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/residency/victim.h"
+
+#define TRIES 16u /* of busy ones, before it is left to the next time */
+
+static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                     const struct vidmm_allocation *allocation)
+{
+    uint64_t pages = segment_pages(segment, allocation->pages);
+
+    if (!budget_allows(allocation, segment->id))
+        return false;
+    if (allocation->accessed_physically || !vidmm->config.gpu_mmu)
+        return extent_largest(&segment->free) >= pages + (allocation->alignment >> PAGE_BITS);
+    return segment->free.free_units >= pages;
+}
+
+static void promote(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    /* Out and in. If the second fails, its devices have it brought in before they run. */
+    if (NT_SUCCESS(placement_move_out(vidmm, allocation, true)) && allocation->device_references)
+        (void)placement_bring_in(vidmm, allocation);
+}
+
+static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
+{
+    unsigned tries = 0;
+
+    LIST_FOR(node, &segment->demoted) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                        victim.demoted_link);
+
+        if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
+            break;
+        if (allocation->ready && allocation->device_references &&
+            victim_movable(allocation, true) && !cpu_view_forbids(allocation, segment)) {
+            promote(vidmm, allocation);
+            return true;
+        }
+    }
+    segment->space_appeared = false;
+    return false;
+}
+
+bool promotion_step(struct vidmm *vidmm)
+{
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (vidmm->segment[id].space_appeared && step(vidmm, &vidmm->segment[id]))
+            return true;
+    return false;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When an allocation is usable. From the moment its place is recorded and its content on the way,
+ * page-table entries point there (`resident`); it is `ready` when the GPU has carried that out.
+ * Until then it is missing on the list of every device that wants it, and no context of those
+ * devices runs. The device whose last missing allocation becomes ready is told, if it was held
+ * back, and is spared as a victim until it has run.
+ */
+#include "vidmm/residency/readiness.h"
+#include "sim/machine.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/residency/demotion.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/space/va_mapping.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+void readiness_tell(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    device->granted_until = sim_now() + GRANT_NS;
+    device->tell_resident = true;
+    if (list_empty(&device->tell_link))
+        list_push_back(&vidmm->tell_devices, &device->tell_link);
+    paging_tell(vidmm);
+}
+
+static void device_complete(struct vidmm_device *device)
+{
+    if (!device->held)
+        return;
+    device->held = false;
+    readiness_tell(device);
+}
+
+void readiness_not_missing(struct vidmm_open *open)
+{
+    struct vidmm_device *device = open->device;
+
+    if (list_empty(&open->missing_link))
+        return;
+    list_remove(&open->missing_link);
+    if (--device->missing == 0)
+        device_complete(device);
+}
+
+void readiness_missing(struct vidmm_open *open)
+{
+    struct vidmm_device *device = open->device;
+
+    if (!list_empty(&open->missing_link) || open->allocation->offer.in_force)
+        return; /* what is offered nobody waits for */
+    list_push_back(&device->missing_list, &open->missing_link);
+    device->missing++;
+}
+
+static void set_ready(struct vidmm_allocation *allocation)
+{
+    allocation->ready = true;
+    LIST_FOR(node, &allocation->opens)
+        readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
+    victim_update(allocation);
+}
+
+static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    struct vidmm_allocation *allocation = CONTAINER(deferred, struct vidmm_allocation,
+                                                    arrival.deferred);
+
+    (void)vidmm;
+    allocation->arrival.pending = false;
+    set_ready(allocation);
+}
+
+void readiness_end(struct vidmm_allocation *allocation)
+{
+    if (allocation->arrival.pending) {
+        list_remove(&allocation->arrival.deferred.link);
+        allocation->arrival.pending = false;
+    }
+    allocation->ready = false;
+    allocation->resident = false;
+    list_remove(&allocation->victim.demoted_link);
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (!open->residency_count)
+            continue;
+        readiness_missing(open);
+        if (open->device == allocation->vidmm->turn.requester)
+            open->device->displaced = true;
+    }
+}
+
+NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status;
+
+    vidmm_assert_locked(allocation->vidmm);
+    allocation->resident = true;
+    status = space_allocation_placed(vidmm, allocation);
+    if (!NT_SUCCESS(status)) {
+        allocation->resident = false;
+        space_allocation_placed(vidmm, allocation);
+        return status;
+    }
+    if (allocation->flags.Capture && !allocation->victim.captured) {
+        allocation->victim.captured = true; /* ALLOC-054: stays where it is from now on */
+        allocation->pins++;
+    }
+    budget_placed(allocation);
+    demotion_note(allocation);
+    allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
+    allocation->arrival.pending = true;
+    allocation->arrival.deferred.fn = arrived;
+    victim_update(allocation);
+    paging_defer(vidmm, &allocation->arrival.deferred);
+    return STATUS_SUCCESS;
+}

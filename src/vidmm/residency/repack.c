@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of a device fits its segments by counting (budget.c), but it may lie badly: contiguous
+ * members find no hole, and no single hole can be made. Then the whole list is taken out and placed
+ * anew, each member in the segment it is charged to: contiguous ones first, larger alignment before
+ * smaller, larger before smaller; what may be scattered fills the rest. That fits whenever the
+ * reckoning does. It is the last resort before a device is put in error.
+ */
+#include <stdlib.h>
+
+#include "vidmm/residency/repack.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/residency/eviction.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+static bool is_contiguous(const struct vidmm_allocation *allocation)
+{
+    return allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu;
+}
+
+static int by_difficulty(const void *a, const void *b)
+{
+    const struct vidmm_open *const x = *(const struct vidmm_open *const *)a;
+    const struct vidmm_open *const y = *(const struct vidmm_open *const *)b;
+    const struct vidmm_allocation *p = x->allocation;
+    const struct vidmm_allocation *q = y->allocation;
+
+    if (is_contiguous(p) != is_contiguous(q))
+        return is_contiguous(p) ? -1 : 1;
+    if (p->alignment != q->alignment)
+        return p->alignment > q->alignment ? -1 : 1;
+    if (p->pages != q->pages)
+        return p->pages > q->pages ? -1 : 1;
+    return x->listed_at < y->listed_at ? -1 : x->listed_at > y->listed_at;
+}
+
+/* What can be moved of the list, and what is missing of it. */
+static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *count)
+{
+    struct vidmm_open **list;
+    size_t listed = 0;
+
+    LIST_FOR(node, &device->residency)
+        listed++;
+    list = util_alloc((listed ? listed : 1) * sizeof(struct vidmm_open *));
+    *count = 0;
+    if (!list)
+        return NULL;
+    LIST_FOR(node, &device->residency) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
+        const struct vidmm_allocation *allocation = open->allocation;
+
+        if (allocation->offer.in_force || allocation->pins || allocation->view.lock_count)
+            continue;
+        /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
+         * was there before. */
+        if (!allocation->runs || (allocation->segment && victim_movable(allocation, true)))
+            list[(*count)++] = open;
+    }
+    return list;
+}
+
+static NTSTATUS repack(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+    struct vidmm_open **list;
+    size_t count;
+
+    if (!victim_device_idle(device)) {
+        vidmm->turn.suspend = device->process;
+        return STATUS_RETRY;
+    }
+    list = movable_list(device, &count);
+    if (!list)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
+    for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
+        status = placement_move_out(vidmm, list[i]->allocation, true);
+    /* Others would only be in the way, and be driven out one by one. */
+    for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)
+        if (device->charged[id])
+            status = eviction_clear(vidmm, id);
+    for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
+        status = placement_put(list[i]->allocation,
+                               list[i]->charge ? list[i]->charge : vidmm->aperture);
+    util_free(list);
+    return status;
+}
+
+NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation)
+{
+    NTSTATUS status = placement_bring_in(device->process->vidmm, allocation);
+
+    if (status == STATUS_NO_MEMORY && allocation->device_references)
+        status = repack(device);
+    return status;
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Residency lists: per device a list of allocations with a count each (RES-010). A client changes
+ * counts at once; the memory follows in the worker. No context of a device runs while an allocation
+ * of its list is missing, and every missing one is on device->missing_list, so that neither asking
+ * nor bringing in looks at what is there already.
+ *
+ * MakeResident is all or nothing and decides before it changes anything, from counters: does the
+ * list, with what is added, fit the segments together (device->charged), and is the process within
+ * its budget (budget.c)? Each entry is charged to the first segment of its placement order that has
+ * room in this reckoning. Placement itself may choose otherwise.
+ */
+#include "vidmm/residency/residency.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/residency/departure.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/paging/follow.h"
+#include "vidmm/record/follow_record.h"
+#include "vidmm/residency/open_place.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/paging_record.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/residency/readiness.h"
+#include "vidmm/residency/repack.h"
+#include "vidmm/record/run.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/record/vidmm_record.h"
+
+/* ---- the list ---- */
+
+void residency_add(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+    struct vidmm *vidmm = allocation->vidmm;
+
+    vidmm_assert_locked(open->allocation->vidmm);
+    list_push_back(&open->device->residency, &open->residency_link);
+    open->listed_at = ++vidmm->clock;
+    allocation->device_references++;
+    allocation->written = true; /* for all that is known */
+    departure_cancel(allocation);
+    if (!allocation->ready)
+        readiness_missing(open);
+    victim_update(allocation);
+}
+
+static void used_no_more(struct vidmm_device *device, struct follow *follow)
+{
+    struct vidmm_allocation *allocation = CONTAINER(follow, struct vidmm_open, use)->allocation;
+
+    (void)device;
+    allocation->users--;
+    if (allocation->victim.leave && allocation->device_references == 0 && allocation->runs)
+        departure_add(allocation);
+    victim_update(allocation);
+    paging_poke(allocation->vidmm);
+}
+
+static void off_the_list(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    list_remove(&open->residency_link);
+    budget_uncharge(open);
+    if (--allocation->device_references == 0)
+        allocation->victim.released_at = ++allocation->vidmm->clock;
+}
+
+void residency_unlist(struct vidmm_open *open)
+{
+    open->residency_count = 0;
+    off_the_list(open);
+    victim_update(open->allocation);
+    readiness_not_missing(open);
+}
+
+void residency_remove(struct vidmm_open *open, bool leave)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    vidmm_assert_locked(open->allocation->vidmm);
+    off_the_list(open);
+    if (allocation->device_references == 0)
+        allocation->victim.leave = leave;
+    /* RES-026: work queued before may use it still. */
+    if (!follow_pending(&open->use)) {
+        allocation->users++;
+        open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
+        follow_device(open->device, &open->use, used_no_more);
+    }
+    victim_update(allocation);
+    readiness_not_missing(open);
+}
+
+void residency_forget(struct vidmm_open *open)
+{
+    if (open->residency_count) {
+        open->residency_count = 0;
+        list_remove(&open->residency_link);
+        budget_uncharge(open);
+        open->allocation->device_references--;
+        readiness_not_missing(open);
+    }
+    if (follow_pending(&open->use)) {
+        follow_cancel(&open->use);
+        open->allocation->users--;
+    }
+    open->allocation->pins -= open->kept; /* PATCH-122: nobody finds it by its handle any more */
+    open->kept = 0;
+    victim_update(open->allocation);
+}
+
+/* ---- bringing in ---- */
+
+/* Everything that is missing, oldest first. What is moved out of the way for it is missing again,
+ * at the end of the list. */
+static NTSTATUS bring_in_missing(struct vidmm_device *device)
+{
+    struct list *node = device->missing_list.next;
+
+    while (node != &device->missing_list) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
+        struct list *next = node->next;
+        NTSTATUS status = open->allocation->resident ? STATUS_SUCCESS
+                                                     : repack_bring_in(device, open->allocation);
+
+        if (!NT_SUCCESS(status))
+            return status;
+        if (!list_empty(node))
+            node = node->next; /* on its way */
+        else if (next != &device->missing_list && !list_empty(next))
+            node = next; /* it was there at once, and has left the list */
+        else
+            node = device->missing_list.next;
+    }
+    return STATUS_SUCCESS;
+}
+
+void residency_fail_device(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    if (device->lost || vidmm->lost)
+        return;
+    device->tell_error = true;
+    if (list_empty(&device->tell_link))
+        list_push_back(&vidmm->tell_devices, &device->tell_link);
+    paging_tell(vidmm);
+}
+
+/* One MakeResident: what was missing of its list. */
+struct residency_job {
+    struct vidmm_device *device;
+    UINT count;
+    struct vidmm_allocation *allocation[]; /* held */
+};
+
+static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
+{
+    const struct residency_job *job = arg;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    (void)vidmm;
+    if (job->device->lost)
+        return STATUS_DEVICE_REMOVED;
+    job->device->displaced = false;
+    for (UINT i = 0; i < job->count && NT_SUCCESS(status); i++) {
+        struct vidmm_allocation *allocation = job->allocation[i];
+
+        if (!allocation->gone && !allocation->destroyed && allocation->device_references &&
+            !allocation->offer.in_force)
+            status = repack_bring_in(job->device, allocation);
+    }
+    if (NT_SUCCESS(status) && job->device->displaced)
+        status = bring_in_missing(job->device); /* what was moved out of the way */
+    if (!NT_SUCCESS(status) && status != STATUS_RETRY)
+        residency_fail_device(job->device); /* RES-040 */
+    return status;
+}
+
+static void make_resident_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct residency_job *job = arg;
+
+    (void)vidmm;
+    (void)status;
+    for (UINT i = 0; i < job->count; i++)
+        allocation_unhold(job->allocation[i]);
+    util_free(job);
+}
+
+/* Room for a list of `count`; NULL: out of memory. */
+static struct residency_job *job_new(struct vidmm_device *device, UINT count)
+{
+    struct residency_job *job;
+    uint64_t bytes;
+
+    if (ckd_mul(&bytes, (uint64_t)count, sizeof(job->allocation[0])) ||
+        ckd_add(&bytes, bytes, sizeof(*job)))
+        return NULL;
+    job = util_alloc(bytes);
+    if (job) {
+        job->device = device;
+        job->count = 0;
+    }
+    return job;
+}
+
+static void job_add(struct residency_job *job, struct vidmm_allocation *allocation)
+{
+    allocation_hold(allocation);
+    job->allocation[job->count++] = allocation;
+}
+
+struct residency_job *residency_job_new(struct vidmm_device *device, UINT count)
+{
+    return job_new(device, count);
+}
+
+void residency_job_add(struct residency_job *job, struct vidmm_open *open)
+{
+    if (open->residency_count && !open->allocation->ready)
+        job_add(job, open->allocation);
+}
+
+NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job,
+                            uint64_t *fence)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (job->count) {
+        status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
+        if (NT_SUCCESS(status))
+            return STATUS_PENDING;
+    }
+    make_resident_done(queue->base.vidmm, job, status);
+    return status;
+}
+
+/* ---- MakeResident ---- */
+
+/* Count every listed allocation; those that get on the list are charged. On failure nothing has
+ * changed. */
+static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                          bool over_budget, uint64_t *bytes_to_trim)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+    UINT done;
+
+    for (done = 0; done < count; done++) {
+        struct vidmm_open *open = open_find(device, list[done]);
+
+        if (open->residency_count == 0) {
+            status = budget_charge(open, over_budget);
+            if (!NT_SUCCESS(status))
+                break;
+        }
+        open->residency_count++;
+    }
+    if (NT_SUCCESS(status))
+        return status;
+    *bytes_to_trim = budget_excess(device, list + done, count - done);
+    while (done--) {
+        struct vidmm_open *open = open_find(device, list[done]);
+
+        if (--open->residency_count == 0)
+            budget_uncharge(open);
+    }
+    return status;
+}
+
+static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = open_find(device, list[i]);
+
+        if (--open->residency_count == 0) {
+            if (list_empty(&open->residency_link))
+                budget_uncharge(open);
+            else
+                residency_remove(open, false);
+        }
+    }
+}
+
+/* Put what is new on the list, and what is not there yet into the job. */
+static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                     struct residency_job *job)
+{
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = open_find(device, list[i]);
+
+        if (list_empty(&open->residency_link))
+            residency_add(open);
+        residency_job_add(job, open);
+    }
+}
+
+static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HANDLE *list,
+                                    UINT count, D3DDDI_MAKERESIDENT_FLAGS flags)
+{
+    if (flags.Reserved || (flags.MustSucceed && !flags.CantTrimFurther))
+        return STATUS_INVALID_PARAMETER; /* RES-012, RES-020 */
+    for (UINT i = 0; i < count; i++)
+        if (!open_find(device, list[i]))
+            return STATUS_INVALID_PARAMETER;
+    return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list,
+                             UINT count, D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence,
+                             uint64_t *bytes_to_trim)
+{
+    struct vidmm_device *device = queue->base.device;
+    struct vidmm *vidmm = queue->base.vidmm;
+    struct residency_job *job;
+    uint64_t trim = 0;
+    NTSTATUS status;
+
+    *fence = 0;
+    *bytes_to_trim = 0;
+    job = job_new(device, count); /* first, so that a failure changes nothing */
+    if (!job)
+        return STATUS_NO_MEMORY;
+    sim_mutex_lock(&vidmm->lock);
+    status = check_make_resident(device, list, count, flags);
+    if (NT_SUCCESS(status)) {
+        status = count_all(device, list, count, flags.CantTrimFurther, &trim);
+        if (status == STATUS_NO_MEMORY && flags.MustSucceed)
+            residency_fail_device(device); /* RES-020 */
+    }
+    if (NT_SUCCESS(status)) {
+        list_all(device, list, count, job);
+        status = residency_job_post(queue, job, fence);
+        if (!NT_SUCCESS(status))
+            uncount_all(device, list, count);
+    } else {
+        util_free(job);
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    if (status == STATUS_NO_MEMORY)
+        *bytes_to_trim = trim;
+    return status;
+}
+
+/* ---- Evict ---- */
+
+/* RES-025: every count suffices, duplicates included. */
+static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    bool ok = true;
+    UINT seen = 0;
+
+    for (; seen < count && ok; seen++) {
+        struct vidmm_open *open = open_find(device, list[seen]);
+
+        if (!open)
+            break;
+        ok = ++open->mark <= open->residency_count;
+    }
+    ok = ok && seen == count;
+    while (seen--)
+        open_find(device, list[seen])->mark = 0;
+    return ok;
+}
+
+NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                     D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    sim_mutex_lock(&vidmm->lock);
+    if (!flags.Reserved && check_evict(device, list, count)) {
+        for (UINT i = 0; i < count; i++) {
+            struct vidmm_open *open = open_find(device, list[i]);
+
+            if (flags.NotWrittenTo)
+                open->allocation->written =
+                    false; /* counts only where a system copy exists (RES-029) */
+            if (--open->residency_count == 0)
+                residency_remove(open, !flags.EvictOnlyIfNecessary);
+        }
+        *bytes_to_trim = budget_over(device->process);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+/* ---- before a submission ---- */
+
+static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_device *device = arg;
+    NTSTATUS status;
+
+    (void)vidmm;
+    if (device->lost)
+        return STATUS_DEVICE_REMOVED;
+    status = bring_in_missing(device);
+    if (!NT_SUCCESS(status) && status != STATUS_RETRY)
+        residency_fail_device(device);
+    return status;
+}
+
+static void prepare_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct vidmm_device *device = arg;
+
+    (void)vidmm;
+    (void)status;
+    device->preparing = false;
+    /* Something was taken away again before all of it had arrived: once more. */
+    if (device->held && device->missing && !device->lost && NT_SUCCESS(status))
+        residency_prepare(device);
+}
+
+void residency_prepare(struct vidmm_device *device)
+{
+    if (device->preparing)
+        return;
+    device->preparing = true;
+    device->prepare_job = (struct paging_job){
+        .fn = prepare_job, .release = prepare_done, .arg = device};
+    paging_job_post(&device->prepare, &device->prepare_job);
+}
+
+/* Without the lock: nothing here can be interrupted, and the scheduler may hold back whoever holds
+ * it. */
+bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    (void)context; /* its own allocations are pinned (vidmm_context_prepare) */
+    if (device->missing == 0) {
+        device->used_at = ++vidmm->clock;
+        if (device->granted_until) {
+            device->granted_until = 0;
+            paging_poke(vidmm);
+        }
+        return true;
+    }
+    device->held = true;
+    residency_prepare(device);
+    return false;
+}
+
+/* ---- where an allocation is ---- */
+
+bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+    const struct vidmm *vidmm = allocation->vidmm;
+    UINT segment = allocation->segment;
+
+    *place = (struct vidmm_place){.device_specific = open->driver_handle};
+    if (!allocation->ready)
+        return false;
+    place->resident = true;
+    place->segment = segment;
+    if (segment == 0)
+        return true;
+    if (segment_is_aperture(&vidmm->segment[segment]))
+        place->physical = vidmm->segment[segment].base + (allocation->aperture.first << PAGE_BITS);
+    else if (allocation->run_count == 1)
+        place->physical = vidmm->segment[segment].base + (allocation->runs[0].first << PAGE_BITS);
+    return true;
+}
+
+bool vidmm_open_accessed_physically(const struct vidmm_open *open)
+{
+    return open->allocation->accessed_physically;
+}
+
+uint64_t vidmm_open_bytes(const struct vidmm_open *open)
+{
+    return open->allocation->bytes;
+}
+
+bool vidmm_open_on_residency_list(const struct vidmm_open *open)
+{
+    return open->residency_count != 0 || (!list_empty(&open->dying_link) && open->allocation->ready);
+}
+
+bool vidmm_open_locked(const struct vidmm_open *open)
+{
+    return open->allocation->view.lock_count != 0;
+}
+
+bool vidmm_open_cpu_visible(const struct vidmm_open *open)
+{
+    return open->allocation->cpu_visible;
+}
+
+bool vidmm_open_read_only(const struct vidmm_open *open)
+{
+    return open->read_only;
+}
+
+bool vidmm_open_offered(const struct vidmm_open *open)
+{
+    return open->allocation->offer.in_force;
+}
+
+struct vidmm_device *vidmm_open_device(const struct vidmm_open *open)
+{
+    return open->device;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The orders in which eviction looks for victims (eviction.c), and whether an allocation may lose
+ * its memory now. An allocation stands in the order of its segment, or of the devices that list it,
+ * and is put where it belongs by victim_update whenever its place, references or priority change.
+ */
+#include "vidmm/residency/victim.h"
+#include "util/list.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "util/order.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/record/vidmm_record.h"
+
+enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
+
+/* ---- the orders ---- */
+
+static uint64_t offer_rank(const struct vidmm_allocation *allocation)
+{
+    switch (allocation->offer.priority) {
+    case D3DKMT_OFFER_PRIORITY_LOW:
+        return 0;
+    case D3DKMT_OFFER_PRIORITY_HIGH:
+        return 2;
+    case D3DKMT_OFFER_PRIORITY_AUTO: /* RES-066: by the eviction priority */
+        return allocation->priority < D3DDDI_ALLOCATIONPRIORITY_NORMAL    ? 0
+               : allocation->priority == D3DDDI_ALLOCATIONPRIORITY_NORMAL ? 1
+                                                                          : 2;
+    default:
+        return 1;
+    }
+}
+
+static uint64_t victim_key(const struct vidmm_allocation *allocation)
+{
+    uint64_t class = allocation->view.lock_count ? VICTIM_LOCKED : VICTIM_UNLISTED;
+
+    if (allocation->offer.in_force)
+        return (uint64_t)VICTIM_OFFERED << 34 | offer_rank(allocation) << 32 | allocation->priority;
+    return class << 34 | allocation->priority;
+}
+
+static void take_out(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    if (allocation->victim.segment)
+        order_remove(&vidmm->segment[allocation->victim.segment].victims, &allocation->victim.node);
+    if (allocation->victim.leaving_segment)
+        vidmm->segment[allocation->victim.leaving_segment].leaving--;
+    allocation->victim.segment = allocation->victim.leaving_segment = 0;
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->ordered)
+            order_remove(&open->device->listed[open->order_segment], &open->order);
+        open->ordered = false;
+    }
+}
+
+void victim_update(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    UINT segment = allocation->segment;
+
+    vidmm_assert_locked(vidmm);
+    take_out(allocation);
+    if (!allocation->runs || segment == 0 || allocation->pins || allocation->destroyed)
+        return;
+    if (allocation->device_references == 0 || allocation->offer.in_force) {
+        if (allocation->users) {
+            vidmm->segment[segment].leaving++;
+            allocation->victim.leaving_segment = segment;
+        } else {
+            order_insert(&vidmm->segment[segment].victims, &allocation->victim.node,
+                         victim_key(allocation), allocation->victim.released_at);
+            allocation->victim.segment = segment;
+        }
+        return;
+    }
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (!open->residency_count)
+            continue;
+        order_insert(&open->device->listed[segment], &open->order, allocation->priority,
+                     open->listed_at);
+        open->order_segment = segment;
+        open->ordered = true;
+    }
+}
+
+/* ---- who may lose memory ---- */
+
+bool victim_device_idle(struct vidmm_device *device)
+{
+    const struct vidmm *vidmm = device->process->vidmm;
+
+    return device->lost || device->process->suspended ||
+           vidmm->scheduler->device_done(device, vidmm->scheduler->device_ticket(device));
+}
+
+NTSTATUS victim_need_idle(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    if (allocation->users)
+        return STATUS_RETRY;
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (!open->residency_count || victim_device_idle(open->device))
+            continue;
+        vidmm->turn.suspend = open->device->process;
+        return STATUS_RETRY;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does
+ * not protect it. */
+bool victim_movable(const struct vidmm_allocation *allocation, bool own)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+
+    if (allocation->users || allocation->view.lock_count || allocation->pins)
+        return false;
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->residency_count &&
+            ((open->device == vidmm->turn.requester && !own) || !victim_device_idle(open->device)))
+            return false;
+    }
+    return true;
+}

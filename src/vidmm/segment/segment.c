@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free
+ * pages per segment. */
+#include "vidmm/segment/segment.h"
+#include "bus/bus.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/run.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_record.h"
+
+/* ---- taking ---- */
+
+static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages,
+                                bool from_end, struct vidmm_run *run)
+{
+    const struct extent_request request = {
+        .size = pages, .align = align_pages, .from_end = from_end};
+    uint64_t start;
+
+    if (!extent_take(&segment->free, &request, &start))
+        return segment->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+    *run = (struct vidmm_run){.segment = segment->id, .first = start, .pages = pages};
+    return STATUS_SUCCESS;
+}
+
+/* The largest aligned piece of at most `want` pages. */
+static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_t align_pages,
+                           bool from_end, struct vidmm_run *run)
+{
+    uint64_t largest = extent_largest(&segment->free);
+    uint64_t pages = want <= largest ? want : align_down(largest, align_pages);
+
+    while (pages) {
+        NTSTATUS status = take_contiguous(segment, pages, align_pages, from_end, run);
+
+        if (status != STATUS_NO_MEMORY)
+            return status;
+        /* The largest range is not aligned well enough. */
+        pages = pages <= align_pages
+                    ? 0
+                    : align_down(pages / 2 > align_pages ? pages / 2 : align_pages, align_pages);
+    }
+    return STATUS_NO_MEMORY;
+}
+
+static void give_runs(struct vidmm_segment *segment, const struct vidmm_run *runs, uint32_t count)
+{
+    /* Whole takes: never fails. */
+    for (uint32_t i = 0; i < count; i++)
+        extent_give(&segment->free, runs[i].first, runs[i].pages);
+}
+
+static NTSTATUS take_scattered(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages,
+                               bool from_end, struct vidmm_run **out, uint32_t *out_count)
+{
+    struct vidmm_run *runs = NULL;
+    uint32_t count = 0;
+    uint32_t capacity = 0;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (segment->free.free_units < pages)
+        return STATUS_NO_MEMORY;
+    while (pages) {
+        if (count == capacity) {
+            struct vidmm_run *grown;
+
+            capacity = capacity ? capacity * 2 : 1;
+            grown = util_realloc(runs, capacity * sizeof(*runs));
+            if (!grown) {
+                status = STATUS_INSUFFICIENT_RESOURCES;
+                break;
+            }
+            runs = grown;
+        }
+        status = take_piece(segment, pages, align_pages, from_end, &runs[count]);
+        if (!NT_SUCCESS(status))
+            break;
+        pages -= runs[count++].pages;
+    }
+    if (!NT_SUCCESS(status)) {
+        give_runs(segment, runs, count);
+        util_free(runs);
+        return status;
+    }
+    *out = runs;
+    *out_count = count;
+    return STATUS_SUCCESS;
+}
+
+static uint64_t align_pages_of(const struct vidmm_segment *segment, uint64_t align_bytes)
+{
+    uint64_t align = align_bytes > segment->page_bytes ? align_bytes
+                                                       : segment->page_bytes; /* ALLOC-028 */
+
+    return align >> PAGE_BITS;
+}
+
+/* Pages that a request takes in this segment: whole pages of its own size. */
+uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages)
+{
+    return align_up(pages, segment->page_bytes >> PAGE_BITS);
+}
+
+NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                      bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count)
+{
+    uint64_t align_pages = align_pages_of(segment, align_bytes);
+    NTSTATUS status;
+
+    pages = segment_pages(segment, pages);
+    if (contiguous) {
+        struct vidmm_run *run = util_alloc(sizeof(*run));
+
+        if (!run)
+            return STATUS_INSUFFICIENT_RESOURCES;
+        status = take_contiguous(segment, pages, align_pages, from_end, run);
+        if (!NT_SUCCESS(status)) {
+            util_free(run);
+            return status;
+        }
+        *runs = run;
+        *run_count = 1;
+    } else {
+        /* Pieces keep the alignment only where it is more than the segment's page: then every block
+         * of that size does. */
+        status = take_scattered(segment, pages, align_pages, from_end, runs, run_count);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    segment->mapped_bytes += pages << PAGE_BITS;
+    return STATUS_SUCCESS;
+}
+
+void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count)
+{
+    vidmm_assert_locked(vidmm);
+    for (uint32_t i = 0; i < run_count; i++) {
+        struct vidmm_segment *segment = &vidmm->segment[runs[i].segment];
+
+        extent_give(&segment->free, runs[i].first, runs[i].pages);
+        segment->mapped_bytes -= runs[i].pages << PAGE_BITS;
+        segment->space_appeared = true;
+    }
+    paging_poke(vidmm);
+}
+
+/* ---- the host's own ---- */
+
+NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
+                             struct vidmm_run *run)
+{
+    struct vidmm_segment *segment = &vidmm->segment[id];
+    struct room_request room = {
+        .segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
+    NTSTATUS status;
+
+    pages = room.pages = segment_pages(segment, pages);
+    for (;;) {
+        status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
+        if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
+            break;
+        status = vidmm->room_maker->make_room(vidmm, &room);
+        if (!NT_SUCCESS(status))
+            break;
+    }
+    if (NT_SUCCESS(status)) {
+        segment->mapped_bytes += pages << PAGE_BITS;
+        segment->pinned_bytes += pages << PAGE_BITS;
+    }
+    return status;
+}
+
+void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run)
+{
+    vidmm->segment[run->segment].pinned_bytes -= run->pages << PAGE_BITS;
+    segment_give(vidmm, run, 1);
+}
+
+void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
+{
+    const struct vidmm_segment *segment = &vidmm->segment[id];
+    uint8_t *bytes;
+
+    if (!segment_cpu_visible(segment) || !vidmm->config.device)
+        return NULL;
+    if (segment->in_ram)
+        return ram_direct(vidmm->config.ram, (struct phys_addr){segment->cpu.value + offset});
+    bytes = bus_device_memory(vidmm->config.device, segment->bar);
+    return bytes ? bytes + segment->bar_offset + offset : NULL;
+}
+
+/* ---- questions ---- */
+
+bool segment_aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                              uint64_t bytes)
+{
+    return bytes <= segment->commit_limit - segment->mapped_bytes &&
+           bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
+}
+
+D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id)
+{
+    const struct vidmm_segment *segment = &vidmm->segment[id ? id : vidmm->aperture];
+
+    if (segment->flags.LocalBudgetGroup)
+        return D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
+    if (segment->flags.NonLocalBudgetGroup)
+        return D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL;
+    if (id && !segment_is_aperture(segment))
+        return D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
+    for (UINT i = 1; i <= vidmm->segment_count; i++)
+        if (!segment_is_aperture(&vidmm->segment[i]) && vidmm->segment[i].flags.ApplicationTarget)
+            return D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL;
+    return D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
+}
+
+uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    uint64_t bytes = 0;
+
+    for (UINT id = 1; id <= vidmm->segment_count; id++) {
+        const struct vidmm_segment *segment = &vidmm->segment[id];
+
+        if (!segment->flags.ApplicationTarget || segment_group(vidmm, id) != group)
+            continue;
+        if (segment_is_aperture(segment))
+            bytes += segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                                   : vidmm->aperture_limit;
+        else
+            bytes += segment->bytes - segment->bad_bytes - segment->pinned_bytes;
+    }
+    return bytes;
+}
+
+unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
+                       UINT *down)
+{
+    UINT left = allocation->segments.supported;
+    unsigned count = 0;
+
+    *down = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        UINT id = allocation->segments.preferred[i];
+
+        if (id == 0 || !(left & segment_bit(id)))
+            continue;
+        left &= ~segment_bit(id);
+        if (allocation->segments.preferred_down >> i & 1)
+            *down |= 1u << count;
+        order[count++] = id;
+    }
+    for (UINT id = 1; id <= allocation->vidmm->segment_count; id++) {
+        if (!(left & segment_bit(id)))
+            continue;
+        if (allocation->flags.FromEndOfSegment)
+            *down |= 1u << count;
+        order[count++] = id;
+    }
+    return count;
+}

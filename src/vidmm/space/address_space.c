@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Theory of operation
+ *
+ *   A GPU virtual address space is a set of ranges (who owns which addresses), and inside each
+ *   range a set of pieces (what its pages say). Pages without a piece are in the range's initial
+ *   state.
+ *
+ *        range   |------- reservation, ZERO -------|   |-- Map of A --|
+ *        pieces        [A 0..3]   [no access]           [A 8....11]      A 0: page 0 of A
+ *        entries  Z  Z  a a a a  Z  .  .  Z  Z  Z        a  a  a  a
+ *
+ *   The records come first and are always right: they change in the client's call, under the lock.
+ *   Entries follow, by operations that only the builder's fiber may append (paging.h). There
+ *   are three ways from one to the other:
+ *
+ *     at once       nothing to write: the pages are invalid before and after (the allocation is
+ *                   not resident). No operation, no job; fence value 0
+ *     by a job      the piece waits outside the tree (va_job) until its turn in the paging queue,
+ *                   then it is put in place and written. Its tables are held from the start, so
+ *                   the job cannot fail. A range that is freed meanwhile takes its waiting pieces
+ *                   along: the job then does nothing. If an allocation is destroyed, pieces of it
+ *                   that wait become pages in the initial state of their range
+ *     by cleaning   a freed range gives its addresses back at once, but stays on the space's
+ *                   `freed` list as the note that its entries are to be invalidated. Every writer
+ *                   starts with spaces_clean, so that entries of an old range are gone (and the
+ *                   TLB flushed) before any entry of a new one is written (GPUVA-121), whatever
+ *                   paging queue either comes by
+ *
+ *   Since all operations of an adapter run in the order they were built, what a job builds is in
+ *   force for everything that waits for the job's fence value.
+ *
+ *   Where things stand
+ *
+ *     0         span       internal range, if the driver names one             end
+ *     | invalid |  lowest fitting place first ...   |####|     ... host's own  |
+ *
+ *   The first leaf span is never given out (GPUVA-057, GPUVA-058). Free addresses are an extent
+ *   tree, ranges a balanced tree, the pieces of a range another (of one node, as a rule, which is
+ *   part of the range): every call costs O(log n).
+ */
+#include "vidmm/space/address_space.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_op.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/space/root_table.h"
+#include "vidmm/space/va_piece.h"
+#include "vidmm/space/va_range.h"
+
+#include <string.h>
+
+HANDLE space_process_handle(const struct vidmm_space *space)
+{
+    return space->process->driver_handle;
+}
+
+void space_retain(struct vidmm_space *space)
+{
+    space->references++;
+}
+
+void space_release(struct vidmm_space *space)
+{
+    if (--space->references > 0)
+        return;
+    slab_finish(&space->range_slab);
+    slab_finish(&space->piece_slab);
+    util_free(space);
+}
+
+/* ---- life ---- */
+
+static NTSTATUS root_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_space *space = arg;
+
+    (void)vidmm;
+    return space->root ? STATUS_SUCCESS : root_create(space);
+}
+
+NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
+                      struct vidmm_space **out)
+{
+    struct vidmm_space *space;
+    uint64_t low;
+    NTSTATUS status;
+
+    *out = NULL;
+    space = util_zalloc(1, sizeof(*space));
+    if (!space)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    space->vidmm = vidmm;
+    space->mmu = vidmm->mmu;
+    space->process = process;
+    space->records = &va_piece_records;
+    space->paging = paging;
+    space->references = 1;
+    slab_init(&space->range_slab, sizeof(struct va_range));
+    slab_init(&space->piece_slab, sizeof(struct va_piece));
+    list_init(&space->freed);
+    list_init(&space->unclean);
+    list_init(&space->doomed);
+    list_init(&space->windows);
+    sim_waitq_init(&space->announced);
+    extent_tree_init(&space->free);
+    low = paging ? 1 : space->mmu->geometry.span;
+    status = STATUS_INSUFFICIENT_RESOURCES;
+    if (extent_give(&space->free, low, (paging ? space->mmu->end : space->mmu->geometry.end) - low))
+        status = root_create(space);
+    list_push_back(&space->mmu->spaces, &space->link);
+    if (status == STATUS_NO_MEMORY && !paging_may_build(vidmm)) {
+        sim_mutex_unlock(&vidmm->lock); /* the worker may evict to make room */
+        status = paging_run(vidmm, root_job, space);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    if (!NT_SUCCESS(status)) {
+        list_remove(&space->link);
+        extent_tree_finish(&space->free);
+        space_release(space);
+        return status;
+    }
+    *out = space;
+    return STATUS_SUCCESS;
+}
+
+/* Nothing of the space can be reached by the GPU afterwards (GPUVA-038, GPUVA-153). */
+static NTSTATUS shut_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_space *space = arg;
+
+    spaces_clean(vidmm);
+    if (space->root && space->root->ready && !vidmm->lost && !space->closing) {
+        if (space->mmu->geometry.caps.ExplicitPageTableInvalidation)
+            tables_write(space, 0, space->paging ? space->mmu->end : space->mmu->geometry.end,
+                         &(struct entry_source){.state = ENTRY_INVALID});
+        table_invalidate_all(space->root, false);
+        space->flush_first = space->flush_end = 0;
+        (void)tables_settle(space);
+        table_flush(space, 0, 0); /* all of it (GPUVA-217) */
+    }
+    if (space->root)
+        table_abandon(space->root);
+    space->root = NULL;
+    return STATUS_SUCCESS;
+}
+
+void space_destroy(struct vidmm_space *space)
+{
+    struct vidmm *vidmm = space->vidmm;
+    struct span_node *node;
+
+    space->closing = space_immediate(space);
+    while ((node = span_first(&space->ranges)) != NULL)
+        (void)range_free(CONTAINER(node, struct va_range, span));
+    if (paging_may_build(vidmm)) {
+        (void)shut_job(vidmm, space);
+        (void)paging_settle(vidmm);
+    } else {
+        sim_mutex_unlock(&vidmm->lock);
+        (void)paging_run(vidmm, shut_job, space);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    if (space->root)
+        table_abandon(space->root); /* the worker did not run the job: the adapter stopped */
+    space->root = NULL;
+    list_remove(&space->unclean);
+    list_remove(&space->link);
+    extent_tree_finish(&space->free);
+    space_release(space);
+}
+
+/* ---- cleaning ---- */
+
+static void clean(struct vidmm_space *space)
+{
+    struct list *node;
+
+    while ((node = list_pop_front(&space->freed)) != NULL) {
+        struct va_range *range = CONTAINER(node, struct va_range, freed);
+        struct entry_source invalid = {.state = ENTRY_INVALID,
+                                       .protection = range->driver_protection};
+
+        if (!space->closing)
+            tables_write(space, range->span.first, range->span.pages, &invalid);
+        range_forget(range);
+    }
+    (void)tables_settle(space);
+}
+
+void spaces_clean(struct vidmm *vidmm)
+{
+    struct list *node;
+
+    paging_assert_builder(vidmm);
+    while (vidmm->mmu && (node = list_pop_front(&vidmm->mmu->unclean)) != NULL)
+        clean(CONTAINER(node, struct vidmm_space, unclean));
+}
+
+static NTSTATUS clean_job(struct vidmm *vidmm, void *arg)
+{
+    (void)arg;
+    spaces_clean(vidmm);
+    return STATUS_SUCCESS;
+}
+
+static void clean_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct vidmm_space *space = arg;
+
+    (void)vidmm;
+    (void)status;
+    space->cleaning = false;
+    space_release(space);
+}
+
+void space_clean_later(struct vidmm_space *space)
+{
+    struct vidmm *vidmm = space->vidmm;
+
+    if (paging_may_build(vidmm)) {
+        spaces_clean(vidmm);
+        (void)paging_flush(vidmm, NULL);
+        return;
+    }
+    if (space->cleaning)
+        return;
+    space_retain(space);
+    space->cleaning = true;
+    space->clean_job = (struct paging_job){.fn = clean_job, .release = clean_done, .arg = space};
+    paging_job_post(&space->mmu->chores, &space->clean_job);
+}
+
+/* ---- the host's own mappings ---- */
+
+static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, uint32_t run_count)
+{
+    range->runs = util_alloc(run_count * sizeof(*runs));
+    if (!range->runs)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    memcpy(range->runs, runs, run_count * sizeof(*runs));
+    range->run_count = run_count;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool commands,
+                            struct gpu_va *va)
+{
+    struct va_request request = {
+        .internal = true, .low = low >> PAGE_BITS, .high = high >> PAGE_BITS};
+    struct va_piece values = {.state = ENTRY_PAGES}, *piece;
+    struct va_range *range;
+    NTSTATUS status;
+
+    for (uint32_t i = 0; i < run_count; i++)
+        request.pages += runs[i].pages;
+    status = range_create(space, RANGE_INTERNAL, &request, &range);
+    if (!NT_SUCCESS(status))
+        return status;
+    range->coherent = !space->paging;
+    values.span = (struct span_node){.first = range->span.first, .pages = range->span.pages};
+    values.protection = commands ? 3 : 1; /* Write, Execute: GPUVA-194 */
+    status = keep_runs(range, runs, run_count);
+    if (NT_SUCCESS(status))
+        status = root_cover(space, span_end(&range->span));
+    if (NT_SUCCESS(status))
+        status = piece_create(range, &values, &piece);
+    if (!NT_SUCCESS(status)) {
+        range_discard(range);
+        return status;
+    }
+    spaces_clean(space->vidmm);
+    piece_apply(piece, NULL);
+    piece_write(piece);
+    status = tables_settle(space);
+    if (NT_SUCCESS(status))
+        va->value = range->span.first << PAGE_BITS;
+    else
+        (void)range_free(range);
+    return status;
+}
+
+void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages)
+{
+    struct va_range *range = range_at(space, va.value >> PAGE_BITS);
+
+    (void)pages;
+    if (range && range->kind == RANGE_INTERNAL && range_free(range))
+        spaces_clean(space->vidmm);
+}
+
+/* ---- after a loss of content ---- */
+
+NTSTATUS space_rebuild_all(struct vidmm *vidmm)
+{
+    struct gpu_mmu *mmu = vidmm->mmu;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!mmu)
+        return status;
+    LIST_FOR(node, &mmu->spaces) {
+        struct vidmm_space *space = CONTAINER(node, struct vidmm_space, link);
+        NTSTATUS settled;
+
+        if (space->paging)
+            continue;
+        tables_rebuild(space);
+        settled = tables_settle(space);
+        status = NT_SUCCESS(status) ? settled : status;
+    }
+    spaces_clean(vidmm);
+    return status;
+}

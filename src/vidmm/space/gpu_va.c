@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What clients ask of their GPU virtual address space: map, reserve, free; and the driver's
+ * reservation.
+ *
+ * A request is checked and published in the caller's thread: addresses, tables and records. What
+ * has to be written goes to the paging queue as a job that cannot fail (address_space.c). When
+ * tables find no room, or the root must grow, the same is done by the worker, which may evict and
+ * may suspend contexts (map_on_worker).
+ */
+#include "vidmm/space/gpu_va.h"
+#include "ddi/client_handle.h"
+#include "nt/base/kprocess.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/space/root_table.h"
+#include "vidmm/space/va_context_map.h"
+#include "vidmm/space/va_neighbour.h"
+#include "vidmm/space/va_piece.h"
+#include "vidmm/space/va_range.h"
+#include "vidmm/record/vidmm_record.h"
+
+#include <stdlib.h>
+
+#define RESERVE_BYTES 65536u /* GPUVA-106 */
+
+typedef D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection_type;
+
+/* One map or reserve request on its way. */
+struct va_call {
+    struct vidmm_process *process;
+    struct vidmm_space *space;
+    struct vidmm_paging_queue *queue; /* NULL: completed before return */
+    enum range_kind kind;
+    struct va_request request;
+    struct va_piece values; /* of the piece; state of the range if it gets none */
+    D3DKMT_HANDLE handle;   /* allocation, or 0 */
+    bool no_commit;
+    bool fresh; /* the range is this call's */
+    struct va_range *range;
+    struct va_piece *piece;
+    struct va_piece *spare;
+    uint64_t fence;
+    bool for_worker;                    /* failed for something that the worker can do */
+    struct va_context_map *context_map; /* to be told why; or NULL */
+};
+
+/* ---- arguments ---- */
+
+static bool aligned(uint64_t value, uint64_t unit)
+{
+    return value % unit == 0;
+}
+
+/* GPUVA-087. */
+static NTSTATUS check_protection(protection_type protection)
+{
+    bool nothing = protection.Zero || protection.NoAccess;
+
+    if (protection.SystemUseOnly || protection.Reserved)
+        return STATUS_INVALID_PARAMETER;
+    if (nothing &&
+        (protection.Write || protection.Execute || (protection.Zero && protection.NoAccess)))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+/* The place of a request in pages (GPUVA-061, GPUVA-077, GPUVA-080, GPUVA-081). */
+static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint64_t low,
+                            uint64_t high, uint64_t pages, uint64_t unit, struct va_request *request)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    uint64_t end;
+
+    if (pages > UINT64_MAX >> PAGE_BITS)
+        return STATUS_INVALID_PARAMETER;
+    *request = (struct va_request){.base = base >> PAGE_BITS, .pages = pages};
+    if (base != 0) {
+        if (!aligned(base, unit) || request->base < geometry->span ||
+            ckd_add(&end, request->base, pages) || end > geometry->end)
+            return STATUS_INVALID_PARAMETER; /* GPUVA-058 */
+        return STATUS_SUCCESS;
+    }
+    if (!aligned(low, unit) || !aligned(high, unit) || ckd_add(&end, low, pages << PAGE_BITS))
+        return STATUS_INVALID_PARAMETER;
+    if (high != 0 && high >> PAGE_BITS > geometry->end)
+        high = geometry->end << PAGE_BITS;
+    if (high != 0 && end > high)
+        return STATUS_INVALID_PARAMETER;
+    request->low = low >> PAGE_BITS;
+    request->high = high >> PAGE_BITS;
+    return STATUS_SUCCESS;
+}
+
+static struct vidmm_allocation *find_allocation(const struct vidmm_process *process,
+                                                D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, DDI_CLIENT_ALLOCATION);
+
+    if (!open || open->device->process != process || open->allocation->destroyed)
+        return NULL;
+    return open->allocation;
+}
+
+/* GPUVA-101 to GPUVA-103: a unique driver protection binds every other mapping of the same
+ * pages. */
+static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
+                                uint64_t pages, uint64_t protection)
+{
+    LIST_FOR(node, &allocation->mappings) {
+        const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
+
+        if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
+            return false; /* unique ones stand in front */
+        if (piece->driver_protection != protection &&
+            ranges_overlap(piece->offset, piece->span.pages, offset, pages))
+            return true;
+    }
+    return false;
+}
+
+/* The allocation of the call, as it is now. */
+static NTSTATUS bind_allocation(struct va_call *call)
+{
+    struct va_piece *values = &call->values;
+
+    if (values->state != ENTRY_PAGES)
+        return STATUS_SUCCESS;
+    if (call->handle)
+        values->allocation = find_allocation(call->process, call->handle);
+    if (!values->allocation ||
+        !range_inside(values->offset, call->request.pages, values->allocation->pages))
+        return STATUS_INVALID_PARAMETER;
+    if (protection_conflict(values->allocation, values->offset, call->request.pages,
+                            values->driver_protection)) {
+        if (call->context_map)
+            call->context_map->conflict = true;
+        return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- publishing ---- */
+
+/* May a client's map change pages inside the range (GPUVA-053, GPUVA-078, GPUVA-079, GPUVA-088)? */
+static bool may_overlay(const struct va_range *range, const struct va_call *call)
+{
+    if (call->request.base + call->request.pages > span_end(&range->span))
+        return false;
+    switch (range->kind) {
+    case RANGE_MAP:
+        return call->values.state == ENTRY_PAGES;
+    case RANGE_RESERVATION:
+        return true;
+    case RANGE_DRIVER:
+        return range->user_mapping;
+    default:
+        return false;
+    }
+}
+
+static void unpublish(struct va_call *call)
+{
+    if (call->piece)
+        piece_discard(call->piece);
+    if (call->spare)
+        slab_give(&call->space->piece_slab, call->spare);
+    if (call->range && call->fresh) {
+        if (call->range->initial == ENTRY_ZERO) {
+            tables_drop_edge(call->space, call->range->span.first);
+            tables_drop_edge(call->space, span_end(&call->range->span));
+            tables_prune(call->space, call->range->span.first, call->range->span.pages);
+        }
+        range_discard(call->range);
+    }
+    call->piece = call->spare = NULL;
+    call->range = NULL;
+}
+
+/* The root reaches the new range; on the worker it may have to grow, and then the lock was
+ * dropped. */
+static NTSTATUS cover(struct va_call *call)
+{
+    uint64_t end = span_end(&call->range->span);
+
+    if (root_covers(call->space, end))
+        return STATUS_SUCCESS;
+    if (paging_may_build(call->space->vidmm))
+        return root_cover(call->space, end);
+    call->for_worker = true;
+    return STATUS_NO_MEMORY;
+}
+
+static void note_why(const struct va_call *call, NTSTATUS status)
+{
+    struct va_context_map *map = call->context_map;
+
+    if (!map)
+        return;
+    if (status == STATUS_INVALID_PARAMETER)
+        (void)va_neighbour_at(call->space, call->request.base, call->request.pages, &map->taken);
+    map->no_room = status == STATUS_NO_MEMORY;
+}
+
+static NTSTATUS find_range(struct va_call *call)
+{
+    struct span_node *node;
+    NTSTATUS status;
+
+    call->fresh = true;
+    if (call->request.base != 0 && call->kind == RANGE_MAP) {
+        node = span_from(&call->space->ranges, call->request.base);
+        if (node && node->first < call->request.base + call->request.pages) {
+            struct va_range *range = CONTAINER(node, struct va_range, span);
+
+            if (node->first > call->request.base || !may_overlay(range, call))
+                return STATUS_INVALID_PARAMETER;
+            call->fresh = false;
+            call->range = range;
+            return STATUS_SUCCESS;
+        }
+    }
+    status = range_create(call->space, call->kind, &call->request, &call->range);
+    if (!NT_SUCCESS(status)) {
+        note_why(call, status);
+        return status;
+    }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): range_create made one. */
+    call->range->driver_protection = call->values.driver_protection;
+    call->range->no_commit = call->no_commit;
+    call->range->owned = call->values.state == ENTRY_PAGES;
+    return cover(call);
+}
+
+/* Hold what a fill of the whole range needs. */
+static NTSTATUS make_initial(struct va_call *call)
+{
+    struct va_range *range = call->range;
+    NTSTATUS status;
+
+    if (call->values.state != ENTRY_ZERO)
+        return STATUS_SUCCESS;
+    status = tables_hold_edge(call->space, range->span.first);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = tables_hold_edge(call->space, span_end(&range->span));
+    if (NT_SUCCESS(status)) {
+        range->initial = ENTRY_ZERO;
+    } else {
+        tables_drop_edge(call->space, range->span.first);
+        tables_prune(call->space, range->span.first, 1);
+    }
+    return status;
+}
+
+static NTSTATUS make_piece(struct va_call *call)
+{
+    uint64_t first = call->request.base ? call->request.base : call->range->span.first;
+    NTSTATUS status;
+
+    if (call->fresh && call->values.state != ENTRY_PAGES)
+        return make_initial(call);
+    if (!call->fresh) {
+        call->spare = slab_take(&call->space->piece_slab);
+        if (!call->spare)
+            return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    status = bind_allocation(call); /* again: the lock may have been dropped */
+    call->values.span = (struct span_node){.first = first, .pages = call->request.pages};
+    if (NT_SUCCESS(status))
+        status = piece_create(call->range, &call->values, &call->piece);
+    return status;
+}
+
+static bool needs_job(const struct va_call *call)
+{
+    const struct va_range *range = call->range;
+
+    if (!list_empty(&range->jobs))
+        return true; /* behind what waits there already */
+    if (call->piece)
+        return piece_needs_write(call->piece);
+    return range->initial != ENTRY_INVALID ||
+           tables_need_write(call->space, range->span.first, range->span.pages);
+}
+
+/* ---- jobs ---- */
+
+static void put_in_place(struct va_job *job)
+{
+    list_remove(&job->link);
+    if (job->piece)
+        piece_apply(job->piece, &job->spare);
+}
+
+static NTSTATUS job_run(struct vidmm *vidmm, void *arg)
+{
+    struct va_job *job = arg;
+    struct va_range *range = job->range;
+    struct va_piece *piece = job->piece;
+
+    if (!range)
+        return STATUS_SUCCESS;
+    spaces_clean(vidmm);
+    put_in_place(job);
+    job->range = NULL;
+    job->piece = NULL;
+    if (piece)
+        piece_write(piece);
+    else
+        range_write_initial(range, range->span.first, range->span.pages);
+    return tables_settle(job->space);
+}
+
+static void job_release(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct va_job *job = arg;
+
+    (void)vidmm;
+    (void)status;
+    if (job->range)
+        put_in_place(job); /* the adapter is gone: only the records matter */
+    if (job->spare)
+        slab_give(&job->space->piece_slab, job->spare);
+    space_release(job->space);
+    util_free(job);
+}
+
+/* Hand what was published over to a job. */
+static NTSTATUS post(struct va_call *call)
+{
+    struct va_job *job = util_zalloc(1, sizeof(*job));
+    NTSTATUS status;
+
+    if (!job)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *job = (struct va_job){
+        .range = call->range, .piece = call->piece, .spare = call->spare, .space = call->space};
+    status = paging_queue_post(call->queue, job_run, job_release, job, &call->fence);
+    if (!NT_SUCCESS(status)) {
+        util_free(job);
+        return status;
+    }
+    space_retain(call->space);
+    list_push_back(&call->range->jobs, &job->link);
+    if (call->piece)
+        call->piece->job = job;
+    return STATUS_PENDING;
+}
+
+/* Write now: on the worker, for a call that is complete when it returns. */
+static void write_now(struct va_call *call)
+{
+    struct va_range *range = call->range;
+
+    spaces_clean(call->space->vidmm);
+    if (call->piece) {
+        piece_apply(call->piece, &call->spare);
+        piece_write(call->piece);
+    } else {
+        range_write_initial(range, range->span.first, range->span.pages);
+    }
+    /* a failure is the adapter's end, and told by the wait for the GPU */
+    (void)tables_settle(call->space);
+}
+
+static NTSTATUS commit(struct va_call *call)
+{
+    bool needed = needs_job(call);
+
+    if (needed && call->queue)
+        return post(call);
+    if (needed && !paging_may_build(call->space->vidmm)) {
+        call->for_worker = true;
+        return STATUS_NO_MEMORY;
+    }
+    if (needed)
+        write_now(call);
+    else if (call->piece)
+        piece_apply(call->piece, &call->spare);
+    if (call->spare)
+        slab_give(&call->space->piece_slab, call->spare);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS publish(struct va_call *call)
+{
+    NTSTATUS status = bind_allocation(call);
+
+    if (NT_SUCCESS(status))
+        status = find_range(call);
+    if (NT_SUCCESS(status))
+        status = make_piece(call);
+    if (NT_SUCCESS(status)) {
+        uint64_t first = call->request.base ? call->request.base : call->range->span.first;
+
+        status = commit(call);
+        call->request.base = NT_SUCCESS(status) ? first : call->request.base;
+    }
+    if (NT_SUCCESS(status))
+        return status;
+    if (status == STATUS_NO_MEMORY && call->range && !paging_may_build(call->space->vidmm))
+        call->for_worker = true;
+    unpublish(call);
+    return status;
+}
+
+static NTSTATUS publish_job(struct vidmm *vidmm, void *arg)
+{
+    (void)vidmm;
+    return publish(arg);
+}
+
+static void debug_check(const struct vidmm_space *space)
+{
+#ifdef DXGK_DEBUG_CHECKS
+    if (!space_validate(space))
+        abort();
+#else
+    (void)space;
+#endif
+}
+
+/* Lock held. */
+static NTSTATUS try_here(struct va_call *call)
+{
+    const struct vidmm *vidmm = call->space->vidmm;
+    NTSTATUS status = vidmm->lost || vidmm->stopping ||
+                              (call->queue && call->queue->base.device->lost)
+                          ? STATUS_DEVICE_REMOVED
+                          : publish(call);
+
+    debug_check(call->space);
+    return status;
+}
+
+/* Lock not held. STATUS_PENDING, STATUS_SUCCESS or a failure; call->request.base is the place. */
+static NTSTATUS perform(struct va_call *call)
+{
+    struct vidmm *vidmm = call->space->vidmm;
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = try_here(call);
+    sim_mutex_unlock(&vidmm->lock);
+    if (status == STATUS_NO_MEMORY && call->for_worker)
+        status = paging_run(vidmm, publish_job, call);
+    return vidmm_status(status);
+}
+
+/* ---- client requests ---- */
+
+/* GPUVA-090: what the hardware cannot say. */
+static bool can_be_zero(const struct vidmm_space *space)
+{
+    return space->mmu->geometry.caps.ZeroInPteSupported;
+}
+
+static enum entry_state requested_state(protection_type protection)
+{
+    return protection.Zero ? ENTRY_ZERO : protection.NoAccess ? ENTRY_INVALID : ENTRY_PAGES;
+}
+
+NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUALADDRESS *args)
+{
+    struct vidmm_process *process = queue->base.device->process;
+    struct va_call call = {.process = process,
+                           .space = process->space,
+                           .queue = queue,
+                           .kind = RANGE_MAP,
+                           .handle = args->hAllocation};
+    NTSTATUS status;
+
+    if (!call.space)
+        return STATUS_NOT_SUPPORTED;
+    if (args->SizeInPages == 0 || args->Reserved0 != 0 || args->Reserved1 != 0)
+        return STATUS_INVALID_PARAMETER;
+    status = check_protection(args->Protection);
+    if (!NT_SUCCESS(status))
+        return status;
+    call.values.state = requested_state(args->Protection);
+    if ((call.values.state == ENTRY_PAGES) != (args->hAllocation != 0)) /* GPUVA-082 */
+        return STATUS_INVALID_PARAMETER;
+    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
+                         args->SizeInPages, PAGE_BYTES, &call.request);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (call.values.state == ENTRY_ZERO && !can_be_zero(call.space))
+        return STATUS_NOT_SUPPORTED;
+    call.values.offset = args->OffsetInPages;
+    call.values.protection = args->Protection.Value;
+    call.values.driver_protection = args->DriverProtection;
+    status = perform(&call);
+    if (NT_SUCCESS(status)) {
+        args->VirtualAddress = call.request.base << PAGE_BITS;
+        args->PagingFenceValue = call.fence;
+    }
+    return status;
+}
+
+NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue,
+                              D3DDDI_RESERVEGPUVIRTUALADDRESS *args)
+{
+    struct va_call call = {
+        .process = process, .space = process->space, .queue = queue, .kind = RANGE_RESERVATION};
+    NTSTATUS status;
+
+    if (!call.space)
+        return STATUS_NOT_SUPPORTED;
+    if (args->Size == 0 || !aligned(args->Size, RESERVE_BYTES) ||
+        (UINT)args->ReservationType > D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT)
+        return STATUS_INVALID_PARAMETER;
+    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
+                         args->Size >> PAGE_BITS, RESERVE_BYTES, &call.request);
+    if (!NT_SUCCESS(status))
+        return status;
+    call.values.state = ENTRY_INVALID;
+    if (args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO) {
+        if (!can_be_zero(call.space))
+            return STATUS_NOT_SUPPORTED;
+        call.values.state = ENTRY_ZERO;
+    }
+    call.no_commit = args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT;
+    call.values.driver_protection = args->DriverProtection;
+    call.request.align = RESERVE_BYTES >> PAGE_BITS;
+    status = perform(&call);
+    if (!NT_SUCCESS(status))
+        return status;
+    args->VirtualAddress = call.request.base << PAGE_BITS;
+    args->PagingFenceValue = call.fence;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base,
+                           D3DGPU_SIZE_T size)
+{
+    struct vidmm_space *space = process->space;
+    struct vidmm *vidmm = process->vidmm;
+    struct va_range *range;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!space)
+        return STATUS_NOT_SUPPORTED;
+    if (!aligned(base, PAGE_BYTES) || !aligned(size, PAGE_BYTES))
+        return STATUS_INVALID_PARAMETER;
+    sim_mutex_lock(&vidmm->lock);
+    range = range_at(space, base >> PAGE_BITS);
+    if (!range || range->span.first != base >> PAGE_BITS || range->span.pages != size >> PAGE_BITS ||
+        (range->kind != RANGE_MAP && range->kind != RANGE_RESERVATION))
+        status = STATUS_INVALID_PARAMETER; /* GPUVA-118 */
+    else if (range_free(range))
+        space_clean_later(space);
+    debug_check(space);
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+NTSTATUS va_map_context_allocation(struct va_context_map *map)
+{
+    const DXGKARGCB_MAPCONTEXTALLOCATION *args = map->args;
+    struct va_call call = {
+        .process = map->process,
+        .space = map->process->space,
+        .kind = RANGE_CONTEXT,
+        .request = {.base = args->BaseAddress >> PAGE_BITS, .pages = args->SizeInPages},
+        .values = {.state = ENTRY_PAGES,
+                   .allocation = map->allocation,
+                   .offset = args->OffsetInPages,
+                   .protection = args->Protection.Value,
+                   .driver_protection = args->DriverProtection},
+        .context_map = map};
+    NTSTATUS status;
+
+    if (args->BaseAddress == 0) {
+        call.request.low = args->MinimumAddress >> PAGE_BITS;
+        call.request.high = args->MaximumAddress >> PAGE_BITS;
+    }
+    status = try_here(&call);
+    map->for_worker = call.for_worker;
+    if (NT_SUCCESS(status))
+        map->address = call.request.base << PAGE_BITS;
+    return status;
+}
+
+void va_unmap_context_allocation(const struct va_context_map *map)
+{
+    struct vidmm_space *space = map->process->space;
+
+    if (range_free(range_at(space, map->address >> PAGE_BITS)))
+        space_clean_later(space);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Theory of operation
+ *
+ *   The host never sees what a page table looks like. It keeps a record per table: where it is,
+ *   which entries are not invalid (a bit each), which tables stand below it. What an entry should
+ *   say is not kept here but in the ranges and pieces of the address space (address_space.c), from
+ *   which any entry can be written anew at any time.
+ *
+ *        root  [ . | L | . . . | Z | . ]    L: link to a table that is ready
+ *                    |                      Z: Zero for the whole span of the entry, with no table
+ *             [ L | . | G | . ... ]            below (GPUVA-114)
+ *               |                           G: large page
+ *        leaf [ v v v . . z z . ]           v: page; z: Zero
+ *
+ *   Life of a table
+ *
+ *     held       memory taken, record made; the GPU knows nothing of it     tables_hold
+ *     ready      all entries written (InitialUpdate), then linked from      tables_write
+ *                above, when an entry is needed
+ *     unlinked   when nothing holds it: the entry above says what the       tables_write
+ *                whole span says, and a TLB flush is built
+ *     gone       memory given back when the GPU has done all that           tables_settle
+ *
+ *   Memory is taken when addresses are mapped, not when the first entry is written. So changes of
+ *   residency never fail for want of a table, and mapping an allocation that is not resident costs
+ *   no operation.
+ *
+ *   What holds a table. A mapped page holds its leaf (uses += 1 a page, so pieces can be cut
+ *   anywhere), a table holds the one above. A fill (a run of pages that are all Zero or all
+ *   invalid) needs no table where it covers a whole entry of an upper level; only at its two edges,
+ *   where an entry is Zero on one side and something else on the other, must there be tables below.
+ *   So a fill holds the tables that its edges cut: at most one per level and edge.
+ *
+ *     claim: uses == 0 means that the whole span of the table is in one state, and no page of it
+ *     mapped. For a mapped page would hold it, and two states need an edge between them, which
+ *     would be some fill's. Hence it can be replaced by that state in the entry above, without
+ *     looking at it.
+ *
+ *   Cost. Holding, writing and dropping [first, first + count) visits the tables that it touches,
+ *   and no others: O(levels + entries / 64) for a bitmap, one operation per table for fills, one
+ *   per table and piece for pages.
+ *
+ * Locking: everything under vidmm->lock.
+ */
+#include "vidmm/space/page_table.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/space/address_space.h"
+#include "util/bits.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/space/table_description.h"
+
+#include <string.h>
+
+/* ---- geometry ---- */
+
+static uint32_t known_caps(UINT version)
+{
+    uint32_t known = 0xFF;
+
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+        known |= 0x300;
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+        known |= 0x400;
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+        known |= 0x800;
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+        known |= 0x1000;
+    return known;
+}
+
+void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm)
+{
+    const struct vidmm_config *config = &vidmm->config;
+    unsigned shift = 0;
+
+    *geometry = (struct table_geometry){.levels = config->mmu.PageTableLevelCount,
+                                        .caps = config->mmu};
+    geometry->caps.Value &= known_caps(config->wddm_version);
+    geometry->end = (uint64_t)1 << (config->mmu.VirtualAddressBitCount - PAGE_BITS);
+    for (unsigned level = 0; level < geometry->levels; level++) {
+        geometry->shift[level] = shift;
+        geometry->entries[level] = (uint32_t)1 << config->level[level].PageTableIndexBitCount;
+        shift += config->level[level].PageTableIndexBitCount;
+    }
+    geometry->span = (uint64_t)1 << geometry->shift[1];
+    geometry->resizable_root = geometry->levels == 2;
+    if (geometry->resizable_root)
+        geometry->entries[1] = (uint32_t)(geometry->end >> geometry->shift[1]);
+}
+
+/* ---- memory of tables ---- */
+
+static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool cached,
+                                       struct table_place *place)
+{
+    const struct ram_request request = {
+        .pages = pages, .owner = RAM_HOST, .cache = cached ? RAM_CACHED : RAM_WRITE_COMBINED};
+    struct page_number logical;
+
+    if (!ram_take_contiguous(vidmm->config.ram, &request, &place->frame))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    logical = place->frame;
+    if (!iommu_map_run(vidmm->config.domain, place->frame, pages, IOMMU_READ | IOMMU_WRITE,
+                       &logical)) {
+        ram_give_contiguous(vidmm->config.ram, place->frame, pages);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    place->run = (struct vidmm_run){.first = logical.value, .pages = pages};
+    place->pages = pages;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t bytes,
+                           struct table_place *place)
+{
+    const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &space->vidmm->config.level[level];
+    UINT segment = space->paging ? desc->PagingProcessPageTableSegmentId : desc->PageTableSegmentId;
+    uint64_t pages = (bytes ? bytes : desc->PageTableSizeInBytes) >> PAGE_BITS;
+    NTSTATUS status;
+
+    *place = (struct table_place){.pages = 0};
+    if (segment == 0)
+        return place_in_system_memory(space->vidmm, pages,
+                                      space->mmu->geometry.caps.CachedPageTables, place);
+    status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
+                                 &place->run);
+    if (NT_SUCCESS(status))
+        place->pages = pages;
+    return status;
+}
+
+static void place_give(struct vidmm *vidmm, struct table_place *place)
+{
+    if (place->pages == 0)
+        return;
+    if (place->run.segment != 0) {
+        segment_give_pinned(vidmm, &place->run);
+    } else {
+        iommu_unmap_run(vidmm->config.domain, (struct page_number){place->run.first}, place->pages);
+        ram_give_contiguous(vidmm->config.ram, place->frame, place->pages);
+    }
+    place->pages = 0;
+}
+
+/* ---- records ---- */
+
+NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
+                      uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    size_t words = ((size_t)entries + 63) / 64;
+    size_t size = sizeof(struct page_table) + words * sizeof(uint64_t);
+    struct page_table *table;
+    NTSTATUS status;
+
+    if (level > 0)
+        size += entries * sizeof(struct page_table *) + words * sizeof(uint64_t);
+    table = util_zalloc(1, size);
+    if (!table)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = place_take(space, level, bytes, &table->place);
+    if (!NT_SUCCESS(status)) {
+        util_free(table);
+        return status;
+    }
+    table->space = space;
+    table->level = (uint8_t)level;
+    table->entries = entries;
+    table->index = index;
+    table->set = (uint64_t *)(table + 1);
+    if (level > 0) {
+        table->large = table->set + words;
+        table->child = (struct page_table **)(table->large + words);
+    }
+    list_init(&table->link);
+    if (parent) {
+        table->parent = parent;
+        table->first = parent->first + ((uint64_t)index << geometry->shift[parent->level]);
+        parent->child[index] = table;
+        parent->uses++;
+    }
+    space->mmu->tables++;
+    space->mmu->table_pages += table->place.pages;
+    *out = table;
+    return STATUS_SUCCESS;
+}
+
+static void unlink_record(struct page_table *table)
+{
+    list_remove(&table->link);
+    if (table->parent) {
+        table->parent->child[table->index] = NULL;
+        table->parent->uses--;
+        table->parent = NULL;
+    }
+}
+
+static void forget(struct vidmm *vidmm, struct page_table *table)
+{
+    vidmm->mmu->tables--;
+    vidmm->mmu->table_pages -= table->place.pages;
+    place_give(vidmm, &table->place);
+    util_free(table);
+}
+
+void table_destroy(struct page_table *table)
+{
+    unlink_record(table);
+    forget(table->space->vidmm, table);
+}
+
+static void forget_deferred(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    forget(vidmm, CONTAINER(deferred, struct page_table, deferred));
+}
+
+void table_abandon(struct page_table *table)
+{
+    struct vidmm *vidmm = table->space->vidmm;
+
+    if (table->level > 0) {
+        for (uint32_t i = 0; i < table->entries; i++)
+            if (table->child[i])
+                table_abandon(table->child[i]);
+    }
+    unlink_record(table);
+    if (space_immediate(table->space)) {
+        forget(vidmm, table);
+        return;
+    }
+    table->deferred.fn = forget_deferred;
+    paging_defer(vidmm, &table->deferred);
+}
+
+D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table)
+{
+    return (D3DGPU_PHYSICAL_ADDRESS){.SegmentId = table->place.run.segment,
+                                     .SegmentOffset = table->place.run.first << PAGE_BITS};
+}
+
+/* ---- holds ---- */
+
+/* Free the table and those above that were held by nothing else. Only tables that never were
+ * ready. */
+static void prune_upwards(struct page_table *table)
+{
+    while (table->parent && table->uses == 0 && !table->ready) {
+        struct page_table *above = table->parent;
+
+        table_destroy(table);
+        table = above;
+    }
+}
+
+static NTSTATUS child_at(struct page_table *table, uint64_t page, struct page_table **child)
+{
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
+    uint32_t index = table_index(table, geometry->shift[table->level], page);
+    NTSTATUS status;
+
+    *child = table->child[index];
+    if (*child)
+        return STATUS_SUCCESS;
+    status = table_create(table->space, table, table->level - 1u, index,
+                          geometry->entries[table->level - 1], 0, child);
+    if (!NT_SUCCESS(status))
+        prune_upwards(table);
+    return status;
+}
+
+static NTSTATUS leaf_at(struct vidmm_space *space, uint64_t page, struct page_table **leaf)
+{
+    struct page_table *table = space->root;
+
+    while (table->level > 0) {
+        NTSTATUS status = child_at(table, page, &table);
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    *leaf = table;
+    return STATUS_SUCCESS;
+}
+
+/* The leaf that stands for the page, or NULL. */
+static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t page)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    struct page_table *table = space->root;
+
+    while (table && table->level > 0)
+        table = table->child[table_index(table, geometry->shift[table->level], page)];
+    return table;
+}
+
+static uint64_t pages_in_leaf(const struct vidmm_space *space, uint64_t page, uint64_t end)
+{
+    uint64_t leaf_end = align_down(page, space->mmu->geometry.span) + space->mmu->geometry.span;
+
+    return (end < leaf_end ? end : leaf_end) - page;
+}
+
+NTSTATUS tables_hold(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    uint64_t end = first + count;
+
+    for (uint64_t page = first; page < end;) {
+        uint64_t pages = pages_in_leaf(space, page, end);
+        struct page_table *leaf;
+        NTSTATUS status = leaf_at(space, page, &leaf);
+
+        if (!NT_SUCCESS(status)) {
+            tables_drop(space, first, page - first);
+            tables_prune(space, first, page - first);
+            return status;
+        }
+        leaf->uses += pages;
+        page += pages;
+    }
+    return STATUS_SUCCESS;
+}
+
+void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    uint64_t end = first + count;
+
+    for (uint64_t page = first; page < end;) {
+        uint64_t pages = pages_in_leaf(space, page, end);
+
+        find_leaf(space, page)->uses -= pages;
+        page += pages;
+    }
+}
+
+/* Is the edge inside an entry of this level? Then it is not at the start of one, nor at either end
+ * of the space. */
+static bool edge_cuts(const struct table_geometry *geometry, unsigned level, uint64_t edge)
+{
+    return edge < geometry->end && (edge & (table_entry_pages(geometry, level) - 1)) != 0;
+}
+
+NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    struct page_table *table = space->root;
+
+    while (table->level > 0 && edge_cuts(geometry, table->level, edge)) {
+        unsigned stopped_at = table->level;
+        NTSTATUS status = child_at(table, edge, &table);
+
+        if (!NT_SUCCESS(status)) {
+            table = space->root;
+            while (table->level > stopped_at) {
+                table = table->child[table_index(table, geometry->shift[table->level], edge)];
+                table->uses--;
+            }
+            prune_upwards(table);
+            return status;
+        }
+        table->uses++;
+    }
+    return STATUS_SUCCESS;
+}
+
+void tables_drop_edge(struct vidmm_space *space, uint64_t edge)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    struct page_table *table = space->root;
+
+    while (table->level > 0 && edge_cuts(geometry, table->level, edge)) {
+        table = table->child[table_index(table, geometry->shift[table->level], edge)];
+        table->uses--;
+    }
+}
+
+/* ---- looking ---- */
+
+static bool need_write(const struct page_table *table, uint64_t first, uint64_t end)
+{
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
+    unsigned shift = geometry->shift[table->level];
+    uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
+
+    if (!bits_any(table->set, from, to - from + 1))
+        return false;
+    if (table->level == 0)
+        return true;
+    for (uint32_t i = from; i <= to; i++) {
+        const struct page_table *child = table->child[i];
+        uint64_t low, high;
+
+        if (!bit_test(table->set, i))
+            continue;
+        if (!child || !child->ready || child->uses == 0)
+            return true;
+        low = child->first;
+        high = low + ((uint64_t)1 << shift);
+        if (need_write(child, first > low ? first : low, end < high ? end : high))
+            return true;
+    }
+    return false;
+}
+
+bool tables_need_write(const struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    return space->root && need_write(space->root, first, first + count);
+}
+
+static void prune(struct page_table *table, uint64_t first, uint64_t end)
+{
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
+    unsigned shift = geometry->shift[table->level];
+    uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
+
+    for (uint32_t i = from; i <= to; i++) {
+        struct page_table *child = table->child[i];
+        uint64_t low, high;
+
+        if (!child)
+            continue;
+        low = child->first;
+        high = low + ((uint64_t)1 << shift);
+        if (child->level > 0)
+            prune(child, first > low ? first : low, end < high ? end : high);
+        if (child->uses == 0 && !child->ready)
+            table_destroy(child);
+    }
+}
+
+void tables_prune(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    if (space->root && count > 0)
+        prune(space->root, first, first + count);
+}
+
+/* ---- validation ---- */
+
+static bool table_valid(const struct page_table *table)
+{
+    uint64_t below = 0;
+
+    if (table->place.pages == 0 || (table->parent && table->parent->child[table->index] != table))
+        return false;
+    if (!table->ready && bits_any(table->set, 0, table->entries))
+        return false;
+    if (table->level == 0)
+        return true;
+    for (uint32_t i = 0; i < table->entries; i++) {
+        const struct page_table *child = table->child[i];
+
+        if (!child)
+            continue;
+        below++;
+        if (child->parent != table || child->index != i || child->level + 1 != table->level ||
+            !table_valid(child))
+            return false;
+        if (child->ready && (!table->ready || !bit_test(table->set, i) || bit_test(table->large, i)))
+            return false;
+        if (bit_test(table->large, i) && !bit_test(table->set, i))
+            return false;
+    }
+    return table->uses >= below;
+}
+
+bool tables_validate(const struct vidmm_space *space)
+{
+    return !space->root || table_valid(space->root);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operations that write page tables: UPDATE_PAGE_TABLE and FLUSH_TLB, in the three update
+ * modes.
+ *
+ * With GPU_VIRTUAL the table is mapped into the paging process while it is edited, and the mapping
+ * kept until the change is settled; the leaf tables of the scratch area, by which this is done, are
+ * always mapped (paging_process.c).
+ */
+#include <string.h>
+
+#include "vidmm/space/page_table_op.h"
+#include "ram/ram.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/list.h"
+#include "vidmm/space/address_space.h"
+#include "util/bits.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/scheduler.h"
+#include "vidmm/segment/segment.h"
+
+static void note(struct vidmm_space *space, NTSTATUS status)
+{
+    if (NT_SUCCESS(space->status))
+        space->status = status;
+}
+
+/* CAPS-089. Resumed by tables_settle. */
+static void suspend(struct vidmm_space *space)
+{
+    struct vidmm *vidmm = space->vidmm;
+
+    if (!space->mmu->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging ||
+        space->suspended || list_empty(&space->process->contexts))
+        return;
+    space->suspended = NT_SUCCESS(vidmm->scheduler->process_suspend(space->process));
+}
+
+static void resume(struct vidmm_space *space)
+{
+    if (!space->suspended)
+        return;
+    note(space, paging_settle(space->vidmm));
+    space->vidmm->scheduler->process_resume(space->process);
+    space->suspended = false;
+}
+
+static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op)
+{
+    suspend(space);
+    space->operations++;
+    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op)
+                                       : paging_build(space->vidmm, op));
+}
+
+/* Host address of a table, for CPU_VIRTUAL (GPUVA-183). */
+static void *table_cpu(const struct page_table *table)
+{
+    const struct vidmm *vidmm = table->space->vidmm;
+
+    if (table->place.run.segment != 0)
+        return segment_cpu(vidmm, table->place.run.segment, table->place.run.first << PAGE_BITS);
+    return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
+}
+
+/* Where the paging process sees the table (GPUVA-184). */
+static struct gpu_va table_window(struct page_table *table)
+{
+    struct vidmm_space *space = table->space;
+
+    if (space->paging && table->level == 0 && table->first >= space->mmu->scratch.first)
+        return space->mmu->windows->of_leaf(space->vidmm,
+                                            (struct gpu_va){table->first << PAGE_BITS});
+    if (table->window.value == 0) {
+        table->window = table->space->mmu->windows->map(table);
+        if (table->window.value == 0)
+            note(space, STATUS_INSUFFICIENT_RESOURCES);
+        else
+            list_push_back(&space->windows, &table->link);
+    }
+    return table->window;
+}
+
+void table_open(struct page_table *table)
+{
+    if (!space_immediate(table->space) &&
+        table->space->mmu->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
+        table_window(table);
+}
+
+void table_change(const struct table_change *change)
+{
+    struct page_table *table = change->table;
+    struct vidmm_space *space = table->space;
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_PAGE_TABLE};
+    DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
+
+    update->PageTableLevel = table->level;
+    update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
+                                                : geometry->caps.PageTableUpdateMode;
+    switch (update->UpdateMode) {
+    case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
+        update->PageTableAddress.CpuVirtual = table_cpu(table);
+        break;
+    case DXGK_PAGETABLEUPDATE_GPU_VIRTUAL:
+        update->PageTableAddress.GpuVirtual = table_window(table).value;
+        break;
+    default:
+        update->PageTableAddress.GpuPhysical = table_address(table);
+        break;
+    }
+    update->pPageTableEntries = (DXGK_PTE *)(uintptr_t)change->entries;
+    if (table->level == 1 && geometry->caps.DualPteSupported)
+        update->pPageTableEntries64KB = space->mmu->none; /* GPUVA-209 */
+    update->StartIndex = change->start;
+    update->NumPageTableEntries = change->count;
+    update->Flags.Repeat = change->repeat;
+    update->Flags.InitialUpdate = change->initial;
+    update->Flags.NotifyEviction = change->evict;
+    update->hAllocation = change->allocation;
+    update->AllocationOffsetInBytes = change->allocation ? change->offset : 0;
+    update->DriverProtection = table->level == 0 ? change->protection : 0;
+    update->hProcess = space_process_handle(space);
+    update->FirstPteVirtualAddress =
+        (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
+    build(space, &op);
+    /* The array is the driver's only during the call (GPUVA-172). */
+    if (change->entries == space->mmu->entries)
+        memset(space->mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));
+}
+
+void table_invalidate_all(struct page_table *table, bool initial)
+{
+    const DXGK_PTE invalid = {.Flags = 0};
+
+    table_change(&(struct table_change){.table = table,
+                                        .count = table->entries,
+                                        .entries = &invalid,
+                                        .repeat = true,
+                                        .initial = initial});
+}
+
+void table_note_flush(struct vidmm_space *space, uint64_t first, uint64_t count, bool was_valid)
+{
+    if (!was_valid && space->mmu->geometry.caps.InvalidTlbEntriesNotCached)
+        return; /* CAPS-090 */
+    if (space->flush_first >= space->flush_end) {
+        space->flush_first = first;
+        space->flush_end = first + count;
+        return;
+    }
+    if (first < space->flush_first)
+        space->flush_first = first;
+    if (first + count > space->flush_end)
+        space->flush_end = first + count;
+}
+
+void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_FLUSH_TLB};
+
+    op.FlushTlb.RootPageTableAddress = table_address(space->root);
+    op.FlushTlb.hProcess = space_process_handle(space);
+    op.FlushTlb.StartVirtualAddress = first << PAGE_BITS;
+    op.FlushTlb.EndVirtualAddress = (first + count) << PAGE_BITS;
+    build(space, &op);
+}
+
+static void close_windows(struct vidmm_space *space)
+{
+    struct list *link;
+
+    while ((link = list_pop_front(&space->windows)) != NULL) {
+        struct page_table *table = CONTAINER(link, struct page_table, link);
+
+        space->mmu->windows->release(space->vidmm, table->window, table->place.run.pages);
+        table->window.value = 0;
+    }
+}
+
+NTSTATUS tables_settle(struct vidmm_space *space)
+{
+    NTSTATUS status;
+    struct list *link;
+
+    /* CAPS-089; the entries above already say something else. */
+    if (space->mmu->geometry.caps.ExplicitPageTableInvalidation) {
+        LIST_FOR(node, &space->doomed) {
+            struct page_table *table = CONTAINER(node, struct page_table, deferred.link);
+
+            if (bits_any(table->set, 0, table->entries))
+                table_invalidate_all(table, false);
+        }
+    }
+    if (space->flush_first < space->flush_end && !space_immediate(space))
+        table_flush(space, space->flush_first, space->flush_end - space->flush_first);
+    space->flush_first = space->flush_end = 0;
+    close_windows(space);
+    while ((link = list_pop_front(&space->doomed)) != NULL)
+        table_abandon(CONTAINER(link, struct page_table, deferred.link));
+    resume(space);
+    status = space->status;
+    space->status = STATUS_SUCCESS;
+    trace_counter("page table entries written", space->vidmm->statistics.page_table_updates);
+    return status;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Theory of operation
+ *
+ *   Paging buffers of an adapter with GpuMmu run in an address space of their own, that of the
+ *   paging process (GPUVA-222 to GPUVA-230). It is laid out once:
+ *
+ *     page 0     1                                                                    1 GiB
+ *     | invalid | leaf tables of the scratch area | paging buffers | padding | scratch area |
+ *
+ *   All its tables are made at start and written at once, by the driver's CPU (CPU_VIRTUAL, no DMA
+ *   buffer), so that the first paging buffer can run. From then on only leaf entries of the scratch
+ *   area change, by operations in paging buffers. With GPU_VIRTUAL updates such an operation needs
+ *   an address of the leaf table it edits: that is what the second part (the window) is for.
+ *
+ *   Scratch area. An operation that needs an address takes pages here, has them mapped, is built,
+ *   and gives them back:
+ *
+ *     scratch_map        UPDATE_PAGE_TABLE, FLUSH_TLB
+ *                        the operation
+ *     scratch_release    UPDATE_PAGE_TABLE invalid, FLUSH_TLB
+ *                        ... all of it done by the GPU: the pages are free again
+ *
+ *   Windows of operations in flight are therefore disjoint, and an unused address faults.
+ */
+#include "vidmm/space/paging_process.h"
+#include "ddi/ddi.h"
+#include "nt/base/current.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "util/span_tree.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/gpu_mmu.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/space/root_table.h"
+#include "vidmm/space/scratch.h"
+#include "vidmm/space/table_description.h"
+#include "vidmm/space/va_range.h"
+#include "vidmm/record/vidmm_record.h"
+
+#define PAGING_PROCESS_PAGES ((uint64_t)1 << (30 - PAGE_BITS)) /* GPUVA-227 */
+/* addresses kept for paging buffers: 32 MiB */
+#define PAGING_BUFFER_PAGES 8192u
+
+/* Where everything is; needs the geometry. False: the address bits do not suffice. */
+static bool lay_out(struct gpu_mmu *mmu)
+{
+    const struct table_geometry *geometry = &mmu->geometry;
+    const DXGK_PAGE_TABLE_LEVEL_DESC *leaf = &mmu->vidmm->config.level[0];
+    uint64_t table_pages = leaf->PageTableSizeInBytes >> PAGE_BITS, buffers = PAGING_BUFFER_PAGES;
+
+    mmu->end = geometry->end < PAGING_PROCESS_PAGES ? geometry->end : PAGING_PROCESS_PAGES;
+    mmu->end = align_down(mmu->end, geometry->span);
+    mmu->scratch.tables_first = 1;
+    mmu->scratch.tables_pages = (mmu->end / geometry->span) * table_pages;
+    if (buffers > mmu->end / 4)
+        buffers = mmu->end / 4;
+    mmu->scratch.first = align_up(mmu->scratch.tables_first + mmu->scratch.tables_pages + buffers,
+                                  geometry->span);
+    return mmu->scratch.first < mmu->end;
+}
+
+/* ---- tables ---- */
+
+/* The leaf of the page; under a driver's reservation there is none, and any table will do. */
+static const struct page_table *leaf_of(const struct vidmm_space *space, uint64_t page)
+{
+    const struct page_table *table = space->root, *below = table;
+
+    while (below && below->level > 0)
+        below = below->child[table_index(below, space->mmu->geometry.shift[below->level], page)];
+    return below ? below : table;
+}
+
+/* The leaf tables of the scratch area, seen by the paging process itself. */
+static NTSTATUS map_table_window(struct gpu_mmu *mmu)
+{
+    const struct table_geometry *geometry = &mmu->geometry;
+    uint64_t tables = (mmu->end - mmu->scratch.first) / geometry->span, page = mmu->scratch.first;
+    struct vidmm_run *runs = util_alloc(tables * sizeof(*runs));
+    struct gpu_va va;
+    NTSTATUS status;
+
+    if (!runs)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    for (uint64_t i = 0; i < tables; i++, page += geometry->span) {
+        runs[i] = leaf_of(mmu->space, page)->place.run;
+        runs[i].pages = mmu->vidmm->config.level[0].PageTableSizeInBytes >> PAGE_BITS;
+    }
+    status = space_map_internal(
+        mmu->space, runs, (uint32_t)tables, mmu->scratch.tables_first << PAGE_BITS,
+        (mmu->scratch.tables_first + mmu->scratch.tables_pages) << PAGE_BITS, false, &va);
+    util_free(runs);
+    return status;
+}
+
+/* Hold the tables of all addresses that the driver did not reserve for tables of its own, from page
+ * 0 to the end, for good. */
+static NTSTATUS hold_tables(struct gpu_mmu *mmu)
+{
+    struct vidmm_space *space = mmu->space;
+    uint64_t page = 0;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    for (struct span_node *node = span_first(&space->ranges); node && NT_SUCCESS(status);
+         node = span_next(&space->ranges, node)) {
+        status = tables_hold(space, page, node->first - page);
+        if (NT_SUCCESS(status))
+            tables_ready(space, page, node->first - page);
+        page = span_end(node);
+    }
+    if (NT_SUCCESS(status))
+        status = tables_hold(space, page, mmu->end - page);
+    if (NT_SUCCESS(status))
+        tables_ready(space, page, mmu->end - page);
+    return status;
+}
+
+/* Room for the largest table of fixed size. */
+static NTSTATUS take_reserve(struct gpu_mmu *mmu)
+{
+    const struct vidmm_config *config = &mmu->vidmm->config;
+    struct extent_request want = {.size = 1};
+
+    for (unsigned level = 0; level < mmu->geometry.levels; level++)
+        if (config->level[level].PageTableSizeInBytes >> PAGE_BITS > want.size)
+            want.size = config->level[level].PageTableSizeInBytes >> PAGE_BITS;
+    mmu->scratch.reserve.pages = want.size;
+    if (extent_take(&mmu->scratch.free, &want, &mmu->scratch.reserve.first))
+        return STATUS_SUCCESS;
+    return mmu->scratch.free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+}
+
+/* What is left above scratch_first becomes the scratch area; nothing else is placed there. */
+static NTSTATUS take_scratch_area(struct gpu_mmu *mmu)
+{
+    struct vidmm_space *space = mmu->space;
+    uint64_t first, pages, from = mmu->scratch.first;
+    NTSTATUS status;
+
+    while (extent_next(&space->free, from, &first, &pages)) {
+        struct va_request request = {.base = first > from ? first : from};
+        struct va_range *range;
+
+        request.pages = first + pages - request.base;
+        status = range_create(space, RANGE_INTERNAL, &request, &range);
+        if (!NT_SUCCESS(status))
+            return status;
+        if (!extent_give(&mmu->scratch.free, request.base, request.pages))
+            return STATUS_INSUFFICIENT_RESOURCES;
+        from = first + pages;
+    }
+    status = take_reserve(mmu);
+    mmu->scratch.limit = extent_largest(&mmu->scratch.free) / 2;
+    return NT_SUCCESS(status) && mmu->scratch.limit == 0 ? STATUS_NO_MEMORY : status;
+}
+
+static NTSTATUS make_tables(struct gpu_mmu *mmu)
+{
+    struct vidmm_space *space = mmu->space;
+    NTSTATUS status = root_cover(space, mmu->end);
+
+    if (NT_SUCCESS(status))
+        status = hold_tables(mmu);
+    if (NT_SUCCESS(status))
+        status = tables_settle(space);
+    if (NT_SUCCESS(status))
+        status = take_scratch_area(mmu);
+    if (NT_SUCCESS(status) && scratch_needs_tables(mmu))
+        status = map_table_window(mmu);
+    return status;
+}
+
+/* ---- the process ---- */
+
+/* DxgkDdiCreateProcess, without the lock: the driver may reserve addresses meanwhile. */
+static NTSTATUS tell_driver(struct vidmm *vidmm, struct vidmm_process *process)
+{
+    DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
+    NTSTATUS status;
+
+    args.Flags.SystemProcess = 1;
+    process->in_create_process = true;
+    sim_mutex_unlock(&vidmm->lock);
+    status = ddi_create_process(vidmm->ddi, &args);
+    sim_mutex_lock(&vidmm->lock);
+    process->in_create_process = false;
+    process->driver_handle = args.hKmdProcess;
+    vidmm->mmu->known = NT_SUCCESS(status);
+    return status;
+}
+
+static NTSTATUS create_gpu_side(struct vidmm *vidmm, struct gpu_mmu *mmu)
+{
+    struct vidmm_process *process = vidmm->paging_process;
+    NTSTATUS status = table_description_check(vidmm);
+
+    if (NT_SUCCESS(status))
+        status = gpu_mmu_prepare(mmu);
+    if (NT_SUCCESS(status) && !lay_out(mmu))
+        status = STATUS_DEVICE_CONFIGURATION_ERROR;
+    if (NT_SUCCESS(status))
+        status = space_create(vidmm, process, true, &process->space);
+    if (!NT_SUCCESS(status))
+        return status;
+    mmu->space = process->space;
+    mmu->windows = &scratch_table_windows;
+    status = tell_driver(vidmm, process);
+    if (NT_SUCCESS(status))
+        status = make_tables(mmu);
+    return status;
+}
+
+NTSTATUS paging_process_create(struct vidmm *vidmm)
+{
+    struct gpu_mmu *mmu = gpu_mmu_get(vidmm);
+    NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
+
+    if (mmu)
+        vidmm->paging_process = process_record_new(vidmm, nt_process_system());
+    if (mmu && vidmm->paging_process)
+        status = vidmm->config.gpu_mmu ? create_gpu_side(vidmm, mmu) : STATUS_SUCCESS;
+    if (!NT_SUCCESS(status))
+        paging_process_destroy(vidmm);
+    return status;
+}
+
+static void destroy_process(struct vidmm *vidmm, struct vidmm_process *process)
+{
+    bool known = vidmm->mmu->known;
+
+    if (process->space)
+        space_destroy(process->space);
+    process->space = NULL;
+    if (known) {
+        sim_mutex_unlock(&vidmm->lock);
+        (void)ddi_destroy_process(vidmm->ddi, process->driver_handle);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    vidmm->paging_process = NULL;
+    process_record_free(process);
+}
+
+void paging_process_destroy(struct vidmm *vidmm)
+{
+    struct gpu_mmu *mmu = vidmm->mmu;
+
+    if (!mmu)
+        return;
+    if (mmu->space)
+        /* no paging buffer runs any more: the GPU need not be told anything */
+        mmu->space->immediate = true;
+    if (vidmm->paging_process)
+        destroy_process(vidmm, vidmm->paging_process);
+    gpu_mmu_destroy(mmu);
+}
+
+NTSTATUS paging_process_rebuild(struct vidmm *vidmm)
+{
+    struct vidmm_space *space = vidmm->mmu ? vidmm->mmu->space : NULL;
+    bool immediate;
+    NTSTATUS status;
+
+    if (!space)
+        return STATUS_SUCCESS;
+    immediate = space->immediate;
+    space->immediate = true;
+    tables_rebuild(space);
+    status = tables_settle(space);
+    space->immediate = immediate;
+    return status;
+}
+
+/* ---- paging buffers ---- */
+
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va)
+{
+    struct gpu_mmu *mmu = vidmm->mmu;
+    struct vidmm_run *runs;
+    uint32_t count = 0;
+    NTSTATUS status;
+
+    if (!mmu || !mmu->space)
+        return STATUS_NOT_SUPPORTED;
+    runs = util_alloc(pages * sizeof(*runs));
+    if (!runs)
+        return STATUS_NO_MEMORY;
+    for (uint64_t i = 0; i < pages; i++) {
+        if (count > 0 && runs[count - 1].first + runs[count - 1].pages == logical[i].value)
+            runs[count - 1].pages++;
+        else
+            runs[count++] = (struct vidmm_run){.first = logical[i].value, .pages = 1};
+    }
+    sim_mutex_lock(&vidmm->lock);
+    status = space_map_internal(mmu->space, runs, count,
+                                (mmu->scratch.tables_first + mmu->scratch.tables_pages) << PAGE_BITS,
+                                mmu->scratch.first << PAGE_BITS, true, va);
+    sim_mutex_unlock(&vidmm->lock);
+    util_free(runs);
+    return vidmm_status(status);
+}
+
+void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
+{
+    sim_mutex_lock(&vidmm->lock);
+    if (vidmm->mmu && vidmm->mmu->space)
+        space_unmap_internal(vidmm->mmu->space, va, pages);
+    sim_mutex_unlock(&vidmm->lock);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of DXGK_GPUMMUCAPS and DXGK_PAGE_TABLE_LEVEL_DESC before anything is built on them. */
+#include "vidmm/space/table_description.h"
+#include "util/address.h"
+#include "verify/verify.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/record/segment_record.h"
+
+#define REFUSE(rule, ...)                         \
+    do {                                          \
+        VIOLATION(rule, __VA_ARGS__);             \
+        return STATUS_DEVICE_CONFIGURATION_ERROR; \
+    } while (0)
+
+static bool is_memory_segment(const struct vidmm *vidmm, UINT segment)
+{
+    return segment == 0 ||
+           (segment <= vidmm->segment_count && !segment_is_aperture(&vidmm->segment[segment]));
+}
+
+static bool cpu_reaches(const struct vidmm *vidmm, UINT segment)
+{
+    return segment == 0 || segment_cpu(vidmm, segment, 0) != NULL;
+}
+
+static NTSTATUS check_level(const struct vidmm *vidmm, unsigned level)
+{
+    const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &vidmm->config.level[level];
+    bool resizable = vidmm->config.mmu.PageTableLevelCount == 2 && level == 1;
+    UINT bytes = desc->PageTableSizeInBytes;
+
+    if (desc->PageTableIndexBitCount > 30 || (desc->PageTableIndexBitCount == 0 && !resizable))
+        REFUSE("GPUVA-014", "level %u: PageTableIndexBitCount %u", level,
+               desc->PageTableIndexBitCount);
+    if (bytes % PAGE_BYTES != 0 || (bytes == 0 && !resizable))
+        REFUSE("GPUVA-015", "level %u: PageTableSizeInBytes %u", level, bytes);
+    if (!is_memory_segment(vidmm, desc->PageTableSegmentId) ||
+        !is_memory_segment(vidmm, desc->PagingProcessPageTableSegmentId))
+        REFUSE("GPUVA-019", "level %u: segments %u and %u", level, desc->PageTableSegmentId,
+               desc->PagingProcessPageTableSegmentId);
+    if ((desc->PageTableSegmentId == 0 || desc->PagingProcessPageTableSegmentId == 0) &&
+        bytes > PAGE_BYTES)
+        REFUSE("GPUVA-017", "level %u: tables of %u bytes in system memory", level, bytes);
+    if (desc->PageTableAlignmentInBytes != 0 && !is_power_of_two(desc->PageTableAlignmentInBytes))
+        REFUSE("GPUVA-020", "level %u: PageTableAlignmentInBytes %u", level,
+               desc->PageTableAlignmentInBytes);
+    if (!cpu_reaches(vidmm, desc->PagingProcessPageTableSegmentId))
+        REFUSE("GPUVA-223", "level %u: the CPU does not reach segment %u", level,
+               desc->PagingProcessPageTableSegmentId);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_bits(const struct vidmm *vidmm)
+{
+    const DXGK_GPUMMUCAPS *mmu = &vidmm->config.mmu;
+    UINT bits = PAGE_BITS;
+
+    for (unsigned level = 0; level < mmu->PageTableLevelCount; level++)
+        bits += vidmm->config.level[level].PageTableIndexBitCount;
+    if (mmu->VirtualAddressBitCount > DXGK_MAX_GPU_VA_BIT_COUNT)
+        REFUSE("GPUVA-013", "VirtualAddressBitCount %u", mmu->VirtualAddressBitCount);
+    if (mmu->PageTableLevelCount > 2 ? bits < mmu->VirtualAddressBitCount
+                                     : mmu->VirtualAddressBitCount <=
+                                           PAGE_BITS + vidmm->config.level[0].PageTableIndexBitCount)
+        REFUSE("GPUVA-013", "VirtualAddressBitCount %u, the tables translate %u bits",
+               mmu->VirtualAddressBitCount, bits);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_mode(const struct vidmm *vidmm)
+{
+    const DXGK_GPUMMUCAPS *mmu = &vidmm->config.mmu;
+
+    if ((UINT)mmu->PageTableUpdateMode > DXGK_PAGETABLEUPDATE_GPU_PHYSICAL)
+        REFUSE("GPUVA-022", "PageTableUpdateMode %u", (UINT)mmu->PageTableUpdateMode);
+    if (mmu->PageTableUpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL)
+        return STATUS_SUCCESS;
+    for (unsigned level = 1; level < mmu->PageTableLevelCount; level++)
+        if (vidmm->config.level[level].PageTableSegmentId != 0)
+            REFUSE("GPUVA-023", "CPU_VIRTUAL updates, but tables of level %u are in segment %u",
+                   level, vidmm->config.level[level].PageTableSegmentId);
+    if (!cpu_reaches(vidmm, vidmm->config.level[0].PageTableSegmentId))
+        REFUSE("GPUVA-024", "CPU_VIRTUAL updates, but the CPU does not reach segment %u",
+               vidmm->config.level[0].PageTableSegmentId);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS table_description_check(const struct vidmm *vidmm)
+{
+    UINT levels = vidmm->config.mmu.PageTableLevelCount;
+    NTSTATUS status;
+
+    if (levels < DXGK_MIN_PAGE_TABLE_LEVEL_COUNT || levels > DXGK_MAX_PAGE_TABLE_LEVEL_COUNT)
+        REFUSE("GPUVA-010", "PageTableLevelCount %u", levels);
+    for (unsigned level = 0; level < levels; level++) {
+        status = check_level(vidmm, level);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    status = check_bits(vidmm);
+    return NT_SUCCESS(status) ? check_mode(vidmm) : status;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces: what the pages of a range say, and how that gets into the entries. Overview in
+ * address_space.c. */
+#include "vidmm/space/va_piece.h"
+#include "ram/ram.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/record/segment_record.h"
+
+static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
+{
+    /* A piece that ends or begins there holds all tables that the edge needs, so nothing is created
+     * and nothing can fail. */
+    (void)tables_hold_edge(space, edge);
+}
+
+static NTSTATUS hold(const struct va_piece *piece)
+{
+    struct vidmm_space *space = piece->range->space;
+    NTSTATUS status;
+
+    if (piece->state == ENTRY_PAGES)
+        return tables_hold(space, piece->span.first, piece->span.pages);
+    status = tables_hold_edge(space, piece->span.first);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = tables_hold_edge(space, span_end(&piece->span));
+    if (!NT_SUCCESS(status)) {
+        tables_drop_edge(space, piece->span.first);
+        tables_prune(space, piece->span.first, 1);
+    }
+    return status;
+}
+
+static void drop(const struct va_piece *piece)
+{
+    struct vidmm_space *space = piece->range->space;
+
+    if (piece->state == ENTRY_PAGES) {
+        tables_drop(space, piece->span.first, piece->span.pages);
+        return;
+    }
+    tables_drop_edge(space, piece->span.first);
+    tables_drop_edge(space, span_end(&piece->span));
+}
+
+/* Onto the allocation's list: unique driver protections in front, so that looking for them costs
+ * their number. */
+static void register_mapping(struct va_piece *piece)
+{
+    list_init(&piece->mapping);
+    if (!piece->allocation)
+        return;
+    if (piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION)
+        list_push_front(&piece->allocation->mappings, &piece->mapping);
+    else
+        list_push_back(&piece->allocation->mappings, &piece->mapping);
+    piece->range->owners++;
+}
+
+static void unregister_mapping(struct va_piece *piece)
+{
+    list_remove(&piece->mapping);
+    if (piece->allocation)
+        piece->range->owners--;
+}
+
+static struct va_piece *piece_take(struct va_range *range)
+{
+    if (range->body_used)
+        return slab_take(&range->space->piece_slab);
+    range->body_used = true;
+    return &range->body;
+}
+
+void piece_give(struct va_range *range, struct va_piece *piece)
+{
+    if (piece == &range->body)
+        range->body_used = false;
+    else
+        slab_give(&range->space->piece_slab, piece);
+}
+
+NTSTATUS piece_create(struct va_range *range, const struct va_piece *values, struct va_piece **out)
+{
+    struct va_piece *piece = piece_take(range);
+    NTSTATUS status;
+
+    if (!piece)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *piece = *values;
+    piece->range = range;
+    piece->job = NULL;
+    status = hold(piece);
+    if (!NT_SUCCESS(status)) {
+        piece_give(range, piece);
+        return status;
+    }
+    register_mapping(piece);
+    *out = piece;
+    return STATUS_SUCCESS;
+}
+
+void piece_discard(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    unregister_mapping(piece);
+    drop(piece);
+    tables_prune(range->space, piece->span.first, piece->span.pages);
+    piece_give(range, piece);
+}
+
+void va_job_cancel(struct va_job *job)
+{
+    list_remove(&job->link);
+    job->range = NULL;
+    if (job->piece)
+        piece_discard(job->piece);
+    job->piece = NULL;
+}
+
+void piece_remove(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    span_remove(&range->pieces, &piece->span);
+    unregister_mapping(piece);
+    drop(piece);
+    piece_give(range, piece);
+}
+
+/* ---- cutting ---- */
+
+/* Keep only the pages of `old` below `edge`. */
+static void cut_above(struct va_piece *old, uint64_t edge)
+{
+    struct vidmm_space *space = old->range->space;
+    uint64_t end = span_end(&old->span);
+
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, edge, end - edge);
+    } else {
+        hold_existing_edge(space, edge);
+        tables_drop_edge(space, end);
+    }
+    old->span.pages = edge - old->span.first;
+}
+
+/* Keep only the pages of `old` from `edge` on. */
+static void cut_below(struct va_piece *old, uint64_t edge)
+{
+    struct vidmm_space *space = old->range->space;
+    uint64_t lost = edge - old->span.first;
+
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, old->span.first, lost);
+    } else {
+        hold_existing_edge(space, edge);
+        tables_drop_edge(space, old->span.first);
+    }
+    old->span.first = edge;
+    old->span.pages -= lost;
+    old->offset += lost;
+}
+
+/* Take [first, end) out of the middle of `old`; what is above it becomes `upper`. */
+static void cut_middle(struct va_piece *old, uint64_t first, uint64_t end, struct va_piece *upper)
+{
+    struct vidmm_space *space = old->range->space;
+
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one at most is cut in two. */
+    *upper = *old;
+    upper->span.first = end;
+    upper->span.pages = span_end(&old->span) - end;
+    upper->offset = old->offset + (end - old->span.first);
+    register_mapping(upper);
+    old->span.pages = first - old->span.first;
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, first, end - first);
+    } else {
+        hold_existing_edge(space, first);
+        hold_existing_edge(space, end);
+    }
+    span_insert(&old->range->pieces, &upper->span);
+}
+
+void piece_apply(struct va_piece *piece, struct va_piece **spare)
+{
+    struct span_tree *pieces = &piece->range->pieces;
+    uint64_t first = piece->span.first, end = span_end(&piece->span);
+    struct span_node *node;
+
+    piece->job = NULL;
+    while ((node = span_from(pieces, first)) != NULL && node->first < end) {
+        struct va_piece *old = CONTAINER(node, struct va_piece, span);
+
+        if (node->first >= first && span_end(node) <= end) {
+            piece_remove(old);
+        } else if (node->first >= first) {
+            cut_below(old, end);
+        } else if (span_end(node) <= end) {
+            cut_above(old, first);
+        } else {
+            cut_middle(old, first, end, *spare);
+            *spare = NULL;
+        }
+    }
+    span_insert(pieces, &piece->span);
+}
+
+/* ---- entries ---- */
+
+static void source_of_allocation(const struct va_piece *piece, struct entry_source *source)
+{
+    const struct vidmm_allocation *allocation = piece->allocation;
+    const struct vidmm *vidmm = allocation->vidmm;
+    bool system = allocation->segment == 0 ||
+                  segment_is_aperture(&vidmm->segment[allocation->segment]);
+
+    if (!allocation->resident) {
+        source->state = ENTRY_INVALID; /* GPUVA-092 */
+        return;
+    }
+    source->allocation = allocation->driver_handle;
+    source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
+                    !allocation->flags.DisableLargePageMapping;
+    source->runs = allocation->runs;
+    source->run_count = allocation->run_count;
+    if (system && allocation->logical) {
+        source->logical = allocation->logical;
+        source->coherent = ram_page_cache(vidmm->config.ram, allocation->backing[0]) == RAM_CACHED;
+    }
+}
+
+void piece_source(const struct va_piece *piece, struct entry_source *source)
+{
+    const D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection = {.Value = piece->protection};
+
+    *source = (struct entry_source){.state = piece->state,
+                                    .protection = piece->driver_protection,
+                                    .origin = piece->span.first - piece->offset};
+    if (piece->state != ENTRY_PAGES)
+        return;
+    source->read_only = !protection.Write;
+    source->no_execute = !protection.Execute;
+    if (piece->allocation) {
+        source_of_allocation(piece, source);
+        return;
+    }
+    source->runs = piece->range->runs;
+    source->run_count = piece->range->run_count;
+    source->coherent = piece->range->coherent;
+}
+
+void piece_write(struct va_piece *piece)
+{
+    struct entry_source source;
+
+    piece_source(piece, &source);
+    tables_write(piece->range->space, piece->span.first, piece->span.pages, &source);
+}
+
+void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages)
+{
+    struct entry_source source = {.state = range->initial, .protection = range->driver_protection};
+
+    tables_write(range->space, first, pages, &source);
+}
+
+bool piece_needs_write(const struct va_piece *piece)
+{
+    struct entry_source source;
+
+    piece_source(piece, &source);
+    if (source.state != ENTRY_INVALID)
+        return true;
+    return tables_need_write(piece->range->space, piece->span.first, piece->span.pages);
+}
+
+void piece_become_initial(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    unregister_mapping(piece);
+    hold_existing_edge(range->space, piece->span.first);
+    hold_existing_edge(range->space, span_end(&piece->span));
+    tables_drop(range->space, piece->span.first, piece->span.pages);
+    piece->allocation = NULL;
+    piece->state = range->initial;
+    piece->driver_protection = range->driver_protection;
+}
+
+/* ---- the records as the source of all entries ---- */
+
+/* One stretch of a range in one state. */
+typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
+                           uint64_t first, uint64_t end);
+
+static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, stretch_fn fn,
+                         void *arg)
+{
+    if (first < range->span.first)
+        first = range->span.first;
+    if (end > span_end(&range->span))
+        end = span_end(&range->span);
+    while (first < end) {
+        struct span_node *node = span_from(&range->pieces, first);
+        uint64_t stop = !node || node->first >= end ? end
+                        : node->first > first       ? node->first
+                                                    : span_end(node);
+
+        if (stop > end)
+            stop = end;
+        fn(arg, range, node && node->first <= first ? CONTAINER(node, struct va_piece, span) : NULL,
+           first, stop);
+        first = stop;
+    }
+}
+
+static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end,
+                                  stretch_fn fn, void *arg)
+{
+    struct span_node *node = span_from(&space->ranges, first);
+
+    for (; node && node->first < end; node = span_next(&space->ranges, node))
+        each_stretch(CONTAINER(node, struct va_range, span), first, end, fn, arg);
+}
+
+static void source_of_stretch(const struct va_range *range, const struct va_piece *piece,
+                              struct entry_source *source)
+{
+    if (piece)
+        piece_source(piece, source);
+    else
+        *source = (struct entry_source){.state = range->initial,
+                                        .protection = range->driver_protection};
+}
+
+static void refill_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                           uint64_t first, uint64_t end)
+{
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    if (source.state != ENTRY_INVALID)
+        tables_write_leaf(arg, first, end - first, &source);
+}
+
+static void refill(struct vidmm_space *space, struct page_table *leaf)
+{
+    each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
+}
+
+static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                            uint64_t first, uint64_t end)
+{
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    if (source.state == ENTRY_PAGES)
+        tables_write(arg, first, end - first, &source);
+}
+
+static void rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    each_stretch_of_space(space, first, first + count, rewrite_stretch, space);
+}
+
+const struct space_records va_piece_records = {.refill = refill, .rewrite = rewrite};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges: who owns which addresses of a space. Overview in address_space.c. */
+#include "vidmm/space/va_range.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/space/va_piece.h"
+#include "vidmm/record/vidmm_record.h"
+
+static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
+{
+    return space->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : otherwise;
+}
+
+/* The lowest place in [low, high) outside the internal range (GPUVA-060). */
+static bool take_around(struct vidmm_space *space, struct extent_request want, uint64_t *first)
+{
+    uint64_t from = space->vidmm->config.internal_va_start >> PAGE_BITS;
+    uint64_t to = space->vidmm->config.internal_va_end >> PAGE_BITS;
+    struct extent_request part = want;
+
+    if (to == 0 || to <= want.low || want.high <= from)
+        return extent_take(&space->free, &want, first);
+    part.high = from;
+    if (part.low < part.high && extent_take(&space->free, &part, first))
+        return true;
+    part.low = to;
+    part.high = want.high;
+    return !space->free.out_of_memory && part.low < part.high &&
+           extent_take(&space->free, &part, first);
+}
+
+/* GPUVA-062. Out of memory is no reason to look for a lesser place. */
+static bool take_for_client(struct vidmm_space *space, struct extent_request want, uint64_t *first)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    const uint64_t preferred[] = {geometry->span, 16, 1};
+    bool large = geometry->caps.LargePageSupported && want.size >= geometry->span;
+
+    if (want.align)
+        return take_around(space, want, first);
+    for (unsigned i = large ? 0 : 1; i < 3; i++) {
+        want.align = preferred[i];
+        if (take_around(space, want, first))
+            return true;
+        if (space->free.out_of_memory)
+            return false;
+    }
+    return false;
+}
+
+static bool take_for_host(struct vidmm_space *space, struct extent_request want, bool whole,
+                          uint64_t *first)
+{
+    const struct vidmm_config *config = &space->vidmm->config;
+
+    if (whole && !space->paging && config->internal_va_end != 0) {
+        want.low = config->internal_va_start >> PAGE_BITS;
+        want.high = config->internal_va_end >> PAGE_BITS;
+    }
+    want.from_end = !space->paging && !space->mmu->geometry.resizable_root;
+    return extent_take(&space->free, &want, first);
+}
+
+static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_request *request,
+                               uint64_t *first)
+{
+    uint64_t low = space->paging ? 1 : space->mmu->geometry.span;
+    uint64_t end = space->paging ? space->mmu->end : space->mmu->geometry.end, last;
+    struct extent_request want = {
+        .size = request->pages,
+        .align = request->align,
+        .low = request->low,
+        .high = request->high,
+    };
+
+    if (request->base != 0) {
+        if (ckd_add(&last, request->base, request->pages) || last > end || request->base < low)
+            return STATUS_INVALID_PARAMETER;
+        *first = request->base;
+        space->free.out_of_memory = false;
+        return extent_take_fixed(&space->free, request->base, request->pages)
+                   ? STATUS_SUCCESS
+                   : refusal(space, STATUS_INVALID_PARAMETER);
+    }
+    if (want.low < low)
+        want.low = low;
+    if (want.high == 0 || want.high > end)
+        want.high = end;
+    if (want.size > end || want.low >= want.high)
+        return STATUS_NO_MEMORY;
+    space->free.out_of_memory = false;
+    if (request->internal
+            ? take_for_host(space, want, request->low == 0 && request->high == 0, first)
+            : take_for_client(space, want, first))
+        return STATUS_SUCCESS;
+    return refusal(space, STATUS_NO_MEMORY);
+}
+
+NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
+                      const struct va_request *request, struct va_range **out)
+{
+    struct va_range *range = slab_take(&space->range_slab);
+    uint64_t first;
+    NTSTATUS status;
+
+    vidmm_assert_locked(space->vidmm);
+    if (!range)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = take_addresses(space, request, &first);
+    if (!NT_SUCCESS(status)) {
+        slab_give(&space->range_slab, range);
+        return status;
+    }
+    memset(range, 0, sizeof(*range));
+    range->space = space;
+    range->kind = kind;
+    range->span.first = first;
+    range->span.pages = request->pages;
+    list_init(&range->jobs);
+    list_init(&range->freed);
+    span_insert(&space->ranges, &range->span);
+    *out = range;
+    return STATUS_SUCCESS;
+}
+
+void range_forget(struct va_range *range)
+{
+    util_free(range->runs);
+    slab_give(&range->space->range_slab, range);
+}
+
+void range_discard(struct va_range *range)
+{
+    struct vidmm_space *space = range->space;
+
+    span_remove(&space->ranges, &range->span);
+    /* whole, so it cannot fail */
+    (void)extent_give(&space->free, range->span.first, range->span.pages);
+    range_forget(range);
+}
+
+struct va_range *range_at(const struct vidmm_space *space, uint64_t page)
+{
+    struct span_node *node = span_at(&space->ranges, page);
+
+    return node ? CONTAINER(node, struct va_range, span) : NULL;
+}
+
+bool range_free(struct va_range *range)
+{
+    struct vidmm_space *space = range->space;
+    uint64_t first = range->span.first, pages = range->span.pages;
+    struct span_node *node;
+
+    vidmm_assert_locked(range->space->vidmm);
+    while (!list_empty(&range->jobs))
+        va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
+    if (range->body_used && range->kind != RANGE_RESERVATION)
+        /* its pages keep it to the end (GPUVA-099) */
+        range->driver_protection = range->body.driver_protection;
+    while ((node = range->pieces.root) != NULL)
+        piece_remove(CONTAINER(node, struct va_piece, span));
+    if (range->initial == ENTRY_ZERO) {
+        tables_drop_edge(space, first);
+        tables_drop_edge(space, first + pages);
+    }
+    if (!tables_need_write(space, first, pages)) {
+        tables_prune(space, first, pages);
+        range_discard(range);
+        return false;
+    }
+    span_remove(&space->ranges, &range->span);
+    (void)extent_give(&space->free, first, pages);
+    list_push_back(&space->freed, &range->freed);
+    if (list_empty(&space->unclean))
+        list_push_back(&space->mmu->unclean, &space->unclean);
+    return true;
+}

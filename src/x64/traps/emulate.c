@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions with one memory operand, which is not plain memory. */
+#include "x64/traps/emulate.h"
+
+#include <string.h>
+
+#include "sim/fault.h"
+#include "x64/traps/interrupted.h"
+#include "x64/traps/memory.h"
+#include "x64/traps/plan.h"
+#include "x64/traps/refuse.h"
+#include "x64/traps/state.h"
+#include "x64/traps/stub.h"
+
+/* Where the operand is: of a bit string, the word that holds the bit. */
+static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
+{
+    uintptr_t address = x64_effective_address(plan, frame);
+    uint32_t bytes = plan->operand_bytes;
+    int64_t bit;
+
+    if (!plan->bit_string)
+        return address;
+    bit = (int64_t)(x64_get(frame, plan->reg, bytes) << (64 - 8 * bytes)) >> (64 - 8 * bytes);
+    return address + (uintptr_t)((bit >> (bytes == 8 ? 6 : bytes == 4 ? 5 : 4)) * (int64_t)bytes);
+}
+
+bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame)
+{
+    struct x64_machine *x64 = x64_state();
+    struct x64_plan copy = *plan; /* others may run, and trap, at the accesses */
+    uintptr_t address = operand_address(plan, frame);
+    _Alignas(64) uint8_t operand[X64_WIDEST];
+    uint64_t gpr[16], flags;
+
+    if (!x64_traps_at(address)) {
+        x64_refuse_foreign(plan, frame);
+        return false;
+    }
+    if (copy.reads && !x64_read(&copy, frame, address, copy.operand_bytes, operand))
+        return false;
+    plan = x64_plan_at(frame->rip); /* its stub may have gone meanwhile */
+    if (!plan || plan->kind != X64_MEMORY) {
+        x64_refuse(frame, SIM_FAULT_EXECUTE, frame->rip);
+        return false;
+    }
+    if (copy.reads)
+        memcpy(x64->stubs.data->operand, operand, copy.operand_bytes);
+    memcpy(gpr, frame->gpr, sizeof(gpr));
+    flags = frame->flags;
+    x64_stub_run(&x64->stubs, plan, frame);
+    if (copy.writes) {
+        memcpy(operand, x64->stubs.data->operand, copy.operand_bytes);
+        if (!x64_write(&copy, frame, address, copy.operand_bytes, operand)) {
+            memcpy(frame->gpr, gpr, sizeof(gpr)); /* as before */
+            frame->flags = flags;
+            return false;
+        }
+    }
+    frame->rip += copy.length;
+    return true;
+}
+
+bool x64_push(const struct x64_plan *plan, struct x64_interrupted *frame)
+{
+    struct x64_plan copy = *plan;
+    uint64_t sp = frame->gpr[X64_RSP] - copy.operand_bytes;
+    uint64_t value = 0;
+
+    if (!x64_read(&copy, frame, x64_effective_address(&copy, frame), copy.operand_bytes, &value) ||
+        !x64_write(&copy, frame, sp, copy.operand_bytes, &value))
+        return false;
+    frame->gpr[X64_RSP] = sp;
+    frame->rip += copy.length;
+    return true;
+}
+
+/* An address relative to the stack pointer counts from where it is afterwards. */
+bool x64_pop(const struct x64_plan *plan, struct x64_interrupted *frame)
+{
+    struct x64_plan copy = *plan;
+    uint64_t sp = frame->gpr[X64_RSP];
+    uint64_t value = 0;
+    bool done;
+
+    if (!x64_read(&copy, frame, sp, copy.operand_bytes, &value))
+        return false;
+    frame->gpr[X64_RSP] = sp + copy.operand_bytes;
+    done = x64_write(&copy, frame, x64_effective_address(&copy, frame), copy.operand_bytes, &value);
+    if (!done)
+        frame->gpr[X64_RSP] = sp;
+    else
+        frame->rip += copy.length;
+    return done;
+}

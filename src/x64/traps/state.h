@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What emulation keeps of a machine: plans and stubs, the processor blocks, and what the processor
+ * of this host has to save. */
+#ifndef DXGK_X64_STATE_H
+#define DXGK_X64_STATE_H
+
+#include <ntddk.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/fault.h"
+#include "sim/slot.h"
+#include "x64/traps/interrupted.h"
+#include "x64/traps/plan.h"
+#include "x64/traps/stub.h"
+
+struct x64_machine {
+    struct x64_stubs stubs;
+    struct x64_plan *plan; /* X64_PLANS of them, by address */
+    uint64_t traps;
+    uint64_t vector_mask;
+    uint32_t vector_bytes; /* 0: not measured yet */
+    enum x64_save vector_save;
+    uintptr_t running; /* place of the instruction that runs in a stub */
+    /* A trap that is a fault after all: the next one at this place goes through, as this. */
+    uintptr_t refused_pc, refused_address;
+    enum sim_fault_kind refused_kind;
+    /* block.c */
+    uint8_t *blocks;
+    uint64_t outer_gs;
+    bool fsgsbase;
+    KUSER_SHARED_DATA *shared;
+};
+
+extern struct sim_slot x64_slot;
+
+static inline struct x64_machine *x64_state(void)
+{
+    return sim_slot_get(&x64_slot);
+}
+
+/* Fill in vector_mask, vector_bytes and vector_save. */
+void x64_measure_vectors(struct x64_machine *x64);
+
+#endif

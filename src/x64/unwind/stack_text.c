@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the
+ * first call of the thread. */
+#include "x64/unwind/stack_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/fault.h"
+#include "sim/stack.h"
+#include "x64/unwind/context.h"
+#include "x64/unwind/host_frame.h"
+#include "x64/unwind/walk.h"
+
+#define LINES       24u
+#define FRAME_LIMIT 4096u
+
+struct words {
+    bool (*name)(uintptr_t pc, char *text, size_t bytes);
+    char *text;
+    size_t bytes, used;
+    unsigned lines;
+};
+
+/* False: no more. */
+static bool add(struct words *w, uintptr_t pc)
+{
+    char line[160];
+    int length;
+
+    if (!w->name(pc, line, sizeof(line)))
+        return true;
+    if (w->lines == LINES)
+        snprintf(line, sizeof(line), "...");
+    length = snprintf(w->text + w->used, w->bytes - w->used, "%s%s", w->lines ? "\n" : "", line);
+    if (length < 0 || (size_t)length >= w->bytes - w->used) {
+        w->text[w->used] = '\0';
+        return false;
+    }
+    w->used += (size_t)length;
+    return w->lines++ < LINES;
+}
+
+/* One frame outwards. False: the end, or no way to tell. */
+static bool next(const struct x64_stack *stack, CONTEXT *context, bool *interrupted)
+{
+    struct x64_walk walk = {.steps = 0};
+    uintptr_t pc = (uintptr_t)context->Rip;
+
+    if (!x64_function_table_find(pc) && pc != (uintptr_t)x64_call_return) {
+        bool before = *interrupted;
+
+        *interrupted = false;
+        return x64_host_unwind(stack, before, context);
+    }
+    x64_walk_begin(&walk, context, *interrupted);
+    switch (x64_walk_look(&walk, 0)) {
+    case X64_FRAME:
+        *interrupted = walk.frame.machine_frame;
+        *context = walk.caller;
+        return true;
+    case X64_CROSSING: /* where a handler was called from is of no interest, but what it handles */
+        *interrupted = walk.crossing->interrupted;
+        *context = *walk.crossing->origin;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* After a wild call or jump: the caller. */
+static void leave_nowhere(const struct x64_stack *stack, CONTEXT *context, bool *interrupted)
+{
+    ULONG64 pc;
+
+    if (!x64_stack_read(stack, context->Rsp, &pc, sizeof(pc)))
+        return;
+    context->Rip = pc;
+    context->Rsp += 8;
+    *interrupted = false;
+}
+
+bool x64_describe_stack(const struct sim_fault *fault,
+                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+                        size_t bytes)
+{
+    struct words words = {.name = name, .text = text, .bytes = bytes};
+    bool interrupted = fault && fault->registers;
+    struct x64_stack stack;
+    CONTEXT context;
+
+    if (!name || bytes == 0)
+        return false;
+    text[0] = '\0';
+    sim_stack_bounds(&stack.low, &stack.high);
+    if (interrupted)
+        x64_context_of_fault(fault, &context);
+    else
+        x64_capture(&context);
+    if (interrupted && fault->kind == SIM_FAULT_EXECUTE)
+        leave_nowhere(&stack, &context, &interrupted);
+    for (unsigned i = 0; i < FRAME_LIMIT; i++)
+        if (!add(&words, (uintptr_t)context.Rip) || !next(&stack, &context, &interrupted))
+            break;
+    return words.lines > 0;
+}

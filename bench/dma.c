@@ -14,7 +14,8 @@ static uint64_t map_buffer(const struct dma_rig *rig)
 {
     const struct ram_request request = {
         .pages = 2 * PAGES, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
-    struct page_number first, pages[PAGES], logical[PAGES];
+    struct page_number first, pages[PAGES];
+    struct logical_page logical[PAGES];
 
     if (!ram_take_contiguous(rig->ram, &request, &first))
         bench_die("out of memory");
@@ -25,7 +26,7 @@ static uint64_t map_buffer(const struct dma_rig *rig)
     }
     if (!iommu_map(rig->domain, pages, PAGES, IOMMU_READ | IOMMU_WRITE, logical))
         bench_die("out of memory");
-    return page_phys(logical[0]).value;
+    return logical_page_addr(logical[0]).value;
 }
 
 static void transfers(enum iommu_mode mode, const char *reads, const char *writes)

@@ -151,13 +151,13 @@ static void run_floor(void)
 /* The same with all that a domain does: books of the frames, IOTLB, logical addresses. */
 static void run_domain(enum iommu_mode mode, bool scattered, const char *name)
 {
-    static struct page_number logical[SLOT_PAGES];
+    static struct logical_page logical[SLOT_PAGES];
     uint64_t count = bench_options.quick ? 64 : 20000;
     struct ram *ram = ram_create(&(struct ram_config){.bytes = 4ull << 30});
     struct iommu_domain *domain = ram ? iommu_domain_create(ram, mode,
                                                             (struct logical_addr){(1ull << 48) - 1})
                                       : NULL;
-    struct page_number at;
+    struct logical_page at;
     double start;
 
     if (!domain)

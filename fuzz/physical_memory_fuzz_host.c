@@ -40,7 +40,7 @@ void device_access(unsigned adapter)
                          &physical) ||
         iommu_domain_mode(run->domain[adapter]) == IOMMU_OFF)
         return;
-    MUST(iommu_page_mapped(run->domain[adapter], (struct page_number){page}));
+    MUST(iommu_page_mapped(run->domain[adapter], (struct logical_page){page}));
     if (physical.value < RAM_SIZE)
         MUST(ram_page_iommu_maps(run->ram, (struct page_number){physical.value / PAGE_BYTES}) > 0 &&
              ram_page_owner(run->ram, (struct page_number){physical.value / PAGE_BYTES}) !=

@@ -141,7 +141,7 @@ uint64_t iommu_domain_clear(struct iommu_domain *domain)
 
     io_tables_each(&domain->tables, drop_leaf, domain);
     io_tables_finish(&domain->tables);
-    iommu_flush_run(domain, (struct page_number){0}, (uint64_t)1 << IO_FRAME_BITS);
+    iommu_flush_run(domain, (struct logical_page){0}, (uint64_t)1 << IO_FRAME_BITS);
     return pages;
 }
 
@@ -253,7 +253,7 @@ static bool map_identity(struct iommu_domain *domain, const struct page_number *
         while (i < count && pages[i].value == pages[i - 1].value + 1)
             i++;
         if (!enter(domain, pages[first].value, NULL, pages[first].value, i - first, access)) {
-            iommu_unmap(domain, pages, first);
+            iommu_unmap_identity(domain, pages, first);
             return false;
         }
     }
@@ -261,7 +261,7 @@ static bool map_identity(struct iommu_domain *domain, const struct page_number *
 }
 
 bool iommu_map(struct iommu_domain *domain, const struct page_number *pages, uint64_t count,
-               unsigned access, struct page_number *logical)
+               unsigned access, struct logical_page *logical)
 {
     uint64_t start = 0;
 
@@ -274,13 +274,13 @@ bool iommu_map(struct iommu_domain *domain, const struct page_number *pages, uin
     }
     if (!map_identity(domain, pages, count, access))
         return false;
-    if (logical)
-        memmove(logical, pages, count * sizeof(*logical));
+    for (uint64_t i = 0; logical && i < count; i++)
+        logical[i] = page_identity(pages[i]);
     return true;
 }
 
 bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
-                   unsigned access, struct page_number *logical_first)
+                   unsigned access, struct logical_page *logical_first)
 {
     uint64_t start = first.value;
 
@@ -300,10 +300,12 @@ bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64
 bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
                             unsigned access)
 {
+    const struct logical_page at = page_identity(first);
+
     if (count == 0)
         return false;
     if (domain->mode == IOMMU_REMAP)
-        return iommu_map_at(domain, &first, first, count, access, NULL) == IOMMU_DONE;
+        return iommu_map_at(domain, &at, first, count, access, NULL) == IOMMU_DONE;
     return enter(domain, first.value, NULL, first.value, count, access);
 }
 
@@ -348,9 +350,9 @@ static enum iommu_result map_chosen(struct iommu_domain *domain, uint64_t at, ui
     return IOMMU_NO_MEMORY;
 }
 
-enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_number *at,
+enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct logical_page *at,
                                struct page_number first, uint64_t count, unsigned access,
-                               struct page_number *logical)
+                               struct logical_page *logical)
 {
     const uint64_t limit = (uint64_t)1 << IO_FRAME_BITS;
     enum iommu_result result;
@@ -376,7 +378,7 @@ enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_nu
 
 /* ---- unmap ---- */
 
-void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct page_number logical_first,
+void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct logical_page logical_first,
                                uint64_t count)
 {
     io_tables_unmap(&domain->tables, logical_first.value, count, unbook, domain);
@@ -385,13 +387,13 @@ void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct page_number l
         iommu_place_give(domain, logical_first.value, count);
 }
 
-void iommu_unmap_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count)
+void iommu_unmap_run(struct iommu_domain *domain, struct logical_page logical_first, uint64_t count)
 {
     iommu_unmap_run_unflushed(domain, logical_first, count);
     iommu_flush_run(domain, logical_first, count);
 }
 
-void iommu_unmap(struct iommu_domain *domain, const struct page_number *logical, uint64_t count)
+void iommu_unmap(struct iommu_domain *domain, const struct logical_page *logical, uint64_t count)
 {
     for (uint64_t i = 0; i < count;) {
         uint64_t first = i++;
@@ -399,6 +401,18 @@ void iommu_unmap(struct iommu_domain *domain, const struct page_number *logical,
         while (i < count && logical[i].value == logical[i - 1].value + 1)
             i++;
         iommu_unmap_run(domain, logical[first], i - first);
+    }
+}
+
+void iommu_unmap_identity(struct iommu_domain *domain, const struct page_number *pages,
+                          uint64_t count)
+{
+    for (uint64_t i = 0; i < count;) {
+        uint64_t first = i++;
+
+        while (i < count && pages[i].value == pages[i - 1].value + 1)
+            i++;
+        iommu_unmap_run(domain, page_identity(pages[first]), i - first);
     }
 }
 

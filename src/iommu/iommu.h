@@ -49,7 +49,7 @@ struct iommu_domain *iommu_domain_create(struct ram *ram, enum iommu_mode mode,
 /* A REMAP domain that places every mapping itself, but for the regions given (at most 16), which
  * are reserved for identity mappings. */
 struct iommu_region {
-    struct page_number first;
+    struct logical_page first;
     uint64_t pages;
 };
 struct iommu_domain *iommu_domain_create_placing(struct ram *ram, struct logical_addr highest,
@@ -105,10 +105,10 @@ enum iommu_result iommu_detach(struct iommu_domain *domain, struct iommu_device 
  * beyond RAM (device windows) are allowed. False: out of memory or address space; nothing
  * changed. */
 bool iommu_map(struct iommu_domain *domain, const struct page_number *pages, uint64_t count,
-               unsigned access, struct page_number *logical);
+               unsigned access, struct logical_page *logical);
 /* The same for one physical run. */
 bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
-                   unsigned access, struct page_number *logical_first);
+                   unsigned access, struct logical_page *logical_first);
 /* Map a physical run at its own address in REMAP mode too (reserved ranges, IOMMU-082); false also
  * when a mapping or the limit is in the way. Undone by iommu_unmap_run. */
 bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
@@ -117,12 +117,15 @@ bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number firs
  * refuses outside its reserved regions, or (at NULL) where the domain chooses, which any other
  * refuses (IOMMU-053). Never shares a page (IOMMU-050). *logical (may be NULL) gets the first
  * page. */
-enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_number *at,
+enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct logical_page *at,
                                struct page_number first, uint64_t count, unsigned access,
-                               struct page_number *logical);
+                               struct logical_page *logical);
 /* Undo a map: `logical` as it returned, whole. The IOTLB is flushed before return. */
-void iommu_unmap(struct iommu_domain *domain, const struct page_number *logical, uint64_t count);
-void iommu_unmap_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count);
+void iommu_unmap(struct iommu_domain *domain, const struct logical_page *logical, uint64_t count);
+void iommu_unmap_run(struct iommu_domain *domain, struct logical_page logical_first, uint64_t count);
+/* Undo iommu_map of pages that stand at their own addresses (OFF, ISOLATION). */
+void iommu_unmap_identity(struct iommu_domain *domain, const struct page_number *pages,
+                          uint64_t count);
 
 /* ---- translation ---- */
 
@@ -166,18 +169,18 @@ enum iommu_cause iommu_refusal(const struct iommu_domain *domain, struct logical
 const char *iommu_cause_text(enum iommu_cause cause);
 
 /* The page is mapped, or in OFF mode booked, for the device. */
-bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical);
+bool iommu_page_mapped(const struct iommu_domain *domain, struct logical_page logical);
 /* Of `count` (> 0) pages, how many are so, or are not so, as the first is. A look for each leaf,
  * and for each table that is not there. */
-uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct page_number logical,
+uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct logical_page logical,
                           uint64_t count, bool *mapped);
 
 /* ---- the IOTLB, for tests ---- */
 
 /* The parts of iommu_unmap_run: translations cached before go on until the flush (IOMMU-074). */
-void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct page_number logical_first,
+void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct logical_page logical_first,
                                uint64_t count);
-void iommu_flush_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count);
+void iommu_flush_run(struct iommu_domain *domain, struct logical_page logical_first, uint64_t count);
 /* Fault injection: the next `count` flushes are lost on their way to the IOTLB. */
 void iommu_domain_lose_flushes(struct iommu_domain *domain, unsigned count);
 

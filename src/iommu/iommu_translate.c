@@ -90,14 +90,14 @@ bool iommu_translate(const struct iommu_domain *domain, struct logical_addr addr
     return true;
 }
 
-bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical)
+bool iommu_page_mapped(const struct iommu_domain *domain, struct logical_page logical)
 {
     unsigned level;
 
     return io_tables_find(&domain->tables, logical.value, &level) != 0;
 }
 
-uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct page_number logical,
+uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct logical_page logical,
                           uint64_t count, bool *mapped)
 {
     return io_tables_run(&domain->tables, logical.value, count, mapped);
@@ -135,7 +135,7 @@ static void flush_pages(struct iommu_tlb *tlb, uint64_t first, uint64_t count)
     }
 }
 
-void iommu_flush_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count)
+void iommu_flush_run(struct iommu_domain *domain, struct logical_page logical_first, uint64_t count)
 {
     const uint64_t first = logical_first.value;
     const uint64_t piece = first / io_span(1), last = (first + count - 1) / io_span(1);

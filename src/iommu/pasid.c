@@ -78,7 +78,7 @@ enum iommu_pasid_state iommu_pasid_state(const struct iommu_pasids *pasids, uint
     return space->retired ? PASID_RETIRED : PASID_LIVE;
 }
 
-bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,
+bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct logical_page page,
                      struct page_number frame, uint64_t count, unsigned access)
 {
     struct space *space = hash_get(&pasids->spaces, pasid);
@@ -87,7 +87,7 @@ bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct page_nu
            io_tables_map(&space->tables, page.value, NULL, frame.value, count, access) == IO_DONE;
 }
 
-void iommu_pasid_unmap(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,
+void iommu_pasid_unmap(struct iommu_pasids *pasids, uint32_t pasid, struct logical_page page,
                        uint64_t count)
 {
     struct space *space = hash_get(&pasids->spaces, pasid);

@@ -40,9 +40,9 @@ enum iommu_pasid_state iommu_pasid_state(const struct iommu_pasids *pasids, uint
 
 /* Enter what the process has at `page` of its address space. False: out of memory, or something is
  * there. */
-bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,
+bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct logical_page page,
                      struct page_number frame, uint64_t count, unsigned access);
-void iommu_pasid_unmap(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,
+void iommu_pasid_unmap(struct iommu_pasids *pasids, uint32_t pasid, struct logical_page page,
                        uint64_t count);
 /* One access that stays inside a page. False: the process has nothing there, or not for this. */
 bool iommu_pasid_translate(const struct iommu_pasids *pasids, uint32_t pasid, uint64_t address,

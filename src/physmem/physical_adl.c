@@ -74,7 +74,7 @@ static void unmap_identity(struct iommu_domain *domain, const struct physical_ob
 {
     for (uint64_t run; first < end; first += run) {
         run = run_length(object, first, end);
-        iommu_unmap_run(domain, (struct page_number){physical_object_page(object, first)}, run);
+        iommu_unmap_run(domain, (struct logical_page){physical_object_page(object, first)}, run);
     }
 }
 
@@ -97,22 +97,25 @@ static bool map_identity(struct iommu_domain *domain, const struct physical_obje
 static bool map_remapped(struct iommu_domain *domain, const struct physical_object *object,
                          uint64_t first, uint64_t count, uint64_t *logical_first)
 {
-    struct page_number *pages, logical;
+    struct page_number *pages;
+    struct logical_page *logical, start;
     bool mapped;
 
     if (run_length(object, first, first + count) == count) {
         mapped = iommu_map_run(domain, (struct page_number){physical_object_page(object, first)},
-                               count, IOMMU_READ | IOMMU_WRITE, &logical);
-        *logical_first = logical.value;
+                               count, IOMMU_READ | IOMMU_WRITE, &start);
+        *logical_first = start.value;
         return mapped;
     }
     pages = util_alloc(count * sizeof(*pages));
-    if (!pages)
-        return false;
-    for (uint64_t i = 0; i < count; i++)
+    logical = util_alloc(count * sizeof(*logical));
+    mapped = pages && logical;
+    for (uint64_t i = 0; mapped && i < count; i++)
         pages[i].value = physical_object_page(object, first + i);
-    mapped = iommu_map(domain, pages, count, IOMMU_READ | IOMMU_WRITE, pages);
-    *logical_first = pages[0].value;
+    mapped = mapped && iommu_map(domain, pages, count, IOMMU_READ | IOMMU_WRITE, logical);
+    if (mapped)
+        *logical_first = logical[0].value;
+    util_free(logical);
     util_free(pages);
     return mapped;
 }
@@ -127,7 +130,7 @@ static bool map_pages(struct physical_adl *adl, struct iommu_domain *domain)
 static void unmap_pages(struct physical_adl *adl, struct iommu_domain *domain)
 {
     if (iommu_domain_mode(domain) == IOMMU_REMAP)
-        iommu_unmap_run(domain, (struct page_number){adl->logical_first}, adl->pages);
+        iommu_unmap_run(domain, (struct logical_page){adl->logical_first}, adl->pages);
     else
         unmap_identity(domain, adl->object, adl->first_page, adl->first_page + adl->pages);
 }

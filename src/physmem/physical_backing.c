@@ -44,7 +44,7 @@ bool physical_backing_map(struct iommu_domain *domain, const struct physical_bac
 void physical_backing_unmap(struct iommu_domain *domain, const struct physical_backing *backing)
 {
     if (backing->list)
-        iommu_unmap(domain, backing->list, backing->pages);
+        iommu_unmap_identity(domain, backing->list, backing->pages);
     else
-        iommu_unmap_run(domain, backing->first, backing->pages);
+        iommu_unmap_run(domain, page_identity(backing->first), backing->pages);
 }

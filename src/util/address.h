@@ -32,8 +32,13 @@ struct gpu_va {
     uint64_t value;
 };
 
-/* Number of a 4 KiB page: an address of one of the kinds above, shifted right by PAGE_BITS. */
+/* Number of a 4 KiB page of physical memory: a phys_addr shifted right by PAGE_BITS. */
 struct page_number {
+    uint64_t value;
+};
+
+/* Number of a 4 KiB page that a device addresses: a logical_addr shifted right by PAGE_BITS. */
+struct logical_page {
     uint64_t value;
 };
 
@@ -45,6 +50,24 @@ static inline struct page_number phys_page(struct phys_addr a)
 static inline struct phys_addr page_phys(struct page_number p)
 {
     return (struct phys_addr){p.value << PAGE_BITS};
+}
+
+/* `page` counts from the start of the segment. */
+static inline struct segment_addr segment_page_addr(uint64_t page)
+{
+    return (struct segment_addr){page << PAGE_BITS};
+}
+
+static inline struct logical_addr logical_page_addr(struct logical_page p)
+{
+    return (struct logical_addr){p.value << PAGE_BITS};
+}
+
+/* Where device and physical addresses are the same: without remapping, and in ranges that stand for
+ * themselves. */
+static inline struct logical_page page_identity(struct page_number p)
+{
+    return (struct logical_page){p.value};
 }
 
 /* Round up to a multiple of `align`, a power of two. Wraps on overflow; callers check the operand

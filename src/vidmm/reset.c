@@ -40,8 +40,8 @@ static void tell_evicted(struct vidmm_allocation *allocation)
     }
     op.Transfer.hAllocation = allocation->driver_handle;
     op.Transfer.Source.SegmentId = allocation->segment;
-    op.Transfer.Source.SegmentAddress.QuadPart = (int64_t)(vidmm->segment[allocation->segment].base +
-                                                           (allocation->runs[0].first << PAGE_BITS));
+    op.Transfer.Source.SegmentAddress.QuadPart = (int64_t)segment_physical(
+        &vidmm->segment[allocation->segment], segment_page_addr(allocation->runs[0].first));
     op.Transfer.Flags.TransferStart = 1;
     op.Transfer.Flags.TransferEnd = 1;
     op.Transfer.Flags.AllocationIsIdle = 1;

@@ -74,12 +74,12 @@ static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS statu
 
 /* Segment and address of a buffer (PATCH-144). */
 static void place_buffer(const struct vidsch *vidsch, const struct vidmm_aperture_range *aperture,
-                         struct page_number logical, UINT *segment, PHYSICAL_ADDRESS *address)
+                         struct logical_page logical, UINT *segment, PHYSICAL_ADDRESS *address)
 {
     *segment = aperture->segment;
     address->QuadPart = (LONGLONG)(aperture->segment
                                        ? vidmm_aperture_address(vidsch->vidmm, aperture)
-                                       : page_phys(logical).value);
+                                       : logical_page_addr(logical).value);
 }
 
 /* hDevice or hContext of a submission; NULL for what is moved out because the power goes

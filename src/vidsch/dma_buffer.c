@@ -205,5 +205,5 @@ uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer)
 {
     return buffer->aperture.segment
                ? vidmm_aperture_address(buffer->owner->device->vidsch->vidmm, &buffer->aperture)
-               : page_phys(buffer->first_logical).value;
+               : logical_page_addr(buffer->first_logical).value;
 }

@@ -29,7 +29,7 @@ struct dma_buffer {
     uint8_t *data;
     uint32_t capacity;
     struct page_number first;             /* of the run, whose first and last page hold canaries */
-    struct page_number first_logical;     /* of data */
+    struct logical_page first_logical;    /* of data */
     struct vidmm_aperture_range aperture; /* where data is, if the driver wants it in an aperture */
     uint64_t pages;                       /* of data */
     uint32_t used;

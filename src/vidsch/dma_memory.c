@@ -5,7 +5,7 @@
 #include "vidsch/scheduler.h"
 
 bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
-                            struct page_number *first, struct page_number *logical)
+                            struct page_number *first, struct logical_page *logical)
 {
     struct ram_request request = {
         .pages = pages + 2 * guard,
@@ -29,7 +29,7 @@ bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guar
 }
 
 void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
-                            uint64_t guard, struct page_number logical)
+                            uint64_t guard, struct logical_page logical)
 {
     iommu_unmap_run(vidsch->config.domain, logical, pages);
     ram_give_contiguous(vidsch->config.ram, (struct page_number){first.value - guard},

@@ -15,9 +15,9 @@
 /* Contiguous pages that the device may reach, at `logical` for it, with `guard` pages before and
  * behind that it does not see. */
 bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
-                            struct page_number *first, struct page_number *logical);
+                            struct page_number *first, struct logical_page *logical);
 void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
-                            uint64_t guard, struct page_number logical);
+                            uint64_t guard, struct logical_page logical);
 
 /* A block of canary, zeroed bytes, canary. NULL: out of memory. It is freed with util_free. */
 uint8_t *vidsch_dma_memory_private(uint32_t bytes);

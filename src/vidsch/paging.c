@@ -36,7 +36,7 @@ static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
 
 static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
 {
-    struct page_number *logical = util_alloc(memory->pages * sizeof(*logical));
+    struct logical_page *logical = util_alloc(memory->pages * sizeof(*logical));
     NTSTATUS status;
 
     if (!logical)

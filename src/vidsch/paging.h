@@ -20,7 +20,8 @@
 /* A paging buffer. Submissions fill it one behind the other (PAGE-016), and it begins anew when
  * they are all over. */
 struct paging_memory {
-    struct page_number first, first_logical;
+    struct page_number first;
+    struct logical_page first_logical;
     struct vidmm_aperture_range aperture; /* PAGE-002 */
     struct gpu_va va;
     uint64_t pages;

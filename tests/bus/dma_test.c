@@ -23,7 +23,8 @@ TEST_WITH(bus, dma_goes_through_the_domain)
 {
     struct bus_device *device = rig_add();
     struct ram_request request = {.pages = 8, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
-    struct page_number page[8], logical;
+    struct page_number page[8];
+    struct logical_page logical;
     uint8_t out[3 * 4096], in[3 * 4096];
     const struct dxgk_device_services *s;
     uint64_t base;
@@ -40,7 +41,7 @@ TEST_WITH(bus, dma_goes_through_the_domain)
         page[i] = page[7 - i];
         page[7 - i] = swap;
     }
-    struct page_number map[4];
+    struct logical_page map[4];
     assert_false(s->dma_write(rig.probe->host, 0x1000, out, 1)); /* no domain yet */
     bus_device_attach(device, rig.domain);
     assert_true(iommu_map(rig.domain, page, 4, IOMMU_READ | IOMMU_WRITE, map));
@@ -94,7 +95,8 @@ TEST_WITH(bus, a_hole_faults_alone)
     struct bus_device *device = rig_add();
     struct ram_request request = {.pages = 2, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
     const struct dxgk_device_services *s = rig.probe->services;
-    struct page_number page, at[2] = {{100}, {102}};
+    struct page_number page;
+    struct logical_page at[2] = {{100}, {102}};
     uint8_t out[3 * 4096], in[3 * 4096];
 
     faults = 0;
@@ -131,7 +133,8 @@ TEST_WITH(bus, a_window_asks_for_all_it_will_do)
     struct bus_device *device = rig_add();
     struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
     const struct dxgk_device_services *s = rig.probe->services;
-    struct page_number page, logical;
+    struct page_number page;
+    struct logical_page logical;
     size_t run;
 
     bus_device_attach(device, rig.domain);
@@ -151,7 +154,8 @@ TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
     struct iommu_domain *books = iommu_domain_create(rig.ram, IOMMU_OFF, (struct logical_addr){0});
     struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
     const struct dxgk_device_services *s = rig.probe->services;
-    struct page_number page, logical;
+    struct page_number page;
+    struct logical_page logical;
     uint32_t word = 7;
 
     faults = 0;
@@ -160,7 +164,7 @@ TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
     assert_true(ram_take_contiguous(rig.ram, &request, &page));
     assert_true(iommu_map_run(books, page, 1, IOMMU_READ | IOMMU_WRITE, NULL));
     CHECK(s->dma_write(rig.probe->host, page.value * 4096, &word, 4) && faults == 0);
-    iommu_unmap_run(books, page, 1);
+    iommu_unmap_run(books, page_identity(page), 1);
     word = 8;
     CHECK_RULE("IOMMU-075", s->dma_write(rig.probe->host, page.value * 4096, &word, 4) &&
                                 faults == 1 && last_fault.cause == IOMMU_CAUSE_NOT_HELD &&
@@ -203,7 +207,8 @@ TEST_WITH(bus, linked_devices_share_a_domain)
     struct iommu_domain *other = iommu_domain_create(rig.ram, IOMMU_REMAP,
                                                      (struct logical_addr){0xFFFFFFFFF});
     struct ram_request request = {.pages = 3, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
-    struct page_number page, logical;
+    struct page_number page;
+    struct logical_page logical;
     uint32_t word = 0x1234;
 
     bus_device_attach(lead, rig.domain);
@@ -231,7 +236,8 @@ TEST_WITH(bus, rights_are_kept)
 {
     struct bus_device *device = rig_add();
     struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
-    struct page_number page, logical;
+    struct page_number page;
+    struct logical_page logical;
     uint8_t byte = 9;
 
     bus_device_attach(device, rig.domain);

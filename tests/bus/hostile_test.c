@@ -17,7 +17,7 @@ enum { RAM_PAGES = 4096, LOGICAL_PAGES = 1 << 14, RUNS = 200, LONGEST = 3 * 4096
 /* ---- what should be ---- */
 
 struct run {
-    struct page_number logical[16];
+    struct logical_page logical[16];
     unsigned count;
 };
 

@@ -58,6 +58,11 @@ static struct page_number page(uint64_t number)
     return (struct page_number){number};
 }
 
+static struct logical_page device_page(uint64_t number)
+{
+    return (struct logical_page){number};
+}
+
 static uint64_t reach(const struct iommu_domain *domain, uint64_t logical)
 {
     struct phys_addr physical;
@@ -97,7 +102,7 @@ TEST_WITH(device, a_domain_in_use_is_not_deleted)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP);
     struct iommu_device device = {.requester = 1};
-    struct page_number at;
+    struct logical_page at;
 
     CHECK(iommu_attach(domain, &device) == IOMMU_DONE);
     CHECK_RULE("IOMMU-047", iommu_domain_delete(domain) == IOMMU_IN_USE);
@@ -167,22 +172,22 @@ TEST_WITH(device, changes_of_one_device_never_overlap)
 
 TEST_WITH(device, each_kind_of_domain_places_in_its_way)
 {
-    const struct iommu_region region = {page(100), 16};
+    const struct iommu_region region = {device_page(100), 16};
     struct iommu_domain *placing = iommu_domain_create_placing(
         ram, (struct logical_addr){(1 << 24) - 1}, &region, 1);
     struct iommu_domain *host = make(IOMMU_REMAP);
-    struct page_number at, chosen = page(40), inside = page(104);
+    struct logical_page at, chosen = device_page(40), inside = device_page(104);
 
     CHECK(placing != NULL);
     CHECK_RULE("IOMMU-053",
                iommu_map_at(placing, &chosen, page(40), 1, BOTH, &at) == IOMMU_UNSUPPORTED);
     CHECK_RULE("IOMMU-053", iommu_map_at(placing, NULL, page(40), 2, BOTH, &at) == IOMMU_DONE &&
                                 reach(placing, at.value + 1) == 41);
-    CHECK_RULE("IOMMU-053", iommu_map_at(placing, &inside, inside, 4, BOTH, NULL) == IOMMU_DONE &&
+    CHECK_RULE("IOMMU-053", iommu_map_at(placing, &inside, page(104), 4, BOTH, NULL) == IOMMU_DONE &&
                                 reach(placing, 107) == 107);
     CHECK(iommu_map_at(placing, &inside, page(9), 1, BOTH, NULL) == IOMMU_UNSUPPORTED);
     iommu_unmap_run(placing, inside, 4);
-    CHECK(iommu_map_at(placing, &inside, inside, 4, BOTH, NULL) == IOMMU_DONE);
+    CHECK(iommu_map_at(placing, &inside, page(104), 4, BOTH, NULL) == IOMMU_DONE);
     CHECK_RULE("IOMMU-053", iommu_map_at(host, NULL, page(40), 1, BOTH, &at) == IOMMU_UNSUPPORTED);
     CHECK_RULE("IOMMU-053", iommu_map_at(host, &chosen, page(7), 2, BOTH, &at) == IOMMU_DONE &&
                                 at.value == 40 && reach(host, 41) == 8);
@@ -210,13 +215,14 @@ TEST_WITH(device, large_leaves_are_translated_and_flushed)
     /* A second owner of a part, gone again: the leaf was split, and nothing is lost. */
     CHECK(iommu_map_run(domain, page(gib + 600), 10, BOTH, NULL));
     CHECK(iommu_domain_large_pages(domain) == 1 + 511 && iommu_validate(domain));
-    iommu_unmap_run(domain, page(gib + 600), 10);
+    iommu_unmap_run(domain, device_page(gib + 600), 10);
     CHECK(reach(domain, gib + 605) == gib + 605 && reach(domain, gib + 5) == gib + 5);
-    iommu_unmap_run_unflushed(domain, page(gib), 2 * gib);
+    iommu_unmap_run_unflushed(domain, device_page(gib), 2 * gib);
     CHECK_RULE("IOMMU-074", reach(domain, 2 * gib + 778) == 2 * gib + 778);
-    iommu_flush_run(domain, page(2 * gib + 512), 512); /* an invalidation takes the piece it names */
+    iommu_flush_run(domain, device_page(2 * gib + 512),
+                    512); /* an invalidation takes the piece it names */
     CHECK_RULE("IOMMU-074", reach(domain, 2 * gib + 778) == 0);
-    iommu_flush_run(domain, page(gib), 2 * gib);
+    iommu_flush_run(domain, device_page(gib), 2 * gib);
     CHECK(reach(domain, gib + 5) == 0 && reach(domain, gib + 605) == 0);
     CHECK(iommu_domain_mapped_pages(domain) == 0 && ram_page_iommu_maps(ram, page(gib + 5)) == 0);
     CHECK(iommu_domain_delete(domain) == IOMMU_DONE);
@@ -225,7 +231,7 @@ TEST_WITH(device, large_leaves_are_translated_and_flushed)
 TEST_WITH(device, a_lost_flush_leaves_the_old_page_in_reach)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP);
-    struct page_number at;
+    struct logical_page at;
 
     CHECK(iommu_map_run(domain, page(70), 1, BOTH, &at) && reach(domain, at.value) == 70);
     iommu_domain_lose_flushes(domain, 1);

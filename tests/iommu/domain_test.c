@@ -48,6 +48,11 @@ static struct page_number page(uint64_t number)
     return (struct page_number){number};
 }
 
+static struct logical_page device_page(uint64_t number)
+{
+    return (struct logical_page){number};
+}
+
 /* The page a device reaches, or 0 for a fault. */
 static uint64_t reach(const struct iommu_domain *domain, uint64_t logical, enum iommu_access access)
 {
@@ -64,18 +69,19 @@ TEST_WITH(domain, off_passes_everything_and_keeps_books)
     struct iommu_domain *domain = make(IOMMU_OFF, 0);
 
     CHECK(reach(domain, 77, IOMMU_WRITE) == 77);
-    CHECK(!iommu_page_mapped(domain, page(77)));
+    CHECK(!iommu_page_mapped(domain, device_page(77)));
     CHECK(iommu_map_run(domain, page(77), 1, BOTH, NULL));
-    CHECK(iommu_page_mapped(domain, page(77)) && ram_page_iommu_maps(ram, page(77)) == 1);
-    iommu_unmap_run(domain, page(77), 1);
-    CHECK(!iommu_page_mapped(domain, page(77)) && ram_page_iommu_maps(ram, page(77)) == 0);
+    CHECK(iommu_page_mapped(domain, device_page(77)) && ram_page_iommu_maps(ram, page(77)) == 1);
+    iommu_unmap_run(domain, device_page(77), 1);
+    CHECK(!iommu_page_mapped(domain, device_page(77)) && ram_page_iommu_maps(ram, page(77)) == 0);
     iommu_domain_destroy(domain);
 }
 
 TEST_WITH(domain, isolation_passes_mapped_pages_only)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
-    struct page_number logical[3], pages[3] = {{9}, {5}, {700}};
+    struct logical_page logical[3];
+    struct page_number pages[3] = {{9}, {5}, {700}};
     uint64_t reached = 0;
 
     CHECK(iommu_map(domain, pages, 3, BOTH, logical));
@@ -97,11 +103,11 @@ TEST_WITH(domain, isolation_counts_the_mappings_of_a_page)
     CHECK(iommu_map_run(domain, page(40), 8, BOTH, NULL));
     CHECK(iommu_map_run(domain, page(44), 8, BOTH, NULL));
     CHECK(ram_page_iommu_maps(ram, page(45)) == 2 && iommu_domain_mapped_pages(domain) == 12);
-    iommu_unmap_run(domain, page(40), 8);
+    iommu_unmap_run(domain, device_page(40), 8);
     CHECK(reach(domain, 43, IOMMU_READ) == 0);
     CHECK_RULE("IOMMU-050", reach(domain, 45, IOMMU_READ) == 45);
     CHECK(iommu_validate(domain));
-    iommu_unmap_run(domain, page(44), 8);
+    iommu_unmap_run(domain, device_page(44), 8);
     CHECK(reach(domain, 45, IOMMU_READ) == 0);
     iommu_domain_destroy(domain);
 }
@@ -119,7 +125,8 @@ TEST_WITH(domain, rights_are_checked)
 TEST_WITH(domain, remap_keeps_order_and_stays_below_the_limit)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
-    struct page_number pages[6] = {{900}, {3}, {777}, {4}, {5}, {16000}}, logical[6];
+    struct page_number pages[6] = {{900}, {3}, {777}, {4}, {5}, {16000}};
+    struct logical_page logical[6];
 
     CHECK(iommu_map(domain, pages, 6, BOTH, logical));
     for (unsigned i = 0; i < 6; i++) {
@@ -137,7 +144,7 @@ TEST_WITH(domain, remap_keeps_order_and_stays_below_the_limit)
 TEST_WITH(domain, remap_never_maps_page_zero_and_uses_all_others)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
-    struct page_number logical;
+    struct logical_page logical;
     unsigned mapped = 0;
 
     while (iommu_map_run(domain, page(50), 1, BOTH, &logical)) {
@@ -154,7 +161,7 @@ TEST_WITH(domain, remap_never_maps_page_zero_and_uses_all_others)
 TEST_WITH(domain, remap_reuses_as_late_as_possible)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, 16 * PAGE_BYTES - 1); /* 15 pages */
-    struct page_number first, second, logical;
+    struct logical_page first, second, logical;
 
     CHECK(iommu_map_run(domain, page(50), 1, BOTH, &first));
     CHECK(iommu_map_run(domain, page(51), 1, BOTH, &second));
@@ -181,12 +188,12 @@ TEST_WITH(domain, stale_translations_last_until_the_flush)
 
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
     CHECK(reach(domain, 61, IOMMU_READ) == 61);
-    iommu_unmap_run_unflushed(domain, page(60), 4);
+    iommu_unmap_run_unflushed(domain, device_page(60), 4);
     CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 61);
-    iommu_flush_run(domain, page(60), 4);
+    iommu_flush_run(domain, device_page(60), 4);
     CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL) && reach(domain, 61, IOMMU_READ) == 61);
-    iommu_unmap_run(domain, page(60), 4);
+    iommu_unmap_run(domain, device_page(60), 4);
     CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
     iommu_domain_destroy(domain);
 }
@@ -197,7 +204,7 @@ static void flush_some(struct rng *rng, struct iommu_domain *domain, uint64_t fr
 {
     const uint64_t longest = rng_below(rng, 2) ? 64 : (uint32_t)pages + 1000;
     const uint64_t count = 1 + rng_below(rng, (uint32_t)longest);
-    struct page_number at;
+    struct logical_page at;
     uint64_t start;
 
     CHECK(iommu_map_run(domain, page(frame), pages, BOTH, &at));
@@ -205,7 +212,7 @@ static void flush_some(struct rng *rng, struct iommu_domain *domain, uint64_t fr
     for (uint64_t i = 0; i < used; i++)
         CHECK(reach(domain, at.value + offset + i * step, IOMMU_READ) == frame + offset + i * step);
     iommu_unmap_run_unflushed(domain, at, pages);
-    iommu_flush_run(domain, page(start), count);
+    iommu_flush_run(domain, device_page(start), count);
     for (uint64_t i = 0; i < used; i++) {
         const uint64_t first = at.value + offset + i * step;
         const bool named = first < start + count && start < first + step;
@@ -251,7 +258,7 @@ TEST_WITH(domain, isolating_changes_no_address)
 TEST_WITH(domain, identity_ranges_stand_beside_chosen_ones)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
-    struct page_number logical;
+    struct logical_page logical;
 
     CHECK(iommu_map_run(domain, page(50), 8, BOTH, &logical));
     CHECK(iommu_map_identity_run(domain, page(100), 4, BOTH));
@@ -273,7 +280,7 @@ TEST_WITH(domain, device_windows_far_above_ram_can_be_mapped)
     CHECK(reach(domain, far + 2, IOMMU_WRITE) == far + 2 && reach(domain, 7, IOMMU_READ) == 7);
     CHECK(!iommu_map_run(domain, page((uint64_t)1 << 41), 1, BOTH, NULL));
     CHECK(iommu_validate(domain));
-    iommu_unmap_run(domain, page(far), 3);
+    iommu_unmap_run(domain, device_page(far), 3);
     CHECK(iommu_validate(domain));
     iommu_domain_destroy(domain);
 }
@@ -281,7 +288,8 @@ TEST_WITH(domain, device_windows_far_above_ram_can_be_mapped)
 /* Every allocation inside a map fails once; nothing must have changed after the failure. */
 TEST_WITH(domain, maps_without_memory_change_nothing)
 {
-    struct page_number pages[1100], logical[1100];
+    struct page_number pages[1100];
+    struct logical_page logical[1100];
 
     for (unsigned i = 0; i < 1100; i++)
         pages[i] = page((uint64_t)(i * 7919) % 16000 + 1);
@@ -334,7 +342,7 @@ TEST_WITH(domain, agrees_with_a_model_of_counts)
             runs[live++] = run;
         } else {
             run = runs[pick];
-            iommu_unmap_run(domain, page(run.first), run.count);
+            iommu_unmap_run(domain, device_page(run.first), run.count);
             runs[pick] = runs[--live];
         }
         for (uint64_t i = run.first; i < run.first + run.count; i++)

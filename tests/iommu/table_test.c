@@ -486,7 +486,8 @@ TEST_WITH(table, logical_addresses_agree_with_a_bitmap)
     for (uint64_t step = 0; step < total; step++) {
         if (live == 0 || (live < SPACE_RUNS && rng_below(&rng, 5) < 3)) {
             struct run run = {.count = 1 + rng_below(&rng, rng_below(&rng, 8) ? 8 : 200)};
-            struct page_number frame = {1 + rng_below(&rng, 15000)}, at;
+            struct page_number frame = {1 + rng_below(&rng, 15000)};
+            struct logical_page at;
             bool room = has_room(taken, run.count);
 
             CHECK(iommu_map_run(domain, frame, run.count, 3, &at) == room);
@@ -503,7 +504,7 @@ TEST_WITH(table, logical_addresses_agree_with_a_bitmap)
         } else {
             unsigned pick = (unsigned)rng_below(&rng, live);
 
-            iommu_unmap_run(domain, (struct page_number){runs[pick].first}, runs[pick].count);
+            iommu_unmap_run(domain, (struct logical_page){runs[pick].first}, runs[pick].count);
             for (uint64_t i = 0; i < runs[pick].count; i++)
                 taken[runs[pick].first + i] = false;
             mapped -= runs[pick].count;
@@ -527,7 +528,7 @@ TEST_WITH(table, books_follow_what_is_mapped)
     struct ram *ram = ram_create(&(struct ram_config){.bytes = (uint64_t)1 << 40});
     struct iommu_domain *domain = iommu_domain_create(
         ram, IOMMU_REMAP, (struct logical_addr){((uint64_t)1 << 48) - 1});
-    struct page_number at;
+    struct logical_page at;
     uint64_t once;
 
     CHECK(ram && domain);

@@ -125,7 +125,7 @@ static void before_isolation(struct probe *p, struct probe_call *call)
 {
     (void)call;
     CHECK_RULE("IOMMU-081", iommu_page_mapped(port_adapter_domain(port_adapter_first(p->port)),
-                                              (struct page_number){BEYOND >> 12}));
+                                              (struct logical_page){BEYOND >> 12}));
 }
 
 /* One segment more. */

@@ -71,11 +71,12 @@ TEST_WITH(mm, an_unmapped_range_shows_the_dummy_page)
     rig->hold = true;
     OK(mm_evict(c, h, 0));
     sim_stall(1000000);
-    CHECK_RULE("PAGE-050", iommu_page_mapped(rig->base.domain, (struct page_number){op->pages[0]}));
+    CHECK_RULE("PAGE-050", iommu_page_mapped(rig->base.domain, (struct logical_page){op->pages[0]}));
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK_RULE("PAGE-050", !iommu_page_mapped(rig->base.domain, (struct page_number){op->pages[0]}));
+    CHECK_RULE("PAGE-050",
+               !iommu_page_mapped(rig->base.domain, (struct logical_page){op->pages[0]}));
     op = mm_op_at(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT, 0);
     CHECK_RULE("PAGE-048", op->args.UnmapApertureSegment.SegmentId == MM_APERTURE &&
                                op->args.UnmapApertureSegment.OffsetInPages == first &&

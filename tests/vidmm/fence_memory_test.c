@@ -40,13 +40,13 @@ TEST_WITH(gva, a_slot_is_seen_by_host_client_and_gpu)
     CHECK(slot.page == NULL);
 }
 
-static struct page_number device_page(struct gva_rig *rig, uint64_t va)
+static struct logical_page device_page(struct gva_rig *rig, uint64_t va)
 {
     DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
     uint64_t entry;
 
     CHECK(gva_walk(rig, &root, va, &entry));
-    return (struct page_number){gva_entry_page(entry)};
+    return (struct logical_page){gva_entry_page(entry)};
 }
 
 /* IOMMU-067: mapped for the device without the driver's doing. A page goes with its last fence, if there is room elsewhere. */
@@ -54,7 +54,7 @@ TEST_WITH(gva, fence_memory_is_in_reach_for_its_life)
 {
     enum { SLOTS = 513 };
     struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
-    struct page_number page;
+    struct logical_page page;
 
     CHECK(slot);
     for (int i = 0; i < SLOTS; i++)

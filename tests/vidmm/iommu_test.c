@@ -71,7 +71,7 @@ TEST_WITH(isolating, pages_are_mapped_while_the_device_may_use_them)
     mm_finish(c);
     mm_idle(rig);
     CHECK_RULE("IOMMU-066", !reaches(rig, page) &&
-                                !iommu_page_mapped(rig->base.domain, (struct page_number){page}));
+                                !iommu_page_mapped(rig->base.domain, (struct logical_page){page}));
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
     CHECK_RULE("IOMMU-069", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
@@ -93,7 +93,7 @@ TEST_WITH(mm, a_missing_flush_shows)
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
     CHECK_RULE("IOMMU-074",
-               !iommu_page_mapped(rig->base.domain, (struct page_number){page}) &&
+               !iommu_page_mapped(rig->base.domain, (struct logical_page){page}) &&
                    iommu_translate(rig->base.domain, (struct logical_addr){page << PAGE_BITS},
                                    IOMMU_WRITE, &physical) &&
                    ram_page_iommu_maps(rig->base.ram, phys_page(physical)) == 0);

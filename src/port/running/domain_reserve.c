@@ -12,7 +12,8 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
     while (first < end) {
         const struct page_number at = {first};
         bool mapped;
-        uint64_t run = iommu_run_mapped(adapter->domain.domain, at, end - first, &mapped);
+        uint64_t run = iommu_run_mapped(adapter->domain.domain, page_identity(at), end - first,
+                                        &mapped);
 
         if (!mapped &&
             !iommu_map_identity_run(adapter->domain.domain, at, run, IOMMU_READ | IOMMU_WRITE))
@@ -32,7 +33,7 @@ static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uin
     for (uint64_t page = first, run; page < end; page += run) {
         bool mapped, known;
 
-        run = iommu_run_mapped(adapter->domain.domain, (struct page_number){page}, end - page,
+        run = iommu_run_mapped(adapter->domain.domain, (struct logical_page){page}, end - page,
                                &mapped);
         known = !mapped;
         for (UINT32 i = 0; i < before && !known; i++) {
@@ -108,7 +109,7 @@ static uint64_t first_unmapped(const struct iommu_domain *domain, uint64_t first
     bool mapped = true;
 
     while (first < end) {
-        uint64_t run = iommu_run_mapped(domain, (struct page_number){first}, end - first, &mapped);
+        uint64_t run = iommu_run_mapped(domain, (struct logical_page){first}, end - first, &mapped);
 
         if (!mapped)
             return first;

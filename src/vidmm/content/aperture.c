@@ -112,7 +112,7 @@ static NTSTATUS make_view(struct vidmm_allocation *allocation)
     return STATUS_SUCCESS;
 }
 
-static bool consecutive(const struct page_number *pages, uint64_t count)
+static bool consecutive(const struct logical_page *pages, uint64_t count)
 {
     for (uint64_t i = 1; i < count; i++)
         if (pages[i].value != pages[i - 1].value + 1)
@@ -127,7 +127,7 @@ static NTSTATUS build_with_list(struct vidmm_allocation *allocation, DXGKARG_BUI
     DXGK_PAGE_NUMBER *list = util_alloc(bytes);
     NTSTATUS status;
 
-    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct page_number),
+    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct logical_page),
                    "an array of one is an array of the other");
     if (!list)
         return STATUS_INSUFFICIENT_RESOURCES;

@@ -61,7 +61,7 @@ NTSTATUS backing_take(struct vidmm_allocation *allocation)
 
 NTSTATUS backing_map(struct vidmm_allocation *allocation)
 {
-    struct page_number *logical;
+    struct logical_page *logical;
 
     vidmm_assert_locked(allocation->vidmm);
     if (allocation->logical)
@@ -90,7 +90,7 @@ void backing_unmap_now(struct vidmm_allocation *allocation)
 NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **out,
                       uint32_t *out_count)
 {
-    const struct page_number *logical = allocation->logical;
+    const struct logical_page *logical = allocation->logical;
     uint32_t count = 1;
     struct vidmm_run *runs;
 

@@ -169,7 +169,7 @@ static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation,
 /* ---- physical paging ---- */
 static int64_t segment_address(const struct vidmm *vidmm, const struct vidmm_run *run)
 {
-    return (int64_t)(vidmm->segment[run->segment].base + (run->first << PAGE_BITS)); /* SEG-024 */
+    return (int64_t)segment_physical(&vidmm->segment[run->segment], segment_page_addr(run->first));
 }
 
 static NTSTATUS fill_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run)
@@ -302,7 +302,7 @@ NTSTATUS content_notify(struct vidmm_allocation *allocation, const struct vidmm_
     op.NotifyResidency.hAllocation = allocation->driver_handle;
     if (run) {
         op.NotifyResidency.PhysicalAddress.SegmentId = run->segment;
-        op.NotifyResidency.PhysicalAddress.SegmentOffset = run->first << PAGE_BITS;
+        op.NotifyResidency.PhysicalAddress.SegmentOffset = segment_page_addr(run->first).value;
         op.NotifyResidency.Resident = 1;
     }
     return paging_build(allocation->vidmm, &op);

@@ -100,9 +100,8 @@ static NTSTATUS build_init(struct context_allocation *item)
             return STATUS_INSUFFICIENT_RESOURCES;
         op.InitContextResource.Destination.pMdl = content_mdl(mdl);
     } else {
-        op.InitContextResource.Destination.SegmentAddress.QuadPart =
-            (LONGLONG)vidmm->segment[allocation->segment].base +
-            (LONGLONG)(allocation->runs[0].first << PAGE_BITS);
+        op.InitContextResource.Destination.SegmentAddress.QuadPart = (LONGLONG)segment_physical(
+            &vidmm->segment[allocation->segment], segment_page_addr(allocation->runs[0].first));
     }
     if (item->map_for_init)
         status = map_in_scratch(allocation, &va);

@@ -31,7 +31,7 @@ struct fence_page {
     uint64_t used[SLOTS / 64]; /* bit: slot is taken */
     uint32_t count;
     struct page_number frame;
-    struct page_number logical;
+    struct logical_page logical;
     volatile uint64_t *kernel;
     uint8_t *client;
     bool shared; /* entered in the address space that the adapter shares */
@@ -65,9 +65,9 @@ static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-static struct page_number client_page(const struct fence_page *page)
+static struct logical_page client_page(const struct fence_page *page)
 {
-    return (struct page_number){(uintptr_t)page->client >> PAGE_BITS};
+    return (struct logical_page){(uintptr_t)page->client >> PAGE_BITS};
 }
 
 static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *page)
@@ -88,7 +88,7 @@ static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *pag
         if (!page->shared)
             return STATUS_INSUFFICIENT_RESOURCES;
     }
-    page->logical = page->frame;
+    page->logical = page_identity(page->frame);
     if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE,
                       &page->logical))
         return STATUS_SUCCESS;

@@ -31,8 +31,8 @@ enum vidmm_content {
  * done with them. */
 struct backing_release {
     struct paging_deferred deferred;
-    struct page_number *backing; /* frames to give back, or NULL */
-    struct page_number *logical; /* device pages to unmap, or NULL */
+    struct page_number *backing;  /* frames to give back, or NULL */
+    struct logical_page *logical; /* device pages to unmap, or NULL */
     uint64_t pages;
     void *view;    /* kernel view of them to release, or NULL */
     bool borrowed; /* the frames are a client's */
@@ -131,8 +131,8 @@ struct vidmm_allocation {
     struct vidmm_run *runs;
     uint32_t run_count;
     struct aperture_place aperture;
-    struct page_number *backing; /* system frames, or NULL */
-    struct page_number *logical; /* device page of each frame while in the IOMMU, or NULL */
+    struct page_number *backing;  /* system frames, or NULL */
+    struct logical_page *logical; /* device page of each frame while in the IOMMU, or NULL */
     void *kernel_view; /* kernel address given by DxgkDdiSetAllocationBackingStore, or NULL */
 
     /* residency */

@@ -54,6 +54,12 @@ static inline bool segment_cpu_visible(const struct vidmm_segment *segment)
     return !segment_is_aperture(segment) && segment->flags.CpuVisible;
 }
 
+/* The address by which engines know a place of the segment (SEG-024). */
+static inline uint64_t segment_physical(const struct vidmm_segment *segment, struct segment_addr at)
+{
+    return segment->base + at.value;
+}
+
 static inline UINT segment_bit(UINT id)
 {
     return 1u << (id - 1);

@@ -89,8 +89,8 @@ struct vidmm {
     bool reset; /* between reset_cleanup and reset_restore: built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
     struct page_number discard_first;
-    struct page_number dummy_frame,
-        dummy; /* the page behind unmapped aperture ranges: frame and device page */
+    struct page_number dummy_frame; /* the page behind unmapped aperture ranges */
+    struct logical_page dummy;      /* where the device has it */
     bool has_dummy;
     trace_track track;
     struct vidmm_statistics statistics;

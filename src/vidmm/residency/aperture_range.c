@@ -27,7 +27,7 @@ struct range_job {
 
 uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_aperture_range *range)
 {
-    return vidmm->segment[range->segment].base + (range->first << PAGE_BITS); /* SEG-024 */
+    return segment_physical(&vidmm->segment[range->segment], segment_page_addr(range->first));
 }
 
 uint64_t aperture_range_bytes(const struct vidmm *vidmm)

@@ -22,7 +22,8 @@ struct vidmm_aperture_range {
     UINT segment;     /* the same while the GPU reaches it there; 0: it does not */
     uint64_t first;   /* page of the segment */
     uint64_t pages;
-    struct page_number frame, logical; /* first ones */
+    struct page_number frame;    /* the first */
+    struct logical_page logical; /* the first */
 };
 /* Map into one of the aperture segments of `set` (bit n: segment n + 1), lowest id first; all other
  * members are set. Blocks until the GPU has done it. STATUS_NO_MEMORY: no room. */

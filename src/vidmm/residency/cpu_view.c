@@ -153,7 +153,7 @@ static void *place_page(const struct vidmm_allocation *allocation, uint64_t page
     for (uint32_t i = 0; i < allocation->run_count; i++) {
         if (page < allocation->runs[i].pages)
             return segment_cpu(allocation->vidmm, allocation->segment,
-                               (allocation->runs[i].first + page) << PAGE_BITS);
+                               segment_page_addr(allocation->runs[i].first + page));
         page -= allocation->runs[i].pages;
     }
     return NULL;

@@ -471,9 +471,11 @@ bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
     if (segment == 0)
         return true;
     if (segment_is_aperture(&vidmm->segment[segment]))
-        place->physical = vidmm->segment[segment].base + (allocation->aperture.first << PAGE_BITS);
+        place->physical = segment_physical(&vidmm->segment[segment],
+                                           segment_page_addr(allocation->aperture.first));
     else if (allocation->run_count == 1)
-        place->physical = vidmm->segment[segment].base + (allocation->runs[0].first << PAGE_BITS);
+        place->physical = segment_physical(&vidmm->segment[segment],
+                                           segment_page_addr(allocation->runs[0].first));
     return true;
 }
 

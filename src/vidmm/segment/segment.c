@@ -181,7 +181,7 @@ void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run)
     segment_give(vidmm, run, 1);
 }
 
-void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
+void *segment_cpu(const struct vidmm *vidmm, UINT id, struct segment_addr at)
 {
     const struct vidmm_segment *segment = &vidmm->segment[id];
     uint8_t *bytes;
@@ -189,9 +189,9 @@ void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
     if (!segment_cpu_visible(segment) || !vidmm->config.device)
         return NULL;
     if (segment->in_ram)
-        return ram_direct(vidmm->config.ram, (struct phys_addr){segment->cpu.value + offset});
+        return ram_direct(vidmm->config.ram, (struct phys_addr){segment->cpu.value + at.value});
     bytes = bus_device_memory(vidmm->config.device, segment->bar);
-    return bytes ? bytes + segment->bar_offset + offset : NULL;
+    return bytes ? bytes + segment->bar_offset + at.value : NULL;
 }
 
 /* ---- questions ---- */

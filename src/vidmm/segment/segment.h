@@ -13,6 +13,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 
+struct segment_addr;
 struct vidmm;
 struct vidmm_allocation;
 struct vidmm_run;
@@ -34,7 +35,7 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages,
 void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run);
 /* Host address of bytes of a CpuVisible memory segment; NULL: the CPU cannot reach it. Contiguous
  * over the segment. */
-void *segment_cpu(const struct vidmm *vidmm, UINT segment, uint64_t offset);
+void *segment_cpu(const struct vidmm *vidmm, UINT segment, struct segment_addr at);
 
 /* Bytes can still be mapped through an aperture (SEG-033, SEG-035). */
 bool segment_aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment,

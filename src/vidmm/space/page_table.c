@@ -101,11 +101,11 @@ static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool
 {
     const struct ram_request request = {
         .pages = pages, .owner = RAM_HOST, .cache = cached ? RAM_CACHED : RAM_WRITE_COMBINED};
-    struct page_number logical;
+    struct logical_page logical;
 
     if (!ram_take_contiguous(vidmm->config.ram, &request, &place->frame))
         return STATUS_INSUFFICIENT_RESOURCES;
-    logical = place->frame;
+    logical = page_identity(place->frame);
     if (!iommu_map_run(vidmm->config.domain, place->frame, pages, IOMMU_READ | IOMMU_WRITE,
                        &logical)) {
         ram_give_contiguous(vidmm->config.ram, place->frame, pages);
@@ -142,7 +142,7 @@ static void place_give(struct vidmm *vidmm, struct table_place *place)
     if (place->run.segment != 0) {
         segment_give_pinned(vidmm, &place->run);
     } else {
-        iommu_unmap_run(vidmm->config.domain, (struct page_number){place->run.first}, place->pages);
+        iommu_unmap_run(vidmm->config.domain, (struct logical_page){place->run.first}, place->pages);
         ram_give_contiguous(vidmm->config.ram, place->frame, place->pages);
     }
     place->pages = 0;
@@ -240,8 +240,9 @@ void table_abandon(struct page_table *table)
 
 D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table)
 {
-    return (D3DGPU_PHYSICAL_ADDRESS){.SegmentId = table->place.run.segment,
-                                     .SegmentOffset = table->place.run.first << PAGE_BITS};
+    return (D3DGPU_PHYSICAL_ADDRESS){
+        .SegmentId = table->place.run.segment,
+        .SegmentOffset = segment_page_addr(table->place.run.first).value};
 }
 
 /* ---- holds ---- */

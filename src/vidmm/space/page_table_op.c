@@ -63,7 +63,8 @@ static void *table_cpu(const struct page_table *table)
     const struct vidmm *vidmm = table->space->vidmm;
 
     if (table->place.run.segment != 0)
-        return segment_cpu(vidmm, table->place.run.segment, table->place.run.first << PAGE_BITS);
+        return segment_cpu(vidmm, table->place.run.segment,
+                           segment_page_addr(table->place.run.first));
     return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
 }
 

@@ -26,8 +26,8 @@ struct entry_source {
     uint64_t protection; /* DriverProtection */
     /* page `p` of the space maps page `p - origin` of the object (may wrap) */
     uint64_t origin;
-    const struct page_number *logical; /* device page of each page of the object, or NULL: */
-    const struct vidmm_run *runs;      /* its pieces */
+    const struct logical_page *logical; /* device page of each page of the object, or NULL: */
+    const struct vidmm_run *runs;       /* its pieces */
     uint32_t run_count;
     uint64_t run_base; /* page of the object at which the runs start */
     uint32_t run;      /* cursor; start with 0, run_base */

@@ -277,7 +277,7 @@ NTSTATUS paging_process_rebuild(struct vidmm *vidmm)
 
 /* ---- paging buffers ---- */
 
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va)
 {
     struct gpu_mmu *mmu = vidmm->mmu;

@@ -12,7 +12,7 @@
 #include <ntddk.h>
 
 struct gpu_va;
-struct page_number;
+struct logical_page;
 struct vidmm;
 
 NTSTATUS paging_process_create(struct vidmm *vidmm);
@@ -24,7 +24,7 @@ NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in
  * the paging process; for good. Between vidmm_start_process and vidmm_start, or on the worker.
  * STATUS_NOT_SUPPORTED without GpuMmu. */
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va);
 void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 

@@ -20,7 +20,7 @@ static bool is_memory_segment(const struct vidmm *vidmm, UINT segment)
 
 static bool cpu_reaches(const struct vidmm *vidmm, UINT segment)
 {
-    return segment == 0 || segment_cpu(vidmm, segment, 0) != NULL;
+    return segment == 0 || segment_cpu(vidmm, segment, segment_page_addr(0)) != NULL;
 }
 
 static NTSTATUS check_level(const struct vidmm *vidmm, unsigned level)

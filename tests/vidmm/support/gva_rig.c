@@ -89,7 +89,8 @@ static void map_buffers(struct gva_rig *rig)
     for (unsigned i = 0; i < 4; i++) {
         const struct ram_request request = {
             .pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
-        struct page_number first, logical[16];
+        struct page_number first;
+        struct logical_page logical[16];
 
         CHECK(ram_take_contiguous(rig->base.ram, &request, &first));
         CHECK(iommu_map_run(rig->base.domain, first, pages, IOMMU_READ | IOMMU_WRITE, &logical[0]));

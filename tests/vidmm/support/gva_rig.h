@@ -175,7 +175,8 @@ struct gva_rig {
     struct sim_event gpu;
     uint64_t submitted, completed;
     struct vidmm_paging_buffer buffer[4];
-    struct page_number buffer_frame[4], buffer_logical[4];
+    struct page_number buffer_frame[4];
+    struct logical_page buffer_logical[4];
     bool buffer_busy[4];
     uint64_t buffer_ticket[4];
     struct sim_waitq done;

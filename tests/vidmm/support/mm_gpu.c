@@ -14,8 +14,8 @@ uint8_t *mm_gpu_memory(struct mm_rig *rig, UINT segment, uint64_t offset)
         return mm_gpu_memory(rig, 0, (page << PAGE_BITS) + offset % PAGE_BYTES);
     }
     if (segment != 0)
-        return segment_cpu(rig->vidmm, segment, offset)
-                   ? segment_cpu(rig->vidmm, segment, offset)
+        return segment_cpu(rig->vidmm, segment, (struct segment_addr){offset})
+                   ? segment_cpu(rig->vidmm, segment, (struct segment_addr){offset})
                    : (uint8_t *)bus_device_memory(rig->base.device, 0) + offset;
     if (!iommu_translate(rig->base.domain, (struct logical_addr){offset}, IOMMU_WRITE, &physical)) {
         rig->faults++;

@@ -111,7 +111,7 @@ static void make_buffers(struct mm_rig *rig)
     for (unsigned i = 0; i < 4; i++) {
         const struct ram_request request = {
             .pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
-        struct page_number logical[64];
+        struct logical_page logical[64];
 
         CHECK(pages <= 64);
         CHECK(ram_take_contiguous(rig->base.ram, &request, &rig->buffer_first[i]));

@@ -206,7 +206,7 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     util_free(slot->page);
 }
 
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va)
 {
     (void)vidmm;

@@ -4,7 +4,6 @@
  * and what makes it; here is their order.
  */
 #include "nt/nt.h"
-#include "nt/base/assert.h"
 #include "nt/base/items.h"
 #include "nt/routine.h"
 #include "nt/base/state.h"
@@ -13,6 +12,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/assert.h"
 
 #define DEFAULT_BOOT_TIME 133485408000000000u /* 1 January 2024 */
 #define DEFAULT_BUILD     22621u
@@ -99,7 +99,7 @@ struct nt *nt_create(const struct nt_config *config)
 {
     struct nt *nt;
 
-    nt_assert(sim_current && !nt_state());
+    util_assert(sim_current && !nt_state());
     nt = allocate();
     if (!nt)
         return NULL;
@@ -125,7 +125,7 @@ void nt_destroy(struct nt *nt)
 {
     if (!nt)
         return;
-    nt_assert(sim_current && nt == nt_state());
+    util_assert(sim_current && nt == nt_state());
     finish(nt, NT_ITEMS(components));
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "physmem/physical_adl_arena.h"
 
-#include <assert.h>
 #include <sys/mman.h>
 
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/assert.h"
 
 #define ARENA_BYTES ((uint64_t)1 << 38)
 #define CHUNK_BYTES ((uint64_t)1 << 16)
@@ -56,7 +56,7 @@ void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uin
     uint64_t start = (uint64_t)((char *)memory - arena->base);
 
     for (uint64_t chunk = start / CHUNK_BYTES; chunk <= (start + bytes - 1) / CHUNK_BYTES; chunk++) {
-        assert(arena->live[chunk] > 0);
+        util_assert(arena->live[chunk] > 0);
         if (--arena->live[chunk] == 0 && (chunk + 1) * CHUNK_BYTES <= arena->used)
             madvise(arena->base + chunk * CHUNK_BYTES, CHUNK_BYTES, MADV_DONTNEED);
     }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "physmem/physical_object.h"
 
-#include <assert.h>
-
 #include "physmem/physical_tracked.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "util/assert.h"
 
 struct physical_object *physical_object_new(const void *driver, DXGK_PHYSICAL_MEMORY_TYPE type,
                                             enum ram_cache cache, uint64_t bytes)
@@ -54,7 +53,7 @@ uint64_t physical_object_page(const struct physical_object *object, uint64_t ind
 {
     switch (object->type) {
     case DXGK_PHYSICAL_MEMORY_TYPE_SECTION:
-        assert(object->section.resident[index] != 0);
+        util_assert(object->section.resident[index] != 0);
         return object->section.resident[index] - 1;
     case DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE:
         return object->io_base + index;

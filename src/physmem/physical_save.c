@@ -11,8 +11,6 @@
  */
 #include "physmem/physical_save.h"
 
-#include <assert.h>
-
 #include "physmem/physical_adl.h"
 #include "physmem/physical_gate.h"
 #include "physmem/physical_host_mdl.h"
@@ -28,6 +26,7 @@
 #include "util/checked.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "util/assert.h"
 
 struct physical_save_area {
     struct physical_object *object; /* NULL: nothing to save for this index */
@@ -103,7 +102,7 @@ void physical_save_free(struct physical_adapter *adapter)
 {
     for (UINT i = 0; i < adapter->save_count; i++) {
         release_mdl(adapter, &adapter->save[i]);
-        assert(!adapter->save[i].object || list_empty(&adapter->save[i].object->mappings));
+        util_assert(!adapter->save[i].object || list_empty(&adapter->save[i].object->mappings));
         if (adapter->save[i].object)
             physical_object_free(adapter->save[i].object);
     }

@@ -13,7 +13,6 @@
  */
 #include "physmem/physical_section.h"
 
-#include <assert.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "util/assert.h"
 
 NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object)
 {
@@ -67,7 +67,7 @@ void physical_section_free(struct physical_memory *memory, struct physical_objec
     util_free(section->resident);
     util_free(section->locks);
     *section = (struct physical_section){.file = -1};
-    assert(memory->commit >= object->bytes);
+    util_assert(memory->commit >= object->bytes);
     memory->commit -= object->bytes;
 }
 
@@ -181,7 +181,7 @@ void physical_section_unlock(struct physical_memory *memory, struct physical_obj
                              uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; i < first + count; i++) {
-        assert(object->section.locks[i] > 0);
+        util_assert(object->section.locks[i] > 0);
         ram_unlock_page(memory->ram, (struct page_number){physical_object_page(object, i)});
         if (--object->section.locks[i] == 0)
             page_out(object, i);

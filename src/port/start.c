@@ -22,7 +22,7 @@
 #include "port/running/isolate.h"
 #include "port/running/managers.h"
 #include "port/callbacks/maps.h"
-#include "port/record/port_assert.h"
+#include "sim/assert.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
 #include "port/query_order.h"
@@ -157,7 +157,7 @@ void port_stop(struct port_adapter *adapter)
     uint64_t interrupts, dma;
     NTSTATUS status;
 
-    port_assert_passive();
+    sim_assert_passive();
     port_exclude_wait(adapter);
     port_power_up(adapter);
     if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
@@ -245,7 +245,7 @@ NTSTATUS port_start(struct port_adapter *adapter)
     ULONG sources, children;
     NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
 
-    port_assert_passive();
+    sim_assert_passive();
     if (NT_SUCCESS(status))
         status = port_resources_create(adapter);
     if (!NT_SUCCESS(status))

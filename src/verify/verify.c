@@ -17,8 +17,8 @@
  * counted, acts, and leaves no record.
  */
 #include "verify/verify.h"
+#include "util/assert.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,7 +224,7 @@ static void report(struct verify_log *log, const char *id, struct verify_record 
     struct rule_state *rule = &log->rule[found ? (size_t)(found - verify_rules) : verify_rules_count];
 
 #ifdef DXGK_DEBUG_CHECKS
-    assert(found && "the rule is in no table of docs/spec/rules");
+    util_assert(found && "the rule is in no table of docs/spec/rules");
 #endif
     record->rule = found ? found->id : id;
     record->severity = effective(log, rule, record->severity);

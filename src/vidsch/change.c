@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/wait.h"
 #include "vidsch/change.h"
@@ -7,7 +7,7 @@
 
 void vidsch_change_announce(struct vidsch *vidsch)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->change.waiters)
         sim_waitq_wake(&vidsch->change.waiting, UINT32_MAX);
 }
@@ -16,7 +16,7 @@ bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)
 {
     enum sim_wake why;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->change.waiters++;
     why = sim_waitq_wait(&vidsch->change.waiting, deadline);
     vidsch->change.waiters--;

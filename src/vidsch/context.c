@@ -9,7 +9,7 @@
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "vidmm/context/context.h"
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"
 #include "vidsch/device.h"
@@ -264,7 +264,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     struct vidsch_context *context;
     NTSTATUS status;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_recovery_await_adapter(vidsch);
     status = vidsch_device_check(device, false);
     if (NT_SUCCESS(status))
@@ -323,7 +323,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     context->dying = true;
     if (context->reserve) {
         struct dma_buffer *reserve = context->reserve;

@@ -9,7 +9,7 @@
 #include "sim/machine.h"
 #include "sim/wait.h"
 #include "vidmm/process.h"
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device_loss.h"
@@ -195,7 +195,7 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
     struct vidsch_process *process;
     NTSTATUS status = STATUS_ACCESS_DENIED;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_recovery_await_adapter(vidsch);
     if (vidsch->quiescing)
         return STATUS_DEVICE_REMOVED;
@@ -225,7 +225,7 @@ void vidsch_device_destroy(struct vidsch_device *device)
 {
     struct vidsch *vidsch = device->vidsch;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_device_drain(device, NULL);
     while (!list_empty(&device->contexts))
         vidsch_context_destroy(CONTAINER(device->contexts.next, struct vidsch_context, link));

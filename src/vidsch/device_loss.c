@@ -4,7 +4,7 @@
  * can happen at any level up to DISPATCH_LEVEL, so what needs PASSIVE_LEVEL is left to the worker
  * (cancel.c), which finds the device on its list `lost`.
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "vidsch/client.h"
@@ -20,7 +20,7 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
 {
     struct vidsch *vidsch = device->vidsch;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (device_is_lost(device) || device->system)
         return; /* KMT-129: the first cause stays */
     device->state = state;

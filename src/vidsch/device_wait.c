@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
@@ -19,7 +19,7 @@ bool vidsch_device_ticket_done(const struct vidsch_device *device, uint64_t tick
 
 NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket)
 {
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while (!vidsch_device_ticket_done(device, ticket)) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
@@ -66,14 +66,14 @@ static bool busy(const struct vidsch_device *device, const struct vidsch_context
 
 void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context)
 {
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while (busy(device, context) && !sim_current->stopped)
         sim_waitq_wait(&device->changed, SIM_FOREVER);
 }
 
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device)
 {
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while (device->pending && !sim_current->stopped)
         sim_waitq_wait(&device->changed, SIM_FOREVER);
     return STATUS_SUCCESS;

@@ -8,7 +8,7 @@
  * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until
  * the DPC.
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/node.h"
@@ -257,7 +257,7 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
 {
     DXGK_INTERRUPT_TYPE type = data->InterruptType;
 
-    vidsch_assert_interrupt();
+    sim_assert_interrupt();
     vidsch->statistics.interrupts_notified++;
     if (is_vsync(type)) {
         verify_fatal("SUBMIT-072", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_UNEXPECTED_VSYNC,

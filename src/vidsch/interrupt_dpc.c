@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The DPC: what was recorded at interrupt level becomes visible, in order (SUBMIT-059, SUBMIT-064).
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
@@ -102,7 +102,7 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
 
 void vidsch_notify_dpc(struct vidsch *vidsch)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch->statistics.dpcs_notified++;
     while (vidsch->interrupts.tail != vidsch->interrupts.head) {
         struct irq_record r =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/wait.h"
 #include "vidsch/kick.h"
@@ -8,7 +8,7 @@
 
 void vidsch_kick_worker(struct vidsch *vidsch)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->worker.idle) {
         vidsch->worker.idle = false;
         sim_waitq_wake(&vidsch->worker.wait, 1);

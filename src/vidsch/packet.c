@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -43,7 +43,7 @@ void vidsch_packet_finish(struct packet *packet)
     struct vidsch_device *device = context->device;
     struct vidsch *vidsch = device->vidsch;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     list_remove(&packet->device_link);
     context->pending--;
     device->pending--;

@@ -10,7 +10,7 @@
 #include "sim/wait.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/space/paging_process.h"
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/dma_memory.h"
 #include "vidsch/scheduler.h"
@@ -172,7 +172,7 @@ NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **out)
     struct paging_memory *memory;
     struct paging_slot *slot;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (!vidsch->paging.slots)
         return STATUS_NOT_SUPPORTED;
     while (list_empty(&vidsch->paging.free) || (memory = memory_with_room(vidsch)) == NULL) {
@@ -197,7 +197,7 @@ void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot)
 
 void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch->paging.completed = ticket;
     sim_waitq_wake(&vidsch->paging.wait, UINT32_MAX);
 }

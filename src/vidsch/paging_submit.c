@@ -4,6 +4,7 @@
  * completes with the youngest packet queued before it (GPUVA-187).
  */
 #include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
@@ -24,7 +25,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     struct paging_memory *memory = slot->memory;
     bool empty = buffer->used == buffer->start && buffer->private_used == buffer->private_start;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     memory->used = buffer->used;
     memory->private_used = buffer->private_used;
     memory->full = buffer->full;
@@ -57,7 +58,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
 
 NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
 {
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while (vidsch->paging.completed < ticket) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;

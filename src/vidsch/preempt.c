@@ -5,6 +5,7 @@
  * LastCompletedFenceId are completed, the others go back to where they came from, paging packets to
  * be given first and with their ids, render packets with new ones. */
 #include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/event.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -54,7 +55,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = node->ordinal};
     NTSTATUS status;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     node->preempting = reason;
     node->preempt_answered = false;
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
@@ -84,7 +85,7 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     struct packet *packets[VIDSCH_MAX_DEPTH];
     uint32_t count;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (!node->preempting)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */

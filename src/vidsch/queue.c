@@ -15,7 +15,7 @@
  * signal.c call each other. That chain is walked with a list (vidsch->advance.contexts) instead of
  * recursion.
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -34,7 +34,7 @@ void vidsch_queue_push(struct packet *packet)
     struct vidsch_context *context = packet->context;
     struct vidsch_device *device = context->device;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (packet_is_work(packet)) {
         packet->ticket = ++device->last_ticket;
         list_push_back(&device->outstanding, &packet->device_link);
@@ -97,7 +97,7 @@ void vidsch_queue_run(struct vidsch *vidsch)
 {
     struct list *link;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->advance.running)
         return;
     vidsch->advance.running = true;
@@ -138,7 +138,7 @@ static void return_render(struct packet *packet)
 
 void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets, uint32_t count)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     for (uint32_t i = count; i-- > 0;) {
         struct packet *packet = packets[i];
 

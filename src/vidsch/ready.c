@@ -4,7 +4,7 @@
  * highest priority is O(1), and moving it to the end of its list after each packet is the round
  * robin of SUBMIT-019.
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -18,7 +18,7 @@ void vidsch_ready_add(struct vidsch_context *context)
     struct vidsch_device *device = context->device;
     struct vidsch_node *node = context->node;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (device->awaiting_residency || device->process->suspended) {
         context->state = CONTEXT_PARKED;
         list_push_back(&device->parked, &context->run_link);
@@ -35,7 +35,7 @@ void vidsch_ready_remove(struct vidsch_context *context)
 {
     struct vidsch_node *node = context->node;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     list_remove(&context->run_link);
     if (list_empty(&node->ready[context->level]))
         node->ready_mask &= ~(1u << context->level);

@@ -2,6 +2,7 @@
 /* Recovery as the others see it: whoever finds a node hung, or is told to reset it, closes the node
  * (`stopped`) and wakes the recovery thread. */
 #include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
@@ -21,7 +22,7 @@ static void wake(struct vidsch *vidsch)
 
 void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause cause)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (node->recover != RECOVER_NONE || node->vidsch->recovery.resetting)
         return;
     node->stopped = true;
@@ -31,7 +32,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
 
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->recovery.resetting || vidsch->recovery.adapter_wanted)
         return;
     vidsch->recovery.adapter_wanted = true;
@@ -49,7 +50,7 @@ bool vidsch_recovery_of_adapter(const struct vidsch *vidsch)
 
 void vidsch_recovery_await_adapter(struct vidsch *vidsch)
 {
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while (vidsch_recovery_of_adapter(vidsch))
         vidsch_change_wait(vidsch, SIM_FOREVER);
 }

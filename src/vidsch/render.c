@@ -17,6 +17,7 @@
 #include "vidmm/residency/open_place.h"
 #include "vidmm/process.h"
 #include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -338,7 +339,7 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
     NTSTATUS status;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_recovery_await_adapter(context->device->vidsch); /* TDR-081 */
     sim_mutex_lock(&context->render_lock);
     status = render(context, args);

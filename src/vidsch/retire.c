@@ -4,7 +4,7 @@
  * or below N off the front of the ring (SUBMIT-042): O(1) a packet. Runs at DPC time, from
  * vidsch_notify_dpc (SUBMIT-047), or in the threads that recover a node.
  */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -53,7 +53,7 @@ void vidsch_retire_failed(struct vidsch_node *node)
     struct packet *packet = vidsch_node_pop(node);
     struct vidsch_context *context = packet->context;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     completed(node, packet->fence);
     context->device->in_flight--;
     if (context->last_in_flight == packet)
@@ -71,7 +71,7 @@ void vidsch_retire_refused(struct vidsch_node *node)
 
 void vidsch_retire_through(struct vidsch_node *node, uint32_t fence)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     while (node->count && !fence_after(node_in_flight(node, 0)->fence, fence)) {
         if (node_in_flight(node, 0)->refused)
             vidsch_retire_failed(node);

@@ -10,6 +10,7 @@
  * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
  */
 #include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/wait.h"
 #include "vidsch/context.h"
@@ -23,7 +24,7 @@
 
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch_sync_op_unregister(op);
     list_remove(&op->link);
     op->done = true;
@@ -40,7 +41,7 @@ void vidsch_signal_changed(struct vidsch_sync *sync)
 {
     struct vidsch *vidsch = sync->vidsch;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     LIST_FOR_SAFE(link, next, &sync->waiters) {
         struct sync_op *op = CONTAINER(link, struct sync_entry, link)->op;
 
@@ -60,7 +61,7 @@ void vidsch_signal_reread(struct vidsch_process *process)
 {
     struct list watched, *link;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     list_take_all(&process->watched, &watched);
     while ((link = list_pop_front(&watched)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, watch_link);
@@ -125,7 +126,7 @@ static void signal_entry(const struct sync_op *op, const struct sync_entry *entr
 
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (--op->remaining)
         return;
     op->done = true;

@@ -6,7 +6,7 @@
 #include "sim/irql.h"
 #include "util/checked.h"
 #include "vidmm/context/context_allocation.h"
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -89,7 +89,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
     UINT made = 0;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (count == 0)
         return status;
     vidsch = contexts[0]->device->vidsch;

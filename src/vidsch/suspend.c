@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Standstill: nothing is submitted any more, and what was submitted is over (IOMMU-057,
  * THREAD-036). Or the same for the packets of all clients (LIFE-154), or of one process. */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
@@ -34,7 +34,7 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->suspension.all++;
     while (at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
@@ -64,7 +64,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     for (uint64_t try_ns = FIRST_TRY_NS;; try_ns *= 2) {
         NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
 
@@ -115,7 +115,7 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->suspension.clients++;
     while (clients_at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
@@ -164,7 +164,7 @@ NTSTATUS vidsch_suspend_process(struct vidmm_process *mm)
     struct vidsch *vidsch;
     struct vidsch_process *process = vidsch_process_find(mm, &vidsch);
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (!process)
         return STATUS_SUCCESS; /* it has no device */
     process->references++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of clients that wait for synchronization objects, signal them and destroy them. What
  * happens when a queued operation is reached is in signal.c. */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
@@ -22,7 +22,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
     struct vidsch *vidsch = sync->vidsch;
     struct list waiters, *link;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     list_remove(&sync->link);
     sync->device = NULL;
     sync->notify = NULL;
@@ -294,7 +294,7 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     struct sync_op *op;
     NTSTATUS status = cpu_wait_prepare(list, values, count, wait_any, &op);
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (!NT_SUCCESS(status))
         return status;
     vidsch = list[0]->vidsch;

@@ -3,7 +3,7 @@
 #include "sim/irql.h"
 #include "vidmm/context/fence_memory.h"
 #include "vidmm/process.h"
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -95,7 +95,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
     NTSTATUS status = vidsch_device_check(device, false);
     struct vidsch_sync *sync;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (NT_SUCCESS(status))
         status = check_info(vidsch, info);
     if (!NT_SUCCESS(status))
@@ -155,7 +155,7 @@ void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *contex
 
 void vidsch_sync_release(struct vidsch_sync *sync)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (--sync->references)
         return;
     list_push_back(&sync->vidsch->syncs.dead, &sync->link);
@@ -166,7 +166,7 @@ void vidsch_sync_reap(struct vidsch *vidsch)
 {
     struct list *link;
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     while ((link = list_pop_front(&vidsch->syncs.dead)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, link);
 

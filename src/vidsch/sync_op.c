@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/process.h"
@@ -13,7 +13,7 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
 {
     struct sync_op *op = slab_take(&vidsch->syncs.ops);
 
-    vidsch_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     if (!op)
         return NULL;
     *op = (struct sync_op){.kind = kind, .count = count, .references = 1, .remaining = 1};
@@ -40,7 +40,7 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
 
 void vidsch_sync_op_release(struct vidsch *vidsch, struct sync_op *op)
 {
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (--op->references)
         return;
     vidsch_sync_op_unregister(op);
@@ -80,7 +80,7 @@ bool vidsch_sync_op_try(struct sync_op *op)
 {
     uint32_t reached = 0;
 
-    vidsch_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     for (uint32_t i = 0; i < op->count; i++)
         reached += satisfied(&op->entries[i]);
     if (op->any ? reached == 0 : reached < op->count)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What kind of memory an address is in. */
 #include "nt/base/memory.h"
-#include "nt/base/assert.h"
 #include "nt/base/current.h"
 #include "nt/base/report.h"
 #include "nt/base/state.h"
 #include "sim/stack.h"
 #include "verify/verify.h"
+#include "util/assert.h"
 
 void nt_memory_register(const struct nt_places *places)
 {
-    nt_assert(!nt_state()->places);
+    util_assert(!nt_state()->places);
     nt_state()->places = places;
 }
 

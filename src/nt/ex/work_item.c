@@ -10,7 +10,7 @@
 
 #include "nt/ex/work_item.h"
 #include "nt/base/active.h"
-#include "nt/base/assert.h"
+#include "sim/assert.h"
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/base/export.h"
@@ -55,7 +55,7 @@ struct nt_workers {
 /* The item is out of the queue before its routine starts, which may queue it again or free it. */
 static void run(struct nt_work *work)
 {
-    nt_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     list_remove(&work->link);
     work->queued = false;
     work->run(work);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "nt/io/image_life.h"
-#include "nt/base/assert.h"
+#include "sim/assert.h"
 #include "nt/base/caller.h"
 #include "nt/base/image.h"
 #include "nt/mm/pool.h"
@@ -68,7 +68,7 @@ uint64_t nt_image_leak_check(struct nt_image *image)
 {
     uint64_t count = 0;
 
-    nt_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     nt_pool_flush_quarantine(0); /* what was written to after its free (NT-026) */
     LIST_FOR(node, &image->resources) {
         report(image, CONTAINER(node, struct nt_resource, link));
@@ -94,7 +94,7 @@ bool nt_image_drain(struct nt_image *image, uint64_t ns)
     const LARGE_INTEGER interval = {.QuadPart = -10000};
     uint64_t end = sim_now() + ns;
 
-    nt_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_irql(SIM_IRQL_PASSIVE);
     sim_dpc_flush();
     while (image_is_busy(image)) {
         if (sim_now() >= end || sim_current->stopped)

@@ -6,7 +6,6 @@
  */
 #include "nt/ke/dpc.h"
 #include "nt/base/active.h"
-#include "nt/base/assert.h"
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/base/export.h"
@@ -24,6 +23,7 @@
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "util/assert.h"
 
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u
@@ -62,7 +62,7 @@ static void run(struct sim_dpc *dpc)
     struct nt_dpc record = *CONTAINER(dpc, struct nt_dpc, dpc);
     struct nt_callback callback;
 
-    nt_assert(sim_irql() == SIM_IRQL_DISPATCH);
+    util_assert(sim_irql() == SIM_IRQL_DISPATCH);
     drop(CONTAINER(dpc, struct nt_dpc, dpc));
     nt_callback_enter(&callback, record.active.resource.image, "a DPC routine");
     record.routine(record.object, record.context, record.argument1, record.argument2);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "nt/ke/wait.h"
-#include "nt/base/assert.h"
 #include "nt/base/current.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
@@ -35,6 +34,7 @@
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "util/assert.h"
 
 #define MAXIMUM_WAIT_OBJECTS_EXCEEDED 0xCu
 #define ATTEMPTED_SWITCH_FROM_DPC     0xB8u
@@ -68,7 +68,7 @@ const struct nt_component nt_wait_component = {
 
 void nt_wait_before_block(void (*balance)(void))
 {
-    nt_assert(!nt_state()->waits->balance);
+    util_assert(!nt_state()->waits->balance);
     nt_state()->waits->balance = balance;
 }
 

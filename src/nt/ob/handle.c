@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "nt/ob/handle.h"
-#include "nt/base/assert.h"
+#include "sim/assert.h"
 #include "nt/base/current.h"
 #include "nt/ob/object.h"
 #include "nt/base/resource.h"
@@ -108,7 +108,7 @@ void *nt_handle_event(const struct nt_process *process, HANDLE handle)
     uint64_t value = (uintptr_t)handle;
     const struct handle_entry *entry;
 
-    nt_assert_irql(SIM_IRQL_DISPATCH);
+    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (nt_handle_is_kernel(handle) || value % 4 != 0 || value >> 34 != 0)
         return NULL;
     entry = handle_lookup(nt_state()->handles, (uint32_t)(value >> 2), HANDLE_ENTRY);

@@ -4,9 +4,9 @@
  * (NT-105).
  */
 #include "nt/ob/object.h"
-#include "nt/base/assert.h"
 #include "nt/base/state.h"
 #include "util/hash.h"
+#include "util/assert.h"
 
 bool nt_object_init(struct nt_object *object, enum nt_object_type type, void *body,
                     void (*destroy)(struct nt_object *object))
@@ -40,7 +40,7 @@ void nt_object_retain(struct nt_object *object)
 
 void nt_object_release(struct nt_object *object)
 {
-    nt_assert(object->references > 0);
+    util_assert(object->references > 0);
     object->references--;
     destroy_if_unused(object);
 }
@@ -52,7 +52,7 @@ void nt_object_add_handle(struct nt_object *object)
 
 void nt_object_remove_handle(struct nt_object *object)
 {
-    nt_assert(object->handles > 0);
+    util_assert(object->handles > 0);
     object->handles--;
     destroy_if_unused(object);
 }
@@ -64,7 +64,7 @@ void nt_object_forget(struct nt_object *object)
 
 void nt_object_set_uncounted(bool (*uncounted)(const void *body))
 {
-    nt_assert(!nt_state()->objects->uncounted);
+    util_assert(!nt_state()->objects->uncounted);
     nt_state()->objects->uncounted = uncounted;
 }
 

@@ -9,7 +9,6 @@
 
 #include "nt/ps/thread.h"
 #include "nt/base/active.h"
-#include "nt/base/assert.h"
 #include "nt/base/current.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
@@ -36,6 +35,7 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "util/assert.h"
 
 #define THREAD_ENDED_WITH_APCS_DISABLED 0x20u
 #define DEFAULT_PRIORITY                8
@@ -178,7 +178,7 @@ static void end_thread(void *arg)
     struct _KTHREAD *thread = arg;
     struct _ETHREAD *whole = ethread(thread);
 
-    nt_assert(sim_current->thread == thread->sim);
+    util_assert(sim_current->thread == thread->sim);
     if (!sim_current->stopped) /* a stop leaves everything as it was in the middle of things */
         check_end(thread, thread->system ? 1 : 0);
     nt_spin_locks_drop(0);

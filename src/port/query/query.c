@@ -7,7 +7,7 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/record/port_assert.h"
+#include "sim/assert.h"
 
 #define LARGEST_ANSWER 1024u
 
@@ -28,7 +28,7 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
     uint64_t in_copy[8] = {0};
     NTSTATUS status;
 
-    port_assert_passive();
+    sim_assert_passive();
     if (output_bytes > LARGEST_ANSWER || input_bytes > sizeof(in_copy))
         return STATUS_INVALID_PARAMETER;
     port_boundary_guard(buffer);

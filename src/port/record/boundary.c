@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "port/record/boundary.h"
-#include "port/record/port_assert.h"
+#include "sim/assert.h"
 #include "port/record/versions.h"
 #include "sim/fault.h"
 
@@ -54,13 +54,13 @@ bool port_boundary_give_bytes(void *to, const void *copy, size_t bytes)
 
 bool port_boundary_take(enum port_structure structure, void *copy, const void *from)
 {
-    port_assert(structures[structure].way & PORT_IN);
+    sim_assert(structures[structure].way & PORT_IN);
     return port_boundary_take_bytes(copy, from, structures[structure].bytes);
 }
 
 bool port_boundary_give(enum port_structure structure, void *to, const void *copy)
 {
-    port_assert(structures[structure].way & PORT_OUT);
+    sim_assert(structures[structure].way & PORT_OUT);
     return port_boundary_give_bytes(to, copy, structures[structure].bytes);
 }
 
@@ -82,7 +82,7 @@ static size_t bytes_at(enum port_structure structure, UINT version)
 bool port_boundary_take_version(enum port_structure structure, UINT version, void *copy,
                                 const void *from)
 {
-    port_assert(structures[structure].way & PORT_IN);
+    sim_assert(structures[structure].way & PORT_IN);
     memset(copy, 0, structures[structure].bytes);
     return port_boundary_take_bytes(copy, from, bytes_at(structure, version));
 }
@@ -90,16 +90,16 @@ bool port_boundary_take_version(enum port_structure structure, UINT version, voi
 bool port_boundary_take_part(enum port_structure structure, void *copy, const void *from,
                              size_t offset, size_t bytes)
 {
-    port_assert(structures[structure].way & PORT_IN);
-    port_assert(offset + bytes <= structures[structure].bytes);
+    sim_assert(structures[structure].way & PORT_IN);
+    sim_assert(offset + bytes <= structures[structure].bytes);
     return from && port_boundary_take_bytes(copy, (const char *)from + offset, bytes);
 }
 
 bool port_boundary_give_part(enum port_structure structure, void *to, size_t offset,
                              const void *value, size_t bytes)
 {
-    port_assert(structures[structure].way & PORT_OUT);
-    port_assert(offset + bytes <= structures[structure].bytes);
+    sim_assert(structures[structure].way & PORT_OUT);
+    sim_assert(offset + bytes <= structures[structure].bytes);
     return to && port_boundary_give_bytes((char *)to + offset, value, bytes);
 }
 

@@ -19,7 +19,7 @@
 #include "bus/bus.h"
 #include "physmem/physical_adapter.h"
 #include "port/record/adapter_record.h"
-#include "port/record/port_assert.h"
+#include "sim/assert.h"
 #include "port/record/refuse.h"
 #include "port/query/reserved_ranges.h"
 #include "sim/machine.h"
@@ -138,7 +138,7 @@ NTSTATUS port_domain_create(struct port_adapter *adapter)
     struct physical_adapter_config config;
     NTSTATUS status;
 
-    port_assert_passive();
+    sim_assert_passive();
     if (bits && bits < 64 && highest.value >> bits)
         highest.value = (1ull << bits) - 1;
     adapter->domain.domain = iommu_domain_create(ram, adapter->domain.mode, highest);

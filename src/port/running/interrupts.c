@@ -13,6 +13,7 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
+#include "sim/assert.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
@@ -53,7 +54,7 @@ static bool service(void *context, uint32_t message)
     uint64_t start = sim_now();
     bool claimed;
 
-    port_assert_interrupt();
+    sim_assert_interrupt();
     if (interrupt->masked)
         return false;
     if (adapter->interrupts.hold) {

@@ -8,7 +8,7 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/record/port_assert.h"
+#include "sim/assert.h"
 #include "port/running/tdr_settings.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
@@ -104,7 +104,7 @@ NTSTATUS port_managers_create(struct port_adapter *adapter)
 {
     NTSTATUS status = create_vidmm(adapter);
 
-    port_assert_passive();
+    sim_assert_passive();
     if (NT_SUCCESS(status))
         status = create_vidsch(adapter);
     if (!NT_SUCCESS(status))
@@ -205,7 +205,7 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
 {
     const uint64_t deadline = sim_now() + how->limit_ns;
 
-    port_assert_passive();
+    sim_assert_passive();
     if (!adapter->managers.vidsch)
         return ddi_exclude_others(&adapter->ddi, how->limit_ns);
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
@@ -234,7 +234,7 @@ NTSTATUS port_return(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    port_assert_passive();
+    sim_assert_passive();
     if (!adapter->managers.vidsch)
         return status;
     sim_mutex_lock(&adapter->managers.evacuation_lock);

@@ -24,6 +24,7 @@
 #include "vidmm/record/scheduler.h"
 #include "vidmm/record/vidmm_record.h"
 
+#include "sim/assert.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/thread.h"
@@ -156,7 +157,7 @@ bool paging_may_build(const struct vidmm *vidmm)
 void paging_assert_builder(const struct vidmm *vidmm)
 {
     vidmm_assert_locked(vidmm);
-    vidmm_assert(paging_may_build(vidmm) || vidmm->reset);
+    sim_assert(paging_may_build(vidmm) || vidmm->reset);
 }
 
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)

@@ -23,6 +23,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
+#include "sim/assert.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
@@ -98,19 +99,8 @@ struct vidmm {
     uint64_t clock; /* order for LRU */
 };
 
-/* At the entry of what needs the lock. Always on, since it is a comparison; a failure is a mistake
- * of this room, not of a driver or a client, and ends the host program. The life after a bug check
- * is exempt: whoever still runs then only finds its way out. */
-static inline void vidmm_assert(bool holds)
-{
-    if (__builtin_expect(!holds, 0) && !sim_current->stopped)
-        abort();
-}
-
-static inline void vidmm_assert_locked(const struct vidmm *vidmm)
-{
-    vidmm_assert(vidmm->lock.owner == sim_current->thread);
-}
+/* At the entry of what needs the lock (sim/assert.h). */
+#define vidmm_assert_locked(vidmm) sim_assert_owner(&(vidmm)->lock)
 
 /* What a client is told for an internal status. */
 static inline NTSTATUS vidmm_status(NTSTATUS status)

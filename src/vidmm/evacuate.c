@@ -41,7 +41,7 @@ struct evacuation {
     bool losing_power;
 };
 
-static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct evacuation *evacuation = arg;
     const uint64_t *kept_bytes = evacuation->kept_bytes;
@@ -56,7 +56,7 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
 
         if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
             continue;
-        status = placement_move_out(vidmm, allocation, !allocation->offer.in_force);
+        status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);
         if (!NT_SUCCESS(status))
             break;
         allocation->offer.discarded |= allocation->offer.in_force;
@@ -100,14 +100,14 @@ static bool work_may_use(const struct vidmm_allocation *allocation)
     return false;
 }
 
-static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS fetch_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     (void)arg;
     LIST_FOR(node, &vidmm->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
 
         if (allocation->users && !allocation->resident && !allocation->destroyed &&
-            work_may_use(allocation) && placement_bring_in(vidmm, allocation) == STATUS_RETRY)
+            work_may_use(allocation) && placement_bring_in(turn, vidmm, allocation) == STATUS_RETRY)
             return STATUS_RETRY;
     }
     return STATUS_SUCCESS;

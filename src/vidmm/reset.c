@@ -81,18 +81,19 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
     sim_mutex_unlock(&vidmm->lock);
 }
 
-static NTSTATUS rebuild_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS rebuild_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     NTSTATUS status;
 
     (void)arg;
     status = space_rebuild_all(vidmm);
-    context_allocations_restore(vidmm); /* CTXA-068 */
+    context_allocations_restore(turn, vidmm); /* CTXA-068 */
     return status;
 }
 
-static NTSTATUS remap_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS remap_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)arg;
     return aperture_ranges_restore(vidmm);
 }

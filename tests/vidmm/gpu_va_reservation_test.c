@@ -371,7 +371,7 @@ struct scratch {
     struct gpu_va va;
 };
 
-static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS scratch_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct scratch *scratch = arg;
     const struct vidmm_run run = {
@@ -379,6 +379,7 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
     NTSTATUS status = scratch_map_allocation(vidmm, &scratch->object->allocation, scratch->page,
                                              &run, 1, true, &scratch->va);
 
+    (void)turn;
     if (NT_SUCCESS(status))
         scratch_release(vidmm, scratch->va, scratch->pages);
     return status;

@@ -486,10 +486,11 @@ struct closed {
     struct vidmm_allocation *allocation;
 };
 
-static NTSTATUS closed_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS closed_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct closed *closed = arg;
 
+    (void)turn;
     (void)vidmm;
     space_allocation_closed(closed->space, closed->allocation);
     return STATUS_SUCCESS;

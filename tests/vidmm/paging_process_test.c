@@ -153,10 +153,11 @@ struct scratch {
     NTSTATUS status;
 };
 
-static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS scratch_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct scratch *scratch = arg;
 
+    (void)turn;
     for (int i = 0; i < 2; i++)
         scratch->status = scratch_map(vidmm, &scratch->run, 1, false, &scratch->va[i]);
     if (scratch->release) {
@@ -397,10 +398,11 @@ struct resize {
     uint32_t entries;
 };
 
-static NTSTATUS resize_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS resize_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct resize *resize = arg;
 
+    (void)turn;
     (void)vidmm;
     return root_resize(resize->space, resize->entries);
 }

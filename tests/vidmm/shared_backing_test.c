@@ -258,9 +258,9 @@ static void life_body(struct mm_rig *rig)
 }
 
 /* Its content is lost when it is offered, its pages are not. */
-static NTSTATUS move_out(struct vidmm *vidmm, void *allocation)
+static NTSTATUS move_out(struct vidmm *vidmm, struct paging_turn *turn, void *allocation)
 {
-    return placement_move_out(vidmm, allocation, false);
+    return placement_move_out(turn, vidmm, allocation, false);
 }
 
 static void offered_body(struct mm_rig *rig)

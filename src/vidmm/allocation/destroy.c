@@ -177,10 +177,11 @@ static bool needs_paging(const struct destruction *d)
     return false;
 }
 
-static NTSTATUS drop_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS drop_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct destruction *d = arg;
 
+    (void)turn;
     LIST_FOR(node, &d->opens) {
         struct vidmm_open *open = open_of(node);
         struct vidmm_allocation *allocation = open->allocation;
@@ -376,10 +377,11 @@ void allocation_released(struct vidmm *vidmm)
 
 /* ---- resources that nobody has open ---- */
 
-static NTSTATUS drop_resource_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS drop_resource_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct vidmm_resource *resource = arg;
 
+    (void)turn;
     LIST_FOR(node, &resource->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
                                                         resource_link);

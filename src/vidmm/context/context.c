@@ -30,10 +30,11 @@ void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *devi
     list_push_back(&device->process->contexts, &context->link);
 }
 
-static NTSTATUS start_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS start_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_space *space = arg;
 
+    (void)turn;
     (void)vidmm;
     tables_start(space);
     return tables_settle(space);

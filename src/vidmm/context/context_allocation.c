@@ -271,11 +271,8 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
 
 /* ---- the end ---- */
 
-static NTSTATUS destroy_job(struct vidmm *vidmm, void *arg)
+static void destroy_memory(struct context_allocation *item)
 {
-    struct context_allocation *item = arg;
-
-    (void)vidmm;
     if (item->allocation) {
         if (item->pinned)
             item->allocation->pins--;
@@ -283,6 +280,13 @@ static NTSTATUS destroy_job(struct vidmm *vidmm, void *arg)
     }
     item->pinned = false;
     item->allocation = NULL;
+}
+
+static NTSTATUS destroy_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    (void)vidmm;
+    (void)turn;
+    destroy_memory(arg);
     return STATUS_SUCCESS;
 }
 
@@ -292,7 +296,7 @@ static void forget(struct vidmm *vidmm, void *arg, NTSTATUS status)
 
     (void)status;
     if (item->allocation) /* the adapter is gone, the job was dropped */
-        (void)destroy_job(vidmm, item);
+        destroy_memory(item);
     if (item->view)
         ram_view_release(vidmm->config.ram, item->view,
                          align_up(item->size, PAGE_BYTES) >> PAGE_BITS);
@@ -324,7 +328,7 @@ static void destroy_now(struct context_allocation *item)
     if (item->allocation)
         free_addresses(item->allocation);
     if (!item->allocation || paging_may_build(vidmm)) {
-        (void)destroy_job(vidmm, item);
+        destroy_memory(item);
         forget(vidmm, item, STATUS_SUCCESS);
         return;
     }
@@ -332,9 +336,10 @@ static void destroy_now(struct context_allocation *item)
     paging_job_post(&vidmm->mmu->chores, &item->job);
 }
 
-static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     (void)vidmm;
+    (void)turn;
     (void)arg;
     return STATUS_SUCCESS;
 }
@@ -407,11 +412,12 @@ void context_allocation_close(struct vidmm_context *context)
     sim_mutex_unlock(&vidmm->lock);
 }
 
-static NTSTATUS destroy_late(struct vidmm *vidmm, void *arg)
+static NTSTATUS destroy_late(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct context_allocation *item = arg;
 
     (void)vidmm;
+    (void)turn;
     if (item->handle) /* else its owner went first */
         destroy(item);
     return STATUS_SUCCESS;

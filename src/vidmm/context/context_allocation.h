@@ -95,7 +95,7 @@ struct vidmm_device *context_allocation_device(struct vidmm *vidmm, HANDLE handl
 
 /* Make resident, for good, and have the driver write its content, unless that was done (builder's
  * fiber). */
-NTSTATUS context_allocation_commit(struct context_allocation *item);
+NTSTATUS context_allocation_commit(struct paging_turn *turn, struct context_allocation *item);
 /* Is it one that this context runs with? */
 bool context_allocation_belongs(const struct context_allocation *item,
                                 const struct vidmm_context *context);
@@ -109,7 +109,7 @@ bool context_allocations_ready(const struct vidmm_context *context);
 /* VRAM content is lost and everything evicted (in vidmm_reset_cleanup): they are made resident and,
  * where content is gone, initialised again, by context_allocations_restore (CTXA-068). */
 void context_allocations_lost(struct vidmm *vidmm);
-void context_allocations_restore(struct vidmm *vidmm);
+void context_allocations_restore(struct paging_turn *turn, struct vidmm *vidmm);
 /* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given:
  * what is left is a leak and freed. Lock not held. */
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);

@@ -172,11 +172,12 @@ static void map_release(struct driver_run *run)
     util_free(call);
 }
 
-static NTSTATUS map_job(struct vidmm *vidmm, struct driver_run *run)
+static NTSTATUS map_job(struct vidmm *vidmm, struct paging_turn *turn, struct driver_run *run)
 {
     struct map_call *call = CONTAINER(run, struct map_call, run);
     NTSTATUS status = va_map_context_allocation(&call->map);
 
+    (void)turn;
     (void)vidmm;
     if (NT_SUCCESS(status) && run->left)
         va_unmap_context_allocation(&call->map); /* the driver was told that there is no mapping */

@@ -115,7 +115,7 @@ static NTSTATUS build_init(struct context_allocation *item)
     return status;
 }
 
-NTSTATUS context_allocation_commit(struct context_allocation *item)
+NTSTATUS context_allocation_commit(struct paging_turn *turn, struct context_allocation *item)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
@@ -123,7 +123,7 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     if (item->committed)
         return status;
     if (!item->allocation->resident)
-        status = placement_bring_in(item->vidmm, item->allocation);
+        status = placement_bring_in(turn, item->vidmm, item->allocation);
     if (!NT_SUCCESS(status))
         return status;
     if (!item->pinned) {
@@ -144,14 +144,14 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS prepare_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct vidmm_context *context = arg;
 
     LIST_FOR(node, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
         NTSTATUS status = context_allocation_belongs(item, context)
-                              ? context_allocation_commit(item)
+                              ? context_allocation_commit(turn, item)
                               : STATUS_SUCCESS;
 
         if (!NT_SUCCESS(status))
@@ -201,13 +201,14 @@ void context_allocations_lost(struct vidmm *vidmm)
     }
 }
 
-void context_allocations_restore(struct vidmm *vidmm)
+void context_allocations_restore(struct paging_turn *turn, struct vidmm *vidmm)
 {
     LIST_FOR(node, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (item->restore)
-            (void)context_allocation_commit(item); /* if not now, then before the next submission */
+            (void)context_allocation_commit(turn,
+                                            item); /* if not now, then before the next submission */
     }
 }
 
@@ -229,7 +230,7 @@ static void update_release(struct driver_run *run)
     util_free(call);
 }
 
-static NTSTATUS update_job(struct vidmm *vidmm, struct driver_run *run)
+static NTSTATUS update_job(struct vidmm *vidmm, struct paging_turn *turn, struct driver_run *run)
 {
     const struct update_call *call = CONTAINER(run, struct update_call, run);
     struct context_allocation *item = call->item;
@@ -241,7 +242,7 @@ static NTSTATUS update_job(struct vidmm *vidmm, struct driver_run *run)
         return STATUS_INVALID_PARAMETER; /* destroyed meanwhile */
     if (item->allocation->pages > scratch_limit(vidmm))
         return STATUS_NO_MEMORY;
-    status = context_allocation_commit(item);
+    status = context_allocation_commit(turn, item);
     if (NT_SUCCESS(status))
         status = map_in_scratch(item->allocation, &va);
     if (!NT_SUCCESS(status))

@@ -48,18 +48,20 @@ struct map_call {
     struct gpu_va va;
 };
 
-static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS map_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct map_call *call = arg;
 
+    (void)turn;
     (void)vidmm;
     return space_map_internal(call->space, &call->run, 1, 0, 0, false, &call->va);
 }
 
-static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS unmap_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct fence_page *page = arg;
 
+    (void)turn;
     (void)vidmm;
     space_unmap_internal(page->process->space, page->va, 1);
     return STATUS_SUCCESS;

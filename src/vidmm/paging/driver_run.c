@@ -36,8 +36,7 @@ void vidmm_let_driver_out(struct vidmm *vidmm, bool out)
 
 /* ---- a job ---- */
 
-void driver_run_init(struct driver_run *run,
-                     NTSTATUS (*fn)(struct vidmm *vidmm, struct driver_run *run),
+void driver_run_init(struct driver_run *run, driver_run_fn fn,
                      void (*release)(struct driver_run *run))
 {
     *run = (struct driver_run){.fn = fn, .release = release, .users = 1};
@@ -49,11 +48,11 @@ void driver_run_put(struct driver_run *run)
         run->release(run);
 }
 
-static NTSTATUS run_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS run_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct driver_run *run = arg;
 
-    return run->left ? STATUS_DEVICE_REMOVED : run->fn(vidmm, run);
+    return run->left ? STATUS_DEVICE_REMOVED : run->fn(vidmm, turn, run);
 }
 
 static void job_over(struct vidmm *vidmm, void *arg, NTSTATUS status)

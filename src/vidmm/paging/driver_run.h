@@ -30,10 +30,15 @@ struct driver_waiter {
  * thread had it. */
 bool driver_lock(struct vidmm *vidmm);
 
+struct driver_run;
+/* As paging_job_fn. */
+typedef NTSTATUS (*driver_run_fn)(struct vidmm *vidmm, struct paging_turn *turn,
+                                  struct driver_run *run);
+
 /* A job that a thread inside the driver waits for; part of a block on the heap. */
 struct driver_run {
     struct paging_job job;
-    NTSTATUS (*fn)(struct vidmm *vidmm, struct driver_run *run); /* as paging_job_fn */
+    driver_run_fn fn;
     void (*release)(
         struct driver_run *run); /* once, when caller and job are done with it; lock held or not */
     uint32_t users;              /* the caller and the job */
@@ -42,8 +47,7 @@ struct driver_run {
 };
 
 /* Fill in, for one caller. */
-void driver_run_init(struct driver_run *run,
-                     NTSTATUS (*fn)(struct vidmm *vidmm, struct driver_run *run),
+void driver_run_init(struct driver_run *run, driver_run_fn fn,
                      void (*release)(struct driver_run *run));
 /* Lock NOT held: have fn run on the worker and wait until what it built is done, as paging_run.
  * Once a reset has begun it waits no longer, and `left` is set:

@@ -40,6 +40,7 @@ struct paging_worker {
     struct list queues; /* paging_queue.link: those with jobs to run */
     struct vidmm_process *suspended[4];
     unsigned suspended_count;
+    struct paging_turn *turn; /* of the job that runs; NULL: none does */
     bool poked, news, stop, builder_ended, retirer_ended;
 };
 
@@ -160,16 +161,22 @@ void paging_assert_builder(const struct vidmm *vidmm)
     sim_assert(paging_may_build(vidmm) || vidmm->reset);
 }
 
+struct paging_turn *paging_turn_of_caller(const struct vidmm *vidmm, struct paging_turn *own)
+{
+    return vidmm->worker && vidmm->worker->turn ? vidmm->worker->turn : own;
+}
+
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
 {
     NTSTATUS status;
 
     if (paging_may_build(vidmm)) {
         bool nested = vidmm->lock.owner == sim_current->thread;
+        struct paging_turn turn = paging_turn_begin(NULL);
 
         if (!nested)
             sim_mutex_lock(&vidmm->lock);
-        status = fn(vidmm, arg);
+        status = fn(vidmm, paging_turn_of_caller(vidmm, &turn), arg);
         if (!nested) {
             NTSTATUS settled = paging_settle(vidmm);
 
@@ -282,29 +289,27 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
 {
     struct vidmm *vidmm = worker->vidmm;
     struct paging_job *job = CONTAINER(queue->jobs.next, struct paging_job, link);
+    struct paging_turn turn;
     NTSTATUS status;
 
     for (;;) {
-        vidmm->turn.requester = queue->device;
-        vidmm->turn.impatient = queue->impatient;
-        vidmm->turn.compact_own = true;
-        vidmm->turn.suspend = NULL;
-        vidmm->turn.retry_at = SIM_FOREVER;
+        turn = paging_turn_begin(queue->device);
+        turn.impatient = queue->impatient;
         worker->poked = false;
+        worker->turn = &turn;
         if (vidmm->reset)
             status = STATUS_RETRY; /* a reset began while the lock was dropped */
         else
             status = vidmm->lost && queue->client
                          ? STATUS_DEVICE_REMOVED
-                         : job->fn(vidmm, job->arg); /* clearing up goes on */
-        vidmm->turn.requester = NULL;
-        if (status != STATUS_RETRY || !vidmm->turn.suspend ||
-            !suspend_process(worker, vidmm->turn.suspend))
+                         : job->fn(vidmm, &turn, job->arg); /* clearing up goes on */
+        worker->turn = NULL;
+        if (status != STATUS_RETRY || !turn.suspend || !suspend_process(worker, turn.suspend))
             break;
     }
     if (status == STATUS_RETRY && !worker->poked) {
         queue->parked = true;
-        queue->deadline = vidmm->turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
+        queue->deadline = turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
     /* Others may wait for what was built, while this one keeps trying */
     if (status == STATUS_RETRY)
@@ -319,6 +324,13 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         paging_defer(vidmm, &job->done);
     }
     resume_processes(worker);
+}
+
+static bool idle_step(struct vidmm *vidmm)
+{
+    struct paging_turn turn = paging_turn_begin(NULL);
+
+    return vidmm->idle_work->step(vidmm, &turn);
 }
 
 static void drop_jobs(struct paging_worker *worker)
@@ -352,7 +364,7 @@ static void builder_main(void *arg)
             run_first(worker, queue);
             continue;
         }
-        if (!worker->stop && !vidmm->reset && vidmm->idle_work->step(vidmm))
+        if (!worker->stop && !vidmm->reset && idle_step(vidmm))
             continue;
         if (vidmm->buffer || !list_empty(&vidmm->deferred))
             paging_flush(vidmm, NULL);

@@ -58,6 +58,10 @@ NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_releas
  * On the worker's own fiber, or while there is none, it runs at once. The status is fn's, or that
  * of the wait (STATUS_DEVICE_REMOVED). */
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg);
+/* For the one place below eviction that needs it, memory for page tables (segment_take_pinned), and
+ * for a root table that grows: the turn of the job that the caller runs in; `own` if it runs in
+ * none. The caller may build. */
+struct paging_turn *paging_turn_of_caller(const struct vidmm *vidmm, struct paging_turn *own);
 /* The retire fiber has something to tell the scheduler (vidmm->tell, tell_devices). */
 void paging_tell(struct vidmm *vidmm);
 

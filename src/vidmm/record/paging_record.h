@@ -28,7 +28,9 @@ struct paging_deferred {
     uint64_t ticket;
 };
 
-typedef NTSTATUS (*paging_job_fn)(struct vidmm *vidmm, void *arg);
+struct paging_turn;
+
+typedef NTSTATUS (*paging_job_fn)(struct vidmm *vidmm, struct paging_turn *turn, void *arg);
 typedef void (*paging_release_fn)(struct vidmm *vidmm, void *arg, NTSTATUS status);
 
 /* One piece of work for the worker. */
@@ -76,9 +78,9 @@ void paging_queue_destroy(struct paging_queue *queue);
 void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
                        int priority);
 
-/* The job that runs: whom it works for, how far it may go, and what has to happen before it is
- * worth running again. Set by the worker; read where memory is sought (eviction.c), however far
- * below the job that is. */
+/* One run of a job: for whom it works and how far it may go, and, with STATUS_RETRY, what has to
+ * happen before another run can succeed. Passed down to whoever seeks memory, as TTM passes its
+ * operation context. */
 struct paging_turn {
     struct vidmm_device *requester; /* whose list it serves; its own allocations are no victims */
     bool impatient;                 /* it may have devices suspended */
@@ -88,9 +90,15 @@ struct paging_turn {
     uint64_t retry_at;             /* when it is worth running again at the latest */
 };
 
+static inline struct paging_turn paging_turn_begin(struct vidmm_device *requester)
+{
+    return (struct paging_turn){.requester = requester, .compact_own = true, .retry_at = UINT64_MAX};
+}
+
 /* What the worker does when it has no job; lock held. */
 struct paging_idle_work {
-    bool (*step)(struct vidmm *vidmm);          /* do one thing; false: there is nothing to do */
+    bool (*step)(struct vidmm *vidmm,
+                 struct paging_turn *turn);     /* do one thing; false: there is nothing to do */
     bool (*waiting)(const struct vidmm *vidmm); /* there is something to do at once */
 };
 

@@ -17,6 +17,7 @@
 #include "util/list.h"
 #include "util/order.h"
 
+struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
 
@@ -77,8 +78,10 @@ struct room_request {
 /* Who evicts. Those who need room are below: placement, and page tables, which take pinned segment
  * memory, and to make room for them is to evict what page tables map. */
 struct room_maker {
-    NTSTATUS (*make_room)(struct vidmm *vidmm, const struct room_request *room);
-    NTSTATUS (*make_way)(const struct vidmm_allocation *newcomer, UINT segment);
+    NTSTATUS(*make_room)
+    (struct paging_turn *turn, struct vidmm *vidmm, const struct room_request *room);
+    NTSTATUS(*make_way)
+    (struct paging_turn *turn, const struct vidmm_allocation *newcomer, UINT segment);
 };
 
 #endif

@@ -83,9 +83,8 @@ struct vidmm {
     struct list destructions_held; /* destruction.held: until something acquired is released */
     uint32_t kept;          /* allocations that may not move until a portion has run (portion.c) */
     struct list departures; /* allocations to move out when the worker has nothing else to do */
-    struct paging_turn turn;
-    uint64_t usage[2];     /* bytes on residency lists by memory segment group, once per process */
-    uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
+    uint64_t usage[2];      /* bytes on residency lists by memory segment group, once per process */
+    uint64_t system_limit;  /* TotalSystemMemoryAvailableForGraphics */
     struct driver_waits driver;
     bool reset; /* between reset_cleanup and reset_restore: built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */

@@ -112,11 +112,12 @@ static void give_place(struct vidmm *vidmm, struct vidmm_aperture_range *range)
     list_remove(&range->link);
 }
 
-static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS map_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct range_job *job = arg;
     NTSTATUS status = STATUS_NO_MEMORY;
 
+    (void)turn;
     for (UINT set = job->set; set && status == STATUS_NO_MEMORY; set &= set - 1)
         status = take_place(vidmm, 1u + (UINT)__builtin_ctz(set), job->range);
     if (!NT_SUCCESS(status))
@@ -131,11 +132,12 @@ static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
     return status;
 }
 
-static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS unmap_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_aperture_range *range = arg;
     NTSTATUS status;
 
+    (void)turn;
     range->segment = 0;
     status = build_unmap(vidmm, range);
     if (NT_SUCCESS(status))

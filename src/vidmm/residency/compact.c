@@ -70,13 +70,13 @@ static bool add_allocation(struct survey *survey, struct vidmm_allocation *alloc
     return true;
 }
 
-static bool add_victims(struct survey *survey)
+static bool add_victims(struct paging_turn *turn, struct survey *survey)
 {
     for (struct order_node *node = order_first(&survey->segment->victims); node;
          node = order_next(node)) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim.node);
 
-        if (victim_movable(allocation, allocation->vidmm->turn.compact_own) &&
+        if (victim_movable(turn, allocation, turn->compact_own) &&
             !add_allocation(survey, allocation))
             return false;
     }
@@ -95,14 +95,14 @@ static bool is_first_lister(const struct vidmm_open *open)
     return false;
 }
 
-static bool add_listed(struct survey *survey, const struct vidmm_device *device)
+static bool add_listed(struct paging_turn *turn, struct survey *survey,
+                       const struct vidmm_device *device)
 {
     for (struct order_node *node = order_first(&device->listed[survey->segment->id]); node;
          node = order_next(node)) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
-        if (is_first_lister(open) &&
-            victim_movable(open->allocation, open->allocation->vidmm->turn.compact_own) &&
+        if (is_first_lister(open) && victim_movable(turn, open->allocation, turn->compact_own) &&
             !add_allocation(survey, open->allocation))
             return false;
     }
@@ -123,12 +123,12 @@ static bool add_free(struct survey *survey)
     return true;
 }
 
-static bool look_around(struct survey *survey, struct vidmm *vidmm)
+static bool look_around(struct paging_turn *turn, struct survey *survey, struct vidmm *vidmm)
 {
-    if (!add_free(survey) || !add_victims(survey))
+    if (!add_free(survey) || !add_victims(turn, survey))
         return false;
     LIST_FOR(link, &vidmm->devices)
-        if (!add_listed(survey, CONTAINER(link, struct vidmm_device, link)))
+        if (!add_listed(turn, survey, CONTAINER(link, struct vidmm_device, link)))
             return false;
     return true;
 }
@@ -186,12 +186,12 @@ static bool choose(const struct survey *survey, const struct room_request *room,
     return best != UINT64_MAX && best != 0; /* 0: there is a hole, so that is not what is missing */
 }
 
-static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint64_t hole,
-                          uint64_t pages)
+static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
+                          const struct survey *survey, uint64_t hole, uint64_t pages)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    vidmm->turn.compact_own = false;
+    turn->compact_own = false;
     for (size_t i = 0; i < survey->count && NT_SUCCESS(status); i++) {
         const struct span *span = &survey->spans[i];
 
@@ -199,25 +199,26 @@ static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint
             span->owner->segment != survey->segment->id || !span->owner->runs)
             continue; /* elsewhere, or moved already */
         if (vidmm->config.move_paging && !segment_is_aperture(survey->segment)) {
-            status = relocate_in_segment(span->owner, hole, pages);
+            status = relocate_in_segment(turn, span->owner, hole, pages);
             if (status != STATUS_NO_MEMORY)
                 continue;
         }
-        status = placement_move_out(vidmm, span->owner, !span->owner->offer.in_force);
+        status = placement_move_out(turn, vidmm, span->owner, !span->owner->offer.in_force);
     }
     return status;
 }
 
-NTSTATUS compact_make_hole(struct vidmm *vidmm, const struct room_request *room)
+NTSTATUS compact_make_hole(struct paging_turn *turn, struct vidmm *vidmm,
+                           const struct room_request *room)
 {
     struct survey survey = {.segment = room->segment};
     NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
     uint64_t hole = 0;
 
-    if (look_around(&survey, vidmm)) {
+    if (look_around(turn, &survey, vidmm)) {
         if (survey.count > 0)
             qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
-        status = choose(&survey, room, &hole) ? move_away(vidmm, &survey, hole, room->pages)
+        status = choose(&survey, room, &hole) ? move_away(turn, vidmm, &survey, hole, room->pages)
                                               : STATUS_NO_MEMORY;
     }
     util_free(survey.spans);

@@ -18,15 +18,16 @@
 
 #define MAX_LOCKS 65535u /* KMT-269 */
 
-static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)vidmm;
     (void)arg;
     return STATUS_SUCCESS;
 }
 
 /* Make it possible for the CPU to see it, on the worker: out of a segment that it cannot reach. */
-static NTSTATUS expose(struct vidmm *vidmm, void *arg)
+static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_allocation *allocation = arg;
     NTSTATUS status;
@@ -34,11 +35,11 @@ static NTSTATUS expose(struct vidmm *vidmm, void *arg)
     if (allocation->destroyed || !cpu_view_in_memory_segment(allocation) ||
         !cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]))
         return STATUS_SUCCESS;
-    status = victim_need_idle(allocation);
+    status = victim_need_idle(turn, allocation);
     if (NT_SUCCESS(status))
-        status = placement_move_out(vidmm, allocation, true);
+        status = placement_move_out(turn, vidmm, allocation, true);
     if (NT_SUCCESS(status) && allocation->device_references)
-        status = placement_bring_in(vidmm, allocation);
+        status = placement_bring_in(turn, vidmm, allocation);
     return status;
 }
 
@@ -138,21 +139,21 @@ NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **a
 /* ---- Unlock2 ---- */
 
 /* The system copy of PermanentSysMem content is newer than the segment's: bring it in anew. */
-static NTSTATUS push(struct vidmm *vidmm, void *arg)
+static NTSTATUS push(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_allocation *allocation = arg;
     NTSTATUS status;
 
     if (allocation->destroyed || !cpu_view_in_memory_segment(allocation))
         return STATUS_SUCCESS;
-    status = victim_need_idle(allocation);
+    status = victim_need_idle(turn, allocation);
     if (!NT_SUCCESS(status))
         return status;
     allocation->system_copy = true;
     allocation->written = false;
-    status = placement_move_out(vidmm, allocation, true);
+    status = placement_move_out(turn, vidmm, allocation, true);
     if (NT_SUCCESS(status) && allocation->device_references)
-        status = placement_bring_in(vidmm, allocation);
+        status = placement_bring_in(turn, vidmm, allocation);
     return status;
 }
 

@@ -24,7 +24,7 @@ void departure_cancel(struct vidmm_allocation *allocation)
 }
 
 /* False: no allocation is to leave. */
-static bool depart(struct vidmm *vidmm)
+static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
 {
     struct list *node = list_pop_front(&vidmm->departures);
     struct vidmm_allocation *allocation;
@@ -36,13 +36,13 @@ static bool depart(struct vidmm *vidmm)
     /* If it cannot move out, it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
         !allocation->destroyed)
-        (void)placement_move_out(vidmm, allocation, true);
+        (void)placement_move_out(turn, vidmm, allocation, true);
     return true;
 }
 
-static bool step(struct vidmm *vidmm)
+static bool step(struct vidmm *vidmm, struct paging_turn *turn)
 {
-    return depart(vidmm) || promotion_step(vidmm);
+    return depart(turn, vidmm) || promotion_step(turn, vidmm);
 }
 
 static bool waiting(const struct vidmm *vidmm)

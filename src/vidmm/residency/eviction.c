@@ -45,7 +45,8 @@
 #include "vidmm/residency/victim.h"
 
 /* Class 3: `limit` is the highest priority that may go. */
-static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment, UINT limit)
+static struct vidmm_allocation *listed_victim(struct paging_turn *turn, struct vidmm *vidmm,
+                                              UINT segment, UINT limit)
 {
     struct vidmm_allocation *best = NULL;
     uint64_t best_used = 0;
@@ -54,7 +55,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
         struct order_node *node = order_first(&device->listed[segment]);
 
-        if (!node || device == vidmm->turn.requester || !victim_device_idle(device))
+        if (!node || device == turn->requester || !victim_device_idle(device))
             continue;
         for (; node; node = order_next(node)) {
             struct vidmm_allocation *allocation =
@@ -62,7 +63,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
 
             if (allocation->priority > limit)
                 break;
-            if (!victim_movable(allocation, false))
+            if (!victim_movable(turn, allocation, false))
                 continue;
             if (!best || allocation->priority < best->priority ||
                 (allocation->priority == best->priority && device->used_at < best_used)) {
@@ -77,10 +78,10 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
 
 /* Class 4: of the requester, less important than the newcomer, and in the reckoning has room
  * elsewhere. */
-static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
+static struct vidmm_open *own_victim(struct paging_turn *turn, UINT segment,
                                      const struct vidmm_allocation *newcomer)
 {
-    struct vidmm_device *device = vidmm->turn.requester;
+    struct vidmm_device *device = turn->requester;
 
     if (!device || !newcomer || !victim_device_idle(device))
         return NULL;
@@ -90,24 +91,25 @@ static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
 
         if (open->allocation->priority >= newcomer->priority)
             break;
-        if (open->allocation->device_references == 1 && victim_movable(open->allocation, true) &&
-            budget_fits_elsewhere(open, segment))
+        if (open->allocation->device_references == 1 &&
+            victim_movable(turn, open->allocation, true) && budget_fits_elsewhere(open, segment))
             return open;
     }
     return NULL;
 }
 
-NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment)
+NTSTATUS eviction_make_way(struct paging_turn *turn, const struct vidmm_allocation *newcomer,
+                           UINT segment)
 {
     struct vidmm *vidmm = newcomer->vidmm;
 
     while (!budget_allows(newcomer, segment)) {
-        struct vidmm_open *open = own_victim(vidmm, segment, newcomer);
+        struct vidmm_open *open = own_victim(turn, segment, newcomer);
         NTSTATUS status;
 
         if (!open)
             return STATUS_NO_MEMORY;
-        status = placement_move_out(vidmm, open->allocation, true);
+        status = placement_move_out(turn, vidmm, open->allocation, true);
         if (!NT_SUCCESS(status))
             return status;
         budget_charge_elsewhere(open, segment);
@@ -115,7 +117,8 @@ NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment
     return STATUS_SUCCESS;
 }
 
-static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct room_request *room)
+static struct vidmm_allocation *pick_victim(struct paging_turn *turn, struct vidmm *vidmm,
+                                            const struct room_request *room)
 {
     struct order_node *node;
     struct vidmm_allocation *victim;
@@ -126,13 +129,14 @@ static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct ro
             return victim;
         victim_update(victim); /* pinned since it got there */
     }
-    victim = listed_victim(vidmm, room->segment->id,
+    victim = listed_victim(turn, vidmm, room->segment->id,
                            room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
     return victim;
 }
 
 /* Nothing can go now: will it later? */
-static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segment)
+static NTSTATUS prospects(struct paging_turn *turn, struct vidmm *vidmm,
+                          const struct vidmm_segment *segment)
 {
     struct vidmm_device *oldest = NULL;
     bool running = false;
@@ -148,9 +152,9 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
             oldest = device;
     }
     if (running) {
-        vidmm->turn.retry_at = sim_now();
-        if (vidmm->turn.impatient && oldest)
-            vidmm->turn.suspend = oldest->process;
+        turn->retry_at = sim_now();
+        if (turn->impatient && oldest)
+            turn->suspend = oldest->process;
         return STATUS_RETRY;
     }
     return segment->leaving ? STATUS_RETRY : STATUS_NO_MEMORY;
@@ -170,10 +174,10 @@ static bool enough(const struct vidmm *vidmm, const struct room_request *room)
            (!room->contiguous || extent_largest(&segment->free) >= room->pages);
 }
 
-static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
+static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_allocation *victim)
 {
     bool keep = !victim->offer.in_force;
-    NTSTATUS status = placement_move_out(vidmm, victim, keep);
+    NTSTATUS status = placement_move_out(turn, vidmm, victim, keep);
 
     if (NT_SUCCESS(status) && !keep) {
         victim->offer.discarded = true;
@@ -182,37 +186,38 @@ static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
     return status;
 }
 
-NTSTATUS eviction_make_room(struct vidmm *vidmm, const struct room_request *room)
+NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
+                            const struct room_request *room)
 {
     paging_assert_builder(vidmm);
     /* RES-057 */
     if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
-        NTSTATUS status = compact_make_hole(vidmm, room);
+        NTSTATUS status = compact_make_hole(turn, vidmm, room);
 
         if (status != STATUS_NO_MEMORY)
             return status;
     }
     do {
-        struct vidmm_allocation *victim = pick_victim(vidmm, room);
+        struct vidmm_allocation *victim = pick_victim(turn, vidmm, room);
         NTSTATUS status;
 
         if (!victim && portion_unlist_all(vidmm))
-            victim = pick_victim(vidmm, room);
-        status = victim ? evict(vidmm, victim) : prospects(vidmm, room->segment);
+            victim = pick_victim(turn, vidmm, room);
+        status = victim ? evict(turn, vidmm, victim) : prospects(turn, vidmm, room->segment);
         if (!NT_SUCCESS(status))
             return status;
     } while (!enough(vidmm, room));
     return STATUS_SUCCESS;
 }
 
-NTSTATUS eviction_clear(struct vidmm *vidmm, UINT segment)
+NTSTATUS eviction_clear(struct paging_turn *turn, struct vidmm *vidmm, UINT segment)
 {
     const struct room_request room = {.segment = &vidmm->segment[segment], .last = true};
     struct vidmm_allocation *victim;
     NTSTATUS status = STATUS_SUCCESS;
 
-    while (NT_SUCCESS(status) && (victim = pick_victim(vidmm, &room)) != NULL)
-        status = evict(vidmm, victim);
+    while (NT_SUCCESS(status) && (victim = pick_victim(turn, vidmm, &room)) != NULL)
+        status = evict(turn, vidmm, victim);
     return status;
 }
 

@@ -111,8 +111,8 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
     return status;
 }
 
-static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
-                                bool down, bool last)
+static NTSTATUS place_in_memory(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                                struct vidmm_segment *segment, bool down, bool last)
 {
     struct vidmm *vidmm = allocation->vidmm;
     uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
@@ -135,7 +135,7 @@ static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidm
     }
     while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down,
                                   &runs, &run_count)) == STATUS_NO_MEMORY) {
-        status = vidmm->room_maker->make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(turn, vidmm, &room);
         if (!NT_SUCCESS(status))
             return status;
     }
@@ -157,8 +157,8 @@ static bool needs_aperture(const struct vidmm_allocation *allocation)
            !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
 }
 
-static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
-                              bool down, bool last)
+static NTSTATUS take_aperture(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                              struct vidmm_segment *segment, bool down, bool last)
 {
     struct vidmm *vidmm = allocation->vidmm;
     uint64_t bytes = allocation->pages << PAGE_BITS;
@@ -181,7 +181,7 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
                                   &run, &count);
         if (status != STATUS_NO_MEMORY)
             break;
-        status = vidmm->room_maker->make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(turn, vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }
@@ -204,8 +204,8 @@ static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
 }
 
 /* `segment` is an aperture that allows system memory. */
-static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
-                                bool down, bool last)
+static NTSTATUS place_in_system(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                                struct vidmm_segment *segment, bool down, bool last)
 {
     bool mapped = needs_aperture(allocation);
     struct backing_release *release = util_alloc(sizeof(*release));
@@ -216,7 +216,7 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
     if (NT_SUCCESS(status))
         status = backing_runs(allocation, &allocation->runs, &allocation->run_count);
     if (NT_SUCCESS(status) && mapped)
-        status = take_aperture(allocation, segment, down, last);
+        status = take_aperture(turn, allocation, segment, down, last);
     if (!NT_SUCCESS(status)) {
         /* Fresh pages stay: the allocation is in system memory then, which is no worse. */
         forget_place(allocation);
@@ -256,22 +256,22 @@ static bool segment_usable(const struct vidmm_allocation *allocation,
     return !cpu_view_forbids(allocation, segment);
 }
 
-static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
-                         bool down, bool force)
+static NTSTATUS place_in(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                         struct vidmm_segment *segment, bool down, bool force)
 {
     NTSTATUS status;
 
     if (!segment_usable(allocation, segment))
         return allocation->view.lock_count ? STATUS_RETRY
                                            : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
-    status = allocation->vidmm->room_maker->make_way(allocation, segment->id);
+    status = allocation->vidmm->room_maker->make_way(turn, allocation, segment->id);
     if (!NT_SUCCESS(status))
         return status;
-    return segment_is_aperture(segment) ? place_in_system(allocation, segment, down, force)
-                                        : place_in_memory(allocation, segment, down, force);
+    return segment_is_aperture(segment) ? place_in_system(turn, allocation, segment, down, force)
+                                        : place_in_memory(turn, allocation, segment, down, force);
 }
 
-NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment)
+NTSTATUS placement_put(struct paging_turn *turn, struct vidmm_allocation *allocation, UINT segment)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
     UINT down;
@@ -279,11 +279,13 @@ NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment)
 
     for (unsigned i = 0; i < count; i++)
         if (order[i] == segment)
-            return place_in(allocation, &allocation->vidmm->segment[segment], down >> i & 1, true);
+            return place_in(turn, allocation, &allocation->vidmm->segment[segment], down >> i & 1,
+                            true);
     return STATUS_NO_MEMORY;
 }
 
-NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
+                            struct vidmm_allocation *allocation)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
     UINT down;
@@ -296,7 +298,7 @@ NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     if (allocation->runs) { /* parked */
         if (segment_usable(allocation, &vidmm->segment[allocation->segment]))
             return readiness_arrive(allocation);
-        result = placement_move_out(vidmm, allocation, true);
+        result = placement_move_out(turn, vidmm, allocation, true);
         if (!NT_SUCCESS(result))
             return result;
         result = STATUS_NO_MEMORY;
@@ -305,7 +307,7 @@ NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     /* First without driving out what is more important; then whatever it takes (RES-054). */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < count; i++) {
-            NTSTATUS status = place_in(allocation, &vidmm->segment[order[i]], down >> i & 1,
+            NTSTATUS status = place_in(turn, allocation, &vidmm->segment[order[i]], down >> i & 1,
                                        pass == 1 || count == 1);
 
             if (status == STATUS_RETRY)
@@ -339,8 +341,8 @@ static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
     }
 }
 
-static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
-                             struct backing_release *release)
+static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                             bool keep, struct backing_release *release)
 {
     struct vidmm *vidmm = allocation->vidmm;
     bool clean = allocation->system_copy && !allocation->written;
@@ -358,7 +360,7 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
         util_free(release);
         return status;
     }
-    readiness_end(allocation);
+    readiness_end(turn, allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status))
         status = content_notify(allocation, NULL);
@@ -389,14 +391,14 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
     return status;
 }
 
-static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
-                             struct backing_release *release)
+static NTSTATUS leave_system(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                             bool keep, struct backing_release *release)
 {
     struct vidmm *vidmm = allocation->vidmm;
     UINT aperture = allocation->segment;
     NTSTATUS status;
 
-    readiness_end(allocation);
+    readiness_end(turn, allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status) && aperture)
         status = aperture_unmap(allocation, aperture, allocation->aperture.first);
@@ -419,8 +421,8 @@ static bool in_memory_segment(const struct vidmm_allocation *allocation)
            !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
-NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
-                            bool keep_content)
+NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
+                            struct vidmm_allocation *allocation, bool keep_content)
 {
     struct backing_release *release;
     NTSTATUS status;
@@ -431,8 +433,8 @@ NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
     release = util_alloc(sizeof(*release));
     if (!release)
         return STATUS_INSUFFICIENT_RESOURCES;
-    status = in_memory_segment(allocation) ? leave_memory(allocation, keep_content, release)
-                                           : leave_system(allocation, keep_content, release);
+    status = in_memory_segment(allocation) ? leave_memory(turn, allocation, keep_content, release)
+                                           : leave_system(turn, allocation, keep_content, release);
     victim_update(allocation);
     if (NT_SUCCESS(status)) {
         allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
@@ -443,11 +445,11 @@ NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
 }
 
 /* Give the place up; the caller has seen to the entries. */
-static void give_place(struct vidmm_allocation *allocation, bool notify)
+static void give_place(struct paging_turn *turn, struct vidmm_allocation *allocation, bool notify)
 {
     struct vidmm *vidmm = allocation->vidmm;
 
-    readiness_end(allocation);
+    readiness_end(turn, allocation);
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);
@@ -462,7 +464,7 @@ static void give_place(struct vidmm_allocation *allocation, bool notify)
 
 void placement_drop(struct vidmm_allocation *allocation)
 {
-    give_place(allocation, true);
+    give_place(NULL, allocation, true);
     backing_defer_unmap(allocation, &allocation->final, false);
 }
 
@@ -470,7 +472,7 @@ void placement_purge(struct vidmm_allocation *allocation)
 {
     bool memory = in_memory_segment(allocation);
 
-    give_place(allocation, false);
+    give_place(NULL, allocation, false);
     if (memory && allocation->view.address && cpu_view_follows(allocation))
         cpu_view_end(allocation); /* nothing is behind it any more */
     if (allocation->logical) {

@@ -11,15 +11,17 @@
 
 #include <ntddk.h>
 
+struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
 
 /* Bring in, evicting others as needed. On failure it is where it was. */
-NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
-                            bool keep_content);
+NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
+                            struct vidmm_allocation *allocation);
+NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
+                            struct vidmm_allocation *allocation, bool keep_content);
 /* Bring in to that segment of its set (system memory: the aperture), whatever it takes. */
-NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment);
+NTSTATUS placement_put(struct paging_turn *turn, struct vidmm_allocation *allocation, UINT segment);
 /* The allocation goes for good: entries, aperture range and space (operations are appended); pages
  * are unmapped when the GPU is done, and stay the allocation's. Never fails: if the driver or
  * scheduler refuses, the adapter is lost. */

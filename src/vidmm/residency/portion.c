@@ -227,24 +227,25 @@ static bool others_keep(const struct vidmm_portion *portion)
 
 /* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends,
  * which pokes: moving things to and fro would only hold up those others. */
-static NTSTATUS bring_in_one(struct vidmm_device *device, struct vidmm_portion *portion,
-                             struct vidmm_allocation *allocation)
+static NTSTATUS bring_in_one(struct paging_turn *turn, struct vidmm_device *device,
+                             struct vidmm_portion *portion, struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    NTSTATUS status = placement_bring_in(vidmm, allocation);
+    NTSTATUS status = placement_bring_in(turn, vidmm, allocation);
 
     if (status != STATUS_NO_MEMORY || !is_wanted(device, portion))
         return status;
     portion->waits_for_kept = others_keep(portion);
-    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(device, allocation);
+    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(turn, device, allocation);
 }
 
-static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *portion)
+static NTSTATUS bring_in_all(struct paging_turn *turn, struct vidmm_device *device,
+                             struct vidmm_portion *portion)
 {
     for (uint32_t i = 0; i < portion->count; i++) {
         struct vidmm_open *open = open_of(portion, i);
         NTSTATUS status = open && !open->allocation->resident
-                              ? bring_in_one(device, portion, open->allocation)
+                              ? bring_in_one(turn, device, portion, open->allocation)
                               : STATUS_SUCCESS;
 
         if (!is_wanted(device, portion))
@@ -265,20 +266,21 @@ static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *
 }
 
 /* What is brought in may move others of the list to other segments. */
-static NTSTATUS bring_in(struct vidmm_device *device, struct vidmm_portion *portion)
+static NTSTATUS bring_in(struct paging_turn *turn, struct vidmm_device *device,
+                         struct vidmm_portion *portion)
 {
     NTSTATUS status;
 
     do {
         device->displaced = false;
-        status = bring_in_all(device, portion);
+        status = bring_in_all(turn, device, portion);
     } while (NT_SUCCESS(status) && device->displaced);
     if (NT_SUCCESS(status)) /* else the next job may take it away again before it has run */
         device->granted_until = sim_now() + GRANT_NS;
     return status;
 }
 
-static NTSTATUS portion_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS portion_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_device *device = arg;
     struct vidmm_portion *portion = device->portion_preparing;
@@ -295,7 +297,7 @@ static NTSTATUS portion_job(struct vidmm *vidmm, void *arg)
             return status;
         now_held(portion);
     }
-    return bring_in(device, portion);
+    return bring_in(turn, device, portion);
 }
 
 static void portion_done(struct vidmm *vidmm, void *arg, NTSTATUS status)

@@ -30,14 +30,16 @@ static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segm
     return segment->free.free_units >= pages;
 }
 
-static void promote(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+static void promote(struct paging_turn *turn, struct vidmm *vidmm,
+                    struct vidmm_allocation *allocation)
 {
     /* Out and in. If the second fails, its devices have it brought in before they run. */
-    if (NT_SUCCESS(placement_move_out(vidmm, allocation, true)) && allocation->device_references)
-        (void)placement_bring_in(vidmm, allocation);
+    if (NT_SUCCESS(placement_move_out(turn, vidmm, allocation, true)) &&
+        allocation->device_references)
+        (void)placement_bring_in(turn, vidmm, allocation);
 }
 
-static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
+static bool step(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_segment *segment)
 {
     unsigned tries = 0;
 
@@ -48,8 +50,8 @@ static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
         if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
             break;
         if (allocation->ready && allocation->device_references &&
-            victim_movable(allocation, true) && !cpu_view_forbids(allocation, segment)) {
-            promote(vidmm, allocation);
+            victim_movable(turn, allocation, true) && !cpu_view_forbids(allocation, segment)) {
+            promote(turn, vidmm, allocation);
             return true;
         }
     }
@@ -57,10 +59,10 @@ static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
     return false;
 }
 
-bool promotion_step(struct vidmm *vidmm)
+bool promotion_step(struct paging_turn *turn, struct vidmm *vidmm)
 {
     for (UINT id = 1; id <= vidmm->segment_count; id++)
-        if (vidmm->segment[id].space_appeared && step(vidmm, &vidmm->segment[id]))
+        if (vidmm->segment[id].space_appeared && step(turn, vidmm, &vidmm->segment[id]))
             return true;
     return false;
 }

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
 
 /* Move something to the segment it prefers, if space has appeared there. False: nothing to do. */
-bool promotion_step(struct vidmm *vidmm);
+bool promotion_step(struct paging_turn *turn, struct vidmm *vidmm);
 
 #endif

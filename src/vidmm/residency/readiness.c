@@ -79,7 +79,7 @@ static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
     set_ready(allocation);
 }
 
-void readiness_end(struct vidmm_allocation *allocation)
+void readiness_end(const struct paging_turn *turn, struct vidmm_allocation *allocation)
 {
     if (allocation->arrival.pending) {
         list_remove(&allocation->arrival.deferred.link);
@@ -94,7 +94,7 @@ void readiness_end(struct vidmm_allocation *allocation)
         if (!open->residency_count)
             continue;
         readiness_missing(open);
-        if (open->device == allocation->vidmm->turn.requester)
+        if (turn && open->device == turn->requester)
             open->device->displaced = true;
     }
 }

@@ -8,6 +8,7 @@
 
 #include <ntddk.h>
 
+struct paging_turn;
 struct vidmm_allocation;
 struct vidmm_device;
 struct vidmm_open;
@@ -24,8 +25,8 @@ void readiness_not_missing(struct vidmm_open *open);
  * that is done. On failure no entry points there. */
 NTSTATUS readiness_arrive(struct vidmm_allocation *allocation);
 /* It is not to be used any more: missing again for those who list it. Entries are the caller's to
- * write. */
-void readiness_end(struct vidmm_allocation *allocation);
+ * write. `turn`: the job that moved it out; NULL: nobody's, it is destroyed or lost. */
+void readiness_end(const struct paging_turn *turn, struct vidmm_allocation *allocation);
 
 /* Have the scheduler told that what the device waits for is there; until it has run, it is spared
  * as a victim. */

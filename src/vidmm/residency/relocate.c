@@ -60,7 +60,8 @@ static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole,
     return status;
 }
 
-NTSTATUS relocate_in_segment(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages)
+NTSTATUS relocate_in_segment(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                             uint64_t hole, uint64_t pages)
 {
     struct vidmm *vidmm = allocation->vidmm;
     struct vidmm_run *from = allocation->runs;
@@ -71,7 +72,7 @@ NTSTATUS relocate_in_segment(struct vidmm_allocation *allocation, uint64_t hole,
 
     if (!NT_SUCCESS(status))
         return status;
-    readiness_end(allocation);
+    readiness_end(turn, allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status))
         status = content_move(allocation, from, from_count, to, to_count);

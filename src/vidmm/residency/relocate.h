@@ -7,10 +7,12 @@
 
 #include <ntddk.h>
 
+struct paging_turn;
 struct vidmm_allocation;
 
 /* Copy it to another place in its memory segment, outside pages [hole, hole + pages).
  * STATUS_NO_MEMORY: no room there. */
-NTSTATUS relocate_in_segment(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
+NTSTATUS relocate_in_segment(struct paging_turn *turn, struct vidmm_allocation *allocation,
+                             uint64_t hole, uint64_t pages);
 
 #endif

@@ -42,7 +42,8 @@ static int by_difficulty(const void *a, const void *b)
 }
 
 /* What can be moved of the list, and what is missing of it. */
-static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *count)
+static struct vidmm_open **movable_list(struct paging_turn *turn, struct vidmm_device *device,
+                                        size_t *count)
 {
     struct vidmm_open **list;
     size_t listed = 0;
@@ -61,13 +62,13 @@ static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *cou
             continue;
         /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
          * was there before. */
-        if (!allocation->runs || (allocation->segment && victim_movable(allocation, true)))
+        if (!allocation->runs || (allocation->segment && victim_movable(turn, allocation, true)))
             list[(*count)++] = open;
     }
     return list;
 }
 
-static NTSTATUS repack(struct vidmm_device *device)
+static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
@@ -75,31 +76,32 @@ static NTSTATUS repack(struct vidmm_device *device)
     size_t count;
 
     if (!victim_device_idle(device)) {
-        vidmm->turn.suspend = device->process;
+        turn->suspend = device->process;
         return STATUS_RETRY;
     }
-    list = movable_list(device, &count);
+    list = movable_list(turn, device, &count);
     if (!list)
         return STATUS_INSUFFICIENT_RESOURCES;
     qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
-        status = placement_move_out(vidmm, list[i]->allocation, true);
+        status = placement_move_out(turn, vidmm, list[i]->allocation, true);
     /* Others would only be in the way, and be driven out one by one. */
     for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)
         if (device->charged[id])
-            status = eviction_clear(vidmm, id);
+            status = eviction_clear(turn, vidmm, id);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
-        status = placement_put(list[i]->allocation,
+        status = placement_put(turn, list[i]->allocation,
                                list[i]->charge ? list[i]->charge : vidmm->aperture);
     util_free(list);
     return status;
 }
 
-NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation)
+NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
+                         struct vidmm_allocation *allocation)
 {
-    NTSTATUS status = placement_bring_in(device->process->vidmm, allocation);
+    NTSTATUS status = placement_bring_in(turn, device->process->vidmm, allocation);
 
     if (status == STATUS_NO_MEMORY && allocation->device_references)
-        status = repack(device);
+        status = repack(turn, device);
     return status;
 }

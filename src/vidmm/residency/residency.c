@@ -123,15 +123,16 @@ void residency_forget(struct vidmm_open *open)
 
 /* Everything that is missing, oldest first. What is moved out of the way for it is missing again,
  * at the end of the list. */
-static NTSTATUS bring_in_missing(struct vidmm_device *device)
+static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *device)
 {
     struct list *node = device->missing_list.next;
 
     while (node != &device->missing_list) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
         struct list *next = node->next;
-        NTSTATUS status = open->allocation->resident ? STATUS_SUCCESS
-                                                     : repack_bring_in(device, open->allocation);
+        NTSTATUS status = open->allocation->resident
+                              ? STATUS_SUCCESS
+                              : repack_bring_in(turn, device, open->allocation);
 
         if (!NT_SUCCESS(status))
             return status;
@@ -164,7 +165,7 @@ struct residency_job {
     struct vidmm_allocation *allocation[]; /* held */
 };
 
-static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS make_resident_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct residency_job *job = arg;
     NTSTATUS status = STATUS_SUCCESS;
@@ -178,10 +179,10 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
 
         if (!allocation->gone && !allocation->destroyed && allocation->device_references &&
             !allocation->offer.in_force)
-            status = repack_bring_in(job->device, allocation);
+            status = repack_bring_in(turn, job->device, allocation);
     }
     if (NT_SUCCESS(status) && job->device->displaced)
-        status = bring_in_missing(job->device); /* what was moved out of the way */
+        status = bring_in_missing(turn, job->device); /* what was moved out of the way */
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         residency_fail_device(job->device); /* RES-040 */
     return status;
@@ -399,7 +400,7 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
 
 /* ---- before a submission ---- */
 
-static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS prepare_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_device *device = arg;
     NTSTATUS status;
@@ -407,7 +408,7 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
     (void)vidmm;
     if (device->lost)
         return STATUS_DEVICE_REMOVED;
-    status = bring_in_missing(device);
+    status = bring_in_missing(turn, device);
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         residency_fail_device(device);
     return status;

@@ -103,10 +103,8 @@ bool victim_device_idle(struct vidmm_device *device)
            vidmm->scheduler->device_done(device, vidmm->scheduler->device_ticket(device));
 }
 
-NTSTATUS victim_need_idle(struct vidmm_allocation *allocation)
+NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *allocation)
 {
-    struct vidmm *vidmm = allocation->vidmm;
-
     if (allocation->users)
         return STATUS_RETRY;
     LIST_FOR(node, &allocation->opens) {
@@ -114,7 +112,7 @@ NTSTATUS victim_need_idle(struct vidmm_allocation *allocation)
 
         if (!open->residency_count || victim_device_idle(open->device))
             continue;
-        vidmm->turn.suspend = open->device->process;
+        turn->suspend = open->device->process;
         return STATUS_RETRY;
     }
     return STATUS_SUCCESS;
@@ -122,17 +120,16 @@ NTSTATUS victim_need_idle(struct vidmm_allocation *allocation)
 
 /* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does
  * not protect it. */
-bool victim_movable(const struct vidmm_allocation *allocation, bool own)
+bool victim_movable(const struct paging_turn *turn, const struct vidmm_allocation *allocation,
+                    bool own)
 {
-    const struct vidmm *vidmm = allocation->vidmm;
-
     if (allocation->users || allocation->view.lock_count || allocation->pins)
         return false;
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
         if (open->residency_count &&
-            ((open->device == vidmm->turn.requester && !own) || !victim_device_idle(open->device)))
+            ((open->device == turn->requester && !own) || !victim_device_idle(open->device)))
             return false;
     }
     return true;

@@ -157,6 +157,7 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
     struct vidmm_segment *segment = &vidmm->segment[id];
     struct room_request room = {
         .segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
+    struct paging_turn own = paging_turn_begin(NULL);
     NTSTATUS status;
 
     pages = room.pages = segment_pages(segment, pages);
@@ -164,7 +165,7 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
         status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
         if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
             break;
-        status = vidmm->room_maker->make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(paging_turn_of_caller(vidmm, &own), vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }

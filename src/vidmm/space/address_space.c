@@ -81,10 +81,11 @@ void space_release(struct vidmm_space *space)
 
 /* ---- life ---- */
 
-static NTSTATUS root_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS root_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_space *space = arg;
 
+    (void)turn;
     (void)vidmm;
     return space->root ? STATUS_SUCCESS : root_create(space);
 }
@@ -135,10 +136,8 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
 }
 
 /* Nothing of the space can be reached by the GPU afterwards (GPUVA-038, GPUVA-153). */
-static NTSTATUS shut_job(struct vidmm *vidmm, void *arg)
+static void shut(struct vidmm *vidmm, struct vidmm_space *space)
 {
-    struct vidmm_space *space = arg;
-
     spaces_clean(vidmm);
     if (space->root && space->root->ready && !vidmm->lost && !space->closing) {
         if (space->mmu->geometry.caps.ExplicitPageTableInvalidation)
@@ -152,6 +151,12 @@ static NTSTATUS shut_job(struct vidmm *vidmm, void *arg)
     if (space->root)
         table_abandon(space->root);
     space->root = NULL;
+}
+
+static NTSTATUS shut_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    (void)turn;
+    shut(vidmm, arg);
     return STATUS_SUCCESS;
 }
 
@@ -164,7 +169,7 @@ void space_destroy(struct vidmm_space *space)
     while ((node = span_first(&space->ranges)) != NULL)
         (void)range_free(CONTAINER(node, struct va_range, span));
     if (paging_may_build(vidmm)) {
-        (void)shut_job(vidmm, space);
+        shut(vidmm, space);
         (void)paging_settle(vidmm);
     } else {
         sim_mutex_unlock(&vidmm->lock);
@@ -207,8 +212,9 @@ void spaces_clean(struct vidmm *vidmm)
         clean(CONTAINER(node, struct vidmm_space, unclean));
 }
 
-static NTSTATUS clean_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS clean_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)arg;
     spaces_clean(vidmm);
     return STATUS_SUCCESS;

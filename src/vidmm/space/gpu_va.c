@@ -307,12 +307,13 @@ static void put_in_place(struct va_job *job)
         piece_apply(job->piece, &job->spare);
 }
 
-static NTSTATUS job_run(struct vidmm *vidmm, void *arg)
+static NTSTATUS job_run(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct va_job *job = arg;
     struct va_range *range = job->range;
     struct va_piece *piece = job->piece;
 
+    (void)turn;
     if (!range)
         return STATUS_SUCCESS;
     spaces_clean(vidmm);
@@ -419,8 +420,9 @@ static NTSTATUS publish(struct va_call *call)
     return status;
 }
 
-static NTSTATUS publish_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS publish_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)vidmm;
     return publish(arg);
 }

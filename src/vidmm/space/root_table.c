@@ -181,13 +181,14 @@ NTSTATUS root_resize(struct vidmm_space *space, uint32_t entries)
     struct vidmm *vidmm = space->vidmm;
     struct page_table *root, *old;
     bool live = space->root->ready;
+    struct paging_turn own = paging_turn_begin(NULL);
     NTSTATUS status;
 
     paging_assert_builder(space->vidmm);
     if (!space->paging && vidmm->worker && !space->process->suspended &&
         !list_empty(&space->process->contexts)) {
         /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
-        vidmm->turn.suspend = space->process;
+        paging_turn_of_caller(vidmm, &own)->suspend = space->process;
         return STATUS_RETRY;
     }
     status = root_of(space, entries, &root);

@@ -306,8 +306,9 @@ void gva_run_bare(const struct gva_options *options, void (*body)(struct gva_rig
     run(options, body, true);
 }
 
-static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)vidmm;
     (void)arg;
     return STATUS_SUCCESS;
@@ -384,11 +385,12 @@ struct place {
     uint32_t run_count;
 };
 
-static NTSTATUS place_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS place_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct place *place = arg;
     struct vidmm_allocation *allocation = &place->object->allocation;
 
+    (void)turn;
     free(place->object->runs);
     place->object->runs = NULL;
     if (place->run_count) {
@@ -420,8 +422,9 @@ void gva_object_place_at(struct gva_rig *rig, struct gva_object *object, UINT se
     gva_object_place(rig, object, &run, 1);
 }
 
-static NTSTATUS destroyed_job(struct vidmm *vidmm, void *arg)
+static NTSTATUS destroyed_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     space_allocation_destroyed(vidmm, arg);
     return STATUS_SUCCESS;
 }

@@ -309,8 +309,9 @@ void mm_run_bare(const struct mm_options *options, void (*body)(struct mm_rig *r
     run(options, body, true);
 }
 
-static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
+    (void)turn;
     (void)vidmm;
     (void)arg;
     return STATUS_SUCCESS;

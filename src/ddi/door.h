@@ -32,6 +32,14 @@ NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enu
                          ULONG child);
 void ddi_leave(struct ddi_call *call);
 
+/* ddi_argument_DxgkDdiPatch: the structure of an entry, and ddi_way_DxgkDdiPatch, as the table has
+ * them. */
+typedef struct ddi_no_argument DDI_NO_ARGUMENT;
+#define DDI_ENTRY(name, level, irql, limit, flags, structure, way) \
+    typedef structure ddi_argument_##name;                         \
+    enum { ddi_way_##name = DDI_WAY_##way };
+#include "ddi/entry_table.h"
+
 /* Call an entry of the driver in the way that the table says, and return its NTSTATUS. */
 #define CALL_STATUS(adapter, entry, ...)                      \
     struct ddi_call call;                                     \
@@ -52,6 +60,26 @@ void ddi_leave(struct ddi_call *call);
         return status;                                                        \
     status = (adapter)->table.entry(__VA_ARGS__);                             \
     ddi_leave(&call);                                                         \
+    return status
+
+/* The same for an entry whose last argument is the address of a structure that goes in. */
+#define CALL_IN(adapter, entry, args, ...)                                                       \
+    _Static_assert((int)ddi_way_##entry == DDI_WAY_IN, "the table says that answers come back"); \
+    ddi_argument_##entry passed = *(args);                                                       \
+    CALL_STATUS(adapter, entry, __VA_ARGS__, &passed)
+
+/* Of one that comes back, too. */
+#define CALL_BOTH(adapter, entry, args, ...)                                          \
+    _Static_assert((int)ddi_way_##entry == DDI_WAY_BOTH, "the table says otherwise"); \
+    ddi_argument_##entry passed = *(args);                                            \
+    struct ddi_call call;                                                             \
+    NTSTATUS status = ddi_enter(&call, adapter, DDI_##entry);                         \
+                                                                                      \
+    if (!NT_SUCCESS(status))                                                          \
+        return status;                                                                \
+    status = (adapter)->table.entry(__VA_ARGS__, &passed);                            \
+    *(args) = passed;                                                                 \
+    ddi_leave(&call);                                                                 \
     return status
 
 #define CALL_VOID(adapter, entry, ...)                       \

@@ -13,7 +13,7 @@
 
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args)
 {
-    CALL_STATUS(a, DxgkDdiCreateProcess, a->context, args);
+    CALL_BOTH(a, DxgkDdiCreateProcess, args, a->context);
 }
 
 NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process)
@@ -23,7 +23,7 @@ NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process)
 
 NTSTATUS ddi_create_device(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args)
 {
-    CALL_STATUS(a, DxgkDdiCreateDevice, a->context, args);
+    CALL_BOTH(a, DxgkDdiCreateDevice, args, a->context);
 }
 
 NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device)
@@ -33,7 +33,7 @@ NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device)
 
 NTSTATUS ddi_create_context(struct ddi_adapter *a, HANDLE device, DXGKARG_CREATECONTEXT *args)
 {
-    CALL_STATUS(a, DxgkDdiCreateContext, device, args);
+    CALL_BOTH(a, DxgkDdiCreateContext, args, device);
 }
 
 NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context)
@@ -43,7 +43,7 @@ NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context)
 
 NTSTATUS ddi_create_cpu_event(struct ddi_adapter *a, DXGKARG_CREATECPUEVENT *args)
 {
-    CALL_STATUS(a, DxgkDdiCreateCpuEvent, a->context, args);
+    CALL_BOTH(a, DxgkDdiCreateCpuEvent, args, a->context);
 }
 
 NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event)
@@ -55,113 +55,119 @@ NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event)
 
 NTSTATUS ddi_create_allocation(struct ddi_adapter *a, DXGKARG_CREATEALLOCATION *args)
 {
-    CALL_STATUS(a, DxgkDdiCreateAllocation, a->context, args);
+    CALL_BOTH(a, DxgkDdiCreateAllocation, args, a->context);
 }
 
 NTSTATUS ddi_destroy_allocation(struct ddi_adapter *a, const DXGKARG_DESTROYALLOCATION *args)
 {
-    CALL_STATUS(a, DxgkDdiDestroyAllocation, a->context, args);
+    CALL_IN(a, DxgkDdiDestroyAllocation, args, a->context);
 }
 
 NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
                              const DXGKARG_OPENALLOCATION *args)
 {
-    CALL_STATUS(a, DxgkDdiOpenAllocation, device, args);
+    CALL_IN(a, DxgkDdiOpenAllocation, args, device);
 }
 
 NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
                               const DXGKARG_CLOSEALLOCATION *args)
 {
-    CALL_STATUS(a, DxgkDdiCloseAllocation, device, args);
+    CALL_IN(a, DxgkDdiCloseAllocation, args, device);
 }
 
 NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args)
 {
-    CALL_STATUS(a, DxgkDdiDescribeAllocation, a->context, args);
+    CALL_BOTH(a, DxgkDdiDescribeAllocation, args, a->context);
 }
 
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args)
 {
-    CALL_STATUS(a, DxgkDdiSetAllocationBackingStore, a->context, args);
+    CALL_IN(a, DxgkDdiSetAllocationBackingStore, args, a->context);
 }
 
 /* ---- paging and page tables ---- */
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args)
 {
+    DXGKARG_GETROOTPAGETABLESIZE passed = *args;
     struct ddi_call call;
     SIZE_T bytes;
 
     if (!NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiGetRootPageTableSize)))
         return 0;
-    bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, args);
+    bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, &passed);
+    *args = passed;
     ddi_leave(&call);
     return bytes;
 }
 
 void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args)
 {
-    CALL_VOID(a, DxgkDdiSetRootPageTable, a->context, args);
+    DXGKARG_SETROOTPAGETABLE passed = *args;
+
+    CALL_VOID(a, DxgkDdiSetRootPageTable, a->context, &passed);
 }
 
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args)
 {
-    CALL_STATUS(a, DxgkDdiBuildPagingBuffer, a->context, args);
+    CALL_BOTH(a, DxgkDdiBuildPagingBuffer, args, a->context);
 }
 
 /* ---- submission ---- */
 
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args)
 {
-    CALL_STATUS(a, DxgkDdiRender, context, args);
+    CALL_BOTH(a, DxgkDdiRender, args, context);
 }
 
 NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args)
 {
-    CALL_STATUS(a, DxgkDdiPatch, a->context, args);
+    CALL_IN(a, DxgkDdiPatch, args, a->context);
 }
 
 NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *args)
 {
-    CALL_STATUS(a, DxgkDdiSubmitCommand, a->context, args);
+    CALL_IN(a, DxgkDdiSubmitCommand, args, a->context);
 }
 
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
 {
-    CALL_STATUS(a, DxgkDdiSubmitCommandVirtual, a->context, args);
+    CALL_IN(a, DxgkDdiSubmitCommandVirtual, args, a->context);
 }
 
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args)
 {
+    DXGKARG_PREEMPTCOMMAND passed = *args;
+
     CALL_STATUS_AT(a, DxgkDdiPreemptCommand, LEVEL_SCHEDULER,
-                   a->low_irql_preempt ? SIM_IRQL_PASSIVE : SIM_IRQL_DISPATCH, a->context, args);
+                   a->low_irql_preempt ? SIM_IRQL_PASSIVE : SIM_IRQL_DISPATCH, a->context, &passed);
 }
 
 NTSTATUS ddi_cancel_command(struct ddi_adapter *a, const DXGKARG_CANCELCOMMAND *args)
 {
-    CALL_STATUS(a, DxgkDdiCancelCommand, a->context, args);
+    CALL_IN(a, DxgkDdiCancelCommand, args, a->context);
 }
 
 NTSTATUS ddi_query_current_fence(struct ddi_adapter *a, DXGKARG_QUERYCURRENTFENCE *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryCurrentFence, a->context, args);
+    CALL_BOTH(a, DxgkDdiQueryCurrentFence, args, a->context);
 }
 
 NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a,
                                           DXGKARG_QUERYDEPENDENTENGINEGROUP *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryDependentEngineGroup, a->context, args);
+    CALL_BOTH(a, DxgkDdiQueryDependentEngineGroup, args, a->context);
 }
 
 NTSTATUS ddi_query_engine_status(struct ddi_adapter *a, DXGKARG_QUERYENGINESTATUS *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryEngineStatus, a->context, args);
+    CALL_BOTH(a, DxgkDdiQueryEngineStatus, args, a->context);
 }
 
 NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args)
 {
-    CALL_STATUS(a, DxgkDdiResetEngine, a->context, args);
+    CALL_BOTH(a, DxgkDdiResetEngine, args, a->context);
 }
 
 NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a)
@@ -176,15 +182,15 @@ NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a)
 
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args)
 {
-    CALL_STATUS(a, DxgkDdiCollectDbgInfo, a->context, args); /* TDR-070 */
+    CALL_IN(a, DxgkDdiCollectDbgInfo, args, a->context); /* TDR-070 */
 }
 
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args)
 {
-    CALL_STATUS(a, DxgkDdiBeginExclusiveAccess, a->context, args);
+    CALL_BOTH(a, DxgkDdiBeginExclusiveAccess, args, a->context);
 }
 
 NTSTATUS ddi_end_exclusive_access(struct ddi_adapter *a, DXGKARG_ENDEXCLUSIVEACCESS *args)
 {
-    CALL_STATUS(a, DxgkDdiEndExclusiveAccess, a->context, args);
+    CALL_BOTH(a, DxgkDdiEndExclusiveAccess, args, a->context);
 }

@@ -14,12 +14,12 @@ NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *contex
 
 NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked)
 {
-    CALL_STATUS(a, DxgkDdiLinkDevice, pdo, a->context, linked);
+    CALL_BOTH(a, DxgkDdiLinkDevice, linked, pdo, a->context);
 }
 
 NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO info)
 {
-    CALL_STATUS(a, DxgkDdiExchangePreStartInfo, a->context, info);
+    CALL_BOTH(a, DxgkDdiExchangePreStartInfo, info, a->context);
 }
 
 NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services,
@@ -45,12 +45,12 @@ void ddi_unload(struct ddi_adapter *a)
 
 NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryAdapterInfo, a->context, args);
+    CALL_IN(a, DxgkDdiQueryAdapterInfo, args, a->context);
 }
 
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args)
 {
-    CALL_STATUS(a, DxgkDdiGetNodeMetadata, a->context, node, args);
+    CALL_BOTH(a, DxgkDdiGetNodeMetadata, args, a->context, node);
 }
 
 NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
@@ -61,12 +61,14 @@ NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 {
+    DXGK_CHILD_STATUS passed = *child;
     struct ddi_call call;
     NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryChildStatus, child->ChildUid);
 
     if (!NT_SUCCESS(status))
         return status;
-    status = a->table.DxgkDdiQueryChildStatus(a->context, child, FALSE);
+    status = a->table.DxgkDdiQueryChildStatus(a->context, &passed, FALSE);
+    *child = passed;
     ddi_leave(&call);
     return status;
 }
@@ -74,12 +76,14 @@ NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
+    DXGK_DEVICE_DESCRIPTOR passed = *descriptor;
     struct ddi_call call;
     NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryDeviceDescriptor, child);
 
     if (!NT_SUCCESS(status))
         return status;
-    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, descriptor);
+    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, &passed);
+    *descriptor = passed;
     ddi_leave(&call);
     return status;
 }
@@ -152,16 +156,18 @@ void ddi_dpc_routine(struct ddi_adapter *a)
 
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
+    DXGKARG_ESCAPE passed = *args;
+
     /* LIFE-137: with HardwareAccess alone in the driver. */
     CALL_STATUS_AT(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO,
-                   SIM_IRQL_PASSIVE, a->context, args);
+                   SIM_IRQL_PASSIVE, a->context, &passed);
 }
 
 /* ---- interfaces and requests of others: level two ---- */
 
 NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query)
 {
-    CALL_STATUS(a, DxgkDdiQueryInterface, a->context, query);
+    CALL_BOTH(a, DxgkDdiQueryInterface, query, a->context);
 }
 
 NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet)
@@ -183,12 +189,14 @@ void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE rou
 NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
                                    DXGKARG_QUERYFEATURESUPPORT *args)
 {
+    DXGKARG_QUERYFEATURESUPPORT passed = *args;
     struct ddi_call call;
     NTSTATUS status = ddi_enter(&call, a, DDI_DxgkDdiQueryFeatureSupport);
 
     if (!NT_SUCCESS(status))
         return status;
-    status = routine(a->context, args);
+    status = routine(a->context, &passed);
+    *args = passed;
     ddi_leave(&call);
     return status;
 }

@@ -2,6 +2,10 @@
 /* The table of entries. */
 #include "ddi/entry.h"
 
+#include <ntddk.h>
+#include <dispmprt.h>
+#include <dxgk_wddm3_2.h>
+
 #include "sim/irql.h"
 #include "sim/machine.h"
 
@@ -14,9 +18,12 @@
 #define IRQL_DISPATCH SIM_IRQL_DISPATCH
 #define IRQL_ANY      SIM_IRQL_PASSIVE /* the caller's */
 
+typedef char DDI_NO_ARGUMENT[0];
+
 static const struct ddi_entry_info table[] = {
-#define DDI_ENTRY(name, level, irql, limit, flags) \
-    [DDI_##name] = {#name, LEVEL_##level, IRQL_##irql, LIMIT_##limit, flags},
+#define DDI_ENTRY(name, level, irql, limit, flags, structure, way)         \
+    [DDI_##name] = {#name, LEVEL_##level, IRQL_##irql,      LIMIT_##limit, \
+                    flags, DDI_WAY_##way, sizeof(structure)},
 #include "ddi/entry_table.h"
 };
 

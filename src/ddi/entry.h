@@ -11,7 +11,7 @@
 
 enum ddi_entry {
     DDI_NONE, /* not an entry: a callback of the host's */
-#define DDI_ENTRY(name, level, irql, limit, flags) DDI_##name,
+#define DDI_ENTRY(name, level, irql, limit, flags, structure, way) DDI_##name,
 #include "ddi/entry_table.h"
     /* A callback that one asks about as about an entry. */
     DDI_CB_POWER_RUNTIME_CONTROL_REQUEST,
@@ -37,12 +37,24 @@ enum ddi_entry_flag {
     DDI_ROUTINE = 8,      /* a single interrupt or deferred call, in reports of overdue ones */
 };
 
+/* The way of the structure that an entry is given by address. The driver gets a copy, so what it
+ * does to a structure that only goes in, or later through a pointer that it kept, never reaches the
+ * host; what crosses could also cross to a driver in another process. Memory that a structure
+ * points to is the host's own copy for the call, or lent (loan.h). */
+enum ddi_way {
+    DDI_WAY_NONE, /* there is none */
+    DDI_WAY_IN,   /* to the driver */
+    DDI_WAY_BOTH, /* and back */
+};
+
 struct ddi_entry_info {
     const char *name;
     enum ddi_level level;
-    uint8_t irql;   /* the door raises the level to this one, if it is lower */
-    uint64_t limit; /* of virtual time */
-    unsigned flags; /* enum ddi_entry_flag */
+    uint8_t irql;     /* the door raises the level to this one, if it is lower */
+    uint64_t limit;   /* of virtual time */
+    unsigned flags;   /* enum ddi_entry_flag */
+    enum ddi_way way; /* of the structure */
+    uint32_t bytes;   /* of the structure; 0: there is none */
 };
 
 /* Not for DDI_NONE and callbacks. */

@@ -48,4 +48,15 @@ static inline uint64_t power_of_two_at_least(uint64_t value)
     return value <= 1 ? 1 : (uint64_t)1 << (64 - __builtin_clzll(value - 1));
 }
 
+/* How many bytes `now` is behind `start`. False: it is outside [start, start + room]. */
+static inline bool advance_of(const void *start, const void *now, uint32_t room, uint32_t *bytes)
+{
+    uintptr_t from = (uintptr_t)start, to = (uintptr_t)now;
+
+    if (to < from || to - from > room)
+        return false;
+    *bytes = (uint32_t)(to - from);
+    return true;
+}
+
 #endif

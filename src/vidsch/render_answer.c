@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What DxgkDdiRender returned, checked and taken into the DMA buffer. */
+#include "util/checked.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/render_answer.h"
-
-/* How many bytes the driver moved a pointer on. False: out of [start, start + size]. */
-static bool advance_of(const void *start, const void *now, uint64_t size, uint32_t *bytes)
-{
-    uintptr_t from = (uintptr_t)start, to = (uintptr_t)now;
-
-    if (to < from || to - from > size)
-        return false;
-    *bytes = (uint32_t)(to - from);
-    return true;
-}
 
 NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_RENDER *render)
 {
@@ -43,7 +33,7 @@ NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_REND
         return STATUS_SUCCESS;
     }
     if (!advance_of(buffer->patches, render->pPatchLocationListOut,
-                    buffer->patch_capacity * sizeof(*buffer->patches), &bytes) ||
+                    buffer->patch_capacity * (uint32_t)sizeof(*buffer->patches), &bytes) ||
         bytes % sizeof(*buffer->patches) != 0) {
         VIOLATION("PATCH-085",
                   "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");

@@ -20,6 +20,7 @@
 
 #include "sim/machine.h"
 #include "sim/mutex.h"
+#include "util/checked.h"
 #include "vidmm/paging/paging.h"
 #include "ddi/ddi.h"
 #include "trace/trace.h"
@@ -99,18 +100,6 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
 }
 
 /* ---- the multipass protocol ---- */
-
-/* Bytes the driver consumed of [from, from + room), or false: it left the range. */
-static bool advance_of(const void *from, const void *to, uint32_t room, uint32_t *bytes)
-{
-    uintptr_t start = (uintptr_t)from;
-    uintptr_t end = (uintptr_t)to;
-
-    if (end < start || end - start > room)
-        return false;
-    *bytes = (uint32_t)(end - start);
-    return true;
-}
 
 static bool may_be_busy(const DXGKARG_BUILDPAGINGBUFFER *op)
 {

@@ -89,14 +89,30 @@ TEST_WITH(conformance, a_rule_is_printed_with_its_places)
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-001") == 0);
     expect_output(
         "LIFE-001 (life)\n    The first.\n    test: look\n    source: decision\n\n"
-        "enforced: nowhere\n"
+        "reported: nowhere\nnamed: nowhere\nnamed nearby:\n    LIFE-003 src/nt/mm/pool.c:1\n"
+        "files that have its names: nowhere\n"
         "shown:\n    tests/life_test.c:3 lives\n    tests/nt/pool_test.c:17 pool_records\n");
     CHECK(fixture_run(&fixture, TOOL "--rule NT-001") == 0);
     CHECK(strstr(fixture.output, "LIFE-002 (life, since 1.2)\n"));
-    CHECK(strstr(fixture.output, "enforced:\n    src/nt/mm/pool.c:4\n"));
+    CHECK(strstr(fixture.output, "reported:\n    src/nt/mm/pool.c:4\nnamed: nowhere\nshown:"));
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-003") == 0);
-    CHECK(strstr(fixture.output, "enforced: nowhere\n")); /* a comment enforces nothing */
+    CHECK(strstr(fixture.output, "reported: nowhere\nnamed:\n    src/nt/mm/pool.c:1\nshown: "));
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-009") == 1);
+}
+
+TEST_WITH(conformance, a_rule_that_src_does_not_name_is_found_by_its_words)
+{
+    fixture_write(&fixture, "docs/spec/rules/three.tsv",
+                  "id\tsince\tapplies_to\trule\tsource\ttest\n"
+                  "TDR-001\t-\tDxgkDdiResetEngine\tWith LastAbortedFenceId.\tdecision\tlook\n");
+    fixture_write(
+        &fixture, "src/vidsch/reset.c",
+        "/* LIFE-003 */\nvoid f(void)\n{\n    DxgkDdiResetEngine(LastAbortedFenceId);\n}\n");
+    fixture_write(&fixture, "src/vidsch/other.c", "void g(void)\n{\n    DxgkDdiResetEngine();\n}\n");
+    CHECK(fixture_run(&fixture, TOOL "--rule TDR-001") == 0);
+    CHECK(strstr(fixture.output, "named nearby: nowhere\nfiles that have its names:\n"
+                                 "    src/vidsch/reset.c (DxgkDdiResetEngine, LastAbortedFenceId)\n"
+                                 "    src/vidsch/other.c (DxgkDdiResetEngine)\n"));
 }
 
 /* The rules printed by --rule, one letter and number each, in order. */

@@ -431,19 +431,35 @@ static void report_fault_of_paging(struct fixture *f)
     pass(MS);
 }
 
-TEST(lies_are_fatal)
+TEST(an_impossible_completion_is_fatal)
 {
     FATAL(NULL, complete_what_is_not_there, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_the_past, "SUBMIT-043", 0x119, 0x1);
     FATAL_AS("SUBMIT-046", NULL, report_one_fault_twice, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_zero, "SUBMIT-043", 0x119, 0x1);
+}
+
+TEST(a_completion_on_an_unknown_node_or_engine_is_fatal)
+{
     FATAL(NULL, complete_on_an_unknown_node, "SUBMIT-045", 0x119, 0x1);
     FATAL(NULL, complete_on_an_unknown_engine, "SUBMIT-045", 0x119, 0x1);
+}
+
+TEST(an_interrupt_of_what_the_adapter_has_not_is_fatal)
+{
     FATAL(NULL, report_vsync, "SUBMIT-072", 0x119, 0x7);
     FATAL(NULL, report_new_vsync, "SUBMIT-072", 0x119, 0x7);
     FATAL(NULL, report_suspension, "PREEMPT-043", 0x119, 0x11);
+}
+
+TEST(a_page_fault_that_cannot_be_recovered_is_fatal)
+{
     FATAL_AS("SUBMIT-079", NULL, report_hardware_error, "GPUVA-255", 0x119, 0xC);
     FATAL_AS("SUBMIT-078", NULL, report_fault_without_fence_or_reset, "GPUVA-253", 0x119, 0xD);
     FATAL_AS("SUBMIT-078", NULL, report_fault_with_invalid_fence, "GPUVA-253", 0x119, 0xD);
+}
+
+TEST(a_fault_in_a_paging_buffer_is_fatal)
+{
     FATAL(NULL, report_fault_of_paging, "SUBMIT-076", 0x119, 0x5);
 }

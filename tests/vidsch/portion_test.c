@@ -25,48 +25,101 @@ TEST_WITH(fixture, what_fits_is_one_portion, SCENE_V13, .max_slot = 3)
     scene_end(f, &s);
 }
 
+/*
+ * A render of 96 bytes that was cut in two at 48, where B takes the slot of A: one portion has
+ * element 0, the other elements 1 and 2.
+ */
+struct cut {
+    struct scene s;
+    const DXGKARG_PATCH *one, *two;
+};
+
+static struct cut cut_in_two(struct fixture *f)
+{
+    struct cut cut = {.s = scene_make(f)};
+
+    scene_element(&cut.s, 0, 1, 1, 0, 8);
+    scene_element(&cut.s, 1, 1, 2, 48, 52);
+    scene_element(&cut.s, 2, 1, 2, 48, 56);
+    f->mm.room = 1;
+    CHECK(scene_render(&cut.s, 96, 3) == STATUS_SUCCESS);
+    idle(cut.s.client.device);
+    CHECK(calls_of(f, CALL_PATCH) == 2 && calls_of(f, CALL_SUBMIT) == 2);
+    cut.one = scene_patched(f, 0);
+    cut.two = scene_patched(f, 1);
+    return cut;
+}
+
 TEST_WITH(fixture, a_buffer_is_cut_where_memory_ends, SCENE_V13, .max_slot = 3)
 {
-    struct scene s = scene_make(f);
-    const DXGKARG_PATCH *one, *two;
+    struct cut cut = cut_in_two(f);
 
-    scene_element(&s, 0, 1, 1, 0, 8);
-    scene_element(&s, 1, 1, 2, 48, 52);
-    scene_element(&s, 2, 1, 2, 48, 56);
-    f->mm.room = 1;
-    CHECK(scene_render(&s, 96, 3) == STATUS_SUCCESS);
-    idle(s.client.device);
-    CHECK(calls_of(f, CALL_PATCH) == 2 && calls_of(f, CALL_SUBMIT) == 2);
-    one = scene_patched(f, 0);
-    two = scene_patched(f, 1);
     CHECK_RULE("PATCH-121", scene_window_is(f, 0, 0, 48) && scene_window_is(f, 1, 48, 96));
-    CHECK_RULE("PATCH-111", one->DmaBufferSubmissionEndOffset == 48);
+    CHECK_RULE("PATCH-111", cut.one->DmaBufferSubmissionEndOffset == 48);
     CHECK_RULE("PATCH-146",
-               two->DmaBufferSubmissionStartOffset == one->DmaBufferSubmissionEndOffset);
+               cut.two->DmaBufferSubmissionStartOffset == cut.one->DmaBufferSubmissionEndOffset);
+    scene_end(f, &cut.s);
+}
+
+TEST_WITH(fixture, a_portion_is_a_range_of_the_lists, SCENE_V13, .max_slot = 3)
+{
+    struct cut cut = cut_in_two(f);
+    const DXGKARG_PATCH *one = cut.one, *two = cut.two;
+
     CHECK_RULE("PATCH-150", scene_elements_are(f, 0, 0, 1) && scene_elements_are(f, 1, 1, 2));
     CHECK_RULE("PATCH-149", one->pPatchLocationList == two->pPatchLocationList &&
                                 one->PatchLocationListSize == 3 && two->PatchLocationListSize == 3);
     CHECK_RULE("PATCH-148", one->AllocationListSize == SCENE_MANY + 1 &&
                                 two->AllocationListSize == SCENE_MANY + 1 &&
                                 one->pAllocationList == two->pAllocationList);
+    scene_end(f, &cut.s);
+}
+
+TEST_WITH(fixture, portions_share_one_dma_buffer, SCENE_V13, .max_slot = 3)
+{
+    struct cut cut = cut_in_two(f);
+    const DXGKARG_PATCH *one = cut.one, *two = cut.two;
+
     CHECK_RULE("PATCH-145", one->pDmaBuffer == two->pDmaBuffer && two->DmaBufferSize == 8192);
     CHECK_RULE("PATCH-144",
                one->DmaBufferPhysicalAddress.QuadPart == two->DmaBufferPhysicalAddress.QuadPart &&
                    scene_sent(f, 1)->DmaBufferPhysicalAddress.QuadPart ==
                        one->DmaBufferPhysicalAddress.QuadPart);
+    scene_end(f, &cut.s);
+}
+
+TEST_WITH(fixture, portions_share_the_private_data, SCENE_V13, .max_slot = 3)
+{
+    struct cut cut = cut_in_two(f);
+    const DXGKARG_PATCH *one = cut.one, *two = cut.two;
+
+    CHECK_RULE("PATCH-042", one->pDmaBufferPrivateData == two->pDmaBufferPrivateData);
     CHECK_RULE("PATCH-147", two->pDmaBufferPrivateData == one->pDmaBufferPrivateData &&
                                 two->DmaBufferPrivateDataSubmissionStartOffset == 0 &&
                                 two->DmaBufferPrivateDataSubmissionEndOffset == 32 &&
                                 scene_sent(f, 1)->DmaBufferPrivateDataSubmissionStartOffset == 0 &&
                                 scene_sent(f, 1)->DmaBufferPrivateDataSubmissionEndOffset == 32);
+    scene_end(f, &cut.s);
+}
+
+TEST_WITH(fixture, a_slot_is_bound_anew_in_the_next_portion, SCENE_V13, .max_slot = 3)
+{
+    struct cut cut = cut_in_two(f);
+
     CHECK_RULE("PATCH-109", call_at(f, CALL_PATCH, 1)->patch.patches[1].PatchOffset == 52 &&
                                 call_at(f, CALL_PATCH, 1)->patch.patches[1].SplitOffset == 48);
+    CHECK_RULE("PATCH-103", violations(f, "PATCH-135") == 0); /* B took the slot of A */
+    scene_end(f, &cut.s);
+}
+
+TEST_WITH(fixture, each_portion_has_a_fence_of_its_own, SCENE_V13, .max_slot = 3)
+{
+    struct cut cut = cut_in_two(f);
+
     CHECK_RULE("PATCH-125", scene_sent(f, 0)->SubmissionFenceId == 1 &&
                                 scene_sent(f, 1)->SubmissionFenceId == 2);
-    CHECK_RULE("PATCH-153", one->SubmissionFenceId == 1 && two->SubmissionFenceId == 2);
-    CHECK_RULE("PATCH-103", violations(f, "PATCH-135") == 0); /* B took the slot of A */
-    CHECK_RULE("PATCH-042", one->pDmaBufferPrivateData == two->pDmaBufferPrivateData);
-    scene_end(f, &s);
+    CHECK_RULE("PATCH-153", cut.one->SubmissionFenceId == 1 && cut.two->SubmissionFenceId == 2);
+    scene_end(f, &cut.s);
 }
 
 TEST_WITH(fixture, elements_of_one_split_point_stay_together, SCENE_V13, .max_slot = 3)

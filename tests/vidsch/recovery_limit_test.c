@@ -126,18 +126,34 @@ SET(set_group_without_itself, group_mask, 1)
 SET(set_reset_fails, status[CALL_RESET], STATUS_UNSUCCESSFUL)
 SET(set_restart_fails, status[CALL_RESTART], STATUS_UNSUCCESSFUL)
 
-TEST(what_cannot_be_recovered_is_fatal)
+TEST(an_impossible_answer_to_an_engine_reset_is_fatal)
 {
     FATAL((&(struct fixture_options){.prepare = set_aborted_future}), hang, "TDR-032", 0x119, 0xA);
     FATAL((&(struct fixture_options){.prepare = set_group_without_itself}), hang, "TDR-026", 0x119,
           0x8);
+}
+
+TEST(a_failed_reset_or_restart_of_the_adapter_is_fatal)
+{
     FATAL((&(struct fixture_options){.no_engine_reset = true, .prepare = set_reset_fails}), hang,
           "TDR-047", 0x116, 0xC0000001);
     FATAL((&(struct fixture_options){.no_engine_reset = true, .prepare = set_restart_fails}), hang,
           "TDR-053", 0x116, 0xC0000001);
+}
+
+TEST(a_timeout_is_fatal_where_recovery_is_switched_off)
+{
     FATAL((&(struct fixture_options){.tdr = {.level = 1, .enable_preemption = true}}), hang,
           "TDR-008", 0x116, 0);
+}
+
+TEST(six_quick_resets_are_fatal)
+{
     FATAL((&(struct fixture_options){.no_engine_reset = true}), six_resets, "TDR-012", 0x116, 6);
+}
+
+TEST(a_thread_that_stays_in_the_driver_is_fatal)
+{
     FATAL((&(struct fixture_options){.no_engine_reset = true}), somebody_stays_in_the_driver,
           "TDR-011", 0x116, 0);
     FATAL_AS("THREAD-035", (&(struct fixture_options){.no_engine_reset = true}),

@@ -116,27 +116,51 @@ TEST_WITH(fixture, renders_of_a_process_never_overlap)
     vidsch_device_destroy(b.device);
 }
 
+/* One paging buffer of 128 bytes has run; returns what it was patched with. */
+static const DXGKARG_PATCH *page_once(struct fixture *f)
+{
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 128)) == STATUS_SUCCESS);
+    CHECK(calls_of(f, CALL_PATCH) == 1);
+    return &call_at(f, CALL_PATCH, 0)->patch.args;
+}
+
 TEST_WITH(fixture, paging_is_patched_without_lists, .physical_paging = true)
 {
-    uint64_t ticket = page(f, 128);
-    const DXGKARG_PATCH *patch;
-    const DXGKARG_SUBMITCOMMAND *sent;
+    const DXGKARG_PATCH *patch = page_once(f);
 
-    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
     CHECK_RULE("PATCH-152", calls_of(f, CALL_PATCH) == 1 &&
                                 call_at(f, CALL_PATCH, 0)->patch.args.Flags.Value == 1);
-    patch = &call_at(f, CALL_PATCH, 0)->patch.args;
-    sent = &call_at(f, CALL_SUBMIT, 0)->submit;
     CHECK_RULE("PATCH-151", !patch->pAllocationList && !patch->pPatchLocationList &&
                                 patch->AllocationListSize == 0 &&
                                 patch->PatchLocationListSize == 0 &&
                                 patch->PatchLocationListSubmissionStart == 0 &&
                                 patch->PatchLocationListSubmissionLength == 0);
-    CHECK_RULE("PAGE-018", patch->pDmaBuffer && patch->DmaBufferSubmissionEndOffset == 128);
+}
+
+TEST_WITH(fixture, paging_runs_in_the_system_context, .physical_paging = true)
+{
+    const DXGKARG_SUBMITCOMMAND *sent;
+
+    page_once(f);
+    sent = &call_at(f, CALL_SUBMIT, 0)->submit;
     CHECK_RULE("PAGE-019", sent->Flags.Value == 1 &&
                                sent->hContext == f->vidsch->system_context->mm.driver_handle);
     CHECK_RULE("SUBMIT-029", sent->hContext == f->vidsch->system_context->mm.driver_handle);
+}
+
+TEST_WITH(fixture, paging_is_submitted_as_it_was_patched, .physical_paging = true)
+{
+    const DXGKARG_PATCH *patch = page_once(f);
+    const DXGKARG_SUBMITCOMMAND *sent = &call_at(f, CALL_SUBMIT, 0)->submit;
+
+    CHECK_RULE("PAGE-018", patch->pDmaBuffer && patch->DmaBufferSubmissionEndOffset == 128);
     CHECK_RULE("PATCH-153", patch->SubmissionFenceId == sent->SubmissionFenceId);
+}
+
+TEST_WITH(fixture, paging_buffers_have_the_sizes_of_the_caps, .physical_paging = true)
+{
+    const DXGKARG_PATCH *patch = page_once(f);
+
     CHECK_RULE("PAGE-003", patch->DmaBufferSize == 12288);
     CHECK_RULE("PAGE-005", patch->DmaBufferPrivateDataSize == 24 &&
                                *(uint8_t *)patch->pDmaBufferPrivateData == 0);

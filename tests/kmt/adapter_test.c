@@ -11,12 +11,9 @@ static NTSTATUS close_handle(D3DKMT_HANDLE handle)
 
 /* ---- enumeration ---- */
 
-TEST_WITH(client, adapters_are_enumerated)
+TEST_WITH(client, enumeration_opens_each_adapter)
 {
     D3DKMT_ENUMADAPTERS one;
-    D3DKMT_ENUMADAPTERS2 two;
-    D3DKMT_ENUMADAPTERS3 three;
-    D3DKMT_ADAPTERINFO list[16], again[16];
 
     memset(&one, 0xFF, sizeof(one));
     SHOW(c, "KMT-033", D3DKMTEnumAdapters(&one) == STATUS_SUCCESS && one.NumAdapters == 1);
@@ -24,6 +21,13 @@ TEST_WITH(client, adapters_are_enumerated)
          one.Adapters[0].hAdapter != 0 && one.Adapters[0].NumOfSources == 0 &&
              one.Adapters[0].AdapterLuid.LowPart != 0);
     SHOW(c, "KMT-041", one.Adapters[0].bPrecisePresentRegionsPreferred == FALSE);
+    TRY(c, close_handle(one.Adapters[0].hAdapter) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_second_enumeration_says_how_much_room_it_needs)
+{
+    D3DKMT_ENUMADAPTERS2 two;
+    D3DKMT_ADAPTERINFO list[16];
 
     memset(&two, 0, sizeof(two));
     two.NumAdapters = 77;
@@ -35,34 +39,47 @@ TEST_WITH(client, adapters_are_enumerated)
     SHOW(c, "KMT-038", two.NumAdapters == 0);
     two.NumAdapters = 16;
     SHOW(c, "KMT-037", D3DKMTEnumAdapters2(&two) == STATUS_SUCCESS && two.NumAdapters == 1);
-    SHOW(c, "KMT-039",
-         list[0].hAdapter != one.Adapters[0].hAdapter &&
-             list[0].AdapterLuid.LowPart == one.Adapters[0].AdapterLuid.LowPart);
+    TRY(c, close_handle(list[0].hAdapter) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_third_enumeration_filters)
+{
+    D3DKMT_ENUMADAPTERS3 three;
+    D3DKMT_ADAPTERINFO list[16];
 
     memset(&three, 0, sizeof(three));
-    three.pAdapters = again;
+    three.pAdapters = list;
     three.NumAdapters = 16;
     SHOW(c, "KMT-043",
          D3DKMTEnumAdapters3(&three) == STATUS_SUCCESS && three.NumAdapters == 1); /* it can render */
-    TRY(c, close_handle(again[0].hAdapter) == STATUS_SUCCESS);
+    TRY(c, close_handle(list[0].hAdapter) == STATUS_SUCCESS);
     three.Filter.Reserved = 1;
     three.NumAdapters = 16;
     SHOW(c, "KMT-043", D3DKMTEnumAdapters3(&three) == STATUS_INVALID_PARAMETER);
     three.Filter.Value = 0;
     three.pAdapters = (D3DKMT_ADAPTERINFO *)(uintptr_t)0x1000;
     SHOW(c, "KMT-007", D3DKMTEnumAdapters3(&three) == STATUS_INVALID_PARAMETER);
+}
 
+TEST_WITH(client, each_enumeration_gives_a_handle_of_its_own)
+{
+    D3DKMT_ADAPTERINFO list[16];
+    D3DKMT_ENUMADAPTERS one = {0};
+    D3DKMT_ENUMADAPTERS2 two = {.NumAdapters = 16, .pAdapters = list};
+    D3DKMT_QUERYADAPTERINFO query = {.Type = KMTQAITYPE_DRIVERVERSION};
+    UINT version = 0;
+
+    TRY(c, D3DKMTEnumAdapters(&one) == STATUS_SUCCESS);
+    TRY(c, D3DKMTEnumAdapters2(&two) == STATUS_SUCCESS);
+    SHOW(c, "KMT-039",
+         list[0].hAdapter != one.Adapters[0].hAdapter &&
+             list[0].AdapterLuid.LowPart == one.Adapters[0].AdapterLuid.LowPart);
     TRY(c, close_handle(list[0].hAdapter) == STATUS_SUCCESS);
-    {
-        D3DKMT_QUERYADAPTERINFO query = {.hAdapter = one.Adapters[0].hAdapter,
-                                         .Type = KMTQAITYPE_DRIVERVERSION};
-        UINT version = 0;
-
-        query.pPrivateDriverData = &version;
-        query.PrivateDriverDataSize = sizeof(version);
-        SHOW(c, "KMT-039",
-             D3DKMTQueryAdapterInfo(&query) == STATUS_SUCCESS); /* the other handle still works */
-    }
+    query.hAdapter = one.Adapters[0].hAdapter;
+    query.pPrivateDriverData = &version;
+    query.PrivateDriverDataSize = sizeof(version);
+    SHOW(c, "KMT-039",
+         D3DKMTQueryAdapterInfo(&query) == STATUS_SUCCESS); /* the other handle still works */
     TRY(c, close_handle(one.Adapters[0].hAdapter) == STATUS_SUCCESS);
 }
 
@@ -218,21 +235,11 @@ TEST_WITH(client, what_a_display_would_answer)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-TEST_WITH(client, the_adapter_says_who_it_is)
+/* ---- who the adapter is ---- */
+
+TEST_WITH(client, the_adapter_says_that_it_renders_only)
 {
     D3DKMT_ADAPTERTYPE type, type_render;
-    D3DKMT_ADAPTERREGISTRYINFO texts;
-    D3DKMT_PHYSICAL_ADAPTER_COUNT count;
-    D3DKMT_QUERY_DEVICE_IDS ids;
-    D3DKMT_ADAPTERADDRESS address;
-    D3DKMT_QUERY_ADAPTER_UNIQUE_GUID text;
-    D3DKMT_UMDFILENAMEINFO file;
-    D3DKMT_OPENGLINFO opengl;
-    D3DKMT_WORKINGSETINFO working_set;
-    WCHAR service[64];
-    GUID guid;
-    BOOL update = 5;
-    UINT version = 0;
     struct gpu g;
 
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
@@ -245,11 +252,58 @@ TEST_WITH(client, the_adapter_says_who_it_is)
          ask(&g, KMTQAITYPE_ADAPTERTYPE_RENDER, &type_render, sizeof(type_render)) ==
                  STATUS_SUCCESS &&
              type_render.Value == type.Value);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_adapter_names_its_driver)
+{
+    D3DKMT_ADAPTERREGISTRYINFO texts;
+    WCHAR service[64];
+    BOOL update = 5;
+    UINT version = 0;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     TRY(c, ask(&g, KMTQAITYPE_DRIVERVERSION, &version, sizeof(version)) == STATUS_SUCCESS);
     SHOW(c, "KMT-081", version >= 2000 && version <= 3100 && version % 100 == 0);
     SHOW(c, "KMT-077",
          ask(&g, KMTQAITYPE_ADAPTERREGISTRYINFO, &texts, sizeof(texts)) == STATUS_SUCCESS &&
              texts.DacType[259] == 0);
+    SHOW(c, "KMT-079",
+         ask(&g, KMTQAITYPE_CHECKDRIVERUPDATESTATUS, &update, sizeof(update)) == STATUS_SUCCESS &&
+             update == FALSE);
+    SHOW(c, "KMT-109",
+         ask(&g, KMTQAITYPE_SERVICENAME, service, sizeof(service)) == STATUS_SUCCESS &&
+             memcmp(service, L"refgpu", sizeof(L"refgpu")) == 0);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, user_mode_drivers_have_no_file)
+{
+    D3DKMT_UMDFILENAMEINFO file;
+    D3DKMT_OPENGLINFO opengl;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
+    file.Version = KMTUMDVERSION_DX11;
+    SHOW(c, "KMT-066",
+         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_OBJECT_NAME_NOT_FOUND);
+    file.Version = (KMTUMDVERSION)77;
+    SHOW(c, "KMT-066",
+         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-068",
+         ask(&g, KMTQAITYPE_UMOPENGLINFO, &opengl, sizeof(opengl)) == STATUS_OBJECT_NAME_NOT_FOUND);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_adapter_is_one_physical_device_at_an_address)
+{
+    D3DKMT_PHYSICAL_ADAPTER_COUNT count;
+    D3DKMT_QUERY_DEVICE_IDS ids;
+    D3DKMT_ADAPTERADDRESS address;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-095",
          ask(&g, KMTQAITYPE_PHYSICALADAPTERCOUNT, &count, sizeof(count)) == STATUS_SUCCESS &&
              count.Count == 1);
@@ -264,44 +318,43 @@ TEST_WITH(client, the_adapter_says_who_it_is)
     SHOW(c, "KMT-074",
          ask(&g, KMTQAITYPE_ADAPTERADDRESS, &address, sizeof(address)) == STATUS_SUCCESS &&
              address.FunctionNumber == 0);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_adapter_has_a_guid)
+{
+    D3DKMT_QUERY_ADAPTER_UNIQUE_GUID text;
+    GUID guid;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     TRY(c,
         ask(&g, KMTQAITYPE_ADAPTERGUID, &guid, sizeof(guid)) == STATUS_SUCCESS && guid.Data1 != 0);
     TRY(c, ask(&g, KMTQAITYPE_QUERY_ADAPTER_UNIQUE_GUID, &text, sizeof(text)) == STATUS_SUCCESS);
     SHOW(c, "KMT-073",
          text.AdapterUniqueGUID[0] == L'{' && text.AdapterUniqueGUID[37] == L'}' &&
              text.AdapterUniqueGUID[38] == 0);
-    file.Version = KMTUMDVERSION_DX11;
-    SHOW(c, "KMT-066",
-         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_OBJECT_NAME_NOT_FOUND);
-    file.Version = (KMTUMDVERSION)77;
-    SHOW(c, "KMT-066",
-         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-068",
-         ask(&g, KMTQAITYPE_UMOPENGLINFO, &opengl, sizeof(opengl)) == STATUS_OBJECT_NAME_NOT_FOUND);
-    SHOW(c, "KMT-078",
-         ask(&g, KMTQAITYPE_SETWORKINGSETINFO, &working_set, sizeof(working_set)) == STATUS_SUCCESS &&
-             working_set.Flags.UseDefault == 1 && working_set.MaximumWorkingSetPercentile == 100);
-    SHOW(c, "KMT-079",
-         ask(&g, KMTQAITYPE_CHECKDRIVERUPDATESTATUS, &update, sizeof(update)) == STATUS_SUCCESS &&
-             update == FALSE);
-    SHOW(c, "KMT-109",
-         ask(&g, KMTQAITYPE_SERVICENAME, service, sizeof(service)) == STATUS_SUCCESS &&
-             memcmp(service, L"refgpu", sizeof(L"refgpu")) == 0);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-TEST_WITH(client, the_adapter_says_what_it_can)
+TEST_WITH(client, the_working_set_is_not_limited)
+{
+    D3DKMT_WORKINGSETINFO working_set;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
+    SHOW(c, "KMT-078",
+         ask(&g, KMTQAITYPE_SETWORKINGSETINFO, &working_set, sizeof(working_set)) == STATUS_SUCCESS &&
+             working_set.Flags.UseDefault == 1 && working_set.MaximumWorkingSetPercentile == 100);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+/* ---- what the adapter can do ---- */
+
+TEST_WITH(client, caps_of_wddm_1_offer_no_display)
 {
     D3DKMT_WDDM_1_2_CAPS caps12;
     D3DKMT_WDDM_1_3_CAPS caps13;
-    D3DKMT_WDDM_2_0_CAPS caps20;
-    D3DKMT_WDDM_2_7_CAPS caps27;
-    D3DKMT_WDDM_3_0_CAPS caps30;
-    D3DKMT_WDDM_3_1_CAPS caps31;
-    D3DKMT_VIRTUALADDRESSINFO va;
-    D3DKMT_QUERY_GPUMMU_CAPS mmu;
-    D3DKMT_NODEMETADATA node;
-    D3DKMT_CROSSADAPTERRESOURCE_SUPPORT cross;
     struct gpu g;
 
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
@@ -312,6 +365,18 @@ TEST_WITH(client, the_adapter_says_what_it_can)
     SHOW(c, "KMT-089",
          ask(&g, KMTQAITYPE_WDDM_1_3_CAPS, &caps13, sizeof(caps13)) == STATUS_SUCCESS &&
              !caps13.SupportMiracast && !caps13.SupportVirtualModes);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, caps_of_wddm_2_and_3_offer_what_the_host_has)
+{
+    D3DKMT_WDDM_2_0_CAPS caps20;
+    D3DKMT_WDDM_2_7_CAPS caps27;
+    D3DKMT_WDDM_3_0_CAPS caps30;
+    D3DKMT_WDDM_3_1_CAPS caps31;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-090",
          ask(&g, KMTQAITYPE_WDDM_2_0_CAPS, &caps20, sizeof(caps20)) == STATUS_SUCCESS &&
              caps20.GpuMmuSupported && !caps20.IoMmuSupported && !caps20.FlipOverwriteSupported);
@@ -324,6 +389,16 @@ TEST_WITH(client, the_adapter_says_what_it_can)
     SHOW(c, "KMT-093",
          ask(&g, KMTQAITYPE_WDDM_3_1_CAPS, &caps31, sizeof(caps31)) == STATUS_SUCCESS &&
              !caps31.NativeGpuFenceSupported);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_adapter_has_gpu_virtual_addresses)
+{
+    D3DKMT_VIRTUALADDRESSINFO va;
+    D3DKMT_QUERY_GPUMMU_CAPS mmu;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-080",
          ask(&g, KMTQAITYPE_VIRTUALADDRESSINFO, &va, sizeof(va)) == STATUS_SUCCESS &&
              va.VirtualAddressFlags.VirtualAddressSupported);
@@ -334,6 +409,15 @@ TEST_WITH(client, the_adapter_says_what_it_can)
     mmu.PhysicalAdapterIndex = 3;
     SHOW(c, "KMT-062",
          ask(&g, KMTQAITYPE_QUERY_GPUMMU_CAPS, &mmu, sizeof(mmu)) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, each_node_says_what_engine_it_is)
+{
+    D3DKMT_NODEMETADATA node;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     memset(&node, 0, sizeof(node));
     node.NodeOrdinalAndAdapterIndex = REFGPU_NODE_COPY;
     SHOW(c, "KMT-094",
@@ -345,6 +429,15 @@ TEST_WITH(client, the_adapter_says_what_it_can)
     node.NodeOrdinalAndAdapterIndex = 1u << 16;
     SHOW(c, "KMT-062",
          ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, nothing_is_shared_across_adapters)
+{
+    D3DKMT_CROSSADAPTERRESOURCE_SUPPORT cross;
+    struct gpu g;
+
+    TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-110",
          ask(&g, KMTQAITYPE_CROSSADAPTERRESOURCE_SUPPORT, &cross, sizeof(cross)) == STATUS_SUCCESS &&
              cross.SupportTier == D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_NONE);

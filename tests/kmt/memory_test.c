@@ -150,20 +150,41 @@ TEST_WITH(remapped_client, addresses_are_reserved_mapped_and_freed)
 
 /* ---- offers ---- */
 
-TEST_WITH(remapped_client, offered_memory_comes_back)
+static D3DKMT_OFFERALLOCATIONS offer_of(const struct gpu *g, const struct memory *m)
 {
     D3DKMT_OFFERALLOCATIONS offer;
+
+    memset(&offer, 0, sizeof(offer));
+    offer.hDevice = g->device;
+    offer.HandleList = &m->handle;
+    offer.NumAllocations = 1;
+    offer.Priority = D3DKMT_OFFER_PRIORITY_LOW;
+    return offer;
+}
+
+static D3DKMT_RECLAIMALLOCATIONS2 reclaim_of(const struct gpu *g, const struct memory *m,
+                                             D3DDDI_RECLAIM_RESULT *result)
+{
     D3DKMT_RECLAIMALLOCATIONS2 reclaim;
-    D3DDDI_RECLAIM_RESULT result = (D3DDDI_RECLAIM_RESULT)55;
+
+    memset(&reclaim, 0, sizeof(reclaim));
+    reclaim.hPagingQueue = g->queue;
+    reclaim.NumAllocations = 1;
+    reclaim.HandleList = &m->handle;
+    reclaim.pResults = result;
+    return reclaim;
+}
+
+TEST_WITH(remapped_client, an_offer_names_one_list_and_a_priority)
+{
+    D3DKMT_OFFERALLOCATIONS offer;
     struct memory m;
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     TRY(c, gpu_create_memory(&g, 65536, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
-    memset(&offer, 0, sizeof(offer));
-    offer.hDevice = g.device;
-    offer.NumAllocations = 1;
-    offer.Priority = D3DKMT_OFFER_PRIORITY_LOW;
+    offer = offer_of(&g, &m);
+    offer.HandleList = NULL;
     SHOW(c, "KMT-283",
          D3DKMTOfferAllocations(&offer) == STATUS_INVALID_PARAMETER); /* neither list */
     offer.HandleList = &m.handle;
@@ -175,25 +196,50 @@ TEST_WITH(remapped_client, offered_memory_comes_back)
     offer.Priority = D3DKMT_OFFER_PRIORITY_LOW;
     offer.NumAllocations = 0;
     SHOW(c, "KMT-279", D3DKMTOfferAllocations(&offer) == STATUS_INVALID_PARAMETER);
-    offer.NumAllocations = 1;
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(remapped_client, offered_memory_comes_back)
+{
+    D3DDDI_RECLAIM_RESULT result = (D3DDDI_RECLAIM_RESULT)55;
+    D3DKMT_OFFERALLOCATIONS offer;
+    D3DKMT_RECLAIMALLOCATIONS2 reclaim;
+    struct memory m;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_create_memory(&g, 65536, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
+    offer = offer_of(&g, &m);
     TRY(c, D3DKMTOfferAllocations(&offer) == STATUS_SUCCESS);
     SHOW(c, "RES-065", gpu_lock(&g, &m) == STATUS_INVALID_PARAMETER);
-    memset(&reclaim, 0, sizeof(reclaim));
-    reclaim.hPagingQueue = g.device;
-    reclaim.NumAllocations = 1;
-    reclaim.HandleList = &m.handle;
-    reclaim.pResults = &result;
-    reclaim.PagingFenceValue = 123;
-    SHOW(c, "KMT-286",
-         D3DKMTReclaimAllocations2(&reclaim) == STATUS_INVALID_PARAMETER &&
-             reclaim.PagingFenceValue == 123);
-    reclaim.hPagingQueue = g.queue;
+    reclaim = reclaim_of(&g, &m, &result);
     SHOW(c, "KMT-287",
          D3DKMTReclaimAllocations2(&reclaim) ==
              (reclaim.PagingFenceValue ? STATUS_PENDING : STATUS_SUCCESS));
     SHOW(c, "RES-070",
          result == D3DDDI_RECLAIM_RESULT_OK || result == D3DDDI_RECLAIM_RESULT_DISCARDED);
     SHOW(c, "RES-072", gpu_lock(&g, &m) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(remapped_client, a_reclaim_needs_a_paging_queue)
+{
+    D3DDDI_RECLAIM_RESULT result;
+    D3DKMT_OFFERALLOCATIONS offer;
+    D3DKMT_RECLAIMALLOCATIONS2 reclaim;
+    struct memory m;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_create_memory(&g, 65536, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
+    offer = offer_of(&g, &m);
+    TRY(c, D3DKMTOfferAllocations(&offer) == STATUS_SUCCESS);
+    reclaim = reclaim_of(&g, &m, &result);
+    reclaim.hPagingQueue = g.device;
+    reclaim.PagingFenceValue = 123;
+    SHOW(c, "KMT-286",
+         D3DKMTReclaimAllocations2(&reclaim) == STATUS_INVALID_PARAMETER &&
+             reclaim.PagingFenceValue == 123);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 

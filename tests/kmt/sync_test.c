@@ -48,9 +48,8 @@ static UINT64 read_fence(const D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *fence)
 
 /* ---- creation ---- */
 
-TEST_WITH(client, objects_are_created)
+TEST_WITH(client, the_old_form_creates_mutexes_and_semaphores)
 {
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT old;
     struct gpu g;
 
@@ -70,7 +69,15 @@ TEST_WITH(client, objects_are_created)
          D3DKMTCreateSynchronizationObject(&old) == STATUS_SUCCESS &&
              destroy(old.hSyncObject) == STATUS_SUCCESS);
     SHOW(c, "KMT-365", destroy(old.hSyncObject) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
 
+TEST_WITH(client, a_monitored_fence_has_addresses)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-345",
          create(&g, D3DDDI_MONITORED_FENCE, 0, 5, &args) == STATUS_SUCCESS &&
              read_fence(&args) == 5 && args.Info.MonitoredFence.FenceValueGPUVirtualAddress != 0);
@@ -79,6 +86,15 @@ TEST_WITH(client, objects_are_created)
     SHOW(c, "KMT-348",
          create(&g, D3DDDI_MONITORED_FENCE, 0x80, 0, &args) == STATUS_SUCCESS &&
              args.Info.MonitoredFence.FenceValueGPUVirtualAddress == 0);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, flags_must_suit_the_type)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-333",
          create(&g, D3DDDI_FENCE, 0, 1, &args) == STATUS_SUCCESS && args.hSyncObject != 0);
     SHOW(c, "KMT-338", create(&g, D3DDDI_MONITORED_FENCE, 1, 0, &args) == STATUS_INVALID_PARAMETER);
@@ -86,6 +102,15 @@ TEST_WITH(client, objects_are_created)
     SHOW(c, "KMT-341", create(&g, D3DDDI_FENCE, 0x80, 0, &args) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-341",
          create(&g, D3DDDI_MONITORED_FENCE, 1u << 20, 0, &args) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, an_object_needs_a_device_an_engine_and_an_event)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-352", create(&g, D3DDDI_CPU_NOTIFICATION, 0, 0, &args) == STATUS_INVALID_HANDLE);
     memset(&args, 0, sizeof(args));
     args.Info.Type = D3DDDI_MONITORED_FENCE;
@@ -98,52 +123,96 @@ TEST_WITH(client, objects_are_created)
 
 /* ---- CPU ---- */
 
-TEST_WITH(client, fences_from_the_cpu)
+/* A client with two monitored fences. */
+struct two_fences {
+    struct gpu g;
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 a, b;
+    D3DKMT_HANDLE handles[2];
+};
+
+static NTSTATUS two_fences_begin(struct two_fences *two)
 {
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 a, b, old, no_signal;
-    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
-    D3DKMT_HANDLE handles[2], many[33];
-    UINT64 values[33] = {3, 4};
+    NTSTATUS status = gpu_begin(&two->g);
+
+    if (NT_SUCCESS(status))
+        status = create(&two->g, D3DDDI_MONITORED_FENCE, 0, 0, &two->a);
+    if (NT_SUCCESS(status))
+        status = create(&two->g, D3DDDI_MONITORED_FENCE, 0, 0, &two->b);
+    two->handles[0] = two->a.hSyncObject;
+    two->handles[1] = two->b.hSyncObject;
+    return status;
+}
+
+TEST_WITH(client, a_signal_from_the_cpu_sets_all_fences_or_none)
+{
+    UINT64 values[2] = {3, 4};
+    struct two_fences two;
+
+    TRY(c, two_fences_begin(&two) == STATUS_SUCCESS);
+    SHOW(c, "KMT-384",
+         signal_cpu(&two.g, two.handles, values, 2, 0) == STATUS_SUCCESS &&
+             read_fence(&two.a) == 3 && read_fence(&two.b) == 4);
+    SHOW(c, "KMT-385",
+         signal_cpu(&two.g, two.handles, values, 2, 0) == STATUS_SUCCESS); /* equal values */
+    values[1] = 1;
+    SHOW(c, "KMT-011",
+         !NT_SUCCESS(signal_cpu(&two.g, two.handles, values, 2, 0)) && read_fence(&two.a) == 3 &&
+             read_fence(&two.b) == 4);
+    SHOW(c, "KMT-385",
+         signal_cpu(&two.g, two.handles, values, 2, 4) == STATUS_SUCCESS &&
+             read_fence(&two.b) == 1); /* AllowFenceRewind */
+    SHOW(c, "KMT-385", signal_cpu(&two.g, two.handles, values, 2, 1) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&two.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, some_objects_are_not_for_the_cpu_to_signal)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 old, no_signal;
+    UINT64 value = 3;
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &a) == STATUS_SUCCESS &&
-               create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &b) == STATUS_SUCCESS);
     TRY(c, create(&g, D3DDDI_FENCE, 0, 0, &old) == STATUS_SUCCESS);
     TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0x10, 0, &no_signal) == STATUS_SUCCESS);
-    handles[0] = a.hSyncObject;
-    handles[1] = b.hSyncObject;
-    SHOW(c, "KMT-384",
-         signal_cpu(&g, handles, values, 2, 0) == STATUS_SUCCESS && read_fence(&a) == 3 &&
-             read_fence(&b) == 4);
-    SHOW(c, "KMT-385", signal_cpu(&g, handles, values, 2, 0) == STATUS_SUCCESS); /* equal values */
-    values[1] = 1;
-    SHOW(c, "KMT-011",
-         !NT_SUCCESS(signal_cpu(&g, handles, values, 2, 0)) && read_fence(&a) == 3 &&
-             read_fence(&b) == 4);
-    SHOW(c, "KMT-385",
-         signal_cpu(&g, handles, values, 2, 4) == STATUS_SUCCESS &&
-             read_fence(&b) == 1); /* AllowFenceRewind */
-    SHOW(c, "KMT-385", signal_cpu(&g, handles, values, 2, 1) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-385", signal_cpu(&g, &old.hSyncObject, values, 1, 0) == STATUS_INVALID_PARAMETER);
-    TRY(c, signal_cpu(&g, &no_signal.hSyncObject, values, 1, 0) == STATUS_ACCESS_DENIED);
+    SHOW(c, "KMT-385", signal_cpu(&g, &old.hSyncObject, &value, 1, 0) == STATUS_INVALID_PARAMETER);
+    TRY(c, signal_cpu(&g, &no_signal.hSyncObject, &value, 1, 0) == STATUS_ACCESS_DENIED);
     SHOW(c, "GPUVA-070",
-         signal_cpu(&g, &g.queue_fence, values, 1, 0) == STATUS_ACCESS_DENIED &&
+         signal_cpu(&g, &g.queue_fence, &value, 1, 0) == STATUS_ACCESS_DENIED &&
              destroy(g.queue_fence) == STATUS_INVALID_PARAMETER);
-    for (unsigned i = 0; i < 33; i++)
-        many[i] = a.hSyncObject;
-    SHOW(c, "KMT-371", signal_cpu(&g, many, values, 33, 0) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-371",
-         signal_cpu(&g, many, values, 2, 0) == STATUS_INVALID_PARAMETER); /* a duplicate */
-    SHOW(c, "KMT-371", signal_cpu(&g, many, values, 0, 0) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
 
-    SHOW(c, "KMT-391", gpu_wait_cpu(&g, a.hSyncObject, 3) == STATUS_SUCCESS);
+TEST_WITH(client, a_signal_names_one_to_thirty_two_different_objects)
+{
+    D3DKMT_HANDLE many[33];
+    UINT64 values[33] = {3, 4};
+    struct two_fences two;
+
+    TRY(c, two_fences_begin(&two) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < 33; i++)
+        many[i] = two.handles[0];
+    SHOW(c, "KMT-371", signal_cpu(&two.g, many, values, 33, 0) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-371",
+         signal_cpu(&two.g, many, values, 2, 0) == STATUS_INVALID_PARAMETER); /* a duplicate */
+    SHOW(c, "KMT-371", signal_cpu(&two.g, many, values, 0, 0) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&two.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_cpu_waits_for_one_fence_or_any)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 old;
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
+    UINT64 values[2] = {3, 1000};
+    struct two_fences two;
+
+    TRY(c, two_fences_begin(&two) == STATUS_SUCCESS);
+    TRY(c, create(&two.g, D3DDDI_FENCE, 0, 0, &old) == STATUS_SUCCESS);
+    TRY(c, signal_cpu(&two.g, two.handles, values, 1, 0) == STATUS_SUCCESS);
+    SHOW(c, "KMT-391", gpu_wait_cpu(&two.g, two.handles[0], 3) == STATUS_SUCCESS);
     memset(&wait, 0, sizeof(wait));
-    wait.hDevice = g.device;
+    wait.hDevice = two.g.device;
     wait.ObjectCount = 2;
-    wait.ObjectHandleArray = handles;
-    values[0] = 3;
-    values[1] = 1000;
+    wait.ObjectHandleArray = two.handles;
     wait.FenceValueArray = values;
     wait.Flags.WaitAny = 1;
     SHOW(c, "KMT-392", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_SUCCESS);
@@ -153,10 +222,10 @@ TEST_WITH(client, fences_from_the_cpu)
     wait.ObjectHandleArray = &old.hSyncObject;
     wait.ObjectCount = 1;
     SHOW(c, "KMT-392", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_INVALID_PARAMETER);
-    wait.ObjectHandleArray = handles;
+    wait.ObjectHandleArray = two.handles;
     wait.hAsyncEvent = (HANDLE)(uintptr_t)0x4444;
     SHOW(c, "KMT-393", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_INVALID_HANDLE);
-    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&two.g) == STATUS_SUCCESS);
 }
 
 /* ---- two threads ---- */
@@ -256,92 +325,138 @@ TEST_WITH(client, queued_waits_hold_back_later_work)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-TEST_WITH(client, old_forms_take_old_objects)
-{
+/* A client with an object of each kind, and arguments of the old calls for one object: the copy
+ * context waits, the render context signals. */
+struct old_forms {
+    struct gpu g;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 semaphore, fence, monitored;
     D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 wait;
-    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 signal;
     D3DKMT_SIGNALSYNCHRONIZATIONOBJECT signal_one;
-    D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2 signal_two;
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 signal;
+};
+
+static NTSTATUS old_forms_begin(struct old_forms *o)
+{
+    NTSTATUS status;
+
+    memset(o, 0, sizeof(*o));
+    status = gpu_begin(&o->g);
+    if (NT_SUCCESS(status))
+        status = create(&o->g, D3DDDI_SEMAPHORE, 0, 0, &o->semaphore);
+    if (NT_SUCCESS(status))
+        status = create(&o->g, D3DDDI_FENCE, 0, 0, &o->fence);
+    if (NT_SUCCESS(status))
+        status = create(&o->g, D3DDDI_MONITORED_FENCE, 0, 0, &o->monitored);
+    o->wait.hContext = o->g.copy;
+    o->signal_one.hContext = o->signal.hContext = o->g.render;
+    o->wait.ObjectCount = o->signal_one.ObjectCount = o->signal.ObjectCount = 1;
+    o->wait.ObjectHandleArray[0] = o->signal_one.ObjectHandleArray[0] =
+        o->signal.ObjectHandleArray[0] = o->fence.hSyncObject;
+    o->wait.Fence.FenceValue = o->signal.Fence.FenceValue = 5;
+    return status;
+}
+
+TEST_WITH(client, an_old_wait_takes_old_objects_of_one_kind)
+{
+    struct old_forms o;
+
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    o.wait.ObjectHandleArray[0] = o.monitored.hSyncObject;
+    SHOW(c, "KMT-372", D3DKMTWaitForSynchronizationObject2(&o.wait) == STATUS_INVALID_PARAMETER);
+    o.wait.ObjectHandleArray[0] = o.fence.hSyncObject;
+    o.wait.ObjectHandleArray[1] = o.semaphore.hSyncObject;
+    o.wait.ObjectCount = 2;
+    SHOW(c, "KMT-386", D3DKMTWaitForSynchronizationObject2(&o.wait) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_oldest_signal_takes_no_fence_and_no_flag)
+{
+    struct old_forms o;
+
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    SHOW(c, "KMT-368", D3DKMTSignalSynchronizationObject(&o.signal_one) == STATUS_INVALID_PARAMETER);
+    o.signal_one.ObjectHandleArray[0] = o.semaphore.hSyncObject;
+    o.signal_one.Flags.AllowFenceRewind = 1;
+    SHOW(c, "KMT-368", D3DKMTSignalSynchronizationObject(&o.signal_one) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, a_broadcast_names_different_contexts)
+{
+    struct old_forms o;
+
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    o.signal.BroadcastContextCount = 1;
+    o.signal.BroadcastContext[0] = o.g.render;
+    SHOW(c, "KMT-371",
+         D3DKMTSignalSynchronizationObject2(&o.signal) ==
+             STATUS_INVALID_PARAMETER); /* a context twice */
+    o.signal.BroadcastContextCount = 65;
+    SHOW(c, "KMT-371", D3DKMTSignalSynchronizationObject2(&o.signal) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
+}
+
+/* The copy context waits for both old objects, then signals the monitored fence. */
+TEST_WITH(client, old_signals_end_old_waits)
+{
+    struct old_forms o;
+
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    o.wait.ObjectHandleArray[0] = o.semaphore.hSyncObject;
+    TRY(c, D3DKMTWaitForSynchronizationObject2(&o.wait) == STATUS_SUCCESS);
+    o.wait.ObjectHandleArray[0] = o.fence.hSyncObject;
+    SHOW(c, "KMT-386", D3DKMTWaitForSynchronizationObject2(&o.wait) == STATUS_SUCCESS);
+    TRY(c, gpu_signal(o.g.copy, o.monitored.hSyncObject, 5) == STATUS_SUCCESS);
+    o.signal_one.ObjectHandleArray[0] = o.semaphore.hSyncObject;
+    SHOW(c, "KMT-367", D3DKMTSignalSynchronizationObject(&o.signal_one) == STATUS_SUCCESS);
+    SHOW(c, "KMT-369", D3DKMTSignalSynchronizationObject2(&o.signal) == STATUS_SUCCESS);
+    SHOW(c, "KMT-391", gpu_wait_cpu(&o.g, o.monitored.hSyncObject, 5) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, the_newest_signal_checks_its_arrays)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2 signal;
     D3DKMT_HANDLE pair[2];
     UINT64 value = 5;
-    struct gpu g;
+    struct old_forms o;
 
-    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, create(&g, D3DDDI_SEMAPHORE, 0, 0, &semaphore) == STATUS_SUCCESS);
-    TRY(c, create(&g, D3DDDI_FENCE, 0, 0, &fence) == STATUS_SUCCESS);
-    TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &monitored) == STATUS_SUCCESS);
-
-    memset(&wait, 0, sizeof(wait));
-    wait.hContext = g.copy;
-    wait.ObjectCount = 1;
-    wait.ObjectHandleArray[0] = monitored.hSyncObject;
-    SHOW(c, "KMT-372", D3DKMTWaitForSynchronizationObject2(&wait) == STATUS_INVALID_PARAMETER);
-    wait.ObjectHandleArray[0] = semaphore.hSyncObject;
-    TRY(c, D3DKMTWaitForSynchronizationObject2(&wait) == STATUS_SUCCESS);
-    wait.ObjectHandleArray[0] = fence.hSyncObject;
-    wait.Fence.FenceValue = 5;
-    SHOW(c, "KMT-386", D3DKMTWaitForSynchronizationObject2(&wait) == STATUS_SUCCESS);
-    wait.ObjectHandleArray[1] = semaphore.hSyncObject;
-    wait.ObjectCount = 2;
-    SHOW(c, "KMT-386", D3DKMTWaitForSynchronizationObject2(&wait) == STATUS_INVALID_PARAMETER);
-    TRY(c, gpu_signal(g.copy, monitored.hSyncObject, 5) == STATUS_SUCCESS);
-
-    memset(&signal_one, 0, sizeof(signal_one));
-    signal_one.hContext = g.render;
-    signal_one.ObjectCount = 1;
-    signal_one.ObjectHandleArray[0] = fence.hSyncObject;
-    SHOW(c, "KMT-368", D3DKMTSignalSynchronizationObject(&signal_one) == STATUS_INVALID_PARAMETER);
-    signal_one.ObjectHandleArray[0] = semaphore.hSyncObject;
-    signal_one.Flags.AllowFenceRewind = 1;
-    SHOW(c, "KMT-368", D3DKMTSignalSynchronizationObject(&signal_one) == STATUS_INVALID_PARAMETER);
-    signal_one.Flags.Value = 0;
-    SHOW(c, "KMT-367", D3DKMTSignalSynchronizationObject(&signal_one) == STATUS_SUCCESS);
-
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    pair[0] = o.monitored.hSyncObject;
+    pair[1] = o.semaphore.hSyncObject;
     memset(&signal, 0, sizeof(signal));
-    signal.hContext = g.render;
-    signal.ObjectCount = 1;
-    signal.ObjectHandleArray[0] = fence.hSyncObject;
-    signal.Fence.FenceValue = 5;
-    signal.BroadcastContextCount = 1;
-    signal.BroadcastContext[0] = g.render;
-    SHOW(c, "KMT-371",
-         D3DKMTSignalSynchronizationObject2(&signal) ==
-             STATUS_INVALID_PARAMETER); /* a context twice */
-    signal.BroadcastContextCount = 65;
-    SHOW(c, "KMT-371", D3DKMTSignalSynchronizationObject2(&signal) == STATUS_INVALID_PARAMETER);
-    signal.BroadcastContextCount = 0;
-    SHOW(c, "KMT-369", D3DKMTSignalSynchronizationObject2(&signal) == STATUS_SUCCESS);
-    SHOW(c, "KMT-391", gpu_wait_cpu(&g, monitored.hSyncObject, 5) == STATUS_SUCCESS);
-
-    /* two kinds in one list; a value array for a lone old fence */
-    pair[0] = monitored.hSyncObject;
-    pair[1] = semaphore.hSyncObject;
-    memset(&signal_two, 0, sizeof(signal_two));
-    signal_two.ObjectCount = 2;
-    signal_two.ObjectHandleArray = pair;
-    signal_two.BroadcastContextArray = &g.copy;
+    signal.ObjectCount = 2;
+    signal.ObjectHandleArray = pair;
+    signal.BroadcastContextArray = &o.g.copy;
     SHOW(c, "KMT-380",
-         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
-    signal_two.BroadcastContextCount = 1;
-    signal_two.MonitoredFenceValueArray = &value;
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
+    signal.BroadcastContextCount = 1;
+    signal.MonitoredFenceValueArray = &value;
     SHOW(c, "KMT-381",
-         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
-    signal_two.ObjectCount = 1;
-    signal_two.Reserved[3] = 1;
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
+    signal.ObjectCount = 1;
+    signal.Reserved[3] = 1;
     SHOW(c, "KMT-382",
-         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
-    signal_two.Reserved[3] = 0;
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
+    signal.Reserved[3] = 0;
     value = 6;
     SHOW(c, "KMT-379",
-         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_SUCCESS &&
-             gpu_wait_cpu(&g, monitored.hSyncObject, 6) == STATUS_SUCCESS);
-    TRY(c, gpu_signal(g.copy, fence.hSyncObject, 11) ==
-               STATUS_SUCCESS); /* KMT-378: value from the array */
-    TRY(c, D3DKMTWaitForSynchronizationObject2(
-               (wait.ObjectCount = 1, wait.Fence.FenceValue = 11, &wait)) == STATUS_SUCCESS);
-    SHOW(c, "KMT-378", gpu_wait_idle(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_SUCCESS &&
+             gpu_wait_cpu(&o.g, o.monitored.hSyncObject, 6) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, a_lone_old_fence_takes_its_value_from_the_array)
+{
+    struct old_forms o;
+
+    TRY(c, old_forms_begin(&o) == STATUS_SUCCESS);
+    TRY(c, gpu_signal(o.g.copy, o.fence.hSyncObject, 11) == STATUS_SUCCESS);
+    o.wait.Fence.FenceValue = 11;
+    TRY(c, D3DKMTWaitForSynchronizationObject2(&o.wait) == STATUS_SUCCESS);
+    SHOW(c, "KMT-378", gpu_wait_idle(&o.g) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&o.g) == STATUS_SUCCESS);
 }
 
 /* A mutex that a context owns keeps it alive. */

@@ -226,32 +226,62 @@ TEST(members_that_must_be_zero)
     COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MiscCaps.Detachable = 1);
 }
 
-TEST(caps_of_compute_only_drivers)
+TEST(compute_only_drivers_are_of_wddm_2_6_and_later)
+{
+    struct probe *p;
+
+    COMPUTE_REFUSED("CAPS-033", "CAPS-033", p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_5);
+    ACCEPTED("CAPS-033", probe_make_compute_only(p),
+             p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_6);
+}
+
+TEST(compute_only_drivers_are_no_half_of_a_hybrid_system)
+{
+    struct probe *p;
+
+    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
+    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridIntegrated = TRUE);
+}
+
+TEST(compute_only_drivers_can_preempt_and_reset_an_engine)
+{
+    struct probe *p;
+
+    COMPUTE_REFUSED(
+        "CAPS-035", "CAPS-035",
+        p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
+    COMPUTE_REFUSED("CAPS-036", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
+    COMPUTE_REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.PreemptionAware = 0);
+    COMPUTE_REFUSED("CAPS-052", "CAPS-052", p->caps.SchedulingCaps.LowIrqlPreemptCommand = 0);
+}
+
+TEST(compute_only_drivers_leave_old_scheduling_caps_alone)
+{
+    struct probe *p;
+
+    COMPUTE_REFUSED("CAPS-046", "CAPS-046", p->caps.SchedulingCaps.MultiEngineAware = 0);
+    COMPUTE_REFUSED("CAPS-047", "CAPS-047", p->caps.SchedulingCaps.VSyncPowerSaveAware = 1);
+    COMPUTE_REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.NoDmaPatching = 1);
+    COMPUTE_REFUSED("CAPS-054", "CAPS-054", p->caps.SchedulingCaps.HwQueuePacketCap = 1);
+}
+
+TEST(compute_only_drivers_leave_old_memory_caps_alone)
 {
     struct probe *p;
 
     COMPUTE_REFUSED("CAPS-022", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
     COMPUTE_REFUSED("CAPS-023", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
-    COMPUTE_REFUSED("CAPS-033", "CAPS-033", p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_5);
-    ACCEPTED("CAPS-033", probe_make_compute_only(p),
-             p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_6);
-    COMPUTE_REFUSED(
-        "CAPS-035", "CAPS-035",
-        p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
-    COMPUTE_REFUSED("CAPS-036", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
-    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
-    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridIntegrated = TRUE);
-    COMPUTE_REFUSED("CAPS-046", "CAPS-046", p->caps.SchedulingCaps.MultiEngineAware = 0);
-    COMPUTE_REFUSED("CAPS-047", "CAPS-047", p->caps.SchedulingCaps.VSyncPowerSaveAware = 1);
-    COMPUTE_REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.PreemptionAware = 0);
-    COMPUTE_REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.NoDmaPatching = 1);
-    COMPUTE_REFUSED("CAPS-052", "CAPS-052", p->caps.SchedulingCaps.LowIrqlPreemptCommand = 0);
-    COMPUTE_REFUSED("CAPS-054", "CAPS-054", p->caps.SchedulingCaps.HwQueuePacketCap = 1);
     COMPUTE_REFUSED("CAPS-057", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
     COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
     COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.SectionBackedPrimary = 1);
     COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.ReplicateGdiContent = 1);
     COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.NonCpuVisiblePrimary = 1);
+}
+
+TEST(compute_only_drivers_have_linear_segments)
+{
+    struct probe *p;
+
     COMPUTE_REFUSED("CAPS-081", "CAPS-081", p->segment[0].Flags.UseBanking = 1);
     ACCEPTED("CAPS-081", probe_make_compute_only(p), p->segments = 1); /* no aperture is needed */
 }

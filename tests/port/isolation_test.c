@@ -24,7 +24,7 @@ static void no_remapping(struct probe *p)
 
 /* ---- the two statements of a driver ---- */
 
-TEST(statements_agree)
+TEST(both_statements_say_whether_isolation_is_supported)
 {
     struct probe *p;
 
@@ -35,20 +35,42 @@ TEST(statements_agree)
     REFUSED("CAPS-117", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
     REFUSED("CAPS-117", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
     REFUSED("IOMMU-013", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
-    p = probe_create(&isolated);
+}
+
+TEST(both_statements_say_whether_isolation_is_required)
+{
+    struct probe *p = probe_create(&isolated);
+
     p->iommu.IommuIsolationRequired = 1;
     CHECK_RULE("IOMMU-012", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
                                 probe_said(p, "CAPS-117", "Required"));
     probe_destroy(p);
-    p = probe_create(NULL);
+}
+
+TEST(what_is_required_is_supported)
+{
+    struct probe *p = probe_create(NULL);
+
     p->iommu.IommuIsolationSupported = 0;
     p->iommu.IommuIsolationRequired = 1;
     CHECK_RULE("IOMMU-016", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
                                 probe_rule(p, "IOMMU-016") == 1);
     probe_destroy(p);
+}
+
+TEST(a_driver_without_iommu_caps_has_none_of_them)
+{
+    struct probe *p;
+
     REPORTED("IOMMU-010", "IOMMU-010", VERIFY_ERROR, p->iommu.Value |= 1u << 31);
     ACCEPTED("IOMMU-010", p->query_status[DXGKQAITYPE_IOMMU_CAPS] = STATUS_NOT_SUPPORTED,
              p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+}
+
+TEST(remapping_needs_other_caps)
+{
+    struct probe *p;
+
     REPORTED("IOMMU-020", "IOMMU-020", VERIFY_ERROR, p->memory.HighestVisibleAddress.QuadPart = 0);
     REPORTED("IOMMU-021", "IOMMU-021", VERIFY_ERROR,
              p->caps.MemoryManagementCaps.MapAperture2Supported = 0);

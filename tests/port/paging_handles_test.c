@@ -197,41 +197,82 @@ static bool all_private_agree(void)
 
 /* ---- handles ---- */
 
-TEST(a_loss_of_power_is_paged_for_nobody)
+/* A client's memory comes in, goes when the power goes, and comes in again. */
+struct cycle {
+    struct probe *p;
+    bool contexts; /* the driver has them */
+    UINT node;     /* that pages */
+    /* what the driver had created when it was started */
+    size_t devices, created;
+    unsigned of_system;
+    bool has_system_context;
+    /* the packets: [0, down) before, [down, up) when the power goes, the rest after it came back */
+    unsigned down, up;
+};
+
+static void run_cycle(bool contexts, void (*body)(const struct cycle *cycle))
 {
-    for (unsigned contexts = 0; contexts < 2; contexts++) {
-        struct probe *p = create(contexts);
-        UINT node = contexts ? 1 : 0;
-        struct probe_client *client;
-        unsigned down, up;
+    struct cycle cycle = {.p = create(contexts), .contexts = contexts, .node = contexts ? 1 : 0};
+    struct probe_client *client;
+    struct probe *p = cycle.p;
 
-        CHECK(NT_SUCCESS(probe_start(p)));
-        CHECK_RULE("PATCH-006", probe_count(p, PROBE_CreateDevice) == contexts &&
-                                    probe_count(p, PROBE_CreateContext) == contexts);
-        CHECK_RULE("PAGE-020", system_devices == contexts && (system_context != NULL) == contexts);
-        client = probe_client_run(p, page_in);
-        down = packet_count;
-        CHECK_RULE("PAGE-019", all_name(0, down, system_context, node));
-        CHECK_RULE("SUBMIT-029", all_name(0, down, system_context, node));
-        CHECK_RULE("PATCH-143", all_name(0, down, system_context, node));
-
-        CHECK(probe_run(p, sleep_body) == SIM_DONE);
-        up = packet_count;
-        CHECK_RULE("PAGE-019", all_name(down, up, NULL, node));
-        CHECK_RULE("SUBMIT-032", all_name(down, up, NULL, node));
-        CHECK_RULE("PATCH-143", all_name(down, up, NULL, node));
-        CHECK(packets[up - 1].order < probe_nth(p, PROBE_SetPowerState, 0)->order);
-        CHECK(probe_run(p, wake_body) == SIM_DONE);
-        probe_client_go_on(p, client, page_in_again);
-        CHECK_RULE("PAGE-019", all_name(up, packet_count, system_context, node));
-        CHECK_RULE("PATCH-143", all_name(up, packet_count, system_context, node));
-        CHECK_RULE("PAGE-083", odd_builds == 0); /* what is built names the context even so */
-
-        CHECK_RULE("PAGE-018", all_agree());
-        CHECK_RULE("SUBMIT-030", all_agree());
-        finish(p, client);
-    }
+    CHECK(NT_SUCCESS(probe_start(p)));
+    cycle.devices = probe_count(p, PROBE_CreateDevice);
+    cycle.created = probe_count(p, PROBE_CreateContext);
+    cycle.of_system = system_devices;
+    cycle.has_system_context = system_context != NULL;
+    client = probe_client_run(p, page_in);
+    cycle.down = packet_count;
+    CHECK(probe_run(p, sleep_body) == SIM_DONE);
+    cycle.up = packet_count;
+    CHECK(probe_run(p, wake_body) == SIM_DONE);
+    probe_client_go_on(p, client, page_in_again);
+    body(&cycle);
+    finish(p, client);
 }
+
+#define RIG_ARGUMENT_cycle            const struct cycle *cycle
+#define RIG_RUN_cycle(body, contexts) run_cycle(contexts, body)
+
+TEST_WITH(cycle, the_system_has_a_device_where_there_are_contexts, true)
+{
+    CHECK_RULE("PATCH-006", cycle->devices == cycle->contexts && cycle->created == cycle->contexts);
+    CHECK_RULE("PAGE-020",
+               cycle->of_system == cycle->contexts && cycle->has_system_context == cycle->contexts);
+}
+TEST_ALSO(cycle, the_system_has_a_device_where_there_are_contexts, without_contexts, false)
+
+TEST_WITH(cycle, paging_names_the_system_context, true)
+{
+    unsigned down = cycle->down, up = cycle->up;
+
+    CHECK_RULE("PAGE-019", all_name(0, down, system_context, cycle->node));
+    CHECK_RULE("SUBMIT-029", all_name(0, down, system_context, cycle->node));
+    CHECK_RULE("PATCH-143", all_name(0, down, system_context, cycle->node));
+    CHECK_RULE("PAGE-019", all_name(up, packet_count, system_context, cycle->node));
+    CHECK_RULE("PATCH-143", all_name(up, packet_count, system_context, cycle->node));
+}
+TEST_ALSO(cycle, paging_names_the_system_context, without_contexts, false)
+
+TEST_WITH(cycle, a_loss_of_power_is_paged_for_nobody, true)
+{
+    unsigned down = cycle->down, up = cycle->up;
+
+    CHECK_RULE("PAGE-019", all_name(down, up, NULL, cycle->node));
+    CHECK_RULE("SUBMIT-032", all_name(down, up, NULL, cycle->node));
+    CHECK_RULE("PATCH-143", all_name(down, up, NULL, cycle->node));
+    CHECK(packets[up - 1].order < probe_nth(cycle->p, PROBE_SetPowerState, 0)->order);
+    CHECK_RULE("PAGE-083", odd_builds == 0); /* what is built names the context even so */
+}
+TEST_ALSO(cycle, a_loss_of_power_is_paged_for_nobody, without_contexts, false)
+
+TEST_WITH(cycle, paging_is_submitted_as_it_was_patched, true)
+{
+    (void)cycle;
+    CHECK_RULE("PAGE-018", all_agree());
+    CHECK_RULE("SUBMIT-030", all_agree());
+}
+TEST_ALSO(cycle, paging_is_submitted_as_it_was_patched, without_contexts, false)
 
 static struct {
     bool called;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver reports in tables: segments, page-table levels, nodes, children, power components, precision. */
+/* What a driver reports in tables: segments, page-table levels, nodes, power components, precision. */
 #include "port/support/admission.h"
 
 #include <string.h>
@@ -306,122 +306,6 @@ TEST(nodes)
     REPORTED("CAPS-061", "CAPS-061", VERIFY_WARNING, both_models(p, true));
     REPORTED("CAPS-062", "CAPS-061", VERIFY_WARNING, both_models(p, true));
     REFUSED("CAPS-061", "CAPS-061", both_models(p, false));
-}
-
-/* ---- children ---- */
-
-static void children(struct probe *p, ULONG count)
-{
-    p->children = count;
-    for (ULONG i = 0; i < count; i++) {
-        p->child[i].ChildDeviceType = TypeOther;
-        p->child[i].ChildUid = 0x100 + i;
-        p->child[i].ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected;
-    }
-    probe_set_entry(p, PROBE_QueryChildRelations, true);
-    probe_set_entry(p, PROBE_QueryChildStatus, true);
-    probe_set_entry(p, PROBE_QueryDeviceDescriptor, true);
-}
-
-static bool relations_zeroed;
-
-static void look_at_relations(struct probe *p, struct probe_call *call)
-{
-    relations_zeroed = true;
-    for (ULONG i = 0; i < (p->children + 1) * sizeof(DXGK_CHILD_DESCRIPTOR); i++)
-        relations_zeroed = relations_zeroed && ((const uint8_t *)(uintptr_t)call->arg[1])[i] == 0;
-}
-
-static void write_terminator(struct probe *p, struct probe_call *call)
-{
-    ((PDXGK_CHILD_DESCRIPTOR)(uintptr_t)call->arg[1])[p->children].ChildUid = 1;
-}
-
-static void fail_call(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
-}
-
-static void not_implemented(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    call->result = (uint64_t)(uint32_t)STATUS_NOT_IMPLEMENTED;
-}
-
-static void overrun_descriptor(struct probe *p, struct probe_call *call)
-{
-    const DXGK_DEVICE_DESCRIPTOR *descriptor = (const DXGK_DEVICE_DESCRIPTOR *)(uintptr_t)
-                                                   call->arg[2];
-
-    (void)p;
-    ((uint8_t *)descriptor->DescriptorBuffer)[descriptor->DescriptorLength] = 1;
-}
-
-TEST(child_devices)
-{
-    struct probe *p = probe_create(NULL);
-
-    CHECK_RULE("LIFE-074",
-               NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
-    probe_destroy(p);
-    REFUSED("LIFE-074", "LIFE-074", p->children = 1);
-
-    p = probe_create(NULL);
-    children(p, 2);
-    p->before[PROBE_QueryChildRelations] = look_at_relations;
-    CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-075", probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
-                                   3 * sizeof(DXGK_CHILD_DESCRIPTOR) &&
-                               relations_zeroed);
-    CHECK_RULE("LIFE-079", p->adapters == 1); /* TypeOther is fine */
-    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 0);
-    CHECK_RULE("LIFE-081",
-               probe_count(p, PROBE_QueryDeviceDescriptor) == 2 && probe_rule(p, "LIFE-081") == 0);
-    probe_destroy(p);
-
-    REPORTED("LIFE-076", "LIFE-076", VERIFY_ERROR, children(p, 1),
-             p->after[PROBE_QueryChildRelations] = write_terminator);
-    p = probe_create(NULL);
-    probe_set_entry(p, PROBE_QueryChildRelations, true);
-    CHECK_RULE("LIFE-077", NT_SUCCESS(probe_start(p)) &&
-                               probe_count(p, PROBE_QueryChildRelations) == 1 &&
-                               probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
-                                   sizeof(DXGK_CHILD_DESCRIPTOR));
-    probe_destroy(p);
-    p = probe_create(NULL);
-    probe_set_entry(p, PROBE_QueryChildRelations, true);
-    p->after[PROBE_QueryChildRelations] = fail_call;
-    CHECK_RULE("LIFE-077", IS(probe_start(p), STATUS_NO_MEMORY));
-    probe_destroy(p);
-    p = probe_create(NULL);
-    probe_set_entry(p, PROBE_QueryChildRelations, true);
-    p->after[PROBE_QueryChildRelations] = not_implemented;
-    CHECK_RULE("LIFE-077", NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0);
-    probe_destroy(p);
-    p = probe_create(NULL);
-    probe_make_compute_only(p);
-    p->after[PROBE_QueryChildRelations] = not_implemented;
-    CHECK_RULE("LIFE-077", IS(probe_start(p), STATUS_NOT_IMPLEMENTED));
-    probe_destroy(p);
-
-    REFUSED("LIFE-078", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);
-    REFUSED("LIFE-078", "LIFE-078", children(p, 1),
-            p->child[0].ChildCapabilities.Type.Other.MustBeZero = 1);
-    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeVideoOutput);
-    REFUSED("LIFE-079", "LIFE-079", children(p, 1),
-            p->child[0].ChildDeviceType = TypeIntegratedDisplay);
-    REPORTED("LIFE-081", "LIFE-081", VERIFY_ERROR, children(p, 1),
-             p->before[PROBE_QueryDeviceDescriptor] = overrun_descriptor);
-
-    p = probe_create(NULL);
-    children(p, 2);
-    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
-    CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 1 &&
-                               probe_nth(p, PROBE_QueryChildStatus, 0)->irql == PASSIVE_LEVEL &&
-                               port_adapter_child_connected(p->adapter[0], 0x101));
-    probe_destroy(p);
 }
 
 /* ---- power components, precision, descriptions ---- */

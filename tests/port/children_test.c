@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Child devices: when a driver is asked for its children, and what it may say of them. */
+#include "port/support/admission.h"
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+static void children(struct probe *p, ULONG count)
+{
+    p->children = count;
+    for (ULONG i = 0; i < count; i++) {
+        p->child[i].ChildDeviceType = TypeOther;
+        p->child[i].ChildUid = 0x100 + i;
+        p->child[i].ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected;
+    }
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    probe_set_entry(p, PROBE_QueryChildStatus, true);
+    probe_set_entry(p, PROBE_QueryDeviceDescriptor, true);
+}
+
+static bool relations_zeroed;
+
+static void look_at_relations(struct probe *p, struct probe_call *call)
+{
+    relations_zeroed = true;
+    for (ULONG i = 0; i < (p->children + 1) * sizeof(DXGK_CHILD_DESCRIPTOR); i++)
+        relations_zeroed = relations_zeroed && ((const uint8_t *)(uintptr_t)call->arg[1])[i] == 0;
+}
+
+static void write_terminator(struct probe *p, struct probe_call *call)
+{
+    ((PDXGK_CHILD_DESCRIPTOR)(uintptr_t)call->arg[1])[p->children].ChildUid = 1;
+}
+
+static void fail_call(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
+}
+
+static void not_implemented(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NOT_IMPLEMENTED;
+}
+
+static void overrun_descriptor(struct probe *p, struct probe_call *call)
+{
+    const DXGK_DEVICE_DESCRIPTOR *descriptor = (const DXGK_DEVICE_DESCRIPTOR *)(uintptr_t)
+                                                   call->arg[2];
+
+    (void)p;
+    ((uint8_t *)descriptor->DescriptorBuffer)[descriptor->DescriptorLength] = 1;
+}
+
+/* A driver that reports no children has been asked for them, and answers through `after`. */
+static struct probe *start_childless(bool compute_only,
+                                     void (*after)(struct probe *p, struct probe_call *call),
+                                     NTSTATUS *status)
+{
+    struct probe *p = probe_create(NULL);
+
+    if (compute_only)
+        probe_make_compute_only(p);
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    p->after[PROBE_QueryChildRelations] = after;
+    *status = probe_start(p);
+    return p;
+}
+
+TEST(a_driver_with_children_has_the_entries_for_them)
+{
+    struct probe *p = probe_create(NULL);
+
+    CHECK_RULE("LIFE-074",
+               NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
+    probe_destroy(p);
+    REFUSED("LIFE-074", "LIFE-074", p->children = 1);
+}
+
+TEST(relations_go_to_a_zeroed_array_with_a_terminator)
+{
+    struct probe *p = probe_create(NULL);
+
+    children(p, 2);
+    p->before[PROBE_QueryChildRelations] = look_at_relations;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-075", probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                   3 * sizeof(DXGK_CHILD_DESCRIPTOR) &&
+                               relations_zeroed);
+    probe_destroy(p);
+    REPORTED("LIFE-076", "LIFE-076", VERIFY_ERROR, children(p, 1),
+             p->after[PROBE_QueryChildRelations] = write_terminator);
+}
+
+TEST(a_driver_without_children_may_have_nothing_to_tell)
+{
+    struct probe *p;
+    NTSTATUS status;
+
+    p = start_childless(false, NULL, &status);
+    CHECK_RULE("LIFE-077", NT_SUCCESS(status) && probe_count(p, PROBE_QueryChildRelations) == 1 &&
+                               probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                   sizeof(DXGK_CHILD_DESCRIPTOR));
+    probe_destroy(p);
+    p = start_childless(false, fail_call, &status);
+    CHECK_RULE("LIFE-077", IS(status, STATUS_NO_MEMORY));
+    probe_destroy(p);
+    p = start_childless(false, not_implemented, &status);
+    CHECK_RULE("LIFE-077", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
+    probe_destroy(p);
+    p = start_childless(true, not_implemented, &status);
+    CHECK_RULE("LIFE-077", IS(status, STATUS_NOT_IMPLEMENTED));
+    probe_destroy(p);
+}
+
+TEST(children_differ_and_are_no_outputs)
+{
+    struct probe *p = probe_create(NULL);
+
+    children(p, 2);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-079", p->adapters == 1); /* TypeOther is fine */
+    probe_destroy(p);
+    REFUSED("LIFE-078", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);
+    REFUSED("LIFE-078", "LIFE-078", children(p, 1),
+            p->child[0].ChildCapabilities.Type.Other.MustBeZero = 1);
+    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeVideoOutput);
+    REFUSED("LIFE-079", "LIFE-079", children(p, 1),
+            p->child[0].ChildDeviceType = TypeIntegratedDisplay);
+}
+
+TEST(the_status_of_a_child_is_asked_if_it_can_change)
+{
+    struct probe *p = probe_create(NULL);
+
+    children(p, 2);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 0);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    children(p, 2);
+    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 1 &&
+                               probe_nth(p, PROBE_QueryChildStatus, 0)->irql == PASSIVE_LEVEL &&
+                               port_adapter_child_connected(p->adapter[0], 0x101));
+    probe_destroy(p);
+}
+
+TEST(each_child_is_asked_for_its_descriptor)
+{
+    struct probe *p = probe_create(NULL);
+
+    children(p, 2);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-081",
+               probe_count(p, PROBE_QueryDeviceDescriptor) == 2 && probe_rule(p, "LIFE-081") == 0);
+    probe_destroy(p);
+    REPORTED("LIFE-081", "LIFE-081", VERIFY_ERROR, children(p, 1),
+             p->before[PROBE_QueryDeviceDescriptor] = overrun_descriptor);
+}

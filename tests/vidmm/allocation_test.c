@@ -7,8 +7,6 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 
-/* ---- requests of several allocations ---- */
-
 /* ---- create ---- */
 
 static const struct mm_private *seen_by_open;
@@ -22,44 +20,81 @@ static void look_at_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
     CHECK(args->SubresourceIndex == 0);
 }
 
-TEST_WITH(mm, create_calls_the_driver)
+/* A resource with three allocations, with private data for the driver. */
+static void make_three(struct mm_rig *rig, struct mm_request *r)
 {
-    struct mm_client *c = &rig->client[0];
-    struct mm_request r;
-    const struct mm_event *create;
-    const struct mm_event *open;
-
-    mm_request_init(&r, 3);
-    r.resource_data = 77;
-    r.request.flags.CreateResource = 1;
-    r.request.resource_private = &r.resource_data;
-    r.request.resource_private_bytes = sizeof(r.resource_data);
-    r.data[1].edit = true;
+    mm_request_init(r, 3);
+    r->resource_data = 77;
+    r->request.flags.CreateResource = 1;
+    r->request.resource_private = &r->resource_data;
+    r->request.resource_private_bytes = sizeof(r->resource_data);
+    r->data[1].edit = true;
     rig->on_open = look_at_open;
     rig->next_resource = (HANDLE)(uintptr_t)0xAB;
-    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(r, &rig->client[0]) == STATUS_SUCCESS);
+    CHECK(r->info[0].hAllocation && r->info[1].hAllocation && r->info[2].hAllocation && r->resource);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, one_call_creates_all_and_one_opens_them)
+{
+    const struct mm_event *create, *open;
+    struct mm_request r;
+
+    make_three(rig, &r);
     create = mm_event_at(rig, MM_CREATE, 0);
     open = mm_event_at(rig, MM_OPEN, 0);
     CHECK_RULE("ALLOC-003", mm_event_count(rig, MM_CREATE) == 1 && create->count == 3);
     CHECK_RULE("ALLOC-001", create->irql == SIM_IRQL_PASSIVE && open->irql == SIM_IRQL_PASSIVE);
-    CHECK_RULE("ALLOC-006", create->flags == 1);
-    CHECK_RULE("ALLOC-007", create->resource == NULL);
     CHECK_RULE("ALLOC-011",
                mm_event_count(rig, MM_OPEN) == 1 && open->flags == 1 && open->count == 3 &&
                    mm_event_position(rig, MM_CREATE, 0) < mm_event_position(rig, MM_OPEN, 0));
-    CHECK_RULE("ALLOC-073", open->device == c->device->driver_handle && seen_resource_data == 77);
-    CHECK_RULE("ALLOC-004", seen_by_open != &r.data[0]); /* a copy */
-    CHECK_RULE("ALLOC-076", r.data[1].mark == 0xED17 && r.data[0].mark == 0);
-    CHECK(r.info[0].hAllocation && r.info[1].hAllocation && r.info[2].hAllocation && r.resource);
-    CHECK_RULE("ALLOC-008",
-               mm_allocation(c, r.info[1].hAllocation)->driver_handle == create->handle[1]);
-    CHECK_RULE("ALLOC-074", mm_open(c, r.info[2].hAllocation)->driver_handle == open->handle[2]);
+}
+
+TEST_WITH(mm, the_driver_is_told_of_a_resource)
+{
+    const struct mm_event *create;
+    struct mm_request r;
+
+    make_three(rig, &r);
+    create = mm_event_at(rig, MM_CREATE, 0);
+    CHECK_RULE("ALLOC-006", create->flags == 1);
+    CHECK_RULE("ALLOC-007", create->resource == NULL);
+}
+
+TEST_WITH(mm, a_lone_allocation_has_no_resource_and_no_address)
+{
+    struct mm_request r;
 
     mm_request_init(&r, 1);
-    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
-    CHECK_RULE("ALLOC-006", mm_event_at(rig, MM_CREATE, 1)->flags == 0 && r.resource == 0);
+    CHECK(mm_request_make(&r, &rig->client[0]) == STATUS_SUCCESS);
+    CHECK_RULE("ALLOC-006", mm_event_at(rig, MM_CREATE, 0)->flags == 0 && r.resource == 0);
     CHECK_RULE("KMT-205", r.info[0].GpuVirtualAddress == 0);
     CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, private_data_goes_to_the_driver_and_back)
+{
+    struct mm_request r;
+
+    make_three(rig, &r);
+    CHECK_RULE("ALLOC-073",
+               mm_event_at(rig, MM_OPEN, 0)->device == rig->client[0].device->driver_handle &&
+                   seen_resource_data == 77);
+    CHECK_RULE("ALLOC-004", seen_by_open != &r.data[0]); /* a copy */
+    CHECK_RULE("ALLOC-076", r.data[1].mark == 0xED17 && r.data[0].mark == 0);
+}
+
+TEST_WITH(mm, the_handles_of_the_driver_are_kept)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_request r;
+
+    make_three(rig, &r);
+    CHECK_RULE("ALLOC-008", mm_allocation(c, r.info[1].hAllocation)->driver_handle ==
+                                mm_event_at(rig, MM_CREATE, 0)->handle[1]);
+    CHECK_RULE("ALLOC-074", mm_open(c, r.info[2].hAllocation)->driver_handle ==
+                                mm_event_at(rig, MM_OPEN, 0)->handle[2]);
 }
 
 TEST_WITH(mm, resource_handles)

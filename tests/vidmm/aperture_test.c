@@ -10,24 +10,32 @@
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-TEST_WITH(mm, an_aperture_map_says_what_it_maps)
+TEST_WITH(mm, only_what_is_accessed_physically_is_mapped)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE virtual_only = mm_make(c, MM_SET_APERTURE, 4, 0x2000);
-    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
-    const struct vidmm_allocation *a;
-    const struct mm_op *op;
-    const __typeof__(op->args.MapApertureSegment2) *map;
-    uint64_t first;
-    bool remap = rig->options.iommu == IOMMU_REMAP;
 
     OK(mm_resident(c, virtual_only));
     CHECK_RULE("SEG-064", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0 &&
                               mm_allocation(c, virtual_only)->segment == 0);
     CHECK_RULE("PAGE-055", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) ==
                                0); /* MapApertureCpuVisible alone */
+}
+TEST_ALSO(mm, only_what_is_accessed_physically_is_mapped, isolated, options->iommu = IOMMU_ISOLATION)
+
+/* An allocation of four pages, resident in the aperture. */
+static const struct vidmm_allocation *map_four(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
+
     OK(mm_resident(c, h));
-    a = mm_allocation(c, h);
+    return mm_allocation(c, h);
+}
+
+TEST_WITH(mm, an_aperture_map_moves_no_content)
+{
+    map_four(rig);
     CHECK_RULE("PAGE-052", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1 &&
                                mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == 0);
     CHECK_RULE("SEG-043", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) +
@@ -36,23 +44,39 @@ TEST_WITH(mm, an_aperture_map_says_what_it_maps)
     CHECK_RULE(
         "PAGE-040",
         mm_op_count(rig, DXGK_OPERATION_FILL) + mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) == 0);
-    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
-    map = &op->args.MapApertureSegment2;
-    CHECK_RULE("PAGE-045",
-               map->hDevice == c->device->driver_handle && map->hAllocation == a->driver_handle);
+}
+TEST_ALSO(mm, an_aperture_map_moves_no_content, isolated, options->iommu = IOMMU_ISOLATION)
+
+TEST_WITH(mm, an_aperture_map_says_what_it_maps)
+{
+    const struct vidmm_allocation *a = map_four(rig);
+    const struct mm_op *op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    const __typeof__(op->args.MapApertureSegment2) *map = &op->args.MapApertureSegment2;
+
+    CHECK_RULE("PAGE-045", map->hDevice == rig->client[0].device->driver_handle &&
+                               map->hAllocation == a->driver_handle);
     CHECK_RULE("SEG-065", map->SegmentId == MM_APERTURE &&
                               map->OffsetInPages == a->aperture.first && map->NumberOfPages == 4);
+    CHECK_RULE("PAGE-046", map->Flags.Value == 0); /* write-combined */
+    CHECK_RULE("PAGE-054", map->CpuVisibleAddress == NULL);
+}
+TEST_ALSO(mm, an_aperture_map_says_what_it_maps, isolated, options->iommu = IOMMU_ISOLATION)
+
+TEST_WITH(mm, the_gpu_sees_the_pages_of_an_aperture_map)
+{
+    const struct vidmm_allocation *a = map_four(rig);
+    const struct mm_op *op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    const __typeof__(op->args.MapApertureSegment2) *map = &op->args.MapApertureSegment2;
+    bool remap = rig->options.iommu == IOMMU_REMAP;
+
     CHECK(map->Adl.PageCount == 4 && map->AdlOffset == 0);
     if (remap)
         CHECK_RULE("PAGE-053", map->Adl.Flags.Contiguous);
     CHECK_RULE("PAGE-053", op->pages[3] == a->logical[3].value);
-    CHECK_RULE("PAGE-046", map->Flags.Value == 0); /* write-combined */
-    CHECK_RULE("PAGE-054", map->CpuVisibleAddress == NULL);
-    first = a->aperture.first;
-    CHECK_RULE("PAGE-044",
-               mm_gpu_memory(rig, MM_APERTURE, (first + 2) << PAGE_BITS) == mm_page(rig, a, 2));
+    CHECK_RULE("PAGE-044", mm_gpu_memory(rig, MM_APERTURE, (a->aperture.first + 2) << PAGE_BITS) ==
+                               mm_page(rig, a, 2));
 }
-TEST_ALSO(mm, an_aperture_map_says_what_it_maps, isolated, options->iommu = IOMMU_ISOLATION)
+TEST_ALSO(mm, the_gpu_sees_the_pages_of_an_aperture_map, isolated, options->iommu = IOMMU_ISOLATION)
 
 /* The range points at the dummy page, which stays accessible. */
 TEST_WITH(mm, an_unmapped_range_shows_the_dummy_page)

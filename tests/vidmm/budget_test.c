@@ -15,14 +15,10 @@ static D3DKMT_QUERYVIDEOMEMORYINFO query(struct mm_client *c, int group)
     return info;
 }
 
-TEST_WITH(mm, budgets_are_shared_out)
+TEST_WITH(mm, a_query_names_a_segment_group_of_the_adapter)
 {
     struct mm_client *c = &rig->client[0];
-    struct mm_client *d;
     D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = (D3DKMT_MEMORY_SEGMENT_GROUP)2};
-    D3DKMT_HANDLE h;
-    uint64_t before;
-    uint64_t trim;
 
     CHECK_RULE("RES-043",
                vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
@@ -30,12 +26,21 @@ TEST_WITH(mm, budgets_are_shared_out)
     info.PhysicalAdapterIndex = 1;
     CHECK_RULE("RES-043",
                vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
-    before = query(c, 0).CurrentUsage;
-    h = mm_vram(c, 8);
-    OK(mm_resident(c, h));
+}
+
+TEST_WITH(mm, usage_is_what_is_resident)
+{
+    struct mm_client *c = &rig->client[0];
+    uint64_t before = query(c, 0).CurrentUsage;
+
+    OK(mm_resident(c, mm_vram(c, 8)));
     CHECK_RULE("RES-043", query(c, 0).CurrentUsage == before + 8 * MM_MB);
     CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
+}
+
+TEST_WITH(mm, a_reservation_is_limited)
+{
+    struct mm_client *c = &rig->client[0];
 
     CHECK_RULE("RES-044", vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL,
                                                 query(c, 0).AvailableForReservation + 1) ==
@@ -43,13 +48,38 @@ TEST_WITH(mm, budgets_are_shared_out)
     OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 4 * MM_MB));
     CHECK_RULE("RES-044", query(c, 0).CurrentReservation == 4 * MM_MB);
     OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 0));
+}
 
+/* Two clients want 12 and 8 MB, of 16 that there are. Returns 8 MB of the first. */
+static D3DKMT_HANDLE want_too_much(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    D3DKMT_HANDLE h = mm_vram(c, 8);
+
+    OK(mm_resident(c, h));
     OK(mm_client_open(rig, 1, 1));
-    d = &rig->client[1];
     OK(mm_resident(c, mm_vram(c, 4)));
-    OK(mm_resident(d, mm_vram(d, 8))); /* 20 MB are wanted now, of 16 */
+    OK(mm_resident(d, mm_vram(d, 8)));
+    return h;
+}
+
+TEST_WITH(mm, budgets_are_shared_out)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+
+    CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
+    want_too_much(rig);
     CHECK_RULE("RES-041", query(c, 0).Budget == 8 * MM_MB);
     CHECK_RULE("RES-042", query(c, 0).Budget == 8 * MM_MB && query(d, 0).Budget == 8 * MM_MB);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, a_client_above_its_budget_is_told_what_to_trim)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = want_too_much(rig);
+    uint64_t trim;
+
     CHECK_RULE("RES-024",
                vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
                    trim == 4 * MM_MB);

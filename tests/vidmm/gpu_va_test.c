@@ -14,15 +14,6 @@
 #define TOP       (1ull << 48)
 #define OPS(kind) DXGK_OPERATION_##kind
 
-static NTSTATUS map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
-                       uint64_t pages)
-{
-    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
-
-    args.BaseAddress = base;
-    return gva_map(rig, &args);
-}
-
 static void no_progress(void *context, uint64_t value)
 {
     (void)context;
@@ -60,9 +51,9 @@ TEST_WITH(gva, first_span_is_never_given_out)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
 
-    CHECK_RULE("GPUVA-058", map_at(rig, object, 4096, 1) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-058", map_at(rig, object, SPAN - 4096, 2) == STATUS_INVALID_PARAMETER);
-    CHECK(NT_SUCCESS(map_at(rig, object, SPAN, 1)));
+    CHECK_RULE("GPUVA-058", gva_map_at(rig, object, 4096, 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-058", gva_map_at(rig, object, SPAN - 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, SPAN, 1)));
     CHECK(gva_look(rig, 0) == GVA_FAULT);
     gva_object_destroy(rig, object);
 }
@@ -72,9 +63,10 @@ TEST_WITH(gva, space_ends_with_the_address_bits)
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 2);
 
-    CHECK_RULE("GPUVA-061", map_at(rig, object, TOP - 4096, 2) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-061", map_at(rig, object, UINT64_MAX - 4095, 2) == STATUS_INVALID_PARAMETER);
-    CHECK(NT_SUCCESS(map_at(rig, object, TOP - 2 * 4096, 2)));
+    CHECK_RULE("GPUVA-061", gva_map_at(rig, object, TOP - 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-061",
+               gva_map_at(rig, object, UINT64_MAX - 4095, 2) == STATUS_INVALID_PARAMETER);
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, TOP - 2 * 4096, 2)));
     args.MinimumAddress = TOP - GB;
     args.MaximumAddress = TOP * 2;
     CHECK_RULE("GPUVA-061",
@@ -91,7 +83,7 @@ TEST_WITH(gva, base_address_rules_over_the_window)
     args.MinimumAddress = 77;
     args.MaximumAddress = 3;
     CHECK_RULE("GPUVA-077", NT_SUCCESS(gva_map(rig, &args)) && args.VirtualAddress == GB);
-    CHECK_RULE("GPUVA-077", map_at(rig, object, 2 * GB + 1, 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-077", gva_map_at(rig, object, 2 * GB + 1, 1) == STATUS_INVALID_PARAMETER);
     gva_object_destroy(rig, object);
 }
 
@@ -132,7 +124,7 @@ TEST_WITH(gva, internal_range_is_for_the_host_and_for_explicit_requests, narrow(
         CHECK_RULE("GPUVA-060",
                    args.VirtualAddress + 65536 <= GB || args.VirtualAddress >= GB + 65536 * 4);
     }
-    CHECK_RULE("GPUVA-060", NT_SUCCESS(map_at(rig, object, GB, 1)));
+    CHECK_RULE("GPUVA-060", NT_SUCCESS(gva_map_at(rig, object, GB, 1)));
     vidmm_fence_slot_destroy(rig->process, &slot);
     gva_object_destroy(rig, object);
 }
@@ -207,15 +199,16 @@ TEST_WITH(gva, fixed_places_are_free_or_inside_one_own_range)
 
     CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &second)));
-    CHECK_RULE("GPUVA-078", NT_SUCCESS(map_at(rig, object, GB + 4096, 2)));
-    CHECK_RULE("GPUVA-079", map_at(rig, object, GB + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-079", map_at(rig, object, second + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-079", map_at(rig, object, GB - 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-078", NT_SUCCESS(gva_map_at(rig, object, GB + 4096, 2)));
+    CHECK_RULE("GPUVA-079", gva_map_at(rig, object, GB + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-079",
+               gva_map_at(rig, object, second + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-079", gva_map_at(rig, object, GB - 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
     CHECK_RULE("GPUVA-078",
-               map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
+               gva_map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-096",
-               map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER &&
+               gva_map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER &&
                    gva_free(rig, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
     /* A map inside makes no range of its own (GPUVA-079). */
     CHECK_RULE("GPUVA-079", gva_free(rig, GB + 4096, 2) == STATUS_INVALID_PARAMETER &&
@@ -367,7 +360,7 @@ TEST_WITH(gva, free_is_synchronous_and_ordered_before_the_next_range)
     gva_mark(rig);
     rig->hold = true;
     CHECK_RULE("GPUVA-119",
-               gva_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(map_at(rig, b, va, 8)));
+               gva_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(gva_map_at(rig, b, va, 8)));
     gva_release(rig);
     CHECK(gva_entry_page(gva_look(rig, va)) == 0x2000);
     for (uint32_t i = 0; i < gva_op_count(rig, -1); i++) {
@@ -450,12 +443,12 @@ TEST_WITH(gva, ranges_of_a_destroyed_allocation_are_released)
                       *other = gva_object_resident(rig, 8, 0x2000), *third;
     uint64_t va = gva_map_simple(rig, object, 8), mixed = gva_map_simple(rig, object, 8);
 
-    CHECK(NT_SUCCESS(map_at(rig, other, mixed + 4096, 2)));
+    CHECK(NT_SUCCESS(gva_map_at(rig, other, mixed + 4096, 2)));
     gva_idle(rig);
     gva_object_destroy(rig, object);
     CHECK_RULE("GPUVA-097", gva_look(rig, va) == GVA_FAULT);
     third = gva_object_create(rig, rig->mm_device, 8);
-    CHECK_RULE("GPUVA-097", NT_SUCCESS(map_at(rig, third, va, 8)));
+    CHECK_RULE("GPUVA-097", NT_SUCCESS(gva_map_at(rig, third, va, 8)));
     CHECK_RULE("GPUVA-098", gva_look(rig, mixed) == GVA_FAULT &&
                                 gva_entry_page(gva_look(rig, mixed + 4096)) == 0x2000);
     CHECK_RULE("GPUVA-098", gva_free(rig, mixed, 8) == STATUS_SUCCESS);
@@ -472,7 +465,7 @@ TEST_WITH(gva, reserved_pages_return_to_their_initial_state)
     uint64_t base = 0;
 
     CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base)));
-    CHECK(NT_SUCCESS(map_at(rig, object, base + 4096, 2)));
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, base + 4096, 2)));
     CHECK(gva_entry_page(gva_look(rig, base + 4096)) == 0x1000);
     gva_object_destroy(rig, object);
     CHECK_RULE("GPUVA-098",

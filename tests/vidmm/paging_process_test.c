@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The paging process, root page tables and what contexts are told of them, and what survives a
- * reset. */
+/* The paging process, and what is left of page tables after a process and after a reset. */
 #include "nt/ps/process.h"
 #include "support/gva_rig.h"
 
 #include <string.h>
 
-#include "sim/irql.h"
 #include "sim/machine.h"
 
-#define SPAN   (512ull * 4096)
 #define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
 #define FLUSH  DXGK_OPERATION_FLUSH_TLB
@@ -29,13 +26,20 @@ static uint64_t paging_look(struct gva_rig *rig, uint64_t va)
 
 /* ---- start ---- */
 
+TEST_WITH(gva_bare, the_paging_process_is_a_system_process)
+{
+    CHECK(NT_SUCCESS(gva_start(rig)));
+    CHECK_RULE("GPUVA-032", rig->create_process_calls == 1 && rig->process_flags[0].SystemProcess &&
+                                rig->process_flags[0].Value == 1);
+    gva_stop(rig);
+    CHECK(rig->destroy_process_calls == 1);
+}
+
 TEST_WITH(gva_bare, paging_tables_are_written_at_once)
 {
     uint32_t updates;
 
     CHECK(NT_SUCCESS(gva_start(rig)));
-    CHECK_RULE("GPUVA-032", rig->create_process_calls == 1 && rig->process_flags[0].SystemProcess &&
-                                rig->process_flags[0].Value == 1);
     updates = gva_op_count(rig, UPDATE);
     CHECK(updates > 0);
     for (uint32_t i = 0; i < updates; i++) {
@@ -49,6 +53,12 @@ TEST_WITH(gva_bare, paging_tables_are_written_at_once)
         CHECK_RULE("GPUVA-180",
                    op->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
     }
+    gva_stop(rig);
+}
+
+TEST_WITH(gva_bare, the_paging_space_has_its_buffers_and_then_the_scratch_area)
+{
+    CHECK(NT_SUCCESS(gva_start(rig)));
     CHECK_RULE("GPUVA-225", paging_look(rig, 0) == GVA_FAULT);
     CHECK_RULE("GPUVA-225", rig->buffer[0].va.value >= 4096 &&
                                 rig->buffer[0].va.value < rig->vidmm->mmu->scratch.first << 12);
@@ -58,7 +68,6 @@ TEST_WITH(gva_bare, paging_tables_are_written_at_once)
                                 paging_look(rig, GB - 4096) == GVA_FAULT);
     CHECK(space_validate(paging_space(rig)));
     gva_stop(rig);
-    CHECK(rig->destroy_process_calls == 1);
 }
 
 static void other_segment(struct gva_options *options)
@@ -126,20 +135,32 @@ static void expect_refusal_by(struct gva_rig *rig)
         fail_msg("%s was not reported", refused_rule);
 }
 
-TEST(impossible_descriptions_fail_the_start)
+TEST(an_impossible_number_of_levels_or_bits_fails_the_start)
 {
     REFUSED("GPUVA-010", options.mmu.PageTableLevelCount = 1);
     REFUSED("GPUVA-010", options.mmu.PageTableLevelCount = 7);
     REFUSED("GPUVA-013", options.mmu.VirtualAddressBitCount = 50);
     REFUSED("GPUVA-013", options.mmu.VirtualAddressBitCount = 64);
     REFUSED("GPUVA-014", options.level[0].PageTableIndexBitCount = 0);
+}
+
+TEST(an_impossible_size_of_tables_fails_the_start)
+{
     REFUSED("GPUVA-015", options.level[1].PageTableSizeInBytes = 6000);
     REFUSED("GPUVA-015", options.level[0].PageTableSizeInBytes = 0);
     REFUSED("GPUVA-017", options.level[2].PageTableSegmentId = 0,
             options.level[2].PageTableSizeInBytes = 8192);
+    REFUSED("GPUVA-020", options.level[2].PageTableAlignmentInBytes = 3000);
+}
+
+TEST(an_impossible_segment_of_tables_fails_the_start)
+{
     REFUSED("GPUVA-019", options.level[2].PageTableSegmentId = GVA_APERTURE_SEGMENT);
     REFUSED("GPUVA-019", options.level[2].PagingProcessPageTableSegmentId = 3);
-    REFUSED("GPUVA-020", options.level[2].PageTableAlignmentInBytes = 3000);
+}
+
+TEST(an_impossible_way_to_update_tables_fails_the_start)
+{
     REFUSED("GPUVA-022", options.mmu.PageTableUpdateMode = (DXGK_PAGETABLEUPDATEMODE)77);
     REFUSED("GPUVA-023", options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
 }
@@ -283,148 +304,6 @@ TEST_WITH(gva, cpu_updates_get_an_address_and_a_buffer, cpu_virtual(options))
     }
     CHECK_RULE("GPUVA-183", gva_entry_page(gva_look(rig, va)) == 0x1000);
     rig->write_nothing = false;
-    gva_object_destroy(rig, object);
-}
-
-/* ---- roots ---- */
-
-TEST_WITH(gva, contexts_are_told_their_root)
-{
-    struct vidmm_context context, physical;
-
-    vidmm_context_init(&context, rig->mm_device, true, false);
-    vidmm_context_init(&physical, rig->mm_device, false, false);
-    context.driver_handle = (HANDLE)(uintptr_t)0xCC;
-    physical.driver_handle = (HANDLE)(uintptr_t)0xDD;
-    CHECK(NT_SUCCESS(vidmm_context_attach(&physical)));
-    CHECK_RULE("GPUVA-158", rig->set_root_calls == 0);
-    CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
-    CHECK_RULE("GPUVA-158", rig->set_root_calls == 1);
-    CHECK_RULE("GPUVA-160", rig->last_root.hContext == context.driver_handle &&
-                                rig->last_root.Address.SegmentOffset ==
-                                    table_address(rig->process->space->root).SegmentOffset &&
-                                rig->last_root.Address.SegmentId == GVA_VRAM_SEGMENT);
-    CHECK_RULE("GPUVA-161", rig->last_root.NumEntries == 512);
-    /* What the root says was there before the announcement (GPUVA-149). */
-    CHECK_RULE("GPUVA-149",
-               gva_op_count(rig, UPDATE) == 1 &&
-                   gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
-                   gva_op_at(rig, UPDATE, 0)->executed);
-    CHECK_RULE("GPUVA-155", rig->root_size_calls == 0);
-    CHECK_RULE("GPUVA-154", rig->root_size_calls == 0);
-    vidmm_context_detach(&context);
-    vidmm_context_finish(&context);
-    vidmm_context_detach(&physical);
-    vidmm_context_finish(&physical);
-}
-
-static void set_root_without_lock(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
-{
-    (void)args;
-    CHECK_RULE("GPUVA-162",
-               rig->vidmm->lock.owner != sim_current->thread && sim_irql() == SIM_IRQL_PASSIVE);
-}
-
-static void two_levels(struct gva_options *options)
-{
-    options->mmu.PageTableLevelCount = 2;
-    options->mmu.VirtualAddressBitCount = 40;
-    options->level[1] = (DXGK_PAGE_TABLE_LEVEL_DESC){
-        .PageTableSegmentId = GVA_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = GVA_VRAM_SEGMENT};
-}
-
-TEST_WITH(gva, a_root_grows_with_the_addresses, two_levels(options))
-{
-    struct vidmm_context context;
-    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
-    uint64_t first, old_root, pinned_before;
-    uint32_t calls;
-
-    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
-    vidmm_context_init(&context, rig->mm_device, true, false);
-    context.driver_handle = (HANDLE)(uintptr_t)0xCC;
-    CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
-    CHECK_RULE("GPUVA-154", rig->root_size_calls > 0);
-    first = gva_map_simple(rig, object, 8);
-    CHECK_RULE("GPUVA-057", first >= SPAN && gva_look(rig, 0) == GVA_FAULT &&
-                                gva_look(rig, SPAN - 4096) == GVA_FAULT);
-    old_root = rig->last_root.Address.SegmentOffset;
-    calls = rig->root_size_calls;
-    rig->on_set_root = set_root_without_lock;
-    rig->root_round = 1024;
-    gva_mark(rig);
-    args.BaseAddress = 2 * GB;
-    CHECK(NT_SUCCESS(gva_map(rig, &args)));
-    gva_idle(rig);
-    CHECK_RULE("GPUVA-154", rig->root_size_calls > calls);
-    CHECK_RULE("GPUVA-155", rig->last_root.NumEntries % 1024 == 0 &&
-                                rig->process->space->root->entries == rig->last_root.NumEntries);
-    CHECK_RULE("GPUVA-161", rig->last_root.NumEntries > 2 * GB / SPAN);
-    CHECK_RULE("GPUVA-164",
-               rig->set_root_calls == 2 && rig->last_root.Address.SegmentOffset != old_root);
-    CHECK_RULE("GPUVA-158",
-               rig->set_root_calls == 2 && rig->last_root.hContext == context.driver_handle);
-    CHECK_RULE("GPUVA-159", rig->suspends == 1 && rig->resumes == 1);
-    CHECK_RULE("GPUVA-164", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
-                                gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.PageTableLevel == 1);
-    CHECK_RULE("GPUVA-171", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.NumPageTableEntries ==
-                                rig->last_root.NumEntries);
-    CHECK(gva_entry_page(gva_look(rig, first)) == 0x1000 &&
-          gva_entry_page(gva_look(rig, 2 * GB)) == 0x1000);
-    /* Refusals of the driver's answer. */
-    rig->root_bytes = 100;
-    args.BaseAddress = 64 * GB;
-    CHECK_RULE("GPUVA-157", gva_map(rig, &args) == STATUS_NO_MEMORY);
-    CHECK_RULE("GPUVA-156", verify_rule_count(rig->base.log, "GPUVA-156") == 1);
-    rig->root_bytes = 0;
-    rig->root_round = 0;
-    rig->root_short = 1;
-    CHECK(gva_map(rig, &args) == STATUS_NO_MEMORY);
-    CHECK_RULE("GPUVA-155", verify_rule_count(rig->base.log, "GPUVA-155") == 1);
-    rig->root_short = 0;
-    CHECK(gva_valid(rig));
-    CHECK(NT_SUCCESS(gva_map(rig, &args)));
-    gva_idle(rig);
-    pinned_before = rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
-    CHECK(gva_entry_page(gva_look(rig, 64 * GB)) == 0x1000 && pinned_before > 0);
-    vidmm_context_detach(&context);
-    vidmm_context_finish(&context);
-    gva_object_destroy(rig, object);
-}
-
-struct resize {
-    struct vidmm_space *space;
-    uint32_t entries;
-};
-
-static NTSTATUS resize_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
-{
-    const struct resize *resize = arg;
-
-    (void)turn;
-    (void)vidmm;
-    return root_resize(resize->space, resize->entries);
-}
-
-TEST_WITH(gva, a_root_can_shrink, two_levels(options))
-{
-    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
-    struct resize resize = {.space = rig->process->space, .entries = 8};
-    uint64_t first;
-
-    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
-    first = gva_map_simple(rig, object, 8);
-    args.BaseAddress = 2 * GB;
-    CHECK(NT_SUCCESS(gva_map(rig, &args)));
-    gva_idle(rig);
-    CHECK(gva_free(rig, 2 * GB, 8) == STATUS_SUCCESS);
-    gva_idle(rig);
-    CHECK(NT_SUCCESS(paging_run(rig->vidmm, resize_job, &resize)));
-    CHECK_RULE("GPUVA-165", rig->process->space->root->entries == 8 &&
-                                gva_entry_page(gva_look(rig, first)) == 0x1000);
-    CHECK(gva_valid(rig));
     gva_object_destroy(rig, object);
 }
 

@@ -32,25 +32,43 @@ TEST_WITH(mm, a_fill_says_what_it_fills, mm_options_physical(options))
                op->args.Fill.FillPattern == 0 && *(uint32_t *)(void *)mm_page(rig, a, 3) == 0);
 }
 
-TEST_WITH(mm, a_transfer_says_where_content_goes, mm_options_physical(options))
+/* Four pages with content have left video memory, where they stood at `address`. */
+static D3DKMT_HANDLE evict_four(struct mm_rig *rig, int64_t *address)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, PHYSICAL);
     const struct vidmm_allocation *a = mm_allocation(c, h);
-    const struct mm_op *op;
-    int64_t address;
 
     OK(mm_resident(c, h));
-    address = MM_BASE + (int64_t)(a->runs[0].first << PAGE_BITS);
+    *address = MM_BASE + (int64_t)(a->runs[0].first << PAGE_BITS);
     mm_write_content(rig, a, 5);
     mm_mark(rig);
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
+    return h;
+}
+
+TEST_WITH(mm, a_transfer_says_where_content_goes, mm_options_physical(options))
+{
+    int64_t address;
+    D3DKMT_HANDLE h = evict_four(rig, &address);
+    const struct vidmm_allocation *a = mm_allocation(&rig->client[0], h);
+    const struct mm_op *op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
+
     CHECK_RULE("PAGE-028", op->args.Transfer.Source.SegmentId == MM_VRAM &&
                                op->args.Transfer.Destination.SegmentId == 0);
     CHECK_RULE("PAGE-029", op->args.Transfer.Source.SegmentAddress.QuadPart == address &&
                                op->pages[2] == a->backing[2].value);
+    CHECK_RULE("PAGE-035", op->args.Transfer.hAllocation == a->driver_handle);
+}
+
+TEST_WITH(mm, a_transfer_moves_the_whole_allocation, mm_options_physical(options))
+{
+    int64_t address;
+    D3DKMT_HANDLE h = evict_four(rig, &address);
+    const struct vidmm_allocation *a = mm_allocation(&rig->client[0], h);
+    const struct mm_op *op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
+
     CHECK_RULE("PAGE-030",
                op->args.Transfer.TransferOffset == 0 && op->args.Transfer.MdlOffset == 0);
     CHECK_RULE("PAGE-032",
@@ -58,13 +76,20 @@ TEST_WITH(mm, a_transfer_says_where_content_goes, mm_options_physical(options))
     CHECK_RULE("PAGE-034",
                op->args.Transfer.TransferSize == 4 * PAGE_BYTES && mm_check_content(rig, a, 5));
     CHECK_RULE("PAGE-036", !op->args.Transfer.Flags.Swizzle && !op->args.Transfer.Flags.Unswizzle);
-    CHECK_RULE("PAGE-035", op->args.Transfer.hAllocation == a->driver_handle);
+}
+
+TEST_WITH(mm, a_transfer_brings_content_back, mm_options_physical(options))
+{
+    int64_t address;
+    D3DKMT_HANDLE h = evict_four(rig, &address);
+    const struct mm_op *op;
+
     mm_mark(rig);
-    OK(mm_resident(c, h));
+    OK(mm_resident(&rig->client[0], h));
     op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
     CHECK_RULE("PAGE-028", op->args.Transfer.Source.SegmentId == 0 &&
                                op->args.Transfer.Destination.SegmentId == MM_VRAM);
-    CHECK(mm_check_content(rig, a, 5));
+    CHECK(mm_check_content(rig, mm_allocation(&rig->client[0], h), 5));
     CHECK_RULE("PAGE-027", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) +
                                    mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) ==
                                0);

@@ -473,6 +473,15 @@ uint64_t gva_map_simple(struct gva_rig *rig, const struct gva_object *object, ui
     return args.VirtualAddress;
 }
 
+NTSTATUS gva_map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
+                    uint64_t pages)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
+
+    args.BaseAddress = base;
+    return gva_map(rig, &args);
+}
+
 NTSTATUS gva_free(struct gva_rig *rig, uint64_t base, uint64_t pages)
 {
     return vidmm_free_gpu_va(rig->process, base, pages * GVA_PAGE);

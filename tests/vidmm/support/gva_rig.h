@@ -264,6 +264,8 @@ D3DDDI_MAPGPUVIRTUALADDRESS gva_map_args(const struct gva_object *object, uint64
 NTSTATUS gva_map(struct gva_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args);
 /* the address */
 uint64_t gva_map_simple(struct gva_rig *rig, const struct gva_object *object, uint64_t pages);
+NTSTATUS gva_map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
+                    uint64_t pages);
 NTSTATUS gva_free(struct gva_rig *rig, uint64_t base, uint64_t pages);
 /* Bytes of VRAM that page tables and their like hold. */
 uint64_t gva_pinned(const struct gva_rig *rig);

@@ -247,42 +247,56 @@ static void wait_for_seven(void *argument)
     w->done = true;
 }
 
-TEST_WITH(client, a_wait_ends_by_signal_or_destruction)
+/* A thread waits for a new fence to be 7. */
+static NTSTATUS waiter_begin(struct waiter *w, struct gpu *g)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
-    struct waiter w = {0};
+    NTSTATUS status = gpu_create_fence(g, &fence);
+
+    memset(w, 0, sizeof(*w));
+    w->g = g;
+    w->fence = fence.hSyncObject;
+    if (NT_SUCCESS(status) && !dxgk_client_thread("waiter", wait_for_seven, w))
+        status = STATUS_NO_MEMORY;
+    dxgk_client_sleep(50000);
+    return status;
+}
+
+TEST_WITH(client, a_wait_ends_by_a_signal)
+{
     UINT64 seven = 7;
+    struct waiter w;
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_create_fence(&g, &fence) == STATUS_SUCCESS);
-    w.g = &g;
-    w.fence = fence.hSyncObject;
-    TRY(c, dxgk_client_thread("waiter", wait_for_seven, &w));
-    dxgk_client_sleep(50000);
+    TRY(c, waiter_begin(&w, &g) == STATUS_SUCCESS);
     TRY(c, !w.done);
-    SHOW(c, "KMT-019", signal_cpu(&g, &fence.hSyncObject, &seven, 1, 0) == STATUS_SUCCESS);
+    SHOW(c, "KMT-019", signal_cpu(&g, &w.fence, &seven, 1, 0) == STATUS_SUCCESS);
     dxgk_client_sleep(1000);
     SHOW(c, "KMT-019", w.done && w.status == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
 
-    /* the object goes while somebody waits for it */
-    memset(&w, 0, sizeof(w));
-    TRY(c, gpu_create_fence(&g, &fence) == STATUS_SUCCESS);
-    w.g = &g;
-    w.fence = fence.hSyncObject;
-    TRY(c, dxgk_client_thread("waiter", wait_for_seven, &w));
-    dxgk_client_sleep(50000);
-    SHOW(c, "SUBMIT-145", !w.done && destroy(fence.hSyncObject) == STATUS_SUCCESS);
+TEST_WITH(client, a_wait_ends_when_its_object_goes)
+{
+    struct waiter w;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, waiter_begin(&w, &g) == STATUS_SUCCESS);
+    SHOW(c, "SUBMIT-145", !w.done && destroy(w.fence) == STATUS_SUCCESS);
     dxgk_client_sleep(1000);
     SHOW(c, "SUBMIT-145", w.done && w.status == STATUS_INVALID_HANDLE);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
 
-    /* and so does the whole device */
-    memset(&w, 0, sizeof(w));
-    TRY(c, gpu_create_fence(&g, &fence) == STATUS_SUCCESS);
-    w.g = &g;
-    w.fence = fence.hSyncObject;
-    TRY(c, dxgk_client_thread("waiter", wait_for_seven, &w));
-    dxgk_client_sleep(50000);
+TEST_WITH(client, a_wait_ends_when_its_device_goes)
+{
+    struct waiter w;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, waiter_begin(&w, &g) == STATUS_SUCCESS);
     TRY(c, !w.done && gpu_end(&g) == STATUS_SUCCESS);
     dxgk_client_sleep(1000);
     TRY(c, w.done && !NT_SUCCESS(w.status));

@@ -146,7 +146,7 @@ static void update_while_asked_for(struct probe *p)
     CHECK_RULE("CTXA-054", context_update(p, context_item) == STATUS_SUCCESS);
 }
 
-static void beside_body(struct probe *p)
+TEST_WITH(context_beside, an_update_ends_beside_one_who_wants_the_driver)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
@@ -157,20 +157,6 @@ static void beside_body(struct probe *p)
     context_rig_inside(0, context_destroy_item);
     CHECK_RULE("CTXA-060", context_errors(p) == 0 && sim_now() < 10 * PROBE_SECOND);
     context_end_client();
-}
-
-TEST(an_update_ends_beside_one_who_wants_the_driver)
-{
-    struct probe *p = context_rig_create(NULL);
-    struct probe_client *client;
-
-    probe_clients_begin(p);
-    CHECK(NT_SUCCESS(probe_start(p)));
-    client = probe_client_run(p, beside_body);
-    probe_client_end(p, client);
-    probe_client_end(p, context_beside);
-    probe_clients_end(p);
-    probe_destroy(p);
 }
 
 /* The same, of one who empties video memory first. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stopping, restarting, removing, unloading. */
 #include "nt/base/current.h"
+#include "port/support/held_client.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -30,31 +31,10 @@ static void fail_after(struct probe *p, struct probe_call *call)
 
 /* ---- the order of things ---- */
 
-static bool inside;
-
-static void hold(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    (void)call;
-    inside = true;
-    probe_sleep(10 * MS);
-    inside = false;
-}
-
-static void client_body(struct probe *p)
-{
-    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
-
-    (void)ddi_create_device(port_adapter_ddi(p->adapter[0]), &args);
-}
-
 static void remove_beside(struct probe *p)
 {
-    struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "client", client_body);
+    struct sim_thread *thread = held_client_start(p);
 
-    p->before[PROBE_CreateDevice] = hold;
-    while (!inside)
-        probe_sleep(MS / 10);
     probe_remove(p, 0);
     sim_thread_release(thread);
 }
@@ -161,7 +141,7 @@ static bool is_of_displays(const char *name)
 
 static void exercise(struct probe *p)
 {
-    struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "client", client_body);
+    struct sim_thread *thread = held_client_free(p);
 
     probe_device_cause(0, PROBE_CAUSE_TEST, 0);
     probe_sleep(10 * MS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device is pulled out while the machine runs, or while it sleeps. */
+#include "port/support/held_client.h"
 #include "port/support/probe.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -77,33 +78,12 @@ TEST(refused_without_support)
 
 /* ---- while the machine runs ---- */
 
-static bool inside;
-
-static void hold(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    (void)call;
-    inside = true;
-    probe_sleep(10 * MS);
-    inside = false;
-}
-
-static void client_body(struct probe *p)
-{
-    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
-
-    (void)ddi_create_device(port_adapter_ddi(p->adapter[0]), &args);
-}
-
 static void beside_body(struct probe *p)
 {
-    struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "client", client_body);
+    struct sim_thread *thread = held_client_start(p);
 
-    p->before[PROBE_CreateDevice] = hold;
-    while (!inside)
-        probe_sleep(MS / 10);
     CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, false)));
-    CHECK_RULE("LIFE-147", inside); /* it has come and gone meanwhile */
+    CHECK_RULE("LIFE-147", held_client_inside()); /* it has come and gone meanwhile */
     probe_sleep(20 * MS);
     sim_thread_release(thread);
 }

@@ -14,7 +14,7 @@ def main():
     out, routines, *sources = map(pathlib.Path, sys.argv[1:])
     text = routines.read_text(encoding="utf-8")
     functions = set(re.findall(r"^ROUTINE\((\w+)\)", text, re.M))
-    variables = set(re.findall(r"^VARIABLE\((\w+)\)", text, re.M))
+    variables = set(re.findall(r"^(?:VARIABLE|VALUE)\((\w+)\)", text, re.M))
     for source in sources:
         text = source.read_text(encoding="utf-8")
         functions.update(re.findall(r'\{"(\w+)",', text))

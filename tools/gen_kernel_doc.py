@@ -15,7 +15,7 @@ from generated import ROOT, deliver, find
 
 PATTERNS = (
     r"^(?:NT_)?EXPORT\s[^;={]*?\bNTAPI\s+(\w+)\(",  # routines
-    r"^NT_EXPORT\s[^;({]*?(\w+) =",  # variables
+    r"^NT_EXPORT(?:_VALUE)?\s[^;({]*?(\w+) =",  # variables
     r'^\s*\{"(\w+)",\s*[^"}]+\}',  # tables of names
     r'\bVARIABLE\("(\w+)"',
 )

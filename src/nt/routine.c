@@ -19,16 +19,18 @@
 struct routine {
     const char *name;
     const void *address;
-    bool variable;
+    bool pointer; /* the variable points to what Windows exports under the name */
 };
 
 #define ROUTINE(NAME)  {#NAME, (const void *)(uintptr_t)NAME, false},
 #define VARIABLE(NAME) {#NAME, &NAME, true},
+#define VALUE(NAME)    {#NAME, &NAME, false},
 static const struct routine routines[] = {
 #include "nt/routines.inc"
 };
 #undef ROUTINE
 #undef VARIABLE
+#undef VALUE
 
 /* Windows builds that brought a routine, where that is later than what every driver may expect. */
 static const struct {
@@ -55,14 +57,10 @@ static int compare(const void *name, const void *element)
     return strcmp(name, ((const struct routine *)element)->name);
 }
 
-/* PsThreadType and its like are pointers here to what Windows exports under the name; a driver of a
- * PE image has that pointer in its import table. The address limits of Mm are variables themselves.
- * */
+/* A driver in a PE image has the pointer in its import table. */
 static const void *as_imported(const struct routine *routine)
 {
-    if (!routine->variable || strstr(routine->name, "Address") || strstr(routine->name, "Range"))
-        return routine->address;
-    return *(void *const *)routine->address;
+    return routine->pointer ? *(void *const *)routine->address : routine->address;
 }
 
 void *nt_routine_find(const char *name)

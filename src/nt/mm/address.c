@@ -24,9 +24,9 @@
 
 /* A driver of a PE image reaches these through a pointer, one of an ELF image by name; the loader
  * knows the difference. */
-NT_EXPORT ULONG_PTR MmUserProbeAddress = USER_PROBE;
-NT_EXPORT PVOID MmHighestUserAddress = (PVOID)(USER_PROBE - 1);
-NT_EXPORT PVOID MmSystemRangeStart = (PVOID)SYSTEM_START;
+NT_EXPORT_VALUE ULONG_PTR MmUserProbeAddress = USER_PROBE;
+NT_EXPORT_VALUE PVOID MmHighestUserAddress = (PVOID)(USER_PROBE - 1);
+NT_EXPORT_VALUE PVOID MmSystemRangeStart = (PVOID)SYSTEM_START;
 
 /*
  * Hosted code has one address space. Kernel is what the kernel hands out: simulated RAM other than

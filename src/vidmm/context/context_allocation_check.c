@@ -11,33 +11,48 @@
 
 /* ---- flags ---- */
 
+/* The same bits have other names from WDDM 2.0 on. */
+typedef DXGK_ALLOCATIONINFOFLAGS flags_1x;
+typedef DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags_2x;
+
 static UINT known_flags(UINT version)
 {
-    UINT known = 0xF | 0x40 | 0x80;
+    flags_2x known = {.CpuVisible = 1,
+                      .PermanentSysMem = 1,
+                      .Cached = 1,
+                      .Protected = 1,
+                      .FromEndOfSegment = 1,
+                      .DisableLargePageMapping = 1, /* 1.x: Swizzled */
+                      .AccessedPhysically = 1,
+                      .ExplicitResidencyNotification = 1,
+                      .HardwareProtected = 1,
+                      .CpuVisibleOnDemand = 1};
+    const flags_1x known_1x = {.CpuVisible = 1,
+                               .PermanentSysMem = 1,
+                               .Cached = 1,
+                               .Protected = 1,
+                               .FromEndOfSegment = 1,
+                               .Swizzled = 1,
+                               .SynchronousPaging = 1,
+                               .LinkMirrored = 1,
+                               .LinkInstanced = 1};
 
-    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        /* AccessedPhysically .. CpuVisibleOnDemand */
-        known |= 0x8000 | 0x10000 | 0x20000 | 0x40000;
-    else
-        known |= 0x800 | 0x1000 | 0x2000; /* SynchronousPaging, LinkMirrored, LinkInstanced */
-    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
-        known |= 0x2000; /* MapApertureCpuVisible */
-    return known;
+    known.MapApertureCpuVisible = version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9;
+    return version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0 ? known.Value : known_1x.Value;
 }
 
 static bool flags_good(UINT version, UINT flags)
 {
-    /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
-    const UINT nonsense = 0x10 | 0x20 | 0x100 | 0x200 | 0x4000;
-    UINT bad = flags & (nonsense | ~known_flags(version));
+    const flags_2x asked = {.Value = flags};
+    UINT bad = flags & ~known_flags(version);
 
     if (bad)
         VIOLATION("CTXA-024", "Flags 0x%x: 0x%x mean nothing for a context allocation", flags, bad);
-    else if ((flags & 0x8) && (flags & 0x2))
+    else if (asked.Protected && asked.PermanentSysMem)
         VIOLATION("CTXA-024", "Flags 0x%x: Protected does not go with PermanentSysMem", flags);
-    else if ((flags & 0x4) && !(flags & 0x1))
+    else if (asked.Cached && !asked.CpuVisible)
         VIOLATION("CTXA-024", "Flags 0x%x: Cached without CpuVisible", flags);
-    else if ((flags & 0x10000) && !(flags & 0x8000))
+    else if (asked.ExplicitResidencyNotification && !asked.AccessedPhysically)
         VIOLATION("GPUVA-241",
                   "Flags 0x%x: ExplicitResidencyNotification without AccessedPhysically", flags);
     else

@@ -7,6 +7,7 @@
  * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/host.h"
+#include "kmt/process.h"
 #include "nt/base/current.h"
 #include "nt/ke/deadlock.h"
 #include "nt/base/kprocess.h"

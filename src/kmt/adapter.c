@@ -2,9 +2,21 @@
 /* Enumerating, opening and closing adapters (KMT-033 to KMT-054). */
 #include <string.h>
 
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/adapter.h"
 #include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/kmt.h"
+#include "kmt/process.h"
+#include "nt/base/kprocess.h"
+#include "port/record/adapter_info.h"
 #include "sim/mutex.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
 #include "vidmm/process.h"
 
 #define MAX_ENUM_ADAPTERS_1 16u /* KMT-033 */
@@ -54,7 +66,7 @@ void kmt_adapter_put(struct kmt_adapter *adapter, const struct kmt_call *own)
     if (adapter->handles || adapter->device_count)
         return;
     list_remove(&adapter->link); /* who opens it meanwhile gets another one */
-    kmt_wait_unpinned(process, own, adapter);
+    kmt_call_wait_unpinned(process, own, adapter);
     if (adapter->device_count) {
         list_push_back(&process->adapters, &adapter->link);
         return;
@@ -186,13 +198,13 @@ static NTSTATUS enumerate(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTE
     }
     if (*number < present)
         return STATUS_BUFFER_TOO_SMALL; /* KMT-037 */
-    if (!kmt_probe_write(user, present * sizeof(*list)))
+    if (!kmt_client_probe_write(user, present * sizeof(*list)))
         return STATUS_INVALID_PARAMETER; /* KMT-007 */
     list = util_alloc((present ? present : 1) * sizeof(*list));
     if (!list)
         return STATUS_NO_MEMORY;
     status = fill(call, filter, list, present, &count);
-    if (NT_SUCCESS(status) && !kmt_put(user, list, count * sizeof(*list))) {
+    if (NT_SUCCESS(status) && !kmt_client_put(user, list, count * sizeof(*list))) {
         close_handles(call, list, count);
         status = STATUS_INVALID_PARAMETER;
     }

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU virtual addresses of the process (KMT-298; the rules themselves are GPUVA-074 to GPUVA-136,
  * in the memory manager). */
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "kmt/paging_queue.h"
+#include "port/record/adapter_info.h"
 #include "vidmm/space/gpu_va.h"
+#include "vidsch/client.h"
 
 static NTSTATUS check_model(const struct kmt_adapter *adapter)
 {
@@ -13,7 +22,7 @@ static NTSTATUS check_model(const struct kmt_adapter *adapter)
 static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS *args = arguments;
-    struct kmt_paging_queue *queue = kmt_queue_of(call, args->hPagingQueue);
+    struct kmt_paging_queue *queue = kmt_handle_paging_queue(call, args->hPagingQueue);
     NTSTATUS status;
 
     if (!queue)
@@ -29,9 +38,9 @@ static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
 static NTSTATUS reserve_gpu_va(struct kmt_call *call, void *arguments)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS *args = arguments;
-    struct kmt_paging_queue *queue = kmt_queue_of(call, args->hPagingQueue);
+    struct kmt_paging_queue *queue = kmt_handle_paging_queue(call, args->hPagingQueue);
     struct kmt_adapter *adapter = queue ? queue->device->adapter
-                                        : kmt_adapter_of(call, args->hAdapter);
+                                        : kmt_handle_adapter(call, args->hAdapter);
     bool opened = false;
     NTSTATUS status;
 
@@ -53,7 +62,7 @@ static NTSTATUS reserve_gpu_va(struct kmt_call *call, void *arguments)
 static NTSTATUS free_gpu_va(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_FREEGPUVIRTUALADDRESS *args = arguments;
-    struct kmt_adapter *adapter = kmt_adapter_of(call, args->hAdapter);
+    struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
     NTSTATUS status;
 
     if (!adapter)

@@ -7,10 +7,18 @@
  */
 #include <string.h>
 
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "util/alloc.h"
 #include "util/array.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidsch/client.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 
@@ -81,8 +89,9 @@ static NTSTATUS copy_elements(struct creation *c)
     NTSTATUS status;
 
     if (!c->old)
-        return kmt_copy_array(c->args->pAllocationInfo2, count, sizeof(*c->info), (void **)&c->info);
-    status = kmt_copy_array(c->args->pAllocationInfo, count, sizeof(*old), (void **)&old);
+        return kmt_client_copy_array(c->args->pAllocationInfo2, count, sizeof(*c->info),
+                                     (void **)&c->info);
+    status = kmt_client_copy_array(c->args->pAllocationInfo, count, sizeof(*old), (void **)&old);
     if (!NT_SUCCESS(status))
         return status;
     c->info = util_alloc((count ? count : 1) * sizeof(*c->info));
@@ -127,8 +136,8 @@ static NTSTATUS copy_privates(struct creation *c)
         item->info = &c->info[i];
         item->system_memory = c->info[i].pSystemMem;
         item->private_bytes = c->info[i].PrivateDriverDataSize;
-        status = kmt_copy_private(c->info[i].pPrivateDriverData, item->private_bytes,
-                                  &item->private_data);
+        status = kmt_client_copy_private(c->info[i].pPrivateDriverData, item->private_bytes,
+                                         &item->private_data);
         if (NT_SUCCESS(status) && item->private_bytes) {
             c->original[i] = util_alloc(item->private_bytes);
             if (!c->original[i])
@@ -148,13 +157,13 @@ static NTSTATUS copy_in(struct creation *c)
     if (NT_SUCCESS(status))
         status = check_elements(c);
     if (NT_SUCCESS(status) &&
-        !kmt_probe_write(args->pAllocationInfo, args->NumAllocations * element))
+        !kmt_client_probe_write(args->pAllocationInfo, args->NumAllocations * element))
         status = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = copy_privates(c);
     if (NT_SUCCESS(status))
-        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize,
-                                  &c->resource_private);
+        status = kmt_client_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize,
+                                         &c->resource_private);
     return status;
 }
 
@@ -182,15 +191,15 @@ static bool write_element(const struct creation *c, UINT i)
     /* KMT-198; a client may keep data in constant memory that no driver writes to */
     if (item->private_bytes &&
         memcmp(c->original[i], item->private_data, item->private_bytes) != 0 &&
-        !kmt_put(info->pPrivateDriverData, item->private_data, item->private_bytes))
+        !kmt_client_put(info->pPrivateDriverData, item->private_data, item->private_bytes))
         return false;
     if (c->old)
-        return kmt_put(&c->args->pAllocationInfo[i].hAllocation, &info->hAllocation,
-                       sizeof(info->hAllocation));
-    return kmt_put(&c->args->pAllocationInfo2[i].hAllocation, &info->hAllocation,
-                   sizeof(info->hAllocation)) &&
-           kmt_put(&c->args->pAllocationInfo2[i].GpuVirtualAddress, &info->GpuVirtualAddress,
-                   sizeof(info->GpuVirtualAddress));
+        return kmt_client_put(&c->args->pAllocationInfo[i].hAllocation, &info->hAllocation,
+                              sizeof(info->hAllocation));
+    return kmt_client_put(&c->args->pAllocationInfo2[i].hAllocation, &info->hAllocation,
+                          sizeof(info->hAllocation)) &&
+           kmt_client_put(&c->args->pAllocationInfo2[i].GpuVirtualAddress, &info->GpuVirtualAddress,
+                          sizeof(info->GpuVirtualAddress));
 }
 
 static void undo(const struct creation *c, struct kmt_device *device, D3DKMT_HANDLE resource)
@@ -250,7 +259,7 @@ static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, boo
     if (NT_SUCCESS(status))
         status = copy_in(&c);
     if (NT_SUCCESS(status)) {
-        device = kmt_device_of(call, args->hDevice);
+        device = kmt_handle_device(call, args->hDevice);
         status = device ? check_support(args) : STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(status))
             status = vidsch_device_check(device->sch, false);

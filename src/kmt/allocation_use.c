@@ -3,11 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
 #include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
-#include "vidmm/residency/cpu_access.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "util/alloc.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidmm/residency/cpu_access.h"
 #include "vidmm/residency/open_place.h"
+#include "vidsch/client.h"
 
 /* ---- destruction ---- */
 
@@ -56,12 +65,13 @@ static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *
         return STATUS_INVALID_PARAMETER; /* KMT-262, ALLOC-091 */
     if (args->hResource ? args->phAllocationList != NULL : args->AllocationCount == 0)
         return STATUS_INVALID_PARAMETER; /* KMT-263, ALLOC-085 */
-    status = kmt_copy_array(args->phAllocationList, args->hResource ? 0 : args->AllocationCount,
-                            sizeof(*list), (void **)&list);
+    status = kmt_client_copy_array(args->phAllocationList,
+                                   args->hResource ? 0 : args->AllocationCount, sizeof(*list),
+                                   (void **)&list);
     if (!NT_SUCCESS(status))
         return status;
     status = check_duplicates(list, args->hResource ? 0 : args->AllocationCount);
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     if (NT_SUCCESS(status) && !device)
         status = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
@@ -99,8 +109,8 @@ static NTSTATUS lock2(struct kmt_call *call, void *arguments)
 
     if (args->Flags.Value)
         return STATUS_INVALID_PARAMETER;
-    device = kmt_device_of(call, args->hDevice);
-    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
+    device = kmt_handle_device(call, args->hDevice);
+    if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED; /* KMT-022 */
@@ -111,9 +121,9 @@ static NTSTATUS lock2(struct kmt_call *call, void *arguments)
 static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_UNLOCK2 *args = arguments;
-    struct kmt_device *device = kmt_device_of(call, args->hDevice);
+    struct kmt_device *device = kmt_handle_device(call, args->hDevice);
 
-    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
+    if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED;
@@ -145,8 +155,8 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
 
     if (status == STATUS_INVALID_PARAMETER)
         return status;
-    device = kmt_device_of(call, args->hDevice);
-    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
+    device = kmt_handle_device(call, args->hDevice);
+    if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = vidsch_device_check(device->sch, false);
@@ -165,7 +175,7 @@ static NTSTATUS check_locked(const struct kmt_call *call, const struct kmt_devic
                              const D3DKMT_HANDLE *list, UINT count)
 {
     for (UINT i = 0; i < count; i++) {
-        struct vidmm_open *open = kmt_lookup(call, list[i], DDI_CLIENT_ALLOCATION);
+        struct vidmm_open *open = kmt_handle_lookup(call, list[i], DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_locked(open))
             return STATUS_INVALID_PARAMETER;
@@ -182,11 +192,11 @@ static NTSTATUS unlock(struct kmt_call *call, void *arguments)
 
     if (args->NumAllocations == 0)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_copy_array(args->phAllocations, args->NumAllocations, sizeof(*list),
-                            (void **)&list);
+    status = kmt_client_copy_array(args->phAllocations, args->NumAllocations, sizeof(*list),
+                                   (void **)&list);
     if (!NT_SUCCESS(status))
         return status;
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     status = device ? check_duplicates(list, args->NumAllocations) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = check_locked(call, device, list, args->NumAllocations);

@@ -5,10 +5,12 @@
  */
 #include <stdio.h>
 
-#include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+
+#include "kmt/call.h"
+#include "kmt/process.h"
 #include "nt/base/current.h"
-#include "nt/ob/user_handle.h"
+#include "nt/base/kprocess.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -16,6 +18,10 @@
 #include "sim/point.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "trace/trace.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 /* ---- entry and exit ---- */
 
@@ -80,8 +86,8 @@ static void end(struct kmt_call *call)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }
 
-NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
-                 unsigned flags)
+NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *arguments,
+                      size_t bytes, unsigned flags)
 {
     struct kmt_call call;
     struct sim_mark mark;
@@ -137,136 +143,12 @@ static bool pinned(const struct kmt_process *process, const struct kmt_call *own
     return false;
 }
 
-void kmt_wait_unpinned(struct kmt_process *process, const struct kmt_call *own, const void *object)
+void kmt_call_wait_unpinned(struct kmt_process *process, const struct kmt_call *own,
+                            const void *object)
 {
     while (pinned(process, own, object)) {
         process->waiters++;
         sim_waitq_wait(&process->changed, SIM_FOREVER);
         process->waiters--;
     }
-}
-
-/* ---- handles ---- */
-
-void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    if (hash_get(&call->process->gone, handle))
-        *call->removed = true;
-}
-
-struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    struct kmt_adapter *adapter = kmt_lookup(call, handle, DDI_CLIENT_ADAPTER);
-
-    if (adapter && adapter->stopped) {
-        *call->removed = true;
-        return NULL;
-    }
-    if (adapter)
-        kmt_pin(call, adapter);
-    return adapter;
-}
-
-struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    struct kmt_device *device = kmt_lookup(call, handle, DDI_CLIENT_DEVICE);
-
-    if (device)
-        kmt_pin(call, device);
-    return device;
-}
-
-struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    struct vidsch_context *context = kmt_lookup(call, handle, DDI_CLIENT_CONTEXT);
-
-    if (context)
-        kmt_pin(call, context);
-    return context;
-}
-
-struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    struct kmt_paging_queue *queue = kmt_lookup(call, handle, DDI_CLIENT_PAGING_QUEUE);
-
-    if (queue)
-        kmt_pin(call, queue);
-    return queue;
-}
-
-NTSTATUS kmt_process_handle(struct kmt_call *call, HANDLE handle, struct nt_process **process)
-{
-    void *object = NULL;
-    NTSTATUS status;
-
-    if (!handle || handle == (HANDLE)(intptr_t)-1) {
-        *process = call->process->nt;
-        return STATUS_SUCCESS;
-    }
-    status = nt_user_handle_open(handle, NT_USER_PROCESS, 0, &object);
-    if (!NT_SUCCESS(status))
-        return status;
-    *process = object;
-    nt_user_handle_close(object);
-    return STATUS_SUCCESS;
-}
-
-/* ---- client memory ---- */
-
-NTSTATUS kmt_copy_array(const void *user, UINT count, size_t size, void **copy)
-{
-    size_t bytes;
-    void *block;
-
-    *copy = NULL;
-    if (count == 0)
-        return STATUS_SUCCESS;
-    if (!user || count > KMT_MAX_ELEMENTS || ckd_mul(&bytes, (size_t)count, size))
-        return STATUS_INVALID_PARAMETER;
-    block = util_alloc(bytes);
-    if (!block)
-        return STATUS_NO_MEMORY;
-    if (!sim_copy_checked(block, user, bytes)) {
-        util_free(block);
-        return STATUS_INVALID_PARAMETER;
-    }
-    *copy = block;
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS kmt_copy_private(const void *user, UINT bytes, void **copy)
-{
-    *copy = NULL;
-    if (bytes > KMT_MAX_PRIVATE_BYTES)
-        return STATUS_INVALID_PARAMETER;
-    if (bytes == 0)
-        return STATUS_SUCCESS;
-    if (!user)
-        return STATUS_INVALID_PARAMETER;
-    *copy = util_alloc(bytes);
-    if (!*copy)
-        return STATUS_NO_MEMORY;
-    if (sim_copy_checked(*copy, user, bytes))
-        return STATUS_SUCCESS;
-    util_free(*copy);
-    *copy = NULL;
-    return STATUS_INVALID_PARAMETER;
-}
-
-bool kmt_probe_write(void *user, size_t bytes)
-{
-    uint8_t *at = user;
-
-    if (bytes == 0)
-        return true;
-    if (!user)
-        return false;
-    for (size_t offset = 0; offset < bytes;
-         offset += PAGE_BYTES - (((uintptr_t)at + offset) & (PAGE_BYTES - 1))) {
-        uint8_t byte;
-
-        if (!sim_copy_checked(&byte, at + offset, 1) || !sim_copy_checked(at + offset, &byte, 1))
-            return false;
-    }
-    return true;
 }

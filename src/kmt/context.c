@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: physical and virtual ones, their end, their priority (KMT-143 to KMT-165). */
-#include <string.h>
+#include <ntddk.h>
+#include <d3dkmthk.h>
 
+#include "kmt/context.h"
 #include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "port/record/adapter_info.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "vidsch/client.h"
 
 /* ---- creation ---- */
 
@@ -43,7 +55,7 @@ static NTSTATUS create(struct kmt_call *call, const struct creation *creation,
 
     if (!NT_SUCCESS(status))
         return status;
-    device = kmt_device_of(call, creation->device);
+    device = kmt_handle_device(call, creation->device);
     if (!device)
         return STATUS_INVALID_PARAMETER;
     status = check_mode(device->adapter, &creation->request);
@@ -150,7 +162,7 @@ static struct kmt_device *find(const struct kmt_process *process, const struct v
 static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYCONTEXT *args = arguments;
-    struct vidsch_context *sch = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
+    struct vidsch_context *sch = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     struct kmt_context *context = NULL;
     struct kmt_device *device = sch ? find(call->process, sch, &context) : NULL;
 
@@ -158,11 +170,11 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     if (vidsch_context_owns_mutex(sch) && NT_SUCCESS(vidsch_device_check(device->sch, false)))
         return STATUS_INVALID_PARAMETER; /* KMT-159, KMT-160 */
-    kmt_pin(call, device);
+    kmt_call_pin(call, device);
     handle_remove(&call->process->nt->handles, args->hContext, DDI_CLIENT_CONTEXT);
     list_remove(&context->link);
     util_free(context);
-    kmt_wait_unpinned(call->process, call, sch);
+    kmt_call_wait_unpinned(call->process, call, sch);
     device->draining++;
     vidsch_context_destroy(sch); /* KMT-158 */
     device->draining--;
@@ -174,7 +186,7 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
 static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = kmt_context_of(call, args->hContext);
+    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
 
     return context ? vidsch_context_set_priority(context, args->Priority) : STATUS_INVALID_PARAMETER;
 }
@@ -182,7 +194,7 @@ static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
 static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
 {
     D3DKMT_GETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = kmt_context_of(call, args->hContext);
+    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
 
     if (!context)
         return STATUS_INVALID_PARAMETER;

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices: creation, state, waiting, and the end of a device with everything on it (KMT-112 to
  * KMT-136). */
-#include <string.h>
+#include <ntddk.h>
+#include <d3dkmthk.h>
 
+#include "kmt/device.h"
 #include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/context.h"
+#include "kmt/handle.h"
+#include "kmt/paging_queue.h"
+#include "kmt/sync.h"
+#include "port/record/adapter_info.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "vidsch/client.h"
 
 /* ---- creation ---- */
 
@@ -83,7 +96,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 
     if (args->Flags.TestDevice || args->Flags.Reserved)
         return STATUS_INVALID_PARAMETER; /* KMT-113 */
-    adapter = kmt_adapter_of(call, args->hAdapter);
+    adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
     status = kmt_adapter_check(adapter);
@@ -141,9 +154,9 @@ static void take_handles(struct kmt_process *process, struct kmt_device *device,
         take_handle(process, device, CONTAINER(node, struct kmt_sync, link)->handle,
                     DDI_CLIENT_SYNC);
     LIST_FOR(node, &device->contexts)
-        kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_context, link)->sch);
+        kmt_call_wait_unpinned(process, call, CONTAINER(node, struct kmt_context, link)->sch);
     LIST_FOR(node, &device->queues)
-        kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_paging_queue, link));
+        kmt_call_wait_unpinned(process, call, CONTAINER(node, struct kmt_paging_queue, link));
 }
 
 void kmt_device_drain(struct kmt_device *device)
@@ -161,7 +174,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 
     if (adapter->stopped)
         (void)hash_put(&process->gone, device->handle, process);
-    kmt_wait_unpinned(process, call, device);
+    kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
     destroy_contexts(device);
@@ -179,7 +192,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYDEVICE *args = arguments;
-    struct kmt_device *device = kmt_take(call, args->hDevice, DDI_CLIENT_DEVICE);
+    struct kmt_device *device = kmt_handle_take(call, args->hDevice, DDI_CLIENT_DEVICE);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;
@@ -197,7 +210,7 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
     if (args->StateType < D3DKMT_DEVICESTATE_EXECUTION ||
         args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
         return STATUS_INVALID_PARAMETER; /* KMT-133 */
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     if (!device && *call->removed && args->StateType == D3DKMT_DEVICESTATE_EXECUTION) {
         args->ExecutionState = D3DKMT_DEVICEEXECUTION_STOPPED;
         return STATUS_SUCCESS;
@@ -223,7 +236,7 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
 static NTSTATUS wait_for_idle(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORIDLE *args = arguments;
-    struct kmt_device *device = kmt_device_of(call, args->hDevice);
+    struct kmt_device *device = kmt_handle_device(call, args->hDevice);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;
@@ -243,7 +256,7 @@ static NTSTATUS mark_device_as_error(struct kmt_call *call, void *arguments)
         state = D3DKMT_DEVICEEXECUTION_HUNG;
     else
         return STATUS_INVALID_PARAMETER;
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;
     return vidsch_device_mark_error(device->sch, state);

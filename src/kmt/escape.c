@@ -2,10 +2,24 @@
 /* Escapes: to the driver, and those that address the host itself (KMT-421 to KMT-456). */
 #include <string.h>
 
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "ddi/ddi.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "port/record/adapter_info.h"
 #include "port/running/power.h"
 #include "sim/fault.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "verify/verify.h"
 #include "vidmm/process.h"
+#include "vidsch/client.h"
+#include "vidsch/vidsch.h"
 
 #define PRIVATE_ALIGNMENT 16u            /* KMT-425 */
 #define IDLE_LIMIT        60000000000ull /* THREAD-037 */
@@ -22,16 +36,16 @@ static NTSTATUS find_objects(struct kmt_call *call, struct escape *e)
 {
     const D3DKMT_ESCAPE *args = e->args;
 
-    e->adapter = kmt_adapter_of(call, args->hAdapter);
+    e->adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!e->adapter || (args->hContext && !args->hDevice))
         return STATUS_INVALID_PARAMETER;
     if (args->hDevice) {
-        e->device = kmt_device_of(call, args->hDevice);
+        e->device = kmt_handle_device(call, args->hDevice);
         if (!e->device || e->device->adapter != e->adapter)
             return STATUS_INVALID_PARAMETER;
     }
     if (args->hContext) {
-        e->context = kmt_context_of(call, args->hContext);
+        e->context = kmt_handle_context(call, args->hContext);
         if (!e->context || vidsch_context_device(e->context) != e->device->sch)
             return STATUS_INVALID_PARAMETER;
     }
@@ -111,7 +125,8 @@ static NTSTATUS driver_private(const struct escape *e)
     }
     if (NT_SUCCESS(status))
         status = call_driver(e, data);
-    if (NT_SUCCESS(status) && !kmt_put(args->pPrivateDriverData, data, args->PrivateDriverDataSize))
+    if (NT_SUCCESS(status) &&
+        !kmt_client_put(args->pPrivateDriverData, data, args->PrivateDriverDataSize))
         status = STATUS_INVALID_PARAMETER;
     util_free(block);
     return status;
@@ -173,7 +188,7 @@ static NTSTATUS timeout_control(const struct escape *e)
     if (args->PrivateDriverDataSize != sizeof(control) &&
         args->PrivateDriverDataSize != sizeof(control.TdrControl))
         return STATUS_INVALID_PARAMETER;
-    if (!kmt_get(&control, args->pPrivateDriverData, args->PrivateDriverDataSize))
+    if (!kmt_client_get(&control, args->pPrivateDriverData, args->PrivateDriverDataSize))
         return STATUS_INVALID_PARAMETER;
     return force_timeout(e, &control, args->PrivateDriverDataSize);
 }
@@ -184,7 +199,7 @@ static NTSTATUS machine_crash(const struct escape *e)
     D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE crash;
 
     if (e->args->PrivateDriverDataSize != sizeof(crash) ||
-        !kmt_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
+        !kmt_client_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
         return STATUS_INVALID_PARAMETER;
     /* 0xE2: MANUALLY_INITIATED_CRASH */
     verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0,
@@ -200,8 +215,9 @@ static NTSTATUS history_buffers(const struct escape *e)
     if (e->args->PrivateDriverDataSize != sizeof(status))
         return STATUS_INVALID_PARAMETER;
     memset(&status, 0, sizeof(status));
-    return kmt_put(e->args->pPrivateDriverData, &status, sizeof(status)) ? STATUS_SUCCESS
-                                                                         : STATUS_INVALID_PARAMETER;
+    return kmt_client_put(e->args->pPrivateDriverData, &status, sizeof(status))
+               ? STATUS_SUCCESS
+               : STATUS_INVALID_PARAMETER;
 }
 
 /* KMT-441: known but not implemented, or unknown. */

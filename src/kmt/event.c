@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "kmt/event.h"
+#include <ntddk.h>
 
-#include "kmt/kmt_private.h"
+#include "kmt/event.h"
 #include "nt/ob/user_handle.h"
+#include "util/alloc.h"
 
 struct kmt_event {
     void *object;

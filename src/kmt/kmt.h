@@ -16,25 +16,22 @@
 #define DXGK_KMT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include <ntddk.h>
+#include "util/list.h"
 
-struct kmt;
-struct nt_process;
 struct port;
 
-/* State of the current machine. NULL: out of memory. */
+/* The interface of a machine. */
+struct kmt {
+    struct port *port;
+    struct list processes;
+};
+
+/* For the machine that is entered. NULL: out of memory. */
 struct kmt *kmt_create(struct port *port);
 void kmt_destroy(struct kmt *kmt);
-
-/* Before the first client thread of a process runs. False: out of memory. */
-bool kmt_process_begin(struct nt_process *process);
-/* The process ends: everything it left is destroyed, in the order of KMT-469. On a simulated thread
- * (of that process, or of the system's, which then stands in for it, KMT-479). `kill`: queued work
- * is cancelled instead of completed (KMT-472). What was left open is counted in *left (may be NULL)
- * for the report of KMT-480. */
-void kmt_process_end(struct nt_process *process, bool kill, uint64_t *left);
+/* The interface of the machine that is entered. */
+struct kmt *kmt_current(void);
 
 /* Nothing can run any more. Calls that wait for a device to become idle put it into the error state
  * and go on (KMT-162, KMT-473). Outside of fibers. False: no call waits so. */

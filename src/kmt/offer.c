@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Offer and reclaim, priorities, residency states, reservations (KMT-277 to KMT-286, KMT-021). */
-#include <string.h>
+#include <ntddk.h>
+#include <d3dkmthk.h>
 
-#include "kmt/kmt_private.h"
-#include "nt/base/kprocess.h"
-#include "vidmm/residency/budget.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "kmt/paging_queue.h"
+#include "util/alloc.h"
 #include "vidmm/allocation/offer.h"
+#include "vidmm/residency/budget.h"
+#include "vidsch/client.h"
 
 /* One of two lists of handles, of resources or of allocations, both with the same count. */
 struct lists {
@@ -18,10 +25,10 @@ static NTSTATUS copy_lists(struct lists *lists, const D3DKMT_HANDLE *resources,
     lists->resources = lists->allocations = NULL;
     if (count == 0 || (resources != NULL) == (allocations != NULL))
         return STATUS_INVALID_PARAMETER; /* KMT-279, KMT-283 */
-    return resources
-               ? kmt_copy_array(resources, count, sizeof(D3DKMT_HANDLE), (void **)&lists->resources)
-               : kmt_copy_array(allocations, count, sizeof(D3DKMT_HANDLE),
-                                (void **)&lists->allocations);
+    return resources ? kmt_client_copy_array(resources, count, sizeof(D3DKMT_HANDLE),
+                                             (void **)&lists->resources)
+                     : kmt_client_copy_array(allocations, count, sizeof(D3DKMT_HANDLE),
+                                             (void **)&lists->allocations);
 }
 
 static void free_lists(struct lists *lists)
@@ -44,7 +51,7 @@ static NTSTATUS offer(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
     if (NT_SUCCESS(status)) {
-        device = kmt_device_of(call, args->hDevice);
+        device = kmt_handle_device(call, args->hDevice);
         status = device ? vidsch_device_check(device->sch, false) : STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(status))
             status = vidmm_offer(device->mm, lists.resources, lists.allocations,
@@ -65,14 +72,14 @@ static NTSTATUS carry_out_reclaim(struct vidmm_paging_queue *queue, const struct
     NTSTATUS status;
 
     if (user) {
-        if (!kmt_probe_write(user, count * sizeof(*results)))
+        if (!kmt_client_probe_write(user, count * sizeof(*results)))
             return STATUS_INVALID_PARAMETER;
         results = util_zalloc(count, sizeof(*results));
         if (!results)
             return STATUS_NO_MEMORY;
     }
     status = vidmm_reclaim(queue, lists->resources, lists->allocations, count, results, fence);
-    if (NT_SUCCESS(status) && user && !kmt_put(user, results, count * sizeof(*results)))
+    if (NT_SUCCESS(status) && user && !kmt_client_put(user, results, count * sizeof(*results)))
         status = STATUS_INVALID_PARAMETER;
     util_free(results);
     return status;
@@ -87,7 +94,7 @@ static NTSTATUS reclaim2(struct kmt_call *call, void *arguments)
     NTSTATUS status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
 
     if (NT_SUCCESS(status)) {
-        queue = kmt_queue_of(call, args->hPagingQueue); /* KMT-286 */
+        queue = kmt_handle_paging_queue(call, args->hPagingQueue); /* KMT-286 */
         status = queue ? vidsch_device_check(queue->device->sch, false) : STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(status))
             status = carry_out_reclaim(queue->mm, &lists, args->NumAllocations, args->pResults,
@@ -122,12 +129,12 @@ static UINT values_of(const struct selection *s)
 static NTSTATUS find_selection(struct kmt_call *call, const struct selection *s,
                                D3DKMT_HANDLE **list, struct kmt_device **device)
 {
-    NTSTATUS status = kmt_copy_array(s->user_list, s->resource ? 0 : s->count, sizeof(**list),
-                                     (void **)list);
+    NTSTATUS status = kmt_client_copy_array(s->user_list, s->resource ? 0 : s->count,
+                                            sizeof(**list), (void **)list);
 
     if (!NT_SUCCESS(status))
         return status;
-    *device = kmt_device_of(call, s->device);
+    *device = kmt_handle_device(call, s->device);
     if (*device)
         return STATUS_SUCCESS;
     util_free(*list);
@@ -145,7 +152,8 @@ static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
     NTSTATUS status = check_selection(&s, args->pPriorities);
 
     if (NT_SUCCESS(status))
-        status = kmt_copy_array(args->pPriorities, values_of(&s), sizeof(*values), (void **)&values);
+        status = kmt_client_copy_array(args->pPriorities, values_of(&s), sizeof(*values),
+                                       (void **)&values);
     if (!NT_SUCCESS(status))
         return status;
     status = find_selection(call, &s, &list, &device);
@@ -185,7 +193,7 @@ static NTSTATUS ask(struct kmt_call *call, const struct selection *s, void *user
     else
         status = vidmm_get_priority(device->mm, s->resource, list, s->resource ? 0 : s->count,
                                     values);
-    if (NT_SUCCESS(status) && !kmt_put(user, values, values_of(s) * sizeof(*values)))
+    if (NT_SUCCESS(status) && !kmt_client_put(user, values, values_of(s) * sizeof(*values)))
         status = STATUS_INVALID_PARAMETER;
     util_free(values);
     util_free(list);
@@ -222,10 +230,10 @@ static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
     if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL ||
         args->PhysicalAdapterIndex != 0)
         return STATUS_INVALID_PARAMETER;
-    adapter = kmt_adapter_of(call, args->hAdapter);
+    adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_process_handle(call, args->hProcess, &process);
+    status = kmt_handle_process(call, args->hProcess, &process);
     if (NT_SUCCESS(status))
         status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))

@@ -6,22 +6,20 @@
  */
 #include <string.h>
 
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "ddi/ddi.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/handle.h"
+#include "kmt/query_buffer.h"
+#include "kmt/query_caps.h"
+#include "kmt/query_machine.h"
+#include "port/record/adapter_info.h"
+#include "util/alloc.h"
 #include "vidmm/process.h"
-
-NTSTATUS kmt_answer(const struct kmt_query *query, const void *answer, size_t bytes)
-{
-    if (query->bytes < bytes)
-        return STATUS_INVALID_PARAMETER; /* KMT-056 */
-    return kmt_put(query->user, answer, bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
-}
-
-NTSTATUS kmt_question(const struct kmt_query *query, void *question, size_t bytes)
-{
-    if (query->bytes < bytes || !kmt_get(question, query->user, bytes))
-        return STATUS_INVALID_PARAMETER;
-    return STATUS_SUCCESS;
-}
 
 /* KMT-064, CAPS-016: the same copy in and out, and back to the client on success only. */
 static NTSTATUS ask_driver(const struct kmt_query *query)
@@ -32,7 +30,7 @@ static NTSTATUS ask_driver(const struct kmt_query *query)
 
     if (!query->bytes)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_copy_private(query->user, query->bytes, &copy);
+    status = kmt_client_copy_private(query->user, query->bytes, &copy);
     if (!NT_SUCCESS(status))
         return status;
     memset(&args, 0, sizeof(args));
@@ -44,7 +42,7 @@ static NTSTATUS ask_driver(const struct kmt_query *query)
     args.pOutputData = copy;
     args.OutputDataSize = query->bytes;
     status = ddi_query_adapter_info(port_adapter_ddi(query->adapter->port), &args);
-    if (NT_SUCCESS(status) && !kmt_put(query->user, copy, query->bytes))
+    if (NT_SUCCESS(status) && !kmt_client_put(query->user, copy, query->bytes))
         status = STATUS_INVALID_PARAMETER;
     util_free(copy);
     return status;
@@ -69,7 +67,7 @@ static NTSTATUS display_type(const struct kmt_query *query)
     case KMTQAITYPE_MPOKERNELCAPS_SUPPORT:
     case KMTQAITYPE_HWDRM_SUPPORT:
     case KMTQAITYPE_QUERY_ISBADDRIVERFORHWPROTECTIONDISABLED:
-        return kmt_answer(query, &no, sizeof(no));
+        return kmt_query_put(query, &no, sizeof(no));
     default:
         return STATUS_NOT_SUPPORTED;
     }
@@ -115,7 +113,7 @@ static NTSTATUS query_adapter_info(struct kmt_call *call, void *arguments)
     if (!query.user || (int)args->Type < 0 || args->Type > KMTQAITYPE_WDDM_3_1_CAPS ||
         args->Type == 14)
         return STATUS_INVALID_PARAMETER; /* KMT-056, KMT-058 */
-    query.adapter = kmt_adapter_of(call, args->hAdapter);
+    query.adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!query.adapter)
         return STATUS_INVALID_PARAMETER;
     status = kmt_adapter_check(query.adapter);

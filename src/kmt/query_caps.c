@@ -3,7 +3,14 @@
  * KMT-110, KMT-111). */
 #include <string.h>
 
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/query_caps.h"
+#include "ddi/ddi.h"
+#include "kmt/adapter.h"
+#include "kmt/query_buffer.h"
+#include "port/record/adapter_info.h"
 
 /* ---- version ---- */
 
@@ -47,7 +54,7 @@ static NTSTATUS caps_1_2(const struct kmt_query *query)
         caps.SupportSurpriseRemovalInHibernation = query->caps->SupportSurpriseRemovalInHibernation !=
                                                    0;
     }
-    return kmt_answer(query, &caps, sizeof(caps));
+    return kmt_query_put(query, &caps, sizeof(caps));
 }
 
 static NTSTATUS caps_1_3(const struct kmt_query *query)
@@ -60,7 +67,7 @@ static NTSTATUS caps_1_3(const struct kmt_query *query)
         caps.IsHybridDiscreteGPU = query->caps->HybridDiscrete != 0;
         caps.SupportCrossAdapterResource = query->caps->MemoryManagementCaps.CrossAdapterResource;
     }
-    return kmt_answer(query, &caps, sizeof(caps));
+    return kmt_query_put(query, &caps, sizeof(caps));
 }
 
 static NTSTATUS caps_2_0(const struct kmt_query *query)
@@ -74,7 +81,7 @@ static NTSTATUS caps_2_0(const struct kmt_query *query)
         caps.IoMmuSupported = query->caps->MemoryManagementCaps.IoMmuSupported;
         caps.SupportSurpriseRemoval = query->caps->SupportSurpriseRemoval != 0;
     }
-    return kmt_answer(query, &caps, sizeof(caps));
+    return kmt_query_put(query, &caps, sizeof(caps));
 }
 
 /* KMT-091 to KMT-093: no hardware scheduling, flip queue, or native fence is on in this host. */
@@ -82,7 +89,7 @@ static NTSTATUS caps_empty(const struct kmt_query *query)
 {
     UINT none = 0;
 
-    return kmt_answer(query, &none, sizeof(none));
+    return kmt_query_put(query, &none, sizeof(none));
 }
 
 /* ---- what kind of adapter it is ---- */
@@ -105,14 +112,14 @@ static NTSTATUS adapter_type(const struct kmt_query *query)
     type.ComputeOnly = query->caps->MiscCaps.ComputeOnly;
     type.Prototype = is_prototype(query);
     type.RuntimePowerManagement = query->caps->SupportRuntimePowerManagement != 0;
-    return kmt_answer(query, &type, sizeof(type));
+    return kmt_query_put(query, &type, sizeof(type));
 }
 
 static NTSTATUS node_metadata(const struct kmt_query *query)
 {
     const DXGKARG_GETNODEMETADATA *metadata;
     D3DKMT_NODEMETADATA node;
-    NTSTATUS status = kmt_question(query, &node, sizeof(node));
+    NTSTATUS status = kmt_query_get(query, &node, sizeof(node));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -123,14 +130,14 @@ static NTSTATUS node_metadata(const struct kmt_query *query)
     if (!metadata)
         return STATUS_INVALID_PARAMETER; /* KMT-094 */
     node.NodeData = *metadata;
-    return kmt_answer(query, &node, sizeof(node));
+    return kmt_query_put(query, &node, sizeof(node));
 }
 
 static NTSTATUS gpu_mmu_caps(const struct kmt_query *query)
 {
     D3DKMT_QUERY_GPUMMU_CAPS answer;
     const DXGK_GPUMMUCAPS *mmu = port_adapter_mmu(query->adapter->port);
-    NTSTATUS status = kmt_question(query, &answer, sizeof(answer));
+    NTSTATUS status = kmt_query_get(query, &answer, sizeof(answer));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -143,7 +150,7 @@ static NTSTATUS gpu_mmu_caps(const struct kmt_query *query)
     answer.Caps.Flags.NoExecuteMemorySupported = mmu->NoExecuteMemorySupported;
     answer.Caps.Flags.CacheCoherentMemorySupported = mmu->CacheCoherentMemorySupported;
     answer.Caps.VirtualAddressBitCount = mmu->VirtualAddressBitCount;
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 static NTSTATUS virtual_address_info(const struct kmt_query *query)
@@ -153,7 +160,7 @@ static NTSTATUS virtual_address_info(const struct kmt_query *query)
     memset(&info, 0, sizeof(info));
     info.VirtualAddressFlags.VirtualAddressSupported =
         query->caps->MemoryManagementCaps.VirtualAddressingSupported; /* KMT-080 */
-    return kmt_answer(query, &info, sizeof(info));
+    return kmt_query_put(query, &info, sizeof(info));
 }
 
 static NTSTATUS cross_adapter_support(const struct kmt_query *query)
@@ -167,13 +174,13 @@ static NTSTATUS cross_adapter_support(const struct kmt_query *query)
                              : caps->CrossAdapterResourceTexture
                                  ? D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_TEXTURE
                                  : D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_COPY;
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 static NTSTATUS tracked_workload(const struct kmt_query *query)
 {
     D3DKMT_TRACKEDWORKLOAD_SUPPORT answer;
-    NTSTATUS status = kmt_question(query, &answer, sizeof(answer));
+    NTSTATUS status = kmt_query_get(query, &answer, sizeof(answer));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -186,7 +193,7 @@ static NTSTATUS tracked_workload(const struct kmt_query *query)
         if (node->EngineType == answer.EngineType && node->Flags.SupportTrackedWorkload)
             answer.Support = TRUE;
     }
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 NTSTATUS kmt_query_caps(const struct kmt_query *query)
@@ -195,7 +202,7 @@ NTSTATUS kmt_query_caps(const struct kmt_query *query)
     case KMTQAITYPE_DRIVERVERSION: {
         UINT version = driver_version(query->adapter);
 
-        return kmt_answer(query, &version, sizeof(version));
+        return kmt_query_put(query, &version, sizeof(version));
     }
     case KMTQAITYPE_WDDM_1_2_CAPS:
         return caps_1_2(query);

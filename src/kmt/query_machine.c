@@ -4,7 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/query_machine.h"
+#include "bus/bus.h"
+#include "kmt/adapter.h"
+#include "kmt/kmt.h"
+#include "kmt/process.h"
+#include "kmt/query_buffer.h"
+#include "port/record/adapter_info.h"
 #include "util/array.h"
 #include "vidmm/segment/segment_table.h"
 
@@ -25,7 +34,7 @@ static NTSTATUS segment_size(const struct kmt_query *query)
 
     memset(&info, 0, sizeof(info));
     vidmm_segment_sizes(port_adapter_vidmm(query->adapter->port), &info); /* KMT-069 */
-    return kmt_answer(query, &info, sizeof(info));
+    return kmt_query_put(query, &info, sizeof(info));
 }
 
 /* KMT-078: only a report. */
@@ -36,7 +45,7 @@ static NTSTATUS working_set(const struct kmt_query *query)
     memset(&info, 0, sizeof(info));
     info.Flags.UseDefault = 1;
     info.MaximumWorkingSetPercentile = 100;
-    return kmt_answer(query, &info, sizeof(info));
+    return kmt_query_put(query, &info, sizeof(info));
 }
 
 /* ---- bus ---- */
@@ -49,14 +58,14 @@ static NTSTATUS address(const struct kmt_query *query)
     for (struct port_adapter *p = port_adapter_first(query->adapter->process->kmt->port);
          p && p != query->adapter->port; p = port_adapter_next(p))
         answer.DeviceNumber++;
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 static NTSTATUS adapter_count(const struct kmt_query *query)
 {
     D3DKMT_PHYSICAL_ADAPTER_COUNT answer = {1}; /* KMT-095: there are no links */
 
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 static NTSTATUS device_ids(const struct kmt_query *query)
@@ -64,7 +73,7 @@ static NTSTATUS device_ids(const struct kmt_query *query)
     const struct dxgk_device_description *d = bus_device_description(
         port_adapter_bus_device(query->adapter->port));
     D3DKMT_QUERY_DEVICE_IDS answer;
-    NTSTATUS status = kmt_question(query, &answer, sizeof(answer));
+    NTSTATUS status = kmt_query_get(query, &answer, sizeof(answer));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -79,7 +88,7 @@ static NTSTATUS device_ids(const struct kmt_query *query)
         .RevisionID = d->revision,
         .BusType = 5, /* PCIBus of INTERFACE_TYPE */
     };
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 /* ---- identity ---- */
@@ -88,7 +97,7 @@ static NTSTATUS guid(const struct kmt_query *query)
 {
     GUID answer = port_adapter_guid(query->adapter->port);
 
-    return kmt_answer(query, &answer, sizeof(answer)); /* KMT-072 */
+    return kmt_query_put(query, &answer, sizeof(answer)); /* KMT-072 */
 }
 
 static NTSTATUS guid_text(const struct kmt_query *query)
@@ -103,7 +112,7 @@ static NTSTATUS guid_text(const struct kmt_query *query)
              g.Data4[4], g.Data4[5], g.Data4[6], g.Data4[7]);
     widen(answer.AdapterUniqueGUID, sizeof(answer.AdapterUniqueGUID) / sizeof(WCHAR),
           text); /* KMT-073 */
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 /* ---- texts ---- */
@@ -113,7 +122,7 @@ static NTSTATUS registry_info(const struct kmt_query *query)
 {
     static const D3DKMT_ADAPTERREGISTRYINFO empty;
 
-    return kmt_answer(query, &empty, sizeof(empty));
+    return kmt_query_put(query, &empty, sizeof(empty));
 }
 
 /* KMT-109: the client's buffer is as long as it likes; cut, and terminated. */
@@ -126,7 +135,7 @@ static NTSTATUS service_name(const struct kmt_query *query)
     widen(text, ARRAY_COUNT(text), port_adapter_name(query->adapter->port));
     while (text[length])
         length++;
-    return kmt_answer(query, text, (length + 1) * sizeof(WCHAR));
+    return kmt_query_put(query, text, (length + 1) * sizeof(WCHAR));
 }
 
 static NTSTATUS driver_description(const struct kmt_query *query)
@@ -135,14 +144,14 @@ static NTSTATUS driver_description(const struct kmt_query *query)
 
     if (query->bytes < sizeof(D3DKMT_DRIVER_DESCRIPTION))
         return STATUS_INVALID_PARAMETER;
-    return kmt_answer(query, &end, sizeof(end));
+    return kmt_query_put(query, &end, sizeof(end));
 }
 
 /* KMT-066: there is no list of user-mode drivers. */
 static NTSTATUS user_mode_driver(const struct kmt_query *query)
 {
     D3DKMT_UMDFILENAMEINFO info;
-    NTSTATUS status = kmt_question(query, &info, sizeof(info));
+    NTSTATUS status = kmt_query_get(query, &info, sizeof(info));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -160,14 +169,14 @@ static NTSTATUS file_version(const struct kmt_query *query)
 {
     LARGE_INTEGER none = {.QuadPart = 0}; /* KMT-106: an ELF image has none */
 
-    return kmt_answer(query, &none, sizeof(none));
+    return kmt_query_put(query, &none, sizeof(none));
 }
 
 static NTSTATUS answer_false(const struct kmt_query *query)
 {
     BOOL no = FALSE;
 
-    return kmt_answer(query, &no, sizeof(no));
+    return kmt_query_put(query, &no, sizeof(no));
 }
 
 static NTSTATUS block_list(const struct kmt_query *query)
@@ -175,14 +184,14 @@ static NTSTATUS block_list(const struct kmt_query *query)
     D3DKMT_BLOCKLIST_INFO answer;
 
     memset(&answer, 0, sizeof(answer)); /* KMT-111 */
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 static NTSTATUS paravirtualization(const struct kmt_query *query)
 {
     D3DKMT_PARAVIRTUALIZATION answer = {.SecureContainer = FALSE};
 
-    return kmt_answer(query, &answer, sizeof(answer));
+    return kmt_query_put(query, &answer, sizeof(answer));
 }
 
 NTSTATUS kmt_query_machine(const struct kmt_query *query)

@@ -4,9 +4,18 @@
  * holds. What values mean (capacities, modes of contexts, limits of private data) the scheduler
  * checks.
  */
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
 #include "ddi/client_handle.h"
-#include "kmt/kmt_private.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
+#include "kmt/handle.h"
+#include "util/alloc.h"
+#include "util/checked.h"
 #include "vidmm/residency/open_place.h"
+#include "vidsch/client.h"
 
 #define STACK_PRIVATE_BYTES 1024u
 
@@ -15,7 +24,7 @@ static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle
                               struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
-        context[i] = kmt_lookup(call, handle[i], DDI_CLIENT_CONTEXT);
+        context[i] = kmt_handle_lookup(call, handle[i], DDI_CLIENT_CONTEXT);
         if (!context[i])
             return STATUS_INVALID_PARAMETER;
     }
@@ -28,12 +37,12 @@ static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle
  * has. */
 static struct vidsch_context *context_to_render(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
-    struct vidsch_context *context = kmt_context_of(call, handle);
-    struct kmt_device *device = context ? NULL : kmt_device_of(call, handle);
+    struct vidsch_context *context = kmt_handle_context(call, handle);
+    struct kmt_device *device = context ? NULL : kmt_handle_device(call, handle);
 
     if (!device || !device->own)
         return context;
-    kmt_pin(call, device->own);
+    kmt_call_pin(call, device->own);
     return device->own;
 }
 
@@ -66,7 +75,8 @@ static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMIT
     const struct vidmm_device *device = vidsch_device_mm(vidsch_context_device(context));
 
     for (UINT i = 0; i < args->NumPrimaries; i++) {
-        struct vidmm_open *open = kmt_lookup(call, args->WrittenPrimaries[i], DDI_CLIENT_ALLOCATION);
+        struct vidmm_open *open = kmt_handle_lookup(call, args->WrittenPrimaries[i],
+                                                    DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device || !vidmm_open_on_residency_list(open))
             return STATUS_INVALID_PARAMETER;
@@ -105,8 +115,9 @@ static NTSTATUS submit_command(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     if (!data)
-        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize, &data);
-    else if (!kmt_get(data, args->pPrivateDriverData, args->PrivateDriverDataSize))
+        status = kmt_client_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize,
+                                         &data);
+    else if (!kmt_client_get(data, args->pPrivateDriverData, args->PrivateDriverDataSize))
         status = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, context);

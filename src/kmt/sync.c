@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with
  * them (KMT-384 to KMT-393). */
+#include <string.h>
+
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
 #include "kmt/sync.h"
 #include "ddi/client_handle.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/device.h"
 #include "kmt/event.h"
+#include "kmt/handle.h"
 #include "port/callbacks/cpu_event.h"
 #include "sim/machine.h"
-
-#include <string.h>
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "vidsch/client.h"
 
 /* ---- handles ---- */
 
@@ -47,7 +59,7 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     for (UINT i = 0; i < count; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of
          * them */
-        struct kmt_sync *sync = kmt_lookup(call, handles[i], DDI_CLIENT_SYNC);
+        struct kmt_sync *sync = kmt_handle_lookup(call, handles[i], DDI_CLIENT_SYNC);
 
         if (!sync)
             return STATUS_INVALID_PARAMETER;
@@ -63,7 +75,8 @@ NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *us
 {
     D3DKMT_HANDLE handles[KMT_MAX_OBJECTS];
 
-    if (count == 0 || count > KMT_MAX_OBJECTS || !kmt_get(handles, user, count * sizeof(*handles)))
+    if (count == 0 || count > KMT_MAX_OBJECTS ||
+        !kmt_client_get(handles, user, count * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER; /* KMT-371 */
     return kmt_sync_list_get(call, handles, count, list);
 }
@@ -125,7 +138,7 @@ static NTSTATUS create_object2(struct kmt_call *call, void *arguments)
 
     if (args->Info.Flags.Reserved || args->Info.Flags.Reserved0)
         return STATUS_INVALID_PARAMETER;
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER; /* KMT-335 */
     if (args->Info.Type == D3DDDI_MONITORED_FENCE && !kmt_adapter_is_2x(device->adapter))
@@ -147,18 +160,18 @@ static NTSTATUS create_object(struct kmt_call *call, void *arguments)
     } else {
         return STATUS_INVALID_PARAMETER; /* KMT-332 */
     }
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     return device ? make(device, &info, &args->hSyncObject) : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *args = arguments;
-    struct kmt_sync *sync = kmt_lookup(call, args->hSyncObject, DDI_CLIENT_SYNC);
+    struct kmt_sync *sync = kmt_handle_lookup(call, args->hSyncObject, DDI_CLIENT_SYNC);
 
     if (!sync || sync->queue)
         return STATUS_INVALID_PARAMETER; /* GPUVA-070 */
-    kmt_pin(call, sync->device);
+    kmt_call_pin(call, sync->device);
     kmt_sync_remove(sync);
     return STATUS_SUCCESS;
 }
@@ -167,8 +180,8 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 
 static NTSTATUS copy_values(const UINT64 *user, UINT count, UINT64 *values)
 {
-    return kmt_get(values, user, count * sizeof(*values)) ? STATUS_SUCCESS
-                                                          : STATUS_INVALID_PARAMETER;
+    return kmt_client_get(values, user, count * sizeof(*values)) ? STATUS_SUCCESS
+                                                                 : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS wait_async(struct kmt_sync_list *list, const UINT64 *values, bool any, HANDLE handle)
@@ -197,8 +210,8 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
     status = copy_values(args->FenceValueArray, args->ObjectCount, values);
     if (!NT_SUCCESS(status))
         return status;
-    device = kmt_lookup(call, args->hDevice,
-                        DDI_CLIENT_DEVICE); /* not pinned: its end ends the wait */
+    device = kmt_handle_lookup(call, args->hDevice,
+                               DDI_CLIENT_DEVICE); /* not pinned: its end ends the wait */
     if (!device)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
@@ -231,7 +244,7 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
     status = copy_values(args->FenceValueArray, args->ObjectCount, values);
     if (!NT_SUCCESS(status))
         return status;
-    device = kmt_device_of(call, args->hDevice);
+    device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);

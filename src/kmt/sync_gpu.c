@@ -7,11 +7,19 @@
  * D3DDDI_FENCE has one in the structure and stands alone in its list; mutexes, semaphores and
  * notifications have none (KMT-378, KMT-380).
  */
-#include <string.h>
+#include <ntddk.h>
+#include <d3dkmthk.h>
 
 #include "ddi/client_handle.h"
+#include "kmt/adapter.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/context.h"
+#include "kmt/device.h"
 #include "kmt/event.h"
+#include "kmt/handle.h"
 #include "kmt/sync.h"
+#include "vidsch/client.h"
 
 /* Do the bytes of a union behind the member in use hold zero (KMT-382)? */
 static bool rest_is_zero(const UINT64 *reserved, size_t count, size_t used)
@@ -41,8 +49,9 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
         return STATUS_INVALID_PARAMETER; /* KMT-381 */
     if (list->monitored || (has_fence(list) && !single)) {
         *values = storage;
-        return kmt_get(storage, array, list->count * sizeof(*storage)) ? STATUS_SUCCESS
-                                                                       : STATUS_INVALID_PARAMETER;
+        return kmt_client_get(storage, array, list->count * sizeof(*storage))
+                   ? STATUS_SUCCESS
+                   : STATUS_INVALID_PARAMETER;
     }
     if (has_fence(list)) {
         if (list->count != 1 || !single)
@@ -80,7 +89,7 @@ static NTSTATUS check_2x(const struct kmt_sync_list *list)
 static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU *args = arguments;
-    struct vidsch_context *context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
     const UINT64 *values;
@@ -100,7 +109,7 @@ static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
 static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle,
                          const D3DKMT_HANDLE *handles, UINT count, const UINT64 *single)
 {
-    struct vidsch_context *context = kmt_lookup(call, handle, DDI_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_handle_lookup(call, handle, DDI_CLIENT_CONTEXT);
     struct kmt_sync_list list;
     const UINT64 *values;
     NTSTATUS status;
@@ -133,7 +142,7 @@ static NTSTATUS wait_2(struct kmt_call *call, void *arguments)
 static NTSTATUS signal_from_gpu(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU *args = arguments;
-    struct vidsch_context *context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     D3DDDICB_SIGNALFLAGS none = {0};
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
@@ -155,7 +164,7 @@ static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *
                               struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
-        context[i] = kmt_lookup(call, handles[i], DDI_CLIENT_CONTEXT);
+        context[i] = kmt_handle_lookup(call, handles[i], DDI_CLIENT_CONTEXT);
         if (!context[i])
             return STATUS_INVALID_PARAMETER;
     }
@@ -201,8 +210,8 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
     if (args->BroadcastContextCount == 0 ||
         args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
         return STATUS_INVALID_PARAMETER; /* KMT-380 */
-    if (!kmt_get(handles, args->BroadcastContextArray,
-                 args->BroadcastContextCount * sizeof(*handles)))
+    if (!kmt_client_get(handles, args->BroadcastContextArray,
+                        args->BroadcastContextCount * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER;
     status = find_contexts(call, handles, args->BroadcastContextCount, context);
     if (NT_SUCCESS(status) && (args->ObjectCount || !args->Flags.EnqueueCpuEvent))
@@ -235,7 +244,7 @@ static NTSTATUS signal_1(struct kmt_call *call, void *arguments)
     others.SignalAtSubmission = 0;
     if (others.Value || args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS)
         return STATUS_INVALID_PARAMETER; /* KMT-368 */
-    context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
+    context = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     if (!context)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);

@@ -7,7 +7,8 @@
  * Written by tools/gen_unsupported.py; a function that another file of this folder defines leaves
  * this one when it runs again.
  */
-#include "kmt/kmt_private.h"
+#include <ntddk.h>
+#include <d3dkmthk.h>
 
 #define UNSUPPORTED(function, type)       \
     NTSTATUS APIENTRY function(type args) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Client processes of the adapter of the probe; client.h says how they are used. */
 #include "kmt/kmt.h"
+#include "kmt/process.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
 #include "port/support/client.h"

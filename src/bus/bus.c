@@ -4,13 +4,20 @@
  *
  * A device is a model (dxgkhost/device.h) plus what a PCI function has on this side of the wire:
  * BARs with bus addresses (bus.c), configuration space (config.c), memory files behind its memory
- * BARs (memory.c), DMA through an IOMMU domain (dma.c), interrupt messages and timers
- * (services.c). The kernel reaches BARs through windows (window.c); an access to a register window
+ * BARs (memory.c), DMA through an IOMMU domain (dma.c), interrupt messages (services.c) and timers
+ * (timers.c). The kernel reaches BARs through windows (window.c); an access to a register window
  * becomes a call of the model, an access to a memory window is plain.
  */
-#include "bus/bus_private.h"
-
+#include "bus/bus.h"
+#include "bus/bus_record.h"
+#include "bus/device.h"
+#include "bus/device_record.h"
+#include "bus/window.h"
+#include "iommu/pasid.h"
+#include "ram/ram.h"
 #include "sim/slot.h"
+#include "util/alloc.h"
+#include "util/list.h"
 
 static struct sim_slot bus_slot;
 SIM_SLOT_CLAIM(bus_slot)
@@ -53,6 +60,16 @@ struct bus *bus_current(void)
 struct ram *bus_ram(struct bus *bus)
 {
     return bus->ram;
+}
+
+struct iommu_pasids *bus_pasids(struct bus *bus)
+{
+    return &bus->pasids;
+}
+
+struct bus *bus_of_device(struct bus_device *device)
+{
+    return device->bus;
 }
 
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)

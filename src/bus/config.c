@@ -9,7 +9,9 @@
  */
 #include <string.h>
 
-#include "bus/bus_private.h"
+#include "bus/config.h"
+#include "bus/device_record.h"
+#include "bus/reset.h"
 
 enum {
     CONFIG_VENDOR = 0x00,

@@ -6,10 +6,22 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "bus/bus_private.h"
+#include "bus/device.h"
+#include "bus/bus_record.h"
+#include "bus/config.h"
+#include "bus/device_record.h"
+#include "bus/ports.h"
+#include "bus/services.h"
+#include "bus/timers.h"
+#include "bus/window.h"
+#include "ram/file.h"
+#include "ram/ram.h"
 #include "sim/interrupt.h"
+#include "trace/trace.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/explain.h"
+#include "util/list.h"
 
 #define BUS_TOP          ((uint64_t)1 << 52) /* x64 physical addresses */
 #define BUS_MAX_MESSAGES 32u
@@ -122,7 +134,7 @@ static bool place_bars(struct bus_device *device, struct bus_refusal *refusal)
             return false;
         }
     }
-    if (!bus_place_ports(device)) {
+    if (!bus_ports_place(device)) {
         util_explain(refusal->text, sizeof(refusal->text), "%s: no ports left", device->model->name);
         return false;
     }
@@ -300,20 +312,6 @@ void bus_device_remove(struct bus_device *device)
     dispose(device);
     if (library)
         dlclose(library);
-}
-
-void bus_device_reset(struct bus_device *device)
-{
-    if (device->unplugged)
-        return;
-    bus_timers_cancel(device);
-    device->model->reset(device->state);
-}
-
-void bus_device_unplug(struct bus_device *device)
-{
-    device->unplugged = true;
-    bus_timers_cancel(device);
 }
 
 const struct dxgk_device_description *bus_device_description(const struct bus_device *device)

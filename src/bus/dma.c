@@ -14,8 +14,16 @@
  */
 #include <string.h>
 
-#include "bus/bus_private.h"
+#include "bus/dma.h"
+#include "bus/bus_record.h"
+#include "bus/config.h"
+#include "bus/device_record.h"
+#include "iommu/iommu.h"
+#include "iommu/pasid.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
+#include "trace/trace.h"
+#include "util/address.h"
 
 /* A part of an access: the bytes behind it, or that they are refused. */
 struct run {
@@ -330,16 +338,6 @@ bool bus_dma_pasid(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_a
 }
 
 /* ---- for the host ---- */
-
-struct iommu_pasids *bus_pasids(struct bus *bus)
-{
-    return &bus->pasids;
-}
-
-struct bus *bus_of_device(struct bus_device *device)
-{
-    return device->bus;
-}
 
 enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory: one sparse memory file a piece, mapped once. */
-#include "bus/bus_private.h"
+#include "bus/memory.h"
+#include "bus/device_record.h"
 
 int bus_device_memory_file(const struct bus_device *device, unsigned bar)
 {

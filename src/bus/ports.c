@@ -3,14 +3,20 @@
  * I/O ports: 65,536 of them, a space of their own. Devices get theirs from 0x1000 on, above what a
  * PC has always used for itself, each range aligned to its size.
  */
-#include "bus/bus_private.h"
+#include "bus/ports.h"
+#include "bus/bus_record.h"
+#include "bus/config.h"
+#include "bus/device_record.h"
+#include "bus/timers.h"
 #include "sim/point.h"
+#include "util/address.h"
 #include "util/checked.h"
+#include "util/list.h"
 
 #define FIRST_PORT 0x1000u
 #define PORTS      0x10000u
 
-bool bus_place_ports(struct bus_device *device)
+bool bus_ports_place(struct bus_device *device)
 {
     uint32_t next = device->bus->next_port ? device->bus->next_port : FIRST_PORT;
 

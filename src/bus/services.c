@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a device model may ask of the host: time, interrupts, timers, memory, marks in the trace;
- * DMA is in dma.c.
+ * What a device model may ask of the host: time, interrupts, memory, marks in the trace; timers are
+ * in timers.c, DMA is in dma.c.
  */
 #include <stdio.h>
 
-#include "bus/bus_private.h"
-#include "sim/event.h"
+#include "bus/services.h"
+#include "bus/device_record.h"
+#include "bus/dma.h"
+#include "bus/memory.h"
+#include "bus/timers.h"
 #include "sim/interrupt.h"
 #include "sim/machine.h"
+#include "trace/trace.h"
 
 static uint64_t service_now(void *host)
 {
@@ -17,7 +21,7 @@ static uint64_t service_now(void *host)
 }
 
 /* A message is a write to the bus: a device that is cut off from it cannot interrupt. */
-void bus_service_interrupt(void *host, uint32_t message)
+static void service_interrupt(void *host, uint32_t message)
 {
     struct bus_device *device = host;
 
@@ -28,69 +32,14 @@ void bus_service_interrupt(void *host, uint32_t message)
     sim_interrupt_raise(&device->interrupt[message]);
 }
 
-static void timer_fire(struct sim_event *event)
-{
-    struct bus_timer *timer = CONTAINER(event, struct bus_timer, event);
-    struct bus_device *device = timer->device;
-
-    bus_timers_retry(device);
-    device->model->timer(device->state, (unsigned)(timer - device->timer));
-}
-
-void bus_timers_init(struct bus_device *device)
-{
-    for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++) {
-        device->timer[i].device = device;
-        device->timer[i].event.fire = timer_fire;
-    }
-}
-
-void bus_timers_cancel(struct bus_device *device)
-{
-    for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++) {
-        sim_event_cancel(&device->timer[i].event);
-        device->timer[i].lost = false;
-    }
-    device->timers_lost = false;
-}
-
-static void arm(struct bus_timer *timer)
-{
-    timer->lost = !sim_event_arm(&timer->event, timer->due);
-    if (timer->lost)
-        timer->device->timers_lost = true;
-}
-
-void bus_timers_retry(struct bus_device *device)
-{
-    if (!device->timers_lost)
-        return;
-    device->timers_lost = false;
-    for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++) {
-        if (device->timer[i].lost)
-            arm(&device->timer[i]);
-    }
-}
-
 static void service_timer_arm(void *host, unsigned timer, uint64_t delay)
 {
-    struct bus_device *device = host;
-    uint64_t now = sim_now();
-
-    if (timer >= DXGK_DEVICE_TIMERS || device->unplugged)
-        return;
-    device->timer[timer].due = delay < SIM_FOREVER - now ? now + delay : SIM_FOREVER;
-    arm(&device->timer[timer]);
+    bus_timers_arm(host, timer, delay);
 }
 
 static void service_timer_disarm(void *host, unsigned timer)
 {
-    struct bus_device *device = host;
-
-    if (timer >= DXGK_DEVICE_TIMERS)
-        return;
-    sim_event_cancel(&device->timer[timer].event);
-    device->timer[timer].lost = false;
+    bus_timers_disarm(host, timer);
 }
 
 static void *service_memory(void *host, unsigned bar)
@@ -144,7 +93,7 @@ const struct dxgk_device_services bus_services = {
     .dma_read = bus_dma_read,
     .dma_write = bus_dma_write,
     .dma_window = bus_dma_window,
-    .interrupt = bus_service_interrupt,
+    .interrupt = service_interrupt,
     .timer_arm = service_timer_arm,
     .timer_disarm = service_timer_disarm,
     .memory = service_memory,

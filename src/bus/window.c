@@ -17,10 +17,40 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "bus/bus_private.h"
+#include "bus/window.h"
+#include "bus/bus_record.h"
+#include "bus/config.h"
+#include "bus/device_record.h"
+#include "bus/timers.h"
+#include "ram/ram.h"
 #include "sim/point.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/span_tree.h"
 
-#define REGISTER_MAP_BYTES (BUS_REGISTER_PAGES * sizeof(struct bus_mapping *))
+/* Address space of the kernel set aside for windows: reserved; that of registers is never
+ * backed. */
+#define REGISTER_PAGES ((uint64_t)1 << 18)
+#define MEMORY_PAGES   ((uint64_t)1 << 28)
+
+#define REGISTER_MAP_BYTES (REGISTER_PAGES * sizeof(struct bus_mapping *))
+
+/* A mapping of BAR bytes for the kernel. */
+struct bus_mapping {
+    struct bus_device *device;
+    unsigned bar;
+    uint64_t offset; /* of the first byte in the BAR */
+    uint64_t bytes;
+    uint8_t *address;           /* of the first byte */
+    struct bus_arena *arena;    /* NULL: not placed */
+    uint8_t *start;             /* of the first page */
+    uint64_t first_page, pages; /* in the arena */
+    enum ram_cache cache;
+    struct span_node span; /* in bus.memory_windows; 0 pages: not there */
+};
 
 static void *reserve(size_t bytes, int protection)
 {
@@ -51,8 +81,8 @@ bool bus_window_init(struct bus *bus)
     hash_init(&bus->mappings);
     bus->register_map = reserve(REGISTER_MAP_BYTES, PROT_READ | PROT_WRITE);
     /* Both are tried, so that both can be finished. */
-    if ((int)arena_init(&bus->registers, BUS_REGISTER_PAGES) &
-            (int)arena_init(&bus->memory, BUS_MEMORY_PAGES) &&
+    if ((int)arena_init(&bus->registers, REGISTER_PAGES) &
+            (int)arena_init(&bus->memory, MEMORY_PAGES) &&
         bus->register_map)
         return true;
     bus_window_finish(bus);
@@ -364,13 +394,13 @@ bool bus_physical(const struct bus *bus, const volatile void *address, struct ph
 
 bool bus_register_space(const struct bus *bus, const volatile void *address)
 {
-    return (uintptr_t)address - (uintptr_t)bus->registers.base < BUS_REGISTER_PAGES * PAGE_BYTES;
+    return (uintptr_t)address - (uintptr_t)bus->registers.base < REGISTER_PAGES * PAGE_BYTES;
 }
 
 bool bus_window_space(const struct bus *bus, const volatile void *address)
 {
     return bus_register_space(bus, address) ||
-           (uintptr_t)address - (uintptr_t)bus->memory.base < BUS_MEMORY_PAGES * PAGE_BYTES;
+           (uintptr_t)address - (uintptr_t)bus->memory.base < MEMORY_PAGES * PAGE_BYTES;
 }
 
 bool bus_describe(const struct bus *bus, struct phys_addr address, char *text, size_t bytes)

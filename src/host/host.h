@@ -4,10 +4,6 @@
 #define DXGK_HOST_H
 
 #include "dxgkhost/dxgkhost.h"
-
-#include <ntddk.h>
-
-#include "bus/bus.h"
 #include "kmt/kmt.h"
 #include "loader/loader.h"
 #include "ram/ram.h"
@@ -16,6 +12,8 @@
 #include "verify/verify.h"
 #include "vidmm/record/vidmm_config.h"
 #include "vidsch/vidsch.h"
+
+#include <ntddk.h>
 
 struct nt_image;
 struct nt_process;

@@ -9,17 +9,14 @@
  * nevertheless, for what they hold that is not on it: memory files and mappings, device models,
  * images of drivers.
  */
-#include "host/host.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
+#include "host/host.h"
 #include "nt/base/config.h"
 #include "nt/nt.h"
-#include "port/record/config.h"
 #include "port/port.h"
+#include "port/record/config.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/slot.h"
@@ -27,6 +24,10 @@
 #include "util/explain.h"
 #include "x64/exceptions/exception.h"
 #include "x64/x64.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define WAITS_INDENT 10 /* columns before a line of who waits for what */
 #define MIN_RAM      ((uint64_t)64 << 20)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a machine can be asked: severities, statistics, violations, the trace. */
+#include "bus/device.h"
+#include "bus/dma.h"
 #include "host/host.h"
-#include "port/record/adapter_info.h"
 #include "port/port.h"
+#include "port/record/adapter_info.h"
 #include "report/memory.h"
 #include "sim/machine.h"
 #include "vidmm/vidmm.h"

@@ -8,7 +8,7 @@
 #include <d3dkmthk.h>
 
 #include "kmt/query_machine.h"
-#include "bus/bus.h"
+#include "bus/device.h"
 #include "kmt/adapter.h"
 #include "kmt/kmt.h"
 #include "kmt/process.h"

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "port/adapter.h"
-#include "bus/bus.h"
+#include "bus/dma.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
 #include "ddi/loan.h"
-#include "nt/io/device_object.h"
 #include "nt/cm/registry.h"
+#include "nt/io/device_object.h"
+#include "port/callbacks/services.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/running/domain.h"
@@ -17,7 +18,6 @@
 #include "port/running/managers.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
-#include "port/callbacks/services.h"
 #include "port/start.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"

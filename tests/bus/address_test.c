@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses and ports that the bus gives to devices. */
+#include "bus/bus.h"
+#include "bus/config.h"
+#include "bus/device.h"
+#include "bus/ports.h"
+#include "bus/reset.h"
+#include "bus/window.h"
 #include "support/check_rule.h"
+#include "support/probe_rig.h"
 
 #include <string.h>
-
-#include "bus/bus.h"
-#include "support/probe_rig.h"
 
 TEST_WITH(bus, bars_stand_above_ram_and_apart)
 {

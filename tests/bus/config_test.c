@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration space. */
+#include "bus/config.h"
+#include "bus/device.h"
 #include "support/check_rule.h"
-
-#include "bus/bus.h"
 #include "support/probe_rig.h"
+#include "util/address.h"
 
 static uint32_t config(struct bus_device *device, uint32_t offset, unsigned bytes)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices come and go: what the bus refuses, and what it leaves behind. */
+#include "bus/device.h"
+#include "bus/reset.h"
+#include "sim/machine.h"
 #include "support/check_rule.h"
+#include "support/probe_rig.h"
+#include "util/address.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "bus/bus.h"
-#include "sim/machine.h"
-#include "support/probe_rig.h"
 
 static void refused_with(const char *part)
 {

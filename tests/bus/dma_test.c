@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Bus mastering: through a domain, without one, past holes, and for whom. */
+#include "bus/config.h"
+#include "bus/device.h"
+#include "bus/dma.h"
+#include "iommu/iommu.h"
 #include "support/check_rule.h"
+#include "support/probe_rig.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "bus/bus.h"
-#include "iommu/iommu.h"
-#include "support/probe_rig.h"
 
 static unsigned faults;
 static struct iommu_fault last_fault;

@@ -4,13 +4,13 @@
  * keeps its own idea of what is mapped and a copy of all RAM: what the device reads, and what became of every byte, must follow
  * from them. DXGK_LONG=1: all of the million; otherwise a tenth.
  */
+#include "bus/dma.h"
 #include "bus/support/dma_rig.h"
 #include "support/check_rule.h"
+#include "util/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "util/rng.h"
 
 enum { RAM_PAGES = 4096, LOGICAL_PAGES = 1 << 14, RUNS = 200, LONGEST = 3 * 4096 };
 

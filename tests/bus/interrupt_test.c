@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages and timers of devices. */
-#include "support/check_rule.h"
-
-#include <string.h>
-
-#include "bus/bus.h"
+#include "bus/device.h"
+#include "bus/dma.h"
+#include "bus/reset.h"
+#include "bus/window.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
+#include "support/check_rule.h"
 #include "support/probe_rig.h"
+
+#include <string.h>
 
 static unsigned served[3];
 

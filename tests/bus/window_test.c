@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Mappings of BARs for the processor, registers and memory. */
-#include "support/check_rule.h"
-
-#include <string.h>
-#include <unistd.h>
-
-#include "bus/bus.h"
+#include "bus/config.h"
+#include "bus/device.h"
+#include "bus/dma.h"
+#include "bus/memory.h"
+#include "bus/reset.h"
+#include "bus/window.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/sim.h"
+#include "support/check_rule.h"
 #include "support/probe_rig.h"
+
+#include <string.h>
+#include <unistd.h>
 
 TEST_WITH(bus, register_windows_reach_the_model)
 {

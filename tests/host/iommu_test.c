@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference driver and its GPU behind the IOMMU: work in each mode that isolates, a switch under load, and what it costs. */
-#include "host/support/refgpu_client.h"
-
+#include "bus/dma.h"
 #include "host/host.h"
+#include "host/support/refgpu_client.h"
 #include "port/record/adapter_info.h"
-#include "port/running/isolate.h"
 #include "port/record/machine.h"
+#include "port/running/isolate.h"
 #include "sim/machine.h"
 
 #define BYTES 65536u

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A driver without contexts, from the client's side: work for the device itself, and for contexts that only the host knows; and
  * losses of power with physical addresses, for a driver with contexts, too. */
-#include "host/support/machine.h"
-
+#include "../examples/blitter/blitter_hw.h"
+#include "bus/window.h"
 #include "host/host.h"
+#include "host/support/machine.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "sim/machine.h"
-
-#include "../examples/blitter/blitter_hw.h"
 
 #define BYTES 65536u
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The IRQL: raising and lowering, and what waits for a low level. */
-#include "support/harness.h"
+#include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/point.h"
+#include "support/harness.h"
 
 static KIRQL seen_irql;
 

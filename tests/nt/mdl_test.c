@@ -2,9 +2,10 @@
 /* MDLs: building them, locking and mapping their pages, parts of them, pages of their own. */
 #include "nt/io/image_life.h"
 #include "nt/mm/mdl.h"
-#include "support/harness.h"
+#include "ram/ram.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
+#include "support/harness.h"
 
 static void *pool(POOL_TYPE type, SIZE_T bytes)
 {

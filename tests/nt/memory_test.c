@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Client memory and its probes, contiguous memory, physical addresses, device memory, registers. */
+#include "bus/device.h"
+#include "bus/memory.h"
+#include "bus/window.h"
 #include "nt/io/image_life.h"
 #include "nt/ps/process.h"
 #include "support/harness.h"

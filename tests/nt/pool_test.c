@@ -4,12 +4,13 @@
 #include "nt/io/image_life.h"
 #include "nt/mm/pool.h"
 #include "nt/mm/pool_special.h"
-#include "support/harness.h"
-
+#include "ram/ram.h"
 #include "sim/fault.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "sim/stop.h"
+#include "support/harness.h"
+#include "util/address.h"
 
 static void *allocate(POOL_TYPE type, SIZE_T bytes)
 {

@@ -4,11 +4,14 @@
  * second, the third, ... request for memory failing until it comes through: nothing may crash, leak
  * or be reported on the way.
  */
+#include "bus/device.h"
 #include "nt/io/device_object.h"
 #include "nt/io/image_life.h"
-#include "support/harness.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
+#include "support/harness.h"
 #include "support/test_device.h"
+#include "util/address.h"
 
 static struct bus_device *device;
 static DEVICE_OBJECT pdo;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the callbacks tell of the device and let a driver reach: information, spaces, mappings, presence, firmware. */
+#include "bus/device.h"
+#include "bus/window.h"
 #include "nt/cm/registry.h"
 #include "port/support/probe.h"
 #include "sim/irql.h"

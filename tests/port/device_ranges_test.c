@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of the device that drivers map for the CPU. */
+#include "bus/window.h"
 #include "port/support/memory_calls.h"
 
 static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IOMMUFlags, secure virtual machines, the window of exclusive access, and when the IOMMU fails. */
+#include "bus/dma.h"
 #include "nt/cm/registry.h"
 #include "port/support/admission.h"
 #include "sim/sim.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each allocation of the host fails in turn while a driver is registered, started and stopped. */
+#include "bus/window.h"
 #include "port/support/probe.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The IoMmu model: a device that goes by the address spaces of processes. */
+#include "bus/bus.h"
+#include "iommu/pasid.h"
 #include "nt/ps/process.h"
 #include "port/support/admission.h"
 #include "sim/machine.h"

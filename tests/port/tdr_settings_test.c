@@ -2,8 +2,8 @@
 /* The settings of timeout detection, as the registry has them when an adapter starts. */
 #include "bus/bus.h"
 #include "nt/base/config.h"
-#include "nt/nt.h"
 #include "nt/cm/registry.h"
+#include "nt/nt.h"
 #include "port/running/tdr_settings.h"
 #include "sim/sim.h"
 #include "support/check_rule.h"

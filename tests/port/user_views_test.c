@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode through a started adapter: only while their process is current can they be touched. */
+#include "bus/ports.h"
+#include "bus/window.h"
 #include "nt/base/current.h"
-#include "nt/ps/process.h"
 #include "nt/mm/user_range.h"
+#include "nt/ps/process.h"
 #include "port/support/user_views.h"
 #include "sim/fault.h"
 #include "sim/thread.h"

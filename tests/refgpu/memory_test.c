@@ -2,10 +2,9 @@
 /* Address translation: page tables, TLB, aperture, bus window; and what the engines report when
  * it fails. */
 #include "support/check_rule.h"
+#include "support/fake_machine.h"
 
 #include <string.h>
-
-#include "support/fake_machine.h"
 
 #define VA (FAKE_VA + 0x40000000ull)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "bus/device.h"
 #include "support/inert_device.h"
 
 #include <inttypes.h>

@@ -6,7 +6,12 @@
 #ifndef DXGK_TESTS_INERT_DEVICE_H
 #define DXGK_TESTS_INERT_DEVICE_H
 
-#include "bus/bus.h"
+#include "bus/bus_record.h"
+#include "bus/device_record.h"
+#include "dxgkhost/device.h"
+
+struct dxgk_device_config;
+struct dxgk_device_description;
 
 #define INERT_DEVICE_REGISTERS 8192u
 #define INERT_DEVICE_DMA_BITS  40u /* that it can put on the bus */

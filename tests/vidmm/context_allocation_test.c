@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Context allocations: who may have them, where they are, when they are initialised and freed. */
-#include "support/gva_context.h"
-
+#include "bus/memory.h"
 #include "sim/machine.h"
+#include "support/gva_context.h"
 
 #define INIT DXGK_OPERATION_INIT_CONTEXT_RESOURCE
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Updates of context allocations, and callbacks from within the driver's own calls. */
+#include "bus/memory.h"
 #include "support/gva_context.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Lock2 and Unlock2: what the CPU sees, where, and that it goes on seeing it. */
-#include "support/mm_rig.h"
-#include "support/mm_requests.h"
-
+#include "bus/memory.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The paging process, and what is left of page tables after a process and after a reset. */
+#include "bus/memory.h"
 #include "nt/ps/process.h"
+#include "sim/machine.h"
 #include "support/gva_rig.h"
 
 #include <string.h>
-
-#include "sim/machine.h"
 
 #define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Device registers through pointers: every width, form and register; what the device sees, what the code gets. */
-#include "x64/support/rig.h"
-
+#include "bus/device.h"
+#include "bus/window.h"
 #include "nt/mm/retired_view.h"
+#include "x64/support/rig.h"
 
 #define AT(type, offset) (*(volatile type *)(rig.registers + (offset)))
 

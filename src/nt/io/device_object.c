@@ -8,14 +8,14 @@
 #include <strings.h>
 
 #include "nt/io/device_object.h"
-#include "bus/bus.h"
-#include "nt/ke/enter.h"
+#include "bus/device.h"
 #include "nt/base/export.h"
-#include "nt/ob/handle.h"
-#include "nt/ke/level.h"
-#include "nt/ob/object.h"
-#include "nt/cm/registry_key.h"
 #include "nt/base/state.h"
+#include "nt/cm/registry_key.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/ob/handle.h"
+#include "nt/ob/object.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 

@@ -5,11 +5,12 @@
  */
 #include <string.h>
 
-#include "bus/bus.h"
-#include "nt/ke/enter.h"
+#include "bus/ports.h"
+#include "bus/window.h"
 #include "nt/base/export.h"
-#include "nt/mm/retired_view.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/mm/retired_view.h"
 #include "nt/mm/user_range.h"
 #include "sim/point.h"
 #include "verify/verify.h"

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "port/callbacks/device_callbacks.h"
-#include "bus/bus.h"
-#include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
+#include "bus/config.h"
+#include "bus/device.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/exclude.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
 #include "ram/ram.h"
 #include "sim/irql.h"
 

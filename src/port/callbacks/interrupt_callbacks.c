@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
  * (THREAD-050 to THREAD-070). */
-#include "nt/ke/level.h"
 #include "port/callbacks/interrupt_callbacks.h"
-#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
+#include "nt/ke/level.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"

@@ -2,15 +2,17 @@
 /* Ranges of the device that its driver has mapped (LIFE-096 to LIFE-101). */
 #include <string.h>
 
-#include "nt/mm/address.h"
-#include "nt/base/current.h"
-#include "nt/mm/user_range.h"
 #include "port/callbacks/maps.h"
-#include "bus/bus.h"
-#include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
+#include "bus/device.h"
+#include "bus/ports.h"
+#include "bus/window.h"
+#include "nt/base/current.h"
+#include "nt/mm/address.h"
+#include "nt/mm/user_range.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/physical.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
 #include "util/checked.h"

@@ -3,12 +3,12 @@
  * know. */
 #include <stdio.h>
 
+#include "port/callbacks/physical.h"
+#include "bus/window.h"
+#include "ddi/ddi.h"
 #include "nt/mm/mdl.h"
 #include "nt/mm/retired_view.h"
 #include "nt/mm/user_range.h"
-#include "port/callbacks/physical.h"
-#include "bus/bus.h"
-#include "ddi/ddi.h"
 #include "physmem/physical_memory.h"
 #include "port/record/boundary.h"
 #include "port/record/machine.h"

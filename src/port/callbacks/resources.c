@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The translated resource list, made of the device's BARs and messages (LIFE-089 to LIFE-091). */
 #include "port/callbacks/resources.h"
-#include "bus/bus.h"
+#include "bus/device.h"
+#include "bus/ports.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "sim/irql.h"

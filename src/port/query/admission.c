@@ -2,11 +2,11 @@
 /* Admission: whether what DXGK_DRIVERCAPS says agrees with itself, the entry points and the
  * machine. */
 #include "port/query/admission.h"
-#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
+#include "port/query/compute.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/query/compute.h"
 #include "port/record/entries.h"
 #include "port/record/refuse.h"
 #include "port/record/versions.h"

@@ -2,8 +2,8 @@
 /* What others ask of an adapter, and who holds its record. */
 #include <string.h>
 
-#include "nt/cm/registry.h"
 #include "port/record/adapter_info.h"
+#include "nt/cm/registry.h"
 #include "port/record/adapter_record.h"
 #include "sim/machine.h"
 #include "util/alloc.h"

@@ -12,7 +12,6 @@
 #include <dispmprt.h>
 #include <dxgk_wddm3_2.h>
 
-#include "bus/bus.h"
 #include "iommu/iommu.h"
 #include "port/record/answers.h"
 #include "vidsch/vidsch.h"

@@ -14,14 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/cm/registry.h"
 #include "port/running/domain.h"
-#include "bus/bus.h"
+#include "bus/device.h"
+#include "bus/dma.h"
+#include "nt/cm/registry.h"
 #include "physmem/physical_adapter.h"
+#include "port/query/reserved_ranges.h"
 #include "port/record/adapter_record.h"
 #include "sim/assert.h"
 #include "port/record/refuse.h"
-#include "port/query/reserved_ranges.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
 

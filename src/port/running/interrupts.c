@@ -9,7 +9,7 @@
  *       if an interrupt was notified, it owes a NotifyDpc
  */
 #include "port/running/interrupts.h"
-#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"

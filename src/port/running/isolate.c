@@ -17,13 +17,13 @@
 #include <string.h>
 
 #include "port/running/isolate.h"
-#include "bus/bus.h"
+#include "bus/dma.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
+#include "port/record/port_assert.h"
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
-#include "port/record/port_assert.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
 #include "vidsch/vidsch.h"

@@ -14,9 +14,9 @@
 #include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/checked.h"
+#include "vidmm/record/vidmm_config.h"
 #include "vidmm/reset.h"
 #include "vidmm/vidmm.h"
-#include "vidmm/record/vidmm_config.h"
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {

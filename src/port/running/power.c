@@ -2,13 +2,13 @@
 /* Device power and what else befalls a started adapter from outside: removal, profiling, mains
  * (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/running/power.h"
-#include "bus/bus.h"
+#include "bus/reset.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
+#include "port/record/port_assert.h"
 #include "port/running/isolate.h"
 #include "port/running/managers.h"
-#include "port/record/port_assert.h"
 #include "port/running/power_components.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"

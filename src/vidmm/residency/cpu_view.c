@@ -18,14 +18,14 @@
 #include <string.h>
 
 #include "vidmm/residency/cpu_view.h"
-#include "bus/bus.h"
+#include "bus/memory.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/run.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/record/segment_record.h"
+#include "vidmm/segment/segment.h"
 
 /* ---- questions ---- */
 

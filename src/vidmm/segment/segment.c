@@ -2,13 +2,13 @@
 /* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free
  * pages per segment. */
 #include "vidmm/segment/segment.h"
-#include "bus/bus.h"
+#include "bus/memory.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/run.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "vidmm/segment/segment_table.h"
-#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
 #include "ram/ram.h"
 #include "util/address.h"

@@ -4,15 +4,12 @@
  * processor block does not hold, and everything else, which is plain.
  */
 #include "x64/traps/memory.h"
-
-#include <inttypes.h>
-#include <string.h>
-
+#include "bus/bus.h"
+#include "bus/window.h"
 #include "nt/mm/retired_view.h"
 #include "nt/mm/user_range.h"
-#include "sim/fault.h"
-#include "bus/bus.h"
 #include "nt/nt.h"
+#include "sim/fault.h"
 #include "verify/verify.h"
 #include "x64/traps/block.h"
 #include "x64/traps/interrupted.h"
@@ -20,6 +17,9 @@
 #include "x64/traps/refuse.h"
 #include "x64/traps/shared_data.h"
 #include "x64/traps/state.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 enum region { PLAIN, REGISTER, SHARED, GAP };
 

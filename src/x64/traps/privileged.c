@@ -10,6 +10,7 @@
  */
 #include "x64/traps/privileged.h"
 #include "bus/bus.h"
+#include "bus/ports.h"
 #include "nt/ke/irql.h"
 #include "sim/fault.h"
 #include "sim/irql.h"

@@ -5,8 +5,8 @@
  */
 #include "x64/traps/shared_data.h"
 #include "bus/bus.h"
-#include "nt/nt.h"
 #include "nt/ke/time.h"
+#include "nt/nt.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/point.h"

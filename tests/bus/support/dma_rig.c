@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine with a device that does nothing but DMA, for tests and benchmarks. */
+#include "bus/bus.h"
+#include "bus/dma.h"
 #include "bus/support/dma_rig.h"
-
-#include <string.h>
-
 #include "sim/sim.h"
 #include "support/inert_device.h"
+
+#include <string.h>
 
 static bool build(struct dma_rig *rig, enum iommu_mode mode, uint64_t ram_bytes, uint64_t highest)
 {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/bus.h"
+#include "dxgkhost/device.h"
+#include "iommu/iommu.h"
 
 struct dma_rig {
     struct sim_machine *machine; /* entered */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The rig of the tests of the bus. */
-#include "support/probe_rig.h"
-
+#include "bus/bus.h"
+#include "bus/device.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
 #include "support/check_rule.h"
+#include "support/probe_rig.h"
+#include "util/address.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/machine.h"
-#include "sim/sim.h"
 
 struct probe_rig rig;
 

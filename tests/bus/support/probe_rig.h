@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/bus.h"
+#include "bus/device.h"
+#include "dxgkhost/device.h"
 
 /* The state of one device. */
 struct probe {

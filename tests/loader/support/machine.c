@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "bus/bus.h"
 #include "ddi/ddi.h"
 #include "loader/support/machine.h"
 #include "nt/base/image.h"
 #include "nt/nt.h"
+#include "ram/ram.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

@@ -3,15 +3,13 @@
 #ifndef DXGK_TESTS_LOADER_MACHINE_H
 #define DXGK_TESTS_LOADER_MACHINE_H
 
+#include "loader/loader.h"
 #include "support/check_rule.h"
+#include "verify/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "bus/bus.h"
-#include "loader/loader.h"
-#include "verify/verify.h"
 
 struct nt_image;
 

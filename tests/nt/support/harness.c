@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "bus/bus.h"
 #include "nt/base/config.h"
 #include "nt/base/image.h"
 #include "nt/io/image_life.h"
 #include "nt/nt.h"
 #include "nt/ps/thread.h"
-#include "support/harness.h"
-
-#include <stdio.h>
-
+#include "ram/ram.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
@@ -16,6 +14,9 @@
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "support/harness.h"
+
+#include <stdio.h>
 
 struct harness h;
 

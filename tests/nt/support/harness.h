@@ -8,13 +8,11 @@
 #define DXGK_TESTS_NT_HARNESS_H
 
 #include "support/check_rule.h"
+#include "verify/verify.h"
 
 #include <string.h>
 
 #include <ntddk.h>
-
-#include "bus/bus.h"
-#include "verify/verify.h"
 
 #define TAG 0x74736554u /* "Test" */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "support/test_device.h"
-
+#include "bus/device.h"
 #include "support/inert_device.h"
+#include "support/test_device.h"
 
 #include <stdlib.h>
 #include <string.h>

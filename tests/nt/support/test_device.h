@@ -4,7 +4,9 @@
 #ifndef DXGK_TESTS_NT_TEST_DEVICE_H
 #define DXGK_TESTS_NT_TEST_DEVICE_H
 
-#include "bus/bus.h"
+#include <stdint.h>
+
+struct bus;
 
 struct test_device {
     const struct dxgk_device_services *services;

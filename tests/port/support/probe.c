@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine around the probe, its default answers, and what a test asks of the records. */
+#include "bus/bus.h"
+#include "bus/device.h"
 #include "ddi/ddi.h"
 #include "nt/io/image_life.h"
 #include "nt/nt.h"

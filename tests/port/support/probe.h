@@ -18,13 +18,13 @@
 #define DXGK_TESTS_PROBE_H
 
 #include "port/adapter.h"
+#include "port/callbacks/etw.h"
+#include "port/driver.h"
+#include "port/port.h"
 #include "port/record/adapter_info.h"
 #include "port/record/config.h"
 #include "port/running/domain.h"
-#include "port/driver.h"
-#include "port/callbacks/etw.h"
 #include "port/running/isolate.h"
-#include "port/port.h"
 #include "port/running/power.h"
 #include "port/running/query_interface.h"
 #include "port/support/probe_ddis.h"

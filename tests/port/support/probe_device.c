@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device of the probe: queues of fences that complete after a while, one interrupt status register. */
+#include "dxgkhost/device.h"
 #include "port/support/probe.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that
  * forgets nothing by itself. */
+#include "bus/memory.h"
+#include "sim/machine.h"
 #include "gva_rig.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/machine.h"
 
 static uint64_t entry_of(const DXGK_PTE *pte, bool upper)
 {

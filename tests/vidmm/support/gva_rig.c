@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The rig's machine and its client. */
+#include "bus/device.h"
 #include "ddi/client_handle.h"
-#include "gva_rig.h"
 #include "nt/base/kprocess.h"
 #include "nt/ps/process.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/point.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "gva_rig.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 void gva_driver_init(struct gva_rig *rig);
 extern const struct vidmm_scheduler gva_scheduler;

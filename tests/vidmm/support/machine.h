@@ -6,11 +6,9 @@
 #ifndef DXGK_TESTS_VIDMM_MACHINE_H
 #define DXGK_TESTS_VIDMM_MACHINE_H
 
-#include "support/check_rule.h"
-
-#include "bus/bus.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"
+#include "support/check_rule.h"
 #include "verify/verify.h"
 
 struct nt_process;

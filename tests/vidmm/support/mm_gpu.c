@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU of the rig: carries out paging operations on the bytes of the machine. */
+#include "bus/memory.h"
 #include "mm_rig.h"
 
 #define ENTRY_VALID 1u

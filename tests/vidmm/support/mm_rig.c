@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine of the rig, its clients, and short forms of requests. */
+#include "bus/device.h"
 #include "ddi/client_handle.h"
-#include "mm_rig.h"
 #include "nt/base/kprocess.h"
 #include "nt/ps/process.h"
-
-#include <stdlib.h>
-
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"
+#include "mm_rig.h"
+
+#include <stdlib.h>
 
 #define BAR_BYTES (64u << 20)
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "bus/bus.h"
+#include "bus/config.h"
+#include "bus/device.h"
+#include "bus/window.h"
 #include "nt/base/config.h"
 #include "nt/base/image.h"
 #include "nt/io/image_life.h"
 #include "nt/nt.h"
-#include "x64/support/rig.h"
-
-#include <stdio.h>
-#include <sys/mman.h>
-
 #include "sim/fault.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
@@ -16,6 +15,10 @@
 #include "sim/stop.h"
 #include "sim/thread.h"
 #include "support/inert_device.h"
+#include "x64/support/rig.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
 
 struct rig rig;
 

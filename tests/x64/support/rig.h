@@ -6,7 +6,6 @@
 #ifndef DXGK_TESTS_X64_RIG_H
 #define DXGK_TESTS_X64_RIG_H
 
-#include "bus/bus.h"
 #include "sim/fault.h"
 #include "support/check_rule.h"
 #include "verify/verify.h"

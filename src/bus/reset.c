@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A device is reset, or pulled out. */
+#include "bus/reset.h"
+#include "bus/device_record.h"
+#include "bus/timers.h"
+
+void bus_device_reset(struct bus_device *device)
+{
+    if (device->unplugged)
+        return;
+    bus_timers_cancel(device);
+    device->model->reset(device->state);
+}
+
+void bus_device_unplug(struct bus_device *device)
+{
+    device->unplugged = true;
+    bus_timers_cancel(device);
+}

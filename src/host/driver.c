@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and
  * the way back. */
-#include "host/host.h"
-#include "nt/io/image_life.h"
+#include "host/driver.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/device.h"
+#include "host/enter.h"
+#include "host/log.h"
+#include "host/machine_record.h"
+#include "host/module.h"
+#include "host/report.h"
+#include "host/run.h"
+#include "loader/loader.h"
 #include "nt/base/status_name.h"
+#include "nt/io/image_life.h"
 #include "port/adapter.h"
-#include "port/record/adapter_info.h"
 #include "port/driver.h"
-
-#include <string.h>
-
+#include "port/record/adapter_info.h"
 #include "sim/machine.h"
 #include "sim/stop.h"
+#include "util/alloc.h"
 #include "util/array.h"
 #include "util/explain.h"
+#include "util/list.h"
+#include "verify/verify.h"
+
+#include <string.h>
 
 struct loading {
     struct dxgk_machine *machine;
@@ -77,7 +88,7 @@ static void start_driver(void *arg)
     struct loading *loading = arg;
     struct host_driver *driver = loading->driver;
     struct dxgk_machine *machine = loading->machine;
-    NTSTATUS status = host_initialize_modules(machine, driver->image);
+    NTSTATUS status = host_module_initialize_all(machine, driver->image);
 
     if (NT_SUCCESS(status))
         status = port_driver_start(machine->port, loader_image_service(driver->image),
@@ -85,7 +96,7 @@ static void start_driver(void *arg)
                                    &driver->port);
     loading->status = status;
     if (!NT_SUCCESS(status)) {
-        host_unload_modules(machine, driver->image);
+        host_module_unload_all(machine, driver->image);
         return;
     }
     loader_image_initialized(driver->image);
@@ -101,7 +112,7 @@ static void start_driver(void *arg)
     if (!NT_SUCCESS(loading->status) && !loading->started) {
         machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
-        host_unload_modules(machine, driver->image);
+        host_module_unload_all(machine, driver->image);
     }
 }
 
@@ -167,7 +178,7 @@ static void free_driver(struct host_driver *driver)
     util_free(driver);
 }
 
-enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
+enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path, char *error,
                                   size_t error_bytes)
 {
     struct host_driver *driver = util_zalloc(1, sizeof(*driver));
@@ -221,7 +232,7 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     entered = host_enter(machine);
-    result = host_load_driver(machine, path, text, sizeof(text));
+    result = host_driver_load(machine, path, text, sizeof(text));
     if (result != DXGK_OK)
         host_log(machine, "%s", text);
     host_leave(entered);
@@ -233,12 +244,12 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
 /* ---- the way back ---- */
 
 /* On a kernel thread; clients are gone. */
-void host_stop_drivers(struct dxgk_machine *machine)
+void host_driver_stop_all(struct dxgk_machine *machine)
 {
     while (!list_empty(&machine->adapters)) {
         struct host_adapter *adapter = CONTAINER(machine->adapters.next, struct host_adapter, link);
 
-        host_count_adapter(&machine->totals, adapter->port);
+        host_report_count(&machine->totals, adapter->port);
         list_remove(&adapter->link);
         port_adapter_remove(adapter->port);
         adapter->device->has_driver = false;
@@ -250,13 +261,13 @@ void host_stop_drivers(struct dxgk_machine *machine)
         if (driver->port)
             machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
-        host_unload_modules(machine, driver->image);
+        host_module_unload_all(machine, driver->image);
     }
 }
 
-void host_free_drivers(struct dxgk_machine *machine)
+void host_driver_free_all(struct dxgk_machine *machine)
 {
-    host_free_modules(machine);
+    host_module_free_all(machine);
     while (!list_empty(&machine->drivers))
         free_driver(CONTAINER(machine->drivers.next, struct host_driver, link));
 }

@@ -4,16 +4,20 @@
  * start of an adapter, and what would refuse it. The driver runs as in any machine; the port driver
  * shows what it was told before it forgets it.
  */
-#include "host/host.h"
+#include "host/inspect.h"
+#include "host/driver.h"
+#include "host/enter.h"
+#include "host/machine_record.h"
+#include "loader/loader.h"
 #include "port/record/answers.h"
+#include "util/array.h"
+#include "util/explain.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-
-#include "sim/machine.h"
-#include "util/array.h"
-#include "util/explain.h"
 
 static void say(const struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -191,7 +195,7 @@ static void show_mmu(const struct dxgk_machine *machine, const struct port_answe
     }
 }
 
-void host_observe(void *context, const struct port_answers *answers)
+void host_inspect_observe(void *context, const struct port_answers *answers)
 {
     const struct dxgk_machine *machine = context;
 
@@ -256,7 +260,7 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
     machine->inspect.context = context;
     machine->config.stub_missing = true; /* to come as far as possible */
     if (NT_SUCCESS(loader_describe(path, line, context, text, sizeof(text)))) {
-        result = host_load_driver(machine, path, text, sizeof(text));
+        result = host_driver_load(machine, path, text, sizeof(text));
         show_verdict(machine, result, text);
     }
     machine->inspect.line = NULL;

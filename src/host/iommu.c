@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual
  * machines. */
-#include "host/host.h"
+#include "host/iommu.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/driver.h"
+#include "host/enter.h"
+#include "host/machine_record.h"
+#include "host/run.h"
+#include "iommu/iommu.h"
 #include "nt/base/status_name.h"
 #include "port/record/config.h"
 #include "port/running/isolate.h"
+#include "util/explain.h"
+#include "util/list.h"
 
 #include <string.h>
-
-#include "sim/machine.h"
-#include "util/explain.h"
 
 _Static_assert((int)DXGK_IOMMU_DOMAIN == (int)PORT_IOMMU_DOMAIN &&
                    (int)DXGK_IOMMU_MAPPINGS == (int)PORT_IOMMU_MAPPINGS &&
@@ -18,7 +23,7 @@ _Static_assert((int)DXGK_IOMMU_DOMAIN == (int)PORT_IOMMU_DOMAIN &&
                    (int)DXGK_IOMMU_ALLOW_FAILURE == (int)PORT_IOMMU_ALLOW_FAILURE,
                "both are IOMMUFlags");
 
-const char *host_check_iommu(const struct dxgk_machine_config *config)
+const char *host_iommu_check(const struct dxgk_machine_config *config)
 {
     const uint32_t known = DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH |
                            DXGK_IOMMU_BYPASS_CAP | DXGK_IOMMU_ALLOW_FAILURE;
@@ -30,7 +35,7 @@ const char *host_check_iommu(const struct dxgk_machine_config *config)
     return NULL;
 }
 
-void host_configure_iommu(const struct dxgk_machine_config *config, struct port_config *port)
+void host_iommu_configure(const struct dxgk_machine_config *config, struct port_config *port)
 {
     port->iommu = config->iommu == DXGK_IOMMU_REMAP       ? IOMMU_REMAP
                   : config->iommu == DXGK_IOMMU_ISOLATION ? IOMMU_ISOLATION

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine: its rooms, built from the bottom up and taken down in the other direction; its
- * devices; its end.
+ * A machine: its rooms, built from the bottom up and taken down in the other direction.
  *
  * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing
  * is taken apart that would need the driver or a thread (adapters, processes): what is on the
@@ -9,23 +8,36 @@
  * nevertheless, for what they hold that is not on it: memory files and mappings, device models,
  * images of drivers.
  */
+#include "host/machine.h"
 #include "bus/bus.h"
-#include "bus/device.h"
 #include "ddi/ddi.h"
-#include "host/host.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/driver.h"
+#include "host/enter.h"
+#include "host/inspect.h"
+#include "host/iommu.h"
+#include "host/log.h"
+#include "host/machine_record.h"
+#include "host/run.h"
+#include "kmt/kmt.h"
+#include "loader/loader.h"
 #include "nt/base/config.h"
 #include "nt/nt.h"
 #include "port/port.h"
 #include "port/record/config.h"
+#include "ram/file.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
-#include "sim/slot.h"
 #include "sim/stop.h"
+#include "trace/trace.h"
 #include "util/explain.h"
+#include "util/list.h"
+#include "verify/verify.h"
 #include "x64/exceptions/exception.h"
 #include "x64/x64.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,28 +45,7 @@
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
 
-static struct sim_slot host_slot;
-SIM_SLOT_CLAIM(host_slot)
-
-struct dxgk_machine *host_current(void)
-{
-    return sim_slot_get(&host_slot);
-}
-
 /* ---- words ---- */
-
-void host_log(struct dxgk_machine *machine, const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-
-    if (!machine->config.log)
-        return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    machine->config.log(machine->config.log_context, line);
-}
 
 static void debug_print(void *context, const char *line)
 {
@@ -95,27 +86,6 @@ static void bugcheck_news(const struct verify_bugcheck *bugcheck)
              (unsigned long long)bugcheck->parameter[3], bugcheck->rule ? bugcheck->rule : "none");
 }
 
-/* ---- inside and outside ---- */
-
-bool host_enter(struct dxgk_machine *machine)
-{
-    if (sim_current == machine->sim)
-        return false;
-    sim_enter(machine->sim);
-    verify_log_install(machine->log);
-    trace_sink_install(machine->trace, &machine->sim->now);
-    return true;
-}
-
-void host_leave(bool entered)
-{
-    if (!entered)
-        return;
-    trace_sink_install(NULL, NULL);
-    verify_log_install(NULL);
-    sim_leave();
-}
-
 /* ---- configuration ---- */
 
 void dxgk_machine_config_init(struct dxgk_machine_config *config)
@@ -138,10 +108,14 @@ static const char *check_config(const struct dxgk_machine_config *config)
         return "ram_bytes must be whole pages between 64 MiB and 1 TiB";
     if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
         return "processors must be 1 to 64";
-    return host_check_iommu(config);
+    return host_iommu_check(config);
 }
 
 /* ---- from one machine to the next ---- */
+
+struct dxgk_depot {
+    struct ram_depot *ram;
+};
 
 struct dxgk_depot *dxgk_depot_create(void)
 {
@@ -184,7 +158,7 @@ static bool create_services(struct dxgk_machine *machine)
     };
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
-    sim_slot_set(&host_slot, machine);
+    host_enter_claim(machine);
     machine->ram = ram_create(&ram);
     if (machine->ram)
         machine->bus = bus_create(machine->ram);
@@ -212,11 +186,11 @@ static bool create_graphics(struct dxgk_machine *machine)
         .split_dma_buffers = machine->config.split_dma_buffers,
         .log = port_news,
         .log_context = machine,
-        .observe = host_observe,
+        .observe = host_inspect_observe,
         .observe_context = machine,
     };
 
-    host_configure_iommu(&machine->config, &port);
+    host_iommu_configure(&machine->config, &port);
     if (!NT_SUCCESS(port_create(&port, &machine->port)))
         return false;
     machine->kmt = kmt_create(machine->port);
@@ -296,8 +270,8 @@ static void end_everything(void *arg)
 {
     struct dxgk_machine *machine = ((struct ending *)arg)->machine;
 
-    host_end_processes(machine);
-    host_stop_drivers(machine);
+    host_run_end_processes(machine);
+    host_driver_stop_all(machine);
 }
 
 enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
@@ -320,14 +294,14 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
     if (machine->sim->stopped)
         result = result == DXGK_OK ? DXGK_DRIVER_STOPPED : result;
     else
-        host_reap_processes(machine);
+        host_run_reap_processes(machine);
     host_leave(entered);
     return result;
 }
 
 static void destroy_rooms(struct dxgk_machine *machine)
 {
-    host_free_drivers(machine);
+    host_driver_free_all(machine);
     if (!machine->sim->stopped)
         kmt_destroy(machine->kmt);
     if (machine->port)
@@ -358,94 +332,4 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
     verify_log_destroy(machine->log);
     free(machine->waits);
     free(machine);
-}
-
-/* ---- devices ---- */
-
-static void free_device(struct host_device *device)
-{
-    for (size_t i = 0; i < device->options; i++)
-        util_free(device->option[i]);
-    util_free(device->option);
-    util_free(device);
-}
-
-static struct host_device *alloc_device(const char *const *options, size_t count)
-{
-    struct host_device *device = util_zalloc(1, sizeof(*device));
-
-    if (!device)
-        return NULL;
-    device->option = util_zalloc(count ? count : 1, sizeof(*device->option));
-    if (!device->option) {
-        util_free(device);
-        return NULL;
-    }
-    for (; device->options < count; device->options++) {
-        device->option[device->options] = util_strdup(options[device->options]);
-        if (!device->option[device->options]) {
-            free_device(device);
-            return NULL;
-        }
-    }
-    return device;
-}
-
-static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
-                            const struct dxgk_device_model *model, const char *const *options,
-                            size_t count, char *error, size_t error_bytes)
-{
-    struct bus_refusal why = {.text = ""};
-    struct host_device *device = alloc_device(options, count);
-    struct dxgk_device_config config;
-
-    if (!device) {
-        util_explain(error, error_bytes, "out of memory");
-        return DXGK_OUT_OF_MEMORY;
-    }
-    config.count = count;
-    config.option = (const char *const *)device->option;
-    device->bus = path ? bus_device_load(machine->bus, path, &config, &why)
-                       : bus_device_add(machine->bus, model, &config, &why);
-    if (!device->bus) {
-        free_device(device);
-        util_explain(error, error_bytes, "%s", why.text);
-        return why.no_memory ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
-    }
-    list_push_back(&machine->devices, &device->link);
-    return DXGK_OK;
-}
-
-static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *path,
-                                    const struct dxgk_device_model *model,
-                                    const char *const *options, size_t count, char *error,
-                                    size_t error_bytes)
-{
-    enum dxgk_result result;
-    bool entered;
-
-    if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
-        util_explain(error, error_bytes,
-                     path || model ? "the machine was shut down" : "no device model was given");
-        return DXGK_ERROR;
-    }
-    entered = host_enter(machine);
-    result = add(machine, path, model, options, count, error, error_bytes);
-    host_leave(entered);
-    return result;
-}
-
-enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
-                                         const char *const *options, size_t count, char *error,
-                                         size_t error_bytes)
-{
-    return add_entered(machine, path, NULL, options, count, error, error_bytes);
-}
-
-enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine,
-                                               const struct dxgk_device_model *model,
-                                               const char *const *options, size_t count,
-                                               char *error, size_t error_bytes)
-{
-    return add_entered(machine, NULL, model, options, count, error, error_bytes);
 }

@@ -2,13 +2,20 @@
 /* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the
  * first driver that imports from one is entered, DllUnload after the last one is gone. What they
  * allocate counts as the driver's. */
-#include "host/host.h"
-#include "nt/ke/driver_call.h"
+#include "host/module.h"
+#include "ddi/ddi.h"
+#include "host/log.h"
+#include "host/machine_record.h"
+#include "loader/loader.h"
 #include "nt/base/image.h"
 #include "nt/io/image_life.h"
+#include "nt/ke/driver_call.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
 #include "util/array.h"
+#include "util/list.h"
 
 #define LIMIT_NS 60000000000u /* as for DriverEntry */
 
@@ -126,7 +133,7 @@ static void call_unload(const struct host_module *module)
     leave(&call);
 }
 
-NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct loader_image *image)
+NTSTATUS host_module_initialize_all(struct dxgk_machine *machine, const struct loader_image *image)
 {
     for (uint32_t i = 0; i < loader_image_modules(image); i++) {
         struct loader_image *used = loader_image_module(image, i);
@@ -138,7 +145,7 @@ NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct load
         module = create(machine, used);
         if (!module)
             return STATUS_NO_MEMORY;
-        status = host_initialize_modules(machine, used);
+        status = host_module_initialize_all(machine, used);
         if (NT_SUCCESS(status))
             status = call_initialize(module);
         if (!NT_SUCCESS(status)) {
@@ -146,14 +153,14 @@ NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct load
                      (unsigned)status);
             machine->leaks += nt_image_leak_check(module->nt_image);
             destroy(module);
-            host_unload_modules(machine, used);
+            host_module_unload_all(machine, used);
             return status;
         }
     }
     return STATUS_SUCCESS;
 }
 
-void host_unload_modules(struct dxgk_machine *machine, const struct loader_image *image)
+void host_module_unload_all(struct dxgk_machine *machine, const struct loader_image *image)
 {
     for (uint32_t i = loader_image_modules(image); i-- > 0;) {
         const struct loader_image *used = loader_image_module(image, i);
@@ -164,11 +171,11 @@ void host_unload_modules(struct dxgk_machine *machine, const struct loader_image
         call_unload(module);
         machine->leaks += nt_image_leak_check(module->nt_image);
         destroy(module);
-        host_unload_modules(machine, used);
+        host_module_unload_all(machine, used);
     }
 }
 
-void host_free_modules(struct dxgk_machine *machine)
+void host_module_free_all(struct dxgk_machine *machine)
 {
     while (!list_empty(&machine->modules))
         destroy(CONTAINER(machine->modules.next, struct host_module, link));

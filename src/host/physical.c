@@ -2,8 +2,11 @@
 /* Simulated RAM as a debugger on the machine would see it. */
 #include <string.h>
 
-#include "host/host.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/machine_record.h"
+#include "ram/ram.h"
 #include "report/memory.h"
+#include "util/address.h"
 
 bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to,
                                 size_t bytes)

@@ -5,16 +5,19 @@
  */
 #include <stdio.h>
 
-#include "host/host.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/driver.h"
+#include "host/machine_record.h"
+#include "host/run.h"
 #include "nt/base/status_name.h"
 #include "port/record/adapter_info.h"
 #include "port/running/power.h"
-
 #include "sim/machine.h"
 #include "sim/mark.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "util/explain.h"
+#include "util/list.h"
 
 struct change {
     struct dxgk_machine *machine;
@@ -115,7 +118,7 @@ static bool carry_out(struct change *change, struct sim_thread *thread)
 enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action, char *error,
                                        size_t error_bytes)
 {
-    struct change change = {.machine = host_client_machine()};
+    struct change change = {.machine = host_run_client_machine()};
     struct sim_thread *thread;
 
     if (!change.machine || state > 3) {
@@ -141,7 +144,7 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
 
 unsigned dxgk_client_power(void)
 {
-    struct dxgk_machine *machine = host_client_machine();
+    struct dxgk_machine *machine = host_run_client_machine();
     unsigned deepest = 0;
 
     if (!machine)

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/enter.h"
+#include "host/machine_record.h"
 #include "nt/cm/registry.h"
 #include "util/explain.h"
 

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* What a machine can be asked: severities, statistics, violations, the trace. */
+#include "host/report.h"
 #include "bus/device.h"
 #include "bus/dma.h"
-#include "host/host.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/device.h"
+#include "host/driver.h"
+#include "host/machine_record.h"
+#include "iommu/iommu.h"
 #include "port/port.h"
 #include "port/record/adapter_info.h"
 #include "report/memory.h"
-#include "sim/machine.h"
+#include "trace/trace.h"
+#include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +51,7 @@ static void add_sch(struct vidsch_statistics *to, const struct vidsch_statistics
     to->adapter_resets += from->adapter_resets;
 }
 
-void host_count_adapter(struct host_totals *totals, struct port_adapter *adapter)
+void host_report_count(struct host_totals *totals, struct port_adapter *adapter)
 {
     struct vidmm_statistics mm;
     struct vidsch_statistics sch;
@@ -101,7 +109,7 @@ void dxgk_machine_statistics(const struct dxgk_machine *machine, struct dxgk_sta
     struct dxgk_statistics s = {.size = sizeof(s)};
 
     LIST_FOR(node, &machine->adapters)
-        host_count_adapter(&totals, CONTAINER(node, struct host_adapter, link)->port);
+        host_report_count(&totals, CONTAINER(node, struct host_adapter, link)->port);
     fill(&s, machine, &totals);
     *statistics = s;
 }

@@ -6,22 +6,28 @@
  * A process ends with its last thread, which on its way out takes down what the process left in the
  * client interface. Its remains are freed between runs, off its threads' stacks.
  */
-#include "host/host.h"
+#include "host/run.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/enter.h"
+#include "host/log.h"
+#include "host/machine_record.h"
+#include "kmt/kmt.h"
 #include "kmt/process.h"
 #include "nt/base/current.h"
-#include "nt/ke/deadlock.h"
 #include "nt/base/kprocess.h"
+#include "nt/ke/deadlock.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
-
-#include <string.h>
-
 #include "sim/machine.h"
 #include "sim/mark.h"
 #include "sim/point.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "util/alloc.h"
+#include "util/list.h"
+
+#include <string.h>
 
 struct start {
     struct dxgk_machine *machine;
@@ -122,7 +128,7 @@ static bool start_process(struct dxgk_machine *machine, const char *name,
     return true;
 }
 
-void host_reap_processes(struct dxgk_machine *machine)
+void host_run_reap_processes(struct dxgk_machine *machine)
 {
     LIST_FOR_SAFE(node, following, &machine->processes) {
         struct host_process *process = CONTAINER(node, struct host_process, link);
@@ -132,7 +138,7 @@ void host_reap_processes(struct dxgk_machine *machine)
     }
 }
 
-void host_end_processes(struct dxgk_machine *machine)
+void host_run_end_processes(struct dxgk_machine *machine)
 {
     LIST_FOR(node, &machine->processes)
         end_process(machine, CONTAINER(node, struct host_process, link), true);
@@ -180,7 +186,7 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
     else if (start_process(machine, process, fn, argument))
         result = run_clients(machine);
     if (!machine->sim->stopped)
-        host_reap_processes(machine);
+        host_run_reap_processes(machine);
     host_leave(entered);
     return result;
 }
@@ -204,7 +210,7 @@ static bool on_client_thread(void)
            sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT && !sim_current->inside;
 }
 
-struct dxgk_machine *host_client_machine(void)
+struct dxgk_machine *host_run_client_machine(void)
 {
     return on_client_thread() ? host_current() : NULL;
 }
@@ -226,7 +232,7 @@ bool dxgk_client_process(const char *name, void (*fn)(void *argument), void *arg
 
     if (!on_client_thread() || sim_current->stopped)
         return false;
-    host_reap_processes(machine);
+    host_run_reap_processes(machine);
     return start_process(machine, name, fn, argument);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference driver and its GPU behind the IOMMU: work in each mode that isolates, a switch under load, and what it costs. */
 #include "bus/dma.h"
-#include "host/host.h"
+#include "host/enter.h"
+#include "host/machine_record.h"
 #include "host/support/refgpu_client.h"
 #include "port/record/adapter_info.h"
 #include "port/record/machine.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine's own life: configuration, creation, drivers that fail in every way, clients, the end. */
+#include "host/enter.h"
+#include "host/machine.h"
+#include "host/machine_record.h"
 #include "host/support/refgpu_client.h"
+#include "nt/cm/registry.h"
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "host/host.h"
-#include "nt/cm/registry.h"
 
 /* ---- configuration and creation ---- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference driver and its GPU through a loss of power while clients are at work. */
 #include "bus/window.h"
-#include "host/host.h"
 #include "host/support/refgpu_client.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"

@@ -3,7 +3,6 @@
  * losses of power with physical addresses, for a driver with contexts, too. */
 #include "../examples/blitter/blitter_hw.h"
 #include "bus/window.h"
-#include "host/host.h"
 #include "host/support/machine.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"

@@ -4,7 +4,10 @@
  * workers (explore_worker.c), collects what they say, and tells failures apart by rule and place.
  * What it prints at the end depends on the seeds alone, not on which worker was faster.
  */
-#include "cli/explore.h"
+#include "cli/cli.h"
+#include "cli/explore_options.h"
+#include "cli/explore_report.h"
+#include "cli/explore_worker.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -50,7 +53,7 @@ static bool enough(const struct campaign *campaign)
 static void show_progress(struct campaign *campaign)
 {
     const struct explore_summary *summary = campaign->summary;
-    double now = explore_now();
+    double now = explore_worker_now();
 
     if (!campaign->progress || now - campaign->shown < 0.2)
         return;
@@ -91,18 +94,18 @@ static void take(struct campaign *campaign, struct explore_worker *worker)
     if (done < sizeof(result)) {
         explore_worker_fetch(worker, &result);
         if (result.failures)
-            explore_add(campaign->summary, &result);
+            explore_report_add(campaign->summary, &result);
         return;
     }
     worker->busy = false;
-    explore_add(campaign->summary, &result);
+    explore_report_add(campaign->summary, &result);
     if (result.last)
         explore_worker_stop(worker);
 }
 
 static void kill_overdue(struct campaign *campaign)
 {
-    double now = explore_now();
+    double now = explore_worker_now();
 
     for (uint32_t i = 0; i < campaign->workers; i++) {
         struct explore_worker *worker = &campaign->worker[i];
@@ -153,7 +156,7 @@ int cli_explore(int argc, char **argv)
     struct explore_options options;
     struct explore_summary *summary = calloc(1, sizeof(*summary));
     struct campaign *campaign = calloc(1, sizeof(*campaign));
-    int status = explore_parse(&options, argc, argv);
+    int status = explore_options_parse(&options, argc, argv);
 
     if (status == CLI_OK && (!summary || !campaign)) {
         fputs("dxgkhost: out of memory\n", stderr);
@@ -165,7 +168,7 @@ int cli_explore(int argc, char **argv)
         campaign->workers = options.workers;
         campaign->next = in_shard(&options, options.first);
         campaign->progress = isatty(STDERR_FILENO);
-        campaign->start = campaign->shown = explore_now();
+        campaign->start = campaign->shown = explore_worker_now();
         signal(SIGPIPE, SIG_IGN);
         if (!run(campaign)) {
             fputs("dxgkhost: no process could be started\n", stderr);
@@ -173,11 +176,11 @@ int cli_explore(int argc, char **argv)
         }
         for (uint32_t i = 0; i < campaign->workers; i++)
             explore_worker_stop(&campaign->worker[i]);
-        summary->seconds = explore_now() - campaign->start;
+        summary->seconds = explore_worker_now() - campaign->start;
         if (campaign->progress)
             fputs("\r\033[K", stderr);
-        explore_print(&options, summary);
-        if (options.json && !explore_write_json(&options, summary))
+        explore_report_print(&options, summary);
+        if (options.json && !explore_report_write_json(&options, summary))
             status = CLI_ERROR;
         if (status == CLI_OK && summary->failed)
             status = CLI_DRIVER;

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/explore.h"
+#include "cli/explore_options.h"
+#include "cli/cli.h"
+#include "cli/explore_report.h"
+#include "cli/session.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
 {
@@ -97,7 +100,7 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
     return CLI_OK;
 }
 
-int explore_parse(struct explore_options *options, int argc, char **argv)
+int explore_options_parse(struct explore_options *options, int argc, char **argv)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     bool seeds = false;

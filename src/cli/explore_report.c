@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explore.h"
+#include "cli/explore_report.h"
+#include "cli/explore_options.h"
+#include "cli/explore_result.h"
 
 static bool is_same(const struct explore_failure *a, const struct explore_failure *b)
 {
@@ -49,7 +51,7 @@ static int by_seed(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void explore_add(struct explore_summary *summary, const struct explore_result *result)
+void explore_report_add(struct explore_summary *summary, const struct explore_result *result)
 {
     uint32_t count = result->failures < EXPLORE_FAILURES ? result->failures : EXPLORE_FAILURES;
 
@@ -100,7 +102,8 @@ static void put_command(FILE *out, const struct explore_options *options, uint64
     fprintf(out, " --seed %" PRIu64, seed);
 }
 
-void explore_print(const struct explore_options *options, const struct explore_summary *summary)
+void explore_report_print(const struct explore_options *options,
+                          const struct explore_summary *summary)
 {
     FILE *out = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
 
@@ -189,7 +192,8 @@ static void put_failure(FILE *out, const struct explore_options *options,
     putc('}', out);
 }
 
-bool explore_write_json(const struct explore_options *options, const struct explore_summary *summary)
+bool explore_report_write_json(const struct explore_options *options,
+                               const struct explore_summary *summary)
 {
     bool to_stdout = strcmp(options->json, "-") == 0, bad;
     FILE *out = to_stdout ? stdout : fopen(options->json, "w");

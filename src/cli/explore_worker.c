@@ -19,9 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/explore.h"
+#include "cli/explore_worker.h"
+#include "cli/explore_options.h"
+#include "cli/explore_result.h"
+#include "cli/session.h"
 
-double explore_now(void)
+double explore_worker_now(void)
 {
     struct timespec t;
 
@@ -224,7 +227,7 @@ bool explore_worker_give(struct explore_worker *worker, uint64_t seed)
 {
     worker->busy = true;
     worker->seed = seed;
-    worker->since = explore_now();
+    worker->since = explore_worker_now();
     worker->overdue = false;
     return write_all(worker->to, &seed, sizeof(seed));
 }

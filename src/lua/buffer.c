@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/buffer.h"
 #include "sim/fault.h"
 
 struct lua_buffer *lua_buffer_check(lua_State *L, int index)
 {
-    return luaL_checkudata(L, index, BUFFER_TYPE);
+    return luaL_checkudata(L, index, LUA_BUFFER_TYPE);
 }
 
 struct lua_buffer *lua_buffer_push_own(lua_State *L, size_t bytes)
@@ -21,7 +24,7 @@ struct lua_buffer *lua_buffer_push_own(lua_State *L, size_t bytes)
     buffer->data = NULL;
     buffer->bytes = 0;
     buffer->owned = true;
-    luaL_setmetatable(L, BUFFER_TYPE);
+    luaL_setmetatable(L, LUA_BUFFER_TYPE);
     buffer->data = calloc(bytes ? bytes : 1, 1);
     if (!buffer->data)
         luaL_error(L, "out of memory: buffer of %d bytes", (int)bytes);
@@ -36,7 +39,7 @@ void lua_buffer_push_view(lua_State *L, void *data, size_t bytes)
     buffer->data = data;
     buffer->bytes = bytes;
     buffer->owned = false;
-    luaL_setmetatable(L, BUFFER_TYPE);
+    luaL_setmetatable(L, LUA_BUFFER_TYPE);
 }
 
 /* Offset and length of a range of the buffer, or an error. */
@@ -224,7 +227,7 @@ static int method_view(lua_State *L)
     view->owned = false;
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    luaL_setmetatable(L, BUFFER_TYPE);
+    luaL_setmetatable(L, LUA_BUFFER_TYPE);
     return 1;
 }
 
@@ -272,7 +275,7 @@ void lua_buffer_open(lua_State *L)
         {NULL, NULL},
     };
 
-    luaL_newmetatable(L, BUFFER_TYPE);
+    luaL_newmetatable(L, LUA_BUFFER_TYPE);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, method_gc);

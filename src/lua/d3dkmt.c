@@ -10,7 +10,13 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/d3dkmt.h"
+#include "lua/buffer.h"
+#include "lua/d3dkmt_special.h"
+#include "lua/status.h"
 #include "nt/base/status_name.h"
 #include "util/array.h"
 
@@ -41,24 +47,6 @@ struct call {
 
 #define MAX_BLOB  ((size_t)16 << 20)
 #define MAX_ARRAY 65536
-
-int lua_raise_status(lua_State *L, const char *call, int32_t status)
-{
-    const char *name = nt_status_name(status);
-
-    lua_createtable(L, 0, 3);
-    lua_pushfstring(L, "D3DKMT%s", call);
-    lua_setfield(L, -2, "call");
-    if (name)
-        lua_pushstring(L, name);
-    else
-        lua_pushfstring(L, "0x%p", (void *)(uintptr_t)(uint32_t)status);
-    lua_setfield(L, -2, "status");
-    lua_pushinteger(L, (lua_Integer)(uint32_t)status);
-    lua_setfield(L, -2, "code");
-    luaL_setmetatable(L, "dxgk.status");
-    return lua_error(L);
-}
 
 static int status_tostring(lua_State *L)
 {
@@ -209,7 +197,7 @@ static int invoke(lua_State *L)
         put_field(L, args, &call->fields[i]);
     status = call->function(args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, call->name, status);
+        return lua_status_raise(L, call->name, status);
     lua_newtable(L);
     for (size_t i = 0; i < call->count; i++)
         get_field(L, args, &call->fields[i]);

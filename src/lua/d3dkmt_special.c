@@ -6,7 +6,12 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/d3dkmt_special.h"
+#include "lua/buffer.h"
+#include "lua/status.h"
 
 #define MAX_ITEMS 4096
 
@@ -52,7 +57,7 @@ static int enum_adapters2(lua_State *L)
     NTSTATUS status = D3DKMTEnumAdapters2(&args);
 
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "EnumAdapters2", status);
+        return lua_status_raise(L, "EnumAdapters2", status);
     lua_createtable(L, (int)args.NumAdapters, 0);
     for (ULONG i = 0; i < args.NumAdapters; i++) {
         lua_createtable(L, 0, 4);
@@ -110,7 +115,7 @@ static int create_allocation2(lua_State *L)
     }
     status = D3DKMTCreateAllocation2(&args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "CreateAllocation2", status);
+        return lua_status_raise(L, "CreateAllocation2", status);
     lua_createtable(L, 0, 2);
     set_integer(L, "hResource", args.hResource);
     lua_createtable(L, (int)count, 0);
@@ -144,7 +149,7 @@ static int lock2(lua_State *L)
     args.hAllocation = (D3DKMT_HANDLE)optional_integer(L, 1, "hAllocation", 0);
     status = D3DKMTLock2(&args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "Lock2", status);
+        return lua_status_raise(L, "Lock2", status);
     lua_createtable(L, 0, 1);
     lua_buffer_push_view(L, args.pData, (size_t)size);
     lua_setfield(L, -2, "pData");
@@ -168,7 +173,7 @@ static int lock(lua_State *L)
     args.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
     status = D3DKMTLock(&args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "Lock", status);
+        return lua_status_raise(L, "Lock", status);
     lua_createtable(L, 0, 1);
     lua_buffer_push_view(L, args.pData, (size_t)size);
     lua_setfield(L, -2, "pData");
@@ -208,7 +213,7 @@ static int create_sync2(lua_State *L)
     }
     status = D3DKMTCreateSynchronizationObject2(&args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "CreateSynchronizationObject2", status);
+        return lua_status_raise(L, "CreateSynchronizationObject2", status);
     lua_createtable(L, 0, 3);
     set_integer(L, "hSyncObject", args.hSyncObject);
     if (args.Info.Type == D3DDDI_MONITORED_FENCE) {
@@ -254,7 +259,7 @@ static int submit_command(lua_State *L)
     args.PrivateDriverDataSize = bytes;
     status = D3DKMTSubmitCommand(&args);
     if (!NT_SUCCESS(status))
-        return lua_raise_status(L, "SubmitCommand", status);
+        return lua_status_raise(L, "SubmitCommand", status);
     return 0;
 }
 

@@ -8,7 +8,11 @@
 
 #include <spng.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/image.h"
+#include "lua/buffer.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 #define MAX_SIDE 16384u
@@ -76,7 +80,7 @@ static int image_read(lua_State *L)
         pixels->data = NULL;
         pixels->bytes = 0;
         pixels->owned = true;
-        luaL_setmetatable(L, BUFFER_TYPE);
+        luaL_setmetatable(L, LUA_BUFFER_TYPE);
         pixels->data = calloc(bytes, 1);
         error = pixels->data ? 0 : SPNG_EMEM;
     }

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/set.h"
 #include "lua/lua_workload.h"
 
 #define VALUES 1 /* upvalues: the options by key, */

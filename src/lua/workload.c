@@ -16,15 +16,21 @@
  * or raises an error. Modules are found beside the workload; native ones in the folder `workloads`
  * of the build.
  */
+#include "dxgkhost/dxgkhost.h"
+#include "lua/buffer.h"
+#include "lua/d3dkmt.h"
+#include "lua/image.h"
 #include "lua/lua_workload.h"
+#include "lua/set.h"
+#include "util/array.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "dxgkhost/dxgkhost.h"
-#include "lua/lua_private.h"
-#include "util/array.h"
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
 
 static struct lua_workload *current(lua_State *L)
 {

@@ -10,7 +10,10 @@
  */
 #include <math.h>
 
-#include "lua/lua_private.h"
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/buffer.h"
 
 struct picture {
     uint8_t *at;
@@ -24,7 +27,7 @@ static uint8_t *channel(const struct picture *p, long x, long y, int c)
 
 static struct picture check_picture(lua_State *L, int first, long width, long height)
 {
-    struct lua_buffer *b = luaL_checkudata(L, first, BUFFER_TYPE);
+    struct lua_buffer *b = luaL_checkudata(L, first, LUA_BUFFER_TYPE);
     lua_Integer offset = luaL_checkinteger(L, first + 1);
     struct picture p = {.pitch = (long)luaL_checkinteger(L, first + 2), .width = width, .height = height};
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers of `dxgkhost explore`: processes that take seeds and say what came of them. */
+#ifndef DXGK_CLI_EXPLORE_WORKER_H
+#define DXGK_CLI_EXPLORE_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+
+struct explore_options;
+struct explore_result;
+
+struct explore_worker {
+    pid_t pid;          /* 0: none */
+    int to, from;       /* seeds, results */
+    bool busy, overdue; /* overdue: it was killed for that */
+    uint64_t seed;
+    double since;
+};
+/* `all` has the ones that run already. */
+bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
+                          uint32_t count, const struct explore_options *options);
+bool explore_worker_give(struct explore_worker *worker, uint64_t seed);
+/* After its results have ended: fetch the process, and say what became of the seed that it had. */
+void explore_worker_fetch(struct explore_worker *worker, struct explore_result *result);
+void explore_worker_stop(struct explore_worker *worker);
+/* Seconds of the monotonic clock, as in `since`. */
+double explore_worker_now(void);
+
+#endif

@@ -24,6 +24,7 @@
 #include "sim/machine.h"
 #include "trace/trace.h"
 #include "util/address.h"
+#include "util/min_max.h"
 
 /* A part of an access: the bytes behind it, or that they are refused. */
 struct run {
@@ -92,11 +93,6 @@ static uint64_t to_page_end(uint64_t logical)
     return PAGE_BYTES - (logical & (PAGE_BYTES - 1));
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool is_held(const struct ram *ram, uint64_t physical)
 {
     return ram_page_iommu_maps(ram, (struct page_number){physical >> PAGE_BITS}) > 0;
@@ -109,7 +105,7 @@ static uint64_t held_bytes(const struct ram *ram, uint64_t physical, uint64_t by
 
     while (length < bytes && is_held(ram, physical + length))
         length += to_page_end(physical + length);
-    return smaller(length, bytes);
+    return min_of(length, bytes);
 }
 
 /* What stops the access whatever is mapped. */
@@ -133,7 +129,7 @@ static struct run untranslated_run(const struct access *access, uint64_t logical
         run.cause = IOMMU_CAUSE_NO_RAM;
         return run;
     }
-    run.bytes = smaller(bytes, ram_bytes(ram) - logical);
+    run.bytes = min_of(bytes, ram_bytes(ram) - logical);
     held = access->device->dma_unheld ? run.bytes : held_bytes(ram, logical, run.bytes);
     if (held < run.bytes) {
         run.cause = IOMMU_CAUSE_NOT_HELD;
@@ -183,7 +179,7 @@ static struct run translated_run(struct access *access, uint64_t logical, uint64
             run.blame = next.blame;
         }
     }
-    run.bytes = smaller(run.bytes, bytes);
+    run.bytes = min_of(run.bytes, bytes);
     return run;
 }
 
@@ -195,7 +191,7 @@ static struct run next_run(struct access *access, uint64_t logical, uint64_t byt
     struct run run = {.bytes = bytes, .cause = check_device(device, logical), .blame = logical};
 
     if (run.cause == IOMMU_CAUSE_NONE) {
-        bytes = smaller(bytes, ((uint64_t)1 << device->description.dma_bits) - logical);
+        bytes = min_of(bytes, ((uint64_t)1 << device->description.dma_bits) - logical);
         run = iommu_domain_mode(device->iommu.domain) == IOMMU_OFF
                   ? untranslated_run(access, logical, bytes)
                   : translated_run(access, logical, bytes);
@@ -316,7 +312,7 @@ bool bus_dma_pasid(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_a
         return false;
     }
     while (next < end) {
-        const uint64_t run = smaller(to_page_end(address), (uint64_t)(end - next));
+        const uint64_t run = min_of(to_page_end(address), (uint64_t)(end - next));
         uint8_t *at = pasid_bytes(&wanted, pasid, address);
 
         if (!at) {

@@ -4,6 +4,7 @@
  * is worth it: what the baseline does with two vectors of two, AVX2 does with one.
  */
 #include "iommu/io_entries.h"
+#include "util/address.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/address.h"
+struct page_number;
 
 enum { IO_ENTRIES_MANY = 8 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* IO page tables. The theory of operation is in io_table.h. */
-#include "iommu/io_table_private.h"
+#include "iommu/io_table.h"
+#include "iommu/io_entries.h"
+#include "iommu/io_table_step.h"
+#include "util/address.h"
+#include "util/alloc.h"
 
 #include <string.h>
-
-#include "util/alloc.h"
 
 static uint64_t entry_of(const struct io_table *table)
 {

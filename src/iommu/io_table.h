@@ -31,8 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iommu/io_entries.h"
-#include "util/address.h"
+struct page_number;
 
 enum {
     IO_TABLE_BITS = 9,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What IO page tables hold, and whether they hold together. */
-#include "iommu/io_table_private.h"
+#include "iommu/io_table.h"
+#include "iommu/io_table_step.h"
 
 uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned *level)
 {

@@ -20,13 +20,20 @@
  *   2 MiB and 1 GiB leaves arise inside one call only, so a range that is unmapped as it was mapped
  *   never has to split one, and unmapping never needs memory.
  */
-#include "iommu/iommu_private.h"
-
-#include <string.h>
-
+#include "iommu/iommu.h"
+#include "iommu/domain_record.h"
+#include "iommu/io_entries.h"
+#include "iommu/io_table.h"
+#include "iommu/iommu_place.h"
+#include "iommu/iommu_translate.h"
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/array.h"
 #include "util/checked.h"
+#include "util/extent.h"
+
+#include <string.h>
 
 /* ---- domains ---- */
 
@@ -58,7 +65,7 @@ struct iommu_domain *iommu_domain_create_placing(struct ram *ram, struct logical
         return NULL;
     domain->placing = true;
     for (size_t i = 0; i < count; i++) {
-        if (i == MAX_RESERVED ||
+        if (i == IOMMU_MAX_RESERVED ||
             !iommu_place_take_fixed(domain, reserved[i].first.value, reserved[i].pages)) {
             iommu_domain_destroy(domain);
             return NULL;
@@ -187,7 +194,7 @@ uint64_t iommu_domain_large_pages(const struct iommu_domain *domain)
 uint64_t iommu_domain_bytes(const struct iommu_domain *domain)
 {
     return sizeof(*domain) + io_tables_bytes(&domain->tables) + sizeof(*domain->tlb) +
-           (domain->ring ? RING_RANGES * sizeof(*domain->ring) : 0);
+           (domain->ring ? IOMMU_RING_RANGES * sizeof(*domain->ring) : 0);
 }
 
 unsigned iommu_domain_attached(const struct iommu_domain *domain)
@@ -382,7 +389,7 @@ void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct logical_page 
                                uint64_t count)
 {
     io_tables_unmap(&domain->tables, logical_first.value, count, unbook, domain);
-    iommu_note_unmapped(domain, logical_first.value, count);
+    iommu_tlb_note_unmapped(domain, logical_first.value, count);
     if (domain->mode == IOMMU_REMAP && !reserved(domain, logical_first.value, count))
         iommu_place_give(domain, logical_first.value, count);
 }

@@ -18,8 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ram/ram.h"
 #include "util/address.h"
+
+struct logical_addr;
+struct phys_addr;
+struct ram;
 
 enum iommu_mode { IOMMU_OFF, IOMMU_ISOLATION, IOMMU_REMAP };
 enum iommu_access { IOMMU_READ = 1, IOMMU_WRITE = 2 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Attachment of devices to domains (IOMMU-045, IOMMU-046). */
-#include "iommu/iommu_private.h"
-
+#include "iommu/domain_record.h"
+#include "iommu/io_table.h"
+#include "iommu/iommu.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"

@@ -6,16 +6,20 @@
  * reaching somebody else's memory (IOMMU-033): the oldest leaves the ring when it is full, or when
  * the tree cannot serve a request. The ring is part of the domain, so freeing never needs memory.
  */
-#include "iommu/iommu_private.h"
-
+#include "iommu/iommu_place.h"
+#include "iommu/domain_record.h"
+#include "iommu/io_table.h"
+#include "iommu/iommu.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "util/extent.h"
 
 bool iommu_place_init(struct iommu_domain *domain, uint64_t pages)
 {
     if (pages > (uint64_t)1 << IO_FRAME_BITS)
         pages = (uint64_t)1 << IO_FRAME_BITS;
-    domain->ring = util_zalloc(RING_RANGES, sizeof(*domain->ring));
+    domain->ring = util_zalloc(IOMMU_RING_RANGES, sizeof(*domain->ring));
     /* IOMMU-030: logical page 0 is never mapped. */
     if (!domain->ring || pages < 2 || !extent_give(&domain->logical, 1, pages - 1))
         return false;
@@ -45,7 +49,7 @@ static bool release_oldest(struct iommu_domain *domain)
 
     if (domain->ring_count == 0 || !extent_give(&domain->logical, oldest->start, oldest->size))
         return false;
-    domain->ring_first = (domain->ring_first + 1) % RING_RANGES;
+    domain->ring_first = (domain->ring_first + 1) % IOMMU_RING_RANGES;
     domain->ring_count--;
     return true;
 }
@@ -79,16 +83,16 @@ void iommu_place_untake(struct iommu_domain *domain, uint64_t start, uint64_t co
 
 void iommu_place_give(struct iommu_domain *domain, uint64_t start, uint64_t count)
 {
-    while (domain->ring_count == RING_RANGES)
+    while (domain->ring_count == IOMMU_RING_RANGES)
         if (!release_oldest(domain))
             return; /* unmapped in pieces, and out of memory: the range is lost to the domain */
-    domain->ring[(domain->ring_first + domain->ring_count++) % RING_RANGES] = (struct logical_range){
-        start, count};
+    domain->ring[(domain->ring_first + domain->ring_count++) % IOMMU_RING_RANGES] =
+        (struct logical_range){start, count};
     while (domain->reuse_early && release_oldest(domain))
         ;
 }
 
 bool iommu_place_validate(const struct iommu_domain *domain)
 {
-    return extent_tree_validate(&domain->logical) && domain->ring_count <= RING_RANGES;
+    return extent_tree_validate(&domain->logical) && domain->ring_count <= IOMMU_RING_RANGES;
 }

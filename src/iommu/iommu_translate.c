@@ -5,8 +5,11 @@
  * from what it holds until it is told to drop it, as the real thing (IOMMU-074). What it does not
  * hold, or holds with too few rights, is looked up.
  */
-#include "iommu/iommu_private.h"
-
+#include "iommu/iommu_translate.h"
+#include "iommu/domain_record.h"
+#include "iommu/io_table.h"
+#include "iommu/iommu.h"
+#include "util/address.h"
 #include "util/alloc.h"
 
 bool iommu_tlb_init(struct iommu_domain *domain)
@@ -20,30 +23,30 @@ void iommu_tlb_finish(struct iommu_domain *domain)
     util_free(domain->tlb);
 }
 
-static struct tlb_entry *page_slot(const struct iommu_domain *domain, uint64_t page)
+static struct iommu_tlb_entry *page_slot(const struct iommu_domain *domain, uint64_t page)
 {
-    return &domain->tlb->page[page % TLB_ENTRIES];
+    return &domain->tlb->page[page % IOMMU_TLB_ENTRIES];
 }
 
-static struct tlb_entry *large_slot(const struct iommu_domain *domain, uint64_t piece)
+static struct iommu_tlb_entry *large_slot(const struct iommu_domain *domain, uint64_t piece)
 {
-    return &domain->tlb->large[piece % TLB_LARGE_ENTRIES];
+    return &domain->tlb->large[piece % IOMMU_TLB_LARGE_ENTRIES];
 }
 
 static void keep_page(const struct iommu_domain *domain, uint64_t page, uint64_t frame,
                       uint64_t rights)
 {
-    const uint64_t slot = page % TLB_ENTRIES;
+    const uint64_t slot = page % IOMMU_TLB_ENTRIES;
 
-    *page_slot(domain, page) = (struct tlb_entry){page + 1, frame, rights};
+    *page_slot(domain, page) = (struct iommu_tlb_entry){page + 1, frame, rights};
     domain->tlb->used[slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
 static void keep_large(const struct iommu_domain *domain, uint64_t piece, uint64_t frame,
                        uint64_t rights)
 {
-    *large_slot(domain, piece) = (struct tlb_entry){piece + 1, frame, rights};
-    domain->tlb->used_large |= (uint64_t)1 << piece % TLB_LARGE_ENTRIES;
+    *large_slot(domain, piece) = (struct iommu_tlb_entry){piece + 1, frame, rights};
+    domain->tlb->used_large |= (uint64_t)1 << piece % IOMMU_TLB_LARGE_ENTRIES;
 }
 
 #define NO_FRAME UINT64_MAX
@@ -68,7 +71,7 @@ bool iommu_translate(const struct iommu_domain *domain, struct logical_addr addr
                      enum iommu_access access, struct phys_addr *physical)
 {
     const uint64_t page = address.value >> PAGE_BITS, wanted = (uint64_t)access;
-    const struct tlb_entry *cached = page_slot(domain, page);
+    const struct iommu_tlb_entry *cached = page_slot(domain, page);
     uint64_t frame;
 
     if (domain->mode == IOMMU_OFF) {
@@ -111,7 +114,8 @@ void iommu_domain_lose_flushes(struct iommu_domain *domain, unsigned count)
 }
 
 /* Of 64 places those that hold a translation inside the range become free. */
-static void flush_places(uint64_t *used, struct tlb_entry *entries, uint64_t first, uint64_t count)
+static void flush_places(uint64_t *used, struct iommu_tlb_entry *entries, uint64_t first,
+                         uint64_t count)
 {
     for (uint64_t left = *used; left; left &= left - 1) {
         const unsigned place = (unsigned)__builtin_ctzll(left);
@@ -125,8 +129,8 @@ static void flush_places(uint64_t *used, struct tlb_entry *entries, uint64_t fir
 
 static void flush_pages(struct iommu_tlb *tlb, uint64_t first, uint64_t count)
 {
-    const uint64_t all = TLB_ENTRIES / 64;
-    const uint64_t words = count < TLB_ENTRIES ? (first % 64 + count + 63) / 64 : all;
+    const uint64_t all = IOMMU_TLB_ENTRIES / 64;
+    const uint64_t words = count < IOMMU_TLB_ENTRIES ? (first % 64 + count + 63) / 64 : all;
 
     for (uint64_t i = 0; i < words && i < all; i++) {
         const uint64_t word = (first / 64 + i) % all;
@@ -152,14 +156,15 @@ void iommu_flush_run(struct iommu_domain *domain, struct logical_page logical_fi
 
 /* ---- refusal ---- */
 
-void iommu_note_unmapped(struct iommu_domain *domain, uint64_t start, uint64_t count)
+void iommu_tlb_note_unmapped(struct iommu_domain *domain, uint64_t start, uint64_t count)
 {
-    domain->recent[domain->recent_next++ % RECENT_RANGES] = (struct logical_range){start, count};
+    domain->recent[domain->recent_next++ % IOMMU_RECENT_RANGES] = (struct logical_range){start,
+                                                                                         count};
 }
 
 static bool unmapped_lately(const struct iommu_domain *domain, uint64_t page)
 {
-    for (unsigned i = 0; i < RECENT_RANGES; i++)
+    for (unsigned i = 0; i < IOMMU_RECENT_RANGES; i++)
         if (page - domain->recent[i].start < domain->recent[i].size)
             return true;
     return false;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Process address spaces by number: each has IO page tables of its own. */
 #include "iommu/pasid.h"
-
 #include "iommu/io_table.h"
+#include "iommu/iommu.h"
+#include "util/address.h"
 #include "util/alloc.h"
+#include "util/hash.h"
 
 struct space {
     struct io_tables tables;

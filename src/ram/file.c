@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory files and the depot between two of their uses; file.h says what they are for. */
 #include "ram/file.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "util/alloc.h"
 
 #define DEPOT_FILES 8u
 /* A file with more in it is not kept: to clear it would cost more than a new one, and memory that

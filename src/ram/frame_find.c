@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a request goes: search and placing of the frame pool. The theory of operation is in
  * frame_pool.c. */
-#include "ram/frame_pool_private.h"
+#include "ram/chunk_walk.h"
+#include "ram/frame_map.h"
+#include "ram/frame_pool.h"
+#include "ram/hole_index.h"
+#include "util/address.h"
+#include "util/min_max.h"
 
 enum {
     REFUSALS = 4, /* in one class, before the next is tried */
@@ -10,11 +15,6 @@ enum {
 
 /* Requests without need for lower memory are served above these. */
 static const uint64_t limits[LIMITS] = {1u << 20, 1u << 12, 1u << 8, 0}; /* 4 GiB, 16 MiB, 1 MiB */
-
-static inline uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- placing ---- */
 
@@ -30,7 +30,7 @@ static inline bool lowest_place(const struct frame_want *want, uint64_t low, uin
     uint64_t first = align_up(low, want->align);
 
     if (crosses(want, first))
-        first = align_up(first + 1, larger(want->boundary, want->align));
+        first = align_up(first + 1, max_of(want->boundary, want->align));
     *place = first;
     return first < high && high - first >= want->count;
 }
@@ -66,7 +66,7 @@ static inline uint64_t harm(const struct hole *hole, uint64_t first, uint64_t co
 static inline bool place_in(const struct frame_want *want, const struct hole *hole, uint64_t low,
                             uint64_t *place)
 {
-    uint64_t from = larger(hole->first, low), to = smaller(hole->end, want->high);
+    uint64_t from = max_of(hole->first, low), to = min_of(hole->end, want->high);
     uint64_t lower = 0, upper = 0;
     bool has_lower, has_upper;
 
@@ -97,7 +97,7 @@ struct quest {
 
 static unsigned grade_of(uint64_t align)
 {
-    return align >= grade_frames[2] ? 2 : align >= grade_frames[1] ? 1 : 0;
+    return align >= hole_grade_frames[2] ? 2 : align >= hole_grade_frames[1] ? 1 : 0;
 }
 
 static void found(struct quest *quest, const struct hole *hole, uint64_t first)
@@ -108,11 +108,11 @@ static void found(struct quest *quest, const struct hole *hole, uint64_t first)
 /* The lowest hole of the class in the chunk that has a place. */
 static bool quest_chunk(struct quest *quest, unsigned class, uint64_t chunk)
 {
-    struct chunk_walk walk = walk_chunk(quest->pool, quest->grade, chunk);
+    struct chunk_walk walk = chunk_walk_begin(quest->pool, quest->grade, chunk);
     struct hole hole;
     uint64_t start, first;
 
-    while (next_hole(&walk, &hole, &start)) {
+    while (chunk_walk_next(&walk, &hole, &start)) {
         if (hole_class(hole.end - start) != class || start < quest->low || start >= quest->below)
             continue;
         if (place_in(quest->want, &hole, quest->low, &first)) {
@@ -197,7 +197,7 @@ bool frame_pool_find(const struct frame_pool *pool, const struct frame_want *wan
     if (want->count > pool->free_frames || !well_formed(pool, want))
         return false;
     for (unsigned i = 0; i < LIMITS && quest.below > want->low; i++) {
-        quest.low = larger(limits[i], want->low);
+        quest.low = max_of(limits[i], want->low);
         if (quest.low >= quest.below)
             continue;
         quest.gave_up = false;
@@ -221,12 +221,12 @@ static bool longest_whole(const struct frame_pool *pool, uint64_t low, uint64_t 
     for (unsigned class = HOLE_CLASSES;
          class > 1 && (class = hole_search_class_below(&search, class - 1)) > 0;) {
         for (uint64_t chunk = search.high; hole_search_chunk(&search, class, &chunk); chunk--) {
-            struct chunk_walk walk = walk_chunk(pool, 0, chunk);
+            struct chunk_walk walk = chunk_walk_begin(pool, 0, chunk);
             bool found = false;
             struct hole hole;
             uint64_t start;
 
-            while (next_hole(&walk, &hole, &start)) {
+            while (chunk_walk_next(&walk, &hole, &start)) {
                 if (start < low || start >= below || hole_class(hole.end - start) != class)
                     continue;
                 *longest = hole;
@@ -250,9 +250,9 @@ static struct hole longest_in(const struct frame_pool *pool, uint64_t low, uint6
     uint64_t below = high;
 
     if (!frame_map_used(map, low))
-        best = (struct hole){low, smaller(frame_map_next_used(map, low), high)};
+        best = (struct hole){low, min_of(frame_map_next_used(map, low), high)};
     if (!frame_map_used(map, high - 1)) {
-        below = larger(frame_map_prev_used(map, high) + 1, low);
+        below = max_of(frame_map_prev_used(map, high) + 1, low);
         if (high - below > best.end - best.first)
             best = (struct hole){below, high};
     }
@@ -268,9 +268,9 @@ bool frame_pool_find_longest(const struct frame_pool *pool, uint64_t low, uint64
     struct hole part = {0};
 
     if (high > limits[0])
-        part = longest_in(pool, larger(low, limits[0]), high);
-    if (part.first == part.end && low < smaller(high, limits[0]))
-        part = longest_in(pool, low, smaller(high, limits[0]));
+        part = longest_in(pool, max_of(low, limits[0]), high);
+    if (part.first == part.end && low < min_of(high, limits[0]))
+        part = longest_in(pool, low, min_of(high, limits[0]));
     if (part.first == part.end)
         return false;
     *place = (struct frame_place){.first = part.first,

@@ -49,7 +49,12 @@
  *   levels of the index and four of the map hold 1 TiB. The worst chunk has 512 holes to look at. A
  *   request that finds nothing may look at all holes of the classes that could have held it.
  */
-#include "ram/frame_pool_private.h"
+#include "ram/frame_pool.h"
+#include "ram/chunk_walk.h"
+#include "ram/frame_map.h"
+#include "ram/hole_index.h"
+#include "util/address.h"
+#include "util/min_max.h"
 
 #include <stdlib.h>
 
@@ -59,12 +64,12 @@
 static unsigned count_holes(const struct frame_pool *pool, unsigned grade, unsigned class,
                             uint64_t chunk)
 {
-    struct chunk_walk walk = walk_chunk(pool, grade, chunk);
+    struct chunk_walk walk = chunk_walk_begin(pool, grade, chunk);
     unsigned count = 0;
     struct hole hole;
     uint64_t start;
 
-    while (count < 2 && next_hole(&walk, &hole, &start))
+    while (count < 2 && chunk_walk_next(&walk, &hole, &start))
         count += hole_class(hole.end - start) == class;
     return count;
 }
@@ -72,7 +77,7 @@ static unsigned count_holes(const struct frame_pool *pool, unsigned grade, unsig
 static void enter_hole(struct frame_pool *pool, uint64_t first, uint64_t end)
 {
     for (unsigned grade = 0; grade < HOLE_GRADES; grade++) {
-        uint64_t start = align_up(first, grade_frames[grade]);
+        uint64_t start = align_up(first, hole_grade_frames[grade]);
 
         if (start >= end)
             return;
@@ -87,7 +92,7 @@ static unsigned strike_hole(struct frame_pool *pool, uint64_t first, uint64_t en
     unsigned unclear = 0;
 
     for (unsigned grade = 0; grade < HOLE_GRADES; grade++) {
-        uint64_t start = align_up(first, grade_frames[grade]);
+        uint64_t start = align_up(first, hole_grade_frames[grade]);
 
         if (start >= end)
             break;
@@ -100,7 +105,7 @@ static unsigned strike_hole(struct frame_pool *pool, uint64_t first, uint64_t en
 static void recount(struct frame_pool *pool, uint64_t first, uint64_t end, unsigned unclear)
 {
     for (unsigned grade = 0; unclear >> grade != 0; grade++) {
-        uint64_t start = align_up(first, grade_frames[grade]), chunk = start / CHUNK_FRAMES;
+        uint64_t start = align_up(first, hole_grade_frames[grade]), chunk = start / CHUNK_FRAMES;
 
         if (unclear >> grade & 1) {
             unsigned class = hole_class(end - start);
@@ -126,7 +131,7 @@ static inline void changed(const struct frame_pool *pool)
 static inline void prefetch_hole(const struct frame_pool *pool, uint64_t first, uint64_t end)
 {
     for (unsigned grade = 0; grade < 2; grade++) {
-        uint64_t start = align_up(first, grade_frames[grade]);
+        uint64_t start = align_up(first, hole_grade_frames[grade]);
 
         if (start < end)
             hole_index_prefetch(&pool->index, grade, hole_class(end - start), start / CHUNK_FRAMES);
@@ -189,15 +194,15 @@ void frame_pool_init(struct frame_pool *pool, void *memory, uint64_t frames)
 /* The index says what a look at the holes says. */
 static bool chunk_holds(const struct frame_pool *pool, unsigned grade, uint64_t chunk)
 {
-    struct chunk_walk walk = walk_chunk(pool, grade, chunk);
+    struct chunk_walk walk = chunk_walk_begin(pool, grade, chunk);
     uint8_t count[HOLE_CLASSES] = {0};
     struct hole hole;
     uint64_t start;
 
-    while (next_hole(&walk, &hole, &start)) {
+    while (chunk_walk_next(&walk, &hole, &start)) {
         unsigned class = hole_class(hole.end - start);
 
-        count[class] = (uint8_t)smaller(count[class] + 1u, 2);
+        count[class] = (uint8_t)min_of(count[class] + 1u, 2);
     }
     return hole_index_agrees(&pool->index, grade, chunk, count);
 }
@@ -218,7 +223,8 @@ static bool counts_hold(const struct frame_pool *pool)
         in_hole = is_free;
     }
     for (uint64_t chunk = 0; chunk * CHUNK_FRAMES < pool->frames; chunk++)
-        for (struct chunk_walk walk = walk_chunk(pool, 0, chunk); next_hole(&walk, &hole, &start);)
+        for (struct chunk_walk walk = chunk_walk_begin(pool, 0, chunk);
+             chunk_walk_next(&walk, &hole, &start);)
             holes--;
     return holes == 0 && free_frames == pool->free_frames;
 }

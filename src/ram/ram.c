@@ -26,14 +26,20 @@
  *   for as long as possible. Pages that are consecutive in the file and in the view are mapped by
  *   one call.
  */
-#include "ram/ram_private.h"
+#include "ram/ram.h"
+#include "ram/file.h"
+#include "ram/frame_map.h"
+#include "ram/frame_pool.h"
+#include "ram/ram_frame.h"
+#include "ram/ram_record.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "util/alloc.h"
 
 #define PUNCH_PAGES      512u /* runs of 2 MiB and more go back to the host at once */
 #define ARENA_BASE_BYTES ((uint64_t)256 << 30)
@@ -60,13 +66,13 @@ static bool open_books(struct ram *ram)
 {
     uint64_t frames = align_up(ram->pages, 8), pool = frame_pool_bytes(ram->pages);
 
-    ram->books_bytes = align_up(frames + pool + ram_counts_bytes(ram->pages), PAGE_BYTES);
+    ram->books_bytes = align_up(frames + pool + ram_frame_counts_bytes(ram->pages), PAGE_BYTES);
     ram->books = map_sparse(ram->books_bytes, PROT_READ | PROT_WRITE);
     if (!ram->books)
         return false;
     ram->frames = (uint8_t *)ram->books;
     frame_pool_init(&ram->pool, ram->books + frames, ram->pages);
-    ram_counts_init(ram, ram->books + frames + pool);
+    ram_frame_counts_init(ram, ram->books + frames + pool);
     /* PHYS-004: frame 0 stays the host's. */
     ram->frames[0] = RAM_HOST | RAM_CACHED << FRAME_CACHE_SHIFT;
     return true;
@@ -352,7 +358,7 @@ void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pag
         if (run > 0)
             ram_release_run(ram, page, run);
         else if (!given_before(ram->frames[page]))
-            ram_quarantine(ram, page);
+            ram_frame_quarantine(ram, page);
         page += run > 0 ? run : 1;
     }
 }

@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ram/file.h"
 #include "util/address.h"
 
+struct page_number;
 struct ram;
 
 struct ram_config {

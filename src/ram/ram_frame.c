@@ -6,20 +6,21 @@
  * array, in units of 128; a carry leaves 128 in the first one, so that zero there means zero and a
  * count that goes up and down about 256 does not carry each time.
  */
-#include "ram/ram_private.h"
-
+#include "ram/ram_frame.h"
+#include "ram/ram.h"
+#include "ram/ram_record.h"
 #include "verify/verify.h"
 
 enum { FEW_MAX = 255, CARRY = 128 };
 
 /* ---- counts ---- */
 
-uint64_t ram_counts_bytes(uint64_t pages)
+uint64_t ram_frame_counts_bytes(uint64_t pages)
 {
     return 2 * pages * sizeof(uint32_t) + 2 * pages;
 }
 
-void ram_counts_init(struct ram *ram, char *memory)
+void ram_frame_counts_init(struct ram *ram, char *memory)
 {
     ram->locks.many = (uint32_t *)(void *)memory;
     ram->iommu_maps.many = ram->locks.many + ram->pages;
@@ -57,7 +58,7 @@ static uint32_t count_of(const struct ram_counts *counts, uint64_t page)
 
 /* PHYS-003: what a lock or the IOMMU still holds stays out of the free list until the last of them
  * lets go (PHYS-083). */
-void ram_quarantine(struct ram *ram, uint64_t page)
+void ram_frame_quarantine(struct ram *ram, uint64_t page)
 {
     ram->frames[page] = (uint8_t)((ram->frames[page] & ~FRAME_OWNER) | RAM_QUARANTINED);
     VIOLATION("PHYS-003",

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of the host for simulated memory: the direct view, and views. The theory of operation
  * is in ram.c. */
-#include "ram/ram_private.h"
+#include "ram/ram.h"
+#include "ram/ram_record.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
 
 #include <string.h>
 #include <sys/mman.h>
-
-#include "util/alloc.h"
 
 /* ---- addresses ---- */
 

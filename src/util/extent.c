@@ -45,12 +45,14 @@
  *   ranges there are and one more for each take outstanding. A give ends one take and adds at most
  *   one range; so it finds its nodes bought.
  */
-#include "util/extent_private.h"
+#include "util/extent.h"
+#include "util/address.h"
+#include "util/extent_node.h"
+#include "util/min_max.h"
+#include "util/slab.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-
-#include "util/address.h"
 
 /* ---- finding ---- */
 
@@ -107,7 +109,7 @@ static bool to_next_leaf(const struct extent_tree *tree, struct extent_cursor *c
 static inline bool place(const struct extent_node *leaf, unsigned at,
                          const struct extent_request *want, uint64_t *start)
 {
-    uint64_t low = larger(leaf->low[at], want->low);
+    uint64_t low = max_of(leaf->low[at], want->low);
     uint64_t end = end_of(leaf, at);
     uint64_t first;
 
@@ -377,7 +379,7 @@ static uint64_t largest(const struct extent_node *node, unsigned level)
 
         if (here == SATURATED) /* stands for something longer */
             here = level == 0 ? node->of[i].size : largest(node->of[i].child, level - 1);
-        best = larger(best, here);
+        best = max_of(best, here);
     }
     return best;
 }

@@ -3,7 +3,9 @@
  * Nodes of the extent tree: what they say about what is below them, and how entries come and go.
  * The theory of operation is in extent.c.
  */
-#include "util/extent_private.h"
+#include "util/extent_node.h"
+#include "util/extent.h"
+#include "util/slab.h"
 
 #include <stddef.h>
 #include <string.h>

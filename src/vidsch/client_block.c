@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/client_block.h"
+#include "ram/ram.h"
 #include "vidsch/scheduler.h"
 
 bool vidsch_client_block_create(struct vidsch *vidsch, struct client_block *block, uint64_t bytes)

@@ -13,11 +13,12 @@
  */
 #include <string.h>
 
+#include "vidsch/dma_buffer.h"
+#include "ram/ram.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
-#include "vidsch/dma_buffer.h"
 #include "vidsch/dma_memory.h"
 #include "vidsch/scheduler.h"
 

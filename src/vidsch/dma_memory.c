@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "vidsch/dma_memory.h"
+#include "ram/ram.h"
 #include "vidsch/scheduler.h"
 
 bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,

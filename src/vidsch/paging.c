@@ -5,6 +5,7 @@
  * are one object (struct paging_slot), so that submitting allocates nothing.
  */
 #include "vidsch/paging.h"
+#include "ram/ram.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"

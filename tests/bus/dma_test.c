@@ -4,6 +4,7 @@
 #include "bus/device.h"
 #include "bus/dma.h"
 #include "iommu/iommu.h"
+#include "ram/ram.h"
 #include "support/check_rule.h"
 #include "support/probe_rig.h"
 

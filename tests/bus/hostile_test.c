@@ -6,6 +6,7 @@
  */
 #include "bus/dma.h"
 #include "bus/support/dma_rig.h"
+#include "ram/ram.h"
 #include "support/check_rule.h"
 #include "util/rng.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and domains: attachment, deletion, chosen addresses, large leaves behind the IOTLB. */
-#include "support/check_rule.h"
-
-#include <string.h>
-
 #include "iommu/iommu.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
+#include "support/check_rule.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
+
+#include <string.h>
 
 enum { BOTH = IOMMU_READ | IOMMU_WRITE };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* IOMMU domains: what a device reaches in each mode, and the books behind it. */
-#include "support/check_rule.h"
-
-#include <string.h>
-
 #include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "support/check_rule.h"
 #include "util/alloc.h"
 #include "util/rng.h"
+
+#include <string.h>
 
 enum { BOTH = IOMMU_READ | IOMMU_WRITE };
 

@@ -3,15 +3,16 @@
  * IO page tables and logical addresses against naive models. DXGK_LONG=1 runs ten million random operations; otherwise
  * as many as fit a few seconds.
  */
+#include "iommu/io_entries.h"
+#include "iommu/io_table.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
 #include "support/check_rule.h"
+#include "util/alloc.h"
+#include "util/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "iommu/io_table.h"
-#include "iommu/iommu.h"
-#include "util/alloc.h"
-#include "util/rng.h"
 
 static struct util_heap heap;
 

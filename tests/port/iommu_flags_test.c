@@ -3,6 +3,7 @@
 #include "bus/dma.h"
 #include "nt/cm/registry.h"
 #include "port/support/admission.h"
+#include "ram/ram.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 

@@ -5,6 +5,7 @@
 #include "nt/cm/registry.h"
 #include "nt/nt.h"
 #include "port/running/tdr_settings.h"
+#include "ram/ram.h"
 #include "sim/sim.h"
 #include "support/check_rule.h"
 #include "verify/verify.h"

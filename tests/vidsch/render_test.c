@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Render, Patch and SubmitCommand: physical mode from the client's command buffer to the node. */
 #include "nt/base/kprocess.h"
+#include "ram/ram.h"
 #include "sim/irql.h"
 #include "vidsch/support/render_client.h"
 

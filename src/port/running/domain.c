@@ -23,6 +23,7 @@
 #include "port/record/adapter_record.h"
 #include "sim/assert.h"
 #include "port/record/refuse.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
 

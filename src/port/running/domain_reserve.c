@@ -4,6 +4,7 @@
 #include "port/running/domain_reserve.h"
 #include "port/record/adapter_record.h"
 #include "port/record/refuse.h"
+#include "ram/ram.h"
 #include "util/checked.h"
 
 /* Map those pages of the range that are not mapped yet, each at its own address. */

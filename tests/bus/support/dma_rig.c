@@ -3,6 +3,7 @@
 #include "bus/bus.h"
 #include "bus/dma.h"
 #include "bus/support/dma_rig.h"
+#include "ram/ram.h"
 #include "sim/sim.h"
 #include "support/inert_device.h"
 

@@ -9,6 +9,7 @@
 #include "nt/ps/thread.h"
 #include "port/support/probe.h"
 #include "port/support/probe_driver.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"

@@ -5,6 +5,7 @@
 #include "nt/nt.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/mark.h"
 #include "sim/sim.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes of the extent tree: extent.c and extent_node.c only. The theory of operation is in
- * extent.c. */
-#ifndef DXGK_UTIL_EXTENT_PRIVATE_H
-#define DXGK_UTIL_EXTENT_PRIVATE_H
+/* Nodes of the extent tree, as extent.c walks and changes them; nobody else opens this. The theory
+ * of operation is in extent.c. */
+#ifndef DXGK_UTIL_EXTENT_NODE_H
+#define DXGK_UTIL_EXTENT_NODE_H
 
 #include "util/extent.h"
-#include "util/slab.h"
 
 enum {
     GRADES = EXTENT_GRADES,
@@ -44,11 +43,6 @@ struct extent_cursor {
 static inline int32_t saturate(uint64_t units)
 {
     return units < SATURATED ? (int32_t)units : SATURATED;
-}
-
-static inline uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Of a range in a leaf. */

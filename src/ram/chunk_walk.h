@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the frame pool: frame_pool.c and frame_find.c only. The theory of operation is in
- * frame_pool.c. */
-#ifndef DXGK_RAM_FRAME_POOL_PRIVATE_H
-#define DXGK_RAM_FRAME_POOL_PRIVATE_H
+/* A walk over the holes of a chunk, straight from the map of frames: inline, for the frame pool
+ * looks so at every chunk that the index names. */
+#ifndef DXGK_RAM_CHUNK_WALK_H
+#define DXGK_RAM_CHUNK_WALK_H
 
+#include "ram/frame_map.h"
 #include "ram/frame_pool.h"
-
+#include "ram/hole_index.h"
 #include "util/address.h"
+#include "util/min_max.h"
 
-static const uint64_t grade_frames[HOLE_GRADES] = {1, 16, 512};
+struct frame_pool;
+
+static const uint64_t hole_grade_frames[HOLE_GRADES] = {1, 16, 512};
 
 struct hole {
     uint64_t first, end;
 };
-
-static inline uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The holes whose start, rounded up to the grade, stands in a chunk, in the order of their
  * addresses.
@@ -32,7 +31,7 @@ struct chunk_walk {
     uint64_t entering;    /* a frame of a hole that begins before the chunk; 0: none */
 };
 
-static inline void walk_word(struct chunk_walk *walk)
+static inline void chunk_walk_word(struct chunk_walk *walk)
 {
     uint64_t free_frames = ~walk->map->used[0][walk->word];
 
@@ -40,13 +39,13 @@ static inline void walk_word(struct chunk_walk *walk)
     walk->last = free_frames >> 63;
 }
 
-static inline struct chunk_walk walk_chunk(const struct frame_pool *pool, unsigned grade,
-                                           uint64_t chunk)
+static inline struct chunk_walk chunk_walk_begin(const struct frame_pool *pool, unsigned grade,
+                                                 uint64_t chunk)
 {
-    uint64_t first = chunk * CHUNK_FRAMES, end = smaller(first + CHUNK_FRAMES, pool->frames);
+    uint64_t first = chunk * CHUNK_FRAMES, end = min_of(first + CHUNK_FRAMES, pool->frames);
     struct chunk_walk walk = {.map = &pool->map,
                               .end = end,
-                              .grade = grade_frames[grade],
+                              .grade = hole_grade_frames[grade],
                               .word = first / 64,
                               .words = (end + 63) / 64};
 
@@ -55,11 +54,11 @@ static inline struct chunk_walk walk_chunk(const struct frame_pool *pool, unsign
         if (grade > 0 && !frame_map_used(&pool->map, first))
             walk.entering = first;
     }
-    walk_word(&walk);
+    chunk_walk_word(&walk);
     return walk;
 }
 
-static inline bool next_hole(struct chunk_walk *walk, struct hole *hole, uint64_t *start)
+static inline bool chunk_walk_next(struct chunk_walk *walk, struct hole *hole, uint64_t *start)
 {
     if (walk->entering) {
         uint64_t first = walk->entering;
@@ -75,7 +74,7 @@ static inline bool next_hole(struct chunk_walk *walk, struct hole *hole, uint64_
         while (walk->starts == 0) {
             if (++walk->word >= walk->words)
                 return false;
-            walk_word(walk);
+            chunk_walk_word(walk);
         }
         hole->first = walk->word * 64 + (uint64_t)__builtin_ctzll(walk->starts);
         walk->starts &= walk->starts - 1;
@@ -83,7 +82,7 @@ static inline bool next_hole(struct chunk_walk *walk, struct hole *hole, uint64_
             return false; /* RAM ends within the word */
         hole->end = frame_map_next_used(walk->map, hole->first);
         *start = align_up(hole->first, walk->grade);
-        if (*start < smaller(walk->end, hole->end))
+        if (*start < min_of(walk->end, hole->end))
             return true;
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the IO page tables: how an entry leads to a table. */
-#ifndef DXGK_IOMMU_IO_TABLE_PRIVATE_H
-#define DXGK_IOMMU_IO_TABLE_PRIVATE_H
+/* One step down the IO page tables: from a page and a level to the entry, and from the entry to the
+ * next table. For the two files that implement the tables. */
+#ifndef DXGK_IOMMU_IO_TABLE_STEP_H
+#define DXGK_IOMMU_IO_TABLE_STEP_H
 
 #include "iommu/io_table.h"
 

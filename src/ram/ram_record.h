@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside physical memory: ram*.c only. The theory of operation is in ram.c. */
-#ifndef DXGK_RAM_PRIVATE_H
-#define DXGK_RAM_PRIVATE_H
+/* The record of physical memory: the file, the records of frames, the pool of free ones, and the
+ * arena of views; for the files that implement it. Others see it as ram.h has it. */
+#ifndef DXGK_RAM_RAM_RECORD_H
+#define DXGK_RAM_RAM_RECORD_H
 
-#include "ram/ram.h"
+#include <stdint.h>
 
+#include "ram/file.h"
 #include "ram/frame_pool.h"
+#include "ram/ram.h"
 #include "util/extent.h"
 
 /* The record of a frame, one byte. */
@@ -49,12 +52,7 @@ static inline enum ram_owner frame_owner(uint8_t frame)
     return (enum ram_owner)(frame & FRAME_OWNER);
 }
 
-/* Frames that nobody holds become free. */
+/* In ram.c: frames that nobody holds become free. */
 void ram_release_run(struct ram *ram, uint64_t first, uint64_t pages);
-/* A frame that is held, and was given back. */
-void ram_quarantine(struct ram *ram, uint64_t page);
-/* Zeroed memory for the counts of so many frames, and its use. */
-uint64_t ram_counts_bytes(uint64_t pages);
-void ram_counts_init(struct ram *ram, char *memory);
 
 #endif

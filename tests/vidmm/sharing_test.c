@@ -333,3 +333,24 @@ TEST_WITH(mm, forgotten_references_are_reported)
     CHECK_RULE("ALLOC-103",
                mm_violations(rig, "ALLOC-103") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
 }
+
+TEST_WITH(mm, references_to_other_devices_outlast_the_end_of_one)
+{
+    struct mm_client *other = &rig->client[1];
+    D3DKMT_HANDLE forgotten, kept;
+    HANDLE release[2];
+
+    OK(mm_client_open(rig, 1, 0));
+    forgotten = mm_create_ok(&rig->client[0], mm_private_default(MM_SET_VRAM, 4096));
+    kept = mm_create_ok(other, mm_private_default(MM_SET_VRAM, 4096));
+    CHECK(acquire(rig, forgotten, &release[0]) && acquire(rig, kept, &release[1]));
+    mm_client_close(rig, 0);
+    CHECK_RULE("ALLOC-103", mm_violations(rig, "ALLOC-103") == 1);
+    OK(mm_destroy(other, kept, 0));
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-099", mm_event_count(rig, MM_DESTROY) == 1); /* the other one is held */
+    release_it(rig, release[1]);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-101", mm_event_count(rig, MM_DESTROY) == 2);
+    CHECK(mm_violations(rig, "ALLOC-102") == 0 && vidmm_validate(rig->vidmm));
+}

@@ -544,7 +544,7 @@ static void wait_for(struct destruction *d)
     while (!d->done)
         if (sim_waitq_wait(&d->finished, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
             !list_empty(&d->held))
-            handle_references_end(d->device->process->vidmm);
+            handle_references_end_of(d->device);
 }
 
 void allocation_close_all(struct vidmm_device *device)
@@ -557,7 +557,7 @@ void allocation_close_all(struct vidmm_device *device)
         while (device->destructions)
             if (sim_waitq_wait(&device->idle, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
                 !list_empty(&vidmm->destructions_held))
-                handle_references_end(vidmm);
+                handle_references_end_of(device);
         if (list_empty(&device->opens) && list_empty(&device->resource_opens))
             break;
         sim_mutex_lock(&vidmm->lock);

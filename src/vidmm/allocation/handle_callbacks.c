@@ -4,19 +4,21 @@
  * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
  * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
  */
-#include "ddi/client_handle.h"
-#include "nt/base/current.h"
-#include "nt/base/kprocess.h"
 #include "vidmm/allocation/handle_callbacks.h"
+#include "ddi/client_handle.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
 #include "util/handle.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
 #include "vidmm/record/of_adapter.h"
 #include "vidmm/record/open_record.h"
+#include "vidmm/record/process_record.h"
 #include "vidmm/record/resource_record.h"
 #include "vidmm/record/vidmm_record.h"
 
@@ -114,7 +116,21 @@ void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
     released(vidmm_of_adapter(adapter), allocation);
 }
 
-void handle_references_end(struct vidmm *vidmm)
+/* Its last open is one of the device, and was destroyed. */
+static bool goes_with(const struct vidmm_allocation *allocation, const struct vidmm_device *device)
+{
+    const struct vidmm_open *open;
+
+    if (!allocation_dies_unopened(allocation) || list_empty(&allocation->opens) ||
+        allocation->opens.next != allocation->opens.prev)
+        return false;
+    open = CONTAINER(allocation->opens.next, struct vidmm_open, link);
+    return open->device == device && handle_lookup(&device->process->nt->handles, open->handle,
+                                                   DDI_CLIENT_ALLOCATION) != open;
+}
+
+/* `device` NULL: all of them. */
+static void end_references(struct vidmm *vidmm, const struct vidmm_device *device)
 {
     struct handle_table *table = &vidmm->ddi->handles.table;
     void *object;
@@ -125,11 +141,23 @@ void handle_references_end(struct vidmm *vidmm)
     while ((object = handle_next(table, &cursor, &handle, &kind)) != NULL) {
         if (kind != DDI_HANDLE_ACQUIRED_ALLOCATION && kind != DDI_HANDLE_ACQUIRED_RESOURCE)
             continue;
+        if (device && !goes_with(object, device))
+            continue;
         VIOLATION("ALLOC-103", "the driver did not release what it acquired of %s",
                   kind == DDI_HANDLE_ACQUIRED_ALLOCATION ? "an allocation" : "a resource");
         handle_remove(table, handle, kind);
         released(vidmm, object);
     }
+}
+
+void handle_references_end(struct vidmm *vidmm)
+{
+    end_references(vidmm, NULL);
+}
+
+void handle_references_end_of(struct vidmm_device *device)
+{
+    end_references(device->process->vidmm, device);
 }
 
 /* ---- the tree of handles ---- */

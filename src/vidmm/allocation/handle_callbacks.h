@@ -15,6 +15,7 @@
 
 struct ddi_adapter;
 struct vidmm;
+struct vidmm_device;
 
 /* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren for client handles of the current
  * process. Below DISPATCH_LEVEL. */
@@ -29,7 +30,10 @@ D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HAN
 D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
                                             const DXGKARGCB_ENUMHANDLECHILDREN *args);
 
-/* Report what drivers have acquired and not released, and release it (ALLOC-103). */
+/* Report what the driver of the adapter has acquired and not released, and release it (ALLOC-103):
+ * all of it, when the adapter stops; or, for a device that ends, what holds up the end of its
+ * allocations. The driver may still release what it acquired of others. */
 void handle_references_end(struct vidmm *vidmm);
+void handle_references_end_of(struct vidmm_device *device);
 
 #endif

@@ -8,13 +8,14 @@ static void *io_map(void *context, struct phys_addr address, uint64_t bytes, enu
 {
     (void)cache;
     (void)context;
-    return address.value >= IO_BASE && bytes <= sizeof(run->io_memory) ? run->io_memory : NULL;
+    return address.value >= IO_BASE && bytes <= sizeof(fuzz_run->io_memory) ? fuzz_run->io_memory
+                                                                            : NULL;
 }
 
 static void io_unmap(void *context, void *mapping)
 {
     (void)context;
-    MUST(mapping == run->io_memory);
+    MUST(mapping == fuzz_run->io_memory);
 }
 
 static bool mdl_unmap(void *context, PMDL mdl)
@@ -34,11 +35,11 @@ static bool inside(const void *from, size_t bytes, const void *memory, size_t si
 /* The driver's own memory, and MDLs of the services. */
 static bool read_driver(void *context, void *to, const void *from, size_t bytes)
 {
-    bool there = inside(from, bytes, run->mdls, sizeof(run->mdls));
+    bool there = inside(from, bytes, fuzz_run->mdls, sizeof(fuzz_run->mdls));
 
     (void)context;
     for (unsigned i = 0; i < MOST_THINGS; i++) {
-        const struct thing *thing = &run->things[i];
+        const struct fuzz_thing *thing = &fuzz_run->things[i];
 
         if (thing->live && thing->kind == PHYSICAL_MDL_PAGES)
             there |= inside(from, bytes, thing->bytes, thing->size);
@@ -50,78 +51,78 @@ static bool read_driver(void *context, void *to, const void *from, size_t bytes)
 
 static void validate(void)
 {
-    MUST(physical_memory_validate(run->memory) && ram_validate(run->ram));
+    MUST(physical_memory_validate(fuzz_run->memory) && ram_validate(fuzz_run->ram));
     for (unsigned i = 0; i < ADAPTERS; i++)
-        MUST(iommu_validate(run->domain[i]));
+        MUST(iommu_validate(fuzz_run->domain[i]));
 }
 
 static void operate(void)
 {
-    unsigned what = below(19), adapter = byte() & 1;
+    unsigned what = fuzz_below(19), adapter = fuzz_byte() & 1;
 
     switch (what) {
     case 0:
     case 1:
-        allocate_contiguous(adapter);
+        fuzz_allocate_contiguous(adapter);
         break;
     case 2:
-        free_contiguous(adapter);
+        fuzz_free_contiguous(adapter);
         break;
     case 3:
-        allocate_pages(adapter);
+        fuzz_allocate_pages(adapter);
         break;
     case 4:
-        free_pages(adapter);
+        fuzz_free_pages(adapter);
         break;
     case 5:
-        scribble_mdl();
+        fuzz_scribble_mdl();
         break;
     case 6:
-        map_mdl(adapter);
+        fuzz_map_mdl(adapter);
         break;
     case 7:
-        unmap_mdl(adapter);
+        fuzz_unmap_mdl(adapter);
         break;
     case 8:
-        create_object(adapter);
+        fuzz_create_object(adapter);
         break;
     case 9:
-        open_object(adapter);
+        fuzz_open_object(adapter);
         break;
     case 10:
-        close_object();
+        fuzz_close_object();
         break;
     case 11:
-        destroy_object();
+        fuzz_destroy_object();
         break;
     case 12:
-        map_object();
+        fuzz_map_object();
         break;
     case 13:
-        unmap_object();
+        fuzz_unmap_object();
         break;
     case 14:
-        allocate_adl();
+        fuzz_allocate_adl();
         break;
     case 15:
-        free_adl();
+        fuzz_free_adl();
         break;
     case 16: {
-        unsigned how = byte();
+        unsigned how = fuzz_byte();
 
         if (how & 1)
-            scribble_adl();
+            fuzz_scribble_adl();
         else if (how & 2)
-            touch_views();
+            fuzz_touch_views();
         else
-            device_access(adapter);
+            fuzz_device_access(adapter);
         break;
     }
     case 17:
-        save(adapter);
+        fuzz_save(adapter);
         break;
     default:
-        host_does();
+        fuzz_host_does();
     }
 }
 
@@ -132,68 +133,70 @@ static void set_up(void)
     static const enum iommu_mode modes[] = {IOMMU_OFF, IOMMU_ISOLATION, IOMMU_REMAP};
     struct physical_hooks hooks = {
         .io_map = io_map, .io_unmap = io_unmap, .mdl_unmap = mdl_unmap, .read_driver = read_driver};
-    unsigned how = byte();
+    unsigned how = fuzz_byte();
 
-    util_heap_current = &run->heap;
-    run->verify = verify_log_create();
-    verify_log_install(run->verify);
-    verify_log_limit(run->verify, 16);
-    run->ram = ram_create(&(struct ram_config){.bytes = RAM_SIZE});
-    MUST(run->ram);
-    run->memory = physical_memory_create(run->ram, &hooks);
-    MUST(run->memory);
+    util_heap_current = &fuzz_run->heap;
+    fuzz_run->verify = verify_log_create();
+    verify_log_install(fuzz_run->verify);
+    verify_log_limit(fuzz_run->verify, 16);
+    fuzz_run->ram = ram_create(&(struct ram_config){.bytes = RAM_SIZE});
+    MUST(fuzz_run->ram);
+    fuzz_run->memory = physical_memory_create(fuzz_run->ram, &hooks);
+    MUST(fuzz_run->memory);
     for (unsigned i = 0; i < ADAPTERS; i++) {
         struct physical_adapter_config config = {
-            .memory = run->memory, .name = i ? "B" : "A", .driver = run};
+            .memory = fuzz_run->memory, .name = i ? "B" : "A", .driver = fuzz_run};
 
-        config.domain = run->domain[i] = iommu_domain_create(run->ram, modes[(how >> (2 * i)) % 3],
-                                                             (struct logical_addr){0xFFFFFFF});
+        config.domain = fuzz_run->domain[i] = iommu_domain_create(
+            fuzz_run->ram, modes[(how >> (2 * i)) % 3], (struct logical_addr){0xFFFFFFF});
         MUST(config.domain);
-        run->adapter[i] = physical_adapter_create(&config);
-        MUST(run->adapter[i]);
-        MUST(physical_save_create(run->adapter[i], 0, 24 * PAGE_BYTES) == STATUS_SUCCESS);
-        MUST(physical_save_create(run->adapter[i], 1, i * 4 * PAGE_BYTES) == STATUS_SUCCESS);
+        fuzz_run->adapter[i] = physical_adapter_create(&config);
+        MUST(fuzz_run->adapter[i]);
+        MUST(physical_save_create(fuzz_run->adapter[i], 0, 24 * PAGE_BYTES) == STATUS_SUCCESS);
+        MUST(physical_save_create(fuzz_run->adapter[i], 1, i * 4 * PAGE_BYTES) == STATUS_SUCCESS);
     }
 }
 
 static void tear_down(uint64_t free_pages)
 {
-    run->heap.fail_at = 0;
+    fuzz_run->heap.fail_at = 0;
     for (unsigned i = 0; i < MOST_THINGS; i++)
-        if (run->things[i].live && run->things[i].kind == PHYSICAL_CONTIGUOUS)
-            check_stamp(&run->things[i]);
+        if (fuzz_run->things[i].live && fuzz_run->things[i].kind == PHYSICAL_CONTIGUOUS)
+            fuzz_check_stamp(&fuzz_run->things[i]);
     validate();
     for (unsigned i = 0; i < ADAPTERS; i++)
-        physical_adapter_destroy(run->adapter[i]);
-    physical_memory_driver_unloaded(run->memory, run);
-    MUST(physical_memory_commit(run->memory) == 0 && physical_memory_validate(run->memory));
-    physical_memory_destroy(run->memory);
+        physical_adapter_destroy(fuzz_run->adapter[i]);
+    physical_memory_driver_unloaded(fuzz_run->memory, fuzz_run);
+    MUST(physical_memory_commit(fuzz_run->memory) == 0 &&
+         physical_memory_validate(fuzz_run->memory));
+    physical_memory_destroy(fuzz_run->memory);
     for (unsigned i = 0; i < ADAPTERS; i++) {
-        MUST(iommu_domain_mapped_pages(run->domain[i]) == 0 && iommu_validate(run->domain[i]));
-        iommu_domain_destroy(run->domain[i]);
+        MUST(iommu_domain_mapped_pages(fuzz_run->domain[i]) == 0 &&
+             iommu_validate(fuzz_run->domain[i]));
+        iommu_domain_destroy(fuzz_run->domain[i]);
     }
-    MUST(ram_free_pages(run->ram) == free_pages && ram_validate(run->ram));
-    ram_destroy(run->ram);
+    MUST(ram_free_pages(fuzz_run->ram) == free_pages && ram_validate(fuzz_run->ram));
+    ram_destroy(fuzz_run->ram);
     verify_log_install(NULL);
-    verify_log_destroy(run->verify);
+    verify_log_destroy(fuzz_run->verify);
     util_heap_current = NULL;
-    MUST(run->heap.live_blocks == 0);
+    MUST(fuzz_run->heap.live_blocks == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct run the_run;
+    static struct fuzz_run the_run;
     uint64_t free_pages;
 
     memset(&the_run, 0, sizeof(the_run));
-    run = &the_run;
-    run->at = data;
-    run->end = data + size;
+    fuzz_run = &the_run;
+    fuzz_run->at = data;
+    fuzz_run->end = data + size;
     set_up();
-    free_pages = ram_free_pages(run->ram);
-    for (unsigned i = 0; i < MOST_OPERATIONS && run->at < run->end; i++) {
+    free_pages = ram_free_pages(fuzz_run->ram);
+    for (unsigned i = 0; i < MOST_OPERATIONS && fuzz_run->at < fuzz_run->end; i++) {
         operate();
         if (i % VALIDATE_EVERY == VALIDATE_EVERY - 1)
             validate();

@@ -59,7 +59,7 @@ enum {
 };
 
 /* What the driver was given. */
-struct thing {
+struct fuzz_thing {
     enum physical_kind kind;
     bool live;
     unsigned adapter;
@@ -78,7 +78,7 @@ struct driver_mdl {
     PFN_NUMBER pages[DRIVER_MDL_PAGES];
 };
 
-struct run {
+struct fuzz_run {
     const uint8_t *at, *end;
     struct util_heap heap;
     struct verify_log *verify;
@@ -86,7 +86,7 @@ struct run {
     struct iommu_domain *domain[ADAPTERS];
     struct physical_memory *memory;
     struct physical_adapter *adapter[ADAPTERS];
-    struct thing things[MOST_THINGS];
+    struct fuzz_thing things[MOST_THINGS];
     unsigned count; /* things ever noted; the oldest are forgotten */
     uint64_t stamps;
     struct driver_mdl mdls[DRIVER_MDLS];
@@ -95,72 +95,72 @@ struct run {
     PMDL pinned[ADAPTERS][2];
 };
 
-extern struct run *run; /* one at a time: the target is called by one thread */
+extern struct fuzz_run *fuzz_run; /* one at a time: the target is called by one thread */
 
 /* ---- _state: input; all zeroes once it is used up ---- */
 
-uint64_t number(unsigned bytes);
-unsigned byte(void);
-unsigned below(unsigned bound);
+uint64_t fuzz_number(unsigned bytes);
+unsigned fuzz_byte(void);
+unsigned fuzz_below(unsigned bound);
 /* A count of bytes or an address. */
-uint64_t quantity(void);
+uint64_t fuzz_quantity(void);
 /* One that was handed out; NULL: none was. The second: mostly of the kind wanted, and live. */
-struct thing *some_thing(void);
-struct thing *some(enum physical_kind kind);
+struct fuzz_thing *fuzz_some_thing(void);
+struct fuzz_thing *fuzz_some(enum physical_kind kind);
 /* Mostly its own. */
-HANDLE handle_of(const struct thing *thing);
+HANDLE fuzz_handle_of(const struct fuzz_thing *thing);
 
 /* ---- _state: what was handed out ---- */
 
-struct thing *note(enum physical_kind kind, unsigned adapter, HANDLE handle);
-void forget(struct thing *thing);
+struct fuzz_thing *fuzz_note(enum physical_kind kind, unsigned adapter, HANDLE handle);
+void fuzz_forget(struct fuzz_thing *thing);
 /* No longer the driver's, whoever said so. */
-void gone(enum physical_kind kind, HANDLE handle);
-struct thing *find(enum physical_kind kind, HANDLE handle); /* live; or NULL */
-void stamp(struct thing *thing, char *bytes, uint64_t size);
-void check_stamp(const struct thing *thing);
+void fuzz_gone(enum physical_kind kind, HANDLE handle);
+struct fuzz_thing *fuzz_find(enum physical_kind kind, HANDLE handle); /* live; or NULL */
+void fuzz_stamp(struct fuzz_thing *thing, char *bytes, uint64_t size);
+void fuzz_check_stamp(const struct fuzz_thing *thing);
 
 /* ---- _state: what a failed call must leave ---- */
 
-struct books {
+struct fuzz_books {
     uint64_t free_pages, commit, mapped[ADAPTERS];
     size_t held[ADAPTERS + 1];
 };
 
-struct books books(void);
-void must_be_unchanged(const struct books *before);
-bool device_reaches(unsigned adapter, uint64_t page);
+struct fuzz_books fuzz_books(void);
+void fuzz_must_be_unchanged(const struct fuzz_books *before);
+bool fuzz_device_reaches(unsigned adapter, uint64_t page);
 
-struct nt_process *process(unsigned number); /* 0: the system */
+struct nt_process *fuzz_process(unsigned number); /* 0: the system */
 
 /* ---- operations ---- */
 
-void allocate_contiguous(unsigned adapter);
-void free_contiguous(unsigned adapter);
-void allocate_pages(unsigned adapter);
-void free_pages(unsigned adapter);
+void fuzz_allocate_contiguous(unsigned adapter);
+void fuzz_free_contiguous(unsigned adapter);
+void fuzz_allocate_pages(unsigned adapter);
+void fuzz_free_pages(unsigned adapter);
 /* The driver writes into an MDL, its own or one it was given. */
-void scribble_mdl(void);
-void map_mdl(unsigned adapter);
-void unmap_mdl(unsigned adapter);
+void fuzz_scribble_mdl(void);
+void fuzz_map_mdl(unsigned adapter);
+void fuzz_unmap_mdl(unsigned adapter);
 
-void create_object(unsigned adapter);
-void open_object(unsigned adapter);
-void close_object(void);
-void destroy_object(void);
+void fuzz_create_object(unsigned adapter);
+void fuzz_open_object(unsigned adapter);
+void fuzz_close_object(void);
+void fuzz_destroy_object(void);
 
-void map_object(void);
-void unmap_object(void);
-void allocate_adl(void);
-void free_adl(void);
-void scribble_adl(void);
+void fuzz_map_object(void);
+void fuzz_unmap_object(void);
+void fuzz_allocate_adl(void);
+void fuzz_free_adl(void);
+void fuzz_scribble_adl(void);
 /* A byte is written through one view, and looked for in another and through an ADL. */
-void touch_views(void);
+void fuzz_touch_views(void);
 
-void save(unsigned adapter);
+void fuzz_save(unsigned adapter);
 
-void host_does(void);
+void fuzz_host_does(void);
 /* A device on the bus asks for any page. */
-void device_access(unsigned adapter);
+void fuzz_device_access(unsigned adapter);
 
 #endif

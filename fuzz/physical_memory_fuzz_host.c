@@ -4,8 +4,8 @@
 
 static void nothing_passed(void)
 {
-    struct books before = books();
-    struct physical_adapter *adapter = run->adapter[0];
+    struct fuzz_books before = fuzz_books();
+    struct physical_adapter *adapter = fuzz_run->adapter[0];
 
     MUST(physical_contiguous_allocate(adapter, NULL) == STATUS_INVALID_PARAMETER);
     MUST(physical_contiguous_free(adapter, NULL) == STATUS_INVALID_PARAMETER);
@@ -13,68 +13,70 @@ static void nothing_passed(void)
     MUST(physical_mdl_free(adapter, NULL) == STATUS_INVALID_PARAMETER);
     MUST(physical_iommu_mdl_map(adapter, NULL) == STATUS_INVALID_PARAMETER);
     physical_iommu_mdl_unmap(adapter, NULL);
-    MUST(physical_object_create(run->memory, adapter, run, NULL, NULL) == STATUS_INVALID_PARAMETER);
-    MUST(physical_object_open(run->memory, adapter, NULL) == STATUS_INVALID_PARAMETER);
-    physical_object_close(run->memory, NULL);
-    physical_object_destroy(run->memory, NULL);
-    MUST(physical_object_map(run->memory, NULL, NULL) == STATUS_INVALID_PARAMETER);
-    physical_object_unmap(run->memory, NULL, NULL);
-    MUST(physical_adl_allocate(run->memory, NULL) == STATUS_INVALID_PARAMETER);
-    physical_adl_free(run->memory, NULL);
-    must_be_unchanged(&before);
+    MUST(physical_object_create(fuzz_run->memory, adapter, fuzz_run, NULL, NULL) ==
+         STATUS_INVALID_PARAMETER);
+    MUST(physical_object_open(fuzz_run->memory, adapter, NULL) == STATUS_INVALID_PARAMETER);
+    physical_object_close(fuzz_run->memory, NULL);
+    physical_object_destroy(fuzz_run->memory, NULL);
+    MUST(physical_object_map(fuzz_run->memory, NULL, NULL) == STATUS_INVALID_PARAMETER);
+    physical_object_unmap(fuzz_run->memory, NULL, NULL);
+    MUST(physical_adl_allocate(fuzz_run->memory, NULL) == STATUS_INVALID_PARAMETER);
+    physical_adl_free(fuzz_run->memory, NULL);
+    fuzz_must_be_unchanged(&before);
 }
 
 static void drop_mappings_of(unsigned who)
 {
     for (unsigned i = 0; i < MOST_THINGS; i++)
-        if (run->things[i].kind == PHYSICAL_MAPPING && run->things[i].owner == who)
-            forget(&run->things[i]);
+        if (fuzz_run->things[i].kind == PHYSICAL_MAPPING && fuzz_run->things[i].owner == who)
+            fuzz_forget(&fuzz_run->things[i]);
 }
 
-void device_access(unsigned adapter)
+void fuzz_device_access(unsigned adapter)
 {
-    uint64_t page = byte() & 1 ? number(2) : quantity() / PAGE_BYTES;
+    uint64_t page = fuzz_byte() & 1 ? fuzz_number(2) : fuzz_quantity() / PAGE_BYTES;
     struct phys_addr physical;
 
-    if (!iommu_translate(run->domain[adapter], (struct logical_addr){page * PAGE_BYTES}, IOMMU_READ,
-                         &physical) ||
-        iommu_domain_mode(run->domain[adapter]) == IOMMU_OFF)
+    if (!iommu_translate(fuzz_run->domain[adapter], (struct logical_addr){page * PAGE_BYTES},
+                         IOMMU_READ, &physical) ||
+        iommu_domain_mode(fuzz_run->domain[adapter]) == IOMMU_OFF)
         return;
-    MUST(iommu_page_mapped(run->domain[adapter], (struct logical_page){page}));
+    MUST(iommu_page_mapped(fuzz_run->domain[adapter], (struct logical_page){page}));
     if (physical.value < RAM_SIZE)
-        MUST(ram_page_iommu_maps(run->ram, (struct page_number){physical.value / PAGE_BYTES}) > 0 &&
-             ram_page_owner(run->ram, (struct page_number){physical.value / PAGE_BYTES}) !=
+        MUST(ram_page_iommu_maps(fuzz_run->ram, (struct page_number){physical.value / PAGE_BYTES}) >
+                 0 &&
+             ram_page_owner(fuzz_run->ram, (struct page_number){physical.value / PAGE_BYTES}) !=
                  RAM_FREE);
 }
 
-void host_does(void)
+void fuzz_host_does(void)
 {
-    unsigned adapter = below(ADAPTERS);
+    unsigned adapter = fuzz_below(ADAPTERS);
 
-    switch (below(8)) {
+    switch (fuzz_below(8)) {
     case 0:
-        physical_adapter_set_started(run->adapter[adapter], byte() & 1);
+        physical_adapter_set_started(fuzz_run->adapter[adapter], fuzz_byte() & 1);
         break;
     case 1:
-        run->heap.fail_at = run->heap.requests + byte();
+        fuzz_run->heap.fail_at = fuzz_run->heap.requests + fuzz_byte();
         break;
     case 2:
-        physical_memory_process_ended(run->memory, process(1));
+        physical_memory_process_ended(fuzz_run->memory, fuzz_process(1));
         drop_mappings_of(1);
         break;
     case 3:
-        physical_adapter_report_leaks(run->adapter[adapter]);
+        physical_adapter_report_leaks(fuzz_run->adapter[adapter]);
         break;
     case 4:
-        physical_memory_set_commit_limit(run->memory, physical_memory_commit(run->memory) +
-                                                          quantity() % RAM_SIZE);
+        physical_memory_set_commit_limit(fuzz_run->memory, physical_memory_commit(fuzz_run->memory) +
+                                                               fuzz_quantity() % RAM_SIZE);
         break;
     case 5:
-        iommu_domain_isolate(run->domain[adapter]);
+        iommu_domain_isolate(fuzz_run->domain[adapter]);
         break;
     case 6:
-        physical_memory_set_guard(run->memory, byte() & 1);
-        physical_memory_set_scatter(run->memory, byte() & 1);
+        physical_memory_set_guard(fuzz_run->memory, fuzz_byte() & 1);
+        physical_memory_set_scatter(fuzz_run->memory, fuzz_byte() & 1);
         break;
     default:
         nothing_passed();

@@ -2,45 +2,45 @@
 /* What the driver reads its mind from, and what it was given. */
 #include "physical_memory_fuzz.h"
 
-struct run *run;
+struct fuzz_run *fuzz_run;
 
 /* ---- input ---- */
 
-uint64_t number(unsigned bytes)
+uint64_t fuzz_number(unsigned bytes)
 {
     uint64_t value = 0;
 
-    for (unsigned i = 0; i < bytes && run->at < run->end; i++)
-        value |= (uint64_t)*run->at++ << (8 * i);
+    for (unsigned i = 0; i < bytes && fuzz_run->at < fuzz_run->end; i++)
+        value |= (uint64_t)*fuzz_run->at++ << (8 * i);
     return value;
 }
 
-unsigned byte(void)
+unsigned fuzz_byte(void)
 {
-    return (unsigned)number(1);
+    return (unsigned)fuzz_number(1);
 }
 
-unsigned below(unsigned bound)
+unsigned fuzz_below(unsigned bound)
 {
-    return byte() % bound;
+    return fuzz_byte() % bound;
 }
 
 /* A count of bytes or an address. */
-uint64_t quantity(void)
+uint64_t fuzz_quantity(void)
 {
-    unsigned how = byte();
+    unsigned how = fuzz_byte();
 
     switch (how % 8) {
     case 0:
         return 0;
     case 1:
-        return number(8);
+        return fuzz_number(8);
     case 2:
-        return UINT64_MAX - number(2);
+        return UINT64_MAX - fuzz_number(2);
     case 3:
-        return RAM_SIZE - 2 * PAGE_BYTES + number(2);
+        return RAM_SIZE - 2 * PAGE_BYTES + fuzz_number(2);
     case 4:
-        return number(3);
+        return fuzz_number(3);
     case 5:
         return (uint64_t)1 << (how / 8 + 10);
     default:
@@ -48,20 +48,21 @@ uint64_t quantity(void)
     }
 }
 
-struct thing *some_thing(void)
+struct fuzz_thing *fuzz_some_thing(void)
 {
-    unsigned known = run->count < MOST_THINGS ? run->count : MOST_THINGS;
+    unsigned known = fuzz_run->count < MOST_THINGS ? fuzz_run->count : MOST_THINGS;
 
-    return known ? &run->things[below(known)] : NULL;
+    return known ? &fuzz_run->things[fuzz_below(known)] : NULL;
 }
 
 /* Mostly of the kind wanted, and live. */
-struct thing *some(enum physical_kind kind)
+struct fuzz_thing *fuzz_some(enum physical_kind kind)
 {
-    struct thing *first = some_thing();
+    struct fuzz_thing *first = fuzz_some_thing();
 
     for (unsigned i = 0; first && i < MOST_THINGS; i++) {
-        struct thing *thing = &run->things[((unsigned)(first - run->things) + i) % MOST_THINGS];
+        struct fuzz_thing *thing =
+            &fuzz_run->things[((unsigned)(first - fuzz_run->things) + i) % MOST_THINGS];
 
         if (thing->kind == kind && thing->live)
             return thing;
@@ -69,60 +70,61 @@ struct thing *some(enum physical_kind kind)
     return first;
 }
 
-HANDLE handle_of(const struct thing *thing)
+HANDLE fuzz_handle_of(const struct fuzz_thing *thing)
 {
-    unsigned how = byte();
+    unsigned how = fuzz_byte();
 
     if (how < 8)
-        return (HANDLE)(uintptr_t)number(8);
+        return (HANDLE)(uintptr_t)fuzz_number(8);
     return thing ? thing->handle : NULL;
 }
 
 /* ---- what was handed out ---- */
 
-void forget(struct thing *thing)
+void fuzz_forget(struct fuzz_thing *thing)
 {
     thing->live = false;
 }
 
-struct thing *note(enum physical_kind kind, unsigned adapter, HANDLE handle)
+struct fuzz_thing *fuzz_note(enum physical_kind kind, unsigned adapter, HANDLE handle)
 {
-    struct thing *thing;
+    struct fuzz_thing *thing;
 
     MUST(handle != NULL);
     for (unsigned i = 0; i < MOST_THINGS; i++)
-        MUST(!run->things[i].live || run->things[i].handle != handle);
-    thing = &run->things[run->count++ % MOST_THINGS];
-    *thing = (struct thing){.kind = kind, .live = true, .adapter = adapter, .handle = handle};
+        MUST(!fuzz_run->things[i].live || fuzz_run->things[i].handle != handle);
+    thing = &fuzz_run->things[fuzz_run->count++ % MOST_THINGS];
+    *thing = (struct fuzz_thing){.kind = kind, .live = true, .adapter = adapter, .handle = handle};
     return thing;
 }
 
 /* No longer the driver's, whoever said so. */
-void gone(enum physical_kind kind, HANDLE handle)
+void fuzz_gone(enum physical_kind kind, HANDLE handle)
 {
     for (unsigned i = 0; i < MOST_THINGS; i++)
-        if (run->things[i].kind == kind && run->things[i].handle == handle)
-            forget(&run->things[i]);
+        if (fuzz_run->things[i].kind == kind && fuzz_run->things[i].handle == handle)
+            fuzz_forget(&fuzz_run->things[i]);
 }
 
-struct thing *find(enum physical_kind kind, HANDLE handle)
+struct fuzz_thing *fuzz_find(enum physical_kind kind, HANDLE handle)
 {
     for (unsigned i = 0; i < MOST_THINGS; i++)
-        if (run->things[i].kind == kind && run->things[i].live && run->things[i].handle == handle)
-            return &run->things[i];
+        if (fuzz_run->things[i].kind == kind && fuzz_run->things[i].live &&
+            fuzz_run->things[i].handle == handle)
+            return &fuzz_run->things[i];
     return NULL;
 }
 
-void stamp(struct thing *thing, char *bytes, uint64_t size)
+void fuzz_stamp(struct fuzz_thing *thing, char *bytes, uint64_t size)
 {
     thing->bytes = bytes;
     thing->size = size;
-    thing->stamp = ++run->stamps;
+    thing->stamp = ++fuzz_run->stamps;
     memset(bytes, (int)(thing->stamp & 0xFF), size < 16 ? size : 16);
     bytes[size - 1] = (char)thing->stamp;
 }
 
-void check_stamp(const struct thing *thing)
+void fuzz_check_stamp(const struct fuzz_thing *thing)
 {
     if (!thing || !thing->bytes)
         return;
@@ -132,21 +134,22 @@ void check_stamp(const struct thing *thing)
 
 /* ---- state that a failed call must leave ---- */
 
-struct books books(void)
+struct fuzz_books fuzz_books(void)
 {
-    struct books now = {ram_free_pages(run->ram), physical_memory_commit(run->memory), {0}, {0}};
+    struct fuzz_books now = {
+        ram_free_pages(fuzz_run->ram), physical_memory_commit(fuzz_run->memory), {0}, {0}};
 
     for (unsigned i = 0; i < ADAPTERS; i++) {
-        now.mapped[i] = iommu_domain_mapped_pages(run->domain[i]);
-        now.held[i] = physical_holdings(run->memory, run->adapter[i], NULL, 0);
+        now.mapped[i] = iommu_domain_mapped_pages(fuzz_run->domain[i]);
+        now.held[i] = physical_holdings(fuzz_run->memory, fuzz_run->adapter[i], NULL, 0);
     }
-    now.held[ADAPTERS] = physical_holdings(run->memory, NULL, NULL, 0);
+    now.held[ADAPTERS] = physical_holdings(fuzz_run->memory, NULL, NULL, 0);
     return now;
 }
 
-void must_be_unchanged(const struct books *before)
+void fuzz_must_be_unchanged(const struct fuzz_books *before)
 {
-    struct books now = books();
+    struct fuzz_books now = fuzz_books();
 
     MUST(now.free_pages == before->free_pages && now.commit == before->commit);
     for (unsigned i = 0; i < ADAPTERS; i++)
@@ -154,15 +157,15 @@ void must_be_unchanged(const struct books *before)
     MUST(now.held[ADAPTERS] == before->held[ADAPTERS]);
 }
 
-bool device_reaches(unsigned adapter, uint64_t page)
+bool fuzz_device_reaches(unsigned adapter, uint64_t page)
 {
     struct phys_addr physical;
 
-    return iommu_translate(run->domain[adapter], (struct logical_addr){page * PAGE_BYTES},
+    return iommu_translate(fuzz_run->domain[adapter], (struct logical_addr){page * PAGE_BYTES},
                            IOMMU_WRITE, &physical);
 }
 
-struct nt_process *process(unsigned number)
+struct nt_process *fuzz_process(unsigned number)
 {
-    return number ? (struct nt_process *)(void *)&run->processes[number - 1] : NULL;
+    return number ? (struct nt_process *)(void *)&fuzz_run->processes[number - 1] : NULL;
 }

@@ -52,9 +52,10 @@ static bool parse_count(const char *value, uint32_t most, uint32_t *count)
     return true;
 }
 
-enum answer { NOT_MINE, MINE, WRONG };
+enum option_answer { NOT_MINE, MINE, WRONG };
 
-static enum answer own_option(struct explore_options *options, const char *name, const char *value)
+static enum option_answer own_option(struct explore_options *options, const char *name,
+                                     const char *value)
 {
     if (strcmp(name, "--seeds") == 0)
         return parse_seeds(options, value) ? MINE : WRONG;

@@ -9,15 +9,16 @@
 #include "ddi/ddi.h"
 #include "util/alloc.h"
 
-#define REPORT_BYTES 65536u /* TDR-069 */
-#define SMALL_BYTES  1024u
-#define GUARD_BYTES  64u
-#define GUARD_FILL   0xA7
+#define REPORT_BYTES       65536u /* TDR-069 */
+#define SMALL_BYTES        1024u
+#define REPORT_GUARD_BYTES 64u
+#define REPORT_GUARD_FILL  0xA7
 
 static void check_guards(const uint8_t *buffer, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < GUARD_BYTES; i++)
-        if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + bytes + i] != GUARD_FILL) {
+    for (uint32_t i = 0; i < REPORT_GUARD_BYTES; i++)
+        if (buffer[i] != REPORT_GUARD_FILL ||
+            buffer[REPORT_GUARD_BYTES + bytes + i] != REPORT_GUARD_FILL) {
             VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes",
                       bytes);
             return;
@@ -37,8 +38,8 @@ static void check_answer(NTSTATUS status, const DXGKARG_COLLECTDBGINFO_EXT *exte
 NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,
                           DXGKARG_COLLECTDBGINFO_EXT *extension)
 {
-    uint8_t small[SMALL_BYTES + 2 * GUARD_BYTES];
-    uint8_t *large = util_alloc(REPORT_BYTES + 2 * GUARD_BYTES);
+    uint8_t small[SMALL_BYTES + 2 * REPORT_GUARD_BYTES];
+    uint8_t *large = util_alloc(REPORT_BYTES + 2 * REPORT_GUARD_BYTES);
     uint8_t *buffer = large ? large : small;
     uint32_t bytes = large ? REPORT_BYTES : SMALL_BYTES;
     DXGKARG_COLLECTDBGINFO_EXT own;
@@ -48,11 +49,11 @@ NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,
     if (!extension)
         extension = &own;
     memset(extension, 0, sizeof(*extension));
-    memset(buffer, GUARD_FILL, bytes + 2 * GUARD_BYTES);
-    memset(buffer + GUARD_BYTES, 0, bytes);
+    memset(buffer, REPORT_GUARD_FILL, bytes + 2 * REPORT_GUARD_BYTES);
+    memset(buffer + REPORT_GUARD_BYTES, 0, bytes);
     memset(&args, 0, sizeof(args));
     args.Reason = reason;
-    args.pBuffer = buffer + GUARD_BYTES;
+    args.pBuffer = buffer + REPORT_GUARD_BYTES;
     args.BufferSize = bytes;
     args.pExtension = extension;
     status = ddi_collect_dbg_info(adapter, &args);

@@ -23,14 +23,14 @@ typedef NTSTATUS NTAPI dll_initialize(PUNICODE_STRING RegistryPath);
 typedef NTSTATUS NTAPI dll_unload(void);
 
 /* A call of an entry that no DDI has. Takes the place of one in reports. */
-struct call {
+struct module_call {
     struct ddi_frame frame;
     struct nt_call_state state;
     struct nt_image *outer;
     uint64_t deadline;
 };
 
-static void enter(struct call *call, struct nt_image *owner, const char *name)
+static void enter(struct module_call *call, struct nt_image *owner, const char *name)
 {
     call->frame = (struct ddi_frame){.outer = sim_current->frame,
                                      .name = name,
@@ -42,7 +42,7 @@ static void enter(struct call *call, struct nt_image *owner, const char *name)
     call->deadline = sim_inside_enter(LIMIT_NS);
 }
 
-static void leave(struct call *call)
+static void leave(struct module_call *call)
 {
     sim_inside_leave(call->deadline);
     trace_end(call->frame.track, call->frame.name);
@@ -108,7 +108,7 @@ static NTSTATUS call_initialize(const struct host_module *module)
     dll_initialize *entry = (dll_initialize *)(uintptr_t)address;
     WCHAR buffer[160];
     UNICODE_STRING path;
-    struct call call;
+    struct module_call call;
     NTSTATUS status;
 
     if (!entry)
@@ -124,7 +124,7 @@ static void call_unload(const struct host_module *module)
 {
     void *address = loader_image_export(module->image, "DllUnload");
     dll_unload *entry = (dll_unload *)(uintptr_t)address;
-    struct call call;
+    struct module_call call;
 
     if (!entry)
         return;

@@ -29,7 +29,7 @@
 
 #include <string.h>
 
-struct start {
+struct process_start {
     struct dxgk_machine *machine;
     struct host_process *process;
     void (*fn)(void *argument);
@@ -72,7 +72,7 @@ static void end_process(struct dxgk_machine *machine, struct host_process *proce
 
 static void client_main(void *arg)
 {
-    struct start start = *(struct start *)arg;
+    struct process_start start = *(struct process_start *)arg;
 
     util_free(arg);
     start.fn(start.argument);
@@ -83,12 +83,12 @@ static void client_main(void *arg)
 static bool start_thread(struct dxgk_machine *machine, struct host_process *process,
                          const char *name, void (*fn)(void *argument), void *argument)
 {
-    struct start *start = util_zalloc(1, sizeof(*start));
+    struct process_start *start = util_zalloc(1, sizeof(*start));
     struct sim_thread *thread;
 
     if (!start)
         return false;
-    *start = (struct start){machine, process, fn, argument};
+    *start = (struct process_start){machine, process, fn, argument};
     thread = nt_client_thread_create(process->nt, name, client_main, start);
     if (!thread) {
         util_free(start);

@@ -22,7 +22,7 @@
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 
-struct creation {
+struct allocation_creation {
     D3DKMT_CREATEALLOCATION *args;
     struct vidmm_create_request request;
     D3DDDI_ALLOCATIONINFO2 *info; /* host copy, in the newer form */
@@ -82,7 +82,7 @@ static void widen(D3DDDI_ALLOCATIONINFO2 *to, const D3DDDI_ALLOCATIONINFO *from)
     to->Flags.Reserved = from->Flags.Reserved ? 1 : 0;
 }
 
-static NTSTATUS copy_elements(struct creation *c)
+static NTSTATUS copy_elements(struct allocation_creation *c)
 {
     UINT count = c->args->NumAllocations;
     D3DDDI_ALLOCATIONINFO *old = NULL;
@@ -101,7 +101,7 @@ static NTSTATUS copy_elements(struct creation *c)
     return c->info ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-static NTSTATUS check_elements(const struct creation *c)
+static NTSTATUS check_elements(const struct allocation_creation *c)
 {
     uint64_t total = 0;
 
@@ -121,7 +121,7 @@ static NTSTATUS check_elements(const struct creation *c)
     return total > MAX_TOTAL_PRIVATE ? STATUS_NO_MEMORY : STATUS_SUCCESS;
 }
 
-static NTSTATUS copy_privates(struct creation *c)
+static NTSTATUS copy_privates(struct allocation_creation *c)
 {
     UINT count = c->args->NumAllocations;
     NTSTATUS status = STATUS_SUCCESS;
@@ -148,7 +148,7 @@ static NTSTATUS copy_privates(struct creation *c)
     return status;
 }
 
-static NTSTATUS copy_in(struct creation *c)
+static NTSTATUS copy_in(struct allocation_creation *c)
 {
     const D3DKMT_CREATEALLOCATION *args = c->args;
     size_t element = c->old ? sizeof(D3DDDI_ALLOCATIONINFO) : sizeof(D3DDDI_ALLOCATIONINFO2);
@@ -167,7 +167,7 @@ static NTSTATUS copy_in(struct creation *c)
     return status;
 }
 
-static void release(struct creation *c)
+static void release(struct allocation_creation *c)
 {
     for (UINT i = 0; i < c->args->NumAllocations; i++) {
         if (c->request.item)
@@ -183,7 +183,7 @@ static void release(struct creation *c)
 
 /* ---- copying out ---- */
 
-static bool write_element(const struct creation *c, UINT i)
+static bool write_element(const struct allocation_creation *c, UINT i)
 {
     const struct vidmm_create_item *item = &c->request.item[i];
     const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
@@ -202,7 +202,8 @@ static bool write_element(const struct creation *c, UINT i)
                           sizeof(info->GpuVirtualAddress));
 }
 
-static void undo(const struct creation *c, struct kmt_device *device, D3DKMT_HANDLE resource)
+static void undo(const struct allocation_creation *c, struct kmt_device *device,
+                 D3DKMT_HANDLE resource)
 {
     D3DDDICB_DESTROYALLOCATION2FLAGS flags = {.AssumeNotInUse = 1, .SynchronousDestroy = 1};
     UINT count = c->args->NumAllocations;
@@ -224,7 +225,7 @@ static void undo(const struct creation *c, struct kmt_device *device, D3DKMT_HAN
     util_free(list);
 }
 
-static NTSTATUS carry_out(struct creation *c, struct kmt_device *device)
+static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *device)
 {
     D3DKMT_CREATEALLOCATION *args = c->args;
     D3DKMT_HANDLE resource = args->hResource;
@@ -252,7 +253,7 @@ static NTSTATUS carry_out(struct creation *c, struct kmt_device *device)
 
 static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, bool old)
 {
-    struct creation c = {.args = args, .old = old};
+    struct allocation_creation c = {.args = args, .old = old};
     struct kmt_device *device;
     NTSTATUS status = check_flags(args);
 

@@ -19,7 +19,7 @@
 
 /* ---- creation ---- */
 
-struct creation {
+struct context_creation {
     D3DKMT_HANDLE device;
     struct vidsch_context_request request;
 };
@@ -46,7 +46,7 @@ static NTSTATUS check_mode(const struct kmt_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create(struct kmt_call *call, const struct creation *creation,
+static NTSTATUS create(struct kmt_call *call, const struct context_creation *creation,
                        struct vidsch_context **out, D3DKMT_HANDLE *handle)
 {
     NTSTATUS status = check(&creation->request);
@@ -89,7 +89,7 @@ static NTSTATUS create(struct kmt_call *call, const struct creation *creation,
 static NTSTATUS create_context(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATECONTEXT *args = arguments;
-    struct creation creation = {
+    struct context_creation creation = {
         .device = args->hDevice,
         .request =
             {
@@ -121,7 +121,7 @@ static NTSTATUS create_context(struct kmt_call *call, void *arguments)
 static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATECONTEXTVIRTUAL *args = arguments;
-    struct creation creation = {
+    struct context_creation creation = {
         .device = args->hDevice,
         .request =
             {

@@ -16,7 +16,7 @@
 #include "util/array.h"
 #include "x64/runtime.h"
 
-#define MAX_DEPTH 8u
+#define MODULES_MAX_DEPTH 8u
 
 bool loader_module_is_host(const char *module)
 {
@@ -98,7 +98,7 @@ NTSTATUS loader_module_open(struct loader_image *importer, const struct pe_file 
         if (!file->folder || strcasecmp(name, importer->name) == 0 ||
             !find_file(file->folder, name, path, sizeof(path)))
             return STATUS_SUCCESS;
-        if (loader && loader->depth == MAX_DEPTH)
+        if (loader && loader->depth == MODULES_MAX_DEPTH)
             return pe_refuse(file, "modules that import each other: %.64s", name);
         if (loader)
             loader->depth++;

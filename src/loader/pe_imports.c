@@ -13,7 +13,7 @@
 #include "util/alloc.h"
 
 /* One walk counts, the next one fills. */
-struct walk {
+struct import_walk {
     struct pe_image *image;
     const struct pe_file *file;
     struct pe_import *import; /* NULL: only count */
@@ -24,7 +24,7 @@ struct walk {
 };
 
 /* Names are kept as they are to be printed. */
-static uint32_t add_name(struct walk *walk, const char *name)
+static uint32_t add_name(struct import_walk *walk, const char *name)
 {
     uint32_t at = walk->name_bytes;
     size_t length = strlen(name);
@@ -35,7 +35,7 @@ static uint32_t add_name(struct walk *walk, const char *name)
     return at;
 }
 
-static NTSTATUS add_import(struct walk *walk, uint64_t value, uint64_t slot)
+static NTSTATUS add_import(struct import_walk *walk, uint64_t value, uint64_t slot)
 {
     bool by_ordinal = (value & PE_IMPORT_BY_ORDINAL) != 0;
     char text[16];
@@ -65,7 +65,8 @@ static NTSTATUS add_import(struct walk *walk, uint64_t value, uint64_t slot)
 
 /* All imports of one module; the names and the slots are parallel arrays that end with a zero
  * name. */
-static NTSTATUS walk_module(struct walk *walk, uint64_t module, uint64_t names, uint64_t slots)
+static NTSTATUS walk_module(struct import_walk *walk, uint64_t module, uint64_t names,
+                            uint64_t slots)
 {
     const char *name = pe_text_at(walk->image, module);
 
@@ -92,7 +93,7 @@ static NTSTATUS walk_module(struct walk *walk, uint64_t module, uint64_t names, 
     }
 }
 
-static NTSTATUS walk_imports(struct walk *walk)
+static NTSTATUS walk_imports(struct import_walk *walk)
 {
     const struct pe_directory *table = &walk->file->directory[PE_IMPORTS];
     struct pe_import_descriptor d;
@@ -116,7 +117,7 @@ static NTSTATUS walk_imports(struct walk *walk)
     }
 }
 
-static NTSTATUS walk_delayed(struct walk *walk)
+static NTSTATUS walk_delayed(struct import_walk *walk)
 {
     const struct pe_directory *table = &walk->file->directory[PE_DELAY_IMPORTS];
     struct pe_delay_descriptor d;
@@ -141,7 +142,7 @@ static NTSTATUS walk_delayed(struct walk *walk)
     }
 }
 
-static NTSTATUS walk_all(struct walk *walk)
+static NTSTATUS walk_all(struct import_walk *walk)
 {
     NTSTATUS status = walk_imports(walk);
 
@@ -175,7 +176,7 @@ static NTSTATUS find_module(struct loader_image *image, const struct pe_file *fi
 NTSTATUS pe_collect_imports(struct loader_image *image, const struct pe_file *file)
 {
     struct pe_image *pe = image->pe;
-    struct walk count = {.image = pe, .file = file}, fill = count;
+    struct import_walk count = {.image = pe, .file = file}, fill = count;
     NTSTATUS status = walk_all(&count);
 
     if (!NT_SUCCESS(status))

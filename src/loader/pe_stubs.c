@@ -25,8 +25,8 @@
 #include "loader/pe.h"
 #include "verify/verify.h"
 
-#define STUB_BYTES 16u
-#define TAIL_BYTES 48u
+#define IMPORT_STUB_BYTES 16u
+#define TAIL_BYTES        48u
 
 static uint64_t NTAPI missing_called(struct pe_image *image, uint32_t index, uintptr_t caller)
 {
@@ -74,7 +74,7 @@ static void write_stub(uint8_t *at, uint32_t index, const uint8_t *tail)
     memcpy(at + 2, &index, sizeof(index));
     at[6] = 0xE9; /* jmp tail */
     memcpy(at + 7, &distance, sizeof(distance));
-    memset(at + 11, 0xCC, STUB_BYTES - 11);
+    memset(at + 11, 0xCC, IMPORT_STUB_BYTES - 11);
 }
 
 NTSTATUS pe_make_stubs(struct pe_image *image, bool all)
@@ -86,7 +86,7 @@ NTSTATUS pe_make_stubs(struct pe_image *image, bool all)
         count += !image->import[i].target && (all || image->import[i].delayed);
     if (count == 0)
         return STATUS_SUCCESS;
-    image->stub_bytes = TAIL_BYTES + (size_t)count * STUB_BYTES;
+    image->stub_bytes = TAIL_BYTES + (size_t)count * IMPORT_STUB_BYTES;
     tail = mmap(NULL, image->stub_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (tail == MAP_FAILED)
         return STATUS_NO_MEMORY;
@@ -99,7 +99,7 @@ NTSTATUS pe_make_stubs(struct pe_image *image, bool all)
         write_stub(at, i, tail);
         image->import[i].target = at;
         image->import[i].stub = true;
-        at += STUB_BYTES;
+        at += IMPORT_STUB_BYTES;
     }
     return mprotect(tail, image->stub_bytes, PROT_READ | PROT_EXEC) == 0 ? STATUS_SUCCESS
                                                                          : STATUS_NO_MEMORY;

@@ -37,7 +37,7 @@ struct field {
     uint8_t element;    /* MEMORY: bytes of an element the size counts */
 };
 
-struct call {
+struct d3dkmt_call {
     const char *name;
     NTSTATUS (*function)(void *args);
     size_t bytes;
@@ -176,7 +176,7 @@ static void get_field(lua_State *L, const char *args, const struct field *f)
 
 static int invoke(lua_State *L)
 {
-    const struct call *call = lua_touserdata(L, lua_upvalueindex(1));
+    const struct d3dkmt_call *call = lua_touserdata(L, lua_upvalueindex(1));
     char *args;
     NTSTATUS status;
 
@@ -406,7 +406,7 @@ CALLS(CALLER)
 
 #define ENTRY(name, type, list) \
     {#name, call_##name, sizeof(type), list, sizeof(list) / sizeof((list)[0])},
-static const struct call calls[] = {CALLS(ENTRY)};
+static const struct d3dkmt_call calls[] = {CALLS(ENTRY)};
 
 void lua_d3dkmt_open(lua_State *L)
 {

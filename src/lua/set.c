@@ -10,14 +10,14 @@
 #include "lua/set.h"
 #include "lua/lua_workload.h"
 
-#define VALUES 1 /* upvalues: the options by key, */
-#define READ   2 /* and true for those that were read */
+#define SET_VALUES 1 /* upvalues: the options by key, */
+#define READ       2 /* and true for those that were read */
 
 static int read_option(lua_State *L)
 {
     lua_settop(L, 2); /* dxgk.set, key */
     lua_pushvalue(L, 2);
-    lua_gettable(L, lua_upvalueindex(VALUES));
+    lua_gettable(L, lua_upvalueindex(SET_VALUES));
     if (!lua_isnil(L, 3)) {
         lua_pushvalue(L, 2);
         lua_pushboolean(L, 1);
@@ -30,7 +30,7 @@ static int next_option(lua_State *L)
 {
     lua_settop(L, 2); /* dxgk.set, key before */
     lua_pushvalue(L, 2);
-    if (!lua_next(L, lua_upvalueindex(VALUES)))
+    if (!lua_next(L, lua_upvalueindex(SET_VALUES)))
         return 0;
     lua_pushvalue(L, -2);
     lua_pushboolean(L, 1);
@@ -41,7 +41,7 @@ static int next_option(lua_State *L)
 static int all_options(lua_State *L)
 {
     lua_settop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(VALUES));
+    lua_pushvalue(L, lua_upvalueindex(SET_VALUES));
     lua_pushvalue(L, lua_upvalueindex(READ));
     lua_pushcclosure(L, next_option, 2);
     lua_pushvalue(L, 1);

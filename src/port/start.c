@@ -22,7 +22,6 @@
 #include "port/query_order.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/record/port_assert.h"
 #include "port/record/refuse.h"
 #include "port/record/versions.h"
 #include "port/running/dma_fault.h"

@@ -14,7 +14,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#define GUARD_BYTES 4096u
+#define STACK_GUARD_BYTES 4096u
 
 void sim_switch_stack(void **save, void *to);
 
@@ -25,15 +25,15 @@ bool fiber_init(struct fiber *fiber, size_t stack_bytes)
     memset(fiber, 0, sizeof(*fiber));
     if (util_fault_point())
         return false;
-    mapping = mmap(NULL, stack_bytes + GUARD_BYTES, PROT_READ | PROT_WRITE,
+    mapping = mmap(NULL, stack_bytes + STACK_GUARD_BYTES, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED)
         return false;
-    if (mprotect(mapping, GUARD_BYTES, PROT_NONE) != 0) {
-        munmap(mapping, stack_bytes + GUARD_BYTES);
+    if (mprotect(mapping, STACK_GUARD_BYTES, PROT_NONE) != 0) {
+        munmap(mapping, stack_bytes + STACK_GUARD_BYTES);
         return false;
     }
-    fiber->stack = mapping + GUARD_BYTES;
+    fiber->stack = mapping + STACK_GUARD_BYTES;
     fiber->stack_bytes = stack_bytes;
     return true;
 }
@@ -45,7 +45,7 @@ void fiber_finish(struct fiber *fiber)
 #if SIM_ASAN
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack, fiber->stack_bytes);
 #endif
-    munmap(fiber->stack - GUARD_BYTES, fiber->stack_bytes + GUARD_BYTES);
+    munmap(fiber->stack - STACK_GUARD_BYTES, fiber->stack_bytes + STACK_GUARD_BYTES);
     fiber->stack = NULL;
 }
 

@@ -83,7 +83,7 @@ uint32_t vidsch_node_next_fence(struct vidsch_node *node)
 
 /* ---- in flight ---- */
 
-static void span_begin(struct vidsch_node *node)
+static void trace_span_begin(struct vidsch_node *node)
 {
     const struct packet *packet;
 
@@ -95,7 +95,7 @@ static void span_begin(struct vidsch_node *node)
                 packet->fence);
 }
 
-static void span_end(struct vidsch_node *node, const struct packet *packet)
+static void trace_span_end(struct vidsch_node *node, const struct packet *packet)
 {
     if (!node->span_open)
         return;
@@ -110,7 +110,7 @@ void vidsch_node_push(struct vidsch_node *node, struct packet *packet)
     packet->context->last_in_flight = packet;
     if (node->count++ == 0) {
         node->oldest_since = sim_now();
-        span_begin(node);
+        trace_span_begin(node);
         vidsch_node_watch(node);
     }
 }
@@ -119,11 +119,11 @@ struct packet *vidsch_node_pop(struct vidsch_node *node)
 {
     struct packet *packet = node_in_flight(node, 0);
 
-    span_end(node, packet);
+    trace_span_end(node, packet);
     node->head = (node->head + 1) & node->ring_mask;
     node->count--;
     node->oldest_since = sim_now(); /* TDR-004: each completion restarts the watch */
-    span_begin(node);
+    trace_span_begin(node);
     return packet;
 }
 

@@ -18,8 +18,8 @@
 #include "util/alloc.h"
 #include "util/list.h"
 
-#define LONGEST_LINE (256u * 1024u)
-#define LONGEST_NAME 1024u
+#define LONGEST_LINE       (256u * 1024u)
+#define LONGEST_VALUE_NAME 1024u
 
 /* ---- saving ---- */
 
@@ -90,7 +90,7 @@ static const char *load_name(const char *at, char end, WCHAR *name, size_t *leng
     for (; *at != end; at++) {
         WCHAR c = (unsigned char)*at;
 
-        if (*at == '\0' || count == LONGEST_NAME)
+        if (*at == '\0' || count == LONGEST_VALUE_NAME)
             return NULL;
         if (at[0] == '\\' && at[1] == 'x') {
             c = 0;
@@ -109,7 +109,7 @@ static const char *load_name(const char *at, char end, WCHAR *name, size_t *leng
 
 static bool load_value(struct reg_key *key, char *line)
 {
-    WCHAR name[LONGEST_NAME];
+    WCHAR name[LONGEST_VALUE_NAME];
     size_t length;
     const char *at = load_name(line + 1, '"', name, &length);
     uint8_t *data = (uint8_t *)line; /* decoded in place: two digits a byte */
@@ -131,7 +131,7 @@ static bool load_value(struct reg_key *key, char *line)
 
 static bool load_line(struct reg_key **key, char *line)
 {
-    WCHAR path[LONGEST_NAME];
+    WCHAR path[LONGEST_VALUE_NAME];
     size_t length;
 
     line[strcspn(line, "\r\n")] = '\0';

@@ -13,8 +13,8 @@
 #include "util/alloc.h"
 #include "util/list.h"
 
-#define LONGEST_NAME      64u /* characters; no name in the machine has as many */
-#define FILE_OBJECT_BYTES ((CSHORT)sizeof(FILE_OBJECT))
+#define LONGEST_DEVICE_NAME 64u /* characters; no name in the machine has as many */
+#define FILE_OBJECT_BYTES   ((CSHORT)sizeof(FILE_OBJECT))
 
 /* What a driver got from IoGetDeviceObjectPointer, until it gives the last reference back. */
 struct device_file {
@@ -65,14 +65,14 @@ static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller
 /* The driver's name as ASCII; false: unreadable, malformed, or a name that nothing here has. */
 static bool read_name(const UNICODE_STRING *from, char *name)
 {
-    WCHAR text[LONGEST_NAME];
+    WCHAR text[LONGEST_DEVICE_NAME];
     UNICODE_STRING string;
     size_t length;
 
     if (!sim_copy_checked(&string, from, sizeof(string)))
         return false;
     length = string.Length / sizeof(WCHAR);
-    if (string.Length % sizeof(WCHAR) != 0 || length == 0 || length >= LONGEST_NAME ||
+    if (string.Length % sizeof(WCHAR) != 0 || length == 0 || length >= LONGEST_DEVICE_NAME ||
         !sim_copy_checked(text, string.Buffer, string.Length))
         return false;
     for (size_t i = 0; i < length; i++) {
@@ -91,7 +91,7 @@ NT_EXPORT NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName,
 {
     struct device_file *file;
     PDEVICE_OBJECT device;
-    char name[LONGEST_NAME];
+    char name[LONGEST_DEVICE_NAME];
 
     NT_ENTER();
     (void)DesiredAccess;

@@ -17,8 +17,8 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
-#define BAD_POOL_CALLER 0xC2u
-#define FRESH           0xCEu
+#define BAD_POOL_CALLER  0xC2u
+#define CONTIGUOUS_FRESH 0xCEu
 
 struct nt_contiguous {
     struct nt_resource resource;
@@ -101,7 +101,7 @@ static PVOID allocate(const struct wanted *wanted, const char *routine, const vo
     block = take(wanted);
     if (!block)
         return NULL;
-    memset(block->address, FRESH, wanted->bytes < PAGE_SIZE ? wanted->bytes : PAGE_SIZE);
+    memset(block->address, CONTIGUOUS_FRESH, wanted->bytes < PAGE_SIZE ? wanted->bytes : PAGE_SIZE);
     nt_resource_track(&block->resource, &contiguous_class, caller);
     return block->address;
 }

@@ -34,8 +34,8 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
-#define MDL_TAG 0x206C644Du /* "Mdl " */
-#define LARGEST (0x100000000u - PAGE_SIZE)
+#define MDL_TAG     0x206C644Du /* "Mdl " */
+#define LARGEST_MDL (0x100000000u - PAGE_SIZE)
 
 const struct nt_component nt_mdl_component = NT_MAP_COMPONENT(mdls);
 
@@ -163,7 +163,7 @@ NT_EXPORT PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN S
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-114", NT_NO_CODE, __func__);
-    if (Length > LARGEST)
+    if (Length > LARGEST_MDL)
         return NULL;
     if (!Irp && (SecondaryBuffer || ChargeQuota))
         VIOLATION("NT-114", "%s with SecondaryBuffer or ChargeQuota and without an IRP", __func__);
@@ -612,7 +612,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     uint64_t pages;
 
     nt_level(NT_DISPATCH, "NT-131", 0x7E, routine);
-    if (wanted->bytes == 0 || wanted->bytes > LARGEST || nt_faults_due())
+    if (wanted->bytes == 0 || wanted->bytes > LARGEST_MDL || nt_faults_due())
         return NULL;
     page = util_zalloc(BYTES_TO_PAGES(wanted->bytes), sizeof(*page));
     if (!page)

@@ -39,11 +39,11 @@
 #include "util/slab.h"
 #include "verify/verify.h"
 
-#define FRESH               0xCEu /* new, uninitialised memory */
+#define POOL_FRESH          0xCEu /* new, uninitialised memory */
 #define GUARD               0xFDu /* behind a block */
 #define FREED               0xDDu
 #define DEFAULT_QUARANTINE  (256u * 1024u)
-#define GUARD_BYTES         16u
+#define POOL_GUARD_BYTES    16u
 #define LARGEST_QUARANTINED (64u * 1024u)
 
 /* Sizes of slots: multiples of 16 that leave little of a page. */
@@ -119,7 +119,7 @@ static unsigned class_for(uint64_t bytes)
 {
     unsigned class = 0;
 
-    while (class_bytes[class] < PAGE_BYTES && class_bytes[class] < bytes + GUARD_BYTES)
+    while (class_bytes[class] < PAGE_BYTES && class_bytes[class] < bytes + POOL_GUARD_BYTES)
         class ++;
     return class;
 }
@@ -268,7 +268,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     }
     /* Pages fresh from RAM are zero already when that was asked for. */
     if (!zero)
-        memset(block->address, FRESH, bytes);
+        memset(block->address, POOL_FRESH, bytes);
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);

@@ -43,7 +43,7 @@
 #include "vidmm/allocation/shared_backing.h"
 #include "vidmm/space/va_mapping.h"
 
-#define TEST_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
+#define ALLOCATION_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
 
 void allocation_free(struct vidmm_allocation *allocation)
 {
@@ -191,7 +191,7 @@ static NTSTATUS new_record(struct creation *c, UINT i)
     allocation->creator = c->device->process->nt;
     allocation->read_only = c->request->flags.ReadOnly;
     if (c->request->flags.AllowNotZeroed)
-        allocation->fill_pattern = TEST_PATTERN; /* KMT-216 */
+        allocation->fill_pattern = ALLOCATION_PATTERN; /* KMT-216 */
     if (item->private_bytes) {
         allocation->private_data = copy_of(item->private_data, item->private_bytes);
         if (!allocation->private_data)
@@ -490,7 +490,7 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
     allocation->flags = request->flags;
     allocation->accessed_physically = request->flags.AccessedPhysically;
     allocation->cpu_visible = request->flags.CpuVisible;
-    allocation->fill_pattern = TEST_PATTERN; /* CTXA-036: no driver may rely on zeroes */
+    allocation->fill_pattern = ALLOCATION_PATTERN; /* CTXA-036: no driver may rely on zeroes */
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         if ((allocation->segments.supported & segment_bit(id)) &&
             vidmm->segment[id].page_bytes > PAGE_BYTES)

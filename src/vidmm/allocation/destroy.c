@@ -46,7 +46,7 @@
     1000000000u /* how long the end of a device waits for drivers to release what they acquired */
 
 struct destruction {
-    struct follow follow;
+    struct vidmm_follow follow;
     struct vidmm_device *device;
     struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed ones */
     struct list opens;                         /* vidmm_open.device_link */
@@ -332,7 +332,7 @@ static void destruction_run(struct destruction *d)
     sim_mutex_unlock(&vidmm->lock);
 }
 
-static void gpu_done(struct vidmm_device *device, struct follow *follow)
+static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     struct vidmm *vidmm = device->process->vidmm;
 

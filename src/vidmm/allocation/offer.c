@@ -55,7 +55,7 @@ static void offer_update(struct vidmm_allocation *allocation)
     paging_poke(allocation->vidmm);
 }
 
-static void gpu_done(struct vidmm_device *device, struct follow *follow)
+static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     (void)device;
     offer_update(CONTAINER(follow, struct vidmm_open, offer_after)->allocation);
@@ -115,14 +115,14 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
 
 /* ---- lists of allocations or resources ---- */
 
-struct walk {
+struct offer_walk {
     struct vidmm_device *device;
     const D3DKMT_HANDLE *resources, *list;
     UINT count;
 };
 
 /* Call `visit` for each allocation, in order; false: a handle is bad, or visit said so. */
-static bool walk(const struct walk *w,
+static bool walk(const struct offer_walk *w,
                  bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
 {
     const struct handle_table *handles = &w->device->process->nt->handles;
@@ -148,7 +148,7 @@ static bool walk(const struct walk *w,
     return true;
 }
 
-static bool is_one_list(const struct walk *w)
+static bool is_one_list(const struct offer_walk *w)
 {
     return (w->resources != NULL) != (w->list != NULL) && w->count != 0; /* RES-062, KMT-279 */
 }
@@ -179,7 +179,8 @@ NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources
                      D3DKMT_OFFER_FLAGS flags)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
+    const struct offer_walk w = {
+        .device = device, .resources = resources, .list = list, .count = count};
     struct offer_arg arg = {.priority = priority, .flags = flags};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
@@ -233,7 +234,8 @@ NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *re
 {
     struct vidmm_device *device = queue->base.device;
     struct vidmm *vidmm = queue->base.vidmm;
-    const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
+    const struct offer_walk w = {
+        .device = device, .resources = resources, .list = list, .count = count};
     struct reclaim_arg arg = {.results = results};
     UINT allocations = 0;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
@@ -276,10 +278,10 @@ NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
                             const D3DKMT_HANDLE *list, UINT count, const UINT *priorities)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {.device = device,
-                           .resources = resource ? &resource : NULL,
-                           .list = list,
-                           .count = resource ? 1 : count};
+    const struct offer_walk w = {.device = device,
+                                 .resources = resource ? &resource : NULL,
+                                 .list = list,
+                                 .count = resource ? 1 : count};
     struct value_arg arg = {.in = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
@@ -310,10 +312,10 @@ NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
                             const D3DKMT_HANDLE *list, UINT count, UINT *priorities)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {.device = device,
-                           .resources = resource ? &resource : NULL,
-                           .list = list,
-                           .count = resource ? 1 : count};
+    const struct offer_walk w = {.device = device,
+                                 .resources = resource ? &resource : NULL,
+                                 .list = list,
+                                 .count = resource ? 1 : count};
     struct value_arg arg = {.out = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
@@ -351,10 +353,10 @@ NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resour
                                D3DKMT_ALLOCATIONRESIDENCYSTATUS *states)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {.device = device,
-                           .resources = resource ? &resource : NULL,
-                           .list = list,
-                           .count = resource ? 1 : count};
+    const struct offer_walk w = {.device = device,
+                                 .resources = resource ? &resource : NULL,
+                                 .list = list,
+                                 .count = resource ? 1 : count};
     struct value_arg arg = {.out = (UINT *)states};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 

@@ -42,7 +42,7 @@
 #include "sim/mutex.h"
 #include "vidmm/record/of_adapter.h"
 
-#define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
+#define CONTEXT_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
 /* ---- owners ---- */
 
@@ -231,7 +231,7 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
     item->size = args->Size;
     status = allocation_create_internal(vidmm, &request, &item->allocation);
     if (NT_SUCCESS(status))
-        item->allocation->fill_pattern = TEST_PATTERN;
+        item->allocation->fill_pattern = CONTEXT_PATTERN;
     return status;
 }
 
@@ -375,7 +375,7 @@ void context_allocation_unuse(struct context_allocation *item)
     }
 }
 
-static void followed(struct vidmm_device *device, struct follow *follow)
+static void followed(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     (void)device;
     destroy_now(CONTAINER(follow, struct context_allocation, follow));

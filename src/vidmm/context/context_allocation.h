@@ -61,7 +61,7 @@ struct context_allocation {
     bool restore;      /* it was before the reset */
     uint32_t users;    /* callbacks in the middle of something with it */
     bool doomed;       /* goes with the last of them */
-    struct follow follow;
+    struct vidmm_follow follow;
     struct paging_job job, late;
 };
 

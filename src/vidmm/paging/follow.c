@@ -24,8 +24,8 @@ static bool finished(struct vidmm_device *device, uint64_t ticket)
     return ticket == 0 || scheduler->device_done(device, ticket);
 }
 
-void follow_device(struct vidmm_device *device, struct follow *follow,
-                   void (*fn)(struct vidmm_device *, struct follow *))
+void follow_device(struct vidmm_device *device, struct vidmm_follow *follow,
+                   void (*fn)(struct vidmm_device *, struct vidmm_follow *))
 {
     vidmm_assert_locked(device->process->vidmm);
     follow->ticket = device->process->vidmm->scheduler->device_ticket(device);
@@ -38,8 +38,8 @@ void follow_device(struct vidmm_device *device, struct follow *follow,
     sim_waitq_wake(&device->follow_work, 1);
 }
 
-void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
-                  void (*fn)(struct vidmm_device *, struct follow *))
+void follow_after(struct vidmm_device *device, struct vidmm_follow *follow, uint64_t ticket,
+                  void (*fn)(struct vidmm_device *, struct vidmm_follow *))
 {
     follow->ticket = ticket;
     follow->fn = fn;
@@ -50,14 +50,14 @@ void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t t
     sim_waitq_wake(&device->follow_work, 1);
 }
 
-void follow_cancel(struct follow *follow)
+void follow_cancel(struct vidmm_follow *follow)
 {
     list_remove(&follow->link);
 }
 
 /* The first thing that follows, or NULL after waiting for one in vain: stop. Lock held, dropped
  * while waiting. */
-static struct follow *next_follow(struct vidmm_device *device)
+static struct vidmm_follow *next_follow(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
 
@@ -69,14 +69,14 @@ static struct follow *next_follow(struct vidmm_device *device)
             sim_waitq_wait(&device->follow_work, SIM_FOREVER);
         sim_mutex_lock(&vidmm->lock);
     }
-    return CONTAINER(device->follows.next, struct follow, link);
+    return CONTAINER(device->follows.next, struct vidmm_follow, link);
 }
 
 static void follower_main(void *arg)
 {
     struct vidmm_device *device = arg;
     struct vidmm *vidmm = device->process->vidmm;
-    struct follow *follow;
+    struct vidmm_follow *follow;
 
     sim_mutex_lock(&vidmm->lock);
     while ((follow = next_follow(device)) != NULL) {
@@ -89,7 +89,7 @@ static void follower_main(void *arg)
             sim_mutex_lock(&vidmm->lock);
         }
         while (!list_empty(&device->follows)) {
-            follow = CONTAINER(device->follows.next, struct follow, link);
+            follow = CONTAINER(device->follows.next, struct vidmm_follow, link);
             if (follow->ticket > ticket)
                 break;
             list_remove(&follow->link);

@@ -8,7 +8,7 @@
 
 #include <ntddk.h>
 
-struct follow;
+struct vidmm_follow;
 struct vidmm_device;
 
 NTSTATUS follow_start(struct vidmm_device *device);
@@ -16,12 +16,12 @@ NTSTATUS follow_start(struct vidmm_device *device);
 void follow_stop(struct vidmm_device *device);
 /* Call fn when the GPU work that the device has queued so far is finished: at once if it is, and
  * nothing waits before it. */
-void follow_device(struct vidmm_device *device, struct follow *follow,
-                   void (*fn)(struct vidmm_device *, struct follow *));
+void follow_device(struct vidmm_device *device, struct vidmm_follow *follow,
+                   void (*fn)(struct vidmm_device *, struct vidmm_follow *));
 /* The same always on the follower's fiber; ticket 0: at the next opportunity. Lock held, or no sim
  * point passes meanwhile. */
-void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
-                  void (*fn)(struct vidmm_device *, struct follow *));
-void follow_cancel(struct follow *follow);
+void follow_after(struct vidmm_device *device, struct vidmm_follow *follow, uint64_t ticket,
+                  void (*fn)(struct vidmm_device *, struct vidmm_follow *));
+void follow_cancel(struct vidmm_follow *follow);
 
 #endif

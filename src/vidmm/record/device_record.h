@@ -44,7 +44,7 @@ struct vidmm_device {
     struct vidmm_portion *portion_preparing; /* the one that a job works for */
     struct paging_job portion_job;
     bool portion_posted;
-    struct list follows;                  /* struct follow.link, by ticket */
+    struct list follows;                  /* struct vidmm_follow.link, by ticket */
     uint32_t destructions;                /* not finished */
     struct destruction *last_destruction; /* destroy.c: for closing without memory */
     struct sim_thread *follower;          /* waits for the GPU work of this device (follow.c) */

@@ -14,18 +14,18 @@
 struct vidmm_device;
 
 /* Something that waits for the GPU work of a device up to a packet. */
-struct follow {
+struct vidmm_follow {
     struct list link; /* device->follows, by ticket; on itself: not waiting */
     uint64_t ticket;
-    void (*fn)(struct vidmm_device *device, struct follow *follow); /* lock held */
+    void (*fn)(struct vidmm_device *device, struct vidmm_follow *follow); /* lock held */
 };
 
-static inline void follow_init(struct follow *follow)
+static inline void follow_init(struct vidmm_follow *follow)
 {
     list_init(&follow->link);
 }
 
-static inline bool follow_pending(const struct follow *follow)
+static inline bool follow_pending(const struct vidmm_follow *follow)
 {
     return !list_empty(&follow->link);
 }

@@ -38,11 +38,11 @@ struct vidmm_open {
     struct order_node order; /* in device->listed[segment] while listed and resident there */
     UINT order_segment;
     bool ordered;
-    struct follow use; /* GPU work that may use it though it is off the list */
-    uint64_t last_use; /* the youngest such packet of the device */
+    struct vidmm_follow use; /* GPU work that may use it though it is off the list */
+    uint64_t last_use;       /* the youngest such packet of the device */
     bool offered;
     bool read_only;
-    struct follow offer_after; /* GPU work before the offer counts */
+    struct vidmm_follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
     struct list dying_link; /* device->dying: destroyed, and work queued before may use it still */
     uint32_t portions;      /* WDDM 1.x: elements of portions that hold it (portion.c) */

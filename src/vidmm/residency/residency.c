@@ -53,7 +53,7 @@ void residency_add(struct vidmm_open *open)
     victim_update(allocation);
 }
 
-static void used_no_more(struct vidmm_device *device, struct follow *follow)
+static void used_no_more(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     struct vidmm_allocation *allocation = CONTAINER(follow, struct vidmm_open, use)->allocation;
 

@@ -8,9 +8,9 @@
 #include "util/alloc.h"
 
 /* Larger functions are left alone. */
-#define LARGEST (1u << 20)
+#define LARGEST_CODE (1u << 20)
 
-struct walk {
+struct flow_walk {
     struct x64_flow *flow;
     const uint8_t *code; /* of the function */
     uint32_t *open;      /* offsets in the function, still to follow */
@@ -18,7 +18,7 @@ struct walk {
     ZydisDecoder decoder;
 };
 
-static void follow_later(struct walk *walk, int64_t target)
+static void follow_later(struct flow_walk *walk, int64_t target)
 {
     uint32_t bytes = walk->flow->end - walk->flow->begin;
 
@@ -27,7 +27,7 @@ static void follow_later(struct walk *walk, int64_t target)
 }
 
 /* Does execution go on behind the instruction? Notes where else it may go. */
-static bool goes_on(struct walk *walk, const ZydisDecodedInstruction *i,
+static bool goes_on(struct flow_walk *walk, const ZydisDecodedInstruction *i,
                     const ZydisDecodedOperand *operand, uint32_t next)
 {
     bool relative = operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.is_relative;
@@ -50,7 +50,7 @@ static bool goes_on(struct walk *walk, const ZydisDecodedInstruction *i,
     }
 }
 
-static bool follow(struct walk *walk, uint32_t at)
+static bool follow(struct flow_walk *walk, uint32_t at)
 {
     struct x64_flow *flow = walk->flow;
     uint32_t bytes = flow->end - flow->begin;
@@ -73,11 +73,11 @@ bool x64_flow_init(struct x64_flow *flow, const struct x64_function_table *table
                    uint32_t end, bool *out_of_memory)
 {
     uint32_t bytes = end - begin;
-    struct walk walk = {.flow = flow, .code = (const uint8_t *)table->base + begin};
+    struct flow_walk walk = {.flow = flow, .code = (const uint8_t *)table->base + begin};
     bool sound = true;
 
     *out_of_memory = false;
-    if (bytes > LARGEST)
+    if (bytes > LARGEST_CODE)
         return false;
     *flow = (struct x64_flow){.begin = begin, .end = end};
     flow->reached = util_zalloc(bytes / 8 + 1, 1);

@@ -22,8 +22,8 @@
 #include "x64/traps/plan.h"
 #include "x64/traps/state.h"
 
-#define MAPPED_BYTES (X64_STUB_CODE + X64_PAGE)
-#define STUB_BYTES   32u /* longest instruction with a displacement, and a jump; rounded */
+#define MAPPED_BYTES    (X64_STUB_CODE + X64_PAGE)
+#define TRAP_STUB_BYTES 32u /* longest instruction with a displacement, and a jump; rounded */
 
 _Static_assert(offsetof(struct x64_stub_data, flags) == 128, "landing.S knows");
 _Static_assert(offsetof(struct x64_stub_data, host_stack) == 136, "landing.S knows");
@@ -71,7 +71,7 @@ void x64_stubs_finish(struct x64_stubs *stubs)
 
 void x64_stubs_clear(struct x64_stubs *stubs)
 {
-    stubs->used = (uint32_t)align_up(x64_template_bytes, STUB_BYTES);
+    stubs->used = (uint32_t)align_up(x64_template_bytes, TRAP_STUB_BYTES);
 }
 
 bool x64_stubs_contain(const struct x64_stubs *stubs, uintptr_t pc)
@@ -95,7 +95,7 @@ static bool says_where(uint8_t prefix) /* segment, address size */
 }
 
 struct writer {
-    uint8_t byte[STUB_BYTES];
+    uint8_t byte[TRAP_STUB_BYTES];
     uint8_t length;
 };
 
@@ -187,12 +187,12 @@ const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *pla
     struct writer w = {.length = 0};
     const uint8_t *stub;
 
-    *full = stubs->used + STUB_BYTES > X64_STUB_CODE;
+    *full = stubs->used + TRAP_STUB_BYTES > X64_STUB_CODE;
     if (*full || !assemble(&w, stubs, plan, decoded))
         return NULL;
     memcpy(stubs->writable + stubs->used, w.byte, w.length);
     stub = stubs->code + stubs->used;
-    stubs->used += STUB_BYTES;
+    stubs->used += TRAP_STUB_BYTES;
     return stub;
 }
 

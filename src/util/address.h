@@ -12,12 +12,12 @@
 #define PAGE_BYTES 4096u
 #define PAGE_BITS  12u
 
-/* System physical address: where a byte stands in simulated RAM (or a device window of the bus). */
+/* System physical address: of a byte in simulated RAM, or in a device window of the bus. */
 struct phys_addr {
     uint64_t value;
 };
 
-/* Address that a device puts on the bus; the IOMMU turns it into a phys_addr. */
+/* Logical address: what a device puts on the bus; the IOMMU translates it to a phys_addr. */
 struct logical_addr {
     uint64_t value;
 };

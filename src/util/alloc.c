@@ -4,12 +4,12 @@
  *
  *   A block is a header followed by the caller's bytes. The header names the heap the block is
  *   counted in and links it to the heap's list, so freeing needs no lookup and a heap can be
- *   emptied without knowing who holds what. Blocks made with no heap current carry a NULL heap and
- *   are on no list.
+ *   emptied without knowing who holds what. Blocks allocated without a current heap have a NULL
+ *   heap and are on no list.
  *
- *   Injection is asked before the C library is: request number `fail_at` (and all later ones with
- *   `fail_onward`) gets NULL. A test runs an operation with fail_at = requests + 1, + 2, ... until
- *   it passes without a failure.
+ *   Injection comes before the C library is called: request number `fail_at` (with `fail_onward`,
+ *   all later ones too) gets NULL. A test runs an operation with fail_at = requests + 1, + 2, ...
+ *   until it passes without a failure.
  */
 #include "util/alloc.h"
 
@@ -111,7 +111,7 @@ void *util_zalloc(size_t count, size_t size)
     size_t bytes;
 
     if (__builtin_mul_overflow(count, size, &bytes))
-        bytes = SIZE_MAX; /* still a request, which then fails */
+        bytes = SIZE_MAX; /* still counts as a request, which then fails */
     return allocate(bytes, true);
 }
 
@@ -168,7 +168,7 @@ uint64_t util_heap_release(struct util_heap *heap)
     while (heap->first) {
         struct util_heap_block *block = heap->first;
 
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): nothing is before the first block. */
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the first block has no predecessor. */
         unlink_block(block);
         free(block);
         released++;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap memory of the library. Every allocation a room makes comes from here, for three reasons: any
- * one of them can be made to fail (fault injection), what a machine holds can be counted (leak
- * check), and a machine that was stopped in mid-call can be torn down without unwinding
- * (util_heap_release frees whatever is still linked).
+ * Heap memory of the library. Every room allocates from here, for three reasons: any single
+ * allocation can be made to fail (fault injection), live allocations can be counted (leak check),
+ * and a machine that was stopped in the middle of a call can be torn down without unwinding
+ * (util_heap_release frees whatever is still allocated).
  *
- * The current heap is reached through one thread-local pointer; with none set, plain malloc is used
- * and nothing is counted. Blocks remember their heap, so util_free needs none to be current.
+ * One thread-local pointer names the current heap; if it is NULL, plain malloc is used and nothing
+ * is counted. Blocks remember their heap, so util_free does not need a current heap.
  */
 #ifndef DXGK_UTIL_ALLOC_H
 #define DXGK_UTIL_ALLOC_H
@@ -23,24 +23,24 @@ struct util_heap {
     uint64_t live_bytes;
     uint64_t requests; /* allocation requests so far, failed ones included */
     uint64_t fail_at;  /* number (1-based) of the request to fail; 0: none */
-    uint64_t failures; /* requests failed by injection */
+    uint64_t failures; /* requests that injection made fail */
     bool fail_onward;  /* fail every request from fail_at on, not only that one */
 };
 
 extern _Thread_local struct util_heap *util_heap_current;
 
-/* Uninitialised memory, aligned for any type; NULL when out of memory or by injection. size 0 gives
- * a unique block. */
+/* Uninitialized memory, aligned for any type. NULL: out of memory, or an injected failure. A size
+ * of 0 gives a unique block. */
 void *util_alloc(size_t size);
 /* Zeroed array; NULL also when count * size overflows. */
 void *util_zalloc(size_t count, size_t size);
-/* As realloc; on failure NULL is returned and the old block stays as it was. */
+/* Like realloc: on failure it returns NULL, and the old block is unchanged. */
 void *util_realloc(void *block, size_t size);
 void util_free(void *block);
 char *util_strdup(const char *text);
 
-/* Ask whether the next internal request should fail; for resources that are not heap blocks
- * (stacks, mappings, frames). */
+/* Whether the next internal request should fail; for resources that are not heap blocks (stacks,
+ * mappings, frames). */
 bool util_fault_point(void);
 
 /* Free every block still linked to the heap. Returns how many there were. */

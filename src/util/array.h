@@ -3,7 +3,7 @@
 #ifndef DXGK_UTIL_ARRAY_H
 #define DXGK_UTIL_ARRAY_H
 
-/* How many elements an array has; not for pointers. */
+/* Number of elements of an array; not for pointers. */
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

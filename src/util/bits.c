@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/bits.h"
 
-/* The next word of a walk from *at to end, and the part of it that the walk covers. */
+/* The next word of a walk from *at to end, and the mask of its bits that the walk covers. */
 static bool next_word(uint32_t *at, uint32_t end, uint32_t *word, uint64_t *mask)
 {
     uint32_t shift = *at % 64, count = 64 - shift;

@@ -11,7 +11,7 @@ static inline bool bit_test(const uint64_t *bits, uint32_t index)
     return (bits[index / 64] >> (index % 64) & 1) != 0;
 }
 
-/* Of [from, from + count). */
+/* Whether any bit of [from, from + count) is set, or all are; and setting or clearing them. */
 bool bits_any(const uint64_t *bits, uint32_t from, uint32_t count);
 bool bits_all(const uint64_t *bits, uint32_t from, uint32_t count);
 void bits_put(uint64_t *bits, uint32_t from, uint32_t count, bool value);

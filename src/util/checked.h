@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Integer arithmetic on values that an untrusted side chose. The three operations have the shape of
- * C23's <stdckdint.h>: the result, wrapped to its type, goes to *result, and the value is true if
- * it does NOT fit.
+ * C23's <stdckdint.h>: the result, wrapped to its type, goes to *result, and the return value is
+ * true if it does NOT fit.
  *
  *     if (ckd_mul(&bytes, count, entry_bytes) || ckd_add(&bytes, bytes, sizeof(header)))
  *         return STATUS_INVALID_PARAMETER;
@@ -32,8 +32,8 @@ static inline bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint6
     return a_size != 0 && b_size != 0 && a < b + b_size && b < a + a_size;
 }
 
-/* Round up to a multiple of `align`, a power of two. True if the result does not fit, as
- * ckd_add. */
+/* Round up to a multiple of `align`, a power of two. Like ckd_add, returns true if the result does
+ * not fit. */
 static inline bool ckd_align_up(uint64_t *result, uint64_t value, uint64_t align)
 {
     if (__builtin_add_overflow(value, align - 1, result))
@@ -42,7 +42,7 @@ static inline bool ckd_align_up(uint64_t *result, uint64_t value, uint64_t align
     return false;
 }
 
-/* The smallest power of two that is not below value; value in 1 .. 2^63. */
+/* The smallest power of two that is at least `value`, which is in 1 .. 2^63. */
 static inline uint64_t power_of_two_at_least(uint64_t value)
 {
     return value <= 1 ? 1 : (uint64_t)1 << (64 - __builtin_clzll(value - 1));

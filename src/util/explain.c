@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reasons in words. */
+/* Error texts for refusals. */
 #include "util/explain.h"
 
 #include <stdarg.h>

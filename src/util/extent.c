@@ -2,11 +2,11 @@
 /*
  * Theory of operation
  *
- *   The free ranges stand in a B+ tree by address. Two neighbours never touch (they would have been
- *   merged), so the tree holds exactly the maximal free ranges. A branch knows two things about
- *   each child: the start of its first range, and the longest run that is left in any one of its
- *   ranges after the start was rounded up to a multiple of 1, 16 and 512 units: the *grades*. With
- *   pages as units these are 4 KiB, 64 KiB and 2 MiB, the page sizes of the subject.
+ *   The free ranges are kept in a B+ tree by address. Two neighbours never touch (they would have
+ *   been merged), so the tree holds exactly the maximal free ranges. A branch knows two things
+ *   about each child: the start of its first range, and the longest run that remains in any one of
+ *   its ranges after its start is rounded up to a multiple of 1, 16 and 512 units: the *grades*.
+ *   With pages as units these are 4 KiB, 64 KiB and 2 MiB, the page sizes of GPUs.
  *
  *       branch       low    3             40             512
  *                    best   17/4/0        24/16/0        588/588/588
@@ -14,36 +14,36 @@
  *       leaves              [3,20)        [40,64)        [512,1100)
  *                           [22,30)       [70,90)        [2000,2010)
  *
- *   Nodes are wide (15 ranges or children) because a descent costs a cache miss and a few wrongly
- *   guessed branches for each level: ten thousand ranges stand four levels deep. Leaves have the
- *   same form as branches, a range in the place of a child, so inside a node everything is a short
- *   loop over an array, which compilers turn into vector code.
+ *   Nodes are wide (15 ranges or children) because a descent costs a cache miss and a few
+ *   mispredicted branches for each level: ten thousand ranges take four levels. Leaves have the
+ *   same layout as branches, with a range in place of a child, so all work inside a node is a short
+ *   loop over an array, which compilers vectorize.
  *
  *   Search (one function, both directions). Walk the tree in address order from the wanted end, but
- *   enter a child only if its best run of the request's grade is long enough. The grade is the
- *   largest not above the alignment asked for.
+ *   enter a child only if its best run of the request's grade is long enough. The request's grade
+ *   is the largest one that is at most its alignment.
  *
- *     - Alignment of 1, 16 or 512 without window: a child that is entered holds a fit, so the walk
- *       is one descent.
+ *     - Alignment of 1, 16 or 512 without window: every child that is entered contains a fit, so
+ *       the walk is one descent.
  *     - A window [low, high) adds the two paths to its ends: children between them lie inside,
  *       those outside are cut off by the starts in the branch. Still O(log n).
- *     - Other alignments are checked range by range: what the grade promises may then be refuted by
- *       the range itself, which costs a step to the next candidate. A range whose run of the grade
- *       is at least size + alignment cannot be refuted; so only ranges that barely fit are visited
- *       in vain.
+ *     - Other alignments are checked range by range: a range whose grade suggests a fit may turn
+ *       out not to fit, and the walk continues with the next candidate. A range whose run of the
+ *       grade is at least size + alignment always fits, so only ranges that are nearly too short
+ *       are visited in vain.
  *
- *   Change. Every operation ends in a pass up the path just descended, which tells each branch
- *   about its child and stops as soon as there is nothing new to tell. A range given back finds its
- *   lower neighbour at the end of the descent, and the upper one next to it or first in the next
- *   leaf.
+ *   Change. Every operation ends in a pass up the path just descended, which updates what each
+ *   branch knows about its child, and stops at the first one where nothing changes. For a range
+ *   given back, the descent ends at its lower neighbor; the upper neighbor is the next entry, or
+ *   the first one in the next leaf.
  *
  *   Balance is the textbook's: a full node is split in two; one with fewer than MIN entries takes
- *   some from a neighbour or is merged with it.
+ *   some from a neighbor or is merged with it.
  *
  *   Memory. Every node but the root has at least MIN entries, so e ranges need at most e / MIN + 1
- *   leaves, and a sixth of that in branches. A take may fail, so it buys nodes ahead: for the
- *   ranges there are and one more for each take outstanding. A give ends one take and adds at most
- *   one range; so it finds its nodes bought.
+ *   leaves, and a sixth of that in branches. A take may fail, so it allocates nodes ahead: enough
+ *   for the existing ranges plus one for each outstanding take. A give ends one take and adds at
+ *   most one range, so its nodes are always available.
  */
 #include "util/extent.h"
 #include "util/address.h"
@@ -56,7 +56,7 @@
 
 /* ---- finding ---- */
 
-/* Entries that do not begin above the unit. */
+/* The number of entries that begin at or below the unit. */
 static inline unsigned rank(const struct extent_node *node, uint64_t unit)
 {
     unsigned below = 0;
@@ -66,7 +66,8 @@ static inline unsigned rank(const struct extent_node *node, uint64_t unit)
     return below;
 }
 
-/* The cursor behind the last range that starts at or below the unit. Not for an empty tree. */
+/* Set the cursor just after the last range that starts at or below the unit. The tree must not be
+ * empty. */
 static void seek(const struct extent_tree *tree, uint64_t unit, struct extent_cursor *cursor)
 {
     struct extent_node *node = tree->root;
@@ -82,7 +83,7 @@ static void seek(const struct extent_tree *tree, uint64_t unit, struct extent_cu
     cursor->at[0] = (uint8_t)rank(node, unit);
 }
 
-/* From behind the last range of a leaf to the first of the next; false at the end of the tree. */
+/* Move from the end of a leaf to the first range of the next leaf; false at the end of the tree. */
 static bool to_next_leaf(const struct extent_tree *tree, struct extent_cursor *cursor)
 {
     for (unsigned level = 1; level < tree->height; level++) {
@@ -105,7 +106,7 @@ static bool to_next_leaf(const struct extent_tree *tree, struct extent_cursor *c
     return false;
 }
 
-/* The place of the request inside one free range. */
+/* The place for the request inside one free range. */
 static inline bool place(const struct extent_node *leaf, unsigned at,
                          const struct extent_request *want, uint64_t *start)
 {
@@ -130,7 +131,8 @@ static inline bool place(const struct extent_node *leaf, unsigned at,
     return true;
 }
 
-/* The entries that could hold a fit, as bits. Nothing in an entry reaches the low of the next. */
+/* The entries that could contain a fit, as bits. Nothing in an entry reaches the `low` of the next
+ * entry. */
 static inline unsigned candidates(const struct extent_node *node, const struct extent_request *want,
                                   unsigned grade)
 {
@@ -151,7 +153,8 @@ static inline unsigned candidates(const struct extent_node *node, const struct e
     return bits;
 }
 
-/* First fit from the wanted end below `node`; leaves the cursor at the range that holds it. */
+/* First fit below `node`, from the end that is wanted; leaves the cursor at the range that contains
+ * it. */
 static bool search(struct extent_node *node, unsigned level, const struct extent_request *want,
                    unsigned grade, struct extent_cursor *cursor, uint64_t *start)
 {
@@ -192,7 +195,7 @@ static bool normalise(struct extent_request *want)
 
 /* ---- taking ---- */
 
-/* Before a take: it may split a range in two, and be given back. */
+/* Called before a take, which may split a range in two, and must be undoable by a give. */
 static inline bool reserve(struct extent_tree *tree)
 {
     tree->out_of_memory = !extent_node_provide(tree, tree->extents + tree->taken + 2);
@@ -223,7 +226,8 @@ static void carve(struct extent_tree *tree, struct extent_cursor *cursor, uint64
 
 /* ---- interface ---- */
 
-/* A large tree is validated at every 256th count of ranges only, or a test would take minutes. */
+/* A large tree is validated only when its count of ranges is a multiple of 256; otherwise tests
+ * would take minutes. */
 static inline void changed(const struct extent_tree *tree)
 {
 #ifdef DXGK_DEBUG_CHECKS
@@ -248,8 +252,8 @@ void extent_tree_finish(struct extent_tree *tree)
     extent_tree_init(tree);
 }
 
-/* [start, ...) up to the range at the cursor becomes part of it, and of the one that ends at start
- * if `joins_below`. */
+/* Extend the range at the cursor down to `start`, and join it to the range that ends at `start` if
+ * `joins_below`. */
 static void merge_above(struct extent_tree *tree, struct extent_cursor *cursor, uint64_t start,
                         bool joins_below)
 {
@@ -260,14 +264,15 @@ static void merge_above(struct extent_tree *tree, struct extent_cursor *cursor, 
         extent_node_resize(tree, cursor, start, end);
         return;
     }
-    /* The upper one goes, then the lower one grows. */
+    /* Remove the upper range, then grow the lower one. */
     extent_node_remove(tree, cursor);
     seek(tree, start - 1, &below);
     below.at[0]--;
     extent_node_resize(tree, &below, below.node[0]->low[below.at[0]], end);
 }
 
-/* The range touches nobody above: it belongs behind `at` in the leaf, or to the range there. */
+/* No free range begins at the end of this one: insert it after `at` in the leaf, or add it to the
+ * range there. */
 static void merge_below(struct extent_tree *tree, struct extent_cursor *cursor, uint64_t start,
                         uint64_t size, bool joins_below)
 {
@@ -334,7 +339,8 @@ bool extent_take(struct extent_tree *tree, const struct extent_request *request,
     return true;
 }
 
-/* The cursor at the range that holds the unit, and its end; false if it is not free. */
+/* Set the cursor to the range that contains the unit, and return the end of that range; false if
+ * the unit is not free. */
 static bool seek_holder(const struct extent_tree *tree, uint64_t unit, struct extent_cursor *cursor,
                         uint64_t *end)
 {
@@ -377,7 +383,7 @@ static uint64_t largest(const struct extent_node *node, unsigned level)
     for (unsigned i = 0; i < node->count; i++) {
         uint64_t here = (uint64_t)node->best[0][i];
 
-        if (here == SATURATED) /* stands for something longer */
+        if (here == SATURATED) /* the true length may be larger */
             here = level == 0 ? node->of[i].size : largest(node->of[i].child, level - 1);
         best = max_of(best, here);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes of the extent tree: what they say about what is below them, and how entries come and go.
- * The theory of operation is in extent.c.
+ * Nodes of the extent tree: their summaries of what is below them, and how entries are added and
+ * removed. See extent.c for the theory of operation.
  */
 #include "util/extent_node.h"
 #include "util/extent.h"
@@ -21,7 +21,7 @@ struct entry {
 
 /* ---- what nodes say ---- */
 
-/* What is left of a range after its start was rounded up to the grade's multiple. */
+/* The longest run that remains of a range, for each grade, after its start is rounded up. */
 static inline struct extent_summary runs_of(uint64_t start, uint64_t size)
 {
     struct extent_summary runs;
@@ -69,9 +69,9 @@ static inline void say_at(struct extent_node *node, unsigned at, uint64_t low,
         node->best[grade][at] = says->best[grade];
 }
 
-/* One entry of the node on `level` of the path came, went or changed; `was` and `now` are its runs.
- * Tell the branches above. A node's best needs a look at all entries only if the one that changed
- * was the best and is so no more. */
+/* One entry of the node on `level` of the path was added, removed or changed from runs `was` to
+ * runs `now`: update the branches above. All entries of a node are read only if its best entry got
+ * worse. */
 static void tell_change(struct extent_tree *tree, const struct extent_cursor *path, unsigned level,
                         struct extent_summary was, struct extent_summary now)
 {
@@ -102,7 +102,7 @@ static void tell_change(struct extent_tree *tree, const struct extent_cursor *pa
     }
 }
 
-/* The same after anything may have happened to the node. */
+/* The same, after any change to the node. */
 static void tell(struct extent_tree *tree, const struct extent_cursor *path, unsigned level)
 {
     struct entry entry = entry_of(path->node[level]);
@@ -184,7 +184,7 @@ bool extent_node_provide(struct extent_tree *tree, uint64_t extents)
            slab_reserve(&tree->nodes, tree->nodes.spare_objects + nodes - tree->nodes.objects);
 }
 
-/* Never fails: whoever adds a range provides first. */
+/* Never fails: whoever adds a range calls extent_node_provide first. */
 static struct extent_node *node_new(struct extent_tree *tree)
 {
     struct extent_node *node = slab_take(&tree->nodes);
@@ -209,7 +209,7 @@ static void new_root(struct extent_tree *tree, const struct entry *left, const s
     tree->says = entry_of(root).says;
 }
 
-/* A new entry on `level` of the path, before the place of the cursor there. */
+/* Insert an entry on `level` of the path, before the cursor's place there. */
 static void insert(struct extent_tree *tree, const struct extent_cursor *path, unsigned level,
                    const struct entry *entry)
 {
@@ -256,7 +256,7 @@ void extent_node_insert(struct extent_tree *tree, const struct extent_cursor *cu
 
 /* ---- shrinking ---- */
 
-/* The child at `at` has too few entries: share with a neighbour, or merge. */
+/* The child at `at` has too few entries: move some from a neighbor, or merge the two. */
 static void refill(struct extent_tree *tree, struct extent_node *branch, unsigned at)
 {
     unsigned first = at > 0 ? at - 1 : 0;
@@ -276,7 +276,7 @@ static void refill(struct extent_tree *tree, struct extent_node *branch, unsigne
     }
 }
 
-/* After a leaf lost an entry and has fewer than MIN. */
+/* Called after a leaf lost an entry and has fewer than MIN. */
 static void settle(struct extent_tree *tree, const struct extent_cursor *path)
 {
     struct extent_node *root = tree->root;
@@ -288,7 +288,7 @@ static void settle(struct extent_tree *tree, const struct extent_cursor *path)
         tell(tree, path, level);
         return;
     }
-    /* The root has become empty, or a branch with one child. */
+    /* The root is now empty, or a branch with one child. */
     tree->says = said_at(root, 0);
     tree->root = level > 0 ? root->of[0].child : NULL;
     tree->height--;
@@ -325,7 +325,7 @@ void extent_node_resize(struct extent_tree *tree, const struct extent_cursor *cu
 
 struct totals {
     uint64_t units, extents, nodes;
-    uint64_t last_end; /* of the range before, in address order */
+    uint64_t last_end; /* of the previous range in address order */
 };
 
 static bool validate_range(const struct extent_node *leaf, unsigned at, struct totals *totals)

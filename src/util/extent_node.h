@@ -9,16 +9,16 @@
 enum {
     GRADES = EXTENT_GRADES,
     WIDTH = 15,      /* entries of a node */
-    MIN = 7,         /* of any but the root */
-    MERGE_MAX = 13,  /* two nodes with so few together become one */
+    MIN = 7,         /* of any node but the root */
+    MERGE_MAX = 13,  /* two nodes with at most this many entries together are merged */
     MAX_HEIGHT = 24, /* MIN ^ 24 ranges */
 };
 
 #define LIMIT     ((uint64_t)1 << 63)
-#define SATURATED INT32_MAX  /* a best of this many units or more */
+#define SATURATED INT32_MAX  /* a best run of this many units or more */
 #define NO_LOW    UINT64_MAX /* in unused entries; their bests are 0 */
 
-/* What an entry of a node stands for. */
+/* What an entry of a node describes. */
 union extent_thing {
     uint64_t size;             /* level 0: a range */
     struct extent_node *child; /* else */
@@ -51,14 +51,15 @@ static inline uint64_t end_of(const struct extent_node *leaf, unsigned at)
     return leaf->low[at] + leaf->of[at].size;
 }
 
-/* Own as many nodes as this many ranges may need. False when out of memory. */
+/* Allocate nodes until there are enough for this many ranges. False when out of memory. */
 bool extent_node_provide(struct extent_tree *tree, uint64_t extents);
-/* A new range before the cursor (any, if the tree is empty). Nodes for it were provided. */
+/* Insert a range before the cursor (any cursor, if the tree is empty). Its nodes must have been
+ * provided. */
 void extent_node_insert(struct extent_tree *tree, const struct extent_cursor *cursor,
                         uint64_t start, uint64_t size);
-/* The range at the cursor goes. No cursor is good after this or an insertion. */
+/* Remove the range at the cursor. No cursor is valid after this or an insertion. */
 void extent_node_remove(struct extent_tree *tree, const struct extent_cursor *cursor);
-/* The range at the cursor gets other bounds, without reaching a neighbour. */
+/* Change the bounds of the range at the cursor; it must not touch a neighbor. */
 void extent_node_resize(struct extent_tree *tree, const struct extent_cursor *cursor,
                         uint64_t start, uint64_t end);
 

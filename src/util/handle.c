@@ -2,11 +2,10 @@
 /*
  * Theory of operation
  *
- *   handle = 1 | generation (10 bits) | index (20 bits), from bit 30 down; the set bit 30 keeps a
- *   handle from being 0. Slots are an array that doubles; free slots form a FIFO threaded through
- *   the slots, so a slot rests as long as possible before it is reused. A slot's generation is
- *   advanced when its handle is removed: from then on the old value matches no slot, until 2^10
- *   reuses later.
+ *   handle = 1 | generation (10 bits) | index (20 bits), from bit 30 down; bit 30 is always set, so
+ *   a handle is never 0. Slots are an array that doubles; free slots form a FIFO threaded through
+ *   the slots, so a slot is reused as late as possible. Removing a handle advances the generation
+ *   of its slot: from then on the old value matches no slot, until 2^10 reuses later.
  */
 #include "util/handle.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handle table: 32-bit handles that name objects of several types. A handle is never 0, carries a
- * generation so that a stale one is recognised until its slot was reused 2^10 times, and resolves
- * only for the type it was made with. Lookup, insertion and removal are O(1) (one array, a FIFO of
- * free slots, so that slots are reused as late as possible). Limit: 2^20 live handles a table.
+ * generation so that a stale handle is recognized until its slot was reused 2^10 times, and
+ * resolves only as the type it was created with. Lookup, insertion and removal are O(1) (one array,
+ * a FIFO of free slots, so that slots are reused as late as possible). Limit: 2^20 live handles per
+ * table.
  */
 #ifndef DXGK_UTIL_HANDLE_H
 #define DXGK_UTIL_HANDLE_H
@@ -22,7 +23,7 @@ struct handle_table {
 };
 
 void handle_table_init(struct handle_table *table);
-/* Frees the array; the objects are the caller's. */
+/* Frees the array; the objects stay with the caller. */
 void handle_table_finish(struct handle_table *table);
 
 /* Make a handle for `object` (not NULL). `type` is the caller's own nonzero tag. 0 when out of
@@ -32,11 +33,11 @@ uint32_t handle_create(struct handle_table *table, uint8_t type, void *object);
 void *handle_lookup(const struct handle_table *table, uint32_t handle, uint8_t type);
 /* The type of a live handle, 0 for anything else. */
 uint8_t handle_type(const struct handle_table *table, uint32_t handle);
-/* Remove; returns the object, or NULL as handle_lookup. */
+/* Remove the handle; returns the object, or NULL in the cases of handle_lookup. */
 void *handle_remove(struct handle_table *table, uint32_t handle, uint8_t type);
 
-/* Walk: start with *cursor = 0; returns NULL at the end. Removal of the returned handle is
- * allowed. */
+/* To walk, start with *cursor = 0; returns NULL at the end. The returned handle may be removed
+ * during the walk. */
 void *handle_next(const struct handle_table *table, uint32_t *cursor, uint32_t *handle,
                   uint8_t *type);
 

@@ -2,10 +2,10 @@
 /*
  * Theory of operation
  *
- *   Key 0 marks an empty slot. An entry stands at the first free slot from its home on (home = top
- *   bits of key times an odd constant), and there is never an empty slot between the two. Removal
- *   keeps that without tombstones: entries behind the hole that could stand in it are shifted back,
- *   so that a table that lives long does not degrade.
+ *   Key 0 marks an empty slot. An entry is in the first slot that was free at or after its home
+ *   (the top bits of the key times an odd constant), and there is never an empty slot between the
+ *   two. Removal preserves this without tombstones: later entries that may be in the emptied slot
+ *   are shifted back, so a long-lived table does not degrade.
  */
 #include "util/hash.h"
 
@@ -104,7 +104,7 @@ void *hash_remove(struct hash_map *map, uint64_t key)
         uint32_t distance = (slot - home(map, map->entries[slot].key)) & mask;
 
         if (distance < ((slot - hole) & mask))
-            continue; /* its home lies behind the hole */
+            continue; /* its home is after the hole */
         map->entries[hole] = map->entries[slot];
         hole = slot;
     }

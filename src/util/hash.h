@@ -25,11 +25,10 @@ bool hash_put(struct hash_map *map, uint64_t key, void *value);
 void *hash_get(const struct hash_map *map, uint64_t key);
 /* The value removed, or NULL. */
 void *hash_remove(struct hash_map *map, uint64_t key);
-/* Walk in table order: start with *cursor = 0; false at the end. The map must not change
- * meanwhile. */
+/* To walk in table order, start with *cursor = 0; false at the end. The map must not change during
+ * the walk. */
 bool hash_next(const struct hash_map *map, uint32_t *cursor, uint64_t *key, void **value);
-/* Every entry is where a search for it ends, and they are as many as counted; for tests and debug
- * builds. */
+/* A search finds every entry, and the count is right; for tests and debug builds. */
 bool hash_validate(const struct hash_map *map);
 
 #endif

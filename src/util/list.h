@@ -16,7 +16,7 @@ struct list {
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 /* clang-format on */
 
-/* Walk; the second form allows removal of the current node. */
+/* Loops over a list; the second form allows removal of the current node. */
 #define LIST_FOR(node, head) \
     for (struct list *node = (head)->next; node != (head); node = node->next)
 #define LIST_FOR_SAFE(node, following, head)                                        \
@@ -69,7 +69,7 @@ static inline struct list *list_pop_front(struct list *head)
     return node;
 }
 
-/* Move everything from one list to another, empty one. */
+/* Move everything from one list to another one, which must be empty. */
 static inline void list_take_all(struct list *from, struct list *to)
 {
     list_init(to);

@@ -9,7 +9,7 @@ static bool key_less(const struct order_node *a, uint64_t major, uint64_t minor)
     return a->major != major ? a->major < major : a->minor < minor;
 }
 
-/* Where the pointer to `node` is kept. */
+/* Where the pointer to `node` is stored. */
 static struct order_node **slot_of(struct order_tree *tree, struct order_node *node)
 {
     if (!node->parent)
@@ -51,7 +51,7 @@ void order_insert(struct order_tree *tree, struct order_node *node, uint64_t maj
     node->left = node->right = NULL;
     while (*slot) {
         parent = *slot;
-        /* Equal keys go right: behind those that were there. */
+        /* Equal keys go right, after those already there. */
         slot = key_less(parent, major, minor) || (parent->major == major && parent->minor == minor)
                    ? &parent->right
                    : &parent->left;

@@ -21,7 +21,8 @@ struct order_tree {
     uint64_t count;
 };
 
-/* Keys need not be unique; equal ones stand in the order of insertion. The node is on no tree. */
+/* Keys need not be unique; equal keys keep their order of insertion. The node must be on no
+ * tree. */
 void order_insert(struct order_tree *tree, struct order_node *node, uint64_t major, uint64_t minor);
 void order_remove(struct order_tree *tree, struct order_node *node);
 struct order_node *order_first(const struct order_tree *tree);

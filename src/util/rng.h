@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* splitmix64: the one source of chance of a machine. Same seed, same sequence, on every host. */
+/* splitmix64: a machine's only source of randomness. The same seed gives the same sequence on every
+ * host. */
 #ifndef DXGK_UTIL_RNG_H
 #define DXGK_UTIL_RNG_H
 

@@ -39,7 +39,7 @@ void slab_finish(struct slab *slab)
     slab_init(slab, slab->object_bytes);
 }
 
-/* Objects of whole cache lines start on one. */
+/* Objects whose size is a multiple of a cache line start on one. */
 static char *first_object(const struct slab *slab, struct slab_chunk *chunk)
 {
     uintptr_t first = (uintptr_t)(chunk + 1);
@@ -49,7 +49,7 @@ static char *first_object(const struct slab *slab, struct slab_chunk *chunk)
     return (char *)first;
 }
 
-/* Chunks double with the cache: a small cache stays small, a large one asks rarely. */
+/* Chunks double with the cache: a small cache stays small, and a large one allocates rarely. */
 static bool buy_chunk(struct slab *slab)
 {
     uint64_t count = slab->objects;
@@ -72,7 +72,7 @@ static bool buy_chunk(struct slab *slab)
     chunk->next = slab->chunks;
     chunk->objects = count;
     slab->chunks = chunk;
-    /* Linked from the back, so that objects are taken in address order. */
+    /* Linked from the end, so that objects are taken in address order. */
     object = first_object(slab, chunk) + (size_t)count * slab->object_bytes;
     for (uint64_t i = 0; i < count; i++) {
         object -= slab->object_bytes;

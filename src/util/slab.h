@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cache of objects of one size over util_alloc: chunks are bought as needed, objects are recycled
- * through a free list, and chunks go back only when the cache ends. Taking is O(1); giving never
- * fails; slab_reserve buys objects ahead, so that a later slab_take cannot fail.
+ * Cache of objects of one size on top of util_alloc. Memory is allocated in chunks as needed,
+ * objects are recycled through a free list, and chunks are freed only with the whole cache. Taking
+ * is O(1); giving never fails; slab_reserve allocates objects ahead, so that a later slab_take
+ * cannot fail.
  */
 #ifndef DXGK_UTIL_SLAB_H
 #define DXGK_UTIL_SLAB_H
@@ -19,18 +20,19 @@ struct slab {
     struct slab_object *spare;
     size_t object_bytes;
     uint64_t objects;       /* in all chunks */
-    uint64_t spare_objects; /* of them free */
+    uint64_t spare_objects; /* how many of them are free */
 };
 
-/* object_bytes > 0; objects are aligned for any type if it is a multiple of 16, else for
+/* object_bytes > 0. Objects are aligned for any type if it is a multiple of 16, else for
  * pointers. */
 void slab_init(struct slab *slab, size_t object_bytes);
-/* Frees all chunks, also those with objects still taken. */
+/* Frees all chunks, including those with objects still in use. */
 void slab_finish(struct slab *slab);
-/* Uninitialised object; NULL when out of memory. */
+/* An uninitialized object; NULL when out of memory. */
 void *slab_take(struct slab *slab);
 void slab_give(struct slab *slab, void *object);
-/* Have at least `count` objects spare. False when out of memory; what was bought stays. */
+/* Ensure that at least `count` objects are spare. False when out of memory; what was allocated
+ * stays. */
 bool slab_reserve(struct slab *slab, uint64_t count);
 /* Count the free list and the chunks; for tests and debug builds. */
 bool slab_validate(const struct slab *slab);

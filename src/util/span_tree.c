@@ -5,7 +5,7 @@
 
 enum { MAX_DEPTH = 96 };
 
-/* The links from the root to the place of work. */
+/* The links from the root to the node that is changed. */
 struct path {
     struct span_node **link[MAX_DEPTH];
     unsigned depth;
@@ -52,7 +52,7 @@ static void balance(struct span_node **link)
     *link = lift(node, heavy);
 }
 
-/* Rebalance upwards; stops where a subtree is as high as before. */
+/* Rebalance upwards; stops where the height of a subtree did not change. */
 static void balance_path(struct path *path)
 {
     while (path->depth > 0) {

@@ -27,9 +27,9 @@ static inline uint64_t span_end(const struct span_node *node)
     return node->first + node->pages;
 }
 
-/* `node->first` and `pages` are set, and overlap no span of the tree. */
+/* `node->first` and `pages` must be set, and must overlap no span of the tree. */
 void span_insert(struct span_tree *tree, struct span_node *node);
-/* The node is in the tree. */
+/* The node must be in the tree. */
 void span_remove(struct span_tree *tree, struct span_node *node);
 /* The span that contains the page, or NULL. */
 struct span_node *span_at(const struct span_tree *tree, uint64_t page);

@@ -25,9 +25,9 @@ struct chunk_walk {
     const struct frame_map *map;
     uint64_t end;         /* of the chunk */
     uint64_t grade;       /* frames */
-    uint64_t word, words; /* at hand, and one past the last of the chunk */
-    uint64_t starts;      /* of holes in the word at hand, not visited yet */
-    uint64_t last;        /* 1 if the last frame of the word before is free */
+    uint64_t word, words; /* the current word, and one past the last word of the chunk */
+    uint64_t starts;      /* starts of holes in the current word that were not visited yet */
+    uint64_t last;        /* 1 if the last frame of the previous word is free */
     uint64_t entering;    /* a frame of a hole that begins before the chunk; 0: none */
 };
 
@@ -67,7 +67,8 @@ static inline bool chunk_walk_next(struct chunk_walk *walk, struct hole *hole, u
         hole->first = frame_map_prev_used(walk->map, first) + 1;
         hole->end = frame_map_next_used(walk->map, first);
         *start = align_up(hole->first, walk->grade);
-        if (*start == first) /* a multiple of every grade; else it is before, or behind the hole */
+        /* a multiple of every grade; otherwise it is before or after the hole */
+        if (*start == first)
             return true;
     }
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory files and the depot between two of their uses; file.h says what they are for. */
+/* Memory files, and the depot that keeps them for reuse. See file.h for their purpose. */
 #include "ram/file.h"
 #include "util/alloc.h"
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define DEPOT_FILES 8u
-/* A file with more in it is not kept: to clear it would cost more than a new one, and memory that
- * one machine needed would stay taken for all that follow. */
+/* A larger file is not kept: clearing it would cost more than a new one, and memory that one
+ * machine needed would stay allocated for all later ones. */
 #define DEPOT_BYTES ((uint64_t)32 << 20)
 
 struct ram_depot {
@@ -44,8 +44,8 @@ static void close_for_good(const struct ram_file *file)
     close(file->file);
 }
 
-/* Every page that is there becomes zero. What was never touched is no data to the host, and costs
- * nothing here. */
+/* Set every page that the file holds to zero. The host reports pages that were never touched as
+ * holes, so they cost nothing here. */
 static bool clear(const struct ram_file *file)
 {
     off_t end, at = 0, size = (off_t)file->size;
@@ -57,7 +57,7 @@ static bool clear(const struct ram_file *file)
         memset(file->bytes + at, 0, (size_t)(end - at));
         at = end;
     }
-    return true; /* no data behind `at` is told as an error */
+    return true; /* lseek fails when there is no data at or after `at` */
 }
 
 /* ---- the depot ---- */

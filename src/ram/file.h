@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sparse memory files of the host, mapped once: what stands behind RAM and behind device memory.
+ * Sparse memory files of the host, mapped once: they hold the bytes of RAM and of device memory.
  *
- * A new file costs a fault, a cleared page and its return for each page that is touched. Who lives
- * one machine after the other (dxgkhost explore) hands on the files instead: a depot keeps those
- * that were closed, pages and mapping included, and gives them out again with every page that had
- * been touched set to zero. A file from the depot reads as a new one does, so that nothing of an
- * earlier machine can be seen.
+ * With a new file, the host has to fault in, clear and later free each page that is touched. A
+ * program that runs one machine after another (dxgkhost explore) reuses the files instead: a depot
+ * keeps closed files, with their pages and their mapping, and hands them out again with every
+ * touched page set to zero. A file from the depot reads like a new one, so nothing of an earlier
+ * machine is visible.
  */
 #ifndef DXGK_RAM_FILE_H
 #define DXGK_RAM_FILE_H
@@ -20,16 +20,17 @@ struct ram_file {
     int file;
 };
 
-/* Files between two uses. Of one host thread at a time; outlives the machines that use it. */
+/* Keeps closed files for reuse. Used by one host thread at a time; outlives the machines that use
+ * it. */
 struct ram_depot;
 
 struct ram_depot *ram_depot_create(void); /* NULL: out of memory */
 void ram_depot_destroy(struct ram_depot *depot);
 
-/* `size` zero bytes, whole pages, that cost nothing before they are touched. `depot` may be NULL.
- * False: out of memory; `file` is not open. */
+/* Opens a file of `size` zero bytes (whole pages), which costs nothing until it is touched. `depot`
+ * may be NULL. False: out of memory; `file` is then not open. */
 bool ram_file_open(struct ram_depot *depot, uint64_t size, struct ram_file *file);
-/* All mappings but its own must be gone, or be of no use any more. */
+/* All mappings of the file but its own must be gone, or no longer used. */
 void ram_file_close(struct ram_depot *depot, struct ram_file *file);
 
 #endif

@@ -9,11 +9,11 @@
 #include "util/min_max.h"
 
 enum {
-    REFUSALS = 4, /* in one class, before the next is tried */
+    REFUSALS = 4, /* in one class, before the next class is tried */
     LIMITS = 4,
 };
 
-/* Requests without need for lower memory are served above these. */
+/* Requests that do not need low memory are served above these frame numbers. */
 static const uint64_t limits[LIMITS] = {1u << 20, 1u << 12, 1u << 8, 0}; /* 4 GiB, 16 MiB, 1 MiB */
 
 /* ---- placing ---- */
@@ -23,7 +23,7 @@ static inline bool crosses(const struct frame_want *want, uint64_t first)
     return want->boundary && (first ^ (first + want->count - 1)) >= want->boundary;
 }
 
-/* The lowest and the highest place in [low, high), which has room for the count. */
+/* The lowest and the highest place in [low, high), which has room for the request. */
 static inline bool lowest_place(const struct frame_want *want, uint64_t low, uint64_t high,
                                 uint64_t *place)
 {
@@ -51,8 +51,8 @@ static inline bool highest_place(const struct frame_want *want, uint64_t low, ui
     return first >= low && first < high;
 }
 
-/* What it costs others to lose [first, first + count) of the hole: starts of large pages, and
- * its being in one piece. */
+/* What taking [first, first + count) costs later requests: the starts of large pages that are lost,
+ * and whether the rest of the hole is split in two. */
 static inline uint64_t harm(const struct hole *hole, uint64_t first, uint64_t count)
 {
     uint64_t end = first + count;
@@ -62,7 +62,7 @@ static inline uint64_t harm(const struct hole *hole, uint64_t first, uint64_t co
     return medium + 128 * large + (first != hole->first && end != hole->end ? 8 : 0);
 }
 
-/* The place of the request inside the part of the hole at or above `low`. */
+/* The place for the request inside the part of the hole at or above `low`. */
 static inline bool place_in(const struct frame_want *want, const struct hole *hole, uint64_t low,
                             uint64_t *place)
 {
@@ -84,7 +84,7 @@ static inline bool place_in(const struct frame_want *want, const struct hole *ho
 
 /* ---- search ---- */
 
-/* A search in [low, want->high) among holes that start (in the grade) below `below`. */
+/* A search in [low, want->high) for holes that start (as rounded to the grade) below `below`. */
 struct quest {
     const struct frame_pool *pool;
     const struct frame_want *want;
@@ -92,7 +92,7 @@ struct quest {
     unsigned grade;
     struct frame_place *found;
     unsigned refusals;
-    bool gave_up; /* on some class, with holes unseen */
+    bool gave_up; /* in some class, before all of its holes were seen */
 };
 
 static unsigned grade_of(uint64_t align)
@@ -105,7 +105,7 @@ static void found(struct quest *quest, const struct hole *hole, uint64_t first)
     *quest->found = (struct frame_place){first, quest->want->count, hole->first, hole->end};
 }
 
-/* The lowest hole of the class in the chunk that has a place. */
+/* The lowest hole of the class in the chunk where the request fits. */
 static bool quest_chunk(struct quest *quest, unsigned class, uint64_t chunk)
 {
     struct chunk_walk walk = chunk_walk_begin(quest->pool, quest->grade, chunk);
@@ -211,7 +211,7 @@ bool frame_pool_find(const struct frame_pool *pool, const struct frame_want *wan
 
 /* ---- the longest run ---- */
 
-/* Among holes that start in [low, below); of the largest class there is. */
+/* Of the holes that start in [low, below), one of the largest class. */
 static bool longest_whole(const struct frame_pool *pool, uint64_t low, uint64_t below,
                           struct hole *longest)
 {
@@ -241,8 +241,8 @@ static bool longest_whole(const struct frame_pool *pool, uint64_t low, uint64_t 
     return false;
 }
 
-/* About the longest part of a hole in [low, high): exactly the longest of those the window cuts,
- * and of the largest class of the others. */
+/* Approximately the longest part of a hole in [low, high): exact for holes that the window cuts;
+ * for the others, some hole of the largest class. */
 static struct hole longest_in(const struct frame_pool *pool, uint64_t low, uint64_t high)
 {
     const struct frame_map *map = &pool->map;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bits of the frames and the two trees above them; the structure is in frame_map.h. */
+/* The bits of the frames and the two summary trees above them. See frame_map.h for the
+ * structure. */
 #include "ram/frame_map.h"
 
 #define ALL UINT64_MAX
@@ -41,7 +42,7 @@ void frame_map_init(struct frame_map *map, void *memory, uint64_t frames)
 
 /* ---- marking ---- */
 
-/* The bits of [first, last] that stand in this word. */
+/* The mask of the bits of [first, last] that are in this word. */
 static inline uint64_t mask_in(uint64_t word, uint64_t first, uint64_t last)
 {
     uint64_t mask = ALL;
@@ -53,7 +54,7 @@ static inline uint64_t mask_in(uint64_t word, uint64_t first, uint64_t last)
     return mask;
 }
 
-/* Both tell whether anything changed. */
+/* Both return whether anything changed. */
 static inline bool set_bits(uint64_t *words, uint64_t first, uint64_t last)
 {
     uint64_t changed = 0;
@@ -80,7 +81,8 @@ static inline bool clear_bits(uint64_t *words, uint64_t first, uint64_t last)
     return changed != 0;
 }
 
-/* Shrink [*first, *last] to the words that equal `value`; those between the ends do. */
+/* Shrink [*first, *last] to the range of words that equal `value`. Words between the two ends are
+ * known to equal it. */
 static inline bool ends_equal(const uint64_t *words, uint64_t value, uint64_t *first, uint64_t *last)
 {
     *first += words[*first] != value;
@@ -140,8 +142,8 @@ void frame_map_free(struct frame_map *map, uint64_t first, uint64_t count)
 
 /* ---- looking ---- */
 
-/* Climb until a bit stands behind `at`, then go down to the first below it. `invert`: search for
- * zeroes of `full`. */
+/* Climb until a set bit follows `at`, then descend to the first one below it. `invert`: search
+ * `full` for zero bits instead. */
 static uint64_t climb(const struct frame_map *map, uint64_t at, bool invert)
 {
     uint64_t *const *tree = invert ? map->full : map->used;
@@ -162,12 +164,12 @@ static uint64_t climb(const struct frame_map *map, uint64_t at, bool invert)
         if (level + 1 < LEVELS)
             level++;
         else
-            at *= 64; /* the top: word after word, 16 of them for 2^28 frames */
+            at *= 64; /* the top level is searched word by word: 16 words for 2^28 frames */
     }
     while (level > 0) {
         level--;
         if (at >= map->words[level])
-            return map->frames; /* a zero past the end of what there is */
+            return map->frames; /* a zero bit past the last frame */
         at = at * 64 + (uint64_t)__builtin_ctzll(tree[level][at] ^ flip);
     }
     return at < map->frames ? at : map->frames;
@@ -198,7 +200,7 @@ uint64_t frame_map_prev_used_far(const struct frame_map *map, uint64_t below)
             level++;
             at--;
         } else {
-            at = at * 64 - 1; /* the top: word after word */
+            at = at * 64 - 1; /* the top level: word by word */
         }
     }
     at -= (uint64_t)__builtin_clzll(bits);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which frames are in use: one bit for each, and above the bits two trees of summaries with 64
- * children a node. A bit of the first tree says that the word below has a used frame, of the second
- * that it has no free one. So the next used or free frame is found in a few words wherever it is,
- * and a run of any length is marked in time proportional to its words.
+ * Which frames are in use: one bit for each, and above the bits two summary trees with 64 children
+ * per node. A bit of the first tree says that the word below it has a used frame; a bit of the
+ * second, that the word has no free one. So the next used or free frame is found by reading a few
+ * words, and a run of any length is marked in time proportional to its words.
  *
- * Untouched memory (all zero) means free, so that bits cost nothing where no frame was ever used.
- * Frame 0 must be in use; it stops every search downwards.
+ * Zero means free, so bits cost no memory where no frame was ever used. Frame 0 must be in use: it
+ * ends every downward search.
  */
 #ifndef DXGK_RAM_FRAME_MAP_H
 #define DXGK_RAM_FRAME_MAP_H
@@ -24,12 +24,13 @@ struct frame_map {
     uint64_t *full[FRAME_MAP_LEVELS]; /* [0]: as used[0]; above: all frames below are used */
 };
 
-/* Memory that the map of so many frames (at most 2^28) needs. */
+/* Bytes of memory that the map of this many frames (at most 2^28) needs. */
 size_t frame_map_bytes(uint64_t frames);
-/* `memory`: zeroed, aligned to 8, the caller's. All frames are free then. */
+/* `memory`: zeroed, aligned to 8, owned by the caller. All frames are then free. */
 void frame_map_init(struct frame_map *map, void *memory, uint64_t frames);
 
-/* Of runs that are wholly free, or wholly used, before; count > 0. */
+/* Mark a run as used, or as free; before the call it must be wholly free, or wholly used. count >
+ * 0. */
 void frame_map_use(struct frame_map *map, uint64_t first, uint64_t count);
 void frame_map_free(struct frame_map *map, uint64_t first, uint64_t count);
 
@@ -61,7 +62,7 @@ static inline uint64_t frame_map_prev_used(const struct frame_map *map, uint64_t
 /* The first free frame at or above `from`; the number of frames if there is none. */
 uint64_t frame_map_next_free(const struct frame_map *map, uint64_t from);
 
-/* Summaries against bits, O(frames); for tests and debug builds. */
+/* Check the summaries against the bits, O(frames); for tests and debug builds. */
 bool frame_map_validate(const struct frame_map *map);
 
 #endif

@@ -8,28 +8,28 @@
  *       that contains a given frame begins and ends;
  *     - the hole index (hole_index.h) tells in which chunks of 1024 frames holes of a given length
  *       begin. It has a row for each *grade* of alignment: 1, 16 and 512 frames (4 KiB, 64 KiB and
- *       2 MiB, the page sizes of the subject). The length of a hole in a grade is what is left
- *       after its start was rounded up to a multiple of the grade, and it belongs to the chunk of
- *       that rounded start. Most holes are short and have no entry in the higher grades.
+ *       2 MiB, the page sizes of GPUs). The length of a hole in a grade is what remains after its
+ *       start is rounded up to a multiple of the grade; the hole is entered for the chunk of that
+ *       rounded start. Most holes are short and have no entry in the higher grades.
  *
- *   There is no node for a hole or a block: the books of a block are bits, and at most 33 KiB of
- *   the index for each 256 MiB. All of it is address space until it is touched, hence costs nothing
- *   for memory that was never used; and as nothing is allocated, giving back cannot fail.
+ *   There is no node for a hole or a block: the bookkeeping is the bits, and at most 33 KiB of
+ *   index for each 256 MiB. It takes memory only where it is touched, so frames that were never
+ *   used cost nothing; and since nothing is allocated, giving back cannot fail.
  *
- *   Search: best fit. From the class of the wanted length upwards, take the first class that has a
- *   chunk inside the window, and of its holes the one at the highest address.
+ *   Search: best fit. Going up from the class of the wanted length, take the first class that has a
+ *   chunk inside the window, and in it the hole at the highest address.
  *
- *     - Lengths below 512 (2 MiB) have exact classes: what fits without a remainder is found
- *       first, and what is found fits. Longer holes come in steps of 1/32 and coarser.
+ *     - Lengths below 512 (2 MiB) have a class each, so an exact fit is found first, and whatever
+ *       is found fits. Longer holes come in steps of 1/32 and coarser.
  *     - A window costs nothing: at each level of the index it is a mask on the children.
- *     - A hole that begins before the window and reaches into it is looked at by itself; there is
- *       one at most.
- *     - What the class promises may be refuted by the hole itself: by a boundary, by an alignment
- *       between the grades, by the end of the window (once), or in the class of the length itself,
- *       if it is not exact. After a few refusals in a class the search goes on to the next, whose
- *       holes have more room; a hole with room for count + alignment + boundary refuses nobody.
- *       Only if nothing else was found does a second search look at all holes of these classes, so
- *       that it fails only if there is no place.
+ *     - A hole that begins before the window and reaches into it (there is at most one) is checked
+ *       separately.
+ *     - A hole of a suitable class may still not fit: because of a boundary, an alignment between
+ *       the grades, the end of the window (once), or because the class of the length is not exact.
+ *       After a few such refusals in a class the search continues with the next one, whose holes
+ *       are longer; a hole with room for count + alignment + boundary always fits. If nothing was
+ *       found, a second search looks at all holes of these classes, so a request fails only if
+ *       there is no place for it.
  *
  *   Why best fit. Of a million requests for 1 to 512 frames with mixed alignments, windows and
  *   boundaries, first fit serves 88 % at an occupancy of 90 % and 72 % at 95 %; this serves 99.97 %
@@ -60,7 +60,7 @@
 
 /* ---- holes come and go ---- */
 
-/* How many holes of a class begin in the chunk; 2 stands for more. */
+/* How many holes of a class begin in the chunk; 2 means two or more. */
 static unsigned count_holes(const struct frame_pool *pool, unsigned grade, unsigned class,
                             uint64_t chunk)
 {
@@ -85,8 +85,9 @@ static void enter_hole(struct frame_pool *pool, uint64_t first, uint64_t end)
     }
 }
 
-/* A hole that is no more, after its successors were entered. Tells in which grades its class may
- * have others in the chunk, as bits, for recount() after all old holes were struck. */
+/* Remove a hole from the index, after the holes that replace it were entered. Returns, as a bit for
+ * each grade, where its class may have other holes in the chunk: recount() handles those after all
+ * old holes were removed. */
 static unsigned strike_hole(struct frame_pool *pool, uint64_t first, uint64_t end)
 {
     unsigned unclear = 0;
@@ -116,7 +117,7 @@ static void recount(struct frame_pool *pool, uint64_t first, uint64_t end, unsig
     }
 }
 
-/* Validation looks at every frame, which only small machines can bear after each change. */
+/* Validation visits every frame, so only small machines are validated after each change. */
 static inline void changed(const struct frame_pool *pool)
 {
 #ifdef DXGK_DEBUG_CHECKS
@@ -127,7 +128,7 @@ static inline void changed(const struct frame_pool *pool)
 #endif
 }
 
-/* The cache lines that entering and striking the hole will ask for. */
+/* Prefetch the cache lines that adding and removing the hole will need. */
 static inline void prefetch_hole(const struct frame_pool *pool, uint64_t first, uint64_t end)
 {
     for (unsigned grade = 0; grade < 2; grade++) {
@@ -191,7 +192,7 @@ void frame_pool_init(struct frame_pool *pool, void *memory, uint64_t frames)
     enter_hole(pool, 1, frames);
 }
 
-/* The index says what a look at the holes says. */
+/* The index agrees with the holes that are found in the chunk. */
 static bool chunk_holds(const struct frame_pool *pool, unsigned grade, uint64_t chunk)
 {
     struct chunk_walk walk = chunk_walk_begin(pool, grade, chunk);
@@ -207,7 +208,7 @@ static bool chunk_holds(const struct frame_pool *pool, unsigned grade, uint64_t 
     return hole_index_agrees(&pool->index, grade, chunk, count);
 }
 
-/* Holes and free frames, found bit by bit, are as many as a walk of the chunks finds. */
+/* The holes and free frames counted bit by bit match those that a walk of the chunks finds. */
 static bool counts_hold(const struct frame_pool *pool)
 {
     uint64_t free_frames = 0, holes = 0;

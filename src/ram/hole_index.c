@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of holes by alignment and length; the structure is in hole_index.h. */
+/* The index of holes by alignment and length. See hole_index.h for the structure. */
 #include "ram/hole_index.h"
 
 #define ALL UINT64_MAX
@@ -43,7 +43,7 @@ static inline uint64_t bit_of(uint64_t child)
     return (uint64_t)1 << child % 64;
 }
 
-/* A node has its first of a class, or no more of it: tell those above. */
+/* A node got its first hole of a class, or lost its last: update the nodes above. */
 static void tell_some(struct hole_index *index, unsigned grade, unsigned class, uint64_t child)
 {
     for (unsigned level = 1; level < HOLE_LEVELS; level++, child /= 64) {
@@ -116,7 +116,8 @@ bool hole_index_agrees(const struct hole_index *index, unsigned grade, uint64_t 
     for (unsigned class = 0; class < HOLE_CLASSES; class ++) {
         bool some, several;
 
-        /* What no chunk of the node has, this one has not; hole_index_validate looks after that. */
+        /* A class that no chunk of the node has, this chunk cannot have; hole_index_validate checks
+         * that. */
         if (count[class] == 0 && !(node->classes[grade][class / 64] >> class % 64 & 1))
             continue;
         some = node->chunks[grade][class].some >> chunk % 64 & 1;
@@ -128,7 +129,7 @@ bool hole_index_agrees(const struct hole_index *index, unsigned grade, uint64_t 
 
 /* ---- search ---- */
 
-/* The children of a node, as a mask, that reach into chunks [low, high]. */
+/* The mask of a node's children that overlap chunks [low, high]. */
 static inline uint64_t children_in(unsigned level, uint64_t node, uint64_t low, uint64_t high)
 {
     uint64_t first = low >> 6 * level, last = high >> 6 * level, mask = ALL;
@@ -218,7 +219,8 @@ unsigned hole_search_class_below(const struct hole_search *search, unsigned clas
     }
 }
 
-/* Below one node; only at the ends of the window a child may turn out to have nothing inside. */
+/* Search below one node. Only at the ends of the window may a child turn out to have no chunk
+ * inside it. */
 static bool highest_below(const struct hole_search *search, unsigned level, uint64_t node,
                           unsigned class, uint64_t *chunk)
 {
@@ -247,8 +249,8 @@ bool hole_search_chunk(const struct hole_search *search, unsigned class, uint64_
 
 /* ---- validation ---- */
 
-/* The classes of a word that a node has children of, as bits. Most words have none, and are passed
- * quickly. */
+/* The classes, of those in one word, that children of a node have, as bits. Most words have none
+ * and are skipped quickly. */
 static uint64_t classes_with_children(const struct hole_index *index, unsigned level, uint64_t at,
                                       unsigned grade, unsigned word)
 {
@@ -261,7 +263,7 @@ static uint64_t classes_with_children(const struct hole_index *index, unsigned l
     return bits;
 }
 
-/* What the node above says it has. */
+/* The classes that the parent says this node has. */
 static uint64_t classes_told(const struct hole_index *index, unsigned level, uint64_t at,
                              unsigned grade, unsigned word)
 {

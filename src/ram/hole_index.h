@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where free runs of a length are: for each grade of alignment and class of length, the set of
+ * Index of free runs by length: for each grade of alignment and each class of lengths, the set of
  * chunks (1024 frames, 4 MiB) in which such a run begins.
  *
- * The sets share a tree with 64 children a node, one word in each node for each set: bit i of the
- * word says that something below child i belongs to the set. A second row of bits in each node says
- * which of its words are not zero, so that the next class there is is found without looking at all.
+ * All sets share one tree with 64 children per node. Each node has a word for each set: bit i of
+ * the word says that something below child i belongs to the set. A second row of bits in each node
+ * tells which of its words are not zero, so the next class that has a run is found without reading
+ * them all.
  *
  *     root        1 TiB      children of 16 GiB
  *     middle     16 GiB      children of 256 MiB
  *     low       256 MiB      children of 4 MiB, the chunks
  *
- * Lengths below 512 are classes of their own; 512 to 4095 have 32 classes an octave, longer ones 4.
+ * Lengths below 512 are classes of their own; 512 to 4095 have 32 classes per octave, longer ones
+ * 4.
  */
 #ifndef DXGK_RAM_HOLE_INDEX_H
 #define DXGK_RAM_HOLE_INDEX_H
@@ -35,8 +37,8 @@ struct hole_node {
     uint64_t children[HOLE_GRADES][HOLE_CLASSES];
 };
 
-/* A node of the lowest level knows also which chunks may have several holes of a class: if there is
- * only one, and that goes, nobody needs to look for others. */
+/* A node of the lowest level also knows which chunks may have several holes of a class: when the
+ * only hole of a chunk goes, there is no need to look for others. */
 struct hole_low_node {
     uint64_t classes[HOLE_GRADES][HOLE_CLASS_WORDS];
     struct {
@@ -50,7 +52,7 @@ struct hole_index {
     struct hole_node *level[HOLE_LEVELS]; /* from 1 */
 };
 
-/* Chunks of one set in a window of chunks, inclusive, from above. */
+/* A search in a window of chunks (inclusive), from the highest chunk down. */
 struct hole_search {
     const struct hole_index *index;
     unsigned level; /* of the lowest node that covers the window */
@@ -60,7 +62,7 @@ struct hole_search {
 };
 
 size_t hole_index_bytes(uint64_t frames);
-/* `memory`: zeroed, aligned to 8, the caller's. All sets are empty then. */
+/* `memory`: zeroed, aligned to 8, owned by the caller. All sets are then empty. */
 void hole_index_init(struct hole_index *index, void *memory, uint64_t frames);
 
 /* The class of a length, 1 .. 2^28. Grows with the length. */
@@ -76,14 +78,16 @@ static inline unsigned hole_class(uint64_t length)
     return 608 + (octave - 12) * 4 + (unsigned)(length >> (octave - 2) & 3);
 }
 
-/* One more hole of the class begins in the chunk. */
+/* Record that one more hole of the class begins in the chunk. */
 void hole_index_add(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
-/* One less. False: there may be others, and the caller must count them and tell. */
+/* Record that one hole less begins there. False: there may be others, so the caller must count them
+ * and call hole_index_tell. */
 bool hole_index_remove(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
-/* What hole_index_remove asked for; 2 stands for more. */
+/* Answers hole_index_remove; a count of 2 means two or more. */
 void hole_index_tell(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk,
                      unsigned count);
-/* Whether so many holes of each class in the chunk (2 for more) go with what the index says. */
+/* Whether the index agrees with these numbers of holes of each class in the chunk (2: two or
+ * more). */
 bool hole_index_agrees(const struct hole_index *index, unsigned grade, uint64_t chunk,
                        const uint8_t count[HOLE_CLASSES]);
 
@@ -93,7 +97,7 @@ static inline void hole_index_prefetch(const struct hole_index *index, unsigned 
     __builtin_prefetch(&index->low[chunk / 64].chunks[grade][class], 1);
 }
 
-/* Of chunks [low, high]. */
+/* The window is chunks [low, high]. */
 struct hole_search hole_search_begin(const struct hole_index *index, unsigned grade, uint64_t low,
                                      uint64_t high);
 /* The smallest class at or above `class` that may have a chunk in the window; HOLE_CLASSES:
@@ -104,7 +108,7 @@ unsigned hole_search_class_below(const struct hole_search *search, unsigned clas
 /* The highest chunk of the class in the window that is at most *chunk. */
 bool hole_search_chunk(const struct hole_search *search, unsigned class, uint64_t *chunk);
 
-/* Upper levels against the lowest; for tests and debug builds. */
+/* Check the upper levels against the lowest; for tests and debug builds. */
 bool hole_index_validate(const struct hole_index *index);
 
 #endif

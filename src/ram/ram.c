@@ -2,10 +2,10 @@
 /*
  * Theory of operation
  *
- *   Sparse mappings of the host hold everything, each reserved in full and paid for page by page as
- *   it is touched:
+ *   Everything is kept in sparse mappings of the host. Each is reserved in full and takes memory
+ *   only where it is touched:
  *
- *     direct   the memory file, whole: byte at physical address A stands at direct + A
+ *     direct   the memory file, whole: the byte at physical address A is at direct + A
  *     books    a byte for each frame (owner, cache attribute), the free frames (frame_pool.c), and
  *              the lock and IOMMU counts (ram_frame.c)
  *     arena    address space for views, with a table that gives the frame behind each of its pages
@@ -14,17 +14,17 @@
  *         direct     |--------|--------|--------|-- ... --|--------|
  *         arena      [ view 1: frames 7,3,9 ]gap[ view 2 ]gap[ reserved, faults ] ...
  *
- *   So the books cost about fourteen bits for each frame that was ever used, and nothing for
- *   others; no block has a node, and nothing is allocated when frames come and go. The free address
- *   space of the arena is an extent tree.
+ *   So bookkeeping costs about fourteen bits for each frame that was ever used and nothing for the
+ *   others; there is no node per block, and nothing is allocated when frames are taken or given
+ *   back. An extent tree keeps the free address space of the arena.
  *
- *   A frame is *dirty* from the day it is first handed out until a hole is punched in the file at
- *   its place. Clean frames read as zero, so that a request for zeroed memory costs nothing where
- *   the file has never been written.
+ *   A frame is *dirty* from when it is first handed out until a hole is punched in the file at its
+ *   place. Clean frames read as zero, so zeroed memory costs nothing where the file was never
+ *   written.
  *
- *   Views are laid out by next fit with one page between neighbours: a stale pointer keeps faulting
- *   for as long as possible. Pages that are consecutive in the file and in the view are mapped by
- *   one call.
+ *   Views are laid out by next fit with one unmapped page between neighbors, so that a stale
+ *   pointer faults for as long as possible. Pages that are consecutive in the file and in the view
+ *   are mapped by one call.
  */
 #include "ram/ram.h"
 #include "ram/file.h"
@@ -144,7 +144,7 @@ uint64_t ram_free_pages(const struct ram *ram)
 
 /* ---- frames out ---- */
 
-/* The window of a request in pages: [low, high). False if it holds none. */
+/* The window of a request in pages: [low, high). False if it is empty. */
 static bool window(const struct ram *ram, const struct ram_request *request, uint64_t *low,
                    uint64_t *high)
 {
@@ -157,7 +157,7 @@ static bool window(const struct ram *ram, const struct ram_request *request, uin
     return request->pages > 0 && *low < *high;
 }
 
-/* Turn the bytes of a run into a hole of the file; they read as zero from then on. */
+/* Punch a hole in the file for a run of frames; they read as zero from then on. */
 static bool punch(struct ram *ram, uint64_t first, uint64_t pages)
 {
     if (fallocate(ram->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -199,7 +199,7 @@ static void own_run(struct ram *ram, const struct ram_request *request, uint64_t
 static void take_place(struct ram *ram, const struct ram_request *request,
                        const struct frame_place *place)
 {
-    /* The record is far away, and needed only after the books were changed. */
+    /* Prefetch the record: it is far away, and needed only after the other bookkeeping. */
     __builtin_prefetch(&ram->frames[place->first], 1);
     frame_pool_take(&ram->pool, place);
     own_run(ram, request, place->first, place->count);
@@ -227,7 +227,7 @@ bool ram_take_contiguous(struct ram *ram, const struct ram_request *request,
     return true;
 }
 
-/* All that is wanted in one run if there is one, else the longest run. */
+/* Find one run for the whole request if there is one, else the longest run. */
 static bool find_run(const struct ram *ram, uint64_t pages, uint64_t low, uint64_t high,
                      struct frame_place *place)
 {
@@ -237,7 +237,7 @@ static bool find_run(const struct ram *ram, uint64_t pages, uint64_t low, uint64
            frame_pool_find_longest(&ram->pool, low, high, place);
 }
 
-/* Undo: the runs in the list go back as they were taken. */
+/* Undo: give the runs in the list back as they were taken. */
 static void untake(struct ram *ram, const struct page_number *pages, uint64_t count)
 {
     for (uint64_t i = 0; i < count;) {
@@ -249,7 +249,7 @@ static void untake(struct ram *ram, const struct page_number *pages, uint64_t co
     }
 }
 
-/* Fill the list from the window; *done is how far it came. */
+/* Fill the list from the window; *done says how many were taken. */
 static bool take_runs(struct ram *ram, const struct ram_request *request, struct page_number *pages,
                       uint64_t *done)
 {
@@ -325,7 +325,7 @@ static bool given_before(uint8_t frame)
     return frame_owner(frame) == RAM_FREE || frame_owner(frame) == RAM_QUARANTINED;
 }
 
-/* How many frames from here on can become free at once. */
+/* How many frames from `first` on can become free at once. */
 static uint64_t releasable(const struct ram *ram, uint64_t first, uint64_t end)
 {
     const uint8_t *frames = ram->frames;
@@ -333,7 +333,7 @@ static uint64_t releasable(const struct ram *ram, uint64_t first, uint64_t end)
 
     if (given_before(frames[first]) || frames[first] & FRAME_HELD)
         return 0;
-    /* Nearly always all records are the same. */
+    /* Usually all records are the same. */
     if (memcmp(frames + first, frames + first + 1, end - first - 1) == 0)
         return end - first;
     while (page < end && !given_before(frames[page]) && !(frames[page] & FRAME_HELD))
@@ -347,7 +347,7 @@ void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pag
 
     if (end > ram->pages)
         end = ram->pages;
-    page += page == 0; /* frame 0 is nobody's to give */
+    page += page == 0; /* frame 0 is never given back */
     if (page >= end)
         return;
     __builtin_prefetch(&ram->frames[page], 1);
@@ -372,7 +372,8 @@ void ram_give_pages(struct ram *ram, const struct page_number *list, uint64_t pa
             __builtin_prefetch(&ram->frames[low], 1);
             frame_pool_prefetch(&ram->pool, low);
         }
-        /* Neighbours in the list that are neighbours in memory go together, in either order. */
+        /* List neighbors that are also neighbors in memory are given back together, in either
+         * order. */
         while (++i < pages && list[i].value == high + 1)
             high++;
         for (; i < pages; i++) {
@@ -389,7 +390,7 @@ void ram_give_pages(struct ram *ram, const struct page_number *list, uint64_t pa
 
 /* ---- figures ---- */
 
-/* Of a sparse mapping, what has been touched. */
+/* How much of a sparse mapping was touched. */
 static uint64_t resident_bytes(const void *memory, uint64_t bytes)
 {
     unsigned char in_core[4096];

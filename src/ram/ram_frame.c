@@ -2,9 +2,9 @@
 /*
  * The records of frames: owner and cache attribute, and the counts that keep a frame from being
  * reused. Nearly all counts are 0 or 1, and most frames have none, so a count is a byte in an array
- * that is touched only where frames are locked or mapped. What does not fit stands in a second
- * array, in units of 128; a carry leaves 128 in the first one, so that zero there means zero and a
- * count that goes up and down about 256 does not carry each time.
+ * that is touched only where frames are locked or mapped. Larger counts continue in a second array,
+ * in units of 128. A carry leaves 128 in the first array: zero there always means a count of zero,
+ * and a count that varies around 256 does not carry each time.
  */
 #include "ram/ram_frame.h"
 #include "ram/ram.h"
@@ -67,8 +67,8 @@ void ram_frame_quarantine(struct ram *ram, uint64_t page)
               count_of(&ram->iommu_maps, page));
 }
 
-/* After a count went down. A frame that was released too early is free once nothing holds it any
- * more. */
+/* Called after a count went down. A frame that was given back too early becomes free once nothing
+ * holds it. */
 static void let_go(struct ram *ram, uint64_t page)
 {
     if (ram->locks.few[page] | ram->iommu_maps.few[page])
@@ -129,7 +129,7 @@ void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count
     uint8_t *restrict frames = ram->frames + first.value;
     uint8_t carries = 0;
 
-    /* No branches, and all bytes, for vectors. */
+    /* Without branches, and over all bytes, so that the compiler can vectorize it. */
     for (uint64_t i = 0; i < count; i++)
         carries |= (uint8_t)(few[i] == FEW_MAX);
     for (uint64_t i = 0; i < count && carries; i++)

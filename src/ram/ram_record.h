@@ -16,12 +16,12 @@ enum {
     FRAME_OWNER = 0x0F,
     FRAME_CACHE = 0x30,
     FRAME_CACHE_SHIFT = 4,
-    FRAME_DIRTY = 0x40, /* was handed out since its place in the file was last a hole */
+    FRAME_DIRTY = 0x40, /* was handed out since a hole was last punched at its place in the file */
     FRAME_HELD = 0x80,  /* its lock or IOMMU count is not zero */
 };
 
-/* A count for each frame, in two digits, so that the common small ones take a byte: few + 128 *
- * many. `few` is 0 only if the count is. */
+/* A count for each frame, in two digits, so that the usual small counts take one byte: few + 128 *
+ * many. `few` is 0 only if the count is 0. */
 struct ram_counts {
     uint8_t *few;
     uint32_t *many; /* touched for counts above 255 */
@@ -31,10 +31,10 @@ struct ram {
     uint64_t pages;
     struct ram_depot *depot;
     struct ram_file memory;
-    int file;     /* of the memory */
-    char *direct; /* its bytes */
+    int file;     /* the memory file */
+    char *direct; /* the bytes of the file */
 
-    char *books; /* what follows, up to the arena, stands in it */
+    char *books; /* one mapping that holds the members below, up to the arena */
     uint64_t books_bytes;
     uint8_t *frames;
     struct ram_counts locks, iommu_maps;

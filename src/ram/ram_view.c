@@ -106,7 +106,7 @@ void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t
     uint64_t at = arena_page(ram, view, first_page);
     char *address = ram->arena + at * PAGE_BYTES;
 
-    /* If the host is out of map entries, at least take the rights away. */
+    /* If the host has no more map entries, at least remove the access rights. */
     if (mmap(address, count * PAGE_BYTES, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         mprotect(address, count * PAGE_BYTES, PROT_NONE);

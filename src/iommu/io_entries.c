@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each body is written once, in vectors of four entries, and compiled for each instruction set that
- * is worth it: what the baseline does with two vectors of two, AVX2 does with one.
+ * is worth it: where the baseline uses two vectors of two, AVX2 uses one of four.
  */
 #include "iommu/io_entries.h"
 #include "util/address.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* An entry by itself is all the alignment there is. */
+/* Only aligned like a single entry. */
 typedef uint64_t four __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define BODY static inline __attribute__((always_inline))

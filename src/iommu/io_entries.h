@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stretches of entries of one IO page table, worked on as vectors: what makes mapping and unmapping
- * a matter of the memory's speed. Few entries are cheaper one by one, so callers ask here from
- * IO_ENTRIES_MANY on only.
+ * Operations on runs of entries of one IO page table, vectorized: mapping and unmapping then cost
+ * little more than the memory accesses. Short runs are cheaper entry by entry, so callers use these
+ * from IO_ENTRIES_MANY entries on.
  */
 #ifndef DXGK_IOMMU_IO_ENTRIES_H
 #define DXGK_IOMMU_IO_ENTRIES_H
@@ -21,15 +21,15 @@ struct io_entry_work {
     /* entries[i] = frames[i] << shift | flags */
     void (*fill_list)(uint64_t *entries, const struct page_number *frames, uint64_t count,
                       unsigned shift, uint64_t flags);
-    /* The bits in which any of them differs from the pattern. */
+    /* The bits in which any entry differs from the pattern. */
     uint64_t (*differ)(const uint64_t *entries, uint64_t count, uint64_t pattern);
     /* entries[i] == entries[0] + i * step for all of them. */
     bool (*rising)(const uint64_t *entries, uint64_t count, uint64_t step);
 };
 
-/* The best that this processor has. */
+/* The fastest implementation that this processor supports. */
 const struct io_entry_work *io_entry_work(void);
-/* The one of that name, or NULL if it does not run here; for tests. */
+/* The implementation of that name, or NULL if this processor does not support it; for tests. */
 const struct io_entry_work *io_entry_work_named(const char *name);
 
 #endif

@@ -53,7 +53,7 @@ static struct io_table *table_new(struct io_tables *tables, uint64_t page, unsig
     return table;
 }
 
-/* The table is empty and nowhere any more. */
+/* Drop an empty table that is no longer linked anywhere. */
 static void table_drop(struct io_tables *tables, struct io_table *table)
 {
     struct io_table **near = &tables->near[io_near_index(table->page)];
@@ -80,14 +80,14 @@ static void link_table(struct io_table *parent, struct io_table *table)
     table->parent = parent;
 }
 
-/* It is on the way to what is being mapped. */
+/* Whether the table is on the path to pages that are being mapped. */
 static bool kept(const struct io_tables *tables, const struct io_table *table)
 {
     return tables->keep_count > 0 && table->page < tables->keep_page + tables->keep_count &&
            tables->keep_page < table->page + io_span(table->level + 1);
 }
 
-/* If the table is empty it goes, and those above it that are empty then. */
+/* Remove the table if it is empty, then those above it that became empty. */
 static void unlink_empty(struct io_tables *tables, struct io_table *table)
 {
     while (table && table->used == 0 && !kept(tables, table)) {
@@ -139,7 +139,7 @@ void io_tables_finish(struct io_tables *tables)
     io_tables_init(tables, tables->shared);
 }
 
-/* Unlink the tables on the way to the page that are empty. */
+/* Unlink the empty tables on the path to the page. */
 static void prune(struct io_tables *tables, uint64_t page)
 {
     struct io_table *table = io_covered(tables, page) ? tables->root : NULL;
@@ -156,7 +156,8 @@ static void prune(struct io_tables *tables, uint64_t page)
 
 /* ---- the walk cache ---- */
 
-/* Make room for the table of the page; the one in its place goes, out of the tree if it is idle. */
+/* Make room in the walk cache for the table of the page. A table in that place leaves the cache,
+ * and the tree too if it is idle. */
 static void near_clear(struct io_tables *tables, uint64_t page)
 {
     struct io_table **place = &tables->near[io_near_index(page)], *table = *place;
@@ -167,7 +168,7 @@ static void near_clear(struct io_tables *tables, uint64_t page)
     unlink_empty(tables, table);
 }
 
-/* Idle tables inside the range go, since they are in the way of large leaves. */
+/* Remove idle tables inside the range, since they prevent large leaves. */
 static void drop_idle(struct io_tables *tables, uint64_t page, uint64_t count)
 {
     uint64_t first = page >> IO_TABLE_BITS, last = (page + count - 1) >> IO_TABLE_BITS;
@@ -185,8 +186,8 @@ static void drop_idle(struct io_tables *tables, uint64_t page, uint64_t count)
 
 /* ---- the way down ---- */
 
-/* Put roots on top until there is a table of `level` for the page. An empty tree gets one root, of
- * the right level. */
+/* Add levels above the root until there is a table of `level` for the page. An empty tree gets one
+ * root, of the right level. */
 static bool deepen(struct io_tables *tables, uint64_t page, unsigned level)
 {
     unsigned levels = level + 1;
@@ -207,7 +208,7 @@ static bool deepen(struct io_tables *tables, uint64_t page, unsigned level)
     return true;
 }
 
-/* The leaf at the page in a table becomes a table of smaller ones that say the same. */
+/* Replace the leaf at the page by a table of smaller leaves with the same mapping. */
 static bool split(struct io_tables *tables, struct io_table *parent, uint64_t page)
 {
     const unsigned level = parent->level;
@@ -224,8 +225,8 @@ static bool split(struct io_tables *tables, struct io_table *parent, uint64_t pa
     return true;
 }
 
-/* The table of `level` on the way to the page, made if need be. NULL: out of memory; what was made
- * for nothing is left for prune. */
+/* The table of `level` on the path to the page, created if necessary. NULL: out of memory; tables
+ * that were created are left for prune(). */
 static struct io_table *descend(struct io_tables *tables, uint64_t page, unsigned level)
 {
     struct io_table *table;
@@ -261,16 +262,16 @@ static struct io_table *descend(struct io_tables *tables, uint64_t page, unsigne
 
 /* ---- map ---- */
 
-/* What one call maps, and how far it is. */
+/* A mapping call and its progress. */
 struct mapping {
     uint64_t page;
     const struct page_number *frames; /* or NULL: first, first + 1, ... */
     uint64_t first, count;
     unsigned rights;
-    unsigned largest; /* level of a leaf that there may be */
+    unsigned largest; /* the highest level that a leaf may have */
 };
 
-/* What stands at `level` for the page: a leaf, a table, or 0. */
+/* The entry at `level` for the page: a leaf, a table, or 0. */
 static uint64_t entry_at(const struct io_tables *tables, uint64_t page, unsigned level)
 {
     const struct io_table *table = tables->root;
@@ -287,8 +288,8 @@ static uint64_t entry_at(const struct io_tables *tables, uint64_t page, unsigned
     return table->entry[io_slot_at(page, level)];
 }
 
-/* The level of the entries that page `done` of the mapping and those after it get, and how many of
- * them stand in one table. */
+/* The level of the entries for page `done` of the mapping and those after it, and how many of them
+ * are in one table. */
 static unsigned next_chunk(const struct io_tables *tables, const struct mapping *map, uint64_t done,
                            uint64_t *entries)
 {
@@ -316,7 +317,7 @@ static uint64_t frame_at(const struct mapping *map, uint64_t index)
     return map->frames ? map->frames[index].value : map->first + index;
 }
 
-/* The bits that any of them has. */
+/* The bitwise OR of the entries. */
 static uint64_t any_of(const struct io_tables *tables, const uint64_t *entries, uint64_t count)
 {
     uint64_t any = 0;
@@ -337,8 +338,8 @@ static bool frames_fit(const struct io_tables *tables, const struct page_number 
     return any_of(tables, &frames->value, count) >> IO_FRAME_BITS == 0;
 }
 
-/* May the entries take one more mapping? A page may have several only where logical = physical
- * (IOMMU-050, PHYS-081). */
+/* Whether the entries can take one more mapping. A page may have several only where logical =
+ * physical (IOMMU-050, PHYS-081). */
 static bool addable(const struct io_tables *tables, const struct io_table *table, unsigned slot,
                     uint64_t count, const struct mapping *map, uint64_t done)
 {
@@ -356,7 +357,7 @@ static bool addable(const struct io_tables *tables, const struct io_table *table
     return true;
 }
 
-/* Make the tables that the mapping needs. */
+/* Create the tables that the mapping needs. */
 static enum io_result prepare(struct io_tables *tables, const struct mapping *map)
 {
     uint64_t entries;
@@ -366,7 +367,8 @@ static enum io_result prepare(struct io_tables *tables, const struct mapping *ma
         struct io_table *table;
 
         tables->keep_page = map->page;
-        tables->keep_count = done + 1; /* also what a failure leaves half made is looked at */
+        /* abandon() must also visit what a failure leaves incomplete */
+        tables->keep_count = done + 1;
         table = descend(tables, map->page + done, level);
         if (!table)
             return IO_NO_MEMORY;
@@ -382,7 +384,7 @@ static uint64_t leaf_flags(unsigned rights)
     return IO_COUNT_ONE | IO_LEAF | rights;
 }
 
-/* Leaves of level 0, or one of any. */
+/* Several leaves of level 0, or one leaf of any level. */
 static inline void fill_free(const struct io_tables *tables, uint64_t *entries,
                              const struct page_number *frames, uint64_t first, uint64_t count,
                              uint64_t flags)
@@ -403,7 +405,7 @@ static void fill(struct io_tables *tables, struct io_table *table, unsigned slot
     const uint64_t flags = leaf_flags(map->rights);
     uint64_t added = count;
 
-    /* Not shared: they are free, since they were addable. */
+    /* If not shared, they are free, since addable() said so. */
     if (!tables->shared || table->used == 0 || any_of(tables, entries, count) == 0) {
         fill_free(tables, entries, map->frames ? map->frames + done : NULL, map->first + done,
                   count, flags);
@@ -435,7 +437,7 @@ static void commit(struct io_tables *tables, const struct mapping *map)
     }
 }
 
-/* Undo prepare: tables that are empty go. */
+/* Undo prepare(): remove tables that are empty. */
 static void abandon(struct io_tables *tables, uint64_t page, uint64_t count)
 {
     uint64_t end = page + count;
@@ -446,7 +448,7 @@ static void abandon(struct io_tables *tables, uint64_t page, uint64_t count)
     }
 }
 
-/* More than one stretch of entries: make all tables and look at all entries, then fill. */
+/* More than one run of entries: create all tables and check all entries, then fill them. */
 static enum io_result map_many(struct io_tables *tables, const struct mapping *map)
 {
     const enum io_result result = prepare(tables, map);
@@ -477,8 +479,8 @@ static enum io_result map_one(struct io_tables *tables, const struct mapping *ma
     return result;
 }
 
-/* What most calls are: free entries of a table that is near. False, and nothing done: look
- * closer. */
+/* The common case: free entries of a table in the walk cache. False, with nothing done: not that
+ * case. */
 static inline bool map_near(struct io_tables *tables, uint64_t page,
                             const struct page_number *frames, uint64_t first, uint64_t count,
                             uint64_t flags)
@@ -535,7 +537,7 @@ enum io_result io_tables_map(struct io_tables *tables, uint64_t page,
 
 /* ---- unmap ---- */
 
-/* All of them stand for one mapping each. */
+/* Whether each entry has exactly one mapping. */
 static bool all_single(const struct io_tables *tables, const uint64_t *entries, uint64_t count)
 {
     uint64_t other = 0;
@@ -556,7 +558,7 @@ static inline void clear(uint64_t *entries, uint64_t count)
         memset(entries, 0, count * sizeof(*entries));
 }
 
-/* Entries that are 0 or leaves. */
+/* The entries are 0 or leaves. */
 static void remove_entries(struct io_tables *tables, struct io_table *table, unsigned slot,
                            uint64_t count, unsigned level)
 {
@@ -583,14 +585,14 @@ static void remove_entries(struct io_tables *tables, struct io_table *table, uns
     if (table->used > 0)
         return;
     if (level == 0)
-        tables->idle += removed > 0; /* and stays, since it is near */
+        tables->idle += removed > 0; /* it stays, since the walk cache has it */
     else
         unlink_empty(tables, table);
 }
 
-/* The table that decides about the page: by its leaf, or the 0 on the way. One of level 0 is near
- * then. A large leaf that [page, page + count) covers in part is split, unless there is no
- * memory. */
+/* The table that decides about the page: the one with its leaf, or with the 0 on the path. One of
+ * level 0 is then in the walk cache. A large leaf that [page, page + count) covers only in part is
+ * split, unless memory is short. */
 static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t count)
 {
     struct io_table *table = io_near(tables, page);
@@ -611,8 +613,8 @@ static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t
     return table;
 }
 
-/* What most calls are: entries with one mapping each, of a table that is near. False, and nothing
- * done: look closer. */
+/* The common case: entries with one mapping each, in a table of the walk cache. False, with nothing
+ * done: not that case. */
 static inline bool unmap_near(struct io_tables *tables, uint64_t page, uint64_t count,
                               io_released *released, void *context)
 {

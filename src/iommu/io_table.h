@@ -9,20 +9,22 @@
  *                     |  count     |  frame      | leaf | rights |     0: nothing there
  *       other entry:  address of the next table, which is a multiple of 8
  *
- * A leaf entry may stand at level 1 (2 MiB) and 2 (1 GiB) as well: it is made where one call maps a
- * stretch that is aligned so on both sides, and split when a part of it gets another fate.
+ * A leaf entry may also be at level 1 (2 MiB) or 2 (1 GiB): it is made where one call maps a range
+ * that has this alignment on both sides, and split when only a part of it is unmapped or mapped
+ * again.
  *
  * The depth grows with the highest page mapped, so that the usual few GiB cost three levels
- * although device windows may stand near 2^52.
+ * although device windows may be near 2^52.
  *
  * Walk cache: the tables of level 0 used last are found without a descent, by their page. A table
- * of level 0 that becomes empty stays in the tree as long as it is there (it is "idle"), for the
- * next mapping in its place; any other empty table is unlinked at once, and a few of those (all
- * zero, as a new one has to be) are kept for the next need. So memory follows what is mapped, but
- * for IO_NEAR_TABLES idle tables, the way to them, and IO_SPARE_TABLES.
+ * of level 0 that becomes empty stays in the tree while the walk cache has it (it is "idle"), for
+ * the next mapping at its pages; any other empty table is unlinked at once, and a few of those (all
+ * zero, as new tables must be) are kept as spares. So memory is proportional to what is mapped,
+ * plus at most IO_NEAR_TABLES idle tables, the tables above them, and IO_SPARE_TABLES.
  *
- * Cost: one look into the walk cache, or one descent, for each 512 pages and call, then entries
- * side by side as vectors (io_entries.h). Books are kept by table and call, never by entry.
+ * Cost: one lookup in the walk cache, or one descent, per call and 512 pages, then vector
+ * operations on consecutive entries (io_entries.h). Counters are updated per table and call, never
+ * per entry.
  */
 #ifndef DXGK_IOMMU_IO_TABLE_H
 #define DXGK_IOMMU_IO_TABLE_H
@@ -37,7 +39,7 @@ enum {
     IO_TABLE_BITS = 9,
     IO_TABLE_ENTRIES = 1 << IO_TABLE_BITS,
     IO_MAX_LEVELS = 5,   /* 45 bits of page number */
-    IO_LARGE_LEVELS = 2, /* leaves stand at level 0 .. this */
+    IO_LARGE_LEVELS = 2, /* leaves are at levels 0 .. this one */
     IO_NEAR_TABLES = 64,
     IO_SPARE_TABLES = 16
 };
@@ -52,67 +54,70 @@ enum {
 #define IO_COUNT_ONE   ((uint64_t)1 << IO_COUNT_SHIFT)
 #define IO_COUNT_MAX   (((uint64_t)1 << (64 - IO_COUNT_SHIFT)) - 1)
 
-/* On a cache line of its own, with the entries on those behind it. */
+/* Starts on a cache line of its own; the entries follow on the next ones. */
 struct io_table {
-    _Alignas(64) uint64_t page; /* the first one it stands for */
+    _Alignas(64) uint64_t page; /* the first page it maps */
     struct io_table *parent;    /* NULL: the root */
     uint32_t used;              /* entries that are not 0 */
     uint32_t level;
     struct io_table *next_spare;
-    void *block; /* of the heap, that it is in */
+    void *block; /* the heap block that contains it */
     _Alignas(64) uint64_t entry[IO_TABLE_ENTRIES];
 };
 
 struct io_tables {
     struct io_table *root;
     unsigned levels; /* of the tree; 0 while root is NULL */
-    bool shared;     /* a page may be mapped several times, to one frame: entries count */
-    uint64_t pages;  /* mapped, of 4 KiB */
+    /* a page may be mapped several times, to the same frame: entries have counts */
+    bool shared;
+    uint64_t pages;  /* mapped, in units of 4 KiB */
     uint64_t large;  /* leaves above level 0 */
     uint64_t tables; /* in the tree */
-    uint64_t idle;   /* of these, the empty ones; all of level 0, and near */
+    uint64_t idle;   /* how many of these are empty; all are of level 0, and in `near` */
     struct io_table *spare;
     unsigned spares;
-    struct io_table *near[IO_NEAR_TABLES]; /* of level 0, by page; or NULL */
-    /* Being mapped: tables on the way to these pages stay, even if they are empty. */
+    struct io_table *near[IO_NEAR_TABLES]; /* walk cache: tables of level 0, by page; or NULL */
+    /* The pages being mapped: tables on the path to them stay, even if they are empty. */
     uint64_t keep_page, keep_count;
     const struct io_entry_work *work;
 };
 
 enum io_result { IO_DONE, IO_TAKEN, IO_NO_MEMORY };
 
-/* Told of `count` entries of `level` side by side as they were, before each leaf among them loses
- * one mapping; those that are 0 were not mapped. */
+/* Called with `count` consecutive entries of `level`, as they were before each leaf among them
+ * loses one mapping; entries of 0 were not mapped. */
 typedef void io_released(void *context, const uint64_t *entries, uint64_t count, unsigned level);
 
 void io_tables_init(struct io_tables *tables, bool shared);
-/* Frees all tables, also those of what is still mapped. */
+/* Frees all tables, including those of pages that are still mapped. */
 void io_tables_finish(struct io_tables *tables);
 
-/* Map `count` (> 0) pages from `page` on to `frames` (an array), or to first, first + 1, ... if
- * that is NULL. IO_TAKEN: a page is mapped already (shared: to another frame, or too often), or
- * lies where no entry can. On failure nothing is mapped that was not. */
+/* Map `count` (> 0) pages from `page` on to `frames` (an array), or if that is NULL, to first,
+ * first + 1, ... IO_TAKEN: a page is already mapped (shared: to another frame, or too many times),
+ * or is beyond the last possible entry. On failure no new page is mapped. */
 enum io_result io_tables_map(struct io_tables *tables, uint64_t page,
                              const struct page_number *frames, uint64_t first, uint64_t count,
                              unsigned rights);
-/* Take one mapping off each page of the range. Pages that are not mapped are passed over. Needs
- * memory only if a large leaf is inside in part, which a range that was mapped whole never has; if
- * there is none then, all of that leaf is unmapped: too little is reachable, never too much. */
+/* Remove one mapping from each page of the range; pages that are not mapped are skipped. Needs
+ * memory only if the range contains a part of a large leaf, which a range that was mapped as a
+ * whole never does. If that memory is missing, all of the leaf is unmapped: too little is
+ * reachable, never too much. */
 void io_tables_unmap(struct io_tables *tables, uint64_t page, uint64_t count, io_released *released,
                      void *context);
 /* The leaf that maps the page, and its level; 0: not mapped. */
 uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned *level);
-/* Of `count` (> 0) pages from `page` on, how many are mapped, or not mapped, as the first is. */
+/* Of `count` (> 0) pages from `page` on, how many at the start are all mapped, or all not mapped;
+ * *mapped says which. */
 uint64_t io_tables_run(const struct io_tables *tables, uint64_t page, uint64_t count, bool *mapped);
-/* Every leaf, in order of pages. */
+/* Calls `leaf` for every leaf, in the order of pages. */
 void io_tables_each(const struct io_tables *tables,
                     void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),
                     void *context);
-/* Give back the tables that are kept for later, idle and spare. */
+/* Free the idle and the spare tables. */
 void io_tables_trim(struct io_tables *tables);
-/* Bytes of tables, those kept for later included. */
+/* Bytes of tables, including the idle and the spare ones. */
 uint64_t io_tables_bytes(const struct io_tables *tables);
-/* Every invariant of the tree. */
+/* Check every invariant of the tree. */
 bool io_tables_validate(const struct io_tables *tables);
 
 static inline uint64_t io_entry_count(uint64_t entry)
@@ -125,7 +130,7 @@ static inline uint64_t io_entry_frame(uint64_t entry)
     return (entry & IO_FRAME_MASK) >> IO_FRAME_SHIFT;
 }
 
-/* Pages that an entry of the level stands for. */
+/* Number of pages that an entry of the level maps. */
 static inline uint64_t io_span(unsigned level)
 {
     return (uint64_t)1 << (level * IO_TABLE_BITS);

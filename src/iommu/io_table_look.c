@@ -77,7 +77,7 @@ static bool valid_leaf(const struct io_tables *tables, uint64_t page, uint64_t e
            (tables->shared || io_entry_count(entry) == 1);
 }
 
-/* An empty table is one of level 0 that is near. */
+/* An empty table must be of level 0 and in the walk cache. */
 static bool valid_empty(const struct io_tables *tables, const struct io_table *table)
 {
     return table->level == 0 && io_near(tables, table->page) == table;
@@ -129,7 +129,7 @@ static bool valid_spares(const struct io_tables *tables)
     return count == tables->spares && count <= IO_SPARE_TABLES;
 }
 
-/* What the walk cache says is what the tree says. */
+/* The walk cache must agree with the tree. */
 static bool valid_near(const struct io_tables *tables)
 {
     for (unsigned i = 0; i < IO_NEAR_TABLES; i++) {

@@ -3,22 +3,23 @@
  * Theory of operation
  *
  *   A domain is a tree of IO page tables (io_table.h) with an IOTLB before it (iommu_translate.c)
- *   and, if the host chooses logical addresses, the books of those (iommu_place.c). Devices are
- *   attached to domains (iommu_device.c); those of one logical adapter to the same (IOMMU-043).
+ *   and, if the host chooses logical addresses, the allocator of those (iommu_place.c). Devices are
+ *   attached to domains (iommu_device.c); all devices of one logical adapter to the same domain
+ *   (IOMMU-043).
  *
- *   Every page mapped is counted in the record of its frame as well, so that a frame which a device
- *   still reaches is never handed out again (PHYS-003). Runs are mapped, unmapped and counted as
+ *   Every mapping is also counted in the record of its frame, so that a frame that a device can
+ *   still reach is never handed out again (PHYS-003). Runs are mapped, unmapped and counted as
  *   runs.
  *
  *   Logical = physical (OFF, ISOLATION): one page may be mapped by several owners; the entry counts
- *   them, and the rights are the union until the last is gone. OFF keeps the same books, it only
- *   does not look at them when translating.
+ *   them and has the union of their rights until the last one unmaps. OFF keeps the same tables,
+ *   but does not use them for translation.
  *
- *   REMAP: an entry is one mapping. The host places each range and enters it at a given address
- *   (IOMMU-053), which leaves room for identity ranges learned later.
+ *   REMAP: an entry is one mapping. The host chooses the place of each range and maps it at that
+ *   address (IOMMU-053), so identity ranges can be added later.
  *
- *   2 MiB and 1 GiB leaves arise inside one call only, so a range that is unmapped as it was mapped
- *   never has to split one, and unmapping never needs memory.
+ *   A 2 MiB or 1 GiB leaf is always made by one call, so unmapping a range exactly as it was mapped
+ *   never splits one and never needs memory.
  */
 #include "iommu/iommu.h"
 #include "iommu/domain_record.h"
@@ -95,7 +96,7 @@ static void book_run(struct iommu_domain *domain, uint64_t frame, uint64_t count
         ram_iommu_unmap_run(domain->ram, (struct page_number){frame}, count);
 }
 
-/* Entries of level 0, of frames here and there. */
+/* Entries of level 0, whose frames are not consecutive. */
 static void unbook_pages(struct iommu_domain *domain, const uint64_t *entries, uint64_t count)
 {
     struct page_number frames[64];
@@ -113,7 +114,7 @@ static void unbook_pages(struct iommu_domain *domain, const uint64_t *entries, u
     ram_iommu_unmap_pages(domain->ram, frames, listed);
 }
 
-/* Entries that lose a mapping: their frames lose one in their records. */
+/* Each of these entries loses a mapping: decrement the counts of its frames. */
 static void unbook(void *context, const uint64_t *entries, uint64_t count, unsigned level)
 {
     struct iommu_domain *domain = context;
@@ -132,7 +133,7 @@ static void unbook(void *context, const uint64_t *entries, uint64_t count, unsig
             book_run(domain, io_entry_frame(entries[i]), io_span(level), false);
 }
 
-/* A leaf that is dropped with all its mappings. */
+/* A leaf is dropped with all of its mappings. */
 static void drop_leaf(void *context, uint64_t page, uint64_t entry, unsigned level)
 {
     struct iommu_domain *domain = context;
@@ -250,7 +251,7 @@ static bool map_remapped(struct iommu_domain *domain, const struct page_number *
     return false;
 }
 
-/* Logical = physical: the stretches of consecutive pages one by one. */
+/* Logical = physical: map each run of consecutive pages separately. */
 static bool map_identity(struct iommu_domain *domain, const struct page_number *pages,
                          uint64_t count, unsigned access)
 {

@@ -8,7 +8,7 @@
 #include "sim/wait.h"
 #include "verify/verify.h"
 
-/* Begin a change. The hardware takes its time, so others may run before it is done. */
+/* Begin a change. The hardware takes time, so others may run before it is done. */
 static bool begin_change(struct iommu_device *device)
 {
     if (device->changing) {
@@ -68,7 +68,8 @@ enum iommu_result iommu_detach(struct iommu_domain *domain, struct iommu_device 
     } else {
         device->domain = NULL;
         domain->attached--;
-        io_tables_trim(&domain->tables); /* nothing is mapped and unmapped in a hurry now */
+        /* a good time for it, since mappings change rarely now */
+        io_tables_trim(&domain->tables);
     }
     device->changing = false;
     return result;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Logical addresses of a REMAP domain. Ranges come from an extent tree, lowest first, aligned to
- * the power of two that is not below their length (IOMMU-031). Freed ranges wait in a ring before
- * they return to the tree, so that a stale device address faults for as long as possible instead of
- * reaching somebody else's memory (IOMMU-033): the oldest leaves the ring when it is full, or when
- * the tree cannot serve a request. The ring is part of the domain, so freeing never needs memory.
+ * their length rounded up to a power of two (IOMMU-031). Freed ranges wait in a ring before they
+ * return to the tree, so that a stale device address faults for as long as possible instead of
+ * reaching memory of another owner (IOMMU-033). The oldest range leaves the ring when the ring is
+ * full, or when the tree cannot serve a request. The ring is part of the domain, so freeing never
+ * needs memory.
  */
 #include "iommu/iommu_place.h"
 #include "iommu/domain_record.h"
@@ -42,7 +43,7 @@ void iommu_place_finish(struct iommu_domain *domain)
     util_free(domain->ring);
 }
 
-/* The oldest freed range returns to the tree. */
+/* Return the oldest freed range to the tree. */
 static bool release_oldest(struct iommu_domain *domain)
 {
     struct logical_range *oldest = &domain->ring[domain->ring_first];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Translation, and why it is refused. The IOTLB is a direct-mapped cache in front of the tables,
- * one array for pages and one for pieces of 2 MiB of large leaves. It is not coherent: it answers
- * from what it holds until it is told to drop it, as the real thing (IOMMU-074). What it does not
- * hold, or holds with too few rights, is looked up.
+ * Translation, and the reasons to refuse it. The IOTLB is a direct-mapped cache in front of the
+ * tables, one array for 4 KiB pages and one for 2 MiB parts of large leaves. It is not coherent:
+ * like real hardware, it answers from its content until that is flushed (IOMMU-074). On a miss, or
+ * if the cached rights are insufficient, the tables are walked.
  */
 #include "iommu/iommu_translate.h"
 #include "iommu/domain_record.h"
@@ -51,7 +51,7 @@ static void keep_large(const struct iommu_domain *domain, uint64_t piece, uint64
 
 #define NO_FRAME UINT64_MAX
 
-/* From the tables, into the IOTLB. NO_FRAME: not mapped, or not with these rights. */
+/* Walk the tables and fill the IOTLB. NO_FRAME: not mapped, or not with these rights. */
 static uint64_t look_up(const struct iommu_domain *domain, uint64_t page, uint64_t access)
 {
     unsigned level;

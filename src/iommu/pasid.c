@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Process address spaces by number: each has IO page tables of its own. */
+/* Process address spaces by PASID: each has its own IO page tables. */
 #include "iommu/pasid.h"
 #include "iommu/io_table.h"
 #include "iommu/iommu.h"

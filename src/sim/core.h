@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private part of a machine: its processors, threads and pending events, and whom it tells of
- * faults and switches. Each member is written by the files of the concept it stands under.
+ * The private part of a machine: its processors, threads and pending events, and the handlers it
+ * calls on faults and switches. Each member is written only by the files of the concept that it is
+ * listed under.
  */
 #ifndef DXGK_SIM_CORE_H
 #define DXGK_SIM_CORE_H
@@ -27,21 +28,21 @@ struct sim_question;
 struct processor {
     struct sim_thread *thread; /* NULL: idle */
     struct fiber idle;
-    uint8_t irql; /* while not current */
+    uint8_t irql; /* valid while the processor is not current */
     uint16_t inside;
     uint64_t deadline;
     void *frame;
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
-    struct list interrupts; /* struct sim_interrupt.link, pending here */
+    struct list interrupts; /* pending on this processor, by struct sim_interrupt.link */
     struct list dpcs;
     void *idle_jump[5];
-    bool idle_running; /* the idle fiber has been entered */
+    bool idle_running; /* the idle fiber was started */
 };
 
 struct sim_core {
     struct sim_machine public;
-    struct fiber host; /* the host thread's own stack, while a fiber runs */
+    struct fiber host; /* the stack of the host thread itself, while a fiber runs */
     bool on_fiber;
     struct processor processor[SIM_MAX_PROCESSORS];
     struct list ready;
@@ -51,14 +52,14 @@ struct sim_core {
     uint32_t next_thread_id;
     uint32_t clients;              /* client threads that have not ended */
     uint32_t slice;                /* points left before the next scheduling decision */
-    uint32_t refuelled;            /* what fuel was set to last */
-    uint32_t longest;              /* points in a slice, at most */
+    uint32_t refuelled;            /* the last value that fuel was set to */
+    uint32_t longest;              /* the most points in a slice */
     struct sim_question *question; /* for the fiber that is switched to (stack.c) */
 
     /* event heap */
     struct sim_event **heap;
     uint32_t events, heap_capacity, reserved;
-    uint32_t guards; /* of the events, those that only watch waiting threads */
+    uint32_t guards; /* number of events that only limit calls into a driver */
     uint64_t event_order;
 
     bool (*done)(void *arg);
@@ -74,11 +75,12 @@ struct sim_core {
     void (*on_switch)(enum sim_switch what);
     void (*on_process)(void);
     bool (*denies)(const void *address);
-    const void *process; /* the current one when on_process was last called */
+    const void *process; /* the current process at the last call of on_process */
     bool (*on_page)(uintptr_t address);
     void (*on_raised)(void);
     struct sim_fault fault;
-    struct sim_registers fault_registers; /* of `fault`, until its landing has copied them */
+    /* registers of `fault`, until its landing has copied them */
+    struct sim_registers fault_registers;
     char *emergency_stack;
     void *signal_stack;
     stack_t outer_signal_stack;
@@ -87,7 +89,7 @@ struct sim_core {
     bool watchdog_armed;
     uint64_t watchdog_points;
     uint64_t watchdog_quiet_ms;
-    struct sim_machine *outer; /* entered before this one */
+    struct sim_machine *outer; /* the machine that was entered before this one */
     struct util_heap *outer_heap;
 };
 
@@ -101,14 +103,14 @@ static inline struct processor *current_processor(struct sim_core *core)
     return &core->processor[core->public.processor];
 }
 
-/* After the level may have become DISPATCH or above. */
+/* Called when the level may have become DISPATCH or above. */
 static inline void sim_level_raised(const struct sim_core *core)
 {
     if (core->on_raised && core->public.irql >= SIM_IRQL_DISPATCH)
         core->on_raised();
 }
 
-/* Tell who follows the current thread and processor. */
+/* Call the handlers that follow the current thread and processor. */
 static inline void sim_switched(struct sim_core *core)
 {
     const void *process = core->public.thread ? core->public.thread->process : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving interrupts and running deferred calls on the stack of whom they interrupt. */
+/* Serving interrupts and running deferred calls on the stack of the fiber that they interrupt. */
 #include "sim/delivery.h"
 
 #include "sim/core.h"
@@ -56,7 +56,7 @@ static void run_dpcs(struct sim_core *core)
         m->irql = SIM_IRQL_DISPATCH;
         sim_level_raised(core);
         p->dpc_depth++;
-        m->deadline = SIM_FOREVER; /* the interrupted call is not charged */
+        m->deadline = SIM_FOREVER; /* the interrupted call is not charged for this time */
         dpc->routine(dpc);
         m->inside = inside;
         m->deadline = deadline;

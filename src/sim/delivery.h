@@ -5,7 +5,7 @@
 
 struct sim_core;
 
-/* Serve what the current level lets through on the current processor. */
+/* Deliver to the current processor what its level allows. */
 void sim_deliver(struct sim_core *core);
 
 #endif

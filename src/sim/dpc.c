@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deferred calls: their queues; delivery.c runs them. */
+/* Queues of deferred calls; delivery.c runs the calls. */
 #include "sim/dpc.h"
 
 #include "sim/core.h"

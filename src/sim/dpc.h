@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deferred procedure calls: what an interrupt leaves to be done at DISPATCH level. */
+/* Deferred procedure calls (DPCs): work that an interrupt leaves for DISPATCH level. */
 #ifndef DXGK_SIM_DPC_H
 #define DXGK_SIM_DPC_H
 
@@ -8,19 +8,19 @@
 
 #include "util/list.h"
 
-/* Deferred procedure call: runs once at DISPATCH on the processor that queued it (or `target` -
+/* Deferred procedure call: runs once at DISPATCH, on the processor that queued it (or on `target` -
  * 1). */
 struct sim_dpc {
     struct list link;
     void (*routine)(struct sim_dpc *dpc);
     bool queued;
-    uint16_t target; /* processor + 1; 0: the one that queues */
-    bool high;       /* to the front of the queue */
+    uint16_t target; /* processor + 1; 0: the processor that queues it */
+    bool high;       /* insert at the front of the queue */
 };
 
 bool sim_dpc_queue(struct sim_dpc *dpc);  /* false: already queued */
-bool sim_dpc_remove(struct sim_dpc *dpc); /* true: it was queued and is no more */
-/* Wait until every deferred call queued so far on any processor has run. PASSIVE. */
+bool sim_dpc_remove(struct sim_dpc *dpc); /* true: it was queued and no longer is */
+/* Wait until every deferred call that is queued on any processor has run. PASSIVE. */
 void sim_dpc_flush(void);
 bool sim_in_dpc(void); /* a deferred call is running on the current processor */
 

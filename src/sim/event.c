@@ -78,7 +78,7 @@ static bool grow(struct sim_core *core, uint32_t capacity)
     return true;
 }
 
-/* Room for events that must never fail to arm (a thread's time-out). */
+/* Ensure room for events that must never fail to arm (a thread's time-out). */
 bool sim_event_reserve(struct sim_core *core, uint32_t more)
 {
     if (!grow(core, core->events + core->reserved + more))
@@ -99,7 +99,7 @@ bool sim_event_arm(struct sim_event *event, uint64_t due)
     event->order = core->event_order++;
     put(core, core->events++, event);
     sift_up(core, core->events - 1);
-    /* The current slice may have been cut for a later event only. */
+    /* The current slice may have been cut to end at a later event. */
     if (event->slot == 1) {
         uint64_t points = due > sim_current->now
                               ? (due - sim_current->now + SIM_POINT_NS - 1) / SIM_POINT_NS

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: something that happens at a virtual time. Timers, work of devices and limits of waits are
- * made of them. */
+/* Events: callbacks at a virtual time. Timers, device work and time-outs of waits use them. */
 #ifndef DXGK_SIM_EVENT_H
 #define DXGK_SIM_EVENT_H
 
@@ -13,7 +12,8 @@ struct sim_event {
     uint64_t due;
     uint64_t order;
     uint32_t slot; /* index in the heap + 1; 0: not pending */
-    bool reserved; /* private: the limit of a thread's wait, whose place in the heap is reserved */
+    /* private: the time-out of a thread's wait, for which the heap has a reserved place */
+    bool reserved;
     void (*fire)(struct sim_event *event);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is told of faults. */
+/* Registration of the handlers of faults. */
 #include "sim/fault.h"
 
 #include "sim/core.h"

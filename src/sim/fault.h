@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults and traps of simulated code: what the processor does not let through arrives as a signal,
- * is offered to the handlers that rooms above have set for the machine, and is a fault of the
- * driver otherwise.
+ * Faults and traps of simulated code. What the host's processor refuses to execute arrives as a
+ * signal, and is offered to the handlers that upper rooms have set for the machine; if none takes
+ * it, it is a fault of the driver.
  */
 #ifndef DXGK_SIM_FAULT_H
 #define DXGK_SIM_FAULT_H
@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copy with the address checked by trying: false if source or destination faults; a part may have
- * been copied then. */
+/* Copy from or to an address that may fault. False: it did; a part may have been copied. */
 bool sim_copy_checked(void *to, const void *from, size_t bytes);
 
 enum sim_fault_kind {
@@ -21,7 +20,7 @@ enum sim_fault_kind {
     SIM_FAULT_EXECUTE,
     SIM_FAULT_STACK,
     SIM_FAULT_INSTRUCTION,
-    SIM_FAULT_PRIVILEGED, /* an instruction that only a kernel may use, and that is not emulated */
+    SIM_FAULT_PRIVILEGED, /* an instruction for kernel mode only, which is not emulated */
     SIM_FAULT_ARITHMETIC,
     SIM_FAULT_ALIGNMENT,
     SIM_FAULT_BREAKPOINT, /* or a single step */
@@ -31,15 +30,16 @@ enum sim_fault_kind {
 
 /* The processor's registers where it was interrupted. */
 struct sim_registers {
-    uint64_t general[16]; /* by their numbers in instructions: rax, rcx, rdx, rbx, rsp, rbp, ... */
+    /* by their numbers in instruction encodings: rax, rcx, rdx, rbx, rsp, rbp, ... */
+    uint64_t general[16];
     uint64_t flags;
     uint16_t code_segment, stack_segment;
-    uint8_t floating[512]; /* as FXSAVE writes them */
+    uint8_t floating[512]; /* in the format of FXSAVE */
 };
 
 struct sim_fault {
     enum sim_fault_kind kind;
-    uintptr_t address; /* what was touched */
+    uintptr_t address; /* the address that was accessed */
     uintptr_t pc;
     uintptr_t sp;
     uintptr_t frame;
@@ -50,37 +50,39 @@ struct sim_fault {
     const struct sim_registers *registers;
 };
 
-/* Called on the faulting fiber's stack (a spare one for a stack overflow), after the signal handler
- * has returned. Must end with sim_stop(). NULL: faults are the process's. SIM_FAULT_HANG: a driver
- * ran for watchdog_ms of host time without reaching a point; SIM_FAULT_OVERDUE: a call into a
- * driver took more virtual time than its limit. Faults of threads that are not inside a driver
- * (sim_inside_enter) stay the process's own, but for those that sim_on_process's handler claims:
- * these may end with sim_thread_exit. */
+/* Sets the handler of faults. It is called on the faulting fiber's stack (a spare one for a stack
+ * overflow), after the signal handler has returned, and must end with sim_stop(). NULL: faults are
+ * the process's own. SIM_FAULT_HANG: a driver ran for watchdog_ms of host time without reaching a
+ * point; SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of
+ * threads that are not inside a driver (sim_inside_enter) stay the process's own, except those that
+ * the handler of sim_on_process claims: these may end with sim_thread_exit. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));
 
-/* A signal for code on a fiber, as the handler of sim_on_trap sees it. */
+/* A signal raised by code on a fiber, as passed to the handler of sim_on_trap. */
 struct sim_trap {
     void *context;            /* ucontext_t */
     int signal;               /* SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGTRAP */
-    enum sim_fault_kind kind; /* what it is reported as; the handler may know better */
+    enum sim_fault_kind kind; /* how it will be reported; the handler may correct it */
     uintptr_t address;
 };
-/* Called inside the signal handler, on its stack, before anything else. True: execution goes on in
- * a landing of the handler's, at RIP of *context, on the stack RSP, with RDI, and with the vector
- * registers as they were; no other register nor the flags come back, which saves the system call at
- * the end of a signal: the handler must have kept what the landing is to restore. False: a fault,
- * of the kind and with the address that *trap has then. The handler must be quick, and must not
- * call anything that reaches a point; that is what the landing is for. */
+/* Sets a handler that is called first, inside the signal handler and on its stack. True: execution
+ * continues at a landing routine of the handler's choice: at RIP of *context, on the stack RSP,
+ * with RDI, and with the vector registers unchanged. Other registers and the flags are not
+ * restored, which saves the system call at the end of a signal: the handler must save what the
+ * landing routine is to restore. False: a fault, of the kind and with the address that *trap then
+ * has. The handler must be quick, and must not call anything that reaches a point; the landing
+ * routine may. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));
-/* For memory that belongs to a process. `changed`: another process than before is current from now
- * on (sim_thread_process; an idle processor has none). Quick, without blocking, on any stack.
- * `denies`: an access of a client, outside of a driver and of every mark, has faulted there; true:
- * it is reported to sim_on_fault's handler, and not the process's own. NULL: nobody. */
+/* Handlers for memory that belongs to a process. `changed`: a different process has become current
+ * (sim_thread_process; an idle processor has none). It must be quick and must not block, and runs
+ * on any stack. `denies`: an access of a client has faulted there, outside of any driver and of any
+ * recovery mark; true: report it to the handler of sim_on_fault instead of leaving it to the
+ * process. NULL: no handler. */
 void sim_on_process(void (*changed)(void), bool (*denies)(const void *address));
-/* Memory that is there only below DISPATCH_LEVEL. `page`: of an access that faulted, before anybody
- * else is asked; true: it is there now, and the access is made again. In a signal handler.
- * `raised`: the level has become DISPATCH or above, or somebody who runs there is current. Quick,
- * and without blocking. NULL: nobody. */
+/* Handlers for memory that is accessible only below DISPATCH_LEVEL. `page`: an access has faulted
+ * there; called in a signal handler before all other handlers. True: it is accessible now, and the
+ * access is repeated. `raised`: the level has become DISPATCH or above, or a thread at such a level
+ * has become current. It must be quick and must not block. NULL: no handler. */
 void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void));
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: a mapped stack with a guard page below, and a switch of six registers (about 10 ns). */
+/* Fibers: a mapped stack with a guard page below, and a switch that saves six registers (about 10
+ * ns). */
 #include "sim/fiber.h"
 
 #include <stdint.h>
@@ -54,8 +55,8 @@ struct start {
     void *arg;
 };
 
-/* First frame of every fiber: reached by the return of sim_switch_stack, with the start record in
- * r12 (saved registers). */
+/* First frame of every fiber: sim_switch_stack returns to it, with the start record in r12 (one of
+ * the saved registers). */
 static void fiber_begin(struct start *start)
 {
 #if SIM_ASAN
@@ -70,7 +71,7 @@ __asm__(".text\n"
         "sim_fiber_first:\n"
         "    movq %r12, %rdi\n"
         "    xorl %ebp, %ebp\n"
-        "    pushq $0\n" /* return address 0: the end for unwinders */
+        "    pushq $0\n" /* return address 0: unwinders stop here */
         "    jmp *%r13\n"
         ".size sim_fiber_first, . - sim_fiber_first\n");
 extern char sim_fiber_first[] __attribute__((visibility("hidden")));
@@ -88,9 +89,9 @@ void fiber_prepare(struct fiber *fiber, void (*entry)(void *arg), void *arg)
 #endif
     start->entry = entry;
     start->arg = arg;
-    /* Stack as sim_switch_stack leaves it: control words, r15, r14, r13, r12, rbx, rbp, return
-     * address. After the return and the push of sim_fiber_first the stack is 8 off a multiple of
-     * 16, as at any function's entry. */
+    /* Build the stack as sim_switch_stack leaves it: control words, r15, r14, r13, r12, rbx, rbp,
+     * return address. After the return and the push in sim_fiber_first, the stack is 8 bytes off a
+     * multiple of 16, as at the entry of any function. */
     frame = (uint64_t *)(top - 128 - 8 * 8);
     memset(frame, 0, 8 * 8);
     memcpy(frame, &mxcsr, sizeof(mxcsr));

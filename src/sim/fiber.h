@@ -20,15 +20,15 @@
 
 struct fiber {
     void *sp;
-    char *stack; /* lowest usable byte; the page below is a guard */
+    char *stack; /* lowest usable byte; the page below it is a guard page */
     size_t stack_bytes;
     void *asan_stack; /* AddressSanitizer's fake stack while switched away */
 };
 
-/* A stack from the machine's cache or a new mapping. False: out of memory. */
+/* Gets a stack from the machine's cache, or a new mapping. False: out of memory. */
 bool fiber_init(struct fiber *fiber, size_t stack_bytes);
 void fiber_finish(struct fiber *fiber);
-/* Start over: the next switch to it enters entry(arg) on an empty stack. entry must not return. */
+/* The next switch to the fiber will call entry(arg) on an empty stack. entry must not return. */
 void fiber_prepare(struct fiber *fiber, void (*entry)(void *arg), void *arg);
 /* `ending`: the current fiber is never switched to again. */
 void fiber_switch(struct fiber *from, struct fiber *to, bool ending);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The limit of virtual time of a call into a driver, and the mark by which watchdogs and faults
- * know that one runs. */
+/* The virtual time limit of a call into a driver, and the mark that tells watchdogs and fault
+ * handlers that a driver is running. */
 #ifndef DXGK_SIM_INSIDE_H
 #define DXGK_SIM_INSIDE_H
 
@@ -8,8 +8,8 @@
 
 #include "sim/machine.h"
 
-/* Around each call into a driver: tells the watchdogs that a driver runs on this stack. `limit` is
- * the virtual time the call may take (SIM_FOREVER: any). Returns the deadline to restore. */
+/* Called around each call into a driver: marks that a driver runs on this stack. `limit` is the
+ * virtual time that the call may take (SIM_FOREVER: no limit). Returns the deadline to restore. */
 static inline uint64_t sim_inside_enter(uint64_t limit)
 {
     struct sim_machine *m = sim_current;

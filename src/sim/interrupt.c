@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts: how they are raised and become pending; delivery.c serves them. */
+/* How interrupts are raised and become pending; delivery.c serves them. */
 #include "sim/interrupt.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static void make_pending_on(struct sim_interrupt *interrupt, unsigned processor)
 
     list_push_back(&p->interrupts, &interrupt->link);
     if (p == current_processor(core) || sim_current->processors > 1) {
-        core->refuelled -= sim_current->fuel - 1; /* end of the fuel, not of the slice */
+        core->refuelled -= sim_current->fuel - 1; /* makes the fuel end here, but not the slice */
         sim_current->fuel = 1;
     }
 }
@@ -72,7 +72,7 @@ void sim_interrupt_raise(struct sim_interrupt *interrupt)
         return;
     interrupt->pending = true;
     if (!sim_event_arm(&interrupt->latency, sim_current->now + 1 + sim_random(LATENCY_NS)))
-        make_pending(interrupt); /* no memory for the delay: none then */
+        make_pending(interrupt); /* no memory for the delay: pending at once */
 }
 
 bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void *arg), void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts: lines and messages that a device raises, and that run a service routine on a
+/* Interrupts: lines and messages that a device raises, whose service routine (ISR) then runs on a
  * processor. */
 #ifndef DXGK_SIM_INTERRUPT_H
 #define DXGK_SIM_INTERRUPT_H
@@ -12,7 +12,7 @@
 
 /* An interrupt line or message. */
 struct sim_interrupt {
-    struct list link; /* pending on a processor */
+    struct list link; /* in the list of a processor on which it is pending */
     bool (*service)(void *context,
                     uint32_t message); /* runs at `irql` under the lock; true: claimed */
     void *context;
@@ -20,22 +20,22 @@ struct sim_interrupt {
     uint8_t irql;
     bool connected;
     bool pending;
-    uint16_t lock_owner;      /* processor + 1 that holds the interrupt lock; 0: free */
-    uint64_t delivered;       /* count */
+    uint16_t lock_owner;      /* processor + 1 of the holder of the interrupt lock; 0: free */
+    uint64_t delivered;       /* how often it was delivered */
     struct sim_event latency; /* private: from raise to pending */
 };
 
 void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t),
                            void *context, uint32_t message, uint8_t irql);
-/* After return the service routine is not running and will not run. PASSIVE. */
+/* After this returns, the service routine is not running and will not run again. PASSIVE. */
 void sim_interrupt_disconnect(struct sim_interrupt *interrupt);
-/* Edge: becomes pending on a processor chosen by the seed after a latency chosen by the seed. A
- * second raise while pending merges with the first. Any level, any stack. */
+/* Edge-triggered: becomes pending on a processor and after a latency that the seed chooses. A
+ * second raise while it is pending merges with the first. Any level, any stack. */
 void sim_interrupt_raise(struct sim_interrupt *interrupt);
-/* At once, on that processor: what processors send each other. */
+/* Becomes pending on that processor without latency: for interprocessor interrupts. */
 void sim_interrupt_send(struct sim_interrupt *interrupt, unsigned processor);
-/* Run fn at the interrupt's level under its lock, excluding the service routine. Level <= the
- * interrupt's. */
+/* Run fn at the interrupt's level and under its lock, which excludes the service routine. The
+ * caller's level must not be above the interrupt's. */
 bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void *arg), void *arg);
 bool sim_in_interrupt(void); /* a service routine is running on the current processor */
 

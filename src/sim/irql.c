@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of the level; a lower one lets through what was held back. */
+/* Changes of the IRQL; lowering it delivers what was pending. */
 #include "sim/irql.h"
 
 #include "sim/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupt levels of the processors (IRQL): who may interrupt whom. */
+/* Interrupt request levels (IRQL) of the processors. */
 #ifndef DXGK_SIM_IRQL_H
 #define DXGK_SIM_IRQL_H
 
@@ -21,9 +21,9 @@ static inline uint8_t sim_irql(void)
     return sim_current->irql;
 }
 
-/* Both return the level before. Raising below the current level, or lowering above it, is the
- * caller's bug: callers that serve a driver check first. Lowering delivers what became
- * deliverable. */
+/* Both return the previous level. Raising to a level below the current one, or lowering to one
+ * above it, is the caller's bug: callers that act for a driver check first. Lowering delivers what
+ * the new level allows. */
 uint8_t sim_raise_irql(uint8_t irql);
 uint8_t sim_lower_irql(uint8_t irql);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which machine the host thread is in. */
+/* Tracks which machine the host thread has entered. */
 #include "sim/machine.h"
 
 _Thread_local struct sim_machine *sim_current;

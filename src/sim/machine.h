@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The part of a machine that every room reads: the time, the level and the thread of the current
- * processor, the source of chance, and the heap. Small and public so that a point and a look at the
- * time cost a few instructions; sim.h has the life of a machine, and the theory.
+ * processor, the source of randomness, and the heap. It is small and public so that a point, or
+ * reading the time, costs a few instructions; sim.h has the life of a machine, and the theory.
  */
 #ifndef DXGK_SIM_MACHINE_H
 #define DXGK_SIM_MACHINE_H
@@ -15,11 +15,11 @@
 
 #define SIM_FOREVER        UINT64_MAX
 #define SIM_MAX_PROCESSORS 64u
-#define SIM_SLOTS          16u /* what rooms above can keep in a machine (slot.h) */
+#define SIM_SLOTS          16u /* number of places where upper rooms can keep state (slot.h) */
 
 struct sim_thread;
 
-/* The hot part of a machine, public for sim_point. */
+/* The hot part of a machine; public because sim_point is inline. */
 struct sim_machine {
     uint64_t now;  /* virtual ns since power on */
     uint32_t fuel; /* points left in this slice */
@@ -31,8 +31,8 @@ struct sim_machine {
     uint16_t inside;
     /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
     uint64_t deadline;
-    /* head of a list of calls in progress on the current stack; the room that calls drivers keeps
-     * it */
+    /* head of the list of calls in progress on the current stack, maintained by the room that calls
+     * drivers */
     void *frame;
     uint64_t points;           /* slices begun, for the watchdog */
     struct sim_thread *thread; /* on the current processor; NULL while it idles */
@@ -43,7 +43,7 @@ struct sim_machine {
     struct sim_core *core; /* private */
 };
 
-/* The machine that the host thread is in. NULL outside sim_enter/sim_leave. */
+/* The machine that the host thread has entered. NULL outside sim_enter/sim_leave. */
 extern _Thread_local struct sim_machine *sim_current;
 
 static inline uint64_t sim_now(void)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery marks: how a client thread gets out of the host when the machine is stopped under it. */
+/* Recovery marks: how a client thread leaves the host when the machine is stopped during its
+ * call. */
 #ifndef DXGK_SIM_MARK_H
 #define DXGK_SIM_MARK_H
 
 #include <stdint.h>
 
-/* A mark to which a client thread is thrown when the machine is stopped under it. Marks nest; the
- * outermost counts.
+/* A client thread continues at this mark when the machine is stopped during its call (longjmp).
+ * Marks nest; the outermost one is used.
  *
  *     struct sim_mark mark;
  *     if (SIM_RECOVER(&mark))
  *         return STATUS_DEVICE_REMOVED;   // thrown: locals changed since are indeterminate
  *     ...
- *     sim_unmark(&mark);
- */
+ *     sim_unmark(&mark); */
 struct sim_mark {
     void *jump[5];
     struct sim_mark *outer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's sleeping lock: first come, first served. */
+/* The host's sleeping lock, granted in order of arrival. */
 #include "sim/mutex.h"
 
 #include "sim/machine.h"
@@ -11,7 +11,7 @@ void sim_mutex_init(struct sim_mutex *mutex)
     sim_waitq_init(&mutex->queue);
 }
 
-/* Owner while the embedding program itself, between runs, holds a lock. */
+/* The owner while the embedding program itself holds the lock between runs. */
 static struct sim_thread *const host_owner = (struct sim_thread *)1;
 
 static struct sim_thread *self_or_host(void)
@@ -29,7 +29,7 @@ bool sim_mutex_try(struct sim_mutex *mutex)
 
 void sim_mutex_lock(struct sim_mutex *mutex)
 {
-    /* Ownership is handed over at unlock, so that the order is that of arrival. */
+    /* The unlocking thread hands over ownership, so that the order is that of arrival. */
     if (!sim_mutex_try(mutex))
         sim_waitq_wait(&mutex->queue, SIM_FOREVER);
 }
@@ -44,5 +44,5 @@ void sim_mutex_unlock(struct sim_mutex *mutex)
     }
     mutex->owner = CONTAINER(node, struct sim_thread, wait);
     if (!sim_unblock(mutex->owner, 0))
-        mutex->owner = NULL; /* a thread that never runs again, in a stopped machine */
+        mutex->owner = NULL; /* the owner never runs again, since the machine is stopped */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sleeping lock with which rooms of the host guard their own state. */
+/* The sleeping lock with which the host guards its own state. */
 #ifndef DXGK_SIM_MUTEX_H
 #define DXGK_SIM_MUTEX_H
 
@@ -7,7 +7,7 @@
 
 #include "sim/wait.h"
 
-/* Sleeping lock of the host's own (not a driver's). FIFO, not recursive. PASSIVE or APC. */
+/* Sleeping lock of the host, not of a driver. FIFO, not recursive. PASSIVE or APC. */
 struct sim_mutex {
     struct sim_thread *owner;
     struct sim_waitq queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points: what happens when the fuel is used up, and time that passes without one. */
+/* What happens at a point when the fuel is used up, and time that passes without points. */
 #include "sim/point.h"
 
 #include "sim/core.h"
@@ -13,10 +13,9 @@
 #include "util/list.h"
 #include "util/rng.h"
 
-#define MAX_SPINS \
-    50000000u /* spins without any event or other work before a spin counts as a hang */
+#define MAX_SPINS 50000000u /* spins without any event or other work that count as a hang */
 
-/* The seed decides who goes on: another processor, or another thread of this one. */
+/* The seed decides who runs next: another processor, or another thread of this one. */
 static void end_of_slice(struct sim_core *core)
 {
     struct sim_machine *m = &core->public;
@@ -71,7 +70,7 @@ void sim_stall(uint64_t ns)
         uint64_t due = sim_next_due(core);
         uint64_t step = due < end && due > m->now ? due : end;
 
-        /* Others get a turn at least every microsecond of stalling. */
+        /* While stalling, others get a turn at least every microsecond. */
         if (step - m->now > 1000)
             step = m->now + 1000;
         m->now = step;

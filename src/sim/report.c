@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a fault ends: with its handler, and a stop. */
+/* The end of a fault: the call of its handler, and a stop. */
 #include "sim/report.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *f
 {
     core->on_fault(fault);
     sim_stop();
-    abort(); /* a client thread without a mark cannot go on from here */
+    abort(); /* a client thread without a recovery mark cannot continue */
 }
 
 _Noreturn void sim_raise_overdue(struct sim_core *core)

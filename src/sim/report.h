@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults go to the handler of the machine, which ends in a stop. */
+/* How a fault is reported: to the machine's handler, which ends in a stop. */
 #ifndef DXGK_SIM_REPORT_H
 #define DXGK_SIM_REPORT_H
 
 struct sim_core;
 struct sim_fault;
 
-/* Tell the handler, and stop. There is a handler. */
+/* Call the handler, which must be set, and stop. */
 _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *fault);
-/* The current call into a driver has taken more than its limit of virtual time. */
+/* Called when the current call into a driver exceeds its limit of virtual time. */
 _Noreturn void sim_raise_overdue(struct sim_core *core);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The run loop: the host thread on the fibers of idle processors, from sim_run and back. */
+/* The run loop: from sim_run, the host thread runs the idle fibers of the processors, and
+ * returns. */
 #include "sim/run.h"
 
 #include "sim/answer.h"
@@ -27,7 +28,7 @@ enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until)
     struct processor *p = current_processor(core);
 
     if (core->on_fiber)
-        return SIM_DEADLOCK; /* not for fibers */
+        return SIM_DEADLOCK; /* not reached by fibers */
     if (done && done(arg))
         return SIM_DONE;
     core->done = done;
@@ -39,7 +40,8 @@ enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until)
     return core->outcome;
 }
 
-/* Must sim_run return now, and with what? Nothing is under way on this processor. */
+/* Whether sim_run must return now, and with which outcome. Nothing is in progress on this
+ * processor. */
 static bool run_is_over(struct sim_core *core, enum sim_outcome *outcome)
 {
     const struct sim_machine *m = &core->public;
@@ -73,7 +75,7 @@ static void start_thread(struct sim_core *core, struct sim_thread *next)
     fiber_switch(&p->idle, &next->fiber, false);
 }
 
-/* To the next processor that has something to do. False: all are idle. */
+/* Switch to the next processor that has something to do. False: all are idle. */
 static bool let_others_run(struct sim_core *core)
 {
     const struct sim_machine *m = &core->public;
@@ -89,8 +91,8 @@ static bool let_others_run(struct sim_core *core)
     return false;
 }
 
-/* To the next event, or to the limit of this run. False: there is none, and nothing will ever
- * happen. */
+/* Advance the time to the next event, or to the limit of this run. False: there is neither, so
+ * nothing will ever happen. */
 static bool let_time_jump(struct sim_core *core)
 {
     struct sim_machine *m = &core->public;
@@ -110,7 +112,7 @@ _Noreturn void sim_idle_loop(void *arg)
     struct sim_core *core = arg;
     struct sim_machine *m;
 
-    /* After a stop in the middle of a service routine that ran on this stack, life goes on here. */
+    /* A stop in the middle of a service routine that ran on this stack continues here. */
     if (__builtin_setjmp(current_processor(core)->idle_jump))
         core = core_of(sim_current);
     m = &core->public;

@@ -59,7 +59,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->frame = next->frame;
         m->points++;
         sim_switched(core);
-        sim_refuel(core); /* a thread that starts does not do it by itself */
+        sim_refuel(core); /* a new thread does not refuel by itself */
         fiber_switch(&self->fiber, &next->fiber, false);
     } else {
         m->irql = SIM_IRQL_PASSIVE;
@@ -70,7 +70,8 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         fiber_switch(&self->fiber, &p->idle, ending);
     }
     sim_answer(core);
-    /* Running again, perhaps on another processor: who resumed us has set machine state. */
+    /* This thread runs again, perhaps on another processor; whoever resumed it has set the machine
+     * state. */
     sim_refuel(core);
     sim_check_stopped(core);
 }
@@ -83,7 +84,7 @@ bool sim_processor_has_work(const struct sim_core *core, unsigned index)
            p->interrupt_depth || p->dpc_depth || core->ready_count;
 }
 
-/* Let another processor go on with what it was doing; returns when someone lets this one go on. */
+/* Let another processor continue; returns when some processor switches back to this one. */
 void sim_switch_processor(struct sim_core *core, unsigned to)
 {
     struct sim_machine *m = &core->public;

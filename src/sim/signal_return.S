@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the handler of a fault returns to, in place of the C library's restorer.
+ * The return from the fault handler, instead of the C library's restorer.
  *
- * As a rule it makes the system call that restores the interrupted context. When the handler has
- * left the mark DIRECT in it (uc_link, which a signal does not use), the context only says where to
- * go on: at another place, on another stack, with an argument. That takes no system call: no more
- * than the vector state has to come back, since neither the mask of signals nor the flags of a
- * stack for signals have changed. What remains of the registers is the business of the code at that
- * place.
+ * Usually it makes the system call that restores the interrupted context. If the handler has left
+ * the mark DIRECT in the context (in uc_link, which signals do not use), the context only says
+ * where to continue: at another address, on another stack, with an argument. That needs no system
+ * call: only the vector state must be restored, since neither the signal mask nor the state of the
+ * alternate signal stack has changed. The code at that address takes care of the other registers.
  */
 #define UC_LINK    8
 #define UC_RDI     104
 #define UC_RSP     160
 #define UC_RIP     168
 #define UC_FPREGS  224
-#define FX_MAGIC   464        /* in the area for floating point: an XSAVE area stands there */
+/* offset in the floating-point area: tells that an XSAVE area is there */
+#define FX_MAGIC   464
 #define MAGIC      0x46505853
 #define SIGRETURN  15
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals of the host: faults and the watchdog of host time.
+ * Host signals: faults and the host-time watchdog.
  *
  * One set of signal handlers serves all machines of the process; it is installed once and finds the
  * machine through sim_current. A fault of driver code is not handled inside the signal handler: the
  * handler rewrites the interrupted context to continue in fault_landing, on the faulting stack
  * below the red zone (or on a spare stack when that one has overflowed), which calls the machine's
- * on_fault with normal rights. What is not ours goes to the handlers that were there before.
+ * on_fault with normal rights. Signals that are not ours go to the previous handlers.
  */
 #include "sim/signals.h"
 
@@ -39,7 +39,7 @@ static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
 #define FAULT_SIGNALS   ARRAY_COUNT(fault_signals)
 #define WATCHDOG_SIGNAL (SIGRTMIN + 5)
 
-/* Process-wide, as signal handlers are: what was there before ours. Guarded by install_lock. */
+/* The handlers before ours; process-wide, as signal handlers are. Guarded by install_lock. */
 static struct sigaction outer_action[FAULT_SIGNALS];
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -50,8 +50,8 @@ bool sim_copy_checked(void *to, const void *from, size_t bytes)
 
 /* ---- landing ---- */
 
-/* The machine may fault again, here or on another fiber, before the handler is done: it gets a
- * copy. */
+/* Pass a copy to the handler: the machine may fault again, here or on another fiber, before it is
+ * done. */
 static __attribute__((used)) _Noreturn void fault_landing(void)
 {
     struct sim_core *core = core_of(sim_current);
@@ -68,7 +68,7 @@ static void keep_registers(struct sim_registers *kept, const ucontext_t *context
                                 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                 REG_R12, REG_R13, REG_R14, REG_R15};
     const greg_t *regs = context->uc_mcontext.gregs;
-    uint64_t segments = (uint64_t)regs[REG_CSGSFS]; /* four of 16 bits: cs, gs, fs, ss */
+    uint64_t segments = (uint64_t)regs[REG_CSGSFS]; /* four fields of 16 bits: cs, gs, fs, ss */
 
     for (size_t i = 0; i < ARRAY_COUNT(order); i++)
         kept->general[i] = (uint64_t)regs[order[i]];
@@ -78,7 +78,7 @@ static void keep_registers(struct sim_registers *kept, const ucontext_t *context
     memcpy(kept->floating, context->uc_mcontext.fpregs, sizeof(kept->floating));
 }
 
-/* Rewrite the interrupted context to go on in fault_landing. */
+/* Rewrite the interrupted context so that it continues in fault_landing. */
 static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
 {
     greg_t *regs = context->uc_mcontext.gregs;
@@ -91,12 +91,12 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     keep_registers(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
 #if SIM_ASAN
-    /* frames that were left there by a jump have marked it, and nobody has cleared that */
+    /* frames that a jump abandoned there are still poisoned */
     if (spare_stack)
         ASAN_UNPOISON_MEMORY_REGION(core->emergency_stack, EMERGENCY_BYTES);
 #endif
     sp = (sp & ~(uintptr_t)15) - 8;
-    *(uintptr_t *)sp = 0; /* where a return address would be: the end for unwinders */ // NOLINT
+    *(uintptr_t *)sp = 0; /* in place of a return address: unwinders stop here */ // NOLINT
     regs[REG_RSP] = (greg_t)sp;
     regs[REG_RIP] = (greg_t)(uintptr_t)fault_landing;
     regs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */
@@ -115,7 +115,8 @@ static void pass_on(int signal, siginfo_t *info, void *context)
             outer_action[i].sa_handler(signal);
             return;
         }
-        sigaction(signal, &outer_action[i], NULL); /* happens again, with the default action */
+        /* the signal is raised again, with the default action */
+        sigaction(signal, &outer_action[i], NULL);
     }
 }
 
@@ -132,15 +133,15 @@ static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
         return SIM_FAULT_BREAKPOINT;
     if (trap == TRAP_ALIGNMENT)
         return SIM_FAULT_ALIGNMENT;
-    if (trap != TRAP_PAGE) /* its error code says something else */
+    if (trap != TRAP_PAGE) /* for other traps the error code has another meaning */
         return SIM_FAULT_READ;
     if (error & 0x10)
         return SIM_FAULT_EXECUTE;
     return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
 }
 
-/* Code of a client, not of the host on its behalf (which holds what nobody else would give back),
- * at what is not its own. */
+/* The fault is in client code (not in the host acting for it, whose locks and memory nobody would
+ * release), on memory that is not the client's. */
 static bool client_is_denied(const struct sim_core *core, uintptr_t address)
 {
     const struct sim_thread *thread = sim_current->thread;
@@ -175,7 +176,7 @@ static void on_signal(int signal, siginfo_t *info, void *data)
     core = core_of(sim_current);
     trap.kind = kind_of(signal, context);
     if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
-        context->uc_link = context; /* signal_return.S: without a system call */
+        context->uc_link = context; /* signal_return.S returns without a system call */
         errno = saved;
         return;
     }
@@ -224,7 +225,7 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
     land(core, data, false);
 }
 
-/* What the kernel takes: the C library would put its own way back in. */
+/* The kernel's structure: the C library's function would install its own restorer. */
 struct kernel_action {
     void (*handler)(int signal, siginfo_t *info, void *data);
     unsigned long flags;
@@ -241,7 +242,7 @@ _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == 168, "signal_
 _Static_assert(offsetof(ucontext_t, uc_mcontext.fpregs) == 224, "signal_return.S knows");
 
 /* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal
- * open. */
+ * unblocked. */
 static void handle_faults(int signal)
 {
     const struct kernel_action action = {.handler = on_signal,
@@ -252,8 +253,8 @@ static void handle_faults(int signal)
     syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof(action.mask));
 }
 
-/* At every sim_enter: a test runner or an embedding program may have put its own handlers in place
- * meanwhile. */
+/* Called at every sim_enter: a test runner or an embedding program may have installed its own
+ * handlers since. */
 static void install(void)
 {
     struct sigaction action, present;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signal handlers and the watchdog of host time, for a machine while the host thread is in
+/* The signal handlers and the host-time watchdog, for a machine while the host thread has entered
  * it. */
 #ifndef DXGK_SIM_SIGNALS_H
 #define DXGK_SIM_SIGNALS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a machine, entering and leaving it. sim.h has the theory of operation. */
+/* Creating a machine, entering and leaving it. See sim.h for the theory of operation. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The simulated machine: virtual time, processors with interrupt levels, threads as fibers,
- * interrupts, deferred calls, and one seeded source of chance. One host thread runs one machine;
- * nothing here takes a lock of the host.
+ * interrupts, deferred calls, and one seeded source of randomness. One host thread runs one
+ * machine; nothing here takes a host lock.
  *
  * Theory of operation
  *
@@ -25,9 +25,9 @@
  *
  * Stopping
  *
- *   sim_stop() ends the simulated life: no interrupt, deferred call, timer or thread of the kernel
- *   side runs any more. Client threads go on; one that was inside the kernel side is thrown back to
- *   its recovery mark (SIM_RECOVER).
+ *   sim_stop() ends the simulated kernel: none of its interrupts, deferred calls, timers and
+ *   threads runs any more. Client threads continue; one that was inside the kernel side jumps back
+ *   to its recovery mark (SIM_RECOVER).
  */
 #ifndef DXGK_SIM_SIM_H
 #define DXGK_SIM_SIM_H
@@ -43,27 +43,28 @@ struct sim_config {
     unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
     size_t stack_bytes;   /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
     uint64_t watchdog_ms; /* host time one fiber may run without reaching a point; 0: no watchdog */
-    /* slices of a length drawn from the seed, mostly far shorter; sim_stress_point counts */
+    /* slice lengths are drawn from the seed and mostly far shorter; sim_stress_point counts as a
+     * point */
     bool stress;
 };
 
 /* NULL when out of memory. The machine's heap is current while the machine is entered. */
 struct sim_machine *sim_machine_create(const struct sim_config *config);
-/* Frees fibers and, last, everything left on the machine's heap. Must not be called from a fiber of
- * it. */
+/* Frees the fibers and then everything left on the machine's heap. Must not be called from one of
+ * its fibers. */
 void sim_machine_destroy(struct sim_machine *machine);
 void sim_enter(struct sim_machine *machine);
 void sim_leave(void);
 
 enum sim_outcome {
-    SIM_DONE,     /* done() said so */
+    SIM_DONE,     /* done() returned true */
     SIM_DEADLOCK, /* every thread waits and no event is pending */
     SIM_STOPPED,  /* stopped, and no client thread is left to run */
     SIM_TIME_UP,  /* the limit of virtual time was reached */
 };
 
-/* Run the entered machine until done(arg) holds (checked whenever a processor idles), or nothing
- * can run. `until` bounds virtual time (SIM_FOREVER: none). */
+/* Run the entered machine until done(arg) returns true (checked whenever a processor idles), or
+ * nothing can run. `until` bounds virtual time (SIM_FOREVER: no bound). */
 enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until);
 
 #endif

@@ -14,8 +14,8 @@ void sim_new_slice(struct sim_core *core)
     core->slice = 1 + rng_below(&core->public.rng, core->longest);
 }
 
-/* Under stress each run has its own grain: races hide from slices that are too long for them, and
- * others from slices so short that all threads advance in step. */
+/* Under stress each run has its own maximum: long slices hide some races, and slices so short that
+ * all threads advance in step hide others. */
 uint32_t sim_longest_slice(struct sim_core *core)
 {
     static const uint32_t grain[] = {2, 6, 16, 48, 128};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices: how long a thread runs before the seed decides who goes on, and the fuel that counts its
- * points. */
+/* Slices: how long a thread runs before the seed decides who runs next, and the fuel that counts
+ * its points. */
 #ifndef DXGK_SIM_SLICE_H
 #define DXGK_SIM_SLICE_H
 
@@ -11,7 +11,8 @@ struct sim_core;
 /* Points in the longest slice of this machine. */
 uint32_t sim_longest_slice(struct sim_core *core);
 void sim_new_slice(struct sim_core *core);
-/* Load the fuel: to the end of the slice or the next event, whichever is nearer. */
+/* Set the fuel so that it lasts to the end of the slice or to the next event, whichever is
+ * nearer. */
 void sim_refuel(struct sim_core *core);
 
 #endif

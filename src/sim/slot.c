@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of rooms are numbered in the order in which they are claimed. */
+/* Keys are numbered in the order in which they are claimed. */
 #include "sim/slot.h"
 
 #include <stdlib.h>
 
 void sim_slot_claim(struct sim_slot *slot)
 {
-    static unsigned next; /* constructors run on one thread */
+    static unsigned next; /* no lock: constructors run on one thread */
 
     if (next == SIM_SLOTS)
         abort();

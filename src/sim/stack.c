@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose stack is where: return addresses of any fiber of the machine, for reports.
+ * Return addresses on the stack of any fiber of the machine, for reports.
  *
- * A fiber that does not run is asked: it is switched to with a question left for it, finds that on
- * its way out of the switch (sim_answer), walks its own stack and switches back. Nothing else of it
- * runs, and no state of the machine changes. Only a fiber that once left by one of the switches
- * that look for questions can be asked.
+ * A fiber that is not running walks its own stack: a question is stored for it and it is switched
+ * to; on its way out of the switch (sim_answer) it finds the question, walks its stack and switches
+ * back. It runs nothing else, and no state of the machine changes. This works only for a fiber that
+ * was left through a switch that checks for questions.
  */
 #include "sim/stack.h"
 
@@ -42,7 +42,7 @@ void sim_answer(struct sim_core *core)
     }
 }
 
-/* The fiber that the host thread is on. */
+/* The fiber that the host thread runs on. */
 static struct fiber *current_fiber(struct sim_core *core)
 {
     struct processor *p = current_processor(core);
@@ -85,8 +85,8 @@ size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity)
 
     if (p->thread)
         return sim_thread_stack(p->thread, pc, capacity);
-    /* The idle fiber carries something of interest, and left by a switch that looks for questions,
-     * in the middle of a service routine or a deferred call only. */
+    /* Only in the middle of a service routine or a deferred call does the idle fiber have anything
+     * to report, and was it left through a switch that checks for questions. */
     if (p->interrupt_depth == 0 && p->dpc_depth == 0)
         return 0;
     return ask(core, &p->idle, pc, capacity);

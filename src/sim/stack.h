@@ -8,10 +8,10 @@
 
 struct sim_thread;
 
-/* Of another processor or the current one; NULL: it has none. */
+/* The thread on that processor, which may be the current one; NULL: none. */
 struct sim_thread *sim_processor_thread(unsigned processor);
-/* Return addresses on the stack of a thread, or of what runs on a processor; innermost first, as
- * far as unwinding gets. Returns how many. Runs nothing but the unwinder there. */
+/* Return addresses on the stack of a thread, or of whatever runs on a processor; innermost first,
+ * as far as unwinding gets. Returns how many. Only the unwinder runs on that stack. */
 size_t sim_thread_stack(struct sim_thread *thread, uintptr_t *pc, size_t capacity);
 size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity);
 /* Stack bounds of the current fiber. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stopping: what was under way on the processors ends, kernel threads never run again, and clients
- * find their marks. */
+/* Stopping: what is in progress on the processors ends, kernel threads never run again, and clients
+ * jump to their recovery marks. */
 #include "sim/stop.h"
 
 #include "sim/core.h"
@@ -33,7 +33,7 @@ static void drop_processor(struct sim_core *core, unsigned index)
         p->thread->state = THREAD_BLOCKED; /* for ever */
         p->thread = NULL;
     }
-    /* An idle stack may hold a half-done service routine: start it over. */
+    /* An idle stack may contain an unfinished service routine: start it over. */
     fiber_prepare(&p->idle, sim_idle_loop, core);
     p->idle_running = false;
 }
@@ -69,7 +69,7 @@ void sim_stop(void)
     m->deadline = SIM_FOREVER;
     m->frame = NULL;
     if (self && self->kind == SIM_THREAD_CLIENT) {
-        sim_check_stopped(core); /* to its mark; returns if it has none */
+        sim_check_stopped(core); /* jumps to the recovery mark; returns if there is none */
         return;
     }
     if (self) {

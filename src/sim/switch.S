@@ -8,8 +8,8 @@
  *       fiber_prepare).
  *
  *   int sim_copy_raw(void *to, const void *from, size_t bytes)
- *       1: copied. The fault handler sends a fault between sim_copy_raw_begin and sim_copy_raw_end
- *       to sim_copy_raw_fault: 0.
+ *       1: copied. After a fault between sim_copy_raw_begin and sim_copy_raw_end, the fault handler
+ *       continues at sim_copy_raw_fault, which returns 0.
  */
     .text
     .globl sim_switch_stack

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is told of switches. */
+/* Calls of the handlers that follow switches. */
 #include "sim/switch.h"
 
 #include "sim/core.h"

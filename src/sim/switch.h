@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* For whoever must follow the current thread and processor of the machine with something real: x64
- * does with registers. */
+/* For rooms that must switch something of the real processor along with the machine's current
+ * thread and processor: x64 does so with registers. */
 #ifndef DXGK_SIM_SWITCH_H
 #define DXGK_SIM_SWITCH_H
 
-/* What sim_on_switch's handler is told. */
+/* What the handler of sim_on_switch is called for. */
 enum sim_switch {
     SIM_SWITCH_ENTER,   /* the host thread has entered the machine */
     SIM_SWITCH_CURRENT, /* another thread or processor is current from now on */
     SIM_SWITCH_LEAVE,   /* the host thread is about to leave the machine */
 };
 
-/* For what must follow the current thread and processor: registers of the real one. Called on any
- * stack, at any level; must not block or use floating point. NULL: nobody. */
+/* Sets a handler that is called when the current thread or processor changes. It runs on any stack,
+ * at any level; it must not block or use floating point. NULL: no handler. */
 void sim_on_switch(void (*handler)(enum sim_switch what));
-/* Something about the current thread has changed that the handlers may want to know. */
+/* Call the handlers because something about the current thread has changed. */
 void sim_notify_switch(void);
 
 #endif

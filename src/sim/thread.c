@@ -38,7 +38,7 @@ struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind
     }
     thread->kind = kind;
     thread->id = ++core->next_thread_id;
-    thread->references = 2; /* the creator's and its own while it lives */
+    thread->references = 2; /* one for the creator, one for the thread itself while it lives */
     thread->entry = entry;
     thread->arg = arg;
     thread->deadline = SIM_FOREVER;

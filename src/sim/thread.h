@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: fibers with a name, a kind and a life of their own. How they wait is in wait.h. */
+/* Threads: fibers with a name, a kind and a lifetime of their own. How they wait is in wait.h. */
 #ifndef DXGK_SIM_THREAD_H
 #define DXGK_SIM_THREAD_H
 
@@ -9,7 +9,7 @@
 struct sim_thread;
 
 enum sim_thread_kind {
-    SIM_THREAD_KERNEL, /* driver and host threads: end with the machine's life */
+    SIM_THREAD_KERNEL, /* driver and host threads: never run again after sim_stop */
     SIM_THREAD_CLIENT, /* client programs: survive sim_stop */
 };
 
@@ -18,7 +18,7 @@ typedef void (*sim_entry)(void *arg);
 /* A new thread, ready to run at PASSIVE. `name` is copied. NULL when out of memory. */
 struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry,
                                      void *arg);
-/* Ends the current thread; also happens when entry returns. Its sim_thread stays valid until the
+/* Ends the current thread, as does a return from its entry. Its sim_thread stays valid until the
  * last release. */
 _Noreturn void sim_thread_exit(void);
 void sim_thread_retain(struct sim_thread *thread);
@@ -32,10 +32,10 @@ enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread);
  * for. */
 void **sim_thread_local(struct sim_thread *thread);
 void **sim_thread_process(struct sim_thread *thread);
-/* In order of creation, from NULL to NULL. */
+/* Walk in order of creation: NULL gives the first thread, and the last one gives NULL. */
 struct sim_thread *sim_thread_after(const struct sim_thread *thread);
 bool sim_thread_blocked(const struct sim_thread *thread);
-/* Called on the ending thread's stack, last thing. */
+/* fn is called on the stack of the ending thread, as the last thing. */
 void sim_thread_on_exit(struct sim_thread *thread, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread as the scheduler keeps it; rooms above see thread.h. */
+/* The scheduler's record of a thread; upper rooms use thread.h. */
 #ifndef DXGK_SIM_THREAD_RECORD_H
 #define DXGK_SIM_THREAD_RECORD_H
 
@@ -22,7 +22,7 @@ struct sim_thread {
     struct list all;
     struct list wait; /* in a sim_waitq */
     enum thread_state state;
-    bool started; /* its entry was reached */
+    bool started; /* its entry was called */
     enum sim_thread_kind kind;
     uint32_t id;
     uint32_t references;
@@ -34,16 +34,16 @@ struct sim_thread {
     void *on_exit_arg;
     struct sim_event timeout;
     bool timed_out;
-    bool guarded; /* `timeout` stands for the limit of the call into a driver */
+    bool guarded; /* `timeout` is armed for the limit of the call into a driver */
     intptr_t result;
-    struct sim_mark *mark; /* innermost; they chain outwards */
-    uint8_t irql;          /* while not running: PASSIVE or APC */
-    uint16_t inside;       /* while not running */
+    struct sim_mark *mark; /* innermost mark; each links to the next outer one */
+    uint8_t irql;          /* saved while not running: PASSIVE or APC */
+    uint16_t inside;       /* saved while not running */
     uint64_t deadline;
     void *frame;
 };
 
-/* thread.c: free the stacks of threads that ended; not on such a stack. */
+/* thread.c: free the stacks of threads that have ended; must not be called on such a stack. */
 void sim_reap(struct sim_core *core);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from a stopped machine to a mark. */
+/* The jump from a stopped machine to a recovery mark. */
 #include "sim/throw.h"
 
 #include "sim/core.h"

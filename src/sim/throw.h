@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A client thread in a stopped machine does not go on where it was: it is thrown to its mark. */
+/* In a stopped machine a client thread does not continue where it was: it jumps to its recovery
+ * mark. */
 #ifndef DXGK_SIM_THROW_H
 #define DXGK_SIM_THROW_H
 
 struct sim_core;
 
-/* For a thread that may find itself in a stopped machine: a client goes to its outermost mark, and
- * does not return. */
+/* Called by a thread that may be in a stopped machine: a client jumps to its outermost mark, and
+ * this does not return. */
 void sim_check_stopped(struct sim_core *core);
 
 #endif

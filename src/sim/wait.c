@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocking with a limit of time, and queues of those who wait. */
+/* Blocking with a time-out, and queues of waiting threads. */
 #include "sim/wait.h"
 
 #include "sim/core.h"
@@ -17,10 +17,9 @@ static void fire_timeout(struct sim_event *event)
 
 #define WAIT_GRACE 120000000000u
 
-/* A call into a driver has a limit of virtual time. While the driver waits the limit is not looked
- * at, so that the wait ends some time after it; whoever waits for the call to end has had time to
- * say so. That this moment will come is nothing that could end a deadlock: such events are counted
- * apart. */
+/* A call into a driver has a limit of virtual time. While the driver waits, the limit is not
+ * checked until a grace period has passed, so that whoever waits for the call to end can report it
+ * first. Such an event cannot end a deadlock, so these events are counted apart. */
 static bool arm_guard(struct sim_core *core, struct sim_thread *self, uint64_t deadline)
 {
     const struct sim_machine *m = &core->public;
@@ -52,7 +51,7 @@ enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
         sim_event_arm(&self->timeout, deadline);
     sim_leave_thread(core, false);
     if (self->timed_out) {
-        if (deadline > sim_current->now) /* it was the guard */
+        if (deadline > sim_current->now) /* the guard event woke it */
             sim_raise_overdue(core);
         return SIM_TIMED_OUT;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting: a thread blocks until another makes it ready or its time is up; and queues of such
- * threads. */
+/* Waiting: a thread blocks until another one makes it ready or its time-out expires; and queues of
+ * such threads. */
 #ifndef DXGK_SIM_WAIT_H
 #define DXGK_SIM_WAIT_H
 
@@ -14,14 +14,14 @@ struct sim_thread;
 enum sim_wake { SIM_WOKEN, SIM_TIMED_OUT };
 
 /* Block the current thread until sim_unblock, or until virtual time `deadline` (absolute ns;
- * SIM_FOREVER: none). *result gets sim_unblock's value. Level must be below SIM_IRQL_DISPATCH and
- * there must be a thread. If the machine is stopped meanwhile, a client thread with a recovery mark
- * is thrown there and does not return here. */
+ * SIM_FOREVER: none). *result gets the value passed to sim_unblock. The level must be below
+ * SIM_IRQL_DISPATCH, and there must be a current thread. If the machine is stopped meanwhile, a
+ * client thread with a recovery mark jumps there instead of returning. */
 enum sim_wake sim_block(uint64_t deadline, intptr_t *result);
-/* Make a blocked thread ready; false if it was not blocked (already woken). Any level. */
+/* Make a blocked thread ready; false if it was not blocked (or already woken). Any level. */
 bool sim_unblock(struct sim_thread *thread, intptr_t result);
 
-/* First come, first served queue of blocked threads. */
+/* FIFO queue of blocked threads. */
 struct sim_waitq {
     struct list waiters;
 };

@@ -31,8 +31,8 @@ static const struct {
 
 enum { OWNERS = ARRAY_COUNT(owners) };
 
-/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have
- * none. */
+/* The cache attributes of pages in use, and their marks in the picture: lines inside a cell. Cached
+ * pages have no mark. */
 static const struct {
     const char *name, *mark;
 } caches[] = {
@@ -53,8 +53,8 @@ const char *report_cache_name(enum ram_cache cache)
     return caches[cache].name;
 }
 
-/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in
- * one step. */
+/* The longest run from `first` up to `top` with one owner and one cache attribute; a free run
+ * counts as one. */
 static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enum ram_owner *owner)
 {
     enum ram_cache cache = ram_page_cache(ram, (struct page_number){first});
@@ -89,7 +89,7 @@ static void add_to_zone(struct zone *zone, uint64_t first, uint64_t pages, bool 
     zone->free_pages += is_free ? here : 0;
 }
 
-/* The pages of an owner, and how many of them are not cached as usual. */
+/* The pages of an owner, and how many of them do not have the usual cache attribute. */
 static void write_owner(unsigned owner, const uint64_t pages[CACHES], FILE *out)
 {
     uint64_t all = 0;
@@ -153,7 +153,7 @@ static bool alike(const struct physical_holding *a, const struct physical_holdin
            (!a->has_cache || a->cache == b->cache);
 }
 
-/* By kind and way of caching, in the order of the first of each. */
+/* What the driver holds, by kind and cache attribute, in the order of the first of each. */
 static bool write_holdings(const struct report_memory *memory, const char *name,
                            const struct physical_adapter *adapter, FILE *out)
 {
@@ -207,8 +207,8 @@ bool report_memory_text(const struct report_memory *memory, FILE *out)
 struct picture {
     uint64_t cell_pages;
     uint64_t cells;
-    uint32_t (*frames)[OWNERS]; /* of each cell, by owner */
-    uint8_t *marks;             /* of each cell: a bit for each way of caching in it */
+    uint32_t (*frames)[OWNERS]; /* number of frames in each cell, by owner */
+    uint8_t *marks;             /* for each cell, a bit for each cache attribute in it */
 };
 
 static void count_frames(const struct ram *ram, struct picture *picture)
@@ -226,7 +226,7 @@ static void count_frames(const struct ram *ram, struct picture *picture)
     }
 }
 
-/* What is in use shows, however little it is. */
+/* A cell shows what is in use, however little it is. */
 static unsigned colour_of(const uint32_t frames[OWNERS])
 {
     unsigned best = RAM_FREE;
@@ -237,7 +237,7 @@ static unsigned colour_of(const uint32_t frames[OWNERS])
     return best;
 }
 
-/* Cells of one colour that follow each other in a row are one rectangle. */
+/* Neighboring cells of one color in a row become one rectangle. */
 static void write_cells(const struct picture *picture, FILE *out)
 {
     for (uint64_t first = 0, next; first < picture->cells; first = next) {
@@ -255,7 +255,7 @@ static void write_cells(const struct picture *picture, FILE *out)
     }
 }
 
-/* One path a way of caching, over all cells that have some of it. */
+/* One path for each cache attribute, over all cells that have some of it. */
 static void write_marks(const struct picture *picture, FILE *out)
 {
     for (unsigned i = 0; i < CACHES; i++) {

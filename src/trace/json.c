@@ -3,10 +3,10 @@
  * Writing: the Chrome trace event format, as ui.perfetto.dev and chrome://tracing read it.
  *
  *   process 1       "processors", a thread for each simulated processor that was used
- *   process 2       "machine", counters and what has no track
+ *   process 2       "machine", counters and records without a track
  *   process 3 ...   the groups of trace_track_create, a thread for each track
  *
- * Numbers are formatted here by integers alone: no locale and no rounding can make two equal runs
+ * Numbers are formatted with integers only: no locale and no rounding can make two equal runs
  * differ. Times are microseconds with three decimals, that is, exact nanoseconds. Integers that a
  * double cannot hold are written as hexadecimal strings.
  */
@@ -43,7 +43,7 @@ static void put_bytes(struct writer *w, const char *bytes, size_t count)
     w->used += count;
 }
 
-/* `text` is shorter than the buffer: a literal of this file. */
+/* `text` must be shorter than the buffer: it is a literal of this file. */
 static void put(struct writer *w, const char *text)
 {
     put_bytes(w, text, strlen(text));
@@ -61,7 +61,7 @@ static void put_decimal(struct writer *w, uint64_t value)
     put_bytes(w, digits + at, sizeof(digits) - at);
 }
 
-/* As a string, "0x1f". */
+/* Writes a string: "0x1f". */
 static void put_hex(struct writer *w, uint64_t value)
 {
     char digits[16];
@@ -197,7 +197,7 @@ static void put_event(struct writer *w, const struct trace_sink *sink,
         put(w, ",\"cat\":\"flow\",\"id\":");
         put_hex(w, event->id);
         if (event->phase == 'f')
-            put(w, ",\"bp\":\"e\""); /* end at the span that is open, not at the next one */
+            put(w, ",\"bp\":\"e\""); /* ends at the enclosing span, not at the next one */
     }
     put_arguments(w, event);
     put(w, "}");

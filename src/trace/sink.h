@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sink holds: shared by the recording half (trace.c) and the writing half (json.c), private
- * to this room. */
+/* The content of a sink, for recording (trace.c) and writing (json.c); private to this room. */
 #ifndef DXGK_TRACE_SINK_H
 #define DXGK_TRACE_SINK_H
 
@@ -10,12 +9,12 @@
 #include "trace/trace.h"
 
 #define TRACE_PROCESSORS 64u
-#define TRACE_FIRST_TRACK \
-    (TRACE_PROCESSORS + 2u) /* of trace_track_create; the one before is for what has no track */
+/* first track of trace_track_create; the row before it is for records without a track */
+#define TRACE_FIRST_TRACK (TRACE_PROCESSORS + 2u)
 
 struct trace_chunk {
     struct trace_chunk *next;
-    size_t used; /* valid for all but the last chunk, whose fill is sink->next */
+    size_t used; /* bytes, for all chunks but the last, which is filled up to sink->next */
     size_t capacity;
     unsigned char byte[];
 };
@@ -44,9 +43,9 @@ struct trace_sink {
     struct trace_chunk *first;
     struct trace_chunk *last;
     uint64_t limit;
-    uint64_t bytes; /* taken from the host and not given back */
+    uint64_t bytes; /* bytes taken from the host and not freed yet */
 
-    const char **text; /* of each name */
+    const char **text; /* text of each name */
     uint32_t texts;
     uint32_t text_capacity;
 
@@ -73,7 +72,7 @@ struct trace_event {
     char phase;
 };
 
-/* Walk of all records in order: zero-initialise, set the sink. */
+/* Walk of all records in order: zero-initialize, then set the sink. */
 struct trace_cursor {
     const struct trace_sink *sink;
     const struct trace_chunk *chunk;

@@ -2,20 +2,19 @@
 /*
  * Recording: a sink is a list of chunks filled with packed records.
  *
- * A record is one byte of phase and flags, then numbers of seven bits a byte (LEB128): the time
- * since the record before, the track, the name, and as far as present the id and the two arguments.
- * Names are numbered when first seen, so that the usual record is five to twelve bytes long, not
- * the eight words it would take flat: what costs when a trace is left on is touching fresh memory,
- * far more than packing.
+ * A record is one byte of phase and flags, then LEB128 numbers: the time since the previous record,
+ * the track, the name, and if present the id and the two arguments. Names are numbered when first
+ * seen, so a typical record takes five to twelve bytes, not the eight words of a plain struct: when
+ * tracing is left on, touching fresh memory costs far more than packing.
  *
  *     first                                   last
  *     [ record record ... ] -> [ ... ] -> [ record | free    ]
  *                                                  next      end
  *
- * Chunks are never moved; they double up to 1 MiB. Memory comes straight from malloc, not from
- * util_alloc: a machine whose heap is made to fail must leave the same trace up to the failure, and
- * the sink outlives the machine. When memory is short, the record is dropped and counted; nothing
- * that records can fail.
+ * Chunks are never moved; they double up to 1 MiB. Memory comes from malloc, not from util_alloc:
+ * injected failures of the machine's heap must not change the trace, and the sink outlives the
+ * machine. When memory is short, the record is dropped and counted; recording never fails for its
+ * caller.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 #define CHUNK_BYTES_MIN 16384u
 #define CHUNK_BYTES_MAX 1048576u
 #define RECORD_BYTES_MAX \
-    61u /* flags 1, time 10, track 5, name 5, id 10, twice key 5 and value 10 */
+    61u /* flags 1, time 10, track 5, name 5, id 10, and two times key 5 and value 10 */
 
 enum {
     FLAG_NAME = 0x08, /* low three bits: index in phases */
@@ -110,7 +109,8 @@ static void *sink_alloc(struct trace_sink *sink, size_t bytes)
     return block;
 }
 
-/* The array with room for one more element, moved if it must grow; NULL leaves it as it was. */
+/* Ensure that the array has room for one more element; returns where it is now. NULL: out of
+ * memory, and the array is unchanged. */
 static void *with_room(struct trace_sink *sink, void *array, uint32_t count, uint32_t *capacity,
                        size_t element)
 {
@@ -232,8 +232,8 @@ static bool grow_names(struct trace_sink *sink)
     return true;
 }
 
-/* Number a name seen for the first time. Its text is copied: the image it lies in may be unloaded
- * before the writing. */
+/* Number a name that is seen for the first time. Its text is copied, since the image that contains
+ * it may be unloaded before the trace is written. */
 static bool name_add(struct trace_sink *sink, const char *pointer, uint32_t *index)
 {
     const char *copy = intern(sink, pointer);
@@ -318,8 +318,8 @@ static inline uint64_t get_number(const unsigned char **at)
     }
 }
 
-/* The clock of one machine only goes forward, but a sink may be given another clock: small steps
- * back stay small. */
+/* The clock of one machine only goes forward, but a sink may be given another clock; small steps
+ * back get a short encoding, too. */
 static inline uint64_t zigzag(uint64_t step)
 {
     return step << 1 ^ (0 - (step >> 63));
@@ -330,7 +330,8 @@ static inline uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
-/* Names are found before anything is written, so that a record is whole or not there. */
+/* Names are looked up before anything is written, so that a record is written completely or not at
+ * all. */
 void trace_record(char phase, trace_track track, const char *name, uint64_t id, const char *key0,
                   uint64_t value0, const char *key1, uint64_t value1)
 {
@@ -406,7 +407,8 @@ bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event)
 
 /* ---- tracks ---- */
 
-/* Index of the group, made if it is new; groups are a handful. False: out of memory. */
+/* Index of the group, which is created if it is new; there are only a few groups. False: out of
+ * memory. */
 static bool find_group(struct trace_sink *sink, const char *name, uint32_t *index)
 {
     const char *copy = intern(sink, name);

@@ -2,9 +2,9 @@
 /*
  * The event stream of a machine: packed records in one growing buffer, written as Chrome/Perfetto
  * JSON at the end. Recording costs 10 to 20 ns and about ten bytes; with no sink installed, one
- * load and a branch. Names are string literals or strings that live as long as the sink
- * (trace_intern). Values must not depend on host addresses. The narrow header that every room may
- * include.
+ * load and a branch. Names are string literals, or strings that live as long as the sink
+ * (trace_intern). Values must not depend on host addresses. This header includes little, since
+ * every room may include it.
  */
 #ifndef DXGK_TRACE_H
 #define DXGK_TRACE_H
@@ -15,7 +15,7 @@
 
 struct trace_sink;
 
-/* A row of the picture. Processors are tracks 1..64; others are made by trace_track. */
+/* A row of the trace. Processors are tracks 1..64; trace_track_create makes others. */
 typedef uint32_t trace_track;
 #define TRACE_PROCESSOR(index) ((trace_track)((index) + 1u))
 
@@ -24,9 +24,9 @@ extern _Thread_local struct trace_sink *trace_current;
 struct trace_sink *trace_sink_create(void); /* NULL: out of memory */
 /* Frees the records and the interned strings; if the sink is installed, none is afterwards. */
 void trace_sink_destroy(struct trace_sink *sink);
-/* `clock` is read for every record (virtual ns). sink NULL: none from now on. */
+/* `clock` is read for every record (virtual ns). A NULL sink stops recording. */
 void trace_sink_install(struct trace_sink *sink, const uint64_t *clock);
-/* At most this many bytes of host memory (default: no limit). What does not fit is dropped and
+/* Limits the host memory of the sink (default: no limit). Records beyond it are dropped and
  * counted. */
 void trace_sink_limit(struct trace_sink *sink, uint64_t bytes);
 /* The same records give the same bytes. False: the file could not be written. */
@@ -39,7 +39,7 @@ uint64_t trace_dropped(const struct trace_sink *sink);
  * without a sink, "?" when out of memory. */
 const char *trace_intern(const char *text);
 /* A new track in a group ("nodes", "contexts", "paging queues", ...); both names are copied. 0
- * without a sink, or when out of memory. Records of track 0 are kept, on a row of their own. */
+ * without a sink, or when out of memory. Records of track 0 are kept, on their own row. */
 trace_track trace_track_create(const char *group, const char *name);
 
 void trace_record(char phase, trace_track track, const char *name, uint64_t id, const char *key0,

@@ -9,12 +9,12 @@
  *
  * Rules are numbered by their index in the generated table (binary search by id); per rule there is
  * a count, a configured severity and a chain of its records, so that a report costs the search and
- * a walk over the places that broke this rule. The last slot stands for all ids that are in no
- * table, a mistake of the host that must not hide the driver's.
+ * a walk over the places that broke this rule. The last slot is for all ids that are not in the
+ * table: a mistake of the host, which must not hide the driver's.
  *
- * Memory is malloc's, not util_alloc's: a fault injected into the machine's heap must not change
- * what is reported, and the log is read after the machine is gone. A report that finds no memory is
- * counted, acts, and leaves no record.
+ * Memory comes from malloc, not from util_alloc: a failure injected into the machine's heap must
+ * not change what is reported, and the log is read after the machine is destroyed. When memory is
+ * short, a report is counted and takes effect, but leaves no record.
  */
 #include "verify/verify.h"
 #include "util/assert.h"
@@ -44,7 +44,7 @@ struct rule_state {
 };
 
 struct verify_log {
-    struct rule_state *rule; /* verify_rules_count + 1 of them */
+    struct rule_state *rule; /* verify_rules_count + 1 elements */
     struct entry **entry;    /* in order of creation */
     size_t entries;
     size_t capacity;
@@ -158,7 +158,7 @@ static bool grow(struct verify_log *log)
     return true;
 }
 
-/* NULL: none, or no memory for it. */
+/* NULL: no stack, or out of memory. */
 static char *take_stack(const struct verify_log *log, const struct verify_record *record)
 {
     char text[STACK_BYTES];
@@ -169,7 +169,7 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
     return strdup(text);
 }
 
-/* Merge with an equal record or keep a copy. False: no memory. */
+/* Merge with an equal record, or keep a copy. False: out of memory. */
 static bool keep(struct verify_log *log, struct rule_state *rule, const struct verify_record *record)
 {
     struct entry *entry;
@@ -216,7 +216,7 @@ static enum verify_severity effective(const struct verify_log *log, const struct
     return log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
 }
 
-/* The caller has filled in severity, code and parameters. */
+/* The caller has set severity, code and parameters. */
 static void report(struct verify_log *log, const char *id, struct verify_record *record,
                    const char *format, va_list arguments)
 {

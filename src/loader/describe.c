@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An image file told in lines, without running it: what it consists of, what it imports, and
- * whether that is there. */
+/* Describes an image file in lines of text, without running it: its parts, its imports, and which
+ * imports are available. */
 #include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void say_sections(const struct listener *to, const struct pe_file *file)
     }
 }
 
-/* Imports of a module are neighbours. */
+/* The imports of a module are consecutive. */
 static uint32_t say_module(const struct listener *to, const struct pe_image *image, uint32_t first)
 {
     const char *name = image->import_names + image->import[first].module;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading an ELF shared object, without trusting it: every offset is checked against the file
- * before it is used, and structures are copied out, since nothing says that they are aligned.
+ * Reading an untrusted ELF shared object: every offset is checked against the file before it is
+ * used, and structures are copied out, since they may not be aligned.
  *
- * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if
- * it was not stripped, the full symbol table for reports. The number of dynamic symbols is written
- * nowhere; it follows from the hash table.
+ * It yields the segments, the dynamic symbols (imports, DriverEntry), and, if the file was not
+ * stripped, the full symbol table for reports. The number of dynamic symbols is not stored in the
+ * file; it is derived from the hash table.
  */
 #include "loader/elf_file.h"
 
@@ -26,8 +26,8 @@ static bool get(const struct elf_file *file, uint64_t offset, void *to, size_t b
     return true;
 }
 
-/* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes
- * follow in the segment. */
+/* The file offset of a virtual address, if the file has that byte; *rest gets how many bytes of the
+ * segment follow. */
 static bool offset_of(const struct elf_file *file, uint64_t address, uint64_t *offset,
                       uint64_t *rest)
 {
@@ -74,7 +74,7 @@ void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, u
 
 /* ---- headers ---- */
 
-/* NULL: in order; else what is wrong. */
+/* NULL: valid; else what is wrong. */
 static const char *check_header(const struct elf_file *file, Elf64_Ehdr *header)
 {
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
@@ -145,7 +145,8 @@ static const char *read_segments(struct elf_file *file, const Elf64_Ehdr *header
 /* Number of symbols from a DT_GNU_HASH table: one past the end of the chain that begins last. */
 static bool count_gnu(const struct elf_file *file, uint64_t address, uint32_t *count)
 {
-    uint32_t head[4], last = 0, value; /* buckets, first symbol hashed, bloom words, shift */
+    /* header: buckets, first symbol hashed, bloom words, shift */
+    uint32_t head[4], last = 0, value;
     uint64_t offset, rest, buckets, chains;
 
     if (!offset_of(file, address, &offset, &rest) || !get(file, offset, head, sizeof(head)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF images in the process: mapping by the dynamic linker, private copies. */
+/* ELF images in the process: mapped by the dynamic linker, from a private copy if necessary. */
 #include "loader/elf_image.h"
 
 #include <dlfcn.h>
@@ -18,8 +18,8 @@
 #include "loader/symbols.h"
 #include "util/explain.h"
 
-/* Is a file loaded already? The answer must hold until the dlopen after it, also when other
- * machines load. */
+/* Protects the test whether a file is already loaded, together with the dlopen that follows it,
+ * against other machines that load. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void loader_make_host_global(void)

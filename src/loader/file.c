@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An image file, read whole, and the one line that says why it is none. */
+/* Reading an image file, and the one-line error text if that fails. */
 #include "loader/file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An image file, read whole: what the readers of both formats start from. */
+/* An image file in memory: the input of the readers of both formats. */
 #ifndef DXGK_LOADER_FILE_H
 #define DXGK_LOADER_FILE_H
 
@@ -8,19 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An image file, read whole. */
+/* An image file, read completely. */
 struct loader_file {
     uint8_t *bytes;
     size_t size;
-    const char *name; /* for error lines */
-    char *folder;     /* that it is in, by its real path; NULL: not known */
+    const char *name; /* shown in error lines */
+    char *folder;     /* real path of its folder; NULL: unknown */
 };
 
-/* On failure nothing is held. */
+/* On failure nothing needs to be freed. */
 NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char *name, char *error,
                           size_t error_bytes);
 void loader_file_free(struct loader_file *file);
-/* Does it claim to be a Windows image? */
+/* Whether it has the signature of a Windows image. */
 bool loader_file_is_pe(const struct loader_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of a machine: their lives, whichever format they have, and the naming of addresses. */
+/* Images of a machine in either format: loading, unloading, and the naming of addresses. */
 #include "loader/image.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The record of an image of either format, and the list of all those of a machine. */
+/* The record of an image of either format, and the list of all images of a machine. */
 #ifndef DXGK_LOADER_IMAGE_H
 #define DXGK_LOADER_IMAGE_H
 
@@ -9,13 +9,13 @@
 #include "loader/symbols.h"
 #include "util/list.h"
 
-/* Images of one machine. */
+/* The images of one machine. */
 struct loader {
     struct list images;
-    unsigned depth; /* of modules that are loaded because another one is */
+    unsigned depth; /* nesting of modules that are loaded because another one imports from them */
 };
 
-/* Of the machine that is entered; NULL: no image was ever loaded. */
+/* Of the current machine; NULL: it never loaded an image. */
 struct loader *loader_current(void);
 
 struct loader_image {
@@ -30,16 +30,17 @@ struct loader_image {
     char *import_names;
     struct symbol_table symbols;
 
-    /* of an ELF image */
-    void *handle; /* of the dynamic linker */
-    /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the
-     * dynamic linker knows the copy by the descriptor's name. */
+    /* ELF images only */
+    void *handle; /* handle of the dynamic linker */
+    /* Descriptor of the memory file with the copy that was loaded; -1: the file itself was loaded.
+     * Stays open as long as the image, since the dynamic linker knows the copy by the descriptor's
+     * name. */
     int copy;
 
-    struct pe_image *pe;          /* of a PE image */
-    struct loader_image **module; /* modules that were loaded for it, each once */
+    struct pe_image *pe;          /* PE images only */
+    struct loader_image **module; /* modules that were loaded for this image, each once */
     uint32_t modules;
-    uint32_t importers; /* of a module: images that use it; 0: it is a driver */
+    uint32_t importers; /* if it is a module: number of images that use it; 0: it is a driver */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an image imports, and whether somebody offers it (LIFE-005). Looked up before the dynamic
- * linker sees the image, so that all missing names can be said at once: it would stop at the first.
+ * The imports of an image, and whether they are available (LIFE-005). They are looked up before the
+ * dynamic linker sees the image, so that all missing names are reported at once: the dynamic linker
+ * would stop at the first.
  */
 #include "loader/imports.h"
 
@@ -54,8 +55,8 @@ static NTSTATUS collect(struct loader_image *image, const struct elf_file *file)
     return STATUS_SUCCESS;
 }
 
-/* A library that the image names as needed may be loaded for it only; then its symbols are not in
- * the global scope. */
+/* A library that the image needs may be loaded only for that image; its symbols are then not in the
+ * global scope. */
 static bool offered_by_library(const struct elf_file *file, const char *name)
 {
     for (uint32_t i = 0; i < file->needed_count; i++) {
@@ -71,7 +72,7 @@ static bool offered_by_library(const struct elf_file *file, const char *name)
     return false;
 }
 
-/* A variable may stand at address 0 in theory; dlerror is the dynamic linker's word. */
+/* A variable may be at address 0 in theory, so dlerror decides, not the address. */
 bool loader_offered(const struct elf_file *file, const char *name)
 {
     dlerror();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver imports, and what nobody offers. */
+/* The imports of a driver, and those that are missing. */
 #ifndef DXGK_LOADER_IMPORTS_H
 #define DXGK_LOADER_IMPORTS_H
 
@@ -10,14 +10,14 @@
 #include "loader/elf_file.h"
 #include "loader/image.h"
 
-/* The image's undefined names, sorted, into image->import; and STATUS_DRIVER_ENTRYPOINT_NOT_FOUND
- * if some are offered by nobody. */
+/* Puts the image's undefined names, sorted, into image->import. STATUS_DRIVER_ENTRYPOINT_NOT_FOUND:
+ * some are missing. */
 NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
                         size_t error_bytes);
-/* Does the process, or a library that the file needs, have the name? */
+/* Whether the process, or a library that the file needs, defines the name. */
 bool loader_offered(const struct elf_file *file, const char *name);
-/* LIFE-005: report the sorted names of what is missing, all at once. Returns the status to fail
- * with, or success (or out of memory) if stand-ins were made. */
+/* LIFE-005: report all missing names (sorted) at once. Returns the status to fail with, or, if
+ * stubs stand in for them, success (or out of memory). */
 NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, bool stubs,
                                char *error, size_t error_bytes);
 void loader_sort_names(char **name, uint32_t count);

@@ -4,9 +4,9 @@
 /*
  * What the compiler calls at the entry and exit of each function of a driver built with
  * -finstrument-functions: points at which a machine under stress may preempt (THREAD-074). In other
- * machines they are nothing.
+ * machines they do nothing.
  *
- * The C library has empty ones; a driver binds to these, since the host's symbols come first.
+ * The C library has empty versions; a driver binds to these, since the host's symbols come first.
  */
 
 #define HOOK __attribute__((visibility("default"), no_instrument_function))

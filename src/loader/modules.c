@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modules of the system that PE images import from, as far as the host stands for them. Which
- * of the kernel's modules holds a routine has changed over the years (ntoskrnl.exe, hal.dll, the
- * names of API sets), so each offers all of them. Any other module is an image that lies beside the
+ * The modules that PE images import from. The host stands in for the kernel's modules; which of
+ * them contains a routine has changed over the years (ntoskrnl.exe, hal.dll, the names of API
+ * sets), so each offers all routines. Any other module is an image file in the folder of the
  * importer: an export driver, a kernel-mode DLL (LIFE-188).
  */
 #include <dirent.h>
@@ -68,7 +68,7 @@ static struct loader_image *find_loaded(const struct loader *loader, const char 
     return NULL;
 }
 
-/* File names have no case where the image comes from. False: there is no such file. */
+/* File names are case-insensitive on Windows. False: there is no such file. */
 static bool find_file(const char *folder, const char *name, char *path, size_t bytes)
 {
     DIR *directory = strchr(name, '/') ? NULL : opendir(folder);

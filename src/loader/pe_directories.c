@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PE image says of itself in its smaller directories: thread-local storage, the stack
- * cookie, the exception table. */
+/* The smaller directories of a PE image: thread-local storage, the security cookie, the exception
+ * table. */
 #include <string.h>
 
 #include "loader/pe.h"
@@ -9,7 +9,7 @@
 
 /* ---- thread-local storage ---- */
 
-/* LIFE-186: kernel threads have none. A linker may leave an empty directory. */
+/* LIFE-186: kernel code has no thread-local storage. A linker may leave an empty directory. */
 NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
 {
     const struct pe_directory *directory = &file->directory[PE_TLS];
@@ -27,8 +27,8 @@ NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
 
 /* ---- stack cookie (LIFE-189) ---- */
 
-/* Not a secret here: it has to differ from what the image was linked with, for that is what the
- * image's own start code checks, and be the same in every run. */
+/* No secret: the cookie must differ from the linked value, since the image's own start code checks
+ * that, and must be the same in every run. */
 static uint64_t cookie_of(const struct pe_file *file)
 {
     struct rng rng = {.state = ((uint64_t)file->header.time << 32) ^ file->optional.checksum ^
@@ -50,8 +50,8 @@ NTSTATUS pe_set_cookie(const struct pe_image *image, const struct pe_file *file)
 
     if (!directory->address)
         return STATUS_SUCCESS;
-    if (directory->bytes >=
-        sizeof(bytes)) /* old linkers wrote a constant there; the structure has its own size */
+    /* Old linkers write a constant as directory size; the structure contains its real size. */
+    if (directory->bytes >= sizeof(bytes))
         memcpy(&bytes, image->base + directory->address, sizeof(bytes));
     if (bytes < PE_CONFIG_COOKIE + sizeof(where))
         return STATUS_SUCCESS;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PE image offers to others: by name or by ordinal, from its export directory. Forwarders to
- * further modules are none. */
+/* The exports of a PE image: by name or by ordinal, from its export directory. Forwarders to other
+ * modules are not supported. */
 #include <string.h>
 
 #include "loader/pe.h"
 
-/* NULL: no such entry, or it is a forwarder: an address inside the directory itself, where the
- * other's name stands. */
+/* NULL: no such entry, or a forwarder, which is an address inside the directory itself, of the name
+ * in the other module. */
 static void *function_at(const struct pe_image *image, const struct pe_export_directory *e,
                          uint32_t index)
 {
@@ -23,7 +23,7 @@ static void *function_at(const struct pe_image *image, const struct pe_export_di
     return pe_at(image, address, 1);
 }
 
-/* The names are sorted, if the linker did it right; a linear search does not depend on that. */
+/* The names should be sorted; a linear search does not depend on it. */
 static void *by_name(const struct pe_image *image, const struct pe_export_directory *e,
                      const char *wanted)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the headers of a PE image, each field of which may lie. What is let through: an
- * executable for x64, of the native subsystem, whose sections lie one after the other, each in
- * pages of its own, inside the file and inside the image (LIFE-183).
+ * Reading the headers of a PE image, none of which is trusted. Accepted is an executable for x64,
+ * of the native subsystem, whose sections follow one another, each in its own pages, inside the
+ * file and inside the image (LIFE-183).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static NTSTATUS read_directories(struct pe_file *file, uint64_t offset)
 
         if (directory->address == 0 || directory->bytes == 0)
             *directory = (struct pe_directory){0, 0};
-        else if (i != PE_SECURITY && /* an offset in the file, of what no loader maps */
+        else if (i != PE_SECURITY && /* a file offset, of data that no loader maps */
                  !range_inside(directory->address, directory->bytes, file->optional.image_bytes))
             return pe_refuse(file, "damaged: directory %u (0x%x bytes at 0x%x) lies outside it", i,
                              directory->bytes, directory->address);
@@ -101,7 +101,7 @@ static NTSTATUS check_optional(const struct pe_file *file)
     return STATUS_SUCCESS;
 }
 
-/* *sections gets the offset of the section headers. */
+/* *sections gets the file offset of the section headers. */
 static NTSTATUS read_headers(struct pe_file *file, uint64_t *sections)
 {
     uint32_t signature, offset;
@@ -166,7 +166,7 @@ static NTSTATUS add_section(struct pe_file *file, const struct pe_section_header
                          "damaged: section %u (%s), 0x%x bytes at 0x%x, lies outside the image",
                          file->sections, s->name, s->memory_bytes, s->address);
     if (s->file_bytes > s->memory_bytes)
-        s->file_bytes = s->memory_bytes; /* the rest is padding of the file */
+        s->file_bytes = s->memory_bytes; /* the rest is file padding */
     if (!range_inside(s->offset, s->file_bytes, file->size))
         return pe_refuse(file, "truncated: section %u (%s) is not complete", file->sections,
                          s->name);

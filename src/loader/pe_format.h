@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The PE/COFF file format, as far as x64 images of drivers use it; names of members are ours,
- * layouts are the format's. All multi-byte values are little-endian. "Address" is an offset from
- * the base of the mapped image (an RVA), "offset" one in the file; "virtual" is an absolute address
- * under the preferred base. */
+/* The PE/COFF file format, as far as x64 driver images use it; the names of members are ours, the
+ * layouts are the format's. All multi-byte values are little-endian. An "address" is an offset from
+ * the base of the mapped image (an RVA), an "offset" one in the file; "virtual" is an absolute
+ * address at the preferred base. */
 #ifndef DXGK_LOADER_PE_FORMAT_H
 #define DXGK_LOADER_PE_FORMAT_H
 
@@ -10,7 +10,7 @@
 
 #define PE_DOS_MAGIC        0x5A4Du /* "MZ" */
 #define PE_DOS_HEADER_BYTES 64u
-#define PE_DOS_NEW_HEADER   60u     /* where the offset of the signature stands */
+#define PE_DOS_NEW_HEADER   60u     /* where the offset of the signature is */
 #define PE_SIGNATURE        0x4550u /* "PE", 0, 0 */
 #define PE_MACHINE_X64      0x8664u
 #define PE_MACHINE_X86      0x014Cu
@@ -56,7 +56,7 @@ struct pe_directory {
     uint32_t address, bytes;
 };
 
-/* Up to the directories, which follow. */
+/* Up to the directories, which follow it. */
 struct pe_optional_header {
     uint16_t magic;
     uint8_t linker_major, linker_minor;
@@ -112,7 +112,7 @@ struct pe_tls_directory {
 };
 
 #define PE_CONFIG_COOKIE \
-    0x58u /* in the load configuration: where the virtual address of the cookie stands */
+    0x58u /* in the load configuration: where the virtual address of the cookie is */
 #define PE_DEFAULT_COOKIE 0x00002B992DDFA232u
 
 /* COFF symbols, 18 bytes each, not aligned. */

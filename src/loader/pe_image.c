@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a PE image: the steps of loading in their order, and the way back. */
+/* Loading a PE image step by step, and unloading it. */
 #include <string.h>
 
 #include "loader/imports.h"
 #include "loader/pe.h"
 #include "util/alloc.h"
 
-/* The names that loader_image_imports looks in; they stay where pe_collect_imports put them. */
+/* The names that loader_image_imports searches; they stay where pe_collect_imports put them. */
 static NTSTATUS list_imports(struct loader_image *image)
 {
     const struct pe_image *pe = image->pe;

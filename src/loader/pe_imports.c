@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a PE image imports: collected in full before anything is written, since in a hostile image
- * the slots may lie on top of the tables; then looked up, then bound. Delay-loaded imports are
- * bound at once, too: there is no later.
+ * The imports of a PE image: all are collected before anything is written, since in a hostile image
+ * the slots may overlap the tables; then they are looked up, then bound. Delay-loaded imports are
+ * bound at once, too, since nothing would bind them later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct import_walk {
     struct pe_import *import; /* NULL: only count */
     char *names;
     uint32_t imports, name_bytes, modules;
-    uint32_t module; /* name of the current one */
+    uint32_t module; /* name of the current module */
     bool delayed;
 };
 
@@ -102,7 +102,8 @@ static NTSTATUS walk_imports(struct import_walk *walk)
     walk->delayed = false;
     if (!at)
         return STATUS_SUCCESS;
-    /* It ends with an empty one: its size may be that of the whole section, or too small. */
+    /* Ends with an empty descriptor; the directory's size may be that of the whole section, or too
+     * small. */
     for (;; at += sizeof(d)) {
         NTSTATUS status;
 
@@ -149,7 +150,8 @@ static NTSTATUS walk_all(struct import_walk *walk)
     return NT_SUCCESS(status) ? walk_delayed(walk) : status;
 }
 
-/* All imports of a module, which are neighbours, from `first` on; *end gets the one behind them. */
+/* The imports of a module are consecutive; handles those from `first` on, and *end gets the first
+ * one after them. */
 static NTSTATUS find_module(struct loader_image *image, const struct pe_file *file, uint32_t first,
                             uint32_t *end)
 {
@@ -199,8 +201,7 @@ static bool is_missing(const struct pe_import *import)
     return !import->target || (import->stub && !import->delayed);
 }
 
-/* The kernel does not promise what its ordinals stand for, so that one of them can never be
- * found. */
+/* The kernel does not document its ordinals, so none of them can be found. */
 static const char *remark(const struct pe_image *image, const struct pe_import *import)
 {
     return import->by_ordinal && loader_module_is_host(image->import_names + import->module)
@@ -208,7 +209,7 @@ static const char *remark(const struct pe_image *image, const struct pe_import *
                : "";
 }
 
-/* "module!routine" of each one that is missing, sorted, in one block. NULL: out of memory. */
+/* "module!routine" of each missing import, sorted, in one block. NULL: out of memory. */
 static char **list_missing(const struct pe_image *image, uint32_t missing)
 {
     uint64_t bytes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An image in memory: sections at their addresses from a base that the system chooses, relocations
- * applied, pages protected. Only an image that cannot be relocated is put where it was linked for.
+ * applied, pages protected. Only an image without relocations is put at its preferred base.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -9,9 +9,9 @@
 #include "loader/pe.h"
 #include "util/alloc.h"
 
-/* Behind the image, for code made up for it; costs only addresses. */
+/* Space after the image for generated code; costs only addresses. */
 #define SPARE_BYTES ((size_t)1 << 20)
-/* A base that is asked for must be a multiple of this, and an address that user space can have. */
+/* A requested base must be a multiple of this, and a user-space address. */
 #define BASE_ALIGNMENT 0x10000u
 #define BASE_LIMIT     ((uint64_t)1 << 47)
 
@@ -40,7 +40,7 @@ static NTSTATUS reserve(struct pe_image *image, const struct pe_file *file)
     if (base == MAP_FAILED)
         return STATUS_NO_MEMORY;
     image->base = base;
-    if (fixed && (uintptr_t)base != wanted) /* an old kernel takes it as a hint */
+    if (fixed && (uintptr_t)base != wanted) /* an old kernel treats it as a hint */
         return pe_refuse(file, "it has no relocations, and its base 0x%llx is in use",
                          (unsigned long long)wanted);
     return mprotect(base, image->bytes, PROT_READ | PROT_WRITE) == 0 ? STATUS_SUCCESS
@@ -105,8 +105,7 @@ static NTSTATUS relocate_one(const struct pe_image *image, const struct pe_file 
     return STATUS_SUCCESS;
 }
 
-/* The table may be among what it relocates, if the image is hostile: each entry is read once, where
- * it is. */
+/* In a hostile image the table may relocate itself: each entry is read once, in place. */
 NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file)
 {
     const struct pe_directory *table = &file->directory[PE_RELOCATIONS];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of an image that would cost too much, or tell the time of the real world, are
- * changed (x64/rewrite/rewrite.h). */
+/* Rewrites instructions of an image that would be slow here, or read the real clock
+ * (x64/rewrite/rewrite.h). */
 #include "loader/pe.h"
 #include "x64/rewrite/rewrite.h"
 #include "x64/x64.h"
 
-/* Code that the image itself may write to is left as it is: it may look at its own bytes. */
+/* Code that the image itself may write to is not rewritten: it may read its own bytes. */
 static bool can_rewrite(const struct pe_section *section)
 {
     return section->flags & PE_SECTION_EXECUTE && !(section->flags & PE_SECTION_WRITE) &&
@@ -16,7 +16,7 @@ NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file)
 {
     struct x64_rewriting counts = {0};
 
-    if (!x64_is_created()) /* nobody keeps the level where it would be read */
+    if (!x64_is_created()) /* without x64, the rewritten code would find no level to read */
         return STATUS_SUCCESS;
     for (uint32_t i = 0; i < file->sections; i++) {
         const struct pe_section *s = &file->section[i];

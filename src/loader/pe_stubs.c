@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stand-ins for routines that the host does not have: for delay-loaded imports, which matter only
- * when they are called, and for all others where the user asked to start a driver nevertheless. The
- * first call of each is reported; each call returns STATUS_NOT_IMPLEMENTED, which a caller that
- * expects a pointer finds out about by its own fault (LIFE-187).
+ * Stubs for routines that the host does not have: for delay-loaded imports, which matter only when
+ * they are called, and for all others if the user asked to start the driver anyway. The first call
+ * of each is reported; each call returns STATUS_NOT_IMPLEMENTED, so a caller that expects a pointer
+ * will fault (LIFE-187).
  *
- * A stand-in is a few bytes of code that say which one it is, before a common tail that calls the
+ * A stub is a few bytes of code that load its index and jump to a common tail, which calls the
  * host:
  *
  *     mov r10d, INDEX              sub rsp, 40             room for the four arguments in

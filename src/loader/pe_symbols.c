@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for addresses of a PE image: the COFF symbol table, which gcc and clang can leave in an
- * image, with its static functions; else the exports. Neither has sizes: those come from the
- * exception table, where a function is in it.
+ * Names for addresses of a PE image: from the COFF symbol table, which gcc and clang can leave in
+ * an image, including static functions; else from the exports. Neither has sizes; those come from
+ * the exception table, if it has the function.
  */
 #include <string.h>
 
@@ -17,13 +17,13 @@ struct found {
     uint32_t address;
 };
 
-/* What a source does with each of its functions. */
+/* Called for each function that a source has. */
 typedef void take_symbol(void *context, const struct found *found);
 
 struct coff {
     const uint8_t *symbols;
     uint32_t count;
-    const char *strings; /* whole, its size in the first four bytes */
+    const char *strings; /* the string table; its first four bytes are its size */
     uint64_t string_bytes;
 };
 
@@ -119,7 +119,7 @@ static void each_export(const struct pe_image *image, const struct pe_file *file
         memcpy(&found.address, function, sizeof(found.address));
         found.length = strlen(found.name);
         section = pe_section_at(file, found.address);
-        if (section && (section->flags & PE_SECTION_EXECUTE)) /* no variables, no forwarders */
+        if (section && (section->flags & PE_SECTION_EXECUTE)) /* skips variables and forwarders */
             take(context, &found);
     }
 }
@@ -143,12 +143,12 @@ static void add_one(void *context, const struct found *found)
     symbol_table_add(context, found->name, found->length, found->address, 0);
 }
 
-/* To the end that the exception table says; else up to the next symbol or the end of the section.
- * From the last one on, since any number of names may stand for one address. */
+/* A size reaches to the end in the exception table, else to the next symbol or the end of the
+ * section. Walks from the last symbol down, since one address may have any number of names. */
 static void set_sizes(struct symbol_table *table, const struct pe_image *image,
                       const struct pe_file *file)
 {
-    uint64_t next = UINT64_MAX; /* the value above that of the current symbol */
+    uint64_t next = UINT64_MAX; /* the next higher symbol value than the current one */
 
     for (uint32_t i = table->count; i-- > 0;) {
         struct symbol *symbol = &table->symbol[i];

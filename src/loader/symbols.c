@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for addresses: the functions of an image in order of address, found by binary search. */
+/* Names for addresses: the functions of an image in address order, found by binary search. */
 #include "loader/symbols.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool is_function(const struct elf_symbol *symbol)
            (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
 }
 
-/* Of several names of one address any will do, but always the same one. */
+/* If an address has several names, any will do, but it must always be the same one. */
 static int by_address(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
@@ -110,7 +110,7 @@ void symbol_table_finish(struct symbol_table *table)
 
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address)
 {
-    /* the answer is the last one whose value is <= address */
+    /* the result is the last one whose value is <= address */
     uint32_t low = 0, high = table->count;
 
     while (low < high) {

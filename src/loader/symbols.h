@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of an image by address, which give places in reports their names. */
+/* Functions of an image by address, for names in reports. */
 #ifndef DXGK_LOADER_SYMBOLS_H
 #define DXGK_LOADER_SYMBOLS_H
 
@@ -14,7 +14,7 @@ struct symbol {
     uint32_t name; /* offset in names */
 };
 
-/* Functions in order of address. */
+/* Functions in address order. */
 struct symbol_table {
     struct symbol *symbol;
     uint32_t count, room;
@@ -22,8 +22,8 @@ struct symbol_table {
     uint32_t name_bytes, name_room;
 };
 
-/* Room for so many symbols, their names with terminators taking so many bytes. Then add them, then
- * sort. */
+/* Allocate room for this many symbols, whose names take this many bytes with terminators. Then add
+ * them, then sort. */
 NTSTATUS symbol_table_init(struct symbol_table *table, uint64_t count, uint64_t name_bytes);
 void symbol_table_add(struct symbol_table *table, const char *name, size_t length, uint64_t value,
                       uint64_t size);

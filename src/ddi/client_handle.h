@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of client handles (D3DKMT_HANDLE values in nt_process.handles). kmt makes the handles;
- * those of the rooms below that are given one, by kmt or by a driver's callback, look the object up
- * by its type.
+ * Types of client handles (D3DKMT_HANDLE values in nt_process.handles). kmt creates the handles; a
+ * lower room that gets one, from kmt or through a driver's callback, looks up the object by its
+ * type.
  */
 #ifndef DXGK_DDI_CLIENT_HANDLE_H
 #define DXGK_DDI_CLIENT_HANDLE_H

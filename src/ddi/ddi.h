@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door into the driver. Every call of a DxgkDdi entry goes through here, and so gets the
- * same treatment: the synchronization level and class of the entry (THREAD-010 to THREAD-022), the
+ * The only way into the driver. Every call of a DxgkDdi entry goes through here and is treated in
+ * the same way: the synchronization level and class of the entry (THREAD-010 to THREAD-022), the
  * IRQL it is documented for, a span in the trace, attribution of kernel services to the driver's
- * image, and checks when it returns (level, APC disable count, spin locks; THREAD series). Calls
- * that the driver's table has no entry for are the caller's to avoid (ddi_has).
+ * image, and checks when it returns (level, APC disable count, spin locks; THREAD series). Callers
+ * must not call an entry that is missing in the driver's table (ddi_has).
  *
  * Synchronization: level 0: reentrant, but one thread of a process at a time (levels 0 and 1);
- * level 1: one at a time per class; level 2 and 3: alone in the driver. Whoever waits gets his turn
- * in order of arrival.
+ * level 1: one at a time per class; level 2 and 3: alone in the driver. Waiting threads enter in
+ * order of arrival.
  */
 #ifndef DXGK_DDI_H
 #define DXGK_DDI_H
@@ -32,7 +32,8 @@
 struct nt_image;
 struct nt_process;
 
-/* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
+/* The driver as the host calls it: its table, its context, and which threads are inside. One per
+ * adapter. */
 struct ddi_adapter {
     DRIVER_INITIALIZATION_DATA table; /* members newer than table.Version are NULL */
     PVOID context;                    /* MiniportDeviceContext */
@@ -40,27 +41,28 @@ struct ddi_adapter {
     char driver_name[64];
     struct ddi_handles handles; /* host handles given to the driver */
     struct ddi_locks *locks;    /* private */
-    uint64_t calls;             /* DDI calls so far */
+    uint64_t calls;             /* number of DDI calls so far */
     /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
     uint64_t raised_limit;
-    bool gone;              /* forced removal: no DDI is called any more (LIFE-151) */
-    bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
-    bool asleep;            /* not in D0: calls of clients wake it first (LIFE-156) */
+    bool gone; /* after a forced removal: no DDI is called any more (LIFE-151) */
+    /* call DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
+    bool reset_at_bugcheck;
+    bool asleep; /* not in D0: client calls wake the adapter first (LIFE-156) */
     void (*wake)(struct ddi_adapter *adapter); /* set with `asleep` */
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
-    void *room[DDI_ROOMS]; /* what rooms above keep of this adapter, by their keys */
+    void *room[DDI_ROOMS]; /* what upper rooms keep for this adapter, by their keys */
 };
 
-/* The key of a room above, a static object of its own. It is claimed before main; what it stands
- * for is NULL at first. The room offers a typed function around ddi_room (vidmm_of_adapter,
+/* The key of an upper room, a static object. It is claimed before main; each adapter's value is
+ * NULL at first. The room provides a typed function around ddi_room (vidmm_of_adapter,
  * vidsch_of_adapter, ...). */
 struct ddi_room {
     unsigned index;
 };
 
-/* Give the key a place of its own; ends the process if there is none left. */
+/* Give the key an index; ends the process if there is none left. */
 void ddi_room_claim(struct ddi_room *room);
 
 #define DDI_ROOM_CLAIM(name)                                    \
@@ -92,33 +94,35 @@ static inline bool ddi_feature_granted(const struct ddi_adapter *adapter, DXGK_F
     return (UINT)feature < 64 && adapter->features >> (UINT)feature & 1;
 }
 
-/* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the
- * caller's own thread may enter (THREAD-033, THREAD-036). Waits until nobody is inside, at most
- * `limit` virtual ns: STATUS_IO_TIMEOUT then, an error status, which the better known
- * STATUS_TIMEOUT is not. */
+/* From BeginExclusiveAccess to EndExclusiveAccess, and during a reset, only the calling thread may
+ * enter the driver (THREAD-033, THREAD-036). Waits at most `limit` virtual ns until no other thread
+ * is inside, else returns STATUS_IO_TIMEOUT (the better known STATUS_TIMEOUT is not an error
+ * status). */
 NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit);
 void ddi_admit_others(struct ddi_adapter *adapter);
-/* THREAD-037, instead of hanging for ever: `name` waited 60 s for the driver, and who is inside. */
+/* THREAD-037: report, instead of hanging, that `name` waited 60 s for the driver, and which calls
+ * are inside. */
 void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 
 /* A call in progress on the current stack: of a DDI, or of a host callback that a driver called.
- * Innermost first. */
+ * Frames are linked, innermost first. */
 struct ddi_frame {
     struct ddi_frame *outer;
     struct ddi_adapter *adapter;
     enum ddi_entry entry;       /* DDI_NONE: a callback */
     const char *name;           /* "DxgkDdiPatch", "DxgkCbMapMemory" */
     uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
-    struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
-    bool counted;               /* a DDI of level zero or one: it keeps others from being alone */
-    bool alone;                 /* a DDI of level two or three */
+    struct nt_process *process; /* the process whose driver_entry mutex this frame holds, or NULL */
+    /* a DDI of level 0 or 1, which keeps other threads from being alone */
+    bool counted;
+    bool alone; /* a DDI of level 2 or 3 */
     trace_track track;
-    /* Called when the driver has returned, with the frame still in place; for duties that end with
-     * the DDI (THREAD-062). */
+    /* Called when the driver has returned, before the frame is removed; for obligations that end
+     * with the DDI (THREAD-062). */
     void (*on_return)(struct ddi_frame *frame);
 };
 
-/* The innermost DDI in progress on the current stack, callbacks left out; NULL: none. */
+/* The innermost DDI in progress on the current stack, ignoring callbacks; NULL: none. */
 struct ddi_frame *ddi_current_ddi(void);
 
 static inline struct ddi_frame *ddi_current_frame(void)
@@ -126,34 +130,35 @@ static inline struct ddi_frame *ddi_current_frame(void)
     return sim_current->frame;
 }
 
-/* What is in progress on the current stack: for reports and for callbacks that are legal only
- * inside some DDI. NULL: nothing. */
+/* Name of the innermost DDI or callback in progress on the current stack: for reports, and for
+ * callbacks that are legal only inside some DDI. NULL: none. */
 const char *ddi_current_name(void);
 struct ddi_adapter *ddi_current_adapter(void);
-/* Is this entry in progress on the current stack (at any depth)? */
+/* Whether this entry is in progress on the current stack, at any depth. */
 bool ddi_inside(enum ddi_entry entry);
 
-/* Has the current thread the driver for itself: inside a DDI of level two or three, or of an
- * exclusion? Nobody else, paging neither, gets into the driver before that ends. */
+/* Whether the current thread is alone in the driver: inside a DDI of level 2 or 3, or of an
+ * exclusion. No other thread, not even for paging, enters the driver before that ends. */
 bool ddi_is_alone(const struct ddi_adapter *adapter);
 
-/* Around the body of a host callback: `caller` is __builtin_return_address(0). */
+/* Called around the body of a host callback; `caller` is __builtin_return_address(0). */
 void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
                         uintptr_t caller);
 void ddi_callback_leave(struct ddi_frame *frame);
 
-/* Install reports of places and of driver faults for the current machine and log. `symbolize`
+/* Installs the reports of places and of driver faults for the current machine and log. `symbolize`
  * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
- * `bugcheck` is told before the machine stops (CollectDbgInfo has been called). */
+ * `bugcheck` is called before the machine stops, after CollectDbgInfo. */
 struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
 /* False: out of memory. */
 bool ddi_install(const struct ddi_hooks *hooks);
-/* Name of a place in driver code by the installed hook; false: it has none. */
+/* Name of a place in driver code, from the installed hook; false: none is known. */
 bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
-/* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */
+/* Release what is not on the machine's heap. Called at the end of a machine, even of a stopped
+ * one. */
 void ddi_uninstall(void);
 
 /* ---- entries: names as in the headers; arguments and results as documented there ---- */
@@ -176,9 +181,10 @@ NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
                                PVOID argument, PULONG flags);
 NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type);
-void ddi_reset_device(struct ddi_adapter *a); /* at the current level, whatever it is (LIFE-143) */
+/* at the current level, whatever that is (LIFE-143) */
+void ddi_reset_device(struct ddi_adapter *a);
 void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable);
-/* At PASSIVE or DISPATCH level: `irql` (THREAD-046). */
+/* `irql` is PASSIVE or DISPATCH level (THREAD-046). */
 NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state,
                                          uint8_t irql);
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql);
@@ -191,7 +197,7 @@ void ddi_dpc_routine(struct ddi_adapter *a);  /* at DISPATCH */
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args);
 NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query);
 NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet);
-/* Routines of an interface that the driver gave (LIFE-128, LIFE-131). */
+/* Routines of an interface that the driver provided (LIFE-128, LIFE-131). */
 void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE routine, PVOID context);
 NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
                                    DXGKARG_QUERYFEATURESUPPORT *args);
@@ -233,8 +239,8 @@ NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args);
 NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args);
-/* The same with a buffer of the host's, whose use is checked. `extension` is filled in; may be
- * NULL. */
+/* Like ddi_collect_dbg_info, with a buffer of the host, whose use is checked. `extension` is filled
+ * in; may be NULL. */
 NTSTATUS ddi_debug_report(struct ddi_adapter *a, uint32_t reason,
                           DXGKARG_COLLECTDBGINFO_EXT *extension);
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args);

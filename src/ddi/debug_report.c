@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142,
- * TDR-066 to TDR-070): in a buffer with guards around it. The machine may be out of memory: then a
- * small one on the stack will do.
+ * The debug report that a driver writes before a reset or a bug check (LIFE-141, LIFE-142, TDR-066
+ * to TDR-070), into a buffer with guards around it. When the machine is out of memory, a small
+ * buffer on the stack is used.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entering and leaving the driver, and the frames that tell what is in progress on a stack.
+ * Entering and leaving the driver, and the frames that record what is in progress on a stack.
  *
  *   enter: who may be inside (exclusion.c) -> frame -> image -> level -> watchdog
- *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame
+ *   leave: watchdog -> checks of restored state (THREAD-006 to THREAD-008) -> image -> frame
  *          -> level -> who may be inside
  */
 #include "ddi/door.h"
@@ -34,16 +34,17 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
-/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape
- * its sender has seen (LIFE-139); the host's own threads have nothing to do. */
+/* LIFE-156: whether the call wakes a sleeping adapter. Client requests do, except queries, which
+ * need no power, and escapes, whose sender has woken the adapter already (LIFE-139). The host's own
+ * threads do not call at this level while it sleeps. */
 static bool wakes(const struct ddi_call *call)
 {
     return call->frame.adapter->asleep && call->level == LEVEL_ZERO && can_wait() &&
            !(ddi_entry_info(call->frame.entry)->flags & DDI_LETS_SLEEP);
 }
 
-/* The members that the way in does not write itself: to clear the whole record for each call would
- * take longer. */
+/* Set the members that entering does not set: clearing the whole record for each call would take
+ * longer. */
 static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                     enum ddi_level level, ULONG child)
 {
@@ -54,7 +55,7 @@ static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi
     call->class_lock = NULL;
 }
 
-/* `call` is prepared. */
+/* prepare() was called on `call`. */
 static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
 {
     struct sim_machine *m = sim_current;
@@ -70,7 +71,7 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
 
         if (!NT_SUCCESS(status))
             return status;
-        if (m->stopped || adapter->gone) { /* meanwhile */
+        if (m->stopped || adapter->gone) { /* while this call waited */
             ddi_unlock(call);
             return STATUS_DEVICE_REMOVED;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way into the driver and out of it, for the typed entries. */
+/* Entering and leaving the driver, for the typed entries. */
 #ifndef DXGK_DDI_DOOR_H
 #define DXGK_DDI_DOOR_H
 
@@ -14,33 +14,33 @@ struct ddi_call {
     struct ddi_frame frame;
     struct list link;
     enum ddi_level level;
-    ULONG child; /* LEVEL_CHILD: whom it is about */
+    ULONG child; /* LEVEL_CHILD: the child that the call is about */
     uint8_t irql_before;
-    uint64_t deadline;            /* to restore */
-    struct nt_image *image;       /* to restore */
-    struct nt_call_state state;   /* when the driver was entered */
+    uint64_t deadline;            /* to restore afterwards */
+    struct nt_image *image;       /* to restore afterwards */
+    struct nt_call_state state;   /* state when the driver was entered */
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
-/* In the way that the table of entries says. On a failure status the driver must not be called. */
+/* Enter as the table of entries says. On a failure status the driver must not be called. */
 NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry);
-/* The same at another level or IRQL than the table's. */
+/* The same at another synchronization level or IRQL than in the table. */
 NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                       enum ddi_level level, uint8_t irql);
-/* An entry of LEVEL_CHILD. */
+/* The same for an entry of LEVEL_CHILD. */
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
 void ddi_leave(struct ddi_call *call);
 
-/* ddi_argument_DxgkDdiPatch: the structure of an entry, and ddi_way_DxgkDdiPatch, as the table has
- * them. */
+/* For each entry, its structure and direction from the table: ddi_argument_DxgkDdiPatch,
+ * ddi_way_DxgkDdiPatch, ... */
 typedef struct ddi_no_argument DDI_NO_ARGUMENT;
 #define DDI_ENTRY(name, level, irql, limit, flags, structure, way) \
     typedef structure ddi_argument_##name;                         \
     enum { ddi_way_##name = DDI_WAY_##way };
 #include "ddi/entry_table.h"
 
-/* Call an entry of the driver in the way that the table says, and return its NTSTATUS. */
+/* Call an entry of the driver as the table says, and return its NTSTATUS. */
 #define CALL_STATUS(adapter, entry, ...)                      \
     struct ddi_call call;                                     \
     NTSTATUS status = ddi_enter(&call, adapter, DDI_##entry); \
@@ -51,7 +51,7 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
     ddi_leave(&call);                                         \
     return status
 
-/* The same at another synchronization level or IRQL than the table's. */
+/* The same at another synchronization level or IRQL than in the table. */
 #define CALL_STATUS_AT(adapter, entry, level, irql, ...)                      \
     struct ddi_call call;                                                     \
     NTSTATUS status = ddi_enter_at(&call, adapter, DDI_##entry, level, irql); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The typed entries of the client's work: each names its level, class, IRQL and limit of virtual
- * time, and calls through the door. Those of the adapter's life are in entries_life.c. Levels:
- * THREAD-014 to THREAD-030; IRQLs: THREAD-038 to THREAD-044.
+ * The typed DDI calls for client work: each names its entry and calls it as the table says, or at
+ * the level that it gives. Those of the adapter's life are in entries_life.c. Levels: THREAD-014 to
+ * THREAD-030; IRQLs: THREAD-038 to THREAD-044.
  */
 #include "ddi/door.h"
 

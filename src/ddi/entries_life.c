@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The typed entries of the adapter's life: start, stop, power, children, interrupts; as
- * entries.c. */
+/* The typed DDI calls of the adapter's life: start, stop, power, children, interrupts; otherwise
+ * like entries.c. */
 #include "ddi/door.h"
 
 #include "sim/irql.h"
@@ -158,7 +158,7 @@ NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
     DXGKARG_ESCAPE passed = *args;
 
-    /* LIFE-137: with HardwareAccess alone in the driver. */
+    /* LIFE-137: with HardwareAccess, the thread is alone in the driver. */
     CALL_STATUS_AT(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO,
                    SIM_IRQL_PASSIVE, a->context, &passed);
 }
@@ -185,7 +185,7 @@ void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE rou
     ddi_leave(&call);
 }
 
-/* THREAD-022: without a documented level. */
+/* THREAD-022: has no documented level. */
 NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
                                    DXGKARG_QUERYFEATURESUPPORT *args)
 {

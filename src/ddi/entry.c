@@ -10,13 +10,13 @@
 #include "sim/machine.h"
 
 #define SECOND      1000000000u
-#define LIMIT_SHORT (10ull * SECOND) /* anything that should only compute */
-#define LIMIT_LONG  (60ull * SECOND) /* anything that may wait for the GPU */
+#define LIMIT_SHORT (10ull * SECOND) /* for entries that should only compute */
+#define LIMIT_LONG  (60ull * SECOND) /* for entries that may wait for the GPU */
 #define LIMIT_NONE  SIM_FOREVER
 
 #define IRQL_PASSIVE  SIM_IRQL_PASSIVE
 #define IRQL_DISPATCH SIM_IRQL_DISPATCH
-#define IRQL_ANY      SIM_IRQL_PASSIVE /* the caller's */
+#define IRQL_ANY      SIM_IRQL_PASSIVE /* stays at the caller's level */
 
 typedef char DDI_NO_ARGUMENT[0];
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The entries of a driver that the host calls, one row each: name, level and class of
- * synchronization (THREAD-014 to THREAD-030), level of interrupts (THREAD-038 to THREAD-044), limit
- * of virtual time, flags of entry.h, and the structure that crosses by address, with the way it
- * goes: IN to the driver, BOTH when answers come back in it. Expanded by entry.h, door.h and
- * entry.c. Where an entry may be called in two ways, the row has the usual one, and entries.c or
- * entries_life.c names the other.
+ * synchronization (THREAD-014 to THREAD-030), IRQL (THREAD-038 to THREAD-044), limit of virtual
+ * time, flags of entry.h, and the structure passed by address with its direction: IN to the driver,
+ * BOTH if results come back in it. Expanded by entry.h, door.h and entry.c. If an entry may be
+ * called in two ways, the row has the usual one, and entries.c or entries_life.c names the other.
  */
 // clang-format off
 /* The adapter's life, entries_life.c */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may be inside the driver of one adapter together (THREAD-012 to THREAD-037).
+ * Which calls may be inside the driver of one adapter at the same time (THREAD-012 to THREAD-037).
  *
- *   level 0, 1   any number, counted in `inside`; of one user process one thread; of one class of
- *                level 1 one thread
- *   level 2, 3   nobody else: the thread is `alone` while `inside` holds only calls that it is
- *                itself in the middle of
+ *   level 0, 1   any number, counted in `inside`; one thread per user process; one thread per class
+ *                of level 1
+ *   level 2, 3   no other thread: the thread is `alone`, and `inside` counts only calls in progress
+ *                on its own stack
  *
- * Locks are taken in one order: the process, then the right to be inside, then the class. So
- * whoever holds a class lock is inside already and waits for nobody; and who is alone finds every
- * class free.
+ * Locks are taken in one order: the process, then the right to be inside, then the class. So the
+ * holder of a class lock is already inside and waits for no other lock; and a thread that is alone
+ * finds every class free.
  *
- * Somebody who waits to be alone (a seeker) holds back user threads that come later, so that he is
- * not starved. He does not hold back threads of the system process: a call inside may be waiting
- * for them (CreateContext for paging), and the seeker waits for that call. Calls that come from
- * below a call already inside go in for the same reason.
+ * A thread that waits to be alone (a seeker) holds back user threads that arrive later, so that it
+ * is not starved. It does not hold back threads of the system process: a call inside may be waiting
+ * for them (CreateContext for paging), and the seeker waits for that call. Nested calls of a thread
+ * that is already inside enter for the same reason.
  */
 #include "ddi/exclusion.h"
 #include "ddi/ddi.h"
@@ -35,7 +35,7 @@
 struct seeker {
     struct list link;
     struct sim_thread *thread;
-    uint32_t own; /* calls inside that are his */
+    uint32_t own; /* how many calls inside are on its own stack */
 };
 
 NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table,
@@ -66,8 +66,7 @@ void ddi_adapter_finish(struct ddi_adapter *adapter)
 
 /* ---- alone ---- */
 
-/* Calls of this adapter that the current stack is in the middle of, and that count in
- * locks->inside. */
+/* Number of calls of this adapter in progress on the current stack that count in locks->inside. */
 static uint32_t own_calls(const struct ddi_adapter *adapter)
 {
     uint32_t own = 0;
@@ -87,7 +86,7 @@ bool ddi_is_alone(const struct ddi_adapter *adapter)
     return is_alone(adapter->locks);
 }
 
-/* Hand the driver to the first seeker, if it is his turn. */
+/* Make the first seeker the one that is alone, if its turn has come. */
 static void consider_seekers(struct ddi_locks *locks)
 {
     struct seeker *first;
@@ -119,10 +118,10 @@ static bool become_alone(struct ddi_adapter *adapter, uint64_t limit)
     }
     list_push_back(&locks->seekers, &seeker.link);
     sim_block(limit == SIM_FOREVER ? SIM_FOREVER : sim_now() + limit, NULL);
-    if (is_alone(locks)) /* whoever handed it over took the seeker off the list */
+    if (is_alone(locks)) /* whoever made this thread alone has removed its seeker from the list */
         return true;
     list_remove(&seeker.link);
-    sim_waitq_wake(&locks->waiting, UINT32_MAX); /* whom he held back */
+    sim_waitq_wake(&locks->waiting, UINT32_MAX); /* wake the threads that the seeker held back */
     return false;
 }
 
@@ -147,7 +146,7 @@ void ddi_admit_others(struct ddi_adapter *adapter)
 
 /* ---- inside ---- */
 
-/* Is the holder in the middle of a DDI beside which this level may run? */
+/* Whether the thread that is alone is inside a DDI during which this level may run. */
 static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
 {
     LIST_FOR(node, &locks->calls) {
@@ -178,7 +177,7 @@ static void join(struct ddi_adapter *adapter, enum ddi_level level)
     adapter->locks->inside++;
 }
 
-/* Is another thread in a call about the same child? */
+/* Whether another thread is in a call about the same child. */
 static bool child_is_busy(const struct ddi_call *call)
 {
     LIST_FOR(node, &call->frame.adapter->locks->calls) {
@@ -190,8 +189,8 @@ static bool child_is_busy(const struct ddi_call *call)
     return false;
 }
 
-/* THREAD-016: no two threads of one user process inside through levels zero and one. Nobody else is
- * inside with one who is alone. */
+/* THREAD-016: no two threads of one user process are inside at levels 0 and 1. A thread that is
+ * alone in the driver needs no lock for that. */
 static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
 {
     struct nt_process *process = nt_process_current();

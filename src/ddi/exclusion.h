@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is inside the driver of one adapter: the door asks before a call goes in, and tells when it
- * is out. */
+/* Which threads are inside the driver of one adapter: the door asks here before a call enters, and
+ * tells here when it has left. */
 #ifndef DXGK_DDI_EXCLUSION_H
 #define DXGK_DDI_EXCLUSION_H
 
@@ -15,18 +15,21 @@ struct ddi_call;
 
 #define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
 
-/* Who is inside the driver of one adapter. */
+/* Which threads are inside the driver of one adapter. */
 struct ddi_locks {
     struct sim_mutex class_lock[DDI_CLASSES];
-    struct list calls;        /* struct ddi_call.link: in progress on threads, for reports */
-    uint32_t inside;          /* of these, levels zero and one */
-    struct sim_thread *alone; /* holder of level two or three, or of an exclusion */
+    /* calls in progress on threads, by struct ddi_call.link; for reports */
+    struct list calls;
+    uint32_t inside; /* how many of them are of level 0 or 1 */
+    /* the thread that is alone: by a level 2 or 3 call, or by an exclusion */
+    struct sim_thread *alone;
     uint32_t alone_depth;
-    struct list seekers;      /* who waits to be alone, in order of arrival */
-    struct sim_waitq waiting; /* for `alone` to end, or for a call about the same child */
+    struct list seekers; /* threads that wait to be alone, in order of arrival */
+    /* threads that wait for `alone` to end, or for a call about the same child */
+    struct sim_waitq waiting;
 };
 
-/* Wait until the call may go in; and undo it. Only for threads below DISPATCH_LEVEL. */
+/* Wait until the call may enter; and undo that. Only for threads below DISPATCH_LEVEL. */
 NTSTATUS ddi_lock(struct ddi_call *call);
 void ddi_unlock(struct ddi_call *call);
 

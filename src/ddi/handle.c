@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Host handles given to drivers: see the header. */
+/* Host handles given to drivers; see handle.h. */
 #include "ddi/handle.h"
 #include "ddi/client_handle.h"
 #include "nt/base/current.h"
@@ -30,7 +30,7 @@ void ddi_handles_finish(struct ddi_handles *handles)
     handle_table_finish(&handles->table);
 }
 
-/* All bits above those of the table. */
+/* All bits above those of the table's handle. */
 static uint64_t upper_bits(const struct ddi_handles *handles, enum ddi_handle kind)
 {
     return (uint64_t)PREFIX << PREFIX_SHIFT | (uint64_t)kind << KIND_SHIFT |
@@ -51,7 +51,7 @@ uint32_t ddi_handle_number(HANDLE handle)
     return (uint32_t)((uintptr_t)handle & (TABLE_MARK - 1));
 }
 
-/* The handle of the table, or 0, which is none. */
+/* The handle in the table, or 0, which is not a handle. */
 static uint32_t table_entry(const struct ddi_handles *handles, HANDLE handle, enum ddi_handle kind)
 {
     uint32_t number = ddi_handle_number(handle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory lent to a driver for the time of a call or of a state; an access after that is told from
- * other faults. */
+/* Memory lent to a driver during a call or a state; a later access is distinguished from other
+ * faults. */
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a violation happened, what a driver fault was, and the last DDI before a simulated bug
- * check. */
+/* The place of a violation, the diagnosis of a driver fault, and the last DDI before a simulated
+ * bug check. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void describe(struct verify_record *record)
     }
 }
 
-/* Of the fault that is being reported, else of who reports. */
+/* The stack of the fault that is being reported, else the current one. */
 static bool describe_stack(char *text, size_t bytes)
 {
     const struct ddi_state *state = ddi_state();
@@ -76,7 +76,7 @@ static bool describe_stack(char *text, size_t bytes)
 
 /* ---- bug check ---- */
 
-/* LIFE-143: the screen of a bug check is drawn while nothing else can run. */
+/* LIFE-143: the bug check screen is drawn while nothing else can run. */
 static void reset_device(struct ddi_adapter *adapter)
 {
     if (!adapter->reset_at_bugcheck || !ddi_has(adapter, DxgkDdiResetDevice))
@@ -86,8 +86,8 @@ static void reset_device(struct ddi_adapter *adapter)
     ddi_reset_device(adapter);
 }
 
-/* LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, or DxgkDdiResetDevice where that was
- * asked for; then the machine stops. */
+/* LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, or DxgkDdiResetDevice if that was
+ * requested; then the machine stops. */
 static void bugcheck(const struct verify_bugcheck *bug)
 {
     struct ddi_state *state = ddi_state();
@@ -107,7 +107,7 @@ static void bugcheck(const struct verify_bugcheck *bug)
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
         if (!sim_current->stopped)
-            /* NT-166; those that KeBugCheckEx has run are not run again */
+            /* NT-166; KeBugCheckEx may have run some callbacks already, which do not run again */
             nt_bugcheck_callbacks_run();
     }
     sim_stop();
@@ -139,7 +139,7 @@ static const char *fault_text(enum sim_fault_kind kind)
     }
 }
 
-/* The place of an instruction, in the driver or in a routine of the host that the driver called. */
+/* The place of an instruction, in the driver or in a host routine that the driver called. */
 static void name_place(uintptr_t pc, char *place, size_t bytes)
 {
     const struct ddi_frame *callback = ddi_current_frame();
@@ -164,8 +164,8 @@ static void on_overdue(const struct sim_fault *fault, const struct ddi_frame *dd
                                                     : "not within its limit of virtual time";
     bool routine = ddi && ddi_entry_info(ddi->entry)->flags & DDI_ROUTINE;
 
-    if (sim_irql() >=
-        SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
+    /* Parameter 1: a single DPC or ISR took too long, or the total time at raised level. */
+    if (sim_irql() >= SIM_IRQL_DISPATCH)
         verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0,
                      "%s did not return (%s) in %s", name, why, place);
     else {
@@ -180,8 +180,8 @@ static bool is_access(enum sim_fault_kind kind)
     return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
-/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if
- * nobody takes it. Handlers run meanwhile, and what they do wrong is theirs. */
+/* Offer a fault that is an exception to the guarded block of an ELF driver, or to the handlers of
+ * an image. Returns if none takes it. Handlers run meanwhile, and errors in them are their own. */
 static void offer_fault(const struct sim_fault *fault)
 {
     EXCEPTION_RECORD exception;
@@ -193,8 +193,8 @@ static void offer_fault(const struct sim_fault *fault)
     ddi_state()->fault = fault;
 }
 
-/* The rule that an access to a view breaks, and what it is: another process's, or one that has
- * ended. NULL: no view. */
+/* The rule that an access to a view breaks, and a description of the view: of another process, or
+ * unmapped already. NULL: not a view. */
 static const char *view_at(uintptr_t address, char *what, size_t bytes)
 {
     const void *at = (const void *)address;
@@ -204,7 +204,7 @@ static const char *view_at(uintptr_t address, char *what, size_t bytes)
     return nt_retired_view_at(at, what, bytes) ? "PHYS-194" : NULL;
 }
 
-/* A client touched what is another's: that is the end of its thread, as of a process that does not
+/* A client touched memory that is not its own: its thread ends, as in a process that does not
  * handle the exception. */
 static _Noreturn void end_client(const struct sim_fault *fault, const char *place)
 {
@@ -237,7 +237,7 @@ static void on_fault(const struct sim_fault *fault)
         uint64_t parameter[4];
         uint32_t code = x64_fault_bugcheck(fault, parameter);
 
-        if (loan) /* memory of the host, so that no handler of the driver is asked */
+        if (loan) /* host memory, so the driver's handlers are not called */
             VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind),
                       loan->what);
         else if (is_access(fault->kind) && sim_irql() >= SIM_IRQL_DISPATCH &&
@@ -245,7 +245,7 @@ static void on_fault(const struct sim_fault *fault)
             verify_fatal("THREAD-005", DRIVER_IRQL_NOT_LESS_OR_EQUAL, fault->address, sim_irql(),
                          fault->kind == SIM_FAULT_WRITE, fault->pc, "%s in %s %s paged pool at %s",
                          place, name, fault_text(fault->kind), nt_irql_name(sim_irql()));
-        else if (pool) /* special pool: what the address is says more than that it is not there */
+        else if (pool) /* special pool: say more than that the address is inaccessible */
             verify_fatal("NT-025", pool, fault->address, fault->kind == SIM_FAULT_WRITE, 0, 0,
                          "%s in %s %s pool %s", place, name, fault_text(fault->kind),
                          pool == PAGE_FAULT_IN_FREED_SPECIAL_POOL ? "that was freed"
@@ -263,7 +263,8 @@ static void on_fault(const struct sim_fault *fault)
     sim_stop();
 }
 
-/* Host callbacks whose frames an exception has left: they are in progress no more. */
+/* Removes the frames of host callbacks that an exception has left: they are no longer in
+ * progress. */
 static void on_unwind(uintptr_t sp)
 {
     for (;;) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of the rooms above are numbered in the order in which they are claimed. */
+/* Keys of upper rooms are numbered in the order in which they are claimed. */
 #include <stdlib.h>
 
 #include "ddi/ddi.h"
 
 void ddi_room_claim(struct ddi_room *room)
 {
-    static unsigned next; /* constructors run on one thread */
+    static unsigned next; /* no lock: constructors run on one thread */
 
     if (next == DDI_ROOMS)
         abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a machine, and the rows of its trace: one for each thread, where calls nest, and the
- * processor's for what interrupts threads.
+ * The state of a machine, and the tracks of its trace: one for each thread, where calls nest, and
+ * the processor's track for code that interrupts threads.
  */
 #include "ddi/state.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * __chkstk: a function whose frame takes more than a page says in rax how many bytes, before it
- * takes them, so that each page is touched in order and none can jump over the guard below the
- * stack. All registers are kept; only the flags change.
+ * __chkstk: a function whose frame takes more than a page calls it, with the size in rax, before it
+ * moves the stack pointer, so that each page is touched in order and none can skip the guard page
+ * below the stack. All registers are preserved; only the flags change.
  */
     .text
     .globl x64_chkstk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Support routines of compilers, by name. */
+/* Compiler support routines, by name. */
 #include "x64/runtime.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making and ending what the room keeps of a machine. */
+/* Creation and destruction of the room's state of a machine. */
 #include "x64/x64.h"
 
 #include "sim/fault.h"

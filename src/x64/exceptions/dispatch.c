@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for the handler of an exception. */
+/* The search for the handler of an exception. */
 #include <string.h>
 
 #include "x64/unwind/context.h"
@@ -10,8 +10,8 @@ struct search {
     EXCEPTION_RECORD *record;
     CONTEXT *context; /* where the exception happened; handlers may change it and continue */
     bool interrupted;
-    uint64_t nested; /* up to this frame, an earlier exception's search has come */
-    ULONG scope;     /* first scope to look at in the present frame */
+    uint64_t nested; /* the frame up to which an earlier exception's search has come */
+    ULONG scope;     /* first scope to search in the current frame */
 };
 
 static void raise_on_top(struct search *s, NTSTATUS status)
@@ -25,7 +25,7 @@ static void raise_on_top(struct search *s, NTSTATUS status)
     next.ExceptionRecord = &first;
     x64_dispatch(&next, s->context, s->interrupted);
     *s->record = next;
-    s->record->ExceptionRecord = NULL; /* `first` goes with this frame */
+    s->record->ExceptionRecord = NULL; /* `first` is on the stack frame that ends here */
     s->record->ExceptionFlags |= first.ExceptionFlags & kept;
 }
 
@@ -61,7 +61,7 @@ static EXCEPTION_DISPOSITION ask(struct search *s)
     return answer;
 }
 
-/* False: the search is over. */
+/* Acts on a handler's disposition. False: the search is over. */
 static bool obey(struct search *s, EXCEPTION_DISPOSITION answer)
 {
     switch (answer) {
@@ -80,8 +80,8 @@ static bool obey(struct search *s, EXCEPTION_DISPOSITION answer)
     }
 }
 
-/* Past the machinery that called a handler: on from the earlier exception, or in the frame that was
- * being unwound. */
+/* The walk has reached the call of an earlier handler: continue where that exception happened, or
+ * in the frame that was being unwound. */
 static void cross(struct search *s)
 {
     const struct x64_crossing *crossing = s->walk.crossing;

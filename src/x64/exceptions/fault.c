@@ -12,8 +12,8 @@ enum { ACCESS_READ = 0, ACCESS_WRITE = 1, ACCESS_EXECUTE = 8 };
 /* Bits of the MXCSR and of the x87 status word. */
 enum { INVALID = 1, DENORMAL = 2, ZERO_DIVIDE = 4, OVERFLOW = 8, UNDERFLOW = 16, INEXACT = 32 };
 
-/* A general protection fault (an address that is not canonical) comes without an address and
- * without the kind of access. */
+/* A general protection fault (a non-canonical address) has neither an address nor a kind of
+ * access. */
 static void access(const struct sim_fault *fault, ULONG_PTR kind, EXCEPTION_RECORD *record)
 {
     bool told = fault->trap != TRAP_PROTECTION;
@@ -26,8 +26,9 @@ static void access(const struct sim_fault *fault, ULONG_PTR kind, EXCEPTION_RECO
 
 /* ---- division ---- */
 
-/* The operand of F6 or F7 at pc: the divisor. False: something else is there. The processor does
- * not tell a division by zero from a quotient that is too large; Windows looks at the divisor. */
+/* The operand of the DIV or IDIV (F6 or F7) at pc: the divisor. False: another instruction. The
+ * processor does not distinguish division by zero from a quotient that is too large; Windows checks
+ * the divisor. */
 static bool read_divisor(const struct sim_fault *fault, uint64_t *divisor)
 {
     const struct sim_registers *r = fault->registers;
@@ -90,7 +91,7 @@ static NTSTATUS division(const struct sim_fault *fault)
 
 /* ---- floating point ---- */
 
-/* The x87 tells one thing at a time. */
+/* One exception at a time is reported for the x87. */
 static NTSTATUS x87(unsigned pending, bool stack_fault)
 {
     if (pending & INVALID)
@@ -115,7 +116,8 @@ static void arithmetic(const struct sim_fault *fault, const CONTEXT *context,
         record->ExceptionCode = x87(pending, (context->FltSave.StatusWord & 0x40) != 0);
         record->NumberParameters = 1;
         break;
-    case TRAP_SIMD: /* several lanes at once: before the operation (faults) or after it (traps) */
+    /* several lanes at once: reported before the operation (faults) or after it (traps) */
+    case TRAP_SIMD:
         pending = context->MxCsr & ~(context->MxCsr >> 7) & 0x3Fu;
         record->ExceptionCode = pending & (INVALID | DENORMAL | ZERO_DIVIDE)
                                     ? STATUS_FLOAT_MULTIPLE_FAULTS
@@ -161,7 +163,7 @@ bool x64_exception_of_fault(const struct sim_fault *fault, EXCEPTION_RECORD *rec
             record->ExceptionCode = STATUS_SINGLE_STEP;
             return true;
         }
-        /* The processor stands behind the instruction; the exception is at it. */
+        /* RIP is after the instruction, but the exception is reported at it. */
         record->ExceptionCode = STATUS_BREAKPOINT;
         record->ExceptionAddress = (PVOID)(fault->pc - 1);
         record->NumberParameters = 1;
@@ -175,7 +177,7 @@ bool x64_exception_of_fault(const struct sim_fault *fault, EXCEPTION_RECORD *rec
     }
 }
 
-/* Routines that hold nothing of the host when they touch what the driver passed (nt/rtl/crt.c): an
+/* Routines that hold no host state while they access what the driver passed (nt/rtl/crt.c): an
  * exception may leave them. */
 extern const char __start_dxgk_transparent[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_dxgk_transparent[] __attribute__((weak, visibility("hidden")));
@@ -186,7 +188,7 @@ static bool transparent(uintptr_t pc)
 }
 
 /* Driver code, a wild jump out of it, or such a routine called from it. Host code that faults with
- * state of its own on the stack is not left. */
+ * its own state on the stack must not be unwound. */
 static bool may_dispatch(const struct sim_fault *fault, const CONTEXT *context)
 {
     struct x64_walk walk = {.steps = 0};
@@ -197,14 +199,13 @@ static bool may_dispatch(const struct sim_fault *fault, const CONTEXT *context)
     return x64_walk_look(&walk, 0) == X64_FRAME && transparent(walk.host_pc);
 }
 
-/* A wild call or jump: the frame is that of the caller, whose return address lies on the stack. */
+/* A wild call or jump: use the caller's frame, whose return address is on the stack. */
 static bool return_from_nowhere(const struct sim_fault *fault, CONTEXT *context)
 {
     struct x64_stack stack;
     uint64_t pc;
 
-    /* An address that no pointer can have is refused at the call itself, before it has pushed
-     * anything. */
+    /* A non-canonical address faults at the call itself, before it has pushed anything. */
     if (fault->kind != SIM_FAULT_EXECUTE || fault->address != fault->pc)
         return false;
     sim_stack_bounds(&stack.low, &stack.high);

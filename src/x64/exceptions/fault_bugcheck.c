@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults that are bug checks on Windows, and no exceptions. */
+/* Faults that are bug checks on Windows, not exceptions. */
 #include "nt/mm/retired_view.h"
 #include "sim/fault.h"
 #include "sim/irql.h"

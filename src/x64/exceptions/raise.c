@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exceptions raised by software, and the end of those that nobody takes. */
+/* Exceptions raised by software, and the bug check of unhandled ones. */
 #include <inttypes.h>
 #include <stdio.h>
 

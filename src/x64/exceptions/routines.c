@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The routines of unwinding and exceptions that a driver of an x64 image imports, under their
- * documented names and conduct. */
+/* The routines for unwinding and exceptions that a driver of an x64 image imports, with their
+ * documented names and behavior. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void NTAPI rtl_raise_status(NTSTATUS status)
 
 /* ---- unwinding ---- */
 
-/* The record that unwinding shows to handlers if its caller has none. */
+/* The record that handlers get during unwinding if the caller passed none. */
 static EXCEPTION_RECORD *record_for(EXCEPTION_RECORD *given, EXCEPTION_RECORD *own)
 {
     if (given)
@@ -47,7 +47,7 @@ static EXCEPTION_RECORD *record_for(EXCEPTION_RECORD *given, EXCEPTION_RECORD *o
     return own;
 }
 
-/* C++ hands the rest of the work to a routine of its own; kernel drivers have no C++ exceptions. */
+/* C++ would continue in a routine of its own; kernel drivers have no C++ exceptions. */
 static void refuse_consolidation(const EXCEPTION_RECORD *record)
 {
     if (record->ExceptionCode == STATUS_UNWIND_CONSOLIDATE)
@@ -73,7 +73,7 @@ static void NTAPI rtl_unwind(ULONG64 target, ULONG64 ip, EXCEPTION_RECORD *recor
     rtl_unwind_ex(target, ip, record, value, NULL, NULL);
 }
 
-/* A jump out of guarded code: the termination handlers on the way run. */
+/* A jump out of guarded code: the termination handlers in between run. */
 static void NTAPI local_unwind(ULONG64 target, ULONG64 ip)
 {
     rtl_unwind_ex(target, ip, NULL, 0, NULL, NULL);
@@ -119,7 +119,7 @@ static ULONG64 NTAPI rtl_virtual_unwind(ULONG type, ULONG64 base, ULONG64 pc,
         return 0;
     sim_stack_bounds(&stack.low, &stack.high);
     if (x64_unwind(table, &copy, pc, type, &stack, context, saved_at, &frame) != X64_UNWOUND) {
-        context->Rip = 0; /* the end of the stack, for the loop that such callers have */
+        context->Rip = 0; /* marks the end of the stack, for callers that loop */
         return 0;
     }
     *establisher = frame.establisher;
@@ -136,7 +136,7 @@ static PVOID NTAPI rtl_pc_to_file_header(PVOID pc, PVOID *base)
     return *base;
 }
 
-/* Return addresses of the driver's frames, innermost first; the hash is their sum. */
+/* Return addresses in the driver's frames, innermost first; the hash is their sum. */
 static USHORT NTAPI rtl_capture_stack_back_trace(ULONG skip, ULONG count, PVOID *trace, ULONG *hash)
 {
     struct x64_walk walk = {.steps = 0};

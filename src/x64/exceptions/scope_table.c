@@ -20,11 +20,12 @@ struct scope {
 
 struct scopes {
     const struct x64_function_table *table;
-    uint64_t offset; /* of the first one in the image */
+    uint64_t offset; /* offset of the first scope in the image */
     uint32_t count;
 };
 
-/* The table is the driver's, and so may be the dispatcher context. */
+/* The table belongs to the driver and is not trusted; the dispatcher context may be the driver's as
+ * well. */
 static bool open_scopes(const struct x64_dispatcher_context *dispatcher, struct scopes *scopes)
 {
     uint64_t offset = dispatcher->HandlerData - dispatcher->ImageBase;
@@ -58,8 +59,8 @@ static const void *code(const struct scopes *scopes, uint32_t offset)
 
 /* ---- looking for a handler ---- */
 
-/* EXCEPTION_EXECUTE_HANDLER, EXCEPTION_CONTINUE_SEARCH or EXCEPTION_CONTINUE_EXECUTION, by their
- * signs. */
+/* The sign of the result is that of EXCEPTION_EXECUTE_HANDLER, EXCEPTION_CONTINUE_SEARCH or
+ * EXCEPTION_CONTINUE_EXECUTION. */
 static LONG filter(const struct scopes *scopes, const struct scope *scope,
                    EXCEPTION_POINTERS *pointers, ULONG64 establisher)
 {
@@ -98,8 +99,8 @@ static EXCEPTION_DISPOSITION search(const struct scopes *scopes, EXCEPTION_RECOR
 
 /* ---- unwinding ---- */
 
-/* Is the place where the unwinding ends in the same scope? Then control does not leave it, and no
- * handler is due. */
+/* Whether the unwinding ends inside the same scope. Then control does not leave the scope, and its
+ * termination handler does not run. */
 static bool target_is_inside(const struct scopes *scopes, const struct scope *scope, uint64_t target)
 {
     struct scope other;
@@ -126,7 +127,8 @@ static EXCEPTION_DISPOSITION terminate(const struct scopes *scopes, ULONG flags,
             break;
         if (scope.target != 0)
             continue;
-        /* An exception in the handler, or a jump out of it, goes on behind this scope. */
+        /* After an exception in the handler, or a jump out of it, the search continues after this
+         * scope. */
         dispatcher->ScopeIndex = i + 1;
         x64_call(NULL, code(scopes, scope.handler), TRUE, establisher, 0, 0);
     }

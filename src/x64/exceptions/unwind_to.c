@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwinding to a frame: termination handlers on the way, then control to the handler. */
+/* Unwinding to a frame: calls the termination handlers in between, then gives control to the
+ * handler. */
 #include <stddef.h>
 
 #include "x64/unwind/context.h"
@@ -10,7 +11,7 @@ struct unwind {
     struct x64_walk walk;
     EXCEPTION_RECORD *record;
     uint64_t target, ip, value;
-    ULONG scope; /* first scope to look at in the present frame */
+    ULONG scope; /* first scope to search in the current frame */
     bool collided;
 };
 
@@ -51,7 +52,7 @@ static void tell(struct unwind *u)
         .HandlerData = walk->frame.handler_data,
         .ScopeIndex = u->scope,
     };
-    CONTEXT in_frame = walk->context; /* the driver may change the other one */
+    CONTEXT in_frame = walk->context; /* a copy that the driver may change */
     const struct x64_crossing crossing = {.origin = &in_frame,
                                           .unwinding = true,
                                           .establisher = walk->frame.establisher,

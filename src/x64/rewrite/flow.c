@@ -13,7 +13,7 @@
 struct flow_walk {
     struct x64_flow *flow;
     const uint8_t *code; /* of the function */
-    uint32_t *open;      /* offsets in the function, still to follow */
+    uint32_t *open;      /* offsets in the function that are still to be followed */
     uint32_t count;
     ZydisDecoder decoder;
 };
@@ -40,7 +40,7 @@ static bool goes_on(struct flow_walk *walk, const ZydisDecodedInstruction *i,
         if (relative)
             follow_later(walk, (int64_t)next + operand->imm.value.s);
         else if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
-                 operand->mem.base != ZYDIS_REGISTER_RIP) /* that is a call of an import */
+                 operand->mem.base != ZYDIS_REGISTER_RIP) /* except the call of an import */
             walk->flow->indirect = true;
         return false;
     case ZYDIS_CATEGORY_RET:
@@ -105,7 +105,7 @@ void x64_flow_finish(struct x64_flow *flow)
 
 /* ---- branches by their bytes ---- */
 
-/* A near call or jump, if one begins there. */
+/* The near call or jump that begins there, if any. */
 static bool near_branch_at(const uint8_t *code, uint32_t at, uint32_t end, int64_t *target)
 {
     uint32_t displacement = at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be known of the code of one function by following it from its beginning. */
+/* Control flow of one function, found by following its code from the beginning. */
 #ifndef DXGK_X64_FLOW_H
 #define DXGK_X64_FLOW_H
 
@@ -9,13 +9,12 @@
 #include "x64/unwind/function_table.h"
 
 struct x64_flow {
-    uint32_t begin,
-        end; /* of the function, offsets in the image; what begins here is where it is entered */
-    uint8_t *reached; /* a bit for each byte: an instruction that is executed begins here */
-    bool indirect;    /* it jumps to where a register or memory tells */
+    uint32_t begin, end; /* offsets in the image; the function is entered at `begin` */
+    uint8_t *reached;    /* a bit for each byte: an instruction that can be executed begins here */
+    bool indirect;       /* it has a jump to an address from a register or memory */
 };
 
-/* False: out of memory, or something that is reached is no instruction; *flow needs no finish
+/* False: out of memory, or some reached bytes are no instruction; x64_flow_finish is not needed
  * then. */
 bool x64_flow_init(struct x64_flow *flow, const struct x64_function_table *table, uint32_t begin,
                    uint32_t end, bool *out_of_memory);
@@ -33,9 +32,9 @@ static inline bool x64_flow_reaches(const struct x64_flow *flow, uint32_t offset
 bool x64_next_branch(const struct x64_function_table *table, uint32_t *at, uint32_t end,
                      uint32_t low, uint32_t high, uint32_t *target);
 
-/* Could a direct branch anywhere in [begin, end) lead to an offset in [low, high)? Every position
- * is taken for the start of a branch, so no knowledge of what is code is needed, and the answer
- * errs only to yes. `low` is less than 256 from `high`. */
+/* Whether a direct branch anywhere in [begin, end) could lead to an offset in [low, high). Every
+ * position is tried as the start of a branch, whether or not it is code, so the answer may be a
+ * false yes but never a false no. `high` - `low` is less than 256. */
 bool x64_branch_leads_to(const struct x64_function_table *table, uint32_t begin, uint32_t end,
                          uint32_t low, uint32_t high);
 

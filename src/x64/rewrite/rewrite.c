@@ -16,18 +16,18 @@
 #include "x64/traps/privileged.h"
 #include "x64/unwind/unwind_info.h"
 
-#define READ_BYTES 4u    /* of mov reg, cr8 */
-#define JUMP_BYTES 5u    /* of jmp with a 32-bit displacement */
-#define LAND_BYTES 6u    /* padding that an island needs: one byte stays, for whom it was made */
-#define CODE_BYTES 48u   /* behind the image, for each */
-#define PADDING    0xCCu /* int3: nobody gets there */
-#define REACH      (1u << 30) /* images larger than this are out of reach of a jump */
-/* What may be spent on a section, so that a hostile one does not take for ever: a byte looked at
- * costs one, a byte of code followed FOLLOWED. */
+#define READ_BYTES 4u         /* of mov reg, cr8 */
+#define JUMP_BYTES 5u         /* of jmp with a 32-bit displacement */
+#define LAND_BYTES 6u         /* padding that an island needs: one byte is left as padding */
+#define CODE_BYTES 48u        /* after the image, for each site */
+#define PADDING    0xCCu      /* int3: never executed */
+#define REACH      (1u << 30) /* in larger images a jump cannot reach everything */
+/* The effort allowed for a section, so that a hostile one cannot take forever: reading a byte costs
+ * one, following a byte of code costs FOLLOWED. */
 #define EFFORT   (512ull << 20)
 #define FOLLOWED 32u
-#define CALLERS  16u /* of a leaf function that are looked at */
-#define FAR      4u  /* functions on each side whose padding is looked at */
+#define CALLERS  16u /* how many callers of a leaf function are tried */
+#define FAR      4u  /* how many functions on each side are searched for padding */
 
 enum what { READ_LEVEL, READ_STAMP, READ_STAMP_AND_PROCESSOR };
 
@@ -37,15 +37,15 @@ struct site {
     uint32_t begin, end; /* of the section */
     uint32_t at;
     uint8_t what;  /* enum what */
-    uint8_t bytes; /* of it */
+    uint8_t bytes; /* length of the instruction */
     /* NULL: a leaf function, which has no entry in the table */
     const struct x64_function *function;
-    uint32_t index;        /* of the first entry that begins behind `at` */
-    uint32_t low, high;    /* the function's code; of a leaf: all between two entries */
-    uint64_t *effort;      /* left for the section */
-    bool proven, indirect; /* is an instruction; in a function with indirect jumps */
+    uint32_t index;        /* of the first function entry that begins after `at` */
+    uint32_t low, high;    /* the function's code; for a leaf, all between two entries */
+    uint64_t *effort;      /* remaining effort for the section */
+    bool proven, indirect; /* it is an instruction; its function has indirect jumps */
     uint8_t reg;
-    uint8_t moved[X64_LONGEST]; /* the instruction behind it, if that has to move */
+    uint8_t moved[X64_LONGEST]; /* the next instruction, if that must move */
     uint8_t moved_bytes;
 };
 
@@ -54,7 +54,7 @@ static uint8_t *bytes_at(const struct x64_function_table *table, uint32_t offset
     return (uint8_t *)table->base + offset;
 }
 
-/* False: that is too much. */
+/* False: the effort is used up. */
 static bool spend(const struct site *site, uint64_t effort)
 {
     if (*site->effort < effort)
@@ -63,7 +63,7 @@ static bool spend(const struct site *site, uint64_t effort)
     return true;
 }
 
-/* What the bytes could be; false: nothing that is changed. `code` has READ_BYTES bytes. */
+/* What the bytes could be; false: nothing to change. `code` has READ_BYTES bytes. */
 static bool looks_like(const uint8_t *code, struct site *site)
 {
     if (code[0] == 0x0F && code[1] == 0x31) {
@@ -100,7 +100,7 @@ static uint8_t *put_jump(uint8_t *to, const uint8_t *target)
     return put_bytes(to, &distance, sizeof(distance));
 }
 
-/* mov reg, gs:[X64_BLOCK_LEVEL]; movzx reg, byte [reg]; what was moved; jmp back. No flag
+/* mov reg, gs:[X64_BLOCK_LEVEL]; movzx reg, byte [reg]; the moved instruction; jmp back. No flag
  * changes. */
 static void write_reader(uint8_t *to, const struct site *site)
 {
@@ -114,8 +114,7 @@ static void write_reader(uint8_t *to, const struct site *site)
     *to++ = (uint8_t)(0x40 | high << 2 | high);
     *to++ = 0x0F;
     *to++ = 0xB6;
-    *to++ = (uint8_t)((low == 5 ? 0x40 : 0) | low << 3 |
-                      low); /* rbp and r13 only with a displacement */
+    *to++ = (uint8_t)((low == 5 ? 0x40 : 0) | low << 3 | low); /* rbp and r13 need a displacement */
     if (low == 4)
         *to++ = 0x24;
     if (low == 5)
@@ -126,7 +125,7 @@ static void write_reader(uint8_t *to, const struct site *site)
 
 /* ---- by an island ---- */
 
-/* The end of the padding that lies before `before`, if there is enough of it, else 0. */
+/* The end of the padding before `before`, if there is enough of it, else 0. */
 static uint32_t padding_before(const struct site *site, uint32_t low, uint32_t before)
 {
     const uint8_t *code = bytes_at(site->table, 0);
@@ -144,7 +143,7 @@ static bool in_reach(const struct site *site, uint32_t island)
     return distance >= INT8_MIN && distance <= INT8_MAX;
 }
 
-/* Where five bytes of padding between functions can be had; 0: nowhere near. */
+/* A place with five bytes of padding between functions; 0: none nearby. */
 static uint32_t find_island(const struct site *site)
 {
     const struct x64_function_table *table = site->table;
@@ -177,8 +176,7 @@ static void use_island(const struct site *site, uint32_t island, uint8_t *reader
 
 /* ---- by displacement ---- */
 
-/* May the instruction stand elsewhere? It must not fault there, look at its own address, or say
- * where to go on. */
+/* Whether the instruction may be moved. It must not fault, depend on its own address, or branch. */
 static bool may_move(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
     switch (i->meta.category) {
@@ -205,7 +203,7 @@ static bool may_move(const ZydisDecodedInstruction *i, const ZydisDecodedOperand
             (o->mem.base == ZYDIS_REGISTER_RIP || o->mem.segment == ZYDIS_REGISTER_GS ||
              o->mem.segment == ZYDIS_REGISTER_FS))
             return false;
-        /* the function's own frame is there, all else may fault */
+        /* the function's own frame is always accessible; other memory may fault */
         if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
             (o->mem.base != ZYDIS_REGISTER_RSP || o->mem.index != ZYDIS_REGISTER_NONE))
             return false;
@@ -241,8 +239,8 @@ static bool take_next(struct site *site)
     return true;
 }
 
-/* Could control come into the function other than at its beginning and by direct branches: does it
- * handle exceptions, or is it one of several parts? */
+/* Whether control could enter the function other than at its beginning or by direct branches:
+ * because it handles exceptions, or is one of several parts. */
 static bool has_side_doors(const struct site *site)
 {
     const struct x64_function_table *table = site->table;
@@ -258,7 +256,7 @@ static bool has_side_doors(const struct site *site)
             continue;
         }
         if (f->unwind & 1)
-            return true; /* rare enough */
+            return true; /* too rare to examine */
         if (!x64_image_read(table, f->unwind, &first, 1))
             return true;
         if (first >> 3 & X64_UNWIND_CHAINED &&
@@ -287,7 +285,7 @@ static void displace(const struct site *site, uint8_t *reader)
     memset(code, 0xCC, READ_BYTES + site->moved_bytes - JUMP_BYTES);
 }
 
-/* Room for one more reader, which can be written to; NULL: there is none. */
+/* Writable room for one more reader; NULL: there is none. */
 static uint8_t *next_reader(const struct x64_function_table *table,
                             const struct x64_rewriting *counts)
 {
@@ -303,7 +301,7 @@ static uint8_t *next_reader(const struct x64_function_table *table,
 
 enum proof { PROVEN, UNPROVEN, OUT_OF_MEMORY };
 
-/* Follow the code from `begin` to where `at` is reached. PROVEN: *flow is to be finished. */
+/* Follow the code from `begin` until `at` is reached. PROVEN: call x64_flow_finish afterwards. */
 static enum proof prove(const struct site *site, struct x64_flow *flow, uint32_t begin,
                         uint32_t end, uint32_t at)
 {
@@ -319,7 +317,7 @@ static enum proof prove(const struct site *site, struct x64_flow *flow, uint32_t
     return UNPROVEN;
 }
 
-/* Is there an instruction at the place, in a function of the table? */
+/* Whether there is an instruction at the place, in a function of the table. */
 static enum proof prove_caller(const struct site *site, uint32_t at)
 {
     const struct x64_function *f = x64_function_find(site->table, site->table->base + at);
@@ -331,8 +329,8 @@ static enum proof prove_caller(const struct site *site, uint32_t at)
     return proof;
 }
 
-/* A leaf function begins where somebody calls it: look for a call, in code that is known, from
- * which the read is reached. */
+/* A leaf function begins where it is called: look in known code for a call from whose target the
+ * read is reached. */
 static enum proof prove_leaf(const struct site *site, struct x64_flow *flow)
 {
     uint32_t from = site->begin, to, tries = 0;
@@ -354,7 +352,7 @@ static enum proof prove_leaf(const struct site *site, struct x64_flow *flow)
 
 /* ---- all of a section ---- */
 
-/* In which function it lies. */
+/* Find the function that contains the site. */
 static bool place(struct site *site)
 {
     const struct x64_function_table *table = site->table;
@@ -385,8 +383,8 @@ static bool place(struct site *site)
            site->at + site->bytes <= site->high;
 }
 
-/* The time stamp counter of the real processor would make each run another one: read the virtual
- * clock instead. */
+/* Read the virtual clock instead of the real time stamp counter, which would make each run
+ * different. */
 static void change_stamp(const struct site *site, struct x64_rewriting *counts)
 {
     uint8_t *code = bytes_at(site->table, site->at);
@@ -435,7 +433,8 @@ static bool examine(struct site *site)
     return proof != OUT_OF_MEMORY;
 }
 
-/* Sequences of bytes that could be what is changed; into `site`, unless NULL. */
+/* Counts the byte sequences that may have to change, and stores them in `site` unless that is
+ * NULL. */
 static uint32_t find_sites(const struct x64_function_table *table, uint32_t begin, uint32_t end,
                            uint64_t *effort, struct site *site)
 {
@@ -461,7 +460,8 @@ static bool seal(const struct x64_function_table *table, const struct x64_rewrit
     return bytes == 0 || mprotect((void *)table->spare, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* All are examined before the first is changed, since a changed one leads out of its function. */
+/* All sites are examined before the first is changed, since a changed one leads out of its
+ * function. */
 bool x64_rewrite(const struct x64_function_table *table, uint32_t begin, uint32_t end,
                  struct x64_rewriting *counts)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processor blocks (KPCR with the KPRCB in it), one page a processor, to which the GS base of the
- * host thread points while that processor is the current one. Only members that drivers are known
- * to read inline are there; the rest of the page is zero, and what lies beyond, where the real
- * block goes on, is inaccessible, so that reading it is noticed.
+ * Processor blocks (KPCR, which contains the KPRCB), one page per processor, to which the GS base
+ * of the host thread points while that processor is the current one. Only members that drivers are
+ * known to read inline are provided; the rest of the page is zero, and the pages after it, where
+ * the real block continues, are inaccessible, so that reads of them are noticed.
  *
- * Below each block, at negative offsets, stands what rewritten code uses.
+ * Below each block, at negative offsets, is the data that rewritten code uses.
  */
 #include "x64/traps/block.h"
 #include "nt/base/current.h"
@@ -24,9 +24,9 @@
 #define HWCAP2_FSGSBASE 2u
 #define ARCH_SET_GS     0x1001
 #define ARCH_GET_GS     0x1004
-#define STRIDE          (32u * X64_PAGE) /* a page below, the block, and as much as a KPRCB has */
+#define STRIDE          (32u * X64_PAGE) /* a page below, the block, and as much as a KPRCB takes */
 
-/* Offsets of members, the same in all versions of Windows for x64. */
+/* Offsets of members, which are the same in all versions of Windows for x64. */
 enum {
     PCR_SELF = 0x18,
     PCR_CURRENT_PRCB = 0x20,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processor blocks (KPCR), to which the GS base points; rewritten code reads the level there. */
+/* Processor blocks (KPCR), to which the GS base points; rewritten code reads the level from
+ * them. */
 #ifndef DXGK_X64_BLOCK_H
 #define DXGK_X64_BLOCK_H
 
@@ -13,7 +14,7 @@ struct x64_machine;
 
 bool x64_blocks_init(struct x64_machine *x64);
 void x64_blocks_finish(struct x64_machine *x64);
-/* Beyond what a processor block holds here? */
+/* Whether the address is in the part of a processor block that is not provided here. */
 bool x64_block_gap(const struct x64_machine *x64, uintptr_t address);
 uintptr_t x64_gs_base(void);
 /* The processor block (KPCR) of a processor of the current machine. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions with one memory operand, which is not plain memory. */
+/* Instructions with one memory operand that is not plain memory. */
 #include "x64/traps/emulate.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "x64/traps/state.h"
 #include "x64/traps/stub.h"
 
-/* Where the operand is: of a bit string, the word that holds the bit. */
+/* Address of the operand; for a bit string, of the word that contains the bit. */
 static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     uintptr_t address = x64_effective_address(plan, frame);
@@ -28,7 +28,7 @@ static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_i
 bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_machine *x64 = x64_state();
-    struct x64_plan copy = *plan; /* others may run, and trap, at the accesses */
+    struct x64_plan copy = *plan; /* other code may run, and trap, during the accesses */
     uintptr_t address = operand_address(plan, frame);
     _Alignas(64) uint8_t operand[X64_WIDEST];
     uint64_t gpr[16], flags;
@@ -39,7 +39,7 @@ bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted 
     }
     if (copy.reads && !x64_read(&copy, frame, address, copy.operand_bytes, operand))
         return false;
-    plan = x64_plan_at(frame->rip); /* its stub may have gone meanwhile */
+    plan = x64_plan_at(frame->rip); /* its stub may have been cleared meanwhile */
     if (!plan || plan->kind != X64_MEMORY) {
         x64_refuse(frame, SIM_FAULT_EXECUTE, frame->rip);
         return false;
@@ -52,7 +52,7 @@ bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted 
     if (copy.writes) {
         memcpy(operand, x64->stubs.data->operand, copy.operand_bytes);
         if (!x64_write(&copy, frame, address, copy.operand_bytes, operand)) {
-            memcpy(frame->gpr, gpr, sizeof(gpr)); /* as before */
+            memcpy(frame->gpr, gpr, sizeof(gpr)); /* undo the change of registers */
             frame->flags = flags;
             return false;
         }
@@ -75,7 +75,7 @@ bool x64_push(const struct x64_plan *plan, struct x64_interrupted *frame)
     return true;
 }
 
-/* An address relative to the stack pointer counts from where it is afterwards. */
+/* An address relative to the stack pointer uses its value after the pop. */
 bool x64_pop(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions with one memory operand that is not plain memory. Each function carries out what the
+/* Instructions with one memory operand that is not plain memory. Each function executes what the
  * plan says; false: it is a fault, and x64_refuse was called. */
 #ifndef DXGK_X64_EMULATE_H
 #define DXGK_X64_EMULATE_H

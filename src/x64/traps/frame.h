@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For assembly: offsets of struct x64_interrupted (trap.c asserts them), and saving vector
- * registers to such a frame. */
+/* For assembly code: offsets of struct x64_interrupted (trap.c asserts them), and macros that save
+ * vector registers to such a frame. */
 #ifndef DXGK_X64_FRAME_H
 #define DXGK_X64_FRAME_H
 /* clang-format off */
@@ -11,7 +11,7 @@
 #define FRAME_SAVE   152
 #define FRAME_VECTOR 192
 
-/* Vector registers to the frame in rbx, and back. Clobber rax and rdx. */
+/* Save vector registers to the frame in rbx, and restore them. Clobber rax and rdx. */
     .macro save_vectors
     movl FRAME_MASK(%rbx), %eax
     movl FRAME_MASK + 4(%rbx), %edx

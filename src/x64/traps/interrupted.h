@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that a trap has interrupted: its registers in a frame on its own stack, which emulation
- * reads and changes. */
+/* The registers of code that a trap has interrupted, in a frame on its own stack; emulation reads
+ * and changes them. */
 #ifndef DXGK_X64_INTERRUPTED_H
 #define DXGK_X64_INTERRUPTED_H
 
@@ -20,21 +20,21 @@ enum { X64_RAX, X64_RCX, X64_RDX, X64_RBX, X64_RSP, X64_RBP, X64_RSI, X64_RDI, X
 #define X64_DF 0x400u
 #define X64_OF 0x800u
 
-/* How vector registers are saved, at best: the last skips what is not in use. */
+/* The best way to save vector registers; the last one skips those not in use. */
 enum x64_save { X64_FXSAVE, X64_XSAVE, X64_XSAVEC };
 
-/* The interrupted code, on its own stack; landing.S knows the offsets. */
+/* The frame of the interrupted code, on its own stack; landing.S knows the offsets. */
 struct x64_interrupted {
     uint64_t gpr[16];
     uint64_t rip, flags;
-    uint64_t vector_mask; /* components that are saved */
+    uint64_t vector_mask; /* state components that are saved */
     uint64_t vector_save; /* enum x64_save */
-    uintptr_t address;    /* what the signal told */
+    uintptr_t address;    /* address that the signal reported */
     enum sim_fault_kind kind;
     _Alignas(64) uint8_t vector[]; /* XSAVE area */
 };
 
-/* Write a part of a register as the processor does: 32 bits clear the upper half. */
+/* Write a part of a register like the processor: 32 bits clear the upper half. */
 static inline void x64_set(struct x64_interrupted *frame, unsigned reg, uint32_t bytes,
                            uint64_t value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Landing of a trap.
+ * The landing of a trap: the routine where execution continues after the signal handler.
  *
  *   x64_landing           continued at by the signal handler with the frame in rdi, on the stack
  *                         below the frame. Saves the vector registers, calls x64_trapped(frame),
@@ -19,7 +19,7 @@ x64_landing:
     movq %rbx, %rdi
     call x64_trapped
     restore_vectors
-    /* Flags and the place to go on, below the red zone of the interrupted code. */
+    /* Put the flags and the address to continue at below the red zone of the interrupted code. */
     movq 32(%rbx), %rax
     movq FRAME_RIP(%rbx), %rcx
     movq %rcx, -136(%rax)

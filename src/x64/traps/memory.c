@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory as driver code sees it, by address: device registers, the shared data page, what a
- * processor block does not hold, and everything else, which is plain.
+ * Memory as driver code addresses it: device registers, the shared data page, the missing parts of
+ * processor blocks, and everything else, which is plain.
  */
 #include "x64/traps/memory.h"
 #include "bus/bus.h"
@@ -39,13 +39,13 @@ bool x64_traps_at(uintptr_t address)
     return region_of(address) != PLAIN;
 }
 
-/* The widest access that the device can be asked for out of what is left (NT-171). */
+/* The widest access to the device that the remaining bytes allow (NT-171). */
 static uint32_t register_width(uint32_t bytes)
 {
     return bytes >= 8 ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
 }
 
-/* NT-139 holds for registers that are reached through pointers, too. */
+/* NT-139 also applies to registers that are accessed through pointers. */
 static bool is_aligned(const struct x64_plan *plan, const struct x64_interrupted *frame,
                        uintptr_t address, uint32_t width)
 {

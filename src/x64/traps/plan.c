@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do about the instruction at a place: decoded once, kept by address, and believed only as
- * long as the bytes there are the same.
+ * Plans: each instruction is decoded once and cached by address; a cached plan is used only while
+ * the bytes there are unchanged.
  */
 #include "x64/traps/plan.h"
 
@@ -42,7 +42,7 @@ static bool is_explicit(const ZydisDecodedOperand *operand)
     return operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT;
 }
 
-/* Registers that x64_run need not load: general ones, flags, the instruction pointer. */
+/* Registers that x64_run need not load: general registers, flags, the instruction pointer. */
 static bool is_plain_register(ZydisRegister reg)
 {
     switch (ZydisRegisterGetClass(reg)) {
@@ -69,7 +69,7 @@ static bool needs_vectors(const struct decoded *d)
     return d->instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87;
 }
 
-/* The operand that the instruction names, or the one that a string instruction implies. */
+/* The operand in the instruction, or the implied one of a string instruction. */
 static const ZydisDecodedOperand *memory_operand(const struct decoded *d, unsigned *count)
 {
     const ZydisDecodedOperand *found = NULL;
@@ -130,8 +130,8 @@ static bool is_hint(ZydisMnemonic mnemonic)
     }
 }
 
-/* Can it run on a copy of its operand as a whole? Not, if it chooses elements of it, or reaches
- * other memory. */
+/* Whether it can run on a copy of its whole operand. It cannot if it selects elements of it, or
+ * accesses other memory. */
 static bool can_copy(const struct decoded *d, const ZydisDecodedOperand *operand, unsigned count)
 {
     const ZydisDecodedInstruction *i = &d->instruction;
@@ -182,7 +182,7 @@ static void plan_string(struct x64_plan *plan, const struct decoded *d, uint8_t 
         if (!is_memory(operand))
             continue;
         plan->operand_bytes = operand->size / 8;
-        /* only the source may have another segment */
+        /* only the source can have a segment override */
         if (operand->mem.base == ZYDIS_REGISTER_RSI || operand->mem.base == ZYDIS_REGISTER_ESI)
             plan->gs = operand->mem.segment == ZYDIS_REGISTER_GS;
     }
@@ -209,7 +209,7 @@ static bool plan_control_register(struct x64_plan *plan, const ZydisDecodedOpera
     return false;
 }
 
-/* Of IN, OUT, MOV to and from control registers, and the rest that x64_privileged knows. */
+/* Plans IN, OUT, MOV to and from control registers, and the others that x64_privileged handles. */
 static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
 {
     const ZydisDecodedOperand *o = d->operand;
@@ -318,7 +318,7 @@ static void choose(struct x64_plan *plan, const struct decoded *d)
 
 /* ---- the table ---- */
 
-/* Up to the longest instruction; fewer at the end of what is mapped. */
+/* Read up to the longest instruction; less at the end of mapped memory. */
 static uint32_t read_code(uintptr_t pc, uint8_t *bytes)
 {
     uint32_t in_page = X64_PAGE - (uint32_t)(pc % X64_PAGE);
@@ -359,8 +359,8 @@ static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, c
     return true;
 }
 
-/* The page of an instruction that trapped is there, so what does not leave it can be compared where
- * it stands. */
+/* The first page of an instruction that trapped is mapped, so bytes on that page can be compared in
+ * place. */
 static bool is_current(const struct x64_plan *plan, uintptr_t pc)
 {
     return plan->pc == pc && plan->length != 0 && pc % X64_PAGE + plan->length <= X64_PAGE &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that only a kernel may execute, and software interrupts. What a display driver has a
- * use for is carried out; what would change the machine under everybody is reported and skipped
- * (NT-175); what cannot be skipped is a fault.
+ * Instructions that only a kernel may execute, and software interrupts. Those that a display driver
+ * may need are carried out; those that would change the whole machine are reported and skipped
+ * (NT-175); those that cannot be skipped are faults.
  *
- * CLI and STI have no effect on the order of things: they concern one processor, and a driver must
- * be prepared for its interrupt on any other at any time. Masking here would find nothing and,
- * where flags come back by POPFQ, which does not trap, never end.
+ * CLI and STI do not mask interrupts: they concern one processor, and a driver must expect its
+ * interrupt on any other at any time. Masking would find no bugs, and would never end where POPFQ,
+ * which does not trap, restores the flags.
  */
 #include "x64/traps/privileged.h"
 #include "bus/bus.h"
@@ -29,7 +29,8 @@
 #define MSR_GS_BASE        0xC0000101u
 #define MSR_KERNEL_GS_BASE 0xC0000102u
 #define EFER_VALUE         0xD01u /* long mode, no-execute pages, fast system calls */
-#define HALT_NS            1000u  /* what HLT lets pass: the clock is never far */
+/* virtual time that HLT takes: the next clock interrupt is never far */
+#define HALT_NS 1000u
 
 #define KERNEL_SECURITY_CHECK_FAILURE 0x139u
 
@@ -213,7 +214,7 @@ static bool carry_out(const struct x64_plan *plan, struct x64_interrupted *frame
         sim_stall(HALT_NS);
         return true;
     case ZYDIS_MNEMONIC_WBINVD: /* memory is always coherent here */
-    case ZYDIS_MNEMONIC_CLAC:   /* and everything accessible */
+    case ZYDIS_MNEMONIC_CLAC:   /* and all memory is accessible */
     case ZYDIS_MNEMONIC_STAC:
         break;
     case ZYDIS_MNEMONIC_RDPMC:
@@ -231,10 +232,10 @@ static bool carry_out(const struct x64_plan *plan, struct x64_interrupted *frame
 
 bool x64_privileged(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
-    struct x64_plan copy = *plan; /* others may run, and trap, at points */
+    struct x64_plan copy = *plan; /* other code may run, and trap, at points */
 
     if (plan->mnemonic == ZYDIS_MNEMONIC_MOV && plan->what == CR8 && !plan->writes)
-        return read_level(plan, frame); /* no point, as when the read was rewritten, or is a call */
+        return read_level(plan, frame); /* not a point, like a rewritten read or a call */
     sim_point();
     return carry_out(&copy, frame);
 }

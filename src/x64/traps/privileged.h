@@ -7,11 +7,11 @@
 
 #include "x64/traps/plan.h"
 
-/* Interrupts that stand for RDTSC and RDTSCP in rewritten code. */
+/* Software interrupts that replace RDTSC and RDTSCP in rewritten code. */
 #define X64_INT_STAMP               0x31u
 #define X64_INT_STAMP_AND_PROCESSOR 0x32u
 
-/* Carries out what the plan says; false: it is a fault, and x64_refuse was called. */
+/* Executes what the plan says; false: it is a fault, and x64_refuse was called. */
 bool x64_privileged(const struct x64_plan *plan, struct x64_interrupted *frame);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it
- * faults again, and this time goes through (trap.c), as what is said here.
+ * A trap that is an ordinary fault is refused: the landing returns to the instruction, which faults
+ * again, and this time the fault is passed on (trap.c) with the kind and address given here.
  */
 #include "x64/traps/refuse.h"
 
@@ -30,7 +30,7 @@ void x64_place(const struct x64_plan *plan, const struct x64_interrupted *frame,
     snprintf(text, bytes, "%s at %s", x64_mnemonic(plan), place);
 }
 
-/* Where a jump, call or return wanted to go. */
+/* The fault is at the target of a jump, call or return. */
 static void refuse_branch(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     uintptr_t address = plan->has_memory ? x64_effective_address(plan, frame) : 0;
@@ -45,8 +45,8 @@ static void refuse_branch(const struct x64_plan *plan, const struct x64_interrup
     x64_refuse(frame, SIM_FAULT_EXECUTE, target);
 }
 
-/* What an instruction did that is none of ours. A general protection fault has no address, so work
- * it out. */
+/* The access of an instruction that is not emulated. A general protection fault has no address, so
+ * compute it. */
 void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     bool protection = frame->address == 0 && frame->kind != SIM_FAULT_INSTRUCTION;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be
- * mapped here, so each access traps; the clocks in it are written when someone looks.
+ * The page of system data that kernel code reads at a fixed address (NT-174). That address cannot
+ * be mapped here, so each access traps; the clocks in the page are updated when they are read.
  */
 #include "x64/traps/shared_data.h"
 #include "bus/bus.h"
@@ -16,13 +16,13 @@
 
 #include <string.h>
 
-#define TICK_MULTIPLIER 0x0FA00000u /* milliseconds of a tick, with 24 bits of fraction */
+#define TICK_MULTIPLIER 0x0FA00000u /* milliseconds per tick, with 24 bits of fraction */
 #define MACHINE_AMD64   0x8664u
 #define ARCHITECTURE    9u
 #define COUNTER_PER_S   10000000
 #define WINDOWS_MAJOR   10u
 
-/* Processor features, by index, that every x64 processor which Windows runs on has. */
+/* Processor features (by index) that every x64 processor that runs Windows has. */
 enum {
     FEATURE_COMPARE_EXCHANGE_DOUBLE = 2,
     FEATURE_MMX = 3,
@@ -76,7 +76,7 @@ void x64_shared_data_finish(struct x64_machine *x64)
     util_free(x64->shared);
 }
 
-/* In the order in which Windows writes the parts, though nobody can look in between. */
+/* In the order in which Windows writes the parts, though nothing can read in between. */
 static void put_time(volatile KSYSTEM_TIME *time, uint64_t value)
 {
     time->High2Time = (LONG)(value >> 32);
@@ -89,7 +89,7 @@ void x64_shared_data_read(uint32_t offset, uint32_t bytes, void *to)
     KUSER_SHARED_DATA *shared = x64_state()->shared;
     struct nt_clock clock;
 
-    sim_point(); /* others may run here, as at any trap */
+    sim_point(); /* other code may run here, as at any trap */
     nt_clock(&clock);
     put_time(&shared->InterruptTime, clock.interrupt_time);
     put_time(&shared->SystemTime, clock.system_time);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of emulation of one machine, and what the processor of this host has to save. */
+/* The state of emulation of one machine, and how this host's processor saves vector registers. */
 #include "x64/traps/state.h"
 
 #include <cpuid.h>
@@ -7,15 +7,15 @@
 #include "sim/slot.h"
 
 #define LEGACY_BYTES  576u  /* of an XSAVE area: the legacy part and the header */
-#define STATE_WANTED  0xE7u /* x87, SSE, AVX, AVX-512; not what no driver can use */
+#define STATE_WANTED  0xE7u /* x87, SSE, AVX, AVX-512; not those that no driver can use */
 #define CPUID_OSXSAVE (1u << 27)
 #define CPUID_XSAVE   0xDu
 #define CPUID_XSAVEC  2u
 #define STATE_AVX     2u
 #define STATE_LAST    7u
 
-/* Components of the vector state, and the bytes that XSAVE wants for them. In a virtual machine,
- * CPUID is slow enough to ask only when there is a trap. */
+/* Find the components of the vector state, and the bytes that XSAVE needs for them. In a virtual
+ * machine CPUID is slow, so it is used only when a trap happens. */
 void x64_measure_vectors(struct x64_machine *x64)
 {
     uint32_t a, b, c, d, low, high;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What emulation keeps of a machine: plans and stubs, the processor blocks, and what the processor
- * of this host has to save. */
+/* The state of emulation for a machine: plans and stubs, the processor blocks, and how this host's
+ * processor saves vector registers. */
 #ifndef DXGK_X64_STATE_H
 #define DXGK_X64_STATE_H
 
@@ -16,13 +16,13 @@
 
 struct x64_machine {
     struct x64_stubs stubs;
-    struct x64_plan *plan; /* X64_PLANS of them, by address */
+    struct x64_plan *plan; /* array of X64_PLANS, by address */
     uint64_t traps;
     uint64_t vector_mask;
     uint32_t vector_bytes; /* 0: not measured yet */
     enum x64_save vector_save;
-    uintptr_t running; /* place of the instruction that runs in a stub */
-    /* A trap that is a fault after all: the next one at this place goes through, as this. */
+    uintptr_t running; /* address of the instruction that runs in a stub */
+    /* A refused trap: the next one at this pc is passed on as a fault, with this address. */
     uintptr_t refused_pc, refused_address;
     enum sim_fault_kind refused_kind;
     /* block.c */
@@ -39,7 +39,7 @@ static inline struct x64_machine *x64_state(void)
     return sim_slot_get(&x64_slot);
 }
 
-/* Fill in vector_mask, vector_bytes and vector_save. */
+/* Set vector_mask, vector_bytes and vector_save. */
 void x64_measure_vectors(struct x64_machine *x64);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * String instructions, element by element. Registers advance with each element, so that a fault in
- * the middle finds them as the processor leaves them, and a count of any size can be interrupted.
+ * String instructions, element by element. Registers advance with each element, so that after a
+ * fault in the middle they are as the processor would leave them, and a count of any size can be
+ * interrupted.
  */
 #include "x64/traps/string_instruction.h"
 
@@ -15,9 +16,9 @@
 #include "x64/traps/plan.h"
 #include "x64/traps/refuse.h"
 
-/* What the five of them do with an element. */
+/* What each of the five instructions does with an element. */
 struct steps {
-    bool from_source, from_destination; /* reads at rSI, rDI */
+    bool from_source, from_destination; /* reads at RSI, RDI */
     bool to_destination;
     bool compare, load;
 };
@@ -60,7 +61,7 @@ static bool steps_of(const struct x64_plan *plan, struct steps *steps)
     }
 }
 
-/* Flags of a - b. */
+/* The flags that a - b sets. */
 static uint64_t compare(uint64_t flags, uint64_t a, uint64_t b, uint32_t bytes)
 {
     unsigned top = 8 * bytes - 1;
@@ -118,7 +119,7 @@ static bool element(const struct x64_plan *plan, struct x64_interrupted *frame,
     return true;
 }
 
-/* Is the next element the processor's own business? */
+/* Whether the processor can execute the next element itself. */
 static bool is_plain(const struct x64_plan *plan, const struct x64_interrupted *frame,
                      const struct steps *steps)
 {
@@ -128,7 +129,7 @@ static bool is_plain(const struct x64_plan *plan, const struct x64_interrupted *
            !(destination && x64_traps_at(pointer(plan, frame, X64_RDI)));
 }
 
-/* Counts down; false: that was the last one. */
+/* Decrement the count; false: that was the last element. */
 static bool again(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     uint32_t bytes = plan->short_address ? 4 : 8;
@@ -154,13 +155,13 @@ bool x64_string(const struct x64_plan *plan, struct x64_interrupted *frame)
             return false;
         more = copy.repeat && again(&copy, frame);
         if (more && is_plain(&copy, frame, &steps))
-            return true; /* the processor goes on by itself */
+            return true; /* the processor continues by itself */
     } while (more);
     frame->rip += copy.length;
     return true;
 }
 
-/* No device of the machine has ports: reads give ones (NT-139). */
+/* No device of the machine has ports: reads return all ones (NT-139). */
 bool x64_port_string(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* String instructions. Each function carries out what the plan says; false: it is a fault, and
+/* String instructions. Each function executes what the plan says; false: it is a fault, and
  * x64_refuse was called. */
 #ifndef DXGK_X64_STRING_INSTRUCTION_H
 #define DXGK_X64_STRING_INSTRUCTION_H

@@ -3,9 +3,9 @@
  * Running an instruction on a copy of its memory operand.
  *
  * A stub is the driver's instruction with its addressing form replaced by one relative to the
- * instruction pointer, which finds the copy; opcode, prefixes, register operands and immediates
- * stay, so the processor does the rest. Stubs stand in one block of memory, mapped twice:
- * executable where they run, writable where they are made; the data they use follows the block.
+ * instruction pointer, which addresses the copy; opcode, prefixes, register operands and
+ * immediates stay, so the processor does the rest. Stubs are in one block of memory, mapped twice:
+ * executable where they run, writable where they are made. The data they use follows the block.
  */
 #include "x64/traps/stub.h"
 
@@ -89,7 +89,7 @@ static bool is_legacy_prefix(uint8_t byte)
     return memchr(prefix, byte, sizeof(prefix)) != NULL;
 }
 
-static bool says_where(uint8_t prefix) /* segment, address size */
+static bool says_where(uint8_t prefix) /* segment or address size prefix */
 {
     return prefix != 0x66 && prefix != 0xF0 && prefix != 0xF2 && prefix != 0xF3;
 }
@@ -104,8 +104,8 @@ static void put(struct writer *w, uint8_t byte)
     w->byte[w->length++] = byte;
 }
 
-/* Prefixes and opcode, up to where the addressing form begins. The extension bits of the base and
- * index registers are cleared: they have no part in the new form. */
+/* Prefixes and opcode, up to the addressing form. The extension bits of the base and index
+ * registers are cleared, since the new form does not use them. */
 static void put_head(struct writer *w, const struct x64_plan *plan,
                      const ZydisDecodedInstruction *decoded, unsigned end)
 {
@@ -138,8 +138,8 @@ static void put_head(struct writer *w, const struct x64_plan *plan,
     }
 }
 
-/* The forms that move the accumulator to or from an address given in full have no addressing byte;
- * the plain moves do. */
+/* The forms that move the accumulator to or from an absolute address have no addressing byte; the
+ * plain moves do. */
 static bool put_opcode_of_offset_form(struct writer *w, uint8_t opcode)
 {
     if (opcode < 0xA0 || opcode > 0xA3)
@@ -198,8 +198,8 @@ const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *pla
 
 /* ---- running ---- */
 
-/* A bit offset in a register reaches beyond the operand; the part within the operand is left to the
- * instruction. */
+/* A bit offset in a register can reach beyond the operand; pass the instruction only the part
+ * within the operand. */
 static uint64_t bit_in_operand(const struct x64_plan *plan, uint64_t value)
 {
     return value & (8u * plan->operand_bytes - 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Running an instruction of the driver on a copy of its memory operand. stub.c has the theory. */
+/* Running an instruction of the driver on a copy of its memory operand. See stub.c for the
+ * theory. */
 #ifndef DXGK_X64_STUB_H
 #define DXGK_X64_STUB_H
 
@@ -10,7 +11,7 @@
 
 #define X64_STUB_CODE 0x8000u
 
-/* Behind the code of the stubs; landing.S knows the offsets. */
+/* Data after the code of the stubs; stub_run.S knows the offsets. */
 struct x64_stub_data {
     uint64_t gpr[16];
     uint64_t flags;
@@ -20,8 +21,8 @@ struct x64_stub_data {
 };
 
 struct x64_stubs {
-    uint8_t *code;     /* executable */
-    uint8_t *writable; /* the same bytes */
+    uint8_t *code;     /* executable mapping */
+    uint8_t *writable; /* writable mapping of the same bytes */
     struct x64_stub_data *data;
     uint32_t used;
     int file;
@@ -29,19 +30,20 @@ struct x64_stubs {
 
 bool x64_stubs_init(struct x64_stubs *stubs);
 void x64_stubs_finish(struct x64_stubs *stubs);
-/* Code for the instruction with its memory operand in data->operand; NULL: it has no such form.
- * Sets *full when there is no room: then all plans must be forgotten, and x64_stubs_clear
+/* Makes code for the instruction with its memory operand in data->operand; NULL: it has no such
+ * form. Sets *full when there is no room: then all plans must be dropped, and x64_stubs_clear
  * called. */
 const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *plan,
                              const void *decoded, bool *full);
 void x64_stubs_clear(struct x64_stubs *stubs);
-/* Run it on the registers of the frame. The operand is in stubs->data->operand before and after. */
+/* Run it with the registers of the frame. The operand is in stubs->data->operand before and
+ * after. */
 void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan,
                   struct x64_interrupted *frame);
 bool x64_stubs_contain(const struct x64_stubs *stubs, uintptr_t pc);
 
-/* stub_run.S: call enter with the vector registers loaded from, and saved to, the frame (NULL: as
- * they are). */
+/* stub_run.S: call enter with the vector registers loaded from, and saved to, the frame (NULL:
+ * unchanged). */
 void x64_run(void (*enter)(void), struct x64_interrupted *vectors);
 extern const uint8_t x64_template[];
 extern const uint32_t x64_template_bytes, x64_template_leave;

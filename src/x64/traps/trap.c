@@ -2,14 +2,14 @@
 /*
  * From a signal to the emulation and back.
  *
- * Inside the signal handler only what is needed to know whose trap it is: by address where there is
- * one (device registers, the shared data page, gaps of the processor block), by the kind of
- * exception otherwise (a general protection fault comes without an address). Then the registers are
- * copied to a frame on the interrupted stack, and execution goes on in the landing.
+ * The signal handler only decides whether the trap is to be emulated: by the address if there is
+ * one (device registers, the shared data page, gaps of the processor block), else by the kind of
+ * exception (a general protection fault has no address). Then it copies the registers to a frame on
+ * the interrupted stack, and execution continues in the landing.
  *
- * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it
- * faults again, and this time goes through. So every fault of a driver is reported, and unwound,
- * from the signal handler, with the registers as they are.
+ * A trap that is an ordinary fault is refused: the landing returns to the instruction, which faults
+ * again, and this time the fault is passed on. So every fault of a driver is reported and unwound
+ * with the registers that the signal handler got.
  */
 #include "x64/traps/trap.h"
 #include "sim/fault.h"
@@ -35,8 +35,8 @@
 #define TRAP_OPCODE       6
 #define TRAP_PROTECTION   13
 #define BREAKPOINT_OPCODE 0xCC
-#define RED_ZONE          256u /* the landing returns by way of the bytes below the stack pointer */
-#define ROOM              (16u << 10) /* of stack that emulation may need */
+#define RED_ZONE          256u /* the landing returns through the bytes below the stack pointer */
+#define ROOM              (16u << 10) /* stack space that emulation may need */
 
 _Static_assert(offsetof(struct x64_interrupted, rip) == 128, "landing.S knows");
 _Static_assert(offsetof(struct x64_interrupted, flags) == 136, "landing.S knows");
@@ -127,7 +127,7 @@ static bool is_ours(const struct sim_trap *trap, const greg_t *regs)
     }
 }
 
-/* The stack must be the fiber's, and have room. */
+/* The stack must be that of the fiber and have enough space. */
 static bool has_room(const struct x64_machine *x64, uintptr_t sp)
 {
     uintptr_t low, high;
@@ -151,8 +151,8 @@ static void land(const struct x64_machine *x64, const struct sim_trap *trap, gre
     frame->vector_save = x64->vector_save;
     frame->address = trap->address;
     frame->kind = trap->kind;
-    memset(frame->vector + 512, 0, 64); /* the header, which XRSTOR looks at closely */
-    if (trap->signal == SIGTRAP)        /* the breakpoint has been executed */
+    memset(frame->vector + 512, 0, 64); /* the header, which XRSTOR validates */
+    if (trap->signal == SIGTRAP)        /* RIP is after the breakpoint instruction */
         frame->rip -= *(const uint8_t *)(frame->rip - 1) == BREAKPOINT_OPCODE ? 1 : 2;
     regs[REG_RDI] = (greg_t)(uintptr_t)frame;
     regs[REG_RSP] = (greg_t)(uintptr_t)frame;
@@ -165,7 +165,8 @@ static bool on_trap(struct sim_trap *trap)
     struct x64_machine *x64 = x64_state();
     uintptr_t pc = (uintptr_t)regs[REG_RIP];
 
-    if (x64_stubs_contain(&x64->stubs, pc)) { /* the driver's instruction, with its registers */
+    /* a fault of the driver's instruction in its stub, with its registers */
+    if (x64_stubs_contain(&x64->stubs, pc)) {
         regs[REG_RIP] = (greg_t)x64->running;
         return false;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From the signal to the emulation and back: the landing. */
+/* The way from a signal to the emulation and back, by the landing. */
 #ifndef DXGK_X64_TRAP_H
 #define DXGK_X64_TRAP_H
 
-/* For the current machine, from now on. */
+/* Installs the trap handler for the current machine. */
 void x64_trap_install(void);
 
-/* landing.S: where the signal handler continues, on the stack of the interrupted code, with the
- * frame in rdi. */
+/* landing.S: where execution continues after the signal handler, on the stack of the interrupted
+ * code, with the frame in rdi. */
 void x64_landing(void);
 
 #endif

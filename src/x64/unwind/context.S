@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking and giving registers, and calling driver code from inside the exception machinery. CONTEXT
- * is the public structure; the offsets are asserted in context.c.
+ * Capturing and loading registers, and calling driver code from inside the exception machinery.
+ * CONTEXT is the public structure; the offsets are asserted in context.c.
  *
  *   void x64_capture(CONTEXT *context)                                           (System V)
  *   void RtlCaptureContext(CONTEXT *context)                                     (Microsoft; here
  *                                                                                x64_capture_ms)
- *       All registers as they are in the caller once the call has returned.
+ *       Captures all registers as they are in the caller after the return.
  *
  *   _Noreturn void x64_load(const CONTEXT *context)                              (System V)
- *       All of them into the processor. Nothing below the new stack pointer is touched, since host
- *       code keeps values there.
+ *       Loads all registers. Nothing below the new stack pointer is written, since host code keeps
+ *       values there.
  *
  *   uint64_t x64_call(const struct x64_crossing *crossing, const void *function, a, b, c, d)
  *                                                                                (System V)
- *       Calls function(a, b, c, d) the Microsoft way. Walks of the stack know the return address
- *       x64_call_return, and find the crossing (or NULL) 40 bytes above the stack pointer there.
+ *       Calls function(a, b, c, d) with the Microsoft calling convention. Stack walks recognize the
+ *       return address x64_call_return, and find the crossing (or NULL) 40 bytes above the stack
+ *       pointer there.
  */
     .macro capture reg
     movq %rax, 0x78(\reg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the machine's registers and CONTEXT. */
+/* Conversion between the processor's registers and a CONTEXT. */
 #include "x64/unwind/context.h"
 
 #include <stddef.h>

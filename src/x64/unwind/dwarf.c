@@ -70,7 +70,7 @@ struct dwarf dwarf_block(struct dwarf *d, uint64_t bytes)
     return block;
 }
 
-/* DW_EH_PE_*: the low half is the size, the high one what it is relative to. */
+/* DW_EH_PE_*: the low four bits give the size, the high four what it is relative to. */
 uint64_t dwarf_pointer(struct dwarf *d, uint8_t encoding, uintptr_t data)
 {
     uintptr_t here = d->address;
@@ -150,7 +150,7 @@ static uint64_t pop(struct machine *m)
     return 0;
 }
 
-/* Operations with two operands. False: it is none of them. */
+/* Operations with two operands. False: another operation. */
 static bool binary(struct machine *m, uint8_t operation)
 {
     uint64_t b, a;
@@ -208,7 +208,7 @@ static bool binary(struct machine *m, uint8_t operation)
     return true;
 }
 
-/* Operations that bring a number. False: it is none of them. */
+/* Operations that push a number. False: another operation. */
 static bool constant(struct machine *m, struct dwarf *d, uint8_t operation, CONTEXT *context)
 {
     if (operation >= 0x30 && operation <= 0x4F) { /* lit0 to lit31 */

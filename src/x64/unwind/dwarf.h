@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading DWARF: numbers in their encodings, from bytes that were copied before, never past their
+/* Reading DWARF numbers in their encodings, from bytes that were copied before, never beyond their
  * end. */
 #ifndef DXGK_X64_DWARF_H
 #define DXGK_X64_DWARF_H
@@ -18,7 +18,7 @@
 /* A cursor. Reading past the end gives zeros and clears `ok`. */
 struct dwarf {
     const uint8_t *at, *end;
-    uintptr_t address; /* where the byte at `at` stands in memory, for relative pointers */
+    uintptr_t address; /* where the byte at `at` is in memory, for relative pointers */
     bool ok;
 };
 
@@ -28,14 +28,15 @@ int64_t dwarf_signed(struct dwarf *d);               /* SLEB128 */
 /* A pointer in one of the encodings of .eh_frame; `data` is the base of data-relative ones.
  * Indirect ones are not followed. */
 uint64_t dwarf_pointer(struct dwarf *d, uint8_t encoding, uintptr_t data);
-/* `bytes` from here on as a cursor of its own; this one moves behind them. */
+/* The next `bytes` as a cursor of their own; this one moves past them. */
 struct dwarf dwarf_block(struct dwarf *d, uint64_t bytes);
 
 /* A general register by its DWARF number (0 to 15), or the program counter (16). */
 ULONG64 *dwarf_register(CONTEXT *context, unsigned number);
 
-/* Evaluate an expression of call frame information; `initial` lies on its stack at first, unless
- * NULL. False: it uses what such expressions do not, or reads memory that is not the stack's. */
+/* Evaluate an expression of call frame information; its stack starts with `initial`, or empty if
+ * that is NULL. False: it uses an operation that such expressions do not use, or reads memory
+ * outside the stack. */
 bool dwarf_evaluate(struct dwarf expression, const struct x64_stack *stack, CONTEXT *context,
                     const uint64_t *initial, uint64_t *result);
 

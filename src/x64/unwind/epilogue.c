@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Epilogues. An epilogue has one shape only: an optional `add rsp, n` or `lea rsp, [frame register
- * + n]`, pops of integer registers, and a return or a jump to another function. Version 1 tells
- * nothing of where epilogues are: whether the instructions from pc on have this shape decides.
- * Version 2 lists their places, and the instructions tell what is left to do.
+ * + n]`, pops of integer registers, and a return or a jump to another function. Version 1 of the
+ * unwind information does not list epilogues: pc is in one if the instructions from pc on have this
+ * shape. Version 2 lists their places, and the instructions from pc on show what remains to be
+ * done.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include "x64/unwind/unwind_info.h"
 
-#define LONGEST 64u /* bytes: 7 + 16 pops of 2 + prefix and jump of 8 are less */
+#define LONGEST 64u /* 7 bytes, 16 pops of 2, and a prefixed jump of 8 take less */
 
 struct code {
     uint8_t bytes[LONGEST];
@@ -48,7 +49,7 @@ static void release_frame(struct code *code, const struct x64_unwind_info *info)
     } else if ((rex & 0xFE) == 0x48 && opcode == 0x8D && info->frame_register != 0 &&
                base == info->frame_register && ((modrm & 0xF8) == 0x60 || (modrm & 0xF8) == 0xA0)) {
         bool wide = (modrm & 0xF8) == 0xA0;
-        unsigned sib = base % 8 == 4 ? 1 : 0; /* r12 as a base needs one more byte */
+        unsigned sib = base % 8 == 4 ? 1 : 0; /* with r12 as base one more byte is needed */
 
         code->context->Rsp = *x64_register(code->context, base) +
                              (ULONG64)(LONG64)displacement(code, 3 + sib, wide);
@@ -74,7 +75,7 @@ static bool pop_registers(struct code *code)
     }
 }
 
-/* The first part of a split function. */
+/* The first part of a function that is split. */
 static struct x64_function primary(const struct x64_function_table *table, struct x64_function entry)
 {
     struct x64_unwind_info info;
@@ -89,8 +90,8 @@ static struct x64_function primary(const struct x64_function_table *table, struc
     return entry;
 }
 
-/* A jump leaves the function if it goes to another one, or to the function's own beginning, which
- * is a call of itself. */
+/* A jump leaves the function if it goes to another one, or to the beginning of this one, which is a
+ * recursive call. */
 static bool leaves(const struct x64_function_table *table, const struct x64_function *entry,
                    const struct x64_unwind_info *info, uint64_t target)
 {
@@ -124,11 +125,12 @@ static bool ends(const struct code *code, const struct x64_function_table *table
                       here + 5 + (uint64_t)(int64_t)displacement(code, skip + 1, true));
     if (first == 0xFF && second == 0x25)
         return true;
-    /* A jump through a register or memory counts if it bears the REX.W that it does not need. */
+    /* A jump through a register or memory counts if it has the REX.W prefix, which it would not
+     * need. */
     return (first & 0xF8) == 0x48 && second == 0xFF && (third & 0x38) == 0x20;
 }
 
-/* Version 2: do the codes say that `pc` is in an epilogue? */
+/* Version 2: whether the unwind codes say that `pc` is in an epilogue. */
 static bool listed(const struct x64_function_table *table, const struct x64_function *entry,
                    const struct x64_unwind_info *info, uint64_t pc)
 {
@@ -142,7 +144,7 @@ static bool listed(const struct x64_function_table *table, const struct x64_func
     for (unsigned i = 1; i < info->count && info->codes[i].operation == X64_EPILOGUE; i++) {
         uint32_t from_end = info->codes[i].offset | (uint32_t)info->codes[i].info << 8;
 
-        if (from_end == 0) /* makes their number even */
+        if (from_end == 0) /* makes the number of codes even */
             break;
         if (at - (entry->end - from_end) < bytes)
             return true;
@@ -167,11 +169,12 @@ enum x64_unwound x64_unwind_epilogue(const struct x64_function_table *table,
         return X64_BAD_UNWIND_INFO;
     code.count = LONGEST < table->image_bytes - at ? LONGEST : (unsigned)(table->image_bytes - at);
     while (code.count > 0 && !x64_image_read(table, at, code.bytes, code.count))
-        code.count /= 2; /* the end of a section is near */
+        code.count /= 2; /* the section may end soon: try fewer bytes */
     if (saved_at)
         found = *saved_at;
     release_frame(&code, info);
-    /* The pops may run into anything if this is no epilogue; only the end tells. */
+    /* If this is no epilogue, the pops may be followed by anything; only the last instruction
+     * decides. */
     if (!pop_registers(&code) || !ends(&code, table, entry, info, pc))
         return X64_BAD_UNWIND_INFO;
     if (!x64_stack_read(stack, changed.Rsp, &changed.Rip, sizeof(changed.Rip)))

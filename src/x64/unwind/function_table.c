@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of the machine in a list (there are one or two), entries of each by binary search. */
+/* The images of a machine are in a list (there are one or two); the entries of each are searched by
+ * bisection. */
 #include "x64/unwind/function_table.h"
 
 #include <stddef.h>
@@ -40,7 +41,7 @@ const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 const struct x64_function *x64_function_find(const struct x64_function_table *table, uintptr_t pc)
 {
     uint64_t offset = pc - table->base;
-    /* the answer is the last one that begins at or before the offset */
+    /* the result is the last one that begins at or before the offset */
     uint32_t low = 0, high = table->count;
 
     while (low < high) {

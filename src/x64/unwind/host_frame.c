@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One frame by its call frame information: the dynamic linker says where the object's .eh_frame_hdr
- * lies (_dl_find_object, made for unwinders), its table is searched, the two records found are
- * copied and carried out up to the program counter, and the resulting rules are applied.
+ * Unwinding one frame by its call frame information: the dynamic linker knows the object's
+ * .eh_frame_hdr (_dl_find_object, made for unwinders), whose table is searched; the two records
+ * found are copied and executed up to the program counter, and the resulting rules are applied.
  */
 #include "x64/unwind/host_frame.h"
 
@@ -12,10 +12,10 @@
 #include "sim/fault.h"
 #include "x64/unwind/dwarf.h"
 
-#define RECORD_BYTES 2048u /* the longest record that is read */
-#define REMEMBERED   4u    /* nested remember_state */
+#define RECORD_BYTES 2048u /* bytes of the longest record that is supported */
+#define REMEMBERED   4u    /* nesting of remember_state */
 
-/* How a register of the caller is found. */
+/* How to restore a register of the caller. */
 struct rule {
     enum {
         SAME,
@@ -26,19 +26,19 @@ struct rule {
         AT_EXPRESSION,
         VALUE_EXPRESSION
     } kind;
-    int64_t value; /* offset from the frame's address, or a register */
+    int64_t value; /* offset from the CFA, or a register number */
     struct dwarf expression;
 };
 
 struct rules {
     struct rule reg[DWARF_REGISTERS];
-    bool by_expression; /* the frame's address */
+    bool by_expression; /* the CFA is computed by an expression */
     unsigned base;
     int64_t offset;
     struct dwarf expression;
 };
 
-/* A function's records: what they share (CIE), and its own (FDE). */
+/* The records of a function: the common one (CIE) and its own (FDE). */
 struct records {
     uint8_t common[RECORD_BYTES], own[RECORD_BYTES];
     struct dwarf initial, body; /* instructions */
@@ -51,16 +51,16 @@ struct records {
 
 /* ---- finding the records ---- */
 
-/* What glibc says of the extent of an object (dlfo_map_start, dlfo_map_end) is no bound for these
- * reads: where a linker left a hole between two segments, it is the segment of `pc` alone. */
+/* The extent of an object according to glibc (dlfo_map_start, dlfo_map_end) cannot bound these
+ * reads: where a linker left a hole between two segments, it covers only the segment of `pc`. */
 static bool read(uintptr_t at, void *to, size_t bytes)
 {
     return sim_copy_checked(to, (const void *)at, bytes);
 }
 
-/* Address of the own record of the function that may contain `pc`; 0: none. The table at `header`
+/* Address of the FDE of the function that may contain `pc`; 0: none. The table at `header`
  * (.eh_frame_hdr) is sorted by function; only the form that linkers write (pairs of 32-bit offsets
- * from the header) is understood. */
+ * from the header) is supported. */
 static uintptr_t find_own(uintptr_t header, uintptr_t pc)
 {
     uintptr_t table;
@@ -88,7 +88,7 @@ static uintptr_t find_own(uintptr_t header, uintptr_t pc)
     return header + (uintptr_t)(intptr_t)pair[1];
 }
 
-/* Copy a record without its length; the cursor begins at its identification. */
+/* Copy a record without its length; the cursor starts at its CIE id or pointer. */
 static bool copy_record(uintptr_t at, uint8_t *buffer, struct dwarf *record)
 {
     uint32_t bytes;
@@ -126,7 +126,7 @@ static bool read_common(uintptr_t at, struct records *records)
         for (const char *c = augmentation + 1; *c; c++) {
             if (*c == 'R')
                 records->pointer_encoding = (uint8_t)dwarf_fixed(&data, 1);
-            else if (*c == 'P') /* of the personality routine; where it is does not matter */
+            else if (*c == 'P') /* of the personality routine, whose address does not matter */
                 (void)dwarf_pointer(&data, (uint8_t)(dwarf_fixed(&data, 1) & 0x7F), 0);
             else if (*c == 'L')
                 (void)dwarf_fixed(&data, 1);
@@ -145,7 +145,7 @@ static bool read_own(uintptr_t header, uintptr_t at, struct records *records)
 
     if (!copy_record(at, records->own, &d))
         return false;
-    back = dwarf_fixed(&d, 4); /* to the common record, from here */
+    back = dwarf_fixed(&d, 4); /* distance from here back to the CIE */
     if (back == 0 || !read_common(at + 4 - (uintptr_t)back, records))
         return false;
     records->begin = dwarf_pointer(&d, records->pointer_encoding, header);
@@ -178,7 +178,7 @@ static struct dwarf take_expression(struct dwarf *d)
     return dwarf_block(d, dwarf_unsigned(d));
 }
 
-/* The frame's address. False: another kind of instruction. */
+/* Instructions that define the CFA. False: another kind of instruction. */
 static bool frame_instruction(struct execution *e, struct dwarf *d, uint8_t operation)
 {
     switch (operation) {
@@ -208,7 +208,7 @@ static bool frame_instruction(struct execution *e, struct dwarf *d, uint8_t oper
     }
 }
 
-/* A register. False: another kind of instruction. */
+/* Instructions that define a register's rule. False: another kind of instruction. */
 static bool register_instruction(struct execution *e, struct dwarf *d, uint8_t operation)
 {
     int64_t factor = e->records->data_factor;
@@ -307,7 +307,7 @@ static bool instruction(struct execution *e, struct dwarf *d, uint8_t operation)
     }
 }
 
-/* Until `pc` is passed. */
+/* Executes instructions until `pc` is passed. */
 static bool execute(struct execution *e, struct dwarf d, uint64_t pc)
 {
     while (d.ok && d.at < d.end && e->location <= pc)
@@ -351,7 +351,7 @@ static bool apply(const struct rule *rule, uint64_t frame, const struct x64_stac
             return false;
         *value = address;
         return true;
-    default: /* the same, or lost */
+    default: /* the register is unchanged, or lost */
         return true;
     }
 }
@@ -377,7 +377,7 @@ static bool apply_all(const struct rules *rules, const struct x64_stack *stack, 
         if (!apply_xmm(&rules->reg[DWARF_XMM0 + i], frame, stack, &caller.FltSave.XmmRegisters[i]))
             return false;
     if (rules->reg[DWARF_RETURN].kind == UNDEFINED || caller.Rsp <= context->Rsp)
-        return false; /* the outermost frame, or nonsense */
+        return false; /* the outermost frame, or invalid information */
     *context = caller;
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the
- * first call of the thread. */
+/* The stack as text. Unlike the search for handlers, this continues through the host's frames to
+ * the first call of the thread. */
 #include "x64/unwind/stack_text.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct words {
     unsigned lines;
 };
 
-/* False: no more. */
+/* False: there is no room for more. */
 static bool add(struct words *w, uintptr_t pc)
 {
     char line[160];
@@ -41,7 +41,7 @@ static bool add(struct words *w, uintptr_t pc)
     return w->lines++ < LINES;
 }
 
-/* One frame outwards. False: the end, or no way to tell. */
+/* Go to the caller's frame. False: there is none, or it cannot be found. */
 static bool next(const struct x64_stack *stack, CONTEXT *context, bool *interrupted)
 {
     struct x64_walk walk = {.steps = 0};
@@ -59,7 +59,7 @@ static bool next(const struct x64_stack *stack, CONTEXT *context, bool *interrup
         *interrupted = walk.frame.machine_frame;
         *context = walk.caller;
         return true;
-    case X64_CROSSING: /* where a handler was called from is of no interest, but what it handles */
+    case X64_CROSSING: /* skip the call of the handler: continue at what it handles */
         *interrupted = walk.crossing->interrupted;
         *context = *walk.crossing->origin;
         return true;
@@ -68,7 +68,7 @@ static bool next(const struct x64_stack *stack, CONTEXT *context, bool *interrup
     }
 }
 
-/* After a wild call or jump: the caller. */
+/* After a wild call or jump: continue in the caller. */
 static void leave_nowhere(const struct x64_stack *stack, CONTEXT *context, bool *interrupted)
 {
     ULONG64 pc;

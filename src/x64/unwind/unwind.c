@@ -2,12 +2,13 @@
 /*
  * Virtual unwinding of one frame.
  *
- *   body, or behind the prologue    undo all operations
+ *   body, or after the prologue     undo all operations
  *   in the prologue                 undo those whose instruction has been executed
  *   in an epilogue                  carry out the rest of it (epilogue.c)
  *
- * A function may be split: the information of a part names, as its chained entry, the part whose
- * prologue came before; all of that one is undone, and so on until one without a chained entry.
+ * A function may be split: the unwind information of a part names, as its chained entry, the part
+ * whose prologue ran before; all operations of that part are undone, and so on until a part without
+ * a chained entry.
  */
 #include <stddef.h>
 #include <string.h>
@@ -21,7 +22,8 @@ struct unwinding {
     const struct x64_stack *stack;
     CONTEXT *context;
     struct x64_saved_at *saved_at;
-    uint64_t base; /* of the fixed part of the frame: saved registers are found relative to it */
+    /* base of the fixed part of the frame: saved registers are found relative to it */
+    uint64_t base;
     bool machine_frame;
 };
 
@@ -43,8 +45,8 @@ static bool restore_xmm(struct unwinding *u, unsigned number, uint64_t address)
     return true;
 }
 
-/* Instruction pointer, code segment, flags, stack pointer, stack segment, as the processor pushes
- * them; an error code may lie below. */
+/* The processor pushes the instruction pointer, code segment, flags, stack pointer and stack
+ * segment; there may be an error code below them. */
 static bool pop_machine_frame(struct unwinding *u, bool error_code)
 {
     uint64_t frame = u->context->Rsp + (error_code ? 8 : 0);
@@ -107,7 +109,7 @@ static enum x64_unwound undo(struct unwinding *u, const struct x64_unwind_info *
         break;
     case X64_EPILOGUE:
         if (info->version < 2)
-            return X64_BAD_UNWIND_INFO; /* saved 64 bits of a register, in a form never published */
+            return X64_BAD_UNWIND_INFO; /* an undocumented form that saved 64 bits of a register */
         break;
     case X64_SPARE:
         return X64_BAD_UNWIND_INFO;
@@ -115,7 +117,8 @@ static enum x64_unwound undo(struct unwinding *u, const struct x64_unwind_info *
     return ok ? X64_UNWOUND : X64_BAD_STACK;
 }
 
-/* Undo one information's operations; those at offsets beyond `reached` have not been executed. */
+/* Undo the operations of one unwind information; those at offsets beyond `reached` have not been
+ * executed. */
 static enum x64_unwound undo_all(struct unwinding *u, const struct x64_unwind_info *info,
                                  uint32_t reached)
 {
@@ -133,7 +136,7 @@ static enum x64_unwound undo_all(struct unwinding *u, const struct x64_unwind_in
     return X64_UNWOUND;
 }
 
-/* The base of the fixed part: where the frame register points to, once it is set. */
+/* The base of the fixed part of the frame: given by the frame register once that is set. */
 static uint64_t establisher(const struct x64_unwind_info *info, CONTEXT *context, uint32_t reached)
 {
     if (info->frame_register == 0)
@@ -157,8 +160,8 @@ static enum x64_unwound return_to_caller(struct unwinding *u)
     return X64_UNWOUND;
 }
 
-/* Prologue, chained parts, return. On success `info` is that of the part that begins the
- * function. */
+/* Undo the prologue and the chained parts, and return. On success `info` is that of the part that
+ * begins the function. */
 static enum x64_unwound undo_function(struct unwinding *u, const struct x64_function_table *table,
                                       struct x64_unwind_info *info, uint32_t reached)
 {
@@ -176,7 +179,7 @@ static enum x64_unwound undo_function(struct unwinding *u, const struct x64_func
     return result == X64_UNWOUND ? return_to_caller(u) : result;
 }
 
-/* In the body a handler is asked; in the prologue of its own part it is not. */
+/* A handler applies in the body, but not in the prologue of its own part. */
 static void find_handler(const struct x64_function_table *table, const struct x64_unwind_info *info,
                          bool in_prologue, unsigned wanted, struct x64_unwound_frame *frame)
 {
@@ -228,7 +231,8 @@ enum x64_unwound x64_unwind(const struct x64_function_table *table,
     } else {
         outcome = return_to_caller(&u);
     }
-    /* Frames lie above each other, but for what a processor saved when it changed stacks. */
+    /* Each frame is above the previous one, except where the processor switched stacks and saved
+     * the old one. */
     if (outcome == X64_UNWOUND && !u.machine_frame && changed.Rsp <= context->Rsp)
         outcome = X64_BAD_STACK;
     if (outcome != X64_UNWOUND)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading unwind information: bounds, sizes of operations, entries that stand for others. */
+/* Reading unwind information: bounds, sizes of operations, entries that refer to others. */
 #include "x64/unwind/unwind_info.h"
 
 #include <string.h>
 
 #include "sim/fault.h"
 
-#define INDIRECT_LIMIT 32u /* entries that stand for entries that stand for entries */
+#define INDIRECT_LIMIT 32u /* longest chain of entries that refer to entries */
 
 bool x64_image_read(const struct x64_function_table *table, uint64_t offset, void *to, size_t bytes)
 {
@@ -60,7 +60,7 @@ static bool entry_makes_sense(const struct x64_function_table *table,
            entry->unwind < table->image_bytes;
 }
 
-/* Behind the codes: a chained entry, or a handler and its data. */
+/* After the codes: a chained entry, or a handler and its data. */
 static bool read_tail(const struct x64_function_table *table, uint32_t offset,
                       struct x64_unwind_info *info)
 {

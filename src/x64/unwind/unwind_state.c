@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of unwinding of one machine, made when it is first needed. */
+/* The state of unwinding of one machine, created when it is first needed. */
 #include "x64/unwind/unwind_state.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What unwinding keeps of a machine: the function tables of its images, and who is told of an
- * unwinding. It goes with the machine's heap, or when nothing is left in it. */
+/* The state of unwinding for a machine: the function tables of its images, and who is called on an
+ * unwinding. It is freed with the machine's heap, or when nothing is left in it. */
 #ifndef DXGK_X64_UNWIND_STATE_H
 #define DXGK_X64_UNWIND_STATE_H
 
@@ -11,12 +11,12 @@
 
 struct x64_unwind_state {
     struct list tables;              /* struct x64_function_table */
-    void (*on_unwind)(uintptr_t sp); /* x64_on_unwind */
+    void (*on_unwind)(uintptr_t sp); /* set by x64_on_unwind */
 };
 
-/* Of the current machine; NULL: nothing was kept yet, or there is no machine. */
+/* State of the current machine; NULL: none was created yet, or there is no machine. */
 struct x64_unwind_state *x64_unwind_state(void);
-/* The same, made if it is not there; NULL: out of memory. */
+/* The same, created if necessary; NULL: out of memory. */
 struct x64_unwind_state *x64_unwind_state_need(void);
 /* Free it if nothing is left in it. */
 void x64_unwind_state_tidy(void);

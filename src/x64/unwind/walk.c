@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame after the other. */
+/* Walking frame by frame. */
 #include "x64/unwind/walk.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "x64/unwind/context.h"
 #include "x64/unwind/host_frame.h"
 
-#define STEP_LIMIT      65536u /* more frames than the largest stack holds */
-#define CROSSING_OFFSET 40u    /* as context.S says */
+#define STEP_LIMIT      65536u /* more frames than fit the largest stack */
+#define CROSSING_OFFSET 40u    /* as in context.S */
 
 void x64_walk_begin(struct x64_walk *walk, const CONTEXT *context, bool interrupted)
 {
@@ -33,7 +33,8 @@ static enum x64_step look_at_driver(struct x64_walk *walk, unsigned wanted)
                : X64_BROKEN;
 }
 
-/* X64_FRAME: no crossing, but a call from inside a handler of the host; frames of that are next. */
+/* X64_FRAME: not a crossing, but a call from inside a host handler; frames of that handler come
+ * next. */
 static enum x64_step look_at_call(struct x64_walk *walk)
 {
     struct x64_crossing copy;

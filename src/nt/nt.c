@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel services of one machine: how they are made and ended. Every component brings its state
- * and what makes it; here is their order.
+ * Creation and destruction of the kernel services of one machine. Each component declares its state
+ * and its functions; this file has their order.
  */
 #include "nt/nt.h"
 #include "nt/base/items.h"
@@ -18,7 +18,7 @@
 #define DEFAULT_BUILD     22621u
 #define ALIGNMENT         16u
 
-/* In this order they are made, backwards they are ended: each needs only what comes before it. */
+/* Components are created in this order and destroyed in reverse: each needs only earlier ones. */
 extern const struct nt_component nt_image_component, nt_current_component, nt_processor_component,
     nt_wait_component, nt_timer_component, nt_dpc_component, nt_bugcheck_component,
     nt_ipi_component, nt_time_component, nt_object_component, nt_handle_component,
@@ -54,7 +54,7 @@ static void **slot_of(struct nt *nt, const struct nt_component *component)
     return (void **)(void *)((char *)nt + component->slot);
 }
 
-/* The state of all, zeroed, in one piece. */
+/* Allocate the state of all components, zeroed, in one block. */
 static struct nt *allocate(void)
 {
     size_t bytes = align_up(sizeof(struct nt), ALIGNMENT);
@@ -82,7 +82,7 @@ static bool init(struct nt *nt, const struct nt_component *component)
     return !component->init || component->init(nt);
 }
 
-/* The first `count` components. */
+/* Finish the first `count` components. */
 static void finish(struct nt *nt, size_t count)
 {
     while (count-- > 0) {

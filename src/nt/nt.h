@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernel services: the routines that a driver imports from ntoskrnl and hal, under their own names,
- * as real services over simulated processors and levels. Here is the life of the whole; the other
- * headers of this room have one concept each. Drivers see include/wdk.
+ * implemented on simulated processors and IRQLs. This header has their creation and destruction;
+ * each other header of this room has one concept. Drivers see include/wdk.
  */
 #ifndef DXGK_NT_NT_H
 #define DXGK_NT_NT_H
@@ -13,7 +13,7 @@
 
 struct nt;
 
-/* State of the kernel services of the machine that is entered. NULL: out of memory. */
+/* The kernel services of the current machine. NULL: out of memory. */
 struct nt *nt_create(const struct nt_config *config);
 void nt_destroy(struct nt *nt);
 /* The Windows build that is reported to drivers. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernel routines by name: for the imports of PE images and for MmGetSystemRoutineAddress. A
- * routine that the configured Windows release does not have yet is not found, so that a driver's
- * fallback can be tried (NT-159).
+ * routine that the configured Windows release lacks is not found, so that a driver's fallback can
+ * be tested (NT-159).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct routine routines[] = {
 #undef VARIABLE
 #undef VALUE
 
-/* Windows builds that brought a routine, where that is later than what every driver may expect. */
+/* The Windows build that introduced a routine, for routines that drivers cannot always expect. */
 static const struct {
     const char *name;
     uint32_t build;

@@ -5,7 +5,7 @@
 #ifndef DXGK_NT_ROUTINE_H
 #define DXGK_NT_ROUTINE_H
 
-/* As a driver of a PE image sees it (ms_abi); NULL: unknown. */
+/* The address as a PE driver needs it (ms_abi); NULL: unknown. */
 void *nt_routine_find(const char *name);
 
 #endif

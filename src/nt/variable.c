@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables of the kernel whose values are this machine's own, so that they cannot be variables of
- * the process: each machine has its copy, for images that import them by name. The other variables
- * are in the table of routine.c.
+ * Kernel variables with a value per machine, which cannot be variables of the process: each machine
+ * has a copy, for images that import them by name. The other variables are in the table of
+ * routine.c.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "nt/base/state.h"
 #include "sim/machine.h"
 
-#define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked one has 0xC */
+#define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked build has 0xC */
 
 struct nt_variables {
     ULONG build, safe_boot;

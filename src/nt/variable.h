@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables of the kernel that each machine has for itself.
+ * Kernel variables of which each machine has its own copy.
  */
 #ifndef DXGK_NT_VARIABLE_H
 #define DXGK_NT_VARIABLE_H

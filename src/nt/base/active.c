@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of active objects in driver memory, hung on what holds that memory. */
+/* Records of active objects in driver memory, linked to what contains that memory. */
 #include "nt/base/active.h"
 #include "nt/base/caller.h"
 #include "nt/base/memory.h"

@@ -9,7 +9,7 @@
 #include "sim/machine.h"
 #include "sim/stack.h"
 
-#define DEPTH 48u /* return addresses looked at */
+#define DEPTH 48u /* the most return addresses that are examined */
 
 void nt_caller_name(const void *caller, char *name, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of places in drivers, for reports: deterministic, unlike addresses.
+ * Names of places in drivers, for reports: unlike addresses, they are the same in each run.
  */
 #ifndef DXGK_NT_CALLER_H
 #define DXGK_NT_CALLER_H
@@ -11,9 +11,9 @@
 
 /* "refgpu.so!StartDevice+0x42" or "refgpu.so+0x1234", from an address in an image. */
 void nt_caller_name(const void *caller, char *name, size_t bytes);
-/* The same, of an address that may be outside of drivers: false, then. */
+/* The same for an address that may be outside of drivers; then returns false. */
 bool nt_caller_in_driver(uintptr_t pc, char *name, size_t bytes);
-/* Where in a driver what runs on the current processor came from; false: from no driver. */
+/* The place in a driver that the code on the current processor was called from; false: none. */
 bool nt_caller_place(char *text, size_t bytes);
 
 #endif

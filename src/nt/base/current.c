@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs. */
+/* The current thread and process. */
 #include "nt/base/current.h"
 #include "nt/base/state.h"
 #include "sim/machine.h"
@@ -24,7 +24,7 @@ static struct _KTHREAD *idle(void)
     return nt_state()->threads->idle[sim_current->processor];
 }
 
-/* Apart, so that the way that all calls take stays short. */
+/* Not inlined, so that the common path stays short. */
 static __attribute__((noinline)) struct _KTHREAD *adopt(struct sim_thread *sim)
 {
     struct _KTHREAD *thread = nt_state()->threads->adopt(sim);

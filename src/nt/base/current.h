@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who runs: the thread and the process of the current processor. Every service asks.
+ * The current thread and the current process, which every service needs.
  */
 #ifndef DXGK_NT_CURRENT_H
 #define DXGK_NT_CURRENT_H
@@ -14,25 +14,25 @@
 struct _KTHREAD;
 struct nt_process;
 
-/* All threads of a machine, and how a thread that the host made without a KTHREAD gets one. */
+/* All threads of a machine, and how a thread that the host created without a KTHREAD gets one. */
 struct nt_threads {
     struct list all; /* struct _KTHREAD by link */
     struct _KTHREAD *idle[SIM_MAX_PROCESSORS];
-    /* NULL: out of memory. */
+    /* Creates the KTHREAD of such a thread. NULL: out of memory. */
     struct _KTHREAD *(*adopt)(struct sim_thread *sim);
 };
 
-/* The current thread, never NULL; an idle processor's for its interrupts and DPCs. */
+/* The current thread, never NULL; on an idle processor, the thread for its interrupts and DPCs. */
 struct _KTHREAD *nt_thread(void);
 struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
 
-/* The KTHREAD of the current thread, and of a processor that idles. A thread that has called no
- * service yet has none, and counts as the idle one; when it gets one, sim_notify_switch is
+/* The KTHREAD of the current thread, or of an idle processor. A thread that has not called a
+ * service yet has none and counts as the idle one; when it gets one, sim_notify_switch is
  * called. */
 void *nt_kthread(void);
 void *nt_idle_kthread(unsigned processor);
 
-/* Of the current thread; the system process for kernel threads and idle processors. */
+/* The process of the current thread; the system process for kernel threads and idle processors. */
 struct nt_process *nt_process_current(void);
 struct nt_process *nt_process_system(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a routine that drivers import is marked.
+ * Marks for routines that drivers import.
  */
 #ifndef DXGK_NT_EXPORT_H
 #define DXGK_NT_EXPORT_H

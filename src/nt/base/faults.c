@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Injected shortage. */
+/* Injected failures of resource requests. */
 #include "nt/base/faults.h"
 #include "nt/base/state.h"
 #include "sim/machine.h"
@@ -13,8 +13,8 @@ bool nt_faults_due(void)
            (config->fail_percent != 0 && sim_random(100) < config->fail_percent);
 }
 
-/* Requests made meanwhile are not counted either: a loop that fails the 1st, 2nd, ... request must
- * not take one of them for an operation that came through. */
+/* Requests made meanwhile are not counted either: a test that fails the 1st, 2nd, ... request must
+ * not mistake one of them for a run without failure. */
 struct nt_faults nt_faults_off(void)
 {
     struct util_heap *heap = util_heap_current;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Injected shortage: which requests for a resource fail although there is enough, and how services
- * that cannot fail on Windows pass it by.
+ * Injected failures of resource requests, and how services that cannot fail on Windows avoid them.
  */
 #ifndef DXGK_NT_FAULTS_H
 #define DXGK_NT_FAULTS_H
@@ -9,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Should this request for a resource fail? */
+/* Whether this request for a resource should fail. */
 bool nt_faults_due(void);
 
-/* Injected faults pass by what follows, until nt_faults_on with the value returned. */
+/* No failure is injected from here until nt_faults_on is called with the returned value. */
 struct nt_faults {
     uint64_t fail_at, requests;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* On whose behalf a thread runs. */
+/* The image on whose behalf a thread runs. */
 #include <string.h>
 
 #include "nt/base/image.h"

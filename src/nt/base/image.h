@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driver images as owners. Kernel services attribute what they make to the image of the current
+ * Driver images as owners. Kernel services attribute what they create to the image of the current
  * call, for leak reports by driver; image_life.h has creation, unloading and leaks.
  */
 #ifndef DXGK_NT_IMAGE_H
@@ -22,10 +22,10 @@ struct nt_image {
 struct nt_images {
     struct nt_image host; /* owner of what belongs to no driver */
     struct list all;
-    uint64_t serial; /* of the last resource */
+    uint64_t serial; /* serial number of the last resource */
 };
 
-/* NULL: the host itself runs. */
+/* NULL: the current code is the host's own. */
 struct nt_image *nt_image_current(void);
 /* Set the image on whose behalf the current thread runs; returns the previous one. Calls nest. */
 struct nt_image *nt_image_enter(struct nt_image *image);

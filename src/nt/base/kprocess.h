@@ -19,16 +19,15 @@ struct nt_object;
 struct nt_process {
     DISPATCHER_HEADER header; /* a PEPROCESS points here */
     struct nt_object *object; /* private to nt */
-    uint32_t id;              /* small number in order of creation; 0: system */
+    uint32_t id;              /* number in order of creation; 0: system */
     char name[32];
-    struct handle_table
-        handles; /* of the rooms that serve clients, who choose the types; not NT handles */
+    /* client handles (not NT handles), whose types the rooms that serve clients define */
+    struct handle_table handles;
     struct list user_ranges; /* user_range.c */
     struct list link;        /* process.c */
-    /* THREAD-016: one thread of a process inside level-zero and level-one DDIs. */
+    /* THREAD-016: held by the one thread of the process that is inside level 0 and level 1 DDIs. */
     struct sim_mutex driver_entry;
-    /* Of the room that serves the process's clients; it is set and cleared there. NULL: no
-     * client yet. */
+    /* Owned, set and cleared by the room that serves the process's clients. NULL: no client yet. */
     void *client;
     uint32_t threads;
 };

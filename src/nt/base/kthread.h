@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The KTHREAD: what every part of the kernel may know of a thread. thread.c makes threads.
+ * The KTHREAD: what all parts of the kernel may know about a thread. thread.c creates threads.
  */
 #ifndef DXGK_NT_KTHREAD_H
 #define DXGK_NT_KTHREAD_H
@@ -19,9 +19,9 @@ struct nt_wait;
 struct _DXGK_TRY_RECORD;
 
 #define NT_HELD_LOCKS 32u /* locks that a thread, or a processor, may hold at once */
-#define NT_RAISES     16u /* nested raises of the IRQL that are remembered */
+#define NT_RAISES     16u /* nested raises of the IRQL that are recorded */
 
-/* One raise of the IRQL that was not lowered yet. */
+/* One raise of the IRQL that was not undone yet. */
 struct nt_raise_record {
     uint8_t from, to;
 };
@@ -29,25 +29,26 @@ struct nt_raise_record {
 struct _KTHREAD {
     DISPATCHER_HEADER header;
     struct list link;       /* in nt_threads.all */
-    struct sim_thread *sim; /* NULL: a processor's idle thread */
+    struct sim_thread *sim; /* NULL: the idle thread of a processor */
     struct nt_process *process;
     struct nt_image *image; /* on whose behalf it runs */
     struct nt_wait *wait;   /* wait.h */
-    struct list owned;      /* mutexes (mutex.c) */
+    struct list owned;      /* mutexes that it owns (mutex.c) */
     struct list actives;    /* struct nt_active of objects on its stack */
     uintptr_t stack_low, stack_high;
     int32_t kernel_apc_disable;
     int32_t special_apc_disable;
     uint32_t sleeping_locks;
     KPRIORITY priority;
-    const volatile void *held[NT_HELD_LOCKS]; /* sleeping locks, for deadlock detection */
+    /* sleeping locks that it holds, for deadlock detection */
+    const volatile void *held[NT_HELD_LOCKS];
     uint32_t held_count;
     uint32_t floating_saves;
     KAFFINITY affinity;
     struct nt_raise_record raise[NT_RAISES];
     uint32_t raises;
     struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
-    bool system;                    /* made by PsCreateSystemThread */
+    bool system;                    /* created by PsCreateSystemThread */
     bool must_wait;                 /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */
     bool finished;
 };

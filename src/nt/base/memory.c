@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of memory an address is in. */
+/* What kind of memory contains an address. */
 #include "nt/base/memory.h"
 #include "nt/base/current.h"
 #include "nt/base/report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports of the rules that Driver Verifier enforces on Windows, with its own codes.
+ * Reports of rules that Driver Verifier enforces on Windows, with its codes.
  */
 #ifndef DXGK_NT_REPORT_H
 #define DXGK_NT_REPORT_H
@@ -8,8 +8,8 @@
 #include "verify/verify.h"
 
 #define DRIVER_VERIFIER 0xC4u
-/* A broken rule for which Driver Verifier has a code: 0xC4 with `sub` as first parameter (NT-001).
- * Execution goes on. */
+/* Report a broken rule that Driver Verifier has a code for: 0xC4 with `sub` as first parameter
+ * (NT-001). Execution continues. */
 #define NT_VERIFIER(rule, sub, p2, p3, p4, ...) \
     verify_report_code(rule, DRIVER_VERIFIER, sub, p2, p3, p4, __VA_ARGS__)
 

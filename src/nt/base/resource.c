@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Things that a driver must give back, in order of acquisition. What belongs to no image is the
- * host's own.
+ * Resources that a driver must release, in order of acquisition. Those that belong to no image are
+ * the host's own.
  */
 #include "nt/base/resource.h"
 #include "nt/base/image.h"
@@ -38,8 +38,8 @@ void nt_resource_reclaim(struct nt_resource *resource)
     resource->class->reclaim(resource);
 }
 
-/* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one may take
- * others along. */
+/* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one resource
+ * may release others. */
 void nt_resource_reclaim_all(struct nt_image *image)
 {
     while (!list_empty(&image->resources))

@@ -2,18 +2,18 @@
 /*
  * State of the kernel services of one machine.
  *
- * Each component owns a structure that only its own files look into; here is the pointer by which
- * they find it. nt.c takes the memory of all of them in one piece, before any is initialised.
+ * Each component owns a structure that only its own files access; here is the pointer to it. nt.c
+ * allocates all of them in one block, before any is initialized.
  *
  * Objects that a driver owns (KEVENT, KTIMER, KDPC, KSPIN_LOCK, MDL, ...) are the driver's memory:
- * it may copy, scribble on or free them at any time. So the host keeps in them only what harms
- * nobody but the driver when it is wrong: signal states, counts, flags. What the host itself relies
- * on stands in records of its own, which exist while something is active (a wait, a set timer, a
- * queued DPC, a locked MDL) and are found by the object's address.
+ * it may copy, overwrite or free them at any time. So the host keeps in them only what harms the
+ * driver alone when it is wrong: signal states, counts, flags. What the host itself relies on is in
+ * its own records, which exist while something is active (a wait, a set timer, a queued DPC, a
+ * locked MDL) and are found by the object's address.
  *
  * One host thread runs the machine, so a service is atomic between points. Points are sim_point
  * (once, at the entry of each service), blocking, spinning, lowering the IRQL, and queuing a DPC:
- * after one of these nothing that was looked up before may be trusted.
+ * after one of these, the result of an earlier lookup may be stale.
  */
 #ifndef DXGK_NT_STATE_H
 #define DXGK_NT_STATE_H
@@ -45,7 +45,7 @@ struct nt {
     struct list *bugcheck_callbacks;     /* bugcheck.c */
     struct nt_ipi *ipi;                  /* ipi.c */
     struct nt_time *time;                /* time.c */
-    void *(*find_routine)(const char *); /* deadlock.c: a kernel routine by name */
+    void *(*find_routine)(const char *); /* deadlock.c: finds a kernel routine by name */
     /* ob */
     struct nt_objects *objects;   /* object.c */
     struct handle_table *handles; /* handle.c */
@@ -84,17 +84,18 @@ static inline struct nt *nt_state(void)
     return sim_slot_get(&nt_slot);
 }
 
-/* How nt.c makes and ends a component: a constant of the file that owns the state. */
+/* How nt.c creates and destroys a component: a constant of the file that owns the state. */
 struct nt_component {
-    size_t slot;  /* of its pointer in struct nt */
-    size_t bytes; /* of its state, which begins zeroed; 0: init makes it, or there is none */
-    bool map;     /* the state is a hash map, which nt.c initialises and finishes */
-    /* False: out of memory; finish is called all the same. NULL: nothing to do. */
+    size_t slot; /* offset of its pointer in struct nt */
+    /* size of its state, which starts zeroed; 0: init allocates it, or there is none */
+    size_t bytes;
+    bool map; /* the state is a hash map, which nt.c initializes and finishes */
+    /* False: out of memory; finish is called anyway. NULL: nothing to do. */
     bool (*init)(struct nt *nt);
     void (*finish)(struct nt *nt);
 };
 
-/* One whose state is a map from addresses to records that are taken back by other ways. */
+/* A component whose state is a map from addresses to records, which are released elsewhere. */
 #define NT_MAP_COMPONENT(member)                                                           \
     {                                                                                      \
         .slot = offsetof(struct nt, member), .bytes = sizeof(struct hash_map), .map = true \

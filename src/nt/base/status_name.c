@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of NTSTATUS values, for people. */
+/* Names of NTSTATUS values, for reports. */
 #include <stdlib.h>
 
 #include "nt/base/items.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry: a tree of keys in memory, with what a driver expects to find at the top of it. The
+ * The registry: a tree of keys in memory, with the keys that drivers expect at its top. The
  * services are in registry_zw.c and registry_rtl.c, loading and saving in registry_file.c.
  */
 #include <string.h>
@@ -67,7 +67,7 @@ static struct reg_key *create_key(struct reg_key *parent, const WCHAR *name, siz
     key->parent = parent;
     key->temporary = temporary || (parent && parent->temporary);
     key->written = now();
-    key->object.host_references = 1; /* the tree's */
+    key->object.host_references = 1; /* held by the tree */
     if (!copy_name(&key->name, name, length) ||
         !nt_object_init(&key->object, NT_OBJECT_KEY, key, destroy_object)) {
         free_key(key);
@@ -156,8 +156,8 @@ struct reg_key *reg_path(const WCHAR *path, size_t length, bool ignore_case, boo
     if (length == 0 || path[0] != '\\')
         return NULL;
     first = part_length(path + 1, length - 1);
-    /* In any case: what drivers are given begins with \Registry (LIFE-007, LIFE-008), what the
-     * system shows with \REGISTRY. */
+    /* Case is ignored: paths given to drivers begin with \Registry (LIFE-007, LIFE-008), those that
+     * the system shows with \REGISTRY. */
     if (!same_name(&root->name, path + 1, first, true))
         return NULL;
     return reg_walk(root, path + 1 + first, length - 1 - first, ignore_case, create, temporary,
@@ -261,7 +261,7 @@ static bool init(struct nt *nt)
     nt->registry->root = create_key(NULL, registry, NT_ITEMS(registry), false);
     if (!nt->registry->root)
         return false;
-    /* \Registry in any case: paths of the host's own are written with small letters. */
+    /* Case is ignored: the host's own paths are written in lower case. */
     for (size_t i = 0; i < NT_ITEMS(usual_keys); i++) {
         if (!reg_ascii_path(usual_keys[i], true))
             return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry as a text file, for settings that a run starts with and results that it leaves:
+ * The registry as a text file, for initial settings of a run and for its results:
  *
  *     [\Registry\Machine\System\CurrentControlSet\Services\refgpu]
  *     "LogLevel"=4:02000000
@@ -81,8 +81,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode up to `end`; a backslash followed by x and four digits is one character. Returns past the
- * end character, NULL: bad. */
+/* Decode up to `end`; a backslash followed by x and four digits is one character. Returns what
+ * follows the end character; NULL: invalid. */
 static const char *load_name(const char *at, char end, WCHAR *name, size_t *length)
 {
     size_t count = 0;
@@ -112,7 +112,7 @@ static bool load_value(struct reg_key *key, char *line)
     WCHAR name[LONGEST_VALUE_NAME];
     size_t length;
     const char *at = load_name(line + 1, '"', name, &length);
-    uint8_t *data = (uint8_t *)line; /* decoded in place: two digits a byte */
+    uint8_t *data = (uint8_t *)line; /* decoded in place: two digits per byte */
     uint32_t bytes = 0;
     unsigned type;
     int used = 0;

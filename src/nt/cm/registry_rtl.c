@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registry services by path: RtlQueryRegistryValues and its kin. */
+/* Registry services by path: RtlQueryRegistryValues and related routines. */
 #include <string.h>
 
 #include "nt/ke/enter.h"
@@ -26,7 +26,7 @@ static const char *const base_path[] = {
     [RTL_REGISTRY_USER] = "\\Registry\\User\\.Default",
 };
 
-/* The key that RelativeTo and Path name; a handle stands for itself and Path is below it. */
+/* The key that RelativeTo and Path name; if RelativeTo is a handle, Path is relative to its key. */
 static NTSTATUS find_key(ULONG relative, PCWSTR path, bool create, struct reg_key **key)
 {
     size_t length = path && !(relative & RTL_REGISTRY_HANDLE) ? nt_string_length(path) : 0;
@@ -110,8 +110,8 @@ static NTSTATUS store_direct(const RTL_QUERY_REGISTRY_TABLE *entry, ULONG type, 
     return STATUS_SUCCESS;
 }
 
-/* DIRECT without TYPECHECK trusts what anybody wrote there: only the system's own hives may be
- * (NT-147). */
+/* DIRECT without TYPECHECK trusts the type of the value, which is allowed only in the system's own
+ * hives (NT-147). */
 static bool typecheck_wanted(const RTL_QUERY_REGISTRY_TABLE *entry, const struct reg_key *key,
                              const char *routine)
 {

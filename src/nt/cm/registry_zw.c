@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registry services by handle: ZwOpenKey and its kin. */
+/* Registry services by handle: ZwOpenKey and related routines. */
 #include <string.h>
 
 #include "nt/mm/address.h"
@@ -35,7 +35,7 @@ static bool check_name(const UNICODE_STRING *name, const char *routine)
     return false;
 }
 
-/* Specific rights for generic ones. */
+/* Maps generic access rights to specific ones. */
 ACCESS_MASK reg_map_access(ACCESS_MASK access)
 {
     if (access & (GENERIC_ALL | MAXIMUM_ALLOWED))
@@ -47,7 +47,7 @@ ACCESS_MASK reg_map_access(ACCESS_MASK access)
     return access & KEY_ALL_ACCESS;
 }
 
-/* The key behind a handle that grants the access. */
+/* The key of a handle that grants the access. */
 static NTSTATUS key_of(HANDLE handle, ACCESS_MASK wanted, struct reg_key **key, const char *routine)
 {
     struct nt_object *object;
@@ -179,7 +179,7 @@ struct answer {
     uint8_t *buffer;
     ULONG room;
     ULONG fixed; /* bytes that must fit */
-    ULONG total; /* bytes of the whole */
+    ULONG total; /* bytes of the whole answer */
 };
 
 /* Copy a variable part as far as it fits. */
@@ -294,7 +294,7 @@ static NTSTATUS answer_value(struct answer *answer, const struct reg_value *valu
     }
 }
 
-/* Classes that are known, and the alignment that some of them ask for (NT-143). */
+/* Check that the class is known, and the alignment that some classes require (NT-143). */
 static NTSTATUS check_class(KEY_VALUE_INFORMATION_CLASS class, const void *buffer)
 {
     if ((unsigned)class > KeyValuePartialInformationAlign64)

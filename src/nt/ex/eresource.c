@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executive resources: one exclusive owner, or many shared ones, each recursive. The structure is
- * the driver's; owners and counts are in a record of the host, found by its address from
- * initialisation to deletion.
+ * Executive resources (ERESOURCE): one exclusive owner, or any number of shared owners, each
+ * recursive. The structure is the driver's; owners and counts are in a record of the host, found by
+ * its address from initialization to deletion.
  */
 #include "nt/base/active.h"
 #include "nt/base/current.h"
@@ -56,7 +56,7 @@ static struct owner *find_owner(const struct nt_eresource *record, const struct 
     return NULL;
 }
 
-/* Acquiring with Wait TRUE cannot fail on Windows, so injected faults pass by. */
+/* Acquiring with Wait TRUE cannot fail on Windows, so no failure is injected here. */
 static void add_owner(struct nt_eresource *record)
 {
     struct nt_faults faults = nt_faults_off();
@@ -71,7 +71,7 @@ static void add_owner(struct nt_eresource *record)
     list_push_back(&record->owners, &owner->link);
 }
 
-/* IRQL and APC rules (NT-071). False: must not be carried out. */
+/* Check the IRQL and APC rules (NT-071). False: the call must not be carried out. */
 static bool level_allows(uint32_t code, const char *routine)
 {
     const struct _KTHREAD *thread = nt_thread();
@@ -161,7 +161,7 @@ static bool free_for(const struct nt_eresource *record, bool exclusive)
 {
     if (list_empty(&record->owners))
         return true;
-    /* A shared request does not overtake a waiting exclusive one. */
+    /* A shared request does not overtake a waiting exclusive request. */
     return !exclusive && !record->exclusive && record->exclusive_waiters == 0;
 }
 
@@ -187,7 +187,7 @@ static BOOLEAN acquire(PERESOURCE resource, bool exclusive, bool wait, const cha
         nt_wait_address(resource, NULL);
         record = hash_get(nt_state()->eresources, (uintptr_t)resource);
         if (!record)
-            return FALSE; /* deleted under the waiter */
+            return FALSE; /* deleted while the thread waited */
         record->exclusive_waiters -= exclusive;
     }
     record->exclusive = exclusive;

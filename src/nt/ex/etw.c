@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event tracing: registrations, and events as marks in the host's trace, on one track per provider.
- * A provider is enabled when the trace is on.
+ * Event tracing (ETW): registrations, and events as marks in the host's trace, on one track per
+ * provider. A provider is enabled when tracing is on.
  */
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ struct provider {
 
 struct nt_etw {
     struct hash_map providers; /* REGHANDLE -> struct provider */
-    uint64_t handles;          /* given so far */
+    uint64_t handles;          /* number of handles given so far */
 };
 
 static bool init(struct nt *nt)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the system makes, known by handles: the Zw and Io routines of events. */
+/* Events that the system allocates and that are known by handles: the Zw and Io routines for
+ * events. */
 #include "nt/base/current.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/event.h"
@@ -21,7 +22,7 @@ static void destroy_event(struct nt_object *object)
     util_free(CONTAINER(object, struct event_object, object));
 }
 
-/* An event with a handle; the handle keeps it. */
+/* Create an event with a handle, which keeps it alive. */
 static PKEVENT create_event(EVENT_TYPE type, bool state, ACCESS_MASK access, bool kernel,
                             PHANDLE handle, const void *caller)
 {

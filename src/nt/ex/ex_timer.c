@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timers that the system allocates (ExAllocateTimer): a callback at DISPATCH_LEVEL, and a waitable
- * object. */
+/* Timers that the system allocates (ExAllocateTimer): each calls back at DISPATCH_LEVEL and is a
+ * waitable object. */
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
@@ -32,8 +32,8 @@ struct _EX_TIMER {
     PEXT_CALLBACK callback;
     PVOID context;
     uint64_t period; /* ns */
-    bool running;    /* its callback */
-    bool deleted;    /* goes when the callback returns */
+    bool running;    /* its callback is running */
+    bool deleted;    /* freed when the callback returns */
     PEXT_DELETE_CALLBACK delete_callback;
     PVOID delete_context;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fast mutexes; guarded mutexes are the same thing under another name. All of the state is in the
- * driver's FAST_MUTEX, since its initialisation is inline code in the driver: Count is 1 when free,
- * Owner says who has it, OldIrql what to go back to. Waiters wait at the address of its event.
+ * Fast mutexes, and guarded mutexes, which are the same under another name. All of the state is in
+ * the driver's FAST_MUTEX, since its initialization is inline code in the driver: Count is 1 when
+ * free, Owner is the owning thread, OldIrql the level to return to. Waiters wait at the address of
+ * its event.
  */
 #include "nt/base/current.h"
 #include "nt/ke/dispatcher.h"
@@ -16,9 +17,9 @@
 #include "sim/irql.h"
 #include "verify/verify.h"
 
-#define OLD_IRQL_UNSAFE 0xFFu /* taken without raising */
+#define OLD_IRQL_UNSAFE 0xFFu /* acquired without raising the IRQL */
 
-/* Initialised, in memory where a lock may stand. */
+/* Check that it is initialized, and in memory that may contain a lock. */
 static bool check(PFAST_MUTEX mutex, const char *routine)
 {
     if (!nt_memory_check(mutex, "fast mutex", routine))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interlocked lists. A service is atomic between points, so no lock is taken; the lock word that a
- * driver gives is marked, so that its use with the spin lock routines is noticed (NT-112).
+ * Interlocked lists. A service is atomic between points, so no lock is needed; the lock word that a
+ * driver passes is marked, so that its use with the spin lock routines is detected (NT-112).
  */
 #include "nt/ke/enter.h"
 #include "nt/base/export.h"

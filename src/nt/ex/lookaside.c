@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lookaside lists. Taking and giving entries is inline code in the driver, over the sequenced list
- * at the start of the structure and the function pointers in it; what is here fills the structure
- * in, empties it, and knows which are in use.
+ * Lookaside lists. Allocating and freeing entries is inline code in the driver, with the sequenced
+ * list at the start of the structure and the function pointers in it; this file initializes and
+ * deletes the structure, and tracks those in use.
  */
 #include "nt/base/active.h"
 #include "nt/ke/enter.h"
@@ -103,7 +103,7 @@ static void fill(GENERAL_LOOKASIDE_POOL *list, POOL_TYPE type, SIZE_T size, ULON
     InitializeListHead(&list->ListEntry);
 }
 
-/* What the initialising routines are given. */
+/* Arguments of the initialization routines. */
 struct wanted {
     PALLOCATE_FUNCTION allocate;
     PFREE_FUNCTION release;
@@ -127,7 +127,7 @@ static void init(void *lookaside, const struct wanted *wanted, const char *routi
     fill(list, (POOL_TYPE)((ULONG)wanted->type | wanted->flags), wanted->size, wanted->tag);
     list->Allocate = wanted->allocate ? wanted->allocate : ExAllocatePoolWithTag;
     list->Free = wanted->release ? wanted->release : ExFreePool;
-    faults = nt_faults_off(); /* has no way to fail */
+    faults = nt_faults_off(); /* cannot report failure */
     remember(list, caller);
     nt_faults_on(faults);
 }
@@ -195,7 +195,8 @@ static void drop(struct nt_lookaside *record)
     util_free(record);
 }
 
-/* At unload the driver's own Free routine may be gone: entries stay, as blocks that it left. */
+/* At unload the driver's own Free routine may be gone: the entries stay, and are reported as leaked
+ * blocks. */
 static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_lookaside, active.resource));

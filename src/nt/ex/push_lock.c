@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Push locks. The word is 0 when free; the owner's KTHREAD (aligned to 16 bytes) with bit 0 set
- * while held exclusively; the number of readers times 16 with bit 1 set while shared. Waiters wait
+ * Push locks. The word is 0 when free; while held exclusively, the owner's KTHREAD (aligned to 16
+ * bytes) with bit 0 set; while shared, the number of readers times 16 with bit 1 set. Waiters wait
  * at the word's address.
  */
 #include "nt/base/current.h"
@@ -18,7 +18,7 @@
 #define SHARED    ((ULONG_PTR)2)
 #define READER    ((ULONG_PTR)16)
 
-/* Normal kernel APCs must be off, or the owner could be suspended while it holds the lock. */
+/* Normal kernel APCs must be disabled, or the owner could be suspended while it holds the lock. */
 static bool check(PEX_PUSH_LOCK lock, uint32_t code, const char *routine)
 {
     const struct _KTHREAD *thread = nt_thread();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rundown protection: a count of holders in steps of two; bit 0 says that rundown has begun. */
+/* Rundown protection: a count of references in steps of two; bit 0 says that rundown has begun. */
 #include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/ke/level.h"

@@ -2,9 +2,9 @@
 /*
  * Work items, and the system worker threads that run them at PASSIVE_LEVEL in the system process.
  *
- * Workers are made when they are needed: up to one a processor whenever none is idle; beyond that
- * only when items are queued and every worker waits for something, since then the items may be what
- * they wait for (NT-102).
+ * Workers are created as needed: up to one per processor whenever none is idle; more only when
+ * items are queued and every worker is waiting, since then the workers may wait for those items
+ * (NT-102).
  */
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ struct nt_workers {
 
 /* ---- workers ---- */
 
-/* The item is out of the queue before its routine starts, which may queue it again or free it. */
+/* The item leaves the queue before its routine starts, which may queue it again or free it. */
 static void run(struct nt_work *work)
 {
     sim_assert_irql(SIM_IRQL_PASSIVE);

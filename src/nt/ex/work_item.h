@@ -11,12 +11,13 @@
 
 struct nt_image;
 
-/* An item of either kind, in its record. */
+/* Common part of the record of an executive or I/O work item. */
 struct nt_work {
     struct list link; /* in the queue */
     bool queued;
-    struct nt_image *image; /* who queued it */
-    /* In a worker; the item is out of the queue. It may be gone after this. */
+    struct nt_image *image; /* the image that queued it */
+    /* Called in a worker thread, after the item left the queue. The item may be freed during the
+     * call. */
     void (*run)(struct nt_work *work);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services whose other side does not exist in the machine: files, other drivers, device objects of
- * a miniport's own, interrupt objects outside of the port driver's hands. They check their level
- * and fail, or do nothing, as documented for the case that there is nothing there.
+ * Services about things that do not exist in the machine: files, other drivers, a miniport's own
+ * device objects, interrupt objects that the port driver does not handle. They check their level
+ * and fail, or do nothing, as documented for that case.
  */
 #include <string.h>
 
@@ -232,7 +232,7 @@ NT_EXPORT NTSTATUS NTAPI ZwLoadDriver(PUNICODE_STRING DriverServiceName)
     return nt_level_zw(__func__) ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
 }
 
-/* Nothing is attached above a device object, and it needs no count to stay. */
+/* No device is attached above, and a device object needs no reference to stay alive. */
 NT_EXPORT PDEVICE_OBJECT NTAPI IoGetAttachedDeviceReference(PDEVICE_OBJECT DeviceObject)
 {
     NT_ENTER();
@@ -282,7 +282,7 @@ NT_EXPORT NTSTATUS NTAPI IoSetDeviceInterfaceState(PUNICODE_STRING SymbolicLinkN
                                                         : STATUS_OBJECT_NAME_NOT_FOUND;
 }
 
-/* An empty list: one terminator, which the caller frees. */
+/* Return an empty list: one terminator, which the caller frees. */
 NT_EXPORT NTSTATUS NTAPI IoGetDeviceInterfaces(const GUID *InterfaceClassGuid,
                                                PDEVICE_OBJECT PhysicalDeviceObject, ULONG Flags,
                                                PZPWSTR *SymbolicLinkList)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device objects found by name, and the file objects that stand for an open one. Only what a room
- * above has named can be found (nt_device_object_name); a driver's own device objects do not exist.
+ * Device objects found by name, and the file objects of opened ones. Only objects named by an upper
+ * room can be found (nt_device_object_name); a driver's own device objects do not exist.
  */
 #include "nt/io/device_object.h"
 #include "nt/ke/enter.h"
@@ -16,7 +16,8 @@
 #define LONGEST_DEVICE_NAME 64u /* characters; no name in the machine has as many */
 #define FILE_OBJECT_BYTES   ((CSHORT)sizeof(FILE_OBJECT))
 
-/* What a driver got from IoGetDeviceObjectPointer, until it gives the last reference back. */
+/* What IoGetDeviceObjectPointer returned to a driver, until the driver releases the last
+ * reference. */
 struct device_file {
     FILE_OBJECT body;
     struct nt_object object;
@@ -62,7 +63,8 @@ static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller
     return file;
 }
 
-/* The driver's name as ASCII; false: unreadable, malformed, or a name that nothing here has. */
+/* Convert the driver's name to ASCII; false: unreadable, malformed, or too long or not ASCII, so
+ * that nothing here can have it. */
 static bool read_name(const UNICODE_STRING *from, char *name)
 {
     WCHAR text[LONGEST_DEVICE_NAME];

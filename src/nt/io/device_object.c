@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device objects that the rooms above made: what is known of an adapter's physical device object,
+ * Device objects registered by upper rooms: the properties of an adapter's physical device object,
  * and its registry keys.
  */
 #include <stdio.h>
@@ -26,8 +26,8 @@
 struct device_object {
     struct nt_device_info info;
     char service[64];
-    const char *name; /* "\\Device\\...", for those that are found by it; else NULL */
-    bool physical;    /* a PDO; else a driver object or the like */
+    const char *name; /* "\\Device\\...", if it can be found by name; else NULL */
+    bool physical;    /* a PDO; else a driver object or similar */
 };
 
 static struct device_object *find(const void *object)
@@ -98,7 +98,7 @@ void nt_device_object_unregister(void *object)
     util_free(hash_remove(nt_state()->device_objects, (uintptr_t)object));
 }
 
-/* Before any room has made such objects known, each pointer is taken for one. */
+/* True for any pointer, until an upper room has registered an object. */
 bool nt_device_object_known(const void *object)
 {
     return object && (nt_state()->device_objects->count == 0 || find(object));
@@ -136,10 +136,10 @@ const struct nt_component nt_device_object_component = {
 
 /* ---- properties ---- */
 
-/* Text properties are built in ASCII and handed out as UTF-16; a list ends with an empty string. */
+/* Text properties are built in ASCII and returned as UTF-16; a list ends with an empty string. */
 struct text {
     char list[512];
-    size_t length; /* with the terminators */
+    size_t length; /* including the terminators */
 };
 
 static void add_text(struct text *text, const char *format, ...)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driver images from loading to unloading: what is left then is named, with the calling place, and
- * taken back. Things that belong to no image are reclaimed at the end.
+ * Driver images from loading to unloading. At the end, leaked resources are reported with the place
+ * that allocated them, and reclaimed. Resources that belong to no image are reclaimed when the
+ * machine ends.
  */
 #include <stdio.h>
 
@@ -69,7 +70,7 @@ uint64_t nt_image_leak_check(struct nt_image *image)
     uint64_t count = 0;
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
-    nt_pool_flush_quarantine(0); /* what was written to after its free (NT-026) */
+    nt_pool_flush_quarantine(0); /* detects writes after free (NT-026) */
     LIST_FOR(node, &image->resources) {
         report(image, CONTAINER(node, struct nt_resource, link));
         count++;

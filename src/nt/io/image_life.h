@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a driver image: loaded, unloading, drained, looked over for leaks.
+ * The life of a driver image: loading, unloading, draining, and the check for leaks.
  */
 #ifndef DXGK_NT_IMAGE_LIFE_H
 #define DXGK_NT_IMAGE_LIFE_H
@@ -10,13 +10,13 @@
 
 struct nt_image *nt_image_create(const char *name);
 void nt_image_destroy(struct nt_image *image);
-/* Unloading begins: allocating from now on is 0xC4/0x61 (NT-027). */
+/* Unloading begins: from now on, allocating is 0xC4/0x61 (NT-027). */
 void nt_image_unloading(struct nt_image *image);
-/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver
- * loaded), at most `ns` of virtual time. False: something still runs. At PASSIVE_LEVEL. */
+/* Wait at most `ns` of virtual time until the image's threads, I/O work items and DPCs, which keep
+ * a driver loaded, have ended. False: something still runs. At PASSIVE_LEVEL. */
 bool nt_image_drain(struct nt_image *image, uint64_t ns);
-/* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many
- * things. After unload. */
+/* After unload: report what the image leaked (as violations of the NT rules) and reclaim it;
+ * returns how many resources that were. */
 uint64_t nt_image_leak_check(struct nt_image *image);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * I/O request packets. A request goes to the dispatch routine of the driver object behind the
- * device object, if that is one that the host knows; there is no other driver in the machine, so
- * everything else is completed with STATUS_INVALID_DEVICE_REQUEST at once.
+ * I/O request packets (IRPs). A request goes to the dispatch routine of the driver object of the
+ * device object, if the host knows that; there is no other driver in the machine, so any other
+ * request is completed with STATUS_INVALID_DEVICE_REQUEST at once.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #define IRP_TAG                        0x20707249u /* "Irp " */
 #define NO_MORE_IRP_STACK_LOCATIONS    0x35u
 #define MULTIPLE_IRP_COMPLETE_REQUESTS 0x44u
-#define OWNED_BY_IO                    0x80u /* AllocationFlags: freed when it is completed */
+#define OWNED_BY_IO                    0x80u /* AllocationFlags: freed on completion */
 
 static void init(PIRP irp, USHORT bytes, CCHAR stack_size)
 {
@@ -127,7 +127,7 @@ static bool wants_completion(const IO_STACK_LOCATION *stack, const IRP *irp)
            (NT_SUCCESS(irp->IoStatus.Status) ? SL_INVOKE_ON_SUCCESS : SL_INVOKE_ON_ERROR);
 }
 
-/* A packet that IoBuild... made is given back, and the event that it names is set. */
+/* Complete an IRP made by IoBuild...: free it, and set the event that it names. */
 static void finish(PIRP irp)
 {
     PKEVENT event = irp->UserEvent;
@@ -152,7 +152,7 @@ static void complete(PIRP irp)
             device = IoGetCurrentIrpStackLocation(irp)->DeviceObject;
         if (wants_completion(stack, irp) && stack->CompletionRoutine(device, irp, stack->Context) ==
                                                 STATUS_MORE_PROCESSING_REQUIRED)
-            return; /* the packet is the routine's owner's again */
+            return; /* the IRP belongs to the owner of the completion routine again */
     }
     finish(irp);
 }
@@ -245,7 +245,7 @@ NT_EXPORT NTSTATUS NTAPI IoSynchronousCallDriver(PDEVICE_OBJECT DeviceObject, PI
 
 /* ---- building ---- */
 
-/* A request that the I/O manager frees when it is completed. NULL: no memory. */
+/* Build a request that the I/O manager frees on completion. NULL: out of memory. */
 static PIRP build_owned(PDEVICE_OBJECT device, PVOID buffer, PKEVENT event, PIO_STATUS_BLOCK result,
                         void *caller)
 {

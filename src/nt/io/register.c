@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Register and port access. An address in a register window becomes a call of the device model; any
- * other is plain memory (a memory BAR, RAM that a driver treats like a register).
+ * other is plain memory (a memory BAR, or RAM that a driver accesses like a register).
  */
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void write_memory(volatile void *address, unsigned width, uint64_t value)
     }
 }
 
-/* No window is there, or none any more: nobody answers (PHYS-194). False: go on. */
+/* There is no window any more, or never was: no device answers (PHYS-194). False: continue. */
 static bool outside(const volatile void *address, const char *routine)
 {
     const void *at = (const void *)(uintptr_t)address;
@@ -73,7 +73,7 @@ static bool outside(const volatile void *address, const char *routine)
     return true;
 }
 
-/* An access to a register has its own points. */
+/* An access to a register contains points of its own. */
 static uint64_t read_register(const volatile void *address, unsigned width, const char *routine)
 {
     struct nt *nt = nt_state();
@@ -81,7 +81,7 @@ static uint64_t read_register(const volatile void *address, unsigned width, cons
 
     if (!check(address, width, routine))
         return value;
-    if (nt_user_range_denies((const void *)(uintptr_t)address)) /* a fault of whoever asks */
+    if (nt_user_range_denies((const void *)(uintptr_t)address)) /* the fault is the caller's */
         return read_memory(address, width);
     if (bus_register_read(nt->bus, address, width, &value))
         return value;
@@ -138,7 +138,7 @@ DEFINE_REGISTER(USHORT, USHORT)
 DEFINE_REGISTER(ULONG, ULONG)
 DEFINE_REGISTER(ULONG64, ULONG64)
 
-/* Port accessors: a pointer to a port is its number. */
+/* Port accessors: a pointer to a port contains the port number. */
 static uint32_t read_port(const volatile void *port, unsigned width, const char *routine)
 {
     uint32_t value;

@@ -34,7 +34,7 @@ const struct nt_component nt_bugcheck_component = {
     .init = init,
 };
 
-/* At HIGH_LEVEL, each once. A callback that faults ends the machine all the same. */
+/* Run at HIGH_LEVEL, each once. If a callback faults, the machine stops anyway. */
 void nt_bugcheck_callbacks_run(void)
 {
     struct nt *nt = nt_state();
@@ -60,7 +60,7 @@ _Noreturn static void stop(ULONG code, const ULONG_PTR parameter[4], const char 
     nt_bugcheck_callbacks_run();
     verify_fatal("NT-166", code, parameter[0], parameter[1], parameter[2], parameter[3],
                  "%s with code %#x", routine, code);
-    /* Whatever the settings say, the caller never goes on. */
+    /* Whatever the configured severity, the caller never continues. */
     sim_stop();
     for (;;)
         sim_spin();

@@ -5,7 +5,7 @@
 #ifndef DXGK_NT_BUGCHECK_H
 #define DXGK_NT_BUGCHECK_H
 
-/* Run them, each once; what carries out a bug check calls it. */
+/* Run each of them once; called by the code that carries out a bug check. */
 void nt_bugcheck_callbacks_run(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Critical and guarded regions: counts of a thread that say which APCs are off. */
+/* Critical and guarded regions: per-thread counts that say which APCs are disabled. */
 #include "nt/base/current.h"
 #include "nt/ke/enter.h"
 #include "nt/base/export.h"

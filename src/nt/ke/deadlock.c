@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every thread waits, and nothing can end that (THREAD-072). An order of locks that could end so is
- * lock_order.c's; a circle of spin locks is spin_deadlock.c's.
+ * Detection of a state in which every thread waits and nothing can end that (THREAD-072). For lock
+ * orders that could lead to it see lock_order.c; for cycles of spin locks, spin_deadlock.c.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
-/* The kernel routine that the thread is in, "KeWaitForSingleObject"; NULL: none. */
+/* The kernel routine that the thread is in, such as "KeWaitForSingleObject"; NULL: none. */
 static const char *routine_in(const uintptr_t *pc, size_t count)
 {
     Dl_info info;
@@ -60,7 +60,7 @@ static const char *name_of(const struct _KTHREAD *thread)
     return thread && thread->sim ? sim_thread_name(thread->sim) : "idle";
 }
 
-/* Who holds what a thread waits for; NULL: nobody, or that is not known. */
+/* The owner of the object that a thread waits for; NULL: it has none, or none is known. */
 static const struct _KTHREAD *owner_of(const void *object)
 {
     const DISPATCHER_HEADER *header = object;
@@ -101,7 +101,7 @@ static void describe_object(struct nt_wait_report *report, const void *object, c
                  owner ? name_of(owner) : "");
 }
 
-/* One waiting thread; false: no driver has to do with it. */
+/* Describe one waiting thread; false: no driver is involved. */
 static bool describe_thread(struct nt_wait_report *report, struct sim_thread *sim, char *summary,
                             size_t bytes)
 {
@@ -130,8 +130,8 @@ static bool describe_thread(struct nt_wait_report *report, struct sim_thread *si
     return true;
 }
 
-/* `chief` gets the one wait that says most. True: somebody waits inside a driver who is not the
- * driver's own thread, which may wait for work quite rightly. */
+/* `chief` gets the most informative wait. True: a thread that does not belong to the driver waits
+ * inside a driver. The driver's own threads may wait for work legitimately. */
 static bool describe_all(char *chief, size_t bytes)
 {
     char summary[160];

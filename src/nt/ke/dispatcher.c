@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of dispatcher objects. Events are in event.c, semaphores in semaphore.c, mutexes in
- * mutex.c, timers in timer.c.
+ * The header of dispatcher objects. For events see event.c, semaphores semaphore.c, mutexes
+ * mutex.c, timers timer.c.
  */
 #include "nt/ke/dispatcher.h"
 #include "nt/base/memory.h"
 #include "verify/verify.h"
 
-/* The list head of an initialised object points to itself: zeroed memory and a copy of an object
- * are recognised. */
+/* The list head of an initialized object points to itself, so zeroed memory and copies of an object
+ * are detected. */
 void nt_dispatcher_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes,
                         LONG state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common header of what a thread can wait for.
+ * The common header of dispatcher objects, which a thread can wait for.
  */
 #ifndef DXGK_NT_DISPATCHER_H
 #define DXGK_NT_DISPATCHER_H
@@ -24,8 +24,8 @@ enum nt_dispatcher_type {
 
 void nt_dispatcher_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes,
                         LONG state);
-/* An initialised object of one of the types (bit mask), in memory where it may stand. Reports
- * otherwise (NT-004, NT-005). */
+/* Check that this is an initialized object of one of the types (bit mask), in memory where it may
+ * be. Reports it otherwise (NT-004, NT-005). */
 bool nt_dispatcher_check(const void *object, uint32_t types, const char *routine);
 
 #endif

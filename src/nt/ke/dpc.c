@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred procedure calls of a driver. While a KDPC is queued the host has a record of it, with
- * the routine and arguments as they were when it was queued; the record is gone before the routine
- * starts, so that the routine can queue it again.
+ * Deferred procedure calls (DPCs) of a driver. While a KDPC is queued, the host has a record of it
+ * with the routine and arguments at that time; the record is removed before the routine starts, so
+ * that the routine can queue it again.
  */
 #include "nt/ke/dpc.h"
 #include "nt/base/active.h"
@@ -116,7 +116,7 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
         record->dpc.target = (uint16_t)(sim_random(sim_current->processors) + 1);
     object->SystemArgument1 = argument1;
     object->SystemArgument2 = argument2;
-    sim_dpc_queue(&record->dpc); /* may run it at once */
+    sim_dpc_queue(&record->dpc); /* may run it immediately */
     return true;
 }
 
@@ -160,8 +160,8 @@ NT_EXPORT VOID NTAPI KeInitializeDpc(PRKDPC Dpc, PKDEFERRED_ROUTINE DeferredRout
     init(Dpc, DPC_TYPE, DeferredRoutine, DeferredContext, __func__);
 }
 
-/* A threaded DPC may run at PASSIVE_LEVEL or at DISPATCH_LEVEL, and the driver must be ready for
- * both: here it is the latter. */
+/* A threaded DPC may run at PASSIVE_LEVEL or at DISPATCH_LEVEL, and the driver must be prepared for
+ * both; here it runs at DISPATCH_LEVEL. */
 NT_EXPORT VOID NTAPI KeInitializeThreadedDpc(PRKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine,
                                              PVOID DeferredContext)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred procedure calls of drivers, for the timers that queue them.
+ * Deferred procedure calls (DPCs) of drivers, for the timers that queue them.
  */
 #ifndef DXGK_NT_DPC_H
 #define DXGK_NT_DPC_H
@@ -11,8 +11,8 @@
 
 struct nt_image;
 
-/* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks
- * on all of them. False: it is queued already. */
+/* `anywhere`: on a processor that the seed chooses, as the clock ticks on all of them, unless the
+ * DPC has a target. False: it is already queued. */
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
                    const void *caller, bool anywhere);
 

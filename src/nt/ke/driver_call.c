@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame around calls into a driver: what is noted before, and compared and put right after. */
+/* The frame around calls into a driver: records state before the call, then compares and restores
+ * it. */
 #include "nt/ke/driver_call.h"
 #include "nt/base/current.h"
 #include "nt/base/image.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls into a driver: what it must leave as it found it (THREAD-006 to THREAD-008).
+ * Calls into a driver, which must restore certain state (THREAD-006 to THREAD-008).
  */
 #ifndef DXGK_NT_DRIVER_CALL_H
 #define DXGK_NT_DRIVER_CALL_H
@@ -11,20 +11,22 @@ struct nt_image;
 
 struct nt_call_state {
     uint8_t irql;
-    uint32_t spin_locks;     /* held by the current processor */
-    int32_t apc_disable;     /* critical and guarded regions entered by the thread and not left */
+    uint32_t spin_locks; /* held by the current processor */
+    /* critical and guarded regions that the thread has entered and not left */
+    int32_t apc_disable;
     uint32_t sleeping_locks; /* mutexes, fast mutexes, push locks, ERESOURCEs owned by the thread */
-    uint32_t floating_saves; /* KeSaveFloatingPointState without restore */
+    uint32_t floating_saves; /* calls of KeSaveFloatingPointState without restore */
     uint32_t raises;         /* private */
 };
 void nt_call_state(struct nt_call_state *state);
-/* Address of the spin lock taken last by the current processor, or NULL. */
+/* Address of the last spin lock that the current processor acquired, or NULL. */
 const void *nt_call_last_spin_lock(void);
-/* Compare with the state before a call of `routine`, report differences and undo them (level, spin
+/* Compare with the state before a call of `routine`; report differences and undo them (level, spin
  * locks). */
 void nt_call_check(const struct nt_call_state *before, const char *routine);
 
-/* Calls that the kernel makes by itself: attribution, watchdog, state checks on return. */
+/* Frame for calls that the kernel makes on its own: attribution, watchdog, state checks on
+ * return. */
 struct nt_callback {
     struct nt_image *outer_image;
     uint64_t outer_deadline;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events, for the files that make some of their own.
+ * Events, for files that create their own.
  */
 #ifndef DXGK_NT_EVENT_H
 #define DXGK_NT_EVENT_H
@@ -10,7 +10,7 @@
 #include <ntddk.h>
 
 void nt_event_init(PRKEVENT event, EVENT_TYPE type, bool state);
-/* Returns the state before. */
+/* Returns the previous state. */
 LONG nt_event_signal(PRKEVENT event);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A routine on every processor at once (NT-162). */
+/* Running a routine on every processor at once (NT-162). */
 #include <string.h>
 
 #include "nt/ke/enter.h"
@@ -13,11 +13,11 @@
 #include "sim/point.h"
 #include "verify/verify.h"
 
-/* On the caller's stack: everybody has left it when the call returns. */
+/* On the caller's stack: no processor uses it any more when the call returns. */
 struct broadcast {
     PKIPI_BROADCAST_WORKER routine;
     ULONG_PTR argument;
-    struct nt_image *image; /* whose routine it is */
+    struct nt_image *image; /* the image that the routine belongs to */
     volatile unsigned arrived, done;
     struct sim_interrupt line[SIM_MAX_PROCESSORS];
 };
@@ -42,7 +42,7 @@ static ULONG_PTR take_part(struct broadcast *broadcast)
     ULONG_PTR result;
 
     broadcast->arrived++;
-    wait_for(&broadcast->arrived); /* all start together */
+    wait_for(&broadcast->arrived); /* all processors start together */
     result = broadcast->routine(broadcast->argument);
     broadcast->done++;
     return result;
@@ -59,7 +59,7 @@ static bool on_other(void *context, uint32_t message)
     return true;
 }
 
-/* One broadcast at a time: who comes later waits at his own level, where he takes part in the
+/* One broadcast at a time: a second caller waits at its own level, where it takes part in the
  * first. */
 static void begin(struct nt *nt)
 {

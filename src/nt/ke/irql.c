@@ -12,9 +12,9 @@
 
 #define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
 
-/* Raises nest within a thread (and what interrupts it): the last one that leads to the current
- * level is the one to undo. Other routines move the level too, so nothing is expected where the
- * record does not fit. */
+/* Raises nest within a thread (and within what interrupts it): lowering undoes the last raise to
+ * the current level. Other routines change the level too, so nothing is checked where the record
+ * does not match. */
 static void note_raise(uint8_t from, uint8_t to)
 {
     struct _KTHREAD *thread = nt_thread();
@@ -34,7 +34,7 @@ static int note_lower(void)
     return last.to == sim_irql() ? last.from : -1;
 }
 
-/* True: the level was raised to itself before, and a write of the same value undoes that. */
+/* True: the level was raised to the same level before, which a write of that value undoes. */
 static bool undoes_raise_to_itself(uint8_t irql)
 {
     const struct _KTHREAD *thread = nt_thread();
@@ -66,8 +66,8 @@ void nt_irql_write(uint8_t irql)
     }
 }
 
-/* No point, here and in the other routines that headers may define inline as a mere load: the
- * same driver must run the same, whichever header it was compiled with. */
+/* Not a point, like other routines that headers may define inline as a simple load: the driver must
+ * behave the same, whichever header it was compiled with. */
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
     return sim_irql();

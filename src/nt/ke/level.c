@@ -33,8 +33,8 @@ bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *
     else
         VIOLATION(rule, "%s at %s, its limit is %s", routine, nt_irql_name(irql),
                   nt_irql_name((uint8_t)limit));
-    /* What is allowed at DISPATCH_LEVEL neither blocks nor touches pageable memory; at APC_LEVEL
-     * both are possible. */
+    /* Routines that are allowed at DISPATCH_LEVEL neither block nor access pageable memory; at
+     * APC_LEVEL both are possible. */
     return limit == NT_DISPATCH || irql <= SIM_IRQL_APC;
 }
 

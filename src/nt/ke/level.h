@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IRQL limits of routines, and names of levels.
+ * IRQL limits of routines, and names of IRQLs.
  */
 #ifndef DXGK_NT_LEVEL_H
 #define DXGK_NT_LEVEL_H
@@ -18,13 +18,13 @@ enum nt_limit {
 
 #define NT_NO_CODE UINT32_MAX /* nt_level: no Driver Verifier code */
 
-/* IRQL check of `routine`: at or below the limit? Otherwise it is reported, as 0xC4/`code`, and the
- * result tells whether the call is carried out all the same (THREAD-009). */
+/* IRQL check of `routine`: whether it is within the limit. If not, that is reported, as
+ * 0xC4/`code`, and the result says whether to carry out the call anyway (THREAD-009). */
 bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *routine);
-/* Level rule of the Zw routines (NT-145). */
+/* The IRQL rule of the Zw routines (NT-145). */
 bool nt_level_zw(const char *routine);
 
-/* What an IRQL of the machine is called. */
+/* The name of an IRQL of the machine. */
 const char *nt_irql_name(uint8_t irql);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Deadlock detection, an option (NT-059): a graph of locks, with an edge from each lock to those
- * that were acquired while it was held. An acquisition that closes a circle is an order inversion,
- * whether or not the threads ever meet in it.
+ * that were acquired while it was held. An acquisition that closes a cycle is a lock order
+ * inversion, whether or not threads ever deadlock in it.
  *
  * Locks are known by address; those in freed pool are forgotten with it. Each inversion is reported
- * once, since the edge that would close the circle is not added.
+ * once, since the edge that would close the cycle is not added.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +27,14 @@
 struct edge {
     struct list link;
     struct node *to;
-    char place[96], thread[32]; /* who made it, the first time */
+    char place[96], thread[32]; /* where, and in which thread, it was first seen */
 };
 
 struct node {
-    struct list link;  /* all nodes */
+    struct list link;  /* in the list of all nodes */
     struct list edges; /* struct edge */
     uintptr_t lock;
-    uint64_t visit; /* number of the last search that came here */
+    uint64_t visit; /* number of the last search that visited it */
 };
 
 struct nt_lock_order {
@@ -99,7 +99,7 @@ static struct node *get_node(struct nt_lock_order *order, const volatile void *l
     return node;
 }
 
-/* Is there a way? *first gets its first edge. */
+/* Whether there is a path. *first gets its first edge. */
 static bool leads_to(struct node *from, const struct node *to, uint64_t search,
                      const struct edge **first)
 {

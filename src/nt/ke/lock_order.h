@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deadlock detection, an option (NT-059): who takes which lock while holding which. `sleeper`: the
- * thread that takes a mutex or fast mutex; NULL: a spin lock of this processor.
+ * Deadlock detection, an option (NT-059): tracks which locks are acquired while which others are
+ * held. `sleeper`: the thread that acquires a mutex or fast mutex; NULL: a spin lock of this
+ * processor.
  */
 #ifndef DXGK_NT_LOCK_ORDER_H
 #define DXGK_NT_LOCK_ORDER_H
@@ -10,12 +11,12 @@
 
 struct _KTHREAD;
 
-/* About to wait for it. */
+/* Called before waiting for the lock. */
 void nt_lock_order_check(const volatile void *lock, struct _KTHREAD *sleeper);
 /* Called before the lock counts as held. */
 void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper);
 void nt_lock_order_release(const volatile void *lock, struct _KTHREAD *sleeper);
-/* The memory goes, with the locks in it. */
+/* The memory with these locks goes away. */
 void nt_lock_order_forget(const void *address, uint64_t bytes);
 
 #endif

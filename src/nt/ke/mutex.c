@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel mutexes. SignalState is 1 when free and falls with each recursive acquisition. Which
- * mutexes a thread owns is also kept in the thread, so that its end can abandon them.
+ * Kernel mutexes. SignalState is 1 when free and decreases with each recursive acquisition. Each
+ * thread also has a list of the mutexes it owns, so that they are abandoned when it ends.
  */
 #include "nt/ke/mutex.h"
 #include "nt/base/current.h"
@@ -129,7 +129,7 @@ NT_EXPORT LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
     return Mutex->Header.SignalState;
 }
 
-/* The owner ends: its mutexes become free, and the next owner is told (NT-045). The memory may be
+/* The owner ends: its mutexes become free, and the next owner is told (NT-045). Their memory may be
  * gone by now. */
 void nt_mutex_abandon_all(struct _KTHREAD *thread)
 {

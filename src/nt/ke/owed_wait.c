@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that announced a wait as its very next call (NT-036), until that call. */
+/* Threads that have announced a wait as their very next call (NT-036), until that call. */
 #include "nt/ke/owed_wait.h"
 #include "nt/base/current.h"
 #include "nt/ke/level.h"

@@ -10,11 +10,11 @@
 
 #include <ntddk.h>
 
-/* Wait TRUE was given to `routine`. */
+/* `routine` was called with Wait TRUE. */
 void nt_owed_wait_announce(BOOLEAN wait, const char *rule, const char *routine);
 /* The thread begins a wait. */
 void nt_owed_wait_done(void);
-/* Another routine is called instead, perhaps by the thread that owes a wait: report that. */
+/* Another routine is called instead: report it, if this thread owes a wait. */
 void nt_owed_wait_check(const char *routine);
 
 #endif

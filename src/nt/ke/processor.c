@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about processors, and the floating point state of a thread. */
+/* Queries about processors, and the floating-point state of a thread. */
 #include "nt/ke/processor.h"
 #include "nt/base/current.h"
 #include "nt/ke/enter.h"
@@ -43,7 +43,7 @@ static KAFFINITY all_processors(void)
     return count == 64 ? ~(KAFFINITY)0 : ((KAFFINITY)1 << count) - 1;
 }
 
-NT_EXPORT ULONG NTAPI KeGetCurrentProcessorNumber(void) /* no point: see KeGetCurrentIrql */
+NT_EXPORT ULONG NTAPI KeGetCurrentProcessorNumber(void) /* not a point; see KeGetCurrentIrql */
 {
     return sim_current->processor;
 }
@@ -69,7 +69,7 @@ NT_EXPORT ULONG NTAPI KeQueryActiveProcessorCount(PKAFFINITY ActiveProcessors)
     return sim_current->processors;
 }
 
-/* There is one group. */
+/* There is only one group. */
 static ULONG count_in_group(USHORT group)
 {
     return group == 0 || group == ALL_PROCESSOR_GROUPS ? sim_current->processors : 0;
@@ -93,7 +93,7 @@ NT_EXPORT ULONG NTAPI KeQueryMaximumProcessorCountEx(USHORT GroupNumber)
     return count_in_group(GroupNumber);
 }
 
-/* Threads are not bound to processors: the affinity is recorded and has no effect. */
+/* Threads are not bound to processors: the affinity is recorded but has no effect. */
 NT_EXPORT KAFFINITY NTAPI KeSetSystemAffinityThreadEx(KAFFINITY Affinity)
 {
     struct _KTHREAD *thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each processor of the machine holds: the spin locks, in order of acquisition.
+ * State of each processor of the machine: the spin locks that it holds, in order of acquisition.
  */
 #ifndef DXGK_NT_PROCESSOR_H
 #define DXGK_NT_PROCESSOR_H
@@ -30,8 +30,8 @@ struct nt_held_lock {
 };
 
 struct nt_processor {
-    const volatile void *wanted;             /* spin lock that it waits for */
-    const volatile void *queued_for;         /* the same, of the queued kind */
+    const volatile void *wanted;             /* the spin lock that it waits for */
+    const volatile void *queued_for;         /* the queued spin lock that it waits for */
     uint64_t ticket;                         /* its place in that queue */
     struct nt_held_lock held[NT_HELD_LOCKS]; /* in order of acquisition */
     uint32_t held_count;
@@ -47,7 +47,7 @@ static inline struct nt_processor *nt_processor(void)
     return &nt_state()->processors->each[sim_current->processor];
 }
 
-/* Which processor holds the spin lock, the first one of several readers; -1: none. */
+/* The processor that holds the spin lock (the first of several readers); -1: none. */
 int nt_processor_holder(const volatile void *lock);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <ntddk.h>
 
-/* Returns only if nobody handles it and the bug check was lowered. */
+/* Returns only if the exception is not handled and the severity of the bug check was lowered. */
 void nt_raise(NTSTATUS status, const char *rule, const char *routine);
 
 #endif

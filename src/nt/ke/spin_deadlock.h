@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* The current processor is about to wait for the lock: report a circle of waits. True: there is
- * one, and the report did not stop the machine. */
+/* The current processor is about to wait for the lock: report a cycle of waits. True: there is one,
+ * and the report did not stop the machine. */
 bool nt_spin_deadlock_check(const volatile void *lock, const char *routine);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Spin locks of all kinds.
  *
- * The lock word is zero when the lock is free. When it is held it says by which processor and how,
- * for a reader of memory; the host itself goes by the list of locks that each processor holds, with
- * the saved IRQL of each. A word that is not zero although no processor holds the lock was never
- * initialised, or was overwritten.
+ * The lock word is zero when the lock is free. While the lock is held, the word shows the processor
+ * and the mode, for people who inspect memory; the host itself uses its list of the locks that each
+ * processor holds, with their saved IRQLs. A nonzero word of a lock that no processor holds was
+ * never initialized, or was overwritten.
  */
 #include "nt/ke/spinlock.h"
 #include "nt/ke/enter.h"
@@ -26,7 +26,7 @@
 
 #define SPIN_LOCK_ALREADY_OWNED 0xFu
 #define SPIN_LOCK_NOT_OWNED     0x10u
-#define HELD                    0x5C000000u /* and the processor's number */
+#define HELD                    0x5C000000u /* plus the processor's number */
 #define WRITER                  ((LONG)0x80000000u)
 
 static bool is_queued(enum nt_lock_kind kind)
@@ -98,7 +98,7 @@ static void take(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_i
     add_held(lock, kind, old_irql);
 }
 
-/* A word that is not zero, and no processor holds the lock. */
+/* Report a nonzero word of a lock that no processor holds. */
 static void check_word(volatile ULONG_PTR *lock, const char *routine)
 {
     if (nt_state()->lock_order && *lock != NT_LOCK_WORD_INTERLOCKED)
@@ -111,7 +111,7 @@ static void check_word(volatile ULONG_PTR *lock, const char *routine)
     *lock = 0;
 }
 
-/* An address that can be a lock, and not held by this processor. */
+/* Check that the address may be a lock, and that this processor does not hold it. */
 static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const char *routine)
 {
     const struct nt_held_lock *holder;
@@ -137,7 +137,7 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
     return true;
 }
 
-/* Let the others run: this processor can only wait. False: it would wait for ever. */
+/* Let other processors run, since this one can only wait. False: it would wait forever. */
 static bool spin(const volatile void *lock, const char *routine)
 {
     struct nt_processor *processor = nt_processor();
@@ -163,7 +163,7 @@ static void acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t ol
     take(lock, kind, old_irql);
 }
 
-/* Raise to DISPATCH_LEVEL and acquire; returns the IRQL before. */
+/* Raise to DISPATCH_LEVEL and acquire; returns the previous IRQL. */
 static uint8_t raise_and_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind,
                                  const char *routine)
 {
@@ -176,7 +176,7 @@ static uint8_t raise_and_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kin
     return before;
 }
 
-/* The caller has raised the IRQL itself. */
+/* Check that the caller has raised the IRQL itself. */
 static bool level_raised(const char *routine)
 {
     if (sim_irql() >= SIM_IRQL_DISPATCH)
@@ -192,7 +192,7 @@ static void acquire_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, con
         acquire(lock, kind, sim_irql(), routine);
 }
 
-/* The holder's record, if this processor holds the lock in a way that `wanted` may release. */
+/* The record of the lock, if this processor holds it in a mode that `wanted` may release. */
 static struct nt_held_lock *may_release(volatile ULONG_PTR *lock, enum nt_lock_kind wanted,
                                         const char *routine)
 {
@@ -230,7 +230,7 @@ static bool release_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
     return true;
 }
 
-/* Release and go back to the IRQL of the acquisition. */
+/* Release the lock and return to the IRQL of its acquisition. */
 static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, int new_irql,
                               const char *rule, const char *routine)
 {
@@ -250,7 +250,7 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
 
 /* ---- plain ---- */
 
-/* No point: in a Windows image it is inline, and both kinds of image are to meet the same
+/* Not a point: in a Windows image it is inline, and both kinds of image should have the same
  * points. */
 NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
@@ -305,8 +305,7 @@ NT_EXPORT BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
 
 /* ---- queued: waiters are served in order of arrival ---- */
 
-/* A waiter stands in the queue by a ticket: each processor that waits for a queued lock has one,
- * the lowest goes first. */
+/* A processor that waits for a queued lock has a ticket; the lowest ticket is served first. */
 static bool is_next(volatile const ULONG_PTR *lock, uint64_t ticket)
 {
     struct nt *nt = nt_state();
@@ -336,7 +335,7 @@ static void acquire_queued(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
     take(lock, kind, old_irql);
 }
 
-/* The handle is the driver's; what counts is that it names the lock. */
+/* The handle is the driver's; only the lock that it names is used. */
 static void fill_handle(PKLOCK_QUEUE_HANDLE handle, PKSPIN_LOCK lock, uint8_t old_irql)
 {
     handle->LockQueue.Next = NULL;
@@ -381,7 +380,7 @@ NT_EXPORT VOID NTAPI KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HAN
 
 /* ---- readers and writers ---- */
 
-/* EX_SPIN_LOCK is 32 bits wide; the word is used as such. */
+/* EX_SPIN_LOCK is 32 bits wide; the word is used with that width. */
 static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool raise,
                           const char *routine)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks, for those who end what holds some.
+ * Spin locks, for code that ends something that may hold some.
  */
 #ifndef DXGK_NT_SPINLOCK_H
 #define DXGK_NT_SPINLOCK_H
 
 #include <stdint.h>
 
-/* Content of a lock word that ExInterlockedXxx routines have used. */
+/* Value of a lock word that ExInterlockedXxx routines have used. */
 #define NT_LOCK_WORD_INTERLOCKED 0x5E000000u
 
-/* Forget the spin locks of the current processor that were taken since `count`, as if released. */
+/* Drop the spin locks that the current processor acquired after the first `count`, as if they were
+ * released. */
 void nt_spin_locks_drop(uint32_t count);
 
 #endif

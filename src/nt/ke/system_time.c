@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting the clock, for all who wait for a time. */
+/* Setting the clock, and adjusting all that waits for a system time. */
 #include "nt/ke/system_time.h"
 #include "nt/ke/time.h"
 #include "nt/ke/timer.h"

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow,
- * interrupt time does not. */
+/* Set the system time as a user would (100 ns units since 1601): absolute time-outs are adjusted,
+ * interrupt time is not. */
 void nt_system_time_set(uint64_t time);
 
 #endif

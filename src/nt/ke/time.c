@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clocks. All of them are the machine's virtual clock in other units (NT-091): interrupt time in
- * 100 ns since power on, system time the same plus a start date and what the user changed, a
- * performance counter of 10 MHz. The plain queries advance with the clock tick, the precise ones by
- * themselves.
+ * Clocks. All are the machine's virtual clock in other units (NT-091): interrupt time in 100 ns
+ * since power on; system time, the same plus a start date and the user's changes; and a performance
+ * counter of 10 MHz. The plain queries advance with the clock tick, the precise ones continuously.
  */
 #include "nt/ke/time.h"
 #include "nt/ke/enter.h"
@@ -21,7 +20,7 @@
 #define LONGEST_DPC_STALL_US 100u
 
 struct nt_time {
-    int64_t offset; /* 100 ns: system time - boot time - interrupt time */
+    int64_t offset; /* 100 ns units: system time - boot time - interrupt time */
 };
 
 const struct nt_component nt_time_component = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timers of a driver (KTIMER), and the records that the host has of those that are set. */
+/* Timers of a driver (KTIMER), and the host's records of those that are set. */
 #include "nt/ke/timer.h"
 #include "nt/base/active.h"
 #include "nt/ke/dispatcher.h"
@@ -33,7 +33,7 @@ struct nt_timer {
 
 struct nt_timers {
     struct hash_map set;  /* KTIMER -> struct nt_timer */
-    struct hash_map dpcs; /* KDPC -> number of set timers that it belongs to */
+    struct hash_map dpcs; /* KDPC -> number of set timers that refer to it */
 };
 
 static bool init_timers(struct nt *nt)
@@ -136,7 +136,7 @@ bool nt_timer_uses_dpc(const KDPC *dpc)
     return count_get(&nt_state()->timers->dpcs, dpc) != 0;
 }
 
-/* The system time was set: absolute due times come nearer or farther. */
+/* The system time was set: adjust absolute due times. */
 void nt_timer_clock_changed(void)
 {
     struct nt *nt = nt_state();
@@ -186,7 +186,7 @@ NT_EXPORT VOID NTAPI KeInitializeTimerEx(PKTIMER Timer, TIMER_TYPE Type)
     init(Timer, Type, __func__);
 }
 
-/* Setting a timer cannot fail on Windows, so injected faults pass by. */
+/* Setting a timer cannot fail on Windows, so no failure is injected here. */
 static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, const void *caller)
 {
     struct nt *nt = nt_state();

@@ -9,9 +9,9 @@
 
 #include <ntddk.h>
 
-/* Does a timer that is set refer to the DPC? */
+/* Whether a set timer refers to the DPC. */
 bool nt_timer_uses_dpc(const KDPC *dpc);
-/* The system time was set: absolute due times come nearer or farther. */
+/* The system time was set: adjust absolute due times. */
 void nt_timer_clock_changed(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a block of <dxgk_seh.h> begins, and the way back to it. Layout of the record: Registers
+ * The start of a block of <dxgk_seh.h>, and the jump back to it. Layout of the record: Registers
  * (rbx rbp rdi rsi r12 r13 r14 r15 rsp rip), Xmm 6 to 15 from 80 on, MxCsr at 240.
  *
  *   LONG NTAPI DxgkTryEnter(DXGK_TRY_RECORD *record)
- *       Keeps what a function of the Microsoft convention must find unchanged, and continues in
+ *       Saves the registers that the Microsoft calling convention preserves, and continues in
  *       nt_try_link, which returns 0.
  *
  *   void nt_try_jump(const DXGK_TRY_RECORD *record)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exception blocks of ELF drivers (dxgk_seh.h). A thread has a chain of records, which lie on its
- * stack, innermost first. An exception goes to the innermost record that is in the same call of the
- * driver, since frames of the host must not be given up. The records are the driver's memory: each
- * is looked at before it is believed.
+ * Exception blocks of ELF drivers (dxgk_seh.h). A thread has a chain of records on its stack,
+ * innermost first. An exception goes to the innermost record in the same call of the driver, since
+ * host frames must not be unwound. The records are the driver's memory, so each is checked before
+ * it is used.
  */
 #include <stddef.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "sim/interrupt.h"
 #include "sim/machine.h"
 
-#define DEEPEST 64u /* blocks inside one another that are left at once */
+#define DEEPEST 64u /* most nested blocks that are left at once */
 
 _Static_assert(offsetof(DXGK_TRY_RECORD, Xmm) == 80 && offsetof(DXGK_TRY_RECORD, MxCsr) == 240,
                "try.S knows these");
@@ -25,7 +25,7 @@ _Static_assert(offsetof(DXGK_TRY_RECORD, Xmm) == 80 && offsetof(DXGK_TRY_RECORD,
 LONG NTAPI nt_try_link(DXGK_TRY_RECORD *record);
 _Noreturn void nt_try_jump(const DXGK_TRY_RECORD *record);
 
-/* A thread, a deferred routine, or an interrupt. */
+/* Whether this is a thread, a DPC, or an interrupt. */
 static UCHAR place(void)
 {
     return (UCHAR)(sim_in_dpc() | sim_in_interrupt() << 1);
@@ -49,7 +49,7 @@ __attribute__((visibility("default"))) VOID NTAPI DxgkTryLeave(DXGK_TRY_RECORD *
     struct _DXGK_TRY_RECORD *at = thread->tries;
 
     record->Linked = FALSE;
-    /* Those further in that were left without a word, too. */
+    /* Inner blocks that were left without notice end, too. */
     for (unsigned i = 0; at && i < DEEPEST; i++) {
         struct _DXGK_TRY_RECORD *outer = NULL;
 
@@ -63,7 +63,7 @@ __attribute__((visibility("default"))) VOID NTAPI DxgkTryLeave(DXGK_TRY_RECORD *
     }
 }
 
-/* Is the block still on the stack, and in the call that is in progress? */
+/* Whether the block is still on the stack, and belongs to the call in progress. */
 static bool reachable(const DXGK_TRY_RECORD *record, const DXGK_TRY_RECORD *copy)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -71,7 +71,7 @@ static bool reachable(const DXGK_TRY_RECORD *record, const DXGK_TRY_RECORD *copy
     if ((uintptr_t)record <= here || (uintptr_t)record % _Alignof(DXGK_TRY_RECORD) != 0 ||
         copy->Registers[8] <= (uintptr_t)here || copy->Call != sim_current->frame)
         return false;
-    return copy->Place == place(); /* what interrupted the thread has no part in its blocks */
+    return copy->Place == place(); /* code that interrupted the thread cannot use its blocks */
 }
 
 void nt_try_raise(const EXCEPTION_RECORD *exception)

@@ -7,8 +7,8 @@
 
 #include <ntddk.h>
 
-/* An exception in the driver that runs: goes to its innermost block; returns if there is none
- * that it may reach from here. Any IRQL. */
+/* An exception in the current driver: continues at its innermost block; returns if none can be
+ * reached from here. Any IRQL. */
 void nt_try_raise(const EXCEPTION_RECORD *exception);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * Waiting.
  *
- * A waiting thread has one wait block per object. The blocks on one address form a ring, in order
- * of arrival, that the map `rings` finds by the address; there is no record of an object that
- * nobody waits for. An object's state is what its header says. When it becomes signalled,
- * nt_wait_wake goes through the ring: a waiter is let go if its wait is for any object, or for all
- * and all are signalled now; what it waited for is consumed at that moment, on its behalf (NT-042),
- * and its status is left as the result of its block.
+ * A waiting thread has one wait block per object. The blocks for one address form a ring, in order
+ * of arrival, which the map `rings` finds by the address; an object without waiters has no record.
+ * An object's state is in its header. When it becomes signaled, nt_wait_wake goes through the ring:
+ * a waiter is satisfied if its wait is for any object, or for all and all are signaled now. What it
+ * waited for is then consumed on its behalf (NT-042), and it is unblocked with its status as the
+ * result.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@
 
 struct nt_waits {
     struct hash_map rings; /* address -> a struct nt_wait_block of the ring */
-    void (*balance)(void); /* before a thread blocks; NULL: nobody asked */
+    void (*balance)(void); /* called before a thread blocks; may be NULL */
 };
 
 static bool init(struct nt *nt)
@@ -74,7 +74,7 @@ void nt_wait_before_block(void (*balance)(void))
 
 /* ---- rings ---- */
 
-/* Cannot fail on Windows, so injected faults pass by; false: really no memory. */
+/* Cannot fail on Windows, so no failure is injected here; false: really out of memory. */
 static bool link_block(struct nt_wait_block *block)
 {
     struct hash_map *waits = &nt_state()->waits->rings;
@@ -110,7 +110,8 @@ static void unlink_block(struct nt_wait_block *block)
         block->next->prev = block->prev;
         block->prev->next = block->next;
         if (hash_get(waits, block->address) == block)
-            hash_put(waits, block->address, block->next); /* replaces: needs no memory */
+            /* replaces an entry, which needs no memory */
+            hash_put(waits, block->address, block->next);
     }
     block->next = block->prev = NULL;
 }
@@ -132,7 +133,8 @@ static bool is_signalled(const DISPATCHER_HEADER *header, const struct _KTHREAD 
     return header->SignalState > 0;
 }
 
-/* Take what the wait takes. True: a mutex whose owner ended without releasing it. */
+/* Apply the effect of a satisfied wait to the object. True: it is a mutex whose owner ended without
+ * releasing it. */
 static bool consume(DISPATCHER_HEADER *header, struct _KTHREAD *thread)
 {
     switch (header->Type) {
@@ -184,7 +186,7 @@ static NTSTATUS consume_one(struct nt_wait *wait, uint32_t index)
 
 /* ---- waking ---- */
 
-/* True: the waiter was let go (or was gone already), its blocks are on no ring any more. */
+/* True: the waiter was satisfied (or had stopped waiting); its blocks are on no ring any more. */
 static bool try_satisfy(struct nt_wait_block *block)
 {
     struct nt_wait *wait = block->wait;
@@ -193,7 +195,7 @@ static bool try_satisfy(struct nt_wait_block *block)
     if (wait->all && !all_signalled(wait))
         return false;
     if (!sim_unblock(wait->thread->sim, 0)) {
-        nt_wait_end(wait); /* timed out at this moment */
+        nt_wait_end(wait); /* it is timing out right now */
         return true;
     }
     status = wait->all ? consume_all(wait) : consume_one(wait, block->index);
@@ -212,8 +214,8 @@ void nt_wait_wake(DISPATCHER_HEADER *header)
         struct nt_wait_block *next = block->next;
 
         if (try_satisfy(block)) {
-            /* The ring has changed, in more than one place if a wait names an object twice: start
-             * over. */
+            /* The ring has changed, possibly in several places, since a wait may name an object
+             * twice: start over. */
             block = first = hash_get(waits, (uintptr_t)header);
             continue;
         }
@@ -238,12 +240,13 @@ unsigned nt_wait_wake_address(const void *address, unsigned count)
 
 /* ---- blocking ---- */
 
-/* Blocks for `count` addresses; the built-in ones, or an array that is kept for the next time. */
+/* Provide blocks for `count` addresses: the built-in ones, or an array that is kept for later
+ * waits. */
 static bool prepare(struct nt_wait *wait, uint32_t count)
 {
     struct nt_faults faults;
 
-    nt_wait_end(wait); /* left by a client that was thrown out of a wait */
+    nt_wait_end(wait); /* left by a client that jumped out of a wait */
     wait->block = wait->builtin;
     if (count > NT_BUILTIN_WAITS) {
         if (!wait->extra) {
@@ -256,12 +259,12 @@ static bool prepare(struct nt_wait *wait, uint32_t count)
     return wait->block != NULL;
 }
 
-/* Result of sim_block for a thread that shall look at the clock again, because the system time was
+/* Result of sim_block for a thread that must check the clock again, because the system time was
  * set. */
 #define CLOCK_CHANGED 1
 
-/* The thread keeps its level (fast mutexes are held at APC_LEVEL), the processor does not. No point
- * lies between queuing the blocks and blocking, so that a wake-up cannot be lost. */
+/* The thread keeps its level while it waits (fast mutexes are held at APC_LEVEL), but the processor
+ * does not. There is no point between queuing the blocks and blocking, so no wake-up is lost. */
 static enum sim_wake block_thread(struct nt_wait *wait, const LARGE_INTEGER *timeout)
 {
     uint8_t irql = sim_irql();
@@ -355,7 +358,7 @@ enum sim_wake nt_wait_address(const void *address, const LARGE_INTEGER *timeout)
 
 /* ---- routines ---- */
 
-/* IRQL rules of a wait (NT-040). False: it must not be carried out. */
+/* Check the IRQL rules of a wait (NT-040). False: it must not be carried out. */
 static bool level_allows(const LARGE_INTEGER *timeout, const char *routine)
 {
     uint8_t irql = sim_irql();
@@ -463,7 +466,7 @@ NT_EXPORT NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEA
         VIOLATION("NT-046", "%s without an interval", __func__);
         return STATUS_INVALID_PARAMETER;
     }
-    /* An address of its own that nobody wakes. */
+    /* A private address, which is never woken. */
     nt_wait_address(nt_thread()->wait, Interval);
     return STATUS_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a report of who waits for what. */
+/* Lines of a report of which thread waits for what. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "nt/base/caller.h"
 #include "nt/base/state.h"
 
-#define SHOWN 6u /* places in drivers that are printed of a stack */
+#define SHOWN 6u /* places in drivers that are printed per stack */
 
 void nt_wait_report_line(const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of a report of who waits for what. Objects are named by numbers in order of appearance,
+ * Lines of a report of which thread waits for what. Objects are numbered in order of appearance,
  * since addresses differ from run to run.
  */
 #ifndef DXGK_NT_WAIT_REPORT_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NT_WAIT_REPORT_DEPTH   48u /* return addresses looked at */
+#define NT_WAIT_REPORT_DEPTH   48u /* the most return addresses that are examined */
 #define NT_WAIT_REPORT_OBJECTS 64u
 
 struct nt_wait_report {
@@ -20,7 +20,7 @@ struct nt_wait_report {
 
 void nt_wait_report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 unsigned nt_wait_report_number(struct nt_wait_report *report, const volatile void *object);
-/* "refgpu.so!wait+0x10 < refgpu.so!StopDevice+0x52"; false: no driver is on it. */
+/* Such as "refgpu.so!wait+0x10 < refgpu.so!StopDevice+0x52"; false: no driver is on the stack. */
 bool nt_wait_report_stack(const uintptr_t *pc, size_t count, char *text, size_t bytes);
 
 #endif

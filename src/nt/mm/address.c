@@ -29,9 +29,9 @@ NT_EXPORT_VALUE PVOID MmHighestUserAddress = (PVOID)(USER_PROBE - 1);
 NT_EXPORT_VALUE PVOID MmSystemRangeStart = (PVOID)SYSTEM_START;
 
 /*
- * Hosted code has one address space. Kernel is what the kernel hands out: simulated RAM other than
- * clients' own, device memory, and the stacks of kernel threads. A client's stack is its own even
- * while it is inside the kernel.
+ * Hosted code has one address space. Kernel addresses are those that the kernel hands out:
+ * simulated RAM other than clients' own, device memory, and the stacks of kernel threads. A
+ * client's stack stays a user address even while the client is inside the kernel.
  */
 bool nt_address_is_kernel(const void *address)
 {
@@ -90,7 +90,7 @@ enum ram_cache nt_address_cache_type(MEMORY_CACHING_TYPE type)
 
 /* ---- physical addresses ---- */
 
-/* Why the address has no physical one that stays; NULL: it has. */
+/* Why the address has no stable physical address; NULL: it has one. */
 static const char *unfit(const void *address, struct phys_addr *physical)
 {
     struct nt *nt = nt_state();
@@ -154,7 +154,7 @@ NT_EXPORT BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress)
     return sim_copy_checked(&byte, VirtualAddress, 1);
 }
 
-/* One range from 0 to the top, and the entry of zeroes that ends the list. The driver frees it. */
+/* One range from 0 to the top, and the zero entry that ends the list. The driver frees it. */
 NT_EXPORT PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(void)
 {
     struct nt_block *block;
@@ -199,7 +199,7 @@ NT_EXPORT VOID NTAPI ProbeForRead(const volatile VOID *Address, SIZE_T Length, U
     probe(Address, Length, Alignment, __func__);
 }
 
-/* Each page must be writable: a byte of it is read and written back. */
+/* Each page must be writable: one byte of it is read and written back. */
 NT_EXPORT VOID NTAPI ProbeForWrite(volatile VOID *Address, SIZE_T Length, ULONG Alignment)
 {
     uint8_t *byte = (uint8_t *)(uintptr_t)Address;

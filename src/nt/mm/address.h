@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions about addresses: whose they are, and what they are cached as.
+ * Questions about addresses: whether they are kernel or user addresses, and how the memory is
+ * cached.
  */
 #ifndef DXGK_NT_ADDRESS_H
 #define DXGK_NT_ADDRESS_H
@@ -11,14 +12,16 @@
 
 #include "ram/ram.h"
 
-/* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
+/* Whether it is an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a
+ * client. */
 bool nt_address_is_kernel(const void *address);
 bool nt_address_is_user(const void *address);
 
-/* What memory at the address is cached as, by whatever mapping it is reached: RAM as its page was
- * allocated (PHYS-025), device memory as it was mapped. False: no simulated memory. */
+/* The cache attribute of the memory at the address, through whatever mapping: for RAM, that of the
+ * page's allocation (PHYS-025); for device memory, that of the mapping. False: not simulated
+ * memory. */
 bool nt_address_cache(const void *address, enum ram_cache *cache);
-/* The page attribute that a type stands for. */
+/* The cache attribute for a Windows caching type. */
 enum ram_cache nt_address_cache_type(MEMORY_CACHING_TYPE type);
 
 #endif

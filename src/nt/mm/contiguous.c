@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Physically contiguous memory: runs of frames, seen through the direct view. */
+/* Physically contiguous memory: runs of frames, accessed through the direct view. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MmMapIoSpace: BARs through the bus, and locked RAM. */
+/* MmMapIoSpace for BARs (through the bus) and for locked RAM. */
 #include "bus/bus.h"
 #include "bus/window.h"
 #include "nt/base/export.h"
@@ -24,7 +24,7 @@ struct nt_io_space {
     uint8_t *address;
     uint64_t physical, bytes;
     MEMORY_CACHING_TYPE cache;
-    void *view; /* of RAM */
+    void *view; /* view of RAM */
     uint64_t pages;
 };
 
@@ -35,8 +35,8 @@ static struct nt_io_space *find(const void *address)
     return address ? hash_get(nt_state()->io_spaces, (uintptr_t)address) : NULL;
 }
 
-/* Another mapping of a byte of the range with another cache type. The list of mappings of device
- * memory is short, and mapping is rare. */
+/* Whether another mapping of a part of the range has another cache type. The list of mappings of
+ * device memory is short, and mapping is rare. */
 static bool cache_conflicts(uint64_t physical, uint64_t bytes, MEMORY_CACHING_TYPE *cache)
 {
     uint32_t cursor = 0;
@@ -55,7 +55,7 @@ static bool cache_conflicts(uint64_t physical, uint64_t bytes, MEMORY_CACHING_TY
     return false;
 }
 
-/* RAM must be locked or allocated, so that it cannot change hands under the mapping. */
+/* RAM must be locked or allocated, so that it cannot get another owner while it is mapped. */
 static bool ram_is_held(uint64_t physical, uint64_t bytes)
 {
     struct ram *ram = nt_state()->ram;

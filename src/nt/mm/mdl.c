@@ -3,9 +3,9 @@
  * Memory descriptor lists: building, locking, page allocation. Mapping is in mdl_map.c.
  *
  * An MDL and its page numbers are the driver's memory, and drivers do read and even build them. The
- * host has a record of an MDL that it allocated or that holds something (locked pages, allocated
- * pages, a mapping), with a copy of the page numbers: what is unlocked, freed or unmapped is what
- * was locked, allocated or mapped, whatever the MDL says by then.
+ * host has a record of each MDL that it allocated or that holds something (locked pages, allocated
+ * pages, a mapping), with a copy of the page numbers: exactly what was locked, allocated or mapped
+ * is later unlocked, freed or unmapped, whatever the MDL then contains.
  */
 #include <string.h>
 
@@ -78,8 +78,8 @@ uint32_t nt_mdl_span(const MDL *mdl)
     return ADDRESS_AND_SIZE_TO_SPAN_PAGES((uintptr_t)mdl->ByteOffset, mdl->ByteCount);
 }
 
-/* Can the page array of the MDL hold what its length spans? An allocated one has a known size; for
- * another its header must do. */
+/* Whether the page array of the MDL has room for its length. For an MDL that the host allocated the
+ * size is known; for others it is taken from the header. */
 bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
 {
     const struct nt_mdl *record;
@@ -100,7 +100,7 @@ bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
     return true;
 }
 
-/* The MDL may be in memory that is gone by now. */
+/* The MDL may be in memory that was freed. */
 void nt_mdl_clear(PMDL mdl, CSHORT flags)
 {
     CSHORT now;
@@ -133,7 +133,7 @@ static const struct nt_resource_class mdl_class = {
     .reclaim = reclaim_mdl,
 };
 
-/* An MDL in a pool block of its own, tracked as an MDL and not as a block. */
+/* Allocate an MDL in its own pool block, tracked as an MDL and not as a block. */
 static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *caller)
 {
     uint64_t pages = ADDRESS_AND_SIZE_TO_SPAN_PAGES(address, bytes);
@@ -253,7 +253,7 @@ bool nt_mdl_is_lent(const void *address, const char *routine)
     return true;
 }
 
-/* ExFreePool of a block that is an MDL: right after MmFreePagesFromMdl. */
+/* ExFreePool of a block that is an MDL is correct after MmFreePagesFromMdl. */
 void nt_mdl_forget(const void *address, const char *routine, const void *caller)
 {
     struct nt_mdl *record = nt_mdl_find(address);
@@ -292,7 +292,7 @@ NT_EXPORT SIZE_T NTAPI MmSizeOfMdl(PVOID Base, SIZE_T Length)
 
 /* ---- nonpaged pool ---- */
 
-/* Physical page of nonpageable kernel memory; false: reported. */
+/* The page number of nonpageable kernel memory; false: reported. */
 static bool nonpaged_page(const uint8_t *address, PFN_NUMBER *pfn, const char *routine)
 {
     struct phys_addr physical;
@@ -346,8 +346,8 @@ static bool is_writable(uint8_t *address)
     return sim_copy_checked(address, address, 1);
 }
 
-/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due,
- * which may not come back. */
+/* Check and lock one page of a range. False: misuse was reported; or, with *raise, the caller must
+ * raise an exception, which may not return. */
 static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION operation,
                        struct page_number *page, bool *raise, const char *routine)
 {
@@ -433,8 +433,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     if (!may_lock(mdl, __func__))
         return;
     pages = nt_mdl_span(mdl);
-    /* Failure is an exception, which a driver of an ELF image cannot catch: injected faults pass
-     * by. */
+    /* Failure is an exception, which an ELF driver cannot catch, so no failure is injected here. */
     faults = nt_faults_off();
     page = util_zalloc(pages ? pages : 1, sizeof(*page));
     record = page ? nt_mdl_record(mdl) : NULL;
@@ -467,7 +466,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     mdl->Process = (PEPROCESS)(void *)record->process;
 }
 
-/* Give back what the record holds: locks, or pages. */
+/* Release what the record holds: locks, or pages. */
 void nt_mdl_unlock(struct nt_mdl *record)
 {
     struct nt *nt = nt_state();
@@ -587,7 +586,7 @@ static bool take_pages(const struct page_request *wanted, uint64_t pages, struct
     return true;
 }
 
-/* Fewer pages are better than none, unless all are required. */
+/* Take fewer pages if necessary, unless all are required. */
 static uint64_t take_what_there_is(const struct page_request *wanted, struct page_number *page)
 {
     uint64_t pages = BYTES_TO_PAGES(wanted->bytes);

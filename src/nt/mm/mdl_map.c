@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping what an MDL describes: a view of its own for each mapping, so that a use after unmapping
+/* Mapping the pages of an MDL: each mapping has its own view, so that a use after unmapping
  * faults. */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static const struct nt_resource_class mapping_class = {
     .reclaim = reclaim,
 };
 
-/* `process`: of a user mapping; NULL: one for the system. */
+/* `process`: for a user mapping; NULL: a system mapping. */
 static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *page, uint64_t pages,
                                          struct nt_process *process, const void *caller)
 {
@@ -112,8 +112,8 @@ static void reclaim(struct nt_resource *resource)
 
 /* ---- routines ---- */
 
-/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands
- * out (of paging operations) are its own; each must be one that somebody holds. */
+/* The pages of a partial MDL are those of its source; an MDL that the host hands out (for paging
+ * operations) has its own. Each page must be in use. */
 static struct page_number *copy_listed_pages(PMDL mdl, uint32_t pages)
 {
     struct ram *ram = nt_state()->ram;
@@ -139,7 +139,8 @@ static bool level_allows(KPROCESSOR_MODE mode, const char *routine)
     return nt_level(NT_APC, "NT-124", 0x77, routine);
 }
 
-/* An MDL that can be mapped. False: it was reported; *address is what to return all the same. */
+/* Check that the MDL can be mapped. False: it was reported, and *address is what to return
+ * anyway. */
 static bool may_map(PMDL mdl, const struct nt_mdl *record, PVOID *address, const char *routine)
 {
     *address = NULL;
@@ -219,7 +220,7 @@ NT_EXPORT PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDLX MemoryDescriptorList,
                                                    ULONG Priority)
 {
     NT_ENTER();
-    (void)CacheType; /* the pages have one since they were allocated */
+    (void)CacheType; /* the pages have had a cache type since their allocation */
     (void)RequestedAddress;
     (void)Priority;
     return map_locked(MemoryDescriptorList, AccessMode,

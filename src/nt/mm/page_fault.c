@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an access did not find there, and finds when it is made again: paged pool below
- * DISPATCH_LEVEL, and ranges of the current process.
+ * Faults that make memory accessible, after which the access is repeated: paged pool below
+ * DISPATCH_LEVEL, and address ranges of the current process.
  */
 #include "nt/mm/paged.h"
 #include "nt/base/state.h"
 #include "nt/mm/user_range.h"
 #include "sim/fault.h"
 
-/* In a signal handler. */
+/* Called in a signal handler. */
 static bool page_in(uintptr_t address)
 {
     return nt_paged_open(address) || nt_user_range_touched((const void *)address);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Force IRQL checking, an option (THREAD-005): paged pool that really is not there at
- * DISPATCH_LEVEL and above.
+ * Forced IRQL checking, an option (THREAD-005): paged pool really is inaccessible at DISPATCH_LEVEL
+ * and above.
  *
- *   each block has a view of its own (pool_special.c), which allows nothing
- *   an access below DISPATCH_LEVEL    faults; the page is opened, remembered, and the access made
- *                                     again
- *   the level is raised               what is open is closed: a few pages, those that were used
- *                                     since the last time
- *   an access at a raised level       faults for good: bug check 0xD1
+ *   each block has its own view (pool_special.c), which is inaccessible at first
+ *   an access below DISPATCH_LEVEL    faults; the page is made accessible ("opened") and recorded,
+ *                                     and the access is repeated
+ *   the level is raised               the open pages are made inaccessible again: those that were
+ *                                     used since the last time, which are few
+ *   an access at a raised level       is a real fault: bug check 0xD1
  *
- * So a level that is raised and lowered without a look at paged pool costs a comparison.
+ * So raising and lowering the level without an access to paged pool costs one comparison.
  */
 #include <sys/mman.h>
 
@@ -36,7 +36,7 @@ bool nt_paged_fault(const void *address)
     return block && !block->freed && block->paged && block->page->view;
 }
 
-/* In a signal handler: nothing here takes memory or a lock. */
+/* Called in a signal handler: nothing here allocates or takes a lock. */
 bool nt_paged_open(uintptr_t address)
 {
     struct nt_pool *pool = nt_state()->pool;
@@ -46,7 +46,7 @@ bool nt_paged_open(uintptr_t address)
         return false;
     for (unsigned i = 0; i < pool->open_pages; i++)
         if (pool->open_page[i] == page)
-            return false; /* it is open: something else is wrong */
+            return false; /* the page is open already: something else is wrong */
     if (mprotect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0)
         return false;
     if (pool->open_pages < NT_OPEN_PAGES) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forced IRQL checking, an option: paged pool that is not there at raised levels (THREAD-005).
+ * Forced IRQL checking, an option: paged pool is inaccessible at raised levels (THREAD-005).
  */
 #ifndef DXGK_NT_PAGED_H
 #define DXGK_NT_PAGED_H
@@ -10,15 +10,15 @@
 
 struct nt_block;
 
-/* A new block's view is closed; one that goes is open no more. */
+/* Make a new block's view inaccessible; and drop the open pages of a block that is freed. */
 bool nt_paged_protect(const struct nt_block *block);
 void nt_paged_forget(const struct nt_block *block);
-/* In a signal handler: a page of paged pool that an access below DISPATCH_LEVEL wants. False:
- * none is. */
+/* Called in a signal handler: open a page of paged pool for an access below DISPATCH_LEVEL. False:
+ * it is no such page. */
 bool nt_paged_open(uintptr_t address);
 /* The level was raised. */
 void nt_paged_close(void);
-/* An address in paged pool, in a machine where that is not there at raised levels. */
+/* Whether the address is in paged pool, in a machine with forced IRQL checking. */
 bool nt_paged_fault(const void *address);
 
 #endif

@@ -4,18 +4,18 @@
  * device.
  *
  * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
- * and crosses no page boundary. A larger one has pages of its own. The rest of the slot behind the
+ * and crosses no page boundary. A larger one has its own pages. The rest of the slot after the
  * block is filled with a guard pattern that is checked when the block is freed; a block that fills
- * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which
- * code can be run in, so that a jump into other pool is a fault.
+ * its pages exactly gets one page more for that. Executable pool (NT-012) has separate, executable
+ * pages, so that a jump into other pool faults.
  *
- * All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead
- * it. One pointer per physical page (a sparse table) leads from any address to the page record and
- * so to the block, in O(1).
+ * All bookkeeping is outside of simulated RAM, so a driver's writes cannot corrupt it. One pointer
+ * per physical page (a sparse table) leads from any address to the page record and so to the block,
+ * in O(1).
  *
- * A freed block is filled with another pattern and kept in quarantine, oldest out first, so that
- * its memory is not reused at once and a later write is noticed. Special pool (pool_special.c) does
- * more, at a price.
+ * A freed block is filled with another pattern and kept in a FIFO quarantine, so that its memory is
+ * not reused at once and a later write is detected. Special pool (pool_special.c) detects more, at
+ * a cost.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@
 #define POOL_GUARD_BYTES    16u
 #define LARGEST_QUARANTINED (64u * 1024u)
 
-/* Sizes of slots: multiples of 16 that leave little of a page. */
+/* Sizes of slots: multiples of 16 that waste little of a page. */
 static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
                                        320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
 
@@ -106,7 +106,8 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
-    /* This fails only where neighbours cannot be joined; then it merely stays so. */
+    /* Fails only if neighboring mappings cannot be merged; then the page merely stays
+     * executable. */
     if (page->executable)
         (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
@@ -266,7 +267,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
         slab_give(&pool->blocks, block);
         return NULL;
     }
-    /* Pages fresh from RAM are zero already when that was asked for. */
+    /* With `zero`, the new pages are zero already. */
     if (!zero)
         memset(block->address, POOL_FRESH, bytes);
     else if (!block->page->large)
@@ -376,7 +377,7 @@ struct nt_block *nt_pool_find(const void *address)
         return NULL;
     offset = (size_t)((const uint8_t *)address - page->base);
     if (offset >= page->pages * PAGE_BYTES)
-        return NULL; /* the frame seen through another view */
+        return NULL; /* the frame is accessed through another view */
     block = page->large ? page->block[0] : NULL;
     if (!page->large && offset / class_bytes[page->class] < page->slots)
         block = page->block[offset / class_bytes[page->class]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool: blocks of simulated RAM. Drivers allocate by pool_api.c, other services here; the host
- * finds a block by any address in it.
+ * The pool: blocks of simulated RAM. Drivers allocate through pool_api.c, other services through
+ * this header; the host finds a block by any address in it.
  */
 #ifndef DXGK_NT_POOL_H
 #define DXGK_NT_POOL_H
@@ -21,8 +21,8 @@ struct nt_block {
     struct list retired; /* in quarantine */
     struct nt_pool_page *page;
     uint8_t *address;
-    uint64_t bytes; /* asked for */
-    uint64_t room;  /* to the end of the slot */
+    uint64_t bytes; /* requested size */
+    uint64_t room;  /* from its start to the end of the slot */
     uint32_t tag;
     bool paged;
     bool executable;
@@ -32,17 +32,18 @@ struct nt_block {
 enum nt_pool_kind {
     NT_POOL_NONPAGED,
     NT_POOL_PAGED,
-    NT_POOL_EXECUTABLE, /* NT-012: nonpaged, and code in it can be run */
+    NT_POOL_EXECUTABLE, /* NT-012: nonpaged, and code in it can run */
 };
 
 struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller);
 void nt_pool_give(struct nt_block *block);
-/* Free quarantined blocks, oldest first, until no more than this is kept. */
+/* Free quarantined blocks, oldest first, until at most this many bytes are kept. */
 void nt_pool_flush_quarantine(uint64_t keep_bytes);
-/* Four characters, the first in the low byte; what cannot be printed becomes a dot. */
+/* Four characters, the first in the low byte; unprintable ones become a dot. */
 void nt_pool_tag_text(uint32_t tag, char text[5]);
-/* The block that holds the byte, live or in quarantine; NULL: no pool memory, or between blocks. */
+/* The block that contains the byte, live or in quarantine; NULL: no pool memory, or between
+ * blocks. */
 struct nt_block *nt_pool_find(const void *address);
 
 /* For reports. */

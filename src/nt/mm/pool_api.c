@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool as drivers know it: ExAllocatePool*, ExFreePool*. What is checked here, pool.c may rely
- * on. */
+/* The pool as drivers use it: ExAllocatePool*, ExFreePool*. This file checks arguments; pool.c
+ * relies on that. */
 #include <string.h>
 
 #include "nt/mm/address.h"
@@ -44,7 +44,7 @@ static bool tag_valid(uint32_t tag)
             significant = true;
         length++;
     }
-    /* Zero bytes may only stand at the end. */
+    /* Zero bytes are allowed only at the end. */
     return significant && (length == 4 || tag >> (8 * length) == 0);
 }
 
@@ -85,7 +85,7 @@ static void check_unloading(uint64_t bytes, const char *routine)
                     (unsigned long long)bytes, image->name);
 }
 
-/* What every way to allocate has in common. */
+/* Common part of all allocation routines. */
 static void *allocate(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                       const char *routine, const void *caller)
 {
@@ -111,7 +111,7 @@ static void check_type(POOL_TYPE type, const char *routine)
         WARNING("NT-012", "%s of pool type %u, which is not for drivers", routine, bits);
 }
 
-/* NT-012: NonPagedPool is executable, unless the driver says that it wants none such. */
+/* NT-012: NonPagedPool is executable, unless the driver has opted in to no-execute pool. */
 static enum nt_pool_kind kind_of(uint32_t type)
 {
     if (type & POOL_TYPE_PAGED)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages under the pool's blocks, for the pool itself, special pool and forced IRQL checking.
+ * The pages that contain the pool's blocks, for the pool itself, special pool and forced IRQL
+ * checking.
  */
 #ifndef DXGK_NT_POOL_PAGE_H
 #define DXGK_NT_POOL_PAGE_H
@@ -16,7 +17,9 @@
 #define NT_OPEN_PAGES 32u
 
 struct nt_pool {
-    struct list *partial; /* by size class, not executable and executable: pages with a free slot */
+    /* pages with a free slot, by size class; first those not executable, then the executable
+     * ones */
+    struct list *partial;
     struct nt_pool_page **owner; /* by physical page number; sparse */
     uint64_t owner_bytes;
     struct slab blocks;
@@ -29,27 +32,26 @@ struct nt_pool {
     struct nt_pool_statistics statistics;
 };
 
-/* Contiguous frames: one page cut into slots, or the pages of one large block. */
+/* Contiguous frames: one page divided into slots, or the pages of one large block. */
 struct nt_pool_page {
-    struct list link; /* with a free slot: in the class's list */
+    struct list link; /* if it has a free slot: in the list of its class */
     uint8_t *base;    /* in the direct view, or the view below */
     void *view;       /* of special pool; one page longer than the frames */
     struct page_number first;
     uint64_t pages;
     uint8_t class;
-    bool large; /* one block, pages of its own */
+    bool large; /* one block with its own pages */
     bool executable;
     uint16_t slots, used;
-    uint64_t taken[2]; /* bit per slot */
+    uint64_t taken[2]; /* a bit per slot */
     struct nt_block *block[];
 };
 
 struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool zero);
-/* Code in it can be run from now on, until it is destroyed, or its view is. False: out of
- * memory. */
+/* Make it executable until it, or its view, is destroyed. False: out of memory. */
 bool nt_pool_make_executable(struct nt_pool_page *page);
 void nt_pool_destroy_page(struct nt_pool_page *page);
-/* Its frames belong to no pool page any more. */
+/* Its frames no longer belong to a pool page. */
 void nt_pool_disown_page(const struct nt_pool_page *page);
 
 #endif

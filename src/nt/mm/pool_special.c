@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Special pool, an option: each block has pages of its own, seen through a view of its own whose
- * last page is not there, and ends (up to the alignment of 16 bytes) where that page begins. So an
- * access past the end faults at once (0xCD). A freed block gives its pages back, and its view stays
- * empty for a while: an access after free faults too (0xCC).
+ * Special pool, an option: each block has its own pages in its own view, whose last page is
+ * inaccessible, and ends (up to the alignment of 16 bytes) where that page begins. So an access
+ * past the end faults at once (0xCD). The pages of a freed block are released, and its view stays
+ * inaccessible for a while, so an access after free faults, too (0xCC).
  */
 #include "nt/mm/pool_special.h"
 #include "nt/mm/paged.h"
@@ -16,7 +16,7 @@
 #include "util/list.h"
 #include "util/slab.h"
 
-#define RETIRED_VIEWS 4096u /* freed blocks whose views are kept empty */
+#define RETIRED_VIEWS 4096u /* freed blocks whose views are kept inaccessible */
 #define ALIGNMENT     16u
 
 static bool point_view(struct nt_pool_page *page)
@@ -104,7 +104,7 @@ void nt_pool_special_finish(struct nt *nt)
         drop_view(CONTAINER(nt->pool->special_freed.next, struct nt_block, retired));
 }
 
-/* Only asked for addresses that are no live block's, in a machine with special pool. */
+/* Called only for addresses outside of live blocks, in a machine with special pool. */
 struct nt_block *nt_pool_special_retired(const void *address)
 {
     struct nt_pool *pool = nt_state()->pool;

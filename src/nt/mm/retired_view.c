@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of the views that ended last. Looked at only when somebody touches what is not there. */
+/* A ring of the views unmapped last. It is searched only on an access to an unmapped address. */
 #include <stdio.h>
 
 #include "nt/mm/retired_view.h"
@@ -15,7 +15,7 @@ struct nt_retired_views {
         bool user;            /* it belonged to a process */
         char text[192];
     } view[NT_RETIRED_VIEWS];
-    uint64_t count; /* ever; the next one takes view[count % NT_RETIRED_VIEWS] */
+    uint64_t count; /* total so far; the next one goes to view[count % NT_RETIRED_VIEWS] */
 };
 
 const struct nt_component nt_retired_view_component = {
@@ -42,7 +42,7 @@ void nt_retired_view_add(const void *address, uint64_t bytes, const char *what, 
              routine ? routine : "the host", place[0] ? ", called at " : "", place);
 }
 
-/* The newest of several: an address may have come back meanwhile. */
+/* The newest of several, since addresses may be reused. */
 static const struct nt_retired_view *retired_at(const void *address)
 {
     const struct nt_retired_views *retired = nt_state() ? nt_state()->retired_views : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of processes: a tree of them by address, and a list of those that are open. */
+/* Ranges of processes: a tree by address, and a list of those that are accessible now. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 struct nt_user_range {
     struct span_node span;            /* by page of the host's address space */
     struct list of_process;           /* in the process's list */
-    struct list open;                 /* in nt_user_ranges.open, or alone */
+    struct list open;                 /* in nt_user_ranges.open, or not in a list */
     const struct nt_process *process; /* NULL: it has ended */
     enum nt_user_access access;
     const char *rule;
@@ -72,7 +72,7 @@ static bool is_current(const struct nt_user_range *range)
 
 /* ---- what follows the current process ---- */
 
-/* In a signal handler: nothing here takes memory or a lock. */
+/* Called in a signal handler: nothing here allocates or takes a lock. */
 bool nt_user_range_touched(const void *address)
 {
     struct nt_user_range *range = range_at(address);
@@ -121,7 +121,7 @@ const struct nt_component nt_user_range_component = {
     .finish = finish,
 };
 
-/* What is left belongs to nobody, until whoever made it takes it away. */
+/* Ranges that are left have no process, until their creators remove them. */
 void nt_user_range_orphan_all(struct nt_process *process)
 {
     struct list *node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NT handles: one table for all processes. Kernel handles have the high bits set and work in every
- * process, those of a process do not; both are multiples of four.
+ * process; other handles work only in their process. All are multiples of four.
  */
 #include <stdio.h>
 
@@ -18,7 +18,7 @@
 #include "verify/verify.h"
 
 #define KERNEL_HANDLE_BITS 0xFFFFFFFC00000000u
-#define HANDLE_ENTRY       1u /* the one type in the handle table */
+#define HANDLE_ENTRY       1u /* the only type in the handle table */
 
 struct handle_entry {
     struct nt_resource resource;

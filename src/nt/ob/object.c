@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects with reference counts. One lives until neither a pointer reference nor a handle is left
+ * Reference-counted objects. An object lives until it has neither a pointer reference nor a handle
  * (NT-105).
  */
 #include "nt/ob/object.h"

@@ -29,7 +29,7 @@ static POBJECT_TYPE semaphore_type_variable = &semaphore_type;
 static POBJECT_TYPE file_type_variable = &file_type;
 static POBJECT_TYPE section_type_variable = &section_type;
 
-/* As a driver sees an imported variable: a pointer to it. */
+/* Drivers see these as imported variables, which contain pointers. */
 NT_EXPORT POBJECT_TYPE *PsThreadType = &thread_type_variable;
 NT_EXPORT POBJECT_TYPE *PsProcessType = &process_type_variable;
 NT_EXPORT POBJECT_TYPE *ExEventObjectType = &event_type_variable;
@@ -149,7 +149,7 @@ static struct nt_object *check_pointer(void *body, const char *routine)
     struct nt_object *object = nt_object_find(body);
 
     nt_level(NT_DISPATCH, "NT-105", NT_NO_CODE, routine);
-    /* Device and driver objects stay without a count. */
+    /* Device and driver objects are not counted. */
     if (!object && nt_object_is_uncounted(body))
         return NULL;
     if (!object || (object->references == 0 && !object->destroy))

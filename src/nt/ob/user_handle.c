@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake
+ * Handles that clients pass. ObReferenceObjectByHandle would report bad ones as a driver's mistake
  * (NT-104).
  */
 #include "nt/ob/user_handle.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NT handles that a client gives. A bad one counts against the client, not against a driver:
- * statuses only.
+ * NT handles that clients pass. A bad one is the client's mistake, not a driver's, so it gives a
+ * status and no report.
  */
 #ifndef DXGK_NT_USER_HANDLE_H
 #define DXGK_NT_USER_HANDLE_H
@@ -9,11 +9,11 @@
 #include <ntddk.h>
 
 enum nt_user_object { NT_USER_PROCESS, NT_USER_EVENT };
-/* The object behind a handle of the calling process, with a reference. STATUS_INVALID_HANDLE,
- * STATUS_OBJECT_TYPE_MISMATCH, STATUS_ACCESS_DENIED (KMT-020). */
+/* The object of a handle of the calling process, with a reference. Fails with
+ * STATUS_INVALID_HANDLE, STATUS_OBJECT_TYPE_MISMATCH, STATUS_ACCESS_DENIED (KMT-020). */
 NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
                              void **body);
-/* Gives the reference back. */
+/* Releases the reference. */
 void nt_user_handle_close(void *body);
 
 #endif

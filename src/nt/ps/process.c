@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes: the system's, which drivers' and host threads belong to, and those of clients. */
+/* Processes: the system process, which driver and host threads belong to, and those of clients. */
 #include <stdio.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ struct nt_process *nt_process_create(const char *name)
     return process;
 }
 
-/* The process ends: its object becomes signalled and lives on while somebody refers to it. */
+/* The process ends: its object becomes signaled, and lives on while there are references to it. */
 void nt_process_destroy(struct nt_process *process)
 {
     uint64_t pages;
@@ -135,7 +135,7 @@ NT_EXPORT PEPROCESS NTAPI IoGetCurrentProcess(void)
     return (PEPROCESS)(void *)nt_process_current();
 }
 
-/* Identifiers are multiples of four, as Windows'; the system process has 4. */
+/* Process IDs are multiples of four, as in Windows; the system process has 4. */
 HANDLE nt_process_id(const struct nt_process *process)
 {
     return (HANDLE)(uintptr_t)(((uintptr_t)process->id + 1) * 4);
@@ -186,8 +186,7 @@ NT_EXPORT NTSTATUS NTAPI PsLookupProcessByProcessId(HANDLE ProcessId, PEPROCESS 
     return STATUS_INVALID_CID;
 }
 
-/* There is no security model: every token is the process itself, and every privilege is held by the
- * system. */
+/* There is no security model: every token is the process itself, and every privilege is held. */
 NT_EXPORT PACCESS_TOKEN NTAPI PsReferencePrimaryToken(PEPROCESS Process)
 {
     struct nt_process *process;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes: making and ending them.
+ * Processes: creating and ending them.
  */
 #ifndef DXGK_NT_PROCESS_H
 #define DXGK_NT_PROCESS_H
@@ -9,7 +9,7 @@
 
 struct nt_process *nt_process_create(const char *name);
 void nt_process_destroy(struct nt_process *process);
-/* As drivers see it: a multiple of four; the system process has 4. */
+/* The process ID that drivers see: a multiple of four; 4 for the system process. */
 HANDLE nt_process_id(const struct nt_process *process);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads: each simulated thread has a KTHREAD, made with it (system and client threads) or when a
- * service first needs one (threads of the host's other rooms); an idle processor has one for the
+ * Threads: each simulated thread has a KTHREAD, created with it (system and client threads) or when
+ * a service first needs it (threads of other rooms of the host); an idle processor has one for the
  * interrupts and DPCs that run on it.
  */
 #include <stdio.h>
@@ -88,8 +88,7 @@ static struct _ETHREAD *create_thread(struct sim_thread *sim)
     return thread;
 }
 
-/* A thread of the host's own ends: what was made for it when it first called a service goes with
- * it. */
+/* A thread of the host ends: what was created for it at its first call of a service is freed. */
 static void end_host_thread(void *arg)
 {
     struct _ETHREAD *thread = arg;
@@ -172,14 +171,14 @@ static void check_end(const struct _KTHREAD *thread, int32_t apc_disable)
                      sim_thread_name(thread->sim), nt_irql_name(sim_irql()), count);
 }
 
-/* Runs on the ending thread's stack, last thing. */
+/* Runs on the ending thread's stack, as the last thing. */
 static void end_thread(void *arg)
 {
     struct _KTHREAD *thread = arg;
     struct _ETHREAD *whole = ethread(thread);
 
     util_assert(sim_current->thread == thread->sim);
-    if (!sim_current->stopped) /* a stop leaves everything as it was in the middle of things */
+    if (!sim_current->stopped) /* after a stop, everything stays as it was */
         check_end(thread, thread->system ? 1 : 0);
     nt_spin_locks_drop(0);
     if (sim_irql() > SIM_IRQL_PASSIVE)
@@ -251,7 +250,7 @@ static NTSTATUS check_attributes(const OBJECT_ATTRIBUTES *attributes, bool *kern
     return STATUS_SUCCESS;
 }
 
-/* The process that the thread shall belong to; NULL: the handle is not good. */
+/* The process that the new thread should belong to; NULL: the handle is invalid. */
 static struct nt_process *process_of_handle(HANDLE handle)
 {
     struct nt_object *object;
@@ -287,7 +286,7 @@ struct start {
     const void *caller;
 };
 
-/* Begin to run it: it cannot fail any more. */
+/* Start the thread; this cannot fail. */
 static void launch(struct _ETHREAD *whole, const struct start *start)
 {
     struct _KTHREAD *thread = &whole->tcb;
@@ -301,7 +300,8 @@ static void launch(struct _ETHREAD *whole, const struct start *start)
     *sim_thread_local(thread->sim) = thread;
     *sim_thread_process(thread->sim) = start->process;
     sim_thread_on_exit(thread->sim, end_thread, thread);
-    sim_thread_release(thread->sim); /* it keeps itself while it lives, and no longer is it used */
+    /* the thread keeps a reference while it lives, and it is not used after that */
+    sim_thread_release(thread->sim);
     nt_resource_track(&whole->resource, &thread_class, start->caller);
 }
 
@@ -363,7 +363,7 @@ NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG Desire
     return STATUS_SUCCESS;
 }
 
-/* A thread that still runs at unload cannot be ended from outside: it goes on without an owner. */
+/* A thread that still runs at unload cannot be terminated: it continues without an owner. */
 static void reclaim(struct nt_resource *resource)
 {
     struct _ETHREAD *thread = CONTAINER(resource, struct _ETHREAD, resource);
@@ -398,7 +398,7 @@ NT_EXPORT BOOLEAN NTAPI PsIsSystemThread(PETHREAD Thread)
            CONTAINER(object, struct _ETHREAD, object)->tcb.system;
 }
 
-NT_EXPORT PKTHREAD NTAPI KeGetCurrentThread(void) /* no point: see KeGetCurrentIrql */
+NT_EXPORT PKTHREAD NTAPI KeGetCurrentThread(void) /* not a point; see KeGetCurrentIrql */
 {
     return nt_thread();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library as ntoskrnl exports it. A driver of an ELF image uses the C library of the process;
- * a PE image needs these: other calling convention, 16-bit wide characters, the kernel's printf.
- * They are found through nt_routine_find only, so that their names do not shadow the library's.
+ * The C library functions that ntoskrnl exports. An ELF driver uses the C library of the process; a
+ * PE image needs these: another calling convention, 16-bit wide characters, the kernel's printf.
+ * They are found only through nt_routine_find, so that their names do not hide the library's.
  */
 #include "nt/rtl/crt.h"
 #include "nt/base/export.h"
@@ -15,7 +15,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Only the letters A to Z fold. */
+/* Only the letters A to Z are converted. */
 static int lower(int c)
 {
     return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
@@ -23,7 +23,7 @@ static int lower(int c)
 
 /* ---- memory ---- */
 
-/* What RtlCopyMemory becomes in a PE image (NT-152). */
+/* What RtlCopyMemory compiles to in a PE image (NT-152). */
 NT_TRANSPARENT static void *NTAPI crt_memcpy(void *to, const void *from, size_t bytes)
 {
     if (to != from && ranges_overlap((uintptr_t)to, bytes, (uintptr_t)from, bytes))
@@ -199,7 +199,7 @@ static WCHAR NTAPI crt_towupper(WCHAR c)
 
 /* ---- formatting ---- */
 
-/* As Windows': terminated only if there is room; negative if it did not fit. */
+/* Like Windows: terminated only if there is room; negative if the text did not fit. */
 static int print(void *buffer, size_t capacity, bool wide, const void *format,
                  __builtin_ms_va_list arguments)
 {
@@ -301,7 +301,7 @@ NT_TRANSPARENT static ULONG NTAPI crt_strtoul(const char *s, char **end, int bas
     return negative ? 0 - value : value;
 }
 
-/* Heap sort: no recursion on a small stack, no memory. */
+/* Heap sort: neither recursion, since the stack is small, nor memory allocation. */
 typedef int NTAPI crt_compare(const void *a, const void *b);
 
 static void swap(uint8_t *a, uint8_t *b, size_t bytes)

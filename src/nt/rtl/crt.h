@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C run-time functions as ntoskrnl exports them, for PE images: Microsoft's convention, 16-bit wide
- * characters. */
+/* C run-time functions that ntoskrnl exports, for PE images: Microsoft calling convention, 16-bit
+ * wide characters. */
 #ifndef DXGK_NT_CRT_H
 #define DXGK_NT_CRT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug output, and the debugger that is not there. */
+/* Debug output; there is no debugger. */
 #include <string.h>
 
 #include "nt/rtl/debug.h"
@@ -16,7 +16,7 @@
 #define DEFAULT_COMPONENT DPFLTR_DEFAULT_ID
 
 struct nt_debug {
-    char line[1024]; /* not ended yet */
+    char line[1024]; /* current incomplete line */
     uint32_t length;
 };
 
@@ -141,7 +141,7 @@ NT_EXPORT NTSTATUS NTAPI DbgQueryDebugFilterState(ULONG ComponentId, ULONG Level
     return passes(Level) ? TRUE : FALSE;
 }
 
-/* Nobody answers. */
+/* There is nobody to answer. */
 NT_EXPORT ULONG NTAPI DbgPrompt(PCSTR Prompt, PSTR Response, ULONG Length)
 {
     NT_ENTER();
@@ -182,7 +182,7 @@ NT_EXPORT VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG Line
     char place[96];
 
     NT_ENTER();
-    /* What PAGED_CODE asserts. */
+    /* The text of PAGED_CODE's assertion. */
     if (FailedAssertion && strcmp(FailedAssertion, "KeGetCurrentIrql() <= APC_LEVEL") == 0)
         rule = "NT-077";
     nt_caller_name(NT_CALLER(), place, sizeof(place));

@@ -5,7 +5,7 @@
 #ifndef DXGK_NT_DEBUG_H
 #define DXGK_NT_DEBUG_H
 
-/* Hand out debug text that ends without a line break. */
+/* Output debug text that does not end with a line break. */
 void nt_debug_flush(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf as the Windows kernel has it: `l` is 32 bits, I64 and I32 are sizes, %p is sixteen digits,
- * %S is the other kind of string, %ws a wide one, %Z and %wZ counted strings. Arguments are a
- * Microsoft x64 list.
+ * The Windows kernel's printf: `l` means 32 bits, I64 and I32 are sizes, %p prints sixteen digits,
+ * %S is the string of the other character size, %ws a wide string, %Z and %wZ counted strings.
+ * Arguments are a Microsoft x64 va_list.
  */
 #include "nt/rtl/format.h"
 
@@ -202,7 +202,7 @@ static uint32_t character_at(const void *string, bool wide, size_t index)
     return wide ? ((const uint16_t *)string)[index] : ((const uint8_t *)string)[index];
 }
 
-/* `limit`: characters at most; the end of the string, too, when it is terminated. */
+/* `limit`: maximum number of characters; if `terminated`, the string may end earlier. */
 static void put_string(struct nt_text *text, const struct conversion *c, const void *string,
                        bool wide, size_t limit, bool terminated)
 {
@@ -225,7 +225,8 @@ static void put_string(struct nt_text *text, const struct conversion *c, const v
         pad(text, c->width - (int)length, ' ');
 }
 
-/* Whether %s, %c mean 16-bit characters; %S, %C are the other kind of the format's own. */
+/* Whether %s, %c mean 16-bit characters; %S, %C mean the size that the format itself does not
+ * have. */
 static bool is_wide(struct nt_text *text, const struct conversion *c, bool other)
 {
     bool wide = c->wide_string ? true : c->narrow_string ? false : text->wide != other;
@@ -319,8 +320,8 @@ static void convert(struct nt_text *text, struct scan *scan, struct conversion *
 }
 
 /*
- * `arguments` is a copy already. __builtin_ms_va_copy would copy the other convention's list here
- * (24 bytes, through the pointer that this one is), with gcc 12 when it does not optimize.
+ * `arguments` is a copy already. Without optimization, gcc 12's __builtin_ms_va_copy would copy a
+ * list of the other convention here (24 bytes, through the pointer that this one is).
  */
 void nt_format(struct nt_text *text, const void *format, __builtin_ms_va_list arguments)
 {

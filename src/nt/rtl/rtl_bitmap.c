@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bitmaps: bit 0 is the lowest bit of the first ULONG. Ranges outside of the map are refused and
+/* Bitmaps: bit 0 is the lowest bit of the first ULONG. Ranges beyond the bitmap are refused and
  * reported. */
 #include <string.h>
 

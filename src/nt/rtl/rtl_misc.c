@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small things of the run-time library: comparing memory, GUIDs as text, versions, calendar, random
+/* Various run-time library routines: comparing memory, GUIDs as text, versions, calendar, random
  * numbers. */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void guid_text(const GUID *guid, char text[GUID_CHARACTERS + 1])
              guid->Data4[7]);
 }
 
-/* The buffer is allocated; RtlFreeUnicodeString gives it back. */
+/* The buffer is allocated; RtlFreeUnicodeString frees it. */
 NT_EXPORT NTSTATUS NTAPI RtlStringFromGUID(const GUID *Guid, PUNICODE_STRING GuidString)
 {
     char text[GUID_CHARACTERS + 1];
@@ -138,7 +138,7 @@ NT_EXPORT BOOLEAN NTAPI PsGetVersion(PULONG MajorVersion, PULONG MinorVersion, P
         *BuildNumber = nt_state()->config.os_build;
     if (CSDVersion)
         *CSDVersion = (UNICODE_STRING){0};
-    return FALSE; /* a free build */
+    return FALSE; /* this is a free build */
 }
 
 NT_EXPORT BOOLEAN NTAPI RtlIsNtDdiVersionAvailable(ULONG Version)
@@ -253,7 +253,7 @@ NT_EXPORT BOOLEAN NTAPI RtlTimeFieldsToTime(PTIME_FIELDS TimeFields, PLARGE_INTE
     return TRUE;
 }
 
-/* No time zone: local time is system time. */
+/* There is no time zone: local time is system time. */
 NT_EXPORT VOID NTAPI ExSystemTimeToLocalTime(PLARGE_INTEGER SystemTime, PLARGE_INTEGER LocalTime)
 {
     NT_ENTER();

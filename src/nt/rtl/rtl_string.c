@@ -17,7 +17,7 @@
 #define LONGEST_WIDE   UNICODE_STRING_MAX_BYTES
 #define LONGEST_NARROW 0xFFFEu
 
-/* Upper case of the letters that names are made of: ASCII, Latin-1, Greek, Cyrillic. */
+/* Upper case of letters that occur in names: ASCII, Latin-1, Greek, Cyrillic. */
 WCHAR nt_string_upcase(WCHAR c)
 {
     if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) ||
@@ -288,7 +288,8 @@ static void *allocate_buffer(size_t bytes, const void *caller)
     return block ? block->address : NULL;
 }
 
-/* A buffer of `bytes`, from pool if asked; STATUS_BUFFER_OVERFLOW if the caller's is too small. */
+/* Provide a buffer of `bytes`, from pool if asked; STATUS_BUFFER_OVERFLOW if the caller's is too
+ * small. */
 static NTSTATUS prepare_wide(PUNICODE_STRING string, size_t bytes, bool allocate, const void *caller)
 {
     if (bytes > LONGEST_WIDE)
@@ -457,7 +458,7 @@ static unsigned digit_value(WCHAR c)
 }
 
 /* White space, a sign, and with base 0 a prefix 0x, 0o or 0b may precede the digits; the first
- * other character ends it. */
+ * character that is no digit ends the number. */
 NT_EXPORT NTSTATUS NTAPI RtlUnicodeStringToInteger(PCUNICODE_STRING String, ULONG Base, PULONG Value)
 {
     size_t count, i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text of 16-bit characters, for the services that take it.
+ * Text of 16-bit characters, for services that take it.
  */
 #ifndef DXGK_NT_RTL_STRING_H
 #define DXGK_NT_RTL_STRING_H

@@ -17,17 +17,17 @@ int cli_explore(int argc, char **argv); /* explore.c */
 int cli_explain(int argc, char **argv); /* rules.c */
 int cli_rules(int argc, char **argv);
 
-/* "64M", "16G", "0x1000": bytes. False: not a size. */
+/* Parses "64M", "16G", "0x1000" into bytes. False: not a size. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
 bool cli_parse_number(const char *text, uint64_t *value);
-/* All that is said of the IOMMU: words separated by commas, as the usage has them. False: one of
- * them is none; nothing is set then. */
+/* Parses the argument of --iommu: words separated by commas, as listed in the usage text. False:
+ * one word is unknown; nothing is set then. */
 bool cli_parse_iommu(const char *text, struct dxgk_machine_config *config);
 #define CLI_IOMMU_WORDS \
     "--iommu wants off, isolation, remap, flags=N, present, svm, opt-out or unjudged, with commas between"
-/* The model that belongs to a driver by its name: build/drivers/refgpu.so has
- * build/devices/refgpu.so, and so has build/drivers/gcc/refgpu.sys. False: there is none at the
- * path, which is one where it was looked for. */
+/* The device model for a driver, by its name: build/devices/refgpu.so for build/drivers/refgpu.so
+ * and for build/drivers/gcc/refgpu.sys. False: there is none; `path` then has one place where it
+ * was searched. */
 bool cli_default_device(const char *driver, char *path, size_t bytes);
 void cli_usage(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dxgkhost explore: the same workload with many seeds. This process hands out seeds in order to
- * workers (explore_worker.c), collects what they say, and tells failures apart by rule and place.
- * What it prints at the end depends on the seeds alone, not on which worker was faster.
+ * dxgkhost explore: runs the same workload with many seeds. This process hands out seeds in order
+ * to workers (explore_worker.c), collects their results, and groups failures by rule and place. The
+ * final output depends only on the seeds, not on which worker was faster.
  */
 #include "cli/cli.h"
 #include "cli/explore_options.h"
@@ -21,12 +21,12 @@ struct campaign {
     struct explore_summary *summary;
     struct explore_worker worker[EXPLORE_WORKERS];
     uint32_t workers;
-    uint64_t next; /* seed to hand out; beyond options->last: all are */
+    uint64_t next; /* seed to hand out next; beyond options->last: all are done */
     double start, shown;
     bool progress;
 };
 
-/* The first seed from `seed` on that belongs to this shard. */
+/* The first seed at or after `seed` that belongs to this shard. */
 static uint64_t in_shard(const struct explore_options *options, uint64_t seed)
 {
     uint64_t place = (seed - options->first) % options->shards;
@@ -64,8 +64,8 @@ static void show_progress(struct campaign *campaign)
             (double)summary->run / (now - campaign->start));
 }
 
-/* A worker without a seed gets the next one. A worker that cannot be started leaves the work to the
- * others. */
+/* Give the next seed to a worker that has none. If a worker cannot be started, the others do the
+ * work. */
 static bool feed(struct campaign *campaign, struct explore_worker *worker)
 {
     if (worker->busy || enough(campaign))
@@ -73,7 +73,7 @@ static bool feed(struct campaign *campaign, struct explore_worker *worker)
     if (!worker->pid &&
         !explore_worker_start(worker, campaign->worker, campaign->workers, campaign->options))
         return false;
-    /* One that died meanwhile is noticed by the end of its results. */
+    /* If it died meanwhile, the end of its results will show it. */
     (void)explore_worker_give(worker, campaign->next);
     campaign->next = in_shard(campaign->options, campaign->next + 1);
     return true;
@@ -136,7 +136,7 @@ static uint32_t wait_for_some(struct campaign *campaign)
     return busy;
 }
 
-/* False: not one worker can be started. */
+/* False: no worker can be started. */
 static bool run(struct campaign *campaign)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of explore: its own are taken out, the others are those of run. */
+/* Options of explore: its own are removed, the others are those of run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a campaign came to: different failures by rule and place, each with the command that repeats
- * it. */
+/* The results of a campaign: failures grouped by rule and place, each with the command that
+ * reproduces it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void add_one(struct explore_summary *summary, const struct explore_failur
     }
 }
 
-/* By the lowest seed, then in the order of that seed's run. */
+/* By lowest seed, then in the order of that seed's run. */
 static int by_seed(const void *left, const void *right)
 {
     const struct explore_distinct *a = left, *b = right;
@@ -60,7 +60,7 @@ void explore_report_add(struct explore_summary *summary, const struct explore_re
     for (uint32_t i = 0; i < count; i++) {
         bool again = false;
 
-        for (uint32_t k = 0; k < i; k++) /* one seed counts once */
+        for (uint32_t k = 0; k < i; k++) /* count each seed once */
             again |= is_same(&result->failure[k], &result->failure[i]);
         if (!again)
             add_one(summary, &result->failure[i], result->seed, i);

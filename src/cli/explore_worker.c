@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker: a process that takes seeds from a pipe, lives one machine for each, and writes what
- * came of it.
+ * A worker: a process that reads seeds from a pipe, runs one machine for each, and writes the
+ * result.
  *
- * Processes rather than threads: a driver may take the host down with it (that is a result too, and
- * costs one seed), a driver that hangs in a way that no watchdog of the machine sees can be killed,
- * and nothing that a broken driver left in the process reaches another seed, since a worker ends
- * with the first seed that fails. One that does not fail leaves a process as it was, so that the
- * worker can go on, which is faster than a process for each seed.
+ * Workers are processes, not threads: a driver may crash the host (which is a result too, and costs
+ * one seed); a driver that hangs where no watchdog of the machine sees it can be killed; and no
+ * damage by a broken driver affects another seed, since a worker ends with the first seed that
+ * fails. A seed that does not fail leaves the process unchanged, so the worker continues, which is
+ * faster than a process for each seed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +68,7 @@ static void add_violations(struct explore_result *result, const struct cli_sessi
 
         if (!cli_session_unexpected(session, &v))
             continue;
-        /* Some reports are made between calls, when no driver is on the stack: they say the place
-         * themselves. */
+        /* Some reports are made outside of driver calls: their text names the place. */
         failure = add(result, v.rule, v.severity, v.where && v.where[0] ? v.where : v.seen, v.seen);
         if (!failure)
             continue;
@@ -81,7 +80,7 @@ static void add_violations(struct explore_result *result, const struct cli_sessi
             add(result, missed, "expected", "", "was expected to be broken, and was not");
 }
 
-/* What is not told by a broken rule. */
+/* Failures that no rule covers. */
 static void add_rest(struct explore_result *result, const struct cli_session *session)
 {
     const struct lua_workload *workload = &session->workload;
@@ -155,7 +154,7 @@ static bool write_all(int to, const void *from, size_t bytes)
 
 /* ---- the process ---- */
 
-/* Its words would mix with those of the others. */
+/* Its output would mix with that of other workers. */
 static void be_quiet(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -175,7 +174,7 @@ _Noreturn static void work(const struct explore_options *options, int from, int 
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     be_quiet();
-    run.config.depot = dxgk_depot_create(); /* without one it takes longer, that is all */
+    run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */
     while (read_all(from, &seed, sizeof(seed))) {
         run_seed(&run, seed, &result);
         if (!write_all(to, &result, sizeof(result)) || result.last)
@@ -201,7 +200,8 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
     if (worker->pid == 0) {
         close(seeds[1]);
         close(results[0]);
-        for (uint32_t i = 0; i < count; i++) { /* else they would not see the end of their pipes */
+        /* otherwise these would not see the end of their pipes */
+        for (uint32_t i = 0; i < count; i++) {
             if (&all[i] == worker || !all[i].pid)
                 continue;
             close(all[i].to);

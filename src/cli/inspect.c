@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dxgkhost inspect: what a driver is and what would refuse it, without a workload. */
+/* dxgkhost inspect: describes a driver and what would be refused, without a workload. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -24,7 +24,7 @@ static bool add(const char **list, size_t *count, const char *value)
     return true;
 }
 
-/* One that is nothing but a number. False: it is none of these. */
+/* Parses an option that is just a number. False: it is none of these. */
 static bool parse_number(struct cli_options *options, const char *name, const char *value,
                          int *status)
 {

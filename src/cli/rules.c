@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explain and rules: the rule tables as the program has them compiled in. */
+/* explain and rules: print the rule tables that are compiled into the program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void print_rule(const struct verify_rule *rule)
     }
 }
 
-/* The ids that a text mentions: PATCH-072 and the like. */
+/* Finds the next rule id in a text, such as PATCH-072. */
 static size_t next_id(const char *text, char id[16])
 {
     for (size_t at = 0; text[at]; at++) {

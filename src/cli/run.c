@@ -21,8 +21,7 @@ static void row(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-/* Broken rules that the workload did not provoke on purpose, plus those that it did and that did
- * not show. */
+/* Broken rules that the workload does not expect, plus expected ones that were not broken. */
 static uint64_t unexpected(const struct cli_session *session)
 {
     struct dxgk_violation v;
@@ -104,7 +103,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Takes the file. */
+/* Closes the file. */
 static bool write_trace(const struct cli_session *session, FILE *file)
 {
     bool written = dxgk_machine_write_trace(session->machine, file);
@@ -116,7 +115,7 @@ static bool write_trace(const struct cli_session *session, FILE *file)
     return true;
 }
 
-/* What the run came to; says it if it was not well. */
+/* The exit status of the run; prints what was wrong. */
 static int judge(const struct cli_session *session)
 {
     const struct dxgk_statistics *s = &session->statistics;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine from its creation to its shutdown, as options ask for it. */
+/* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
 
 #include <stdio.h>
@@ -39,8 +39,8 @@ static bool set_severities(struct cli_session *session)
     return true;
 }
 
-/* The state at the end of the workload, before adapters stop: text for the report, the picture into
- * its file. */
+/* Record the state at the end of the workload, before adapters stop: text for the report, a picture
+ * in its own file. */
 static bool keep_memory_report(struct cli_session *session)
 {
     char path[4096];
@@ -61,7 +61,8 @@ static bool keep_memory_report(struct cli_session *session)
 
 /* ---- losses of power beside the workload ---- */
 
-/* So many without any submission between, and there are no more: a run that hangs is to end. */
+/* After this many cycles without any submission in between, power cycling stops, so that a run that
+ * hangs can end. */
 #define IDLE_CYCLES 100u
 
 static uint64_t submissions(const struct cli_session *session)
@@ -78,7 +79,7 @@ static bool set_power(struct cli_session *session, unsigned state)
                                  sizeof(session->power_error)) == DXGK_OK;
 }
 
-/* A process of its own, until the workload is over. */
+/* Runs as a client process of its own until the workload ends. */
 static void cycle_power(void *argument)
 {
     struct cli_session *session = argument;

@@ -55,7 +55,7 @@ static bool leaks_fatally(const struct physical_tracked *tracked)
     return tracked->class->kind == PHYSICAL_ADAPTER_OBJECT || tracked->class->kind == PHYSICAL_ADL;
 }
 
-/* PHYS-143: one bug check that names as many of them as a report has room for. */
+/* PHYS-143: one bug check that names as many of them as the report has room for. */
 static void report_fatal_leaks(const struct physical_adapter *adapter, unsigned objects,
                                unsigned adls)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The physical memory of one logical adapter: the IOMMU domain its driver's memory is mapped in,
- * and the owner of all that the driver gets through the services. For who creates, starts and stops
- * adapters.
+ * The physical memory of one logical adapter: the IOMMU domain in which its driver's memory is
+ * mapped, and the owner of all that the driver gets through the services. Used by the code that
+ * creates, starts and stops adapters.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_ADAPTER_H
 #define DXGK_PHYSMEM_PHYSICAL_ADAPTER_H
@@ -24,12 +24,12 @@ struct physical_adapter_config {
 struct physical_adapter *physical_adapter_create(const struct physical_adapter_config *config);
 /* Reclaims whatever is left (after DxgkDdiRemoveDevice, PHYS-022). */
 void physical_adapter_destroy(struct physical_adapter *adapter);
-/* While not started, everything that acquires something is refused (LIFE-064). Initially true. */
+/* While not started, every acquisition is refused (LIFE-064). Initially true. */
 void physical_adapter_set_started(struct physical_adapter *adapter, bool started);
-/* Once the driver's caps are known (IOMMU-093). */
+/* Called once the driver's caps are known (IOMMU-093). */
 void physical_adapter_set_legacy_refused(struct physical_adapter *adapter, bool refused);
-/* After DxgkDdiStopDevice: report what is left (PHYS-022), adapter objects and ADLs last and
- * fatally (PHYS-143). Returns how many. */
+/* After DxgkDdiStopDevice: report what is left (PHYS-022); adapter objects and ADLs come last and
+ * are fatal (PHYS-143). Returns how many. */
 unsigned physical_adapter_report_leaks(struct physical_adapter *adapter);
 
 #endif

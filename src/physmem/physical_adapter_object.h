@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An object opened for an adapter: the right to make ADLs of it. Made by the creation of an object
- * with an adapter, too. */
+/* An adapter object: a physical memory object opened for an adapter, which allows ADLs of it.
+ * Creating an object with an adapter makes one, too. */
 #ifndef DXGK_PHYSMEM_PHYSICAL_ADAPTER_OBJECT_H
 #define DXGK_PHYSMEM_PHYSICAL_ADAPTER_OBJECT_H
 
@@ -15,13 +15,13 @@ struct physical_object;
 struct physical_adapter_object {
     struct physical_tracked tracked;
     struct physical_object *object;
-    struct list adls; /* physical_adl.of_opened */
+    struct list adls; /* list of physical_adl.of_opened */
 };
 
-/* Open an object that is not open. STATUS_INSUFFICIENT_RESOURCES: out of memory. */
+/* Open an object that is not open yet. STATUS_INSUFFICIENT_RESOURCES: out of memory. */
 NTSTATUS physical_adapter_object_create(struct physical_object *object,
                                         struct physical_adapter *adapter);
-/* With its ADLs, without checks. */
+/* Free it and its ADLs, without checks. */
 void physical_adapter_object_free(struct physical_adapter_object *opened);
 /* The adapter object of a handle; NULL after a report under `rule`. */
 struct physical_adapter_object *physical_adapter_object_find(struct physical_memory *memory,

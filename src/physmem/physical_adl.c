@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address descriptor lists: what a device must be programmed with to reach a part of an object.
+ * Address descriptor lists: the addresses with which a device reaches a part of an object.
  *
  *                        no flag       PreferContiguous             RequireContiguous
  *   physical, isolated   page array    contiguous if the pages      contiguous; only for objects
  *                                      happen to be, else array     that are so by their type
  *   logical              page array    contiguous                   the same
  *
- * What an ADL must contain follows from the object and the place of its mapping, so no second copy
- * is kept to compare with when it is freed (PHYS-178) nor to unmap by.
+ * The correct content of an ADL follows from the object and the address of its mapping, so no
+ * second copy is kept for the comparison when it is freed (PHYS-178) or for unmapping.
  */
 #include "physmem/physical_adl.h"
 
@@ -23,7 +23,7 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
-#define MOST_LISTED ((uint64_t)1 << 24) /* pages of device ranges in an array: 64 GiB */
+#define MOST_LISTED ((uint64_t)1 << 24) /* the most pages of device ranges in an array: 64 GiB */
 
 /* ---- locks and device mapping ---- */
 
@@ -32,7 +32,7 @@ static bool is_remapped(const struct physical_adl *adl)
     return iommu_domain_mode(adl->tracked.adapter->domain) == IOMMU_REMAP;
 }
 
-/* Only RAM is locked; IO space is what it is (PHYS-174). */
+/* Only RAM is locked; IO space does not move (PHYS-174). */
 static bool lock_pages(struct physical_memory *memory, struct physical_object *object,
                        uint64_t first, uint64_t count)
 {
@@ -56,7 +56,7 @@ static void unlock_pages(struct physical_memory *memory, struct physical_object 
         ram_unlock_page(memory->ram, (struct page_number){physical_object_page(object, i)});
 }
 
-/* How many pages of [first, end) are consecutive from the first one on. */
+/* Number of contiguous pages from the first one on, in [first, end). */
 static uint64_t run_length(const struct physical_object *object, uint64_t first, uint64_t end)
 {
     uint64_t run = 1;
@@ -174,7 +174,7 @@ static bool write_list(struct physical_adl *adl, struct physical_adl_arena *aren
     return true;
 }
 
-/* PHYS-178: is the list still what the host wrote? */
+/* PHYS-178: whether the list still has what the host wrote. */
 static bool list_unchanged(const struct physical_adl *adl)
 {
     bool remapped = is_remapped(adl);
@@ -193,7 +193,7 @@ static bool list_unchanged(const struct physical_adl *adl)
     return true;
 }
 
-/* PHYS-175. No driver can cause this: it would be an error of the host. */
+/* PHYS-175. No driver can cause this: it would be an error in the host. */
 static void check_locked(const struct physical_adl *adl, const struct ram *ram)
 {
     if (adl->object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE)

@@ -28,7 +28,7 @@ static NTSTATUS check_request(const struct physical_object *object,
                                (unsigned long long)args->Size, (unsigned long long)args->Offset,
                                (unsigned long long)object->bytes);
     if (args->Size / PAGE_BYTES > UINT32_MAX)
-        return STATUS_INSUFFICIENT_RESOURCES; /* PageCount could not say it */
+        return STATUS_INSUFFICIENT_RESOURCES; /* too many for PageCount */
     if (args->Flags.RequireContiguous && !physical_object_is_one_run(object))
         return physical_refuse(
             "PHYS-167",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address space in which ADLs stand. It is handed out upwards and never again: the address of a
- * freed ADL names nothing for the rest of the run (PHYS-016). A chunk of the arena whose ADLs are
- * all gone gives its memory back.
+ * The address space for ADLs. It is handed out upwards and never reused: the address of a freed ADL
+ * stays invalid for the rest of the run (PHYS-016). The memory of a chunk of the arena is freed
+ * once all its ADLs are freed.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_ADL_ARENA_H
 #define DXGK_PHYSMEM_PHYSICAL_ADL_ARENA_H
@@ -13,7 +13,7 @@
 struct physical_adl_arena {
     char *base;
     uint64_t used;
-    uint32_t *live; /* ADLs in each chunk */
+    uint32_t *live; /* number of ADLs in each chunk */
 };
 
 /* False: out of memory. */

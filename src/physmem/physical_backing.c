@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 
 #define FILL_PATTERN     0xA5 /* content of memory that is documented as undefined */
-#define FILL_LIMIT_PAGES 256u /* of a block, so that large ones stay cheap */
+#define FILL_LIMIT_PAGES 256u /* per block, so that large ones stay cheap */
 
 void physical_backing_give(struct physical_memory *memory, struct physical_backing *backing)
 {
@@ -27,7 +27,7 @@ void physical_backing_fill_undefined(struct physical_memory *memory,
 {
     uint64_t pages = backing->pages < FILL_LIMIT_PAGES ? backing->pages : FILL_LIMIT_PAGES;
 
-    /* Nearly all that an allocation of contiguous memory costs, so in one go where possible. */
+    /* This is most of the cost of allocating contiguous memory, so use one call where possible. */
     if (!backing->list)
         memset(ram_direct(memory->ram, page_phys(backing->first)), FILL_PATTERN, pages * PAGE_BYTES);
     for (uint64_t i = 0; i < pages && backing->list; i++)

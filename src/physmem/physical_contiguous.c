@@ -16,13 +16,13 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
-#define CANARY 0xC7 /* between the last byte asked for and the end of its page */
+#define CANARY 0xC7 /* fills the space from the last requested byte to the end of its page */
 
 struct contiguous_block {
-    struct physical_tracked tracked; /* bytes: as asked for */
+    struct physical_tracked tracked; /* bytes: the requested size */
     struct physical_backing backing;
     char *view;
-    bool guarded; /* the view is the block's own */
+    bool guarded; /* the block has its own view */
 };
 
 static uint64_t tail_bytes(const struct contiguous_block *block)
@@ -46,8 +46,8 @@ static bool canary_lives(const struct contiguous_block *block)
     return true;
 }
 
-/* Give the block a view of its own, which faults once the block is freed (PHYS-054). Without guard,
- * or when the process may have no more mappings, the direct view of RAM serves. */
+/* Give the block its own view, which faults once the block is freed (PHYS-054). Without guard, or
+ * when the process has no more mappings, the direct view of RAM is used. */
 static void make_view(struct contiguous_block *block, struct physical_memory *memory)
 {
     struct ram_view_source source = {
@@ -71,7 +71,7 @@ static void drop_view(struct contiguous_block *block, struct physical_memory *me
         ram_view_release(memory->ram, block->view, block->backing.pages);
 }
 
-/* Make the view and the device mapping. On failure neither is left. */
+/* Make the view and the device mapping. On failure, neither exists. */
 static bool expose(struct contiguous_block *block, struct physical_adapter *adapter)
 {
     make_view(block, adapter->memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether an adapter may acquire memory now, and by the callbacks of which generation: asked first
- * by every service that acquires something. */
+/* Whether an adapter may acquire memory now, and with the callbacks of which WDDM generation:
+ * checked first by every service that acquires something. */
 #ifndef DXGK_PHYSMEM_PHYSICAL_GATE_H
 #define DXGK_PHYSMEM_PHYSICAL_GATE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver holds of physical memory, as a list: for reports of who uses memory, and for tests.
- * A holding is one acquisition that the driver must give back, as a handle or an address.
+ * What a driver holds of physical memory, as a list: for reports and tests. A "holding" is one
+ * acquisition that the driver must release: a block, an MDL's pages, an object, an ADL or a
+ * mapping, known by a handle or an address.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_HOLDING_H
 #define DXGK_PHYSMEM_PHYSICAL_HOLDING_H
@@ -30,14 +31,14 @@ enum physical_kind {
 struct physical_holding {
     enum physical_kind kind;
     uint64_t bytes;
-    uint64_t order;   /* grows with each acquisition of the machine */
+    uint64_t order;   /* increases with each acquisition in the machine */
     uint64_t context; /* objects: the driver's Context */
     uintptr_t caller;
-    bool has_cache; /* false: the driver's own pages; adapter objects */
+    bool has_cache; /* false for the driver's own pages and for adapter objects */
     enum ram_cache cache;
 };
-/* List what the driver holds through an adapter (NULL: through none), in order of acquisition
- * (PHYS-021). Writes at most `capacity` of them; returns how many there are. */
+/* List what the driver holds through an adapter (NULL: through no adapter), in order of acquisition
+ * (PHYS-021). Writes at most `capacity` entries; returns how many there are. */
 size_t physical_holdings(const struct physical_memory *memory,
                          const struct physical_adapter *adapter, struct physical_holding *list,
                          size_t capacity);

@@ -28,7 +28,7 @@ MDL *physical_host_mdl_create(struct physical_memory *memory, const struct physi
     return mdl;
 }
 
-/* Flags and system address do not count: mapping routines change them. */
+/* Flags and system address are not compared: mapping routines change them. */
 bool physical_host_mdl_unchanged(const MDL *mdl, const struct physical_backing *backing)
 {
     uint64_t pages = backing->pages;

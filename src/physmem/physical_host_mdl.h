@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MDLs that the host makes and a driver must leave alone: over pages allocated for it, and over the
+/* MDLs that the host makes and a driver must not change: over pages allocated for it, and over the
  * pages of a frame buffer pin. */
 #ifndef DXGK_PHYSMEM_PHYSICAL_HOST_MDL_H
 #define DXGK_PHYSMEM_PHYSICAL_HOST_MDL_H
@@ -12,12 +12,12 @@
 struct physical_backing;
 struct physical_memory;
 
-/* Over all pages of the backing, which is a list. NULL: out of memory. */
+/* Covers all pages of the backing, which must be a list. NULL: out of memory. */
 MDL *physical_host_mdl_create(struct physical_memory *memory,
                               const struct physical_backing *backing);
-/* Whether it still says what it said at first. */
+/* Whether its content is unchanged since its creation. */
 bool physical_host_mdl_unchanged(const MDL *mdl, const struct physical_backing *backing);
-/* Mappings of it end. */
+/* Also removes mappings of it. */
 void physical_host_mdl_destroy(struct physical_memory *memory, MDL *mdl);
 
 #endif

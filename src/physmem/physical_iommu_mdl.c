@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbMapMdlToIoMmu and DxgkCbUnmapMdlFromIoMmu: an MDL of the driver, which it must leave alone
- * while it is mapped. The host works from its own copy of the page list, and compares at the end.
+ * DxgkCbMapMdlToIoMmu and DxgkCbUnmapMdlFromIoMmu: the MDL is the driver's, and must not change
+ * while it is mapped. The host uses its own copy of the page list, and compares the two at the end.
  */
 #include "physmem/physical_services.h"
 
@@ -22,8 +22,8 @@
 struct iommu_mdl {
     struct physical_tracked tracked;
     const MDL *mdl;
-    MDL header;                      /* as it was */
-    struct physical_backing backing; /* the pages it named; frames are the driver's */
+    MDL header;                      /* as it was when mapped */
+    struct physical_backing backing; /* pages that it named; the frames belong to the driver */
 };
 
 static uint64_t mdl_span(const MDL *header)
@@ -46,7 +46,7 @@ static NTSTATUS check_mdl_header(const struct physical_memory *memory, const MDL
     return STATUS_SUCCESS;
 }
 
-/* A driver may not map pages that nobody has been given (PHYS-079). */
+/* A driver must not map pages that were not allocated (PHYS-079). */
 static NTSTATUS check_page(const struct physical_memory *memory, uint64_t index,
                            struct page_number page)
 {
@@ -146,7 +146,7 @@ NTSTATUS physical_iommu_mdl_map(struct physical_adapter *adapter, DXGKARGCB_MAPM
     return STATUS_SUCCESS;
 }
 
-/* PHYS-082: whether MDL and page list still say what they said when mapped. */
+/* PHYS-082: whether MDL and page list are unchanged since mapping. */
 static bool snapshot_holds(const struct iommu_mdl *mapped)
 {
     const struct physical_memory *memory = mapped->tracked.memory;

@@ -2,10 +2,10 @@
 /*
  * Views of objects for the CPU.
  *
- * A view covers whole pages. It starts at the page boundary (of sections: the 64 KiB boundary) at
- * or below the first byte asked for, and ends with the page of the last. Views of sections follow
- * the pages as these go in and out of RAM. A PAGE_WRITECOPY view has private copies of the pages
- * written through it, and keeps them when the pages move.
+ * A view covers whole pages. It starts at the page boundary (for sections, the 64 KiB boundary) at
+ * or below the first requested byte, and ends with the page of the last one. Views of sections
+ * follow the pages as these are paged in and out. A PAGE_WRITECOPY view has private copies of the
+ * pages that were written through it, and keeps them when the pages move.
  */
 #include "physmem/physical_mapping.h"
 
@@ -22,7 +22,7 @@
 
 /* ---- pointing ---- */
 
-/* Where one page of the object is now. */
+/* The current location of one page of the object. */
 static struct ram_view_source source_of(const struct physical_mapping *mapping, uint64_t index)
 {
     const struct physical_object *object = mapping->object;
@@ -36,8 +36,8 @@ static struct ram_view_source source_of(const struct physical_mapping *mapping, 
     };
 }
 
-/* Point a page of a copy-on-write view anew. Pointing drops its private copy, so what was written
- * to it is written again, unless it equals what the shared page has. */
+/* Point a page of a copy-on-write view at its new location. This drops its private copy, so that is
+ * restored afterwards, unless it equals the shared page. */
 static bool move_private_page(struct physical_mapping *mapping, uint64_t index)
 {
     struct ram *ram = mapping->tracked.memory->ram;
@@ -84,8 +84,8 @@ static bool point_part(struct physical_mapping *mapping, uint64_t first, uint64_
     return true;
 }
 
-/* Pages are pointed with the rights that the object allows to all, so the view of a process must be
- * shut again afterwards. */
+/* Pages are mapped with the rights that the object allows, so the view of a process must be made
+ * inaccessible to others again afterwards. */
 bool physical_mapping_point(struct physical_mapping *mapping, uint64_t first, uint64_t count)
 {
     const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
@@ -126,7 +126,7 @@ static bool place_view(struct physical_mapping *mapping)
     mapping->base = ram_view_reserve(memory->ram, mapping->pages);
     if (!mapping->base)
         return false;
-    mapping->tracked.memory = memory; /* needed for pointing, before it is tracked */
+    mapping->tracked.memory = memory; /* used by pointing, before the mapping is tracked */
     if (!util_fault_point() &&
         point_run(mapping, mapping->first_page, mapping->first_page + mapping->pages))
         return true;
@@ -142,7 +142,7 @@ static void describe(const struct physical_mapping *mapping, char *text, size_t 
              types[mapping->object->type], (unsigned long long)mapping->object->context);
 }
 
-/* Only the process for which it was made can touch a user mode view (PHYS-195). */
+/* Only the process that a user mode view was made for can access it (PHYS-195). */
 static bool give_to_process(struct physical_mapping *mapping, struct nt_process *process)
 {
     const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A view of an object for the CPU: asked for by drivers, and for the saving of frame buffers. */
+/* CPU views of an object: requested by drivers, and for saving frame buffers. */
 #ifndef DXGK_PHYSMEM_PHYSICAL_MAPPING_H
 #define DXGK_PHYSMEM_PHYSICAL_MAPPING_H
 
@@ -19,7 +19,7 @@ struct physical_mapping {
     struct physical_object *object;
     struct list of_object; /* in physical_object.mappings */
     char *base;
-    uint64_t first_page; /* of the object */
+    uint64_t first_page; /* page of the object */
     uint64_t pages;
     uint64_t size; /* as returned */
     bool user, writable, copy_on_write;
@@ -28,18 +28,18 @@ struct physical_mapping {
 
 struct physical_mapping_request {
     struct physical_object *object;
-    struct physical_adapter *adapter; /* through which it is held; NULL: none */
+    struct physical_adapter *adapter; /* the adapter through which it is held; NULL: none */
     enum physical_kind kind;          /* PHYSICAL_MAPPING or PHYSICAL_SAVE_MAPPING */
     uint64_t offset, size;            /* bytes of the object */
     struct nt_process *process;
-    bool user; /* for that process only */
+    bool user; /* accessible only to that process */
 };
 
-/* The view begins at or below the byte asked for: *offset_out bytes. */
+/* The view may begin below the requested byte, which is at *offset_out in it. */
 NTSTATUS physical_mapping_create(const struct physical_mapping_request *request,
                                  struct physical_mapping **out, uint64_t *offset_out);
 void physical_mapping_free(struct physical_mapping *mapping);
-/* Let the view show where the pages of the object are now. False: it shows what it showed. */
+/* Point the view at the current location of the object's pages. False: unchanged. */
 bool physical_mapping_point(struct physical_mapping *mapping, uint64_t first, uint64_t count);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbAllocatePagesForMdl and DxgkCbFreePagesFromMdl: pages and MDL are the host's. The driver
- * must leave the MDL alone; it is compared with the host's own list of pages at the end. */
+/* DxgkCbAllocatePagesForMdl and DxgkCbFreePagesFromMdl: the pages and the MDL are the host's. The
+ * driver must not change the MDL, which is compared with the host's own list of pages at the
+ * end. */
 #include "physmem/physical_services.h"
 
 #include "physmem/physical_backing.h"

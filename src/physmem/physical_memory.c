@@ -2,9 +2,9 @@
 /*
  * Theory of operation
  *
- *   A driver gets memory its device can reach from one of two generations of services. Both build
- *   on the same three things: frames of RAM (src/ram), entries in the adapter's domain (src/iommu),
- *   and views for the CPU (src/ram again).
+ *   A driver gets memory that its device can access from one of two generations of services. Both
+ *   build on the same three things: frames of RAM (src/ram), entries in the adapter's domain
+ *   (src/iommu), and views for the CPU (src/ram again).
  *
  *     2.4   contiguous block, pages of an MDL   frames and device mapping, as long as it is held
  *           MDL mapped to the IOMMU             device mapping; the frames are the driver's
@@ -15,24 +15,24 @@
  *
  *   Everything a driver holds is a *tracked* structure. It is entered in one table by its key, and
  *   in a list in order of acquisition: the list of the adapter through which it is held, or of
- *   those held through none. The table tells stale, foreign and wrong-kind handles apart; leak
+ *   those held through none. The table distinguishes stale, foreign and wrong-kind handles; leak
  *   checks walk the lists. A key is a handle or, for ADLs and mappings, an address. Handles are a
- *   counter in a range of addresses that trap, in case a driver follows one.
+ *   counter in a range of non-canonical addresses, so that a driver that dereferences one faults.
  *
  *   Files, from the bottom: what all services share (refuse, hooks, tracked, gate, backing, pages),
- *   objects and what hangs on them (object, mapping, section, adl, adapter_object), then a file for
- *   each pair of callbacks (object_create, object_map, adl_allocate, contiguous, mdl, iommu_mdl,
- *   ...) and at the top adapter and memory, which end all that is left.
+ *   objects and what depends on them (object, mapping, section, adl, adapter_object), then a file
+ *   for each pair of callbacks (object_create, object_map, adl_allocate, contiguous, mdl,
+ *   iommu_mdl, ...) and at the top adapter and memory, which free all that is left.
  *
  *   Order of release, always (IOMMU-069): device mapping and IOTLB, then locks, then views, then
  *   frames.
  *
  *   Device mappings are recorded in every mode, even without IOMMU. So isolation can be switched on
- *   while a driver runs, and a device's access to memory that nobody holds is noticed (IOMMU-041,
+ *   while a driver runs, and a device's access to memory that is not held is detected (IOMMU-041,
  *   IOMMU-075).
  *
- *   Fatal violations (0x1E4) are raised last in a call, when nothing is half done: the raise may
- *   not return.
+ *   Fatal violations (0x1E4) are raised at the end of a call, when all state is consistent, since
+ *   the raise may not return.
  */
 #include "physmem/physical_memory.h"
 

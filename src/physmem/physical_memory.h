@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Physical memory services: what stands behind the memory callbacks of DXGKRNL_INTERFACE.
+ * Physical memory services: the implementation of the memory callbacks of DXGKRNL_INTERFACE.
  *
  *   physical_memory     one a machine: handles, commit charge, and what belongs to no adapter
  *    +- adapter         one a logical adapter (physical_adapter.h): its IOMMU domain, and all that
  *                       its driver holds (physical_holding.h)
  *
- * This header is for who owns the machine. The callbacks themselves are in physical_services.h.
+ * This header is for the owner of the machine. The callbacks themselves are in physical_services.h.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_MEMORY_H
 #define DXGK_PHYSMEM_PHYSICAL_MEMORY_H
@@ -22,23 +22,22 @@ struct physical_memory;
 
 /* NULL: out of memory. */
 struct physical_memory *physical_memory_create(struct ram *ram, const struct physical_hooks *hooks);
-/* Frees whatever is left, without a report. The adapters must be gone. */
+/* Frees all that is left, without reports. The adapters must be destroyed already. */
 void physical_memory_destroy(struct physical_memory *memory);
-/* Bytes of memory backed by the paging file: how many are charged, and how many may be (default:
- * twice the RAM). */
+/* Bytes backed by the paging file: how many are charged, and the limit (default: twice the RAM). */
 uint64_t physical_memory_commit(const struct physical_memory *memory);
 void physical_memory_set_commit_limit(struct physical_memory *memory, uint64_t bytes);
-/* Hand out the pages of MDLs so that none comes right after its neighbour (PHYS-059). Default:
+/* Hand out the pages of MDLs so that no page follows its lower neighbor (PHYS-059). Default:
  * true. */
 void physical_memory_set_scatter(struct physical_memory *memory, bool scatter);
-/* Give each contiguous block a kernel view of its own, which faults when touched after the free.
- * Each view costs two system calls and one of the mappings that a process may have. Default: true.
- * False: blocks get the direct view of RAM. */
+/* Give each contiguous block its own kernel view, which faults on an access after the free. Each
+ * view costs two system calls and one of the mappings that a process may have. Default: true.
+ * False: blocks use the direct view of RAM. */
 void physical_memory_set_guard(struct physical_memory *memory, bool guard);
-/* Objects of a driver that belong to no adapter (PHYS-144), after DxgkDdiUnload: each is reported
+/* After DxgkDdiUnload: each object of the driver that belongs to no adapter (PHYS-144) is reported
  * and reclaimed. Returns how many. */
 unsigned physical_memory_driver_unloaded(struct physical_memory *memory, const void *driver);
-/* Client mappings left by a process that ends: each is removed and reported (PHYS-159). Returns how
+/* Mappings left by a client process that ends: each is removed and reported (PHYS-159). Returns how
  * many. */
 unsigned physical_memory_process_ended(struct physical_memory *memory,
                                        const struct nt_process *process);

@@ -31,26 +31,26 @@ struct physical_object {
     uint64_t io_base;                /* IO_SPACE: first page */
     struct physical_section section;
     struct physical_adapter_object *opened; /* NULL: not open */
-    struct list mappings;                   /* physical_mapping.of_object */
+    struct list mappings;                   /* list of physical_mapping.of_object */
 };
 
-/* A record without memory, in no list. NULL: out of memory. */
+/* Creates a record without memory, in no list. NULL: out of memory. */
 struct physical_object *physical_object_new(const void *driver, DXGK_PHYSICAL_MEMORY_TYPE type,
                                             enum ram_cache cache, uint64_t bytes);
 /* The object of a handle; NULL after a report under `rule`. */
 struct physical_object *physical_object_find(struct physical_memory *memory, HANDLE handle,
                                              const char *rule);
-/* Frame (or device page) behind page `index`. A page of a section must be resident. */
+/* Frame (or device page) of page `index`. A page of a section must be resident. */
 uint64_t physical_object_page(const struct physical_object *object, uint64_t index);
-/* Contiguous by its type, however large: its pages need no looking at. */
+/* Whether its type makes it contiguous, so that its pages need not be compared. */
 bool physical_object_is_one_run(const struct physical_object *object);
-/* Whether its pages go in and out of RAM. */
+/* Whether its pages can be paged out. */
 bool physical_object_is_section(const struct physical_object *object);
 /* Whether it is device memory, not RAM. */
 bool physical_object_is_io(const struct physical_object *object);
-/* Give the memory back, but not the record. */
+/* Free the memory, but not the record. */
 void physical_object_free_memory(struct physical_memory *memory, struct physical_object *object);
-/* Free the object with all that hangs on it, without checks. */
+/* Free the object and all that depends on it, without checks. */
 void physical_object_free(struct physical_object *object);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbCreatePhysicalMemoryObject. What becomes of an object, in order of release:
+ * DxgkCbCreatePhysicalMemoryObject. An object and its dependents, in order of release:
  *
  *   free          close            destroy
  *   ADL  ------>  adapter object ------> object        destroy with both handles = close + destroy
  *                 (at most one)           +- mappings: a violation at destroy, removed
  *
- * An object created with an adapter is that adapter's holding. One created without belongs to the
- * driver and may outlive the adapter.
+ * An object created with an adapter is held through that adapter. One created without belongs to
+ * the driver and may outlive the adapter.
  */
 #include "physmem/physical_services.h"
 
@@ -110,7 +110,7 @@ static NTSTATUS check_section(const struct physical_memory *memory,
     status = check_attributes(memory, args->Section.ObjectAttributes, process);
     if (status != STATUS_SUCCESS)
         return status;
-    /* No breach of contract: a valid request that is too large. */
+    /* Not a violation: a valid request that is too large. */
     return args->Size > SECTION_LIMIT ? STATUS_SECTION_TOO_BIG : STATUS_SUCCESS;
 }
 
@@ -162,7 +162,7 @@ static NTSTATUS create_by_type(struct physical_memory *memory, struct physical_o
     case DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE:
         return create_io_space(memory, object, args);
     }
-    /* Not reached: check_common has refused other types. */
+    /* Not reached: check_common refuses other types. */
     verify_fatal("PHYS-113", SYSMM_BUGCHECK, SYSMM_BAD_TYPE, (ULONG)object->type, 0, 0,
                  "an object of type %u was about to be made", (unsigned)object->type);
     return STATUS_INVALID_PARAMETER;
@@ -238,7 +238,7 @@ NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_
     status = check_common(args);
     if (status != STATUS_SUCCESS)
         return status;
-    /* A size that wraps here is refused by each type: no RAM, section or range is that large. */
+    /* If the size wraps here, each type refuses it: no RAM, section or range is that large. */
     object = physical_object_new(driver, args->Type, (enum ram_cache)args->CacheType,
                                  align_up(args->Size, PAGE_BYTES));
     if (!object)

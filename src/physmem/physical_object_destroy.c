@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbDestroyPhysicalMemoryObject, and freeing an object that was left. */
+/* DxgkCbDestroyPhysicalMemoryObject, and freeing an object that leaked. */
 #include "physmem/physical_services.h"
 
 #include "physmem/physical_adapter_object.h"
@@ -34,7 +34,7 @@ void physical_object_free(struct physical_object *object)
     util_free(object);
 }
 
-/* The adapter object named beside the object; NULL after a report if the two do not belong
+/* The adapter object given along with the object; NULL after a report if the two do not belong
  * together. */
 static struct physical_adapter_object *find_pair(struct physical_memory *memory,
                                                  const struct physical_object *object, HANDLE handle)

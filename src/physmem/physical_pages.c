@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames for the services: where a driver may ask for them to be, and the order in which they are
+ * Frames for the services: which places a driver may request, and the order in which they are
  * handed out. There are two forms of request:
  *
  *   contiguous   one run. The *bytes* asked for (not the whole pages) lie inside inclusive bounds
@@ -71,10 +71,12 @@ NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
         top = ram_highest(memory->ram).value;
     if (limits->bytes > top + 1 || ckd_align_up(&rounded, limits->bytes, PAGE_BYTES))
         return STATUS_NO_MEMORY;
-    /* The bytes asked for must end at or below `top`; the rest of their last page may lie above. */
+    /* The requested bytes must end at or below `top`; the rest of their last page may be above
+     * it. */
     request.pages = rounded / PAGE_BYTES;
     request.high.value = align_down(top + 1 - limits->bytes, PAGE_BYTES) + rounded - 1;
-    /* A boundary below a page is no limit: the block is no larger, and starts on a page. */
+    /* A boundary smaller than a page imposes no limit: the block is no larger, and starts on a
+     * page. */
     request.boundary_bytes = limits->boundary >= PAGE_BYTES ? limits->boundary : 0;
     if (!ram_take_contiguous(memory->ram, &request, &backing->first))
         return STATUS_NO_MEMORY;
@@ -92,9 +94,9 @@ static int compare_pages(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* PHYS-059: an order in which no page comes right after its lower neighbour in memory. From the
- * sorted list, first every second page, then those between: within each half addresses grow by two
- * pages or more, and where the halves meet they fall. False: out of memory. */
+/* PHYS-059: an order in which no page follows its lower neighbor in memory. From the sorted list,
+ * take every second page first, then those between: within each half, addresses grow by two pages
+ * or more, and where the halves meet they decrease. False: out of memory. */
 static bool scatter(struct page_number *pages, uint64_t count)
 {
     struct page_number *sorted;
@@ -164,7 +166,8 @@ static NTSTATUS check_mdl(const struct physical_mdl_limits *limits)
     return check_chunks(limits);
 }
 
-/* Take from the window [low, high], then from those each `skip` bytes higher. */
+/* Allocate from the window [low, high], then from windows that are `skip` bytes higher each
+ * time. */
 static bool take_windows(struct physical_memory *memory, const struct physical_mdl_limits *limits,
                          struct ram_request *request, struct page_number *pages)
 {
@@ -172,7 +175,8 @@ static bool take_windows(struct physical_memory *memory, const struct physical_m
              done = 0;
     uint64_t top = ram_highest(memory->ram).value;
 
-    /* If the first window holds no whole page, none does: SkipBytes is a multiple of a page. */
+    /* If the first window contains no whole page, no window does: SkipBytes is a multiple of a
+     * page. */
     if (length < PAGE_BYTES - 1 ||
         (low % PAGE_BYTES != 0 && length - (PAGE_BYTES - low % PAGE_BYTES) < PAGE_BYTES - 1))
         return false;
@@ -190,7 +194,7 @@ static bool take_windows(struct physical_memory *memory, const struct physical_m
         if (limits->skip == 0 ||
             !ram_next_free(memory->ram, (struct page_number){low / PAGE_BYTES}, &next))
             break;
-        /* Go straight to the next window that ends above a free page. */
+        /* Skip to the next window that ends above a free page. */
         jump = 1;
         if (next.value * PAGE_BYTES > low + length)
             jump += (next.value * PAGE_BYTES - (low + length) - 1) / limits->skip;

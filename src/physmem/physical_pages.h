@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking frames of RAM within the limits that a driver sets: for all services that hand out
+/* Allocation of frames of RAM within limits that a driver sets: for all services that hand out
  * memory. */
 #ifndef DXGK_PHYSMEM_PHYSICAL_PAGES_H
 #define DXGK_PHYSMEM_PHYSICAL_PAGES_H
@@ -26,9 +26,9 @@ struct physical_mdl_limits {
     ULONG flags; /* MM_ALLOCATE_* */
 };
 
-/* PHYS-024. */
+/* Checks PHYS-024. */
 NTSTATUS physical_pages_check_cache(DXGK_MEMORY_CACHING_TYPE type);
-/* Both check the limits first (STATUS_INVALID_PARAMETER after a report), then find the frames
+/* Both check the limits first (STATUS_INVALID_PARAMETER after a report), then allocate the frames
  * (STATUS_NO_MEMORY: there are none). */
 NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
                                         const struct physical_contiguous_limits *limits,
@@ -37,7 +37,7 @@ NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
 NTSTATUS physical_pages_take_mdl(struct physical_memory *memory,
                                  const struct physical_mdl_limits *limits, enum ram_cache cache,
                                  enum ram_owner owner, struct physical_backing *backing);
-/* Any `request->pages` frames, in the order of PHYS-059. False: out of memory. */
+/* Any `request->pages` frames, in an order that satisfies PHYS-059. False: out of memory. */
 bool physical_pages_take_scattered(struct physical_memory *memory,
                                    const struct ram_request *request, struct page_number *pages);
 

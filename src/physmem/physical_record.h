@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two records that outlive every holding: of a machine and of a logical adapter. Other rooms
- * know them by name only; the sources of this one read them.
+ * use only pointers to them; the sources of this room access their members.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_RECORD_H
 #define DXGK_PHYSMEM_PHYSICAL_RECORD_H
@@ -21,7 +21,7 @@ struct physical_memory {
     struct list adapters;
     struct list objects; /* all physical memory objects */
     struct physical_adl_arena arena;
-    uint64_t handles; /* issued so far */
+    uint64_t handles; /* number issued so far */
     uint64_t orders;
     uint64_t commit, commit_limit; /* bytes */
     bool scatter;
@@ -37,7 +37,7 @@ struct physical_adapter {
     bool legacy_refused;
     bool started;
     struct list held;                /* physical_tracked */
-    struct physical_save_area *save; /* by physical index */
+    struct physical_save_area *save; /* array by physical index */
     UINT save_count;
 };
 

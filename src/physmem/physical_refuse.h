@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the services say no: one report under the broken rule and the status of PHYS-006, or the bug
+ * How the services refuse: one report of the broken rule with the status of PHYS-006, or the bug
  * check of physical memory objects.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_REFUSE_H
@@ -17,7 +17,7 @@ enum sysmm_subcode {
     SYSMM_ADL_LEAKED = 0x7
 };
 
-/* Report the breach; returns STATUS_INVALID_PARAMETER. */
+/* Report the violation; returns STATUS_INVALID_PARAMETER. */
 NTSTATUS physical_refuse(const char *rule, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frame buffer save: a section for each physical adapter that may have something to save over a
- * power transition.
+ * Frame buffer save: a section for each physical adapter whose frame buffer may have to be saved
+ * across a power transition.
  *
  *   pin     makes the first CommitSize bytes resident, locks them and maps them for the device; the
  *           driver gets an MDL (version 1) or an ADL (version 2). One pin at a time
@@ -31,8 +31,8 @@
 struct physical_save_area {
     struct physical_object *object; /* NULL: nothing to save for this index */
     struct physical_adl *pin;
-    MDL *mdl;                      /* of a pin of version 1 */
-    struct physical_backing pages; /* what it must say */
+    MDL *mdl;                      /* of a version 1 pin */
+    struct physical_backing pages; /* the pages that the MDL must have */
 };
 
 static bool make_room(struct physical_adapter *adapter, UINT index)
@@ -70,7 +70,7 @@ NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_in
                                  maximum_bytes);
     if (!object)
         return STATUS_INSUFFICIENT_RESOURCES;
-    /* Not entered among the holdings: nobody outside this file has a handle. */
+    /* Not tracked: no handle of it exists outside this file. */
     object->tracked.memory = adapter->memory;
     object->tracked.adapter = adapter;
     object->tracked.bytes = maximum_bytes;
@@ -97,7 +97,7 @@ static void release_mdl(struct physical_adapter *adapter, struct physical_save_a
     area->pages = (struct physical_backing){0};
 }
 
-/* Pins and mappings are gone: they were in the adapter's list. */
+/* Pins and mappings, which were in the adapter's list, are freed already. */
 void physical_save_free(struct physical_adapter *adapter)
 {
     for (UINT i = 0; i < adapter->save_count; i++) {

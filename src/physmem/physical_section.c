@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections: objects whose pages live in the paging file unless an ADL or pin holds them.
+ * Sections: objects whose pages are in the paging file unless an ADL or pin locks them.
  *
  * A sparse memory file stands for the section's part of the paging file. Locking a page brings it
  * in: a frame is taken, the bytes are copied, and the CPU views are pointed at the frame. When the
- * last lock is gone, the page goes out at once, by the same steps. So every run exercises paging,
- * and a device address used too late does not hit the old bytes. If a page cannot go out (out of
- * memory), it stays resident, which is allowed, and goes out after the next lock of it.
+ * last lock is released, the page is paged out at once, by the same steps. So every run exercises
+ * paging, and a stale device address does not reach the old bytes. If a page cannot be paged out
+ * (out of memory), it stays resident, which is allowed, and is paged out after its next lock.
  *
  *   commit    charged for the whole section at creation, given back at destruction
  *   resident  frame + 1 while in RAM; a page with locks > 0 is resident
@@ -71,7 +71,7 @@ void physical_section_free(struct physical_memory *memory, struct physical_objec
     memory->commit -= object->bytes;
 }
 
-/* Let all views of the object show where [first, first + count) is now. */
+/* Point all views of the object at the current location of [first, first + count). */
 static bool point_views(struct physical_object *object, uint64_t first, uint64_t count)
 {
     bool done = true;
@@ -88,7 +88,7 @@ static char *page_bytes(const struct physical_object *object, uint64_t index)
                       page_phys((struct page_number){physical_object_page(object, index)}));
 }
 
-/* Write the page to the file and give its frame back. False: it stays where it is. */
+/* Write the page to the file and free its frame. False: it stays resident. */
 static bool page_out(struct physical_object *object, uint64_t index)
 {
     struct physical_section *section = &object->section;
@@ -127,7 +127,7 @@ static bool page_in(struct physical_object *object, uint64_t index, struct page_
     return false;
 }
 
-/* Make the range resident. On failure pages brought in go out again. */
+/* Make the range resident. On failure, pages that were paged in are paged out again. */
 static bool bring_in(struct physical_object *object, uint64_t first, uint64_t count)
 {
     struct physical_memory *memory = object->tracked.memory;

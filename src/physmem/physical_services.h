@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory callbacks of DXGKRNL_INTERFACE, one function each (PHYS and IOMMU rules): what the
- * port calls once it knows who calls and with which adapter.
+ * The memory callbacks of DXGKRNL_INTERFACE, one function each (PHYS and IOMMU rules), which the
+ * port calls once it knows the calling driver and the adapter.
  *
  * The functions take and return the structures of d3dkmddi.h. Each checks its argument completely
- * and reports a breach under the rule it broke; levels (THREAD-049), the handle of the adapter and
- * its state are the caller's to check. On failure, members that only come back are NULL, all others
- * are as they were, and nothing is held (PHYS-018). A NULL argument is reported and refused.
+ * and reports a violation under the broken rule; the caller checks the IRQL (THREAD-049), the
+ * handle of the adapter and its state. On failure, output-only members are NULL, all others are
+ * unchanged, and nothing is held (PHYS-018). A NULL argument is reported and refused.
  *
  * Handles are never pointers and never issued twice in the life of a machine (PHYS-016).
  */
@@ -37,8 +37,8 @@ void physical_iommu_mdl_unmap(struct physical_adapter *adapter,
 
 /* ---- physical memory objects (WDDM 2.9) ---- */
 
-/* `adapter`: what args->hAdapter names; NULL only if that is NULL. `driver` and `process` are those
- * that call (process NULL: the system's). */
+/* `adapter`: the one that args->hAdapter names; NULL only if that is NULL. `driver` and `process`
+ * are the callers (process NULL: the system process). */
 NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_adapter *adapter,
                                 const void *driver, const struct nt_process *process,
                                 DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args);
@@ -58,7 +58,7 @@ void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL 
 
 /* ---- frame buffer save (WDDM 2.4; pin2: 2.9) ---- */
 
-/* At adapter initialization: make one section for each physical adapter with a nonzero MaximumSize
+/* At adapter initialization: create a section for each physical adapter with a nonzero MaximumSize
  * (PHYS-090). Called once for each index. */
 NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_index,
                               uint64_t maximum_bytes);

@@ -19,7 +19,7 @@ bool physical_tracked_enter(struct physical_tracked *tracked, struct physical_me
 
     if (key == 0)
         key = HANDLE_BASE + ++memory->handles * HANDLE_STEP;
-    /* Else the holding that has the key could not be found any more. */
+    /* Otherwise the holding that already has the key could no longer be found. */
     if (hash_get(&memory->table, key) || !hash_put(&memory->table, key, tracked))
         return false;
     *tracked = (struct physical_tracked){
@@ -77,8 +77,8 @@ struct physical_tracked *physical_tracked_find(struct physical_memory *memory,
     return tracked;
 }
 
-/* Freeing one holding may free others of the list (an object takes its adapter object and ADLs with
- * it), so start again at the end each time. */
+/* Freeing one holding may free others of the list (an object frees its adapter object and ADLs), so
+ * start again at the end each time. */
 void physical_tracked_reclaim(struct list *held)
 {
     while (!list_empty(held)) {

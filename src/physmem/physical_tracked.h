@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The record that every holding of a driver begins with: found by its key, listed in order of
+ * The first part of the record of every holding of a driver: found by its key, listed in order of
  * acquisition, and freed without knowing its kind. All services enter what they hand out here, so
- * that stale, foreign and wrong-kind handles are told apart, and leaks are found, in one place.
+ * that stale, foreign and wrong-kind handles are distinguished, and leaks are found, in one place.
  */
 #ifndef DXGK_PHYSMEM_PHYSICAL_TRACKED_H
 #define DXGK_PHYSMEM_PHYSICAL_TRACKED_H
@@ -18,10 +18,10 @@
 
 struct physical_tracked;
 
-/* What is particular to one kind of holding. */
+/* What is specific to one kind of holding. */
 struct physical_class {
     enum physical_kind kind;
-    /* Free what the holding stands for, without checks: also for reclaiming. */
+    /* Free the holding without checks; also used for reclaiming. */
     void (*free)(struct physical_tracked *tracked);
     /* Cache type of its memory. NULL: the kind has none of its own. */
     enum ram_cache (*cache)(const struct physical_tracked *tracked);
@@ -31,13 +31,13 @@ struct physical_class {
 
 /* First member of each kind of holding. */
 struct physical_tracked {
-    struct list link; /* in the list of the adapter, or of the machine for those of no adapter */
+    struct list link; /* in the list of the adapter, or of the machine if there is no adapter */
     struct physical_memory *memory;
-    struct physical_adapter *adapter; /* through which it is held; NULL: none */
+    struct physical_adapter *adapter; /* the adapter through which it is held; NULL: none */
     const struct physical_class *class;
     uint64_t key; /* handle, or address of an ADL or mapping */
     uint64_t bytes;
-    uint64_t order; /* grows with each acquisition of the machine */
+    uint64_t order; /* increases with each acquisition in the machine */
     uintptr_t caller;
 };
 
@@ -56,9 +56,9 @@ struct physical_tracked *physical_tracked_find(struct physical_memory *memory,
 /* The holding of this kind with the key, or NULL without a report. */
 struct physical_tracked *physical_tracked_get(const struct physical_memory *memory,
                                               enum physical_kind kind, uint64_t key);
-/* Free all of the list, newest first. */
+/* Free everything in the list, newest first. */
 void physical_tracked_reclaim(struct list *held);
-/* "ADL of 8192 bytes, number 12 by refgpu.so!StartDevice+0x42" */
+/* Such as "ADL of 8192 bytes, number 12 by refgpu.so!StartDevice+0x42". */
 void physical_tracked_describe(const struct physical_tracked *tracked, char *text, size_t bytes);
 
 static inline HANDLE physical_tracked_handle(const struct physical_tracked *tracked)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device models: a GPU (or NPU) in software, as a shared object that the host loads beside a miniport driver.
+ * Device models: a GPU (or NPU) in software, as a shared object that the host loads in addition to
+ * a miniport driver.
  *
- * A model exports dxgk_device_get_model(). The host asks it to describe its PCI function, gives it addresses, and then
- * calls it for every register access and every timer it armed. The model acts on the world only through the host's
- * services: DMA (through the IOMMU), interrupts, timers in virtual time. All calls come on one host thread and must
- * return promptly; a model must not use wall time, threads or host randomness, so that runs repeat from their seed.
+ * A model exports dxgk_device_get_model(). The host asks it to describe its PCI function, assigns
+ * addresses, and then calls it for every register access and every timer that it armed. The model
+ * has effects only through the host's services: DMA (through the IOMMU), interrupts, timers in
+ * virtual time. All calls come on one host thread and must return promptly; a model must not use
+ * wall time, threads or host randomness, so that a run can be repeated from its seed.
  *
  * Life: configure -> create -> (reset, read, write, timer)* -> destroy.
  */
@@ -33,10 +35,10 @@ enum dxgk_bar_kind {
 
 struct dxgk_device_bar {
     enum dxgk_bar_kind kind;
-    uint64_t bytes; /* power of two: at least 4096; of ports 4 to 256 */
+    uint64_t bytes; /* power of two: at least 4096; for ports 4 to 256 */
 };
 
-/* What the function looks like in PCI configuration space. */
+/* The function's PCI configuration space. */
 struct dxgk_device_description {
     uint16_t vendor, device, subsystem_vendor, subsystem;
     uint8_t revision;
@@ -57,20 +59,20 @@ enum dxgk_dma_access { DXGK_DMA_READ = 1, DXGK_DMA_WRITE = 2 };
 
 /* Services for the model. `host` is the token given to create. */
 struct dxgk_device_services {
-    uint32_t size; /* of this structure, for growth */
+    uint32_t size; /* of this structure, for later versions */
     /* Virtual nanoseconds since power on. */
     uint64_t (*now)(void *host);
-    /* Bus-master access to system memory at a logical address. False: the IOMMU refused some page of it (reported by the
-     * host once a page); of refused pages no byte changes, and reads of them give ones; the other pages are carried out.
-     * Bounds: any length, any alignment. */
+    /* Bus-master access to system memory at a logical address, of any length and alignment. False:
+     * the IOMMU refused some page of it (the host reports each page once). In refused pages no byte
+     * changes, and reads of them return ones; accesses to the other pages are carried out. */
     bool (*dma_read)(void *host, uint64_t logical, void *to, size_t bytes);
     bool (*dma_write)(void *host, uint64_t logical, const void *from, size_t bytes);
-    /* The bytes behind a logical address, as far as they are contiguous in host memory (at most `bytes`; *run gets the
-     * length). `access` may be both of enum dxgk_dma_access. Valid until the model returns. NULL: the first byte is
-     * refused. For large transfers without copying. */
+    /* The bytes at a logical address, as far as they are contiguous in host memory (at most
+     * `bytes`; *run gets the length), for large transfers without copying. `access` may be both of
+     * enum dxgk_dma_access. Valid until the model returns. NULL: the first byte is refused. */
     void *(*dma_window)(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
                         size_t *run);
-    /* Raise interrupt message 0..messages-1 (edge). */
+    /* Raise interrupt message 0..messages-1 (edge-triggered). */
     void (*interrupt)(void *host, uint32_t message);
     /* Arm timer 0..DXGK_DEVICE_TIMERS-1 to fire `delay` ns from now (re-arms a pending one); disarm. */
     void (*timer_arm)(void *host, unsigned timer, uint64_t delay);
@@ -79,14 +81,15 @@ struct dxgk_device_services {
     void *(*memory)(void *host, unsigned bar);
     /* A mark in the trace, on the device's own track; `name` must be a string literal. */
     void (*trace)(void *host, const char *name, uint64_t value);
-    /* A span of work on an engine's track. begin ... end nest per engine. */
+    /* A span of work on an engine's track. Spans nest per engine. */
     void (*trace_begin)(void *host, unsigned engine, const char *name, uint64_t value);
     void (*trace_end)(void *host, unsigned engine, const char *name);
-    /* For whom the accesses that follow are made: an engine, and a number that differs from command to command. Faults are
-     * reported with it, those of one page by one command once, with their count. */
+    /* Who makes the accesses that follow: an engine, and a number that differs from command to
+     * command. Fault reports contain both; faults of one command in one page are reported once,
+     * with their count. */
     void (*dma_source)(void *host, unsigned engine, uint64_t command);
-    /* An access to the address space of a process, by the PASID that the driver got for it. False: refused somewhere; as
-     * dma_read and dma_write otherwise. */
+    /* An access to the address space of a process, by the PASID that the driver got for it. False:
+     * a part was refused; otherwise like dma_read and dma_write. */
     bool (*dma_pasid)(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_access access,
                       void *bytes, size_t count);
 };
@@ -94,14 +97,16 @@ struct dxgk_device_services {
 struct dxgk_device_model {
     uint32_t api_version; /* DXGK_DEVICE_API_VERSION */
     const char *name;
-    /* Fill *description (zeroed). False: the configuration is impossible; *error gets a literal that says why. */
+    /* Fill *description (zeroed). False: the configuration is invalid; *error gets a string literal
+     * that says why. */
     bool (*configure)(const struct dxgk_device_config *config,
                       struct dxgk_device_description *description, const char **error);
     /* Power on. NULL: out of memory. */
     void *(*create)(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host);
     void (*destroy)(void *device);
-    /* Function-level reset: registers to their power-on values, work dropped, no interrupt pending. Memory keeps its bytes. */
+    /* Function-level reset: registers get their power-on values, work is dropped, no interrupt is
+     * pending. Memory keeps its content. */
     void (*reset)(void *device);
     /* Register access of width 1, 2, 4 or 8 at an aligned offset of a register BAR (or a BAR of ports). */
     uint64_t (*read)(void *device, unsigned bar, uint64_t offset, unsigned width);
@@ -114,7 +119,7 @@ typedef const struct dxgk_device_model *(*dxgk_device_get_model_fn)(uint32_t api
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-/* NULL: this version of the interface is not offered. */
+/* NULL: this version of the interface is not supported. */
 const struct dxgk_device_model *
 dxgk_device_get_model(uint32_t api_version);
 

@@ -40,12 +40,14 @@ struct dxgk_depot;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
-/* The setting IOMMUFlags (IOMMU-034 to IOMMU-038): what isolation of an adapter consists of. Each of the first three has an effect
- * only with those before it; all three are what DXGK_IOMMU_ISOLATION asks for. */
+/* The setting IOMMUFlags (IOMMU-034 to IOMMU-038): what isolation of an adapter includes. Each of
+ * the first three has an effect only together with those before it; DXGK_IOMMU_ISOLATION sets all
+ * three. */
 enum dxgk_iommu_flags {
     DXGK_IOMMU_DOMAIN = 0x01,
-    DXGK_IOMMU_MAPPINGS = 0x02,      /* what the device may use is mapped there */
-    DXGK_IOMMU_ATTACH = 0x04,        /* and the device is confined to it */
+    DXGK_IOMMU_MAPPINGS = 0x02, /* memory that the device may use is mapped in the domain */
+    /* and the device is attached to the domain, so it is confined to it */
+    DXGK_IOMMU_ATTACH = 0x04,
     DXGK_IOMMU_BYPASS_CAP = 0x08,    /* also for a driver without IoMmuSecureModeSupported */
     DXGK_IOMMU_ALLOW_FAILURE = 0x10, /* if isolation fails, the adapter starts without it */
 };
@@ -57,32 +59,43 @@ struct dxgk_machine_config {
     unsigned processors;   /* default 4; 1..64 */
     enum dxgk_iommu iommu; /* default OFF */
     uint32_t iommu_flags;  /* IOMMUFlags; default 0 */
-    /* There is an IOMMU that nothing uses at first. Implied by all but DXGK_IOMMU_OFF, by iommu_flags and by shared_address_space. */
+    /* There is an IOMMU, which is not used at first. Implied by all values but DXGK_IOMMU_OFF, by
+     * iommu_flags and by shared_address_space. */
     bool iommu_present;
     bool shared_address_space; /* the IoMmu model: devices share address spaces of processes, by PASID (IOMMU-102, in outline) */
     bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible = 3 (IOMMU-028) */
-    bool dma_unjudged; /* accesses of a device to RAM that nobody holds for it are no violations (IOMMU-075) */
-    bool trace;  /* keep the event stream */
+    /* a device's access to RAM that nothing holds for DMA is no violation (IOMMU-075) */
+    bool dma_unjudged;
+    bool trace;  /* record the event stream */
     bool strict; /* every violation of severity error stops the machine */
-    bool stress; /* preempt at a grain that the seed chooses, also at function boundaries of drivers built with -finstrument-functions */
-    bool force_irql; /* paged pool is not there at DISPATCH_LEVEL and above: an access stops the machine (bug check 0xD1) */
+    /* preempt at intervals that the seed chooses, also at function boundaries of drivers built with
+     * -finstrument-functions */
+    bool stress;
+    /* paged pool is inaccessible at DISPATCH_LEVEL and above: an access stops the machine (bug
+     * check 0xD1) */
+    bool force_irql;
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
-    bool special_pool; /* pages of its own for each pool block, so that an access beyond it or after its free is found at once */
+    /* separate pages for each pool block, so that an access beyond it or after its free is detected
+     * at once */
+    bool special_pool;
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
     uint64_t time_limit_ns; /* virtual time a run may take; default: none (UINT64_MAX) */
-    /* Start a Windows image (.sys) although the host lacks routines that it imports: each one that it calls is reported. */
+    /* Start a Windows image (.sys) although the host lacks routines that it imports: each call of
+     * one is reported. */
     bool stub_missing;
     uint64_t fail_allocation; /* fail the n-th internal allocation after creation; 0: none */
-    /* A line of news ("driver said: ...", "adapter refused: ..."); may be NULL. */
+    /* Receives messages, one line each ("driver said: ...", "adapter refused: ..."); may be
+     * NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
     struct dxgk_depot *depot; /* may be NULL */
 };
 
 /*
- * What one machine leaves for the next one: memory files with their pages, which are set to zero and cost less than new ones.
- * It makes the start of a machine cheaper and changes nothing else: what a machine does never depends on what went before. A
- * depot belongs to one host thread at a time, and outlives the machines that were created with it.
+ * A depot keeps the memory files of one machine for the next one: their pages are set to zero,
+ * which is cheaper than new ones. It makes the start of a machine cheaper and changes nothing else:
+ * what a machine does never depends on earlier machines. A depot is used by one host thread at a
+ * time, and outlives the machines that were created with it.
  */
 DXGK_API struct dxgk_depot *dxgk_depot_create(void); /* NULL: out of memory */
 DXGK_API void dxgk_depot_destroy(struct dxgk_depot *depot);
@@ -116,7 +129,8 @@ DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char
 DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                                      char *error, size_t error_bytes);
 
-/* Plug in a device: a model from a shared object, or one that is linked in. Options are "key=value". */
+/* Plug in a device: a model from a shared object, or one that is linked in. Options are
+ * "key=value". */
 DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
                                                   const char *const *options, size_t count,
                                                   char *error, size_t error_bytes);
@@ -130,9 +144,10 @@ DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *mac
 DXGK_API enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path,
                                                    char *error, size_t error_bytes);
 
-/* Load a miniport as dxgk_machine_load_driver does, with stub_missing, and tell in lines what it is: sections and imports of its
- * file, the entry points that it registers, its capabilities, segments and page-table levels, and what refuses it. Without a
- * device no adapter is started. */
+/* Load a miniport as dxgk_machine_load_driver does, with stub_missing, and describe it in lines of
+ * text: sections and imports of its file, the entry points that it registers, its capabilities,
+ * segments and page-table levels, and the reasons to refuse it. Without a device no adapter is
+ * started. */
 DXGK_API enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *path,
                                                void (*line)(void *context, const char *line),
                                                void *context, char *error, size_t error_bytes);
@@ -140,17 +155,20 @@ DXGK_API enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, con
 /* Run fn(argument) as a client thread of a new process, until it returns (and other threads it started have ended). */
 DXGK_API enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process,
                                            void (*fn)(void *argument), void *argument);
-/* From a client: one more thread in the same process, or a thread of a new process. False: out of memory. */
+/* Called by a client: create one more thread in the same process, or a thread of a new process.
+ * False: out of memory. */
 DXGK_API bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument);
 DXGK_API bool dxgk_client_process(const char *process, void (*fn)(void *argument), void *argument);
-/* From a client: let virtual time pass; read it. */
+/* Called by a client: let virtual time pass; read it. */
 DXGK_API void dxgk_client_sleep(uint64_t ns);
 DXGK_API uint64_t dxgk_client_time(void);
 
-/* From a client: the machine goes to sleep and wakes. Each adapter is brought to the device power state D0 (0) to D3 (3), for the
- * reason given, which means nothing for D0: clients' work is held back, video memory that is not preserved moves to system memory,
- * and the driver is called (LIFE-152, LIFE-154). Returns when every adapter was told. If that fails for one, *error names it and
- * says why: it stays as it was, or is in D0 and what it had in video memory did not come back. Any D3DKMT call that needs the driver powers its adapter up again by itself. */
+/* Called by a client: the machine goes to sleep and wakes. Each adapter is set to the device power
+ * state D0 (0) to D3 (3), for the given reason (ignored for D0): clients' work is held back, video
+ * memory that is not preserved moves to system memory, and the driver is called (LIFE-152,
+ * LIFE-154). Returns when all adapters are done. If one fails, *error names it and says why: it
+ * stays in its old state, or it is in D0 but its video memory content was not restored. Any D3DKMT
+ * call that needs the driver powers its adapter up again by itself. */
 enum dxgk_power_action {
     DXGK_POWER_SLEEP,
     DXGK_POWER_HIBERNATE,
@@ -159,20 +177,21 @@ enum dxgk_power_action {
 };
 DXGK_API enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action,
                                                 char *error, size_t error_bytes);
-/* From a client: 0 to 3, of the adapter that is the deepest asleep. */
+/* Called by a client: the deepest power state of any adapter, 0 to 3. */
 DXGK_API unsigned dxgk_client_power(void);
 
-/* A secure virtual machine is made on the adapters: isolation is switched on where it is not (IOMMU-042). Fails without an IOMMU,
- * and for drivers without IoMmuSecureModeSupported unless iommu_flags say otherwise; then *error says why. */
+/* Creates a secure virtual machine on the adapters: switches isolation on where it is off
+ * (IOMMU-042). Fails without an IOMMU, and for drivers without IoMmuSecureModeSupported unless
+ * iommu_flags allow them; then *error says why. */
 DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, char *error,
                                                         size_t error_bytes);
 
-/* Stop and remove adapters, unload drivers, check for leaks. Idempotent. */
+/* Stop and remove adapters, unload drivers, check for leaks. Further calls do nothing. */
 DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);
 
 struct dxgk_statistics {
     uint32_t size;
-    uint64_t virtual_ns, submissions /* without paging */, paging_submissions, patches,
+    uint64_t virtual_ns, submissions /* paging not included */, paging_submissions, patches,
         page_table_updates, bytes_paged_in, bytes_paged_out;
     uint64_t iommu_maps, iommu_faults, interrupts, ddi_calls, evictions, preemptions, engine_resets,
         adapter_resets;
@@ -187,39 +206,41 @@ DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
 struct dxgk_violation {
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
-    const char *stack; /* frames of the driver, innermost first, one a line; "": unknown */
+    const char *stack; /* stack frames of the driver, innermost first, one per line; "": unknown */
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
                                      struct dxgk_violation *violation);
 
-/* After a deadlock (THREAD-072, THREAD-073): lines that tell who waited for what, held what, and where in the driver. NULL: there
- * was none. Valid until the machine is destroyed. */
+/* After a deadlock (THREAD-072, THREAD-073): lines that say what each thread waited for, what it
+ * held, and where in the driver it was. NULL: there was none. Valid until the machine is
+ * destroyed. */
 DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
 
-/* Bytes of simulated RAM, as a debugger on the machine would read them. False: outside RAM. */
+/* Read bytes of simulated RAM, like a debugger on the machine. False: outside RAM. */
 DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address,
                                          void *to, size_t bytes);
 
-/* What a page of simulated RAM is at this moment. */
+/* The current state of a page of simulated RAM. */
 struct dxgk_page {
     const char *owner; /* "pool", "pages for MDLs", "free"; as in the report of memory */
     const char *cache; /* "cached", "non-cached" or "write-combined": of all mappings of the page */
-    uint32_t locks;    /* that keep it from being reused or moved */
-    uint32_t iommu_maps; /* entries of IOMMU domains that lead to it */
+    uint32_t locks;    /* number of locks that keep it from being reused or moved */
+    uint32_t iommu_maps; /* number of IOMMU domain entries that map it */
 };
 
-/* The page that holds the byte. False: outside RAM. */
+/* The page that contains the byte. False: outside RAM. */
 DXGK_API bool dxgk_machine_page(const struct dxgk_machine *machine, uint64_t address,
                                 struct dxgk_page *page);
 
-/* Physical memory as it is now: owners, fragmentation, IOMMU domains and what drivers hold, as text; or a picture of it by
- * owner, as SVG. False: out of memory, or writing failed. */
+/* The current physical memory: owners, fragmentation, IOMMU domains and what drivers hold, as text;
+ * or a picture of it by owner, as SVG. False: out of memory, or writing failed. */
 enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };
 DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
                                         enum dxgk_memory_form form, FILE *out);
 
-/* Chrome/Perfetto JSON of the event stream. False: no trace was kept, or writing failed. */
+/* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
+ * failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
 
 #ifdef __cplusplus

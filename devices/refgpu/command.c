@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding. Every operand is checked here, before anything happens, so that execution deals with
- * sizes in range and areas that do not wrap around; what can still go wrong then is translation of
- * an address.
+ * Decoding. All operands are checked here, before the command has any effect, so execution only
+ * sees valid sizes and areas that do not wrap around; after that, only address translation can
+ * fail.
  */
 #include "device.h"
 
@@ -16,12 +16,12 @@
 #define ON_COPY    2u
 #define PRIVILEGED 4u
 
-/* What each opcode may look like. dwords 0: the command checks its own length. */
+/* The valid forms of each opcode. dwords 0: the command checks its own length. */
 struct shape {
     uint32_t dwords;
-    uint32_t flags; /* the bits it has, beside the address space bits */
+    uint32_t flags; /* valid flag bits, besides those for address spaces */
     uint32_t where;
-    uint32_t spaces; /* address space bits it has */
+    uint32_t spaces; /* valid address space bits */
     bool known;
 };
 
@@ -69,7 +69,7 @@ static enum refgpu_space space_of(const struct refgpu_engine *engine,
                                                                  : REFGPU_SPACE_VIRTUAL;
 }
 
-/* Does [address, address + bytes) stay inside its address space? */
+/* Whether [address, address + bytes) stays inside its address space. */
 static bool fits(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit,
                  uint64_t address, uint64_t bytes)
 {
@@ -97,7 +97,7 @@ static bool size_ok(struct refgpu_engine *engine, uint32_t width, uint32_t heigh
                : error(engine, REFGPU_ERROR_SIZE);
 }
 
-/* Rows are done in groups of about one slice of traffic. */
+/* Rows are processed in groups of about one slice of traffic. */
 static void slice_rows(struct refgpu_command *c, uint64_t row_bytes)
 {
     c->rows = row_bytes && row_bytes < REFGPU_SLICE_BYTES
@@ -236,8 +236,8 @@ static bool decode_raw(struct refgpu_engine *engine, const uint32_t *words, stru
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 
-/* Tables: count entries at `words[index]`, inline (dwords before them: `fixed`) or repeated
- * (fixed 0). */
+/* Table commands: `count` entries from `words[index]` on, either inline (`fixed`: number of dwords
+ * before them) or repeated (fixed 0). */
 static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words,
                            struct refgpu_command *c)
 {
@@ -263,7 +263,7 @@ static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words,
     }
     if (c->dst % 8u)
         return error(engine, REFGPU_ERROR_ALIGN);
-    c->flags |= DST; /* tables are named by device address */
+    c->flags |= DST; /* tables are given by device address */
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 

@@ -16,7 +16,7 @@ struct options {
     uint64_t vram, aperture, dma_bits, no_execute, ignore_preempt, lose_interrupt;
 };
 
-/* The value of `key` if the last option of that name is a number; false: it is none. Absent:
+/* The value of `key`, if its last occurrence is a number; false: it is not. If absent, *value is
  * unchanged. */
 static bool option_number(const struct dxgk_device_config *config, const char *key, uint64_t *value)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RefGPU device model: a register file, two engines, a GPU MMU. docs/refgpu.md is what it
- * implements.
+ * The RefGPU device model: a register file, two engines, a GPU MMU. It implements docs/refgpu.md.
  *
  * An engine is always in one of these phases; all but HANG and HALTED have the engine's timer
  * armed, and everything an engine does to memory happens when it fires:
@@ -49,8 +48,8 @@ struct refgpu_fault {
     uint64_t address;
 };
 
-/* The command being executed, decoded and checked. Row counts and sizes are within the limits of
- * the manual. */
+/* The current command, decoded and checked. Row counts and sizes are within the limits of the
+ * manual. */
 struct refgpu_command {
     uint32_t opcode, flags, dwords;
     uint64_t dst, src;
@@ -62,7 +61,7 @@ struct refgpu_command {
     int16_t coefficient[9];
     uint32_t rows;         /* per slice */
     uint64_t slices, done; /* total, finished */
-    bool backwards;        /* COPY with the destination inside the source */
+    bool backwards;        /* COPY whose destination overlaps its source from above */
 };
 
 struct refgpu_engine {
@@ -79,17 +78,17 @@ struct refgpu_engine {
     uint64_t entries, commands, bytes, busy_ns, walks, preempts;
 
     /* execution */
-    bool active; /* `entry` is in execution */
+    bool active; /* `entry` is being executed */
     bool preempt_wanted;
     uint32_t preempt_value;
     struct refgpu_ring_entry entry;
     uint32_t offset;        /* of the current command */
-    uint64_t resume_slices; /* finished before the entry was interrupted */
+    uint64_t resume_slices; /* slices that were done when the entry was interrupted */
     uint64_t began;
     uint32_t poll_ns;
     bool command_traced;
     struct refgpu_command command;
-    uint32_t *fetched; /* REFGPU_CMD_MAX_DWORDS: commands from fetch_offset on */
+    uint32_t *fetched; /* buffer of REFGPU_CMD_MAX_DWORDS: commands from fetch_offset on */
     uint32_t fetch_offset, fetch_bytes;
 };
 
@@ -101,14 +100,14 @@ struct refgpu_tlb_entry {
 
 struct refgpu_device {
     struct dxgk_device_services services_copy;
-    const struct dxgk_device_services *services; /* the copy */
+    const struct dxgk_device_services *services; /* the model's copy of the services */
     void *host;
     uint8_t *vram;
     uint64_t vram_bytes;
     uint32_t dma_bits, gart_limit;
-    bool no_execute;         /* option: PTE_NO_EXECUTE counts */
+    bool no_execute;         /* option: PTE_NO_EXECUTE is enforced */
     bool ignore_preempt;     /* option: preemption requests are never answered */
-    uint32_t lose_interrupt; /* option: every n-th fence message gets lost; 0: none */
+    uint32_t lose_interrupt; /* option: every n-th fence message is lost; 0: none */
     uint32_t fences_raised;
 
     uint32_t scratch, time_high;
@@ -131,37 +130,37 @@ struct refgpu_device {
 uint64_t refgpu_register_read(struct refgpu_device *device, uint64_t offset, unsigned width);
 void refgpu_register_write(struct refgpu_device *device, uint64_t offset, unsigned width,
                            uint64_t value);
-/* Set causes; sends the message unless one is already due to be read. */
+/* Set causes; sends a message unless an enabled cause is already pending. */
 void refgpu_interrupt(struct refgpu_device *device, uint32_t causes);
 
 /* ---- engine.c ---- */
 
 void refgpu_engine_kick(
-    struct refgpu_engine *engine); /* start the next entry if there is one and nothing hinders */
+    struct refgpu_engine *engine); /* start the next entry, if there is one and it can start */
 void refgpu_engine_timer(struct refgpu_engine *engine);
 void refgpu_engine_preempt(struct refgpu_engine *engine, uint32_t value);
 void refgpu_engine_reset(struct refgpu_engine *engine); /* the RESET bit */
 void refgpu_engine_skip(struct refgpu_engine *engine);  /* the SKIP bit */
 void refgpu_engine_power_on(struct refgpu_engine *engine);
-/* Note a fault or error of the current entry; the caller stops. Always returns false. */
+/* Record a fault or error of the current entry; the caller stops. Always returns false. */
 bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit,
                          uint32_t level, bool write, uint64_t address);
 
 /* ---- command.c ---- */
 
-/* Decode and check the command at `words` (complete, `dwords` as in its header). False: the
- * engine's fault says why. */
+/* Decode and check the complete command at `words` (`dwords` as in its header). False: the engine's
+ * fault says why. */
 bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words,
                            struct refgpu_command *command);
 
 /* ---- execute.c ---- */
 
-/* Virtual nanoseconds of the next slice. */
+/* Duration of the next slice in virtual nanoseconds. */
 uint64_t refgpu_slice_cost(const struct refgpu_command *command);
-/* Carry out slice command->done. `words`: the command itself. False: fault. */
+/* Execute slice command->done. `words`: the command itself. False: fault. */
 bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *command,
                           const uint32_t *words);
-/* Is a WAIT satisfied? False in *ok: fault. */
+/* Whether a WAIT is satisfied. *ok false: fault. */
 bool refgpu_wait_satisfied(struct refgpu_engine *engine, const struct refgpu_command *command,
                            bool *ok);
 
@@ -172,9 +171,9 @@ enum refgpu_space {
     REFGPU_SPACE_DEVICE,
 };
 
-/* The bytes behind an address as far as they are contiguous, at most `want` (at least 1); *run
- * gets the length. `access` is a set of enum dxgk_dma_access. NULL: fault noted. Valid until the
- * model returns to the host. */
+/* The bytes at an address, as far as they are contiguous, at least 1 and at most `want`; *run gets
+ * the length. `access` is a set of enum dxgk_dma_access. NULL: a fault was recorded. Valid until
+ * the model returns to the host. */
 uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
                        unsigned access, uint32_t unit, uint64_t want, uint64_t *run);
 bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine: ring entries one after the other, each a run of commands, each command a number of
- * slices. The phases are drawn in device.h. Time passes between phases only; what a phase does, it
- * does at the moment its timer fires.
+ * An engine executes ring entries one after the other; each is a sequence of commands, and each
+ * command a number of slices. device.h shows the phases. Time passes only between phases; the
+ * effect of a phase happens when its timer fires.
  *
- * Commands are copied out of memory before they are checked, and never looked at again there: what
- * was checked is what is executed, whatever software does to the buffer meanwhile.
+ * Commands are copied out of memory before they are checked, and are not read from there again:
+ * what was checked is executed, whatever software does to the buffer meanwhile.
  *
- * Preemption is answered where nothing is half done: between commands, in a semaphore wait, and
- * between the slices of a command if the entry names a save area to keep the count in.
+ * Preemption happens only at consistent points: between commands, in a semaphore wait, and between
+ * the slices of a command if the entry names a save area for the count.
  */
 #include "device.h"
 
 #include <string.h>
 
-#define PASS_OVER_COMMANDS 64u /* commands without effect that one fetch step passes over */
+#define PASS_OVER_COMMANDS 64u /* commands without effect that one fetch step skips */
 
 static uint64_t now(const struct refgpu_engine *engine)
 {
@@ -95,7 +95,7 @@ static void command_trace(struct refgpu_engine *engine, bool begin)
         device->services->trace_end(device->host, engine->index, names[engine->command.opcode]);
 }
 
-/* The entry leaves the engine. */
+/* End the execution of the entry. */
 static void leave_entry(struct refgpu_engine *engine)
 {
     struct refgpu_device *device = engine->device;
@@ -155,7 +155,7 @@ static bool load_state(struct refgpu_engine *engine)
     return true;
 }
 
-/* Stop what is in execution, forget the rest of the ring, report. */
+/* Stop the current entry, drop the rest of the ring, and report. */
 static void answer_preemption(struct refgpu_engine *engine)
 {
     struct refgpu_device *device = engine->device;
@@ -214,7 +214,7 @@ static bool length_error(struct refgpu_engine *engine)
 }
 
 /* Copy commands from `offset` on: to the end of the page, but at least `need` bytes (which the
- * entry has). */
+ * entry must have). */
 static bool fetch(struct refgpu_engine *engine, uint32_t need)
 {
     const uint64_t address = engine->entry.address + engine->offset;
@@ -235,7 +235,7 @@ static bool fetch(struct refgpu_engine *engine, uint32_t need)
     return ok;
 }
 
-/* The whole command at `offset`, in the fetch buffer. NULL: fault noted. */
+/* The complete command at `offset`, in the fetch buffer. NULL: a fault was recorded. */
 static const uint32_t *current_words(struct refgpu_engine *engine)
 {
     const uint32_t left = engine->entry.bytes - engine->offset;
@@ -269,7 +269,7 @@ static void finish_command(struct refgpu_engine *engine)
     engine->command.done = 0;
 }
 
-/* Decode the command at `offset`; it has something to do. */
+/* Decode the command at `offset`, which has an effect. */
 static void start_command(struct refgpu_engine *engine, uint64_t cost)
 {
     struct refgpu_command *c = &engine->command;
@@ -290,8 +290,7 @@ static void start_command(struct refgpu_engine *engine, uint64_t cost)
     arm(engine, REFGPU_SLICE, cost + refgpu_slice_cost(c));
 }
 
-/* Go on at `offset`: pass over commands without effect, then let time pass until the next thing
- * happens. */
+/* Continue at `offset`: skip commands without effect, then let time pass until the next event. */
 static void advance(struct refgpu_engine *engine, uint64_t cost)
 {
     for (unsigned passed = 0; engine->offset < engine->entry.bytes; passed++) {
@@ -391,7 +390,7 @@ static void begin_entry(struct refgpu_engine *engine)
     engine->resume_slices = 0;
     engine->command.done = 0;
     if (!refgpu_bus_read(engine, at, REFGPU_UNIT_RING, &engine->entry, sizeof engine->entry)) {
-        memset(&engine->entry, 0, sizeof engine->entry); /* a refused read leaves ones */
+        memset(&engine->entry, 0, sizeof engine->entry); /* a refused read returns ones */
         device->services->trace_begin(device->host, engine->index, "entry", 0);
         arm(engine, REFGPU_STOP, REFGPU_TIME_START_NS);
         return;

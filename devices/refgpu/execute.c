@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The effects of commands, a slice at a time. Rows that lie contiguously are worked on in place,
- * others are gathered. */
+/* The effects of commands, slice by slice. Contiguous rows are processed in place, others are
+ * gathered first. */
 #include "device.h"
 #include "pixel.h"
 
@@ -42,7 +42,7 @@ static uint32_t slice_row_count(const struct refgpu_command *c)
     return left < c->rows ? left : c->rows;
 }
 
-/* Bytes read plus written by the next slice. */
+/* Number of bytes that the next slice reads and writes. */
 static uint64_t slice_traffic(const struct refgpu_command *c)
 {
     switch (c->opcode) {
@@ -130,7 +130,7 @@ static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command
         if (!to)
             return false;
         run &= ~3ull;
-        if (!run) { /* a word cut in two: cannot be with whole pages */
+        if (!run) { /* a word would be split, which whole pages make impossible */
             const uint32_t pattern = (uint32_t)c->value;
 
             if (!refgpu_memory_write(engine, dst_space(engine, c), at, REFGPU_UNIT_DATA, &pattern,
@@ -146,7 +146,7 @@ static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command
     return true;
 }
 
-/* Where both sides lie contiguously, without a stop in between; a slice at most. */
+/* Copies as far as both sides are contiguous, without interruption; at most a slice. */
 static bool copy_range(struct refgpu_engine *engine, const struct refgpu_command *c, uint64_t dst,
                        uint64_t src, uint64_t bytes)
 {
@@ -177,7 +177,8 @@ static bool execute_copy(struct refgpu_engine *engine, const struct refgpu_comma
 
     if (!c->backwards)
         return copy_range(engine, c, c->dst + at, c->src + at, length);
-    /* The destination lies inside the source: from the end, each slice through a buffer. */
+    /* The destination overlaps the source from above: copy from the end, each slice through a
+     * buffer. */
     at = c->bytes - at - length;
     return refgpu_memory_read(engine, src_space(engine, c), c->src + at, REFGPU_UNIT_DATA,
                               engine->device->row[0], length) &&
@@ -187,7 +188,7 @@ static bool execute_copy(struct refgpu_engine *engine, const struct refgpu_comma
 
 /* ---- rows ---- */
 
-/* A row of pixels for reading: in place, or gathered in buffer `slot`. NULL: fault. */
+/* A row of pixels to read: in place, or gathered in buffer `slot`. NULL: fault. */
 static const uint32_t *source_row(struct refgpu_engine *engine, const struct refgpu_command *c,
                                   uint32_t row, uint32_t pixels, unsigned slot)
 {
@@ -212,7 +213,7 @@ static const uint32_t *source_row(struct refgpu_engine *engine, const struct ref
 struct row_target {
     uint32_t *pixels; /* to write to */
     uint64_t address;
-    bool gathered; /* in the buffer: to be put back */
+    bool gathered; /* in the buffer, to be written back */
 };
 
 #define TARGET_SLOT 3u

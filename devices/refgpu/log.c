@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log in system memory: fixed records, page by page, oldest overwritten. A page the bus
- * refuses ends the log. */
+/* The log in system memory: fixed-size records, page by page, oldest overwritten. If the bus
+ * refuses a page, the log ends. */
 #include "device.h"
 
 void refgpu_log_start(struct refgpu_device *device, uint32_t pages)

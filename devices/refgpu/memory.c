@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses to bytes. A device address is VRAM, the GART aperture or the bus window; a GPU virtual
- * address goes through the TLB or the tables in VRAM. Both end in VRAM bytes or a window onto
- * system memory.
+ * From addresses to bytes. A device address is in VRAM, the GART aperture or the bus window; a GPU
+ * virtual address goes through the TLB or the tables in VRAM. Both end in VRAM bytes or a window
+ * onto system memory.
  *
- * The TLB is a plain table indexed by page and root. It answers from what it holds until it is
- * flushed, as the hardware may: software that changes a valid entry without flushing sees the old
- * page. Entries that are not valid are not kept.
+ * The TLB is a plain table indexed by page and root. Like hardware, it answers from its content
+ * until it is flushed: software that changes a valid entry without flushing sees the old page.
+ * Invalid entries are not cached.
  */
 #include "device.h"
 
@@ -33,7 +33,7 @@ static bool bus_fault(struct refgpu_engine *engine, uint32_t unit, bool write, u
     return refgpu_engine_fault(engine, REFGPU_FAULT_BUS, 0, unit, 0, write, address);
 }
 
-/* Whose accesses these are, for the host's reports. */
+/* Tells the host who makes these accesses, for its reports. */
 static void name_source(const struct refgpu_engine *engine)
 {
     const struct refgpu_device *device = engine->device;
@@ -140,7 +140,7 @@ static uint8_t *device_piece(struct refgpu_engine *engine, uint64_t address, uns
 
 static struct refgpu_tlb_entry *tlb_slot(struct refgpu_device *device, uint64_t root, uint64_t page)
 {
-    /* Addresses that differ by a large power of two should not meet in one slot. */
+    /* Addresses that differ by a large power of two should use different slots. */
     return &device->tlb[(page ^ page >> 11 ^ page >> 23 ^ (root >> REFGPU_PAGE_SHIFT) * 0x9E5u) %
                         REFGPU_TLB_ENTRIES];
 }
@@ -150,7 +150,8 @@ static uint64_t tlb_tag(const struct refgpu_device *device, uint64_t page)
     return page | (uint64_t)device->tlb_generation << 40;
 }
 
-/* Find the leaf for a page: its flags, and the number of the 4 KiB page. False: fault noted. */
+/* Find the leaf entry for a page: its flags, and the number of the 4 KiB page. False: a fault was
+ * recorded. */
 static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit,
                  uint64_t *pte)
 {
@@ -184,7 +185,8 @@ static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access
     return true;
 }
 
-/* How many of `want` bytes at `address`, whose page is at `target` on the bus, go on there side by side, as far as the TLB knows. */
+/* How many of `want` bytes at `address`, whose page is at `target` on the bus, are contiguous
+ * there, as far as the TLB knows. */
 static uint64_t bus_run(struct refgpu_engine *engine, uint64_t address, uint64_t target,
                         uint64_t pte, uint64_t want)
 {
@@ -233,7 +235,7 @@ static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, un
         *run = want;
         if (!(access & DXGK_DMA_WRITE))
             return (uint8_t *)(uintptr_t)zero_page + in_page;
-        memset(device->sink + in_page, 0, want); /* a read-modify-write reads zeroes */
+        memset(device->sink + in_page, 0, want); /* a read-modify-write must read zeros */
         return device->sink + in_page;
     }
     if ((access & DXGK_DMA_WRITE) && (slot->pte & REFGPU_PTE_READ_ONLY)) {
@@ -278,8 +280,8 @@ uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, ui
     uint64_t have = 0;
     uint8_t *bytes = piece(engine, space, address, access, unit, want, &have);
 
-    /* Neighbouring pages often lie side by side: take them as one. A fault there comes up when
-     * it is really needed. */
+    /* Neighboring pages are often contiguous: combine them. A fault in one is reported only when it
+     * is really accessed. */
     while (bytes && have < want && !in_sink(engine->device, bytes)) {
         const struct refgpu_fault saved = engine->fault;
         uint64_t more = 0;
@@ -337,7 +339,7 @@ bool refgpu_memory_write(struct refgpu_engine *engine, enum refgpu_space space, 
 void refgpu_tlb_flush_all(struct refgpu_device *device)
 {
     device->tlb_generation = (device->tlb_generation + 1u) & 0xFFFFFu;
-    if (!device->tlb_generation) { /* wrapped around: old tags would come back */
+    if (!device->tlb_generation) { /* wrapped around: old tags would become valid again */
         memset(device->tlb, 0, REFGPU_TLB_ENTRIES * sizeof *device->tlb);
         device->tlb_generation = 1;
     }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Channels 0 and 2 of a pixel as two 16-bit lanes, and channels 1 and 3. */
+/* Channels 0 and 2 of a pixel as two 16-bit lanes; and channels 1 and 3. */
 #define EVEN(p) ((p)&0x00FF00FFu)
 #define ODD(p)  (((p) >> 8) & 0x00FF00FFu)
 
@@ -112,8 +112,8 @@ void refgpu_pixel_blend_row(uint32_t *dst, const uint32_t *src, uint32_t width, 
 
 static inline uint32_t clamp_channel(int32_t sum)
 {
-    /* floor((sum + 128) / 256) within 0..255: negative sums give 0, so that no negative number
-     * is shifted */
+    /* floor((sum + 128) / 256), clamped to 0..255; negative sums give 0 first, so that no negative
+     * number is shifted */
     if (sum < 0)
         return 0;
     sum = (sum + 128) / 256;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pixel arithmetic of RefGPU on rows in memory: pure functions, exact as the manual says. Pixels
+ * Pixel arithmetic of RefGPU on rows in memory: pure functions, exactly as in the manual. Pixels
  * are 32 bits in memory order B, G, R, A (ARGB8888 as a little-endian word).
  */
 #ifndef REFGPU_PIXEL_H

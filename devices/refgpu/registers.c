@@ -3,9 +3,9 @@
  * The register file and the interrupt logic. Registers are 32 bits wide; an 8-byte access touches
  * two of them, low first. Narrower accesses read as ones and write nothing.
  *
- * One message serves all causes. It is sent when (STATUS & ENABLE) becomes non-zero, and again when
- * software leaves causes standing after it wrote STATUS or ENABLE; so software that clears before
- * it looks loses nothing.
+ * One message serves all causes. It is sent when (STATUS & ENABLE) becomes nonzero, and again if
+ * causes are still set after software writes STATUS or ENABLE; so software that clears causes
+ * before it handles them loses nothing.
  */
 #include "device.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations: where a client's request may be placed, and who has it open. */
+/* Allocations: where a client's request may be placed, and which opens exist. */
 #include "driver.h"
 
 static BOOLEAN request_ok(const struct refgpu_allocation_data *data)
@@ -18,7 +18,7 @@ static BOOLEAN request_ok(const struct refgpu_allocation_data *data)
            (data->flags & REFGPU_ALLOCATION_PHYSICAL);
 }
 
-/* Complete the request: defaults and roundings. FALSE: it cannot be met. */
+/* Complete the request: set defaults and round. FALSE: it cannot be satisfied. */
 static BOOLEAN settle_request(struct refgpu_allocation_data *data)
 {
     if (!request_ok(data))
@@ -26,7 +26,8 @@ static BOOLEAN settle_request(struct refgpu_allocation_data *data)
     if (!data->segments)
         data->segments = REFGPU_IN_VRAM | REFGPU_IN_APERTURE;
     if (data->flags & (REFGPU_ALLOCATION_CACHED | REFGPU_ALLOCATION_MAP_CPU))
-        data->segments &= ~REFGPU_IN_VRAM; /* VRAM is write-combined, and in no aperture */
+        /* VRAM is write-combined, and not an aperture segment */
+        data->segments &= ~REFGPU_IN_VRAM;
     if (!data->segments)
         return FALSE;
     if (data->alignment < PAGE_SIZE)
@@ -198,7 +199,7 @@ NTSTATUS NTAPI RefGpuGetStandardAllocationDriverData(
     data.bytes = (ULONGLONG)data.pitch * ((surface->Height + 3u) & ~3u);
     data.segments = REFGPU_IN_APERTURE;
     data.flags = REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_SHARED;
-    if (surface->Height == 1u) { /* a wrapped heap is exactly as large as it is */
+    if (surface->Height == 1u) { /* a wrapped heap keeps its exact size */
         data.pitch = surface->Width * pixel;
         data.bytes = data.pitch;
     }

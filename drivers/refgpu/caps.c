@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the adapter says about itself. */
+/* The capabilities that the adapter reports. */
 #include "driver.h"
 
 #define PAGING_BUFFER_BYTES 0x10000u
@@ -136,7 +136,7 @@ static NTSTATUS private_info(const struct refgpu_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-/* Bytes the output must have at least; 0: the type is not known. */
+/* Minimum bytes of the output; 0: the type is unknown. */
 static SIZE_T output_bytes(DXGK_QUERYADAPTERINFOTYPE type)
 {
     switch (type) {
@@ -205,7 +205,7 @@ NTSTATUS NTAPI RefGpuQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
         return page_table_level(query->pInputData, out);
     case DXGKQAITYPE_PHYSICALADAPTERCAPS:
         return physical_adapter(adapter, out);
-    case DXGKQAITYPE_FRAMEBUFFERSAVESIZE: /* no part of VRAM is kept for the miniport itself */
+    case DXGKQAITYPE_FRAMEBUFFERSAVESIZE: /* no part of VRAM is reserved for the miniport itself */
         ((DXGK_FRAMEBUFFERSAVEAREA *)out)->MaximumSize = 0;
         return STATUS_SUCCESS;
     case DXGKQAITYPE_HARDWARERESERVEDRANGES:
@@ -233,7 +233,7 @@ NTSTATUS NTAPI RefGpuGetNodeMetadata(IN_CONST_HANDLE hAdapter, UINT NodeOrdinalA
 {
     (void)hAdapter;
     if (NodeOrdinalAndAdapterIndex >=
-        REFGPU_NODES) /* the adapter index in the high half is 0: no links */
+        REFGPU_NODES) /* the adapter index in the high half is 0: there are no linked adapters */
         return STATUS_INVALID_PARAMETER;
     RtlZeroMemory(pGetNodeMetadata, sizeof *pGetNodeMetadata);
     if (NodeOrdinalAndAdapterIndex == REFGPU_NODE_2D) {

@@ -2,8 +2,8 @@
 /*
  * System memory for the device. With DMA remapping the device sees logical addresses, and the
  * services that hand out MDLs or plain contiguous memory are refused; physical memory objects with
- * address descriptor lists work in every mode, and tell which one it is: a list whose page is not
- * the physical page under the CPU mapping is a logical one.
+ * address descriptor lists work in every mode, and show which mode it is: if the page in a list is
+ * not the physical page of the CPU mapping, it is a logical one.
  */
 #include "driver.h"
 
@@ -44,7 +44,7 @@ void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
     RtlZeroMemory(dma, sizeof *dma);
 }
 
-/* CPU view and device view of a physical memory object. */
+/* Make the CPU view and the device view of a physical memory object. */
 static NTSTATUS view_object(struct refgpu_adapter *adapter, struct refgpu_dma *dma,
                             BOOLEAN contiguous)
 {
@@ -138,7 +138,7 @@ NTSTATUS refgpu_dma_contiguous(struct refgpu_adapter *adapter, SIZE_T bytes, str
     args.CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED;
     status = adapter->dxgk.DxgkCbAllocateContiguousMemory(adapter->dxgk.DeviceHandle, &args);
     if (status == STATUS_NOT_SUPPORTED) {
-        /* Remapped after all, with logical addresses that look like physical ones. */
+        /* Remapping is on, although the logical addresses equal the physical ones. */
         adapter->remapped = TRUE;
         return create_object(adapter, dma, TRUE);
     }

@@ -18,8 +18,8 @@
  *   reset.c       timeout recovery, exclusive access, debug information
  *   escape.c      private client requests
  *
- * What the ISR reads or writes (struct refgpu_node from `completed` on) is touched elsewhere only
- * at device level, by DxgkCbSynchronizeExecution. The rest of a node belongs to the GPU scheduler
+ * Data that the ISR uses (struct refgpu_node from `completed` on) is accessed elsewhere only at
+ * device level, through DxgkCbSynchronizeExecution. The rest of a node belongs to the GPU scheduler
  * class, one thread at a time.
  */
 #ifndef REFGPU_DRIVER_H
@@ -35,16 +35,17 @@
 
 #include "refgpu_umd.h"
 
-#ifndef KeMemoryBarrier /* not in every toolchain's headers */
+#ifndef KeMemoryBarrier /* some toolchains' headers lack it */
 #define KeMemoryBarrier() __sync_synchronize()
 #endif
 
-#define REFGPU_TAG            0x55504752u /* "RGPU" */
-#define REFGPU_RING_ENTRIES   256u
-#define REFGPU_DMA_BUFFER     0x10000u /* physical contexts, paging buffers */
-#define REFGPU_PRIVATE_BYTES  64u
-#define REFGPU_PRIVATE_OFFSET 32u /* of the miniport's part; before it: struct refgpu_submit_data */
-#define REFGPU_LOG_KEEP       256u /* drained log records */
+#define REFGPU_TAG           0x55504752u /* "RGPU" */
+#define REFGPU_RING_ENTRIES  256u
+#define REFGPU_DMA_BUFFER    0x10000u /* bytes, for physical contexts and paging buffers */
+#define REFGPU_PRIVATE_BYTES 64u
+/* offset of the miniport's part; before it: struct refgpu_submit_data */
+#define REFGPU_PRIVATE_OFFSET 32u
+#define REFGPU_LOG_KEEP       256u /* number of log records that are kept for clients */
 
 struct refgpu_adapter;
 struct refgpu_context;
@@ -54,9 +55,9 @@ struct refgpu_context;
 struct refgpu_dma {
     SIZE_T bytes;
     PVOID cpu;
-    ULONGLONG bus;                 /* contiguous memory */
-    HANDLE contiguous;             /* of DxgkCbAllocateContiguousMemory */
-    HANDLE object, adapter_object; /* of DxgkCbCreatePhysicalMemoryObject */
+    ULONGLONG bus;                 /* for contiguous memory */
+    HANDLE contiguous;             /* from DxgkCbAllocateContiguousMemory */
+    HANDLE object, adapter_object; /* from DxgkCbCreatePhysicalMemoryObject */
     PVOID mapping;
     SIZE_T mapping_bytes;
     DXGK_ADL *adl;
@@ -73,11 +74,11 @@ struct refgpu_node {
     ULONG tail;
     ULONG last_submitted;
     ULONG reject_after,
-        reject_fence; /* a packet refused in SubmitCommandVirtual, and the one before it */
+        reject_fence; /* a packet that SubmitCommandVirtual refused, and the one before it */
     ULONGLONG submitted;
 
     /* shared with the ISR */
-    ULONG completed;     /* last completed fence the host knows */
+    ULONG completed;     /* last completed fence reported to the host */
     ULONG preempt_fence; /* outstanding request; 0: none */
     ULONGLONG faults;
 };
@@ -92,9 +93,9 @@ struct refgpu_adapter {
     BOOLEAN remapped;   /* bus addresses differ from physical ones */
     BOOLEAN powered;
 
-    PUCHAR registers; /* NULL until mapped: the ISR may come earlier */
+    PUCHAR registers; /* NULL until mapped: the ISR may run earlier */
     PHYSICAL_ADDRESS vram_bus;
-    ULONGLONG vram_bytes; /* segment 1; the GART table lies behind it */
+    ULONGLONG vram_bytes; /* size of segment 1; the GART table is after it */
     ULONGLONG gart_table; /* VRAM offset */
     ULONG gart_pages;
     ULONGLONG *gart; /* CPU view of the table */
@@ -113,7 +114,7 @@ struct refgpu_adapter {
     PVOID log_thread;         /* referenced thread object */
     volatile LONG log_wanted; /* set by the ISR, served by the DPC */
 
-    volatile LONG contexts; /* made so far: their ids */
+    volatile LONG contexts; /* number created so far, which gives their ids */
     volatile LONGLONG interrupts;
     volatile LONGLONG residency_notes, aperture_maps, aperture_unmaps;
 };
@@ -135,18 +136,18 @@ struct refgpu_context {
     BOOLEAN system, virtual_addressing;
     ULONG id;
     HANDLE dxgk_context;
-    HANDLE save_allocation; /* host's handle; NULL: no save area */
+    HANDLE save_allocation; /* the host's handle; NULL: no save area */
     D3DGPU_VIRTUAL_ADDRESS save;
     BOOLEAN root_known;
     ULONGLONG root; /* VRAM offset */
-    /* Set by the ISR when a packet of this context was interrupted, used up when it is submitted
+    /* Set by the ISR when a packet of this context was interrupted, consumed when it is submitted
      * again. */
     ULONG stop_fence, stop_offset;
 };
 
 struct refgpu_allocation {
     struct refgpu_allocation_data data;
-    /* what the paging operations told; read by an escape */
+    /* from paging operations; read by an escape */
     BOOLEAN resident;
     ULONG segment;
     ULONGLONG offset;
@@ -161,17 +162,17 @@ struct refgpu_open {
 /* The miniport's part of a DMA buffer's private data. */
 struct refgpu_private {
     ULONG magic;
-    ULONG fence; /* under which the buffer was submitted last */
+    ULONG fence; /* fence of its last submission */
 };
 
-/* DxgkCbUpdateContextAllocation: words to write into a save area. */
+/* For DxgkCbUpdateContextAllocation: words to write into a save area. */
 struct refgpu_update {
     ULONG offset, count;
     ULONGLONG value[2];
 };
 
 #define REFGPU_SAVE_ROOT_OFFSET \
-    64u /* in the save area, behind the hardware's part: context id, root */
+    64u /* in the save area, after the hardware's part: context id, root */
 
 /* ---- hardware access ---- */
 
@@ -188,38 +189,39 @@ static inline void refgpu_write_register(struct refgpu_adapter *adapter, ULONG r
 void refgpu_write_register64(struct refgpu_adapter *adapter, ULONG reg, ULONGLONG value);
 ULONGLONG refgpu_read64(struct refgpu_adapter *adapter, ULONG reg);
 
-/* Zeroed nonpaged memory; NULL: none left. */
+/* Zeroed nonpaged memory; NULL: out of memory. */
 PVOID refgpu_allocate(SIZE_T bytes);
-void refgpu_free(PVOID memory); /* NULL is fine */
+void refgpu_free(PVOID memory); /* NULL is allowed */
 
 /* ---- dma.c ---- */
 
 /* Contiguous memory below 4 GiB that crosses no 64 KiB boundary, zeroed. */
 NTSTATUS refgpu_dma_contiguous(struct refgpu_adapter *adapter, SIZE_T bytes, struct refgpu_dma *dma);
-/* Pages anywhere, zeroed; learns whether the adapter is remapped. */
+/* Any pages, zeroed; detects whether the adapter is remapped. */
 NTSTATUS refgpu_dma_pages(struct refgpu_adapter *adapter, SIZE_T bytes, struct refgpu_dma *dma);
 void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma);
 ULONGLONG refgpu_dma_page(const struct refgpu_dma *dma, ULONG page);
 
 /* ---- start.c ---- */
 
-void refgpu_hardware_start(struct refgpu_adapter *adapter); /* program every register, rings empty */
-void refgpu_hardware_stop(struct refgpu_adapter *adapter);  /* silent: no DMA, no interrupt */
-void refgpu_node_restart(struct refgpu_node *node);         /* after an engine reset */
+/* program every register; rings are empty */
+void refgpu_hardware_start(struct refgpu_adapter *adapter);
+void refgpu_hardware_stop(struct refgpu_adapter *adapter); /* no DMA, no interrupts from then on */
+void refgpu_node_restart(struct refgpu_node *node);        /* after an engine reset */
 
 /* ---- logger.c ---- */
 
 NTSTATUS refgpu_logger_start(struct refgpu_adapter *adapter);
 void refgpu_logger_stop(struct refgpu_adapter *adapter);
-/* Take over what the device has written; PASSIVE_LEVEL to DISPATCH_LEVEL. */
+/* Copy the records that the device has written; PASSIVE_LEVEL to DISPATCH_LEVEL. */
 void refgpu_log_drain(struct refgpu_adapter *adapter);
 
 /* ---- submit.c ---- */
 
 BOOLEAN NTAPI
 refgpu_report_progress(PVOID context); /* KSYNCHRONIZE_ROUTINE; context: struct refgpu_node */
-/* The fence up to which the node is done, packets refused at submission included. At device
- * level. */
+/* The last fence that the node has completed, including packets refused at submission. Call at
+ * device level. */
 ULONG refgpu_completed(const struct refgpu_node *node, ULONG hardware);
 NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTINE routine,
                             PVOID context);
@@ -228,10 +230,10 @@ NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTIN
 
 struct refgpu_emitter {
     uint32_t *at;
-    uint32_t room; /* dwords */
+    uint32_t room; /* remaining dwords */
 };
 
-/* Room for a command, its header written; NULL: not enough. */
+/* Reserve room for a command and write its header; NULL: not enough room. */
 uint32_t *refgpu_emit(struct refgpu_emitter *emitter, ULONG opcode, ULONG flags, ULONG dwords);
 NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args,
                                         struct refgpu_emitter *emitter);

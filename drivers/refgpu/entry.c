@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration with the graphics kernel, and the adapter's outermost life: AddDevice to
- * RemoveDevice. */
+/* Registration with the graphics kernel, AddDevice and RemoveDevice. */
 #include "driver.h"
 
 PVOID refgpu_allocate(SIZE_T bytes)
@@ -18,7 +17,7 @@ void refgpu_free(PVOID memory)
         ExFreePoolWithTag(memory, REFGPU_TAG);
 }
 
-/* One hexadecimal digit; -1: none. */
+/* Value of a hexadecimal digit; -1: it is none. */
 static int hex_digit(WCHAR c)
 {
     if (c >= L'0' && c <= L'9')
@@ -31,9 +30,8 @@ static int hex_digit(WCHAR c)
 }
 
 /*
- * How many bus address bits the board has is asked before the registers can be read: it is the
- * subsystem id, the first four digits behind SUBSYS_ in the hardware id. A board that does not say
- * has 48.
+ * The number of bus address bits of the board is needed before the registers can be read: it is the
+ * subsystem id, the first four digits after SUBSYS_ in the hardware id. Without it, 48 is assumed.
  */
 static ULONG board_address_bits(PDEVICE_OBJECT pdo)
 {
@@ -93,7 +91,7 @@ void NTAPI RefGpuUnload(void)
 {
 }
 
-/* There is no screen to restore; silence the device. Any level, nonpaged memory only. */
+/* There is no screen to restore; only silence the device. Any level, nonpaged memory only. */
 void NTAPI RefGpuResetDevice(IN_CONST_PVOID MiniportDeviceContext)
 {
     struct refgpu_adapter *adapter = (struct refgpu_adapter *)MiniportDeviceContext;
@@ -109,7 +107,7 @@ void NTAPI RefGpuControlEtwLogging(IN_BOOLEAN Enable, IN_ULONG Flags, IN_UCHAR L
     (void)Level;
 }
 
-#if defined(DECLSPEC_EXPORT) /* an ELF object hides what it does not export */
+#if defined(DECLSPEC_EXPORT) /* an ELF object hides symbols that are not exported */
 DECLSPEC_EXPORT
 #endif
 NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)

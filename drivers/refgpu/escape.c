@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private requests of clients. The buffer is the host's copy; what is in it is the client's
- * word. */
+/* Private requests of clients. The buffer is the host's copy; its content comes from the client and
+ * is not trusted. */
 #include "driver.h"
 
 static NTSTATUS read_log(struct refgpu_adapter *adapter, struct refgpu_escape_log *log)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ISR acknowledges all causes with one register read, then looks at the fence block in memory:
- * whatever completes after the acknowledgement raises a new cause, so nothing is lost and a cause
- * may turn out to be served already.
+ * The ISR acknowledges all causes with one register read, then reads the fence block in memory:
+ * whatever completes after the acknowledgement raises a new cause, so nothing is lost, and a cause
+ * may turn out to be handled already.
  */
 #include "driver.h"
 
@@ -16,7 +16,7 @@ static void notify(struct refgpu_adapter *adapter, DXGKARGCB_NOTIFY_INTERRUPT_DA
     adapter->dxgk.DxgkCbNotifyInterrupt(adapter->dxgk.DeviceHandle, data);
 }
 
-/* Report a completion that the host does not know yet. */
+/* Report a completion that was not reported yet. */
 static BOOLEAN report_completed(struct refgpu_node *node)
 {
     const ULONG completed = node->fence->completed;
@@ -80,9 +80,9 @@ static void report_preempted(struct refgpu_node *node)
 }
 
 /*
- * A page fault, or an access refused on the bus. The engine has halted and is reset on the host's
- * request. The bus fault is no fault of the GPU's own tables: its address is a bus address, which
- * the error code's kind field says.
+ * A page fault, or an access that the bus refused. The engine has halted, and is reset at the
+ * host's request. A bus fault does not come from the GPU's own tables: its address is a bus
+ * address, as the kind field of the error code says.
  */
 static void report_page_fault(struct refgpu_node *node, BOOLEAN bus)
 {
@@ -100,7 +100,7 @@ static void report_page_fault(struct refgpu_node *node, BOOLEAN bus)
     if (fence && later(fence, node->completed)) {
         data.DmaPageFaulted.FaultedFenceId = fence;
         node->completed = fence;
-    } else { /* the ring or the fence block itself: no packet is to blame */
+    } else { /* the ring or the fence block itself: no packet caused it */
         flags |= DXGK_PAGE_FAULT_FENCE_INVALID;
     }
     data.DmaPageFaulted.PageFaultFlags = (DXGK_PAGE_FAULT_FLAGS)flags;
@@ -122,7 +122,7 @@ static void report_page_fault(struct refgpu_node *node, BOOLEAN bus)
     notify(node->adapter, &data);
 }
 
-/* A malformed command: the packet is lost, the engine goes on behind it. */
+/* A malformed command: the packet is lost, the engine continues after it. */
 static void report_command_error(struct refgpu_node *node)
 {
     const ULONG fence = engine_read(node, REFGPU_ENG_FAULT_FENCE);
@@ -158,7 +158,8 @@ static void serve(struct refgpu_node *node, ULONG causes)
 
     if (causes & REFGPU_IRQ_SIGNAL(e))
         report_signal(node);
-    /* Completions before anything that stopped the engine: the host takes events in this order. */
+    /* Report completions before whatever stopped the engine: the host expects events in this
+     * order. */
     (void)report_completed(node);
     if (causes & (REFGPU_IRQ_PAGE_FAULT(e) | REFGPU_IRQ_BUS_FAULT(e)))
         report_page_fault(node, (causes & REFGPU_IRQ_BUS_FAULT(e)) != 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device writes a log into system memory. A system thread takes the records over when the DPC
- * says that something worth reading happened (a fault, a reset), so that none is overwritten
- * unread; an escape hands them to clients.
+ * The device writes a log into system memory. When the DPC says that something of interest happened
+ * (a fault, a reset), a system thread copies the records, so that none is overwritten unread; an
+ * escape gives them to clients.
  */
 #include "driver.h"
 
@@ -69,8 +69,8 @@ NTSTATUS refgpu_logger_start(struct refgpu_adapter *adapter)
     status = ObReferenceObjectByHandle(handle, THREAD_ALL_ACCESS, NULL, KernelMode,
                                        &adapter->log_thread, NULL);
     if (!NT_SUCCESS(status)) {
-        /* Without the object its end cannot be awaited, but the point after which it touches
-         * nothing of ours. */
+        /* Without the thread object its end cannot be awaited; instead, wait until it has passed
+         * the point after which it uses no memory of ours. */
         adapter->log_thread = NULL;
         adapter->log_stop = TRUE;
         (void)KeSetEvent(&adapter->log_wake, IO_NO_INCREMENT, FALSE);

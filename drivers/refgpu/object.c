@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, devices, contexts. A virtual context has a save area, in which the copy engine
- * keeps interrupted work. */
+/* Processes, devices, contexts. A virtual context has a save area, in which the copy engine saves
+ * interrupted work. */
 #include "driver.h"
 
-/* Save areas lie in this window of a process's GPU virtual space unless the client narrows it. */
+/* Save areas are in this window of a process's GPU virtual address space unless the client narrows
+ * it. */
 #define SAVE_WINDOW_START 0x0000000100000000ull
 #define SAVE_WINDOW_END   0x0000400000000000ull
 
@@ -96,7 +97,7 @@ static NTSTATUS create_save_area(struct refgpu_context *context,
     return STATUS_NO_MEMORY;
 }
 
-/* The client's private data, if it gave some; defaults otherwise. */
+/* The client's private data, if any; else defaults. */
 static NTSTATUS context_data(const DXGKARG_CREATECONTEXT *args, struct refgpu_context_data *data)
 {
     RtlZeroMemory(data, sizeof *data);
@@ -162,7 +163,7 @@ NTSTATUS NTAPI RefGpuCreateContext(IN_CONST_HANDLE hDevice,
     return STATUS_SUCCESS;
 }
 
-/* A context that is gone must not be found through the rings any more. */
+/* A destroyed context must no longer be reachable through the rings. */
 static BOOLEAN NTAPI forget_context(PVOID argument)
 {
     struct refgpu_context *context = argument;
@@ -208,7 +209,7 @@ void NTAPI RefGpuSetRootPageTable(IN_CONST_HANDLE hAdapter,
     context->root_known = TRUE;
     if (!context->save_allocation)
         return;
-    /* Tools that look at a save area find there whose it is. */
+    /* Lets tools that inspect a save area find its context. */
     update.offset = REFGPU_SAVE_ROOT_OFFSET;
     update.count = 2;
     update.value[0] = context->id;
@@ -218,14 +219,14 @@ void NTAPI RefGpuSetRootPageTable(IN_CONST_HANDLE hAdapter,
     args.pPrivateDriverData = &update;
     args.PrivateDriverDataSize = sizeof update;
     status = adapter->dxgk.DxgkCbUpdateContextAllocation(adapter->dxgk.DeviceHandle, &args);
-    if (status == STATUS_UNSUCCESSFUL) /* an adapter reset came between */
+    if (status == STATUS_UNSUCCESSFUL) /* an adapter reset happened meanwhile */
         status = adapter->dxgk.DxgkCbUpdateContextAllocation(adapter->dxgk.DeviceHandle, &args);
     if (!NT_SUCCESS(status))
         DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_WARNING_LEVEL,
                    "refgpu: context %u: save area not updated: %08X\n", context->id, (ULONG)status);
 }
 
-/* All levels have one size here. */
+/* All levels have the same size. */
 SIZE_T NTAPI RefGpuGetRootPageTableSize(IN_CONST_HANDLE hAdapter,
                                         INOUT_PDXGKARG_GETROOTPAGETABLESIZE pArgs)
 {

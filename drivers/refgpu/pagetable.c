@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables: from the host's DXGK_PTE to the hardware's entries. They are written by the copy
- * engine at the table's device address; by the CPU only while the tables of the paging process
- * itself are set up, when there is no paging buffer yet. Runs of entries that grow by a constant,
- * which is what contiguous memory gives, become one fill command.
+ * Page tables: converts the host's DXGK_PTE to the hardware's entries. The copy engine writes them
+ * at the table's device address; the CPU does so only while the tables of the paging process itself
+ * are set up, when there is no paging buffer yet. Runs of entries that grow by a constant, which is
+ * what contiguous memory gives, become one fill command.
  */
 #include "driver.h"
 
-/* Entries per PTE_WRITE command, and how many must be alike for a fill. */
+/* Most entries per PTE_WRITE command, and how many similar ones make a fill worthwhile. */
 #define WRITE_MAX ((REFGPU_CMD_MAX_DWORDS - 4u) / 2u)
 #define FILL_MIN  4u
 
@@ -23,7 +23,7 @@ ULONGLONG refgpu_segment_address(ULONG segment, ULONGLONG offset)
     }
 }
 
-/* The hardware's entry of a table of `level`. */
+/* The hardware's entry for a table of `level`. */
 static ULONGLONG hardware_entry(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG index)
 {
     const DXGK_PTE *pte = &update->pPageTableEntries[update->Flags.Repeat ? 0u : index];
@@ -52,7 +52,7 @@ static ULONGLONG hardware_entry(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *up
     return entry | (update->DriverProtection & 0xFFu) << REFGPU_PTE_TAG_SHIFT;
 }
 
-/* How many entries from `first` on go up by the same step. */
+/* Number of entries from `first` on that increase by the same step. */
 static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG first,
                         ULONGLONG *step)
 {
@@ -109,7 +109,7 @@ static BOOLEAN emit_fill(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
     return TRUE;
 }
 
-/* As many entries as fit, at most `count`; how many. */
+/* Writes as many entries as fit, at most `count`; returns how many. */
 static ULONG emit_write(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
                         struct refgpu_emitter *emitter, ULONGLONG address, ULONG first, ULONG count)
 {
@@ -157,7 +157,7 @@ NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args,
             if (emit_fill(update, emitter, address, done, count, step))
                 alike = count;
         } else {
-            /* Scattered pages: everything up to the next run that is worth a fill of its own. */
+            /* Scattered pages: all up to the next run that is long enough for a fill. */
             while (count < FILL_MIN && done + alike + count <= update->NumPageTableEntries) {
                 alike += count;
                 if (done + alike == update->NumPageTableEntries)

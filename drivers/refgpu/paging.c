@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BuildPagingBuffer: one paging operation becomes commands of the copy engine. Where an operation
- * does not fit into what is left of the buffer, MultipassOffset counts what has been written:
- * page-table entries, aperture pages, pages of a transfer, ranges.
+ * BuildPagingBuffer: one paging operation becomes commands of the copy engine. If an operation does
+ * not fit into the rest of the buffer, MultipassOffset counts what was written: page-table entries,
+ * aperture pages, pages of a transfer, ranges.
  */
 #include "driver.h"
 
@@ -60,7 +60,7 @@ static NTSTATUS emit_write64(struct refgpu_emitter *emitter, ULONGLONG dst, ULON
 struct side {
     const MDL *mdl; /* NULL: `address` */
     ULONGLONG address;
-    ULONG first; /* page of the MDL */
+    ULONG first; /* first page in the MDL */
 };
 
 static struct side make_side(ULONG segment, LARGE_INTEGER address, const MDL *mdl, ULONG offset,
@@ -227,7 +227,7 @@ static NTSTATUS build_flush_tlb(const DXGKARG_BUILDPAGINGBUFFER *args,
     return STATUS_SUCCESS;
 }
 
-/* Save areas start out empty. They are one page, so that the first page is all of it. */
+/* Save areas start empty. They are one page long, so the first page is all of it. */
 static NTSTATUS build_init_context(const DXGKARG_BUILDPAGINGBUFFER *args,
                                    struct refgpu_emitter *emitter)
 {
@@ -328,8 +328,8 @@ static NTSTATUS build(struct refgpu_adapter *adapter, DXGKARG_BUILDPAGINGBUFFER 
                             args->SignalMonitoredFence.MonitoredFenceValue);
     case DXGK_OPERATION_NOTIFY_RESIDENCY:
         return note_residency(adapter, args);
-    case DXGK_OPERATION_DISCARD_CONTENT: /* nothing is kept about content */
-    case DXGK_OPERATION_READ_PHYSICAL:   /* no caches between the engines and memory */
+    case DXGK_OPERATION_DISCARD_CONTENT: /* nothing depends on the content */
+    case DXGK_OPERATION_READ_PHYSICAL:   /* there are no caches between the engines and memory */
     case DXGK_OPERATION_WRITE_PHYSICAL:
         return STATUS_SUCCESS;
     default:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * RefGPU hardware interface: PCI identity, registers, ring entries, commands, page-table entries.
- * The manual is docs/refgpu.md; this header is what the miniport, the device model and user-mode
- * code share. Nothing but numbers and layouts: no types of any operating system.
+ * The manual is docs/refgpu.md; the miniport, the device model and user-mode code use this header.
+ * It has only numbers and layouts, and no types of any operating system.
  *
  * Three kinds of address appear here:
  *   bus address     what the device puts on PCI Express: a system physical address, or a logical
@@ -108,7 +108,7 @@
 #define REFGPU_ENG_FAULT_ADDR_LO  0x48u /* RO GPU virtual, device or bus address that failed */
 #define REFGPU_ENG_FAULT_ADDR_HI  0x4Cu
 #define REFGPU_ENG_STOP_FENCE     0x50u /* RO fence id of the interrupted entry; 0: none */
-#define REFGPU_ENG_STOP_OFFSET    0x54u /* RO the `start` with which it goes on */
+#define REFGPU_ENG_STOP_OFFSET    0x54u /* RO the `start` with which to resume it */
 #define REFGPU_ENG_COUNT_ENTRIES  0x60u /* RO 64 bits: ring entries completed */
 #define REFGPU_ENG_COUNT_COMMANDS 0x68u /* RO 64 bits: commands completed */
 #define REFGPU_ENG_COUNT_BYTES    0x70u /* RO 64 bits: bytes read and written by commands */
@@ -118,7 +118,7 @@
 
 #define REFGPU_ENG_CONTROL_ENABLE 0x00000001u /* fetch from the ring */
 #define REFGPU_ENG_CONTROL_RESET  0x00000002u /* WO: abort, forget the ring, disable */
-#define REFGPU_ENG_CONTROL_SKIP   0x00000004u /* WO: drop the halted entry, go on */
+#define REFGPU_ENG_CONTROL_SKIP   0x00000004u /* WO: drop the halted entry and continue */
 
 #define REFGPU_ENG_STATUS_BUSY    0x00000001u /* an entry is in execution */
 #define REFGPU_ENG_STATUS_HALTED  0x00000002u /* stopped by a fault or command error */
@@ -151,7 +151,7 @@
 #define REFGPU_PAGE_TABLE      4u /* a table, or the page an entry names, lies outside VRAM */
 #define REFGPU_PAGE_GART       5u /* GART entry not valid */
 #define REFGPU_PAGE_PRIVILEGE  6u /* bus window used without privilege */
-#define REFGPU_PAGE_NO_EXECUTE 7u /* commands fetched from a page without the right */
+#define REFGPU_PAGE_NO_EXECUTE 7u /* command fetch from a page with PTE_NO_EXECUTE */
 
 #define REFGPU_ERROR_OPCODE    1u  /* unknown opcode */
 #define REFGPU_ERROR_LENGTH    2u  /* wrong length, or beyond the end of the buffer */
@@ -214,10 +214,11 @@ struct refgpu_save_area {
 #define REFGPU_TABLE_BYTES       4096u
 #define REFGPU_BIG_TABLE_ENTRIES 32u /* a leaf table of 64 KiB pages uses its first 32 entries */
 
-#define REFGPU_PTE_VALID        (1ull << 0)
-#define REFGPU_PTE_READ_ONLY    (1ull << 1) /* leaf */
-#define REFGPU_PTE_SYSTEM       (1ull << 2) /* leaf: the page number is of the bus, else of VRAM */
-#define REFGPU_PTE_ZERO         (1ull << 3) /* with VALID, any level: reads 0, swallows writes */
+#define REFGPU_PTE_VALID     (1ull << 0)
+#define REFGPU_PTE_READ_ONLY (1ull << 1) /* leaf */
+#define REFGPU_PTE_SYSTEM    (1ull << 2) /* leaf: the page number is of the bus, else of VRAM */
+/* with VALID, any level: reads return 0, writes are ignored */
+#define REFGPU_PTE_ZERO         (1ull << 3)
 #define REFGPU_PTE_SNOOP        (1ull << 4) /* leaf: cache coherent access */
 #define REFGPU_PTE_BIG          (1ull << 5) /* level 1: the leaf table has 64 KiB pages */
 #define REFGPU_PTE_GART         (1ull << 6) /* leaf, 4 KiB: the page number is of the aperture */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What user-mode code and the RefGPU miniport say to each other: private data of contexts,
- * allocations and submissions, the command streams, escapes. Only fixed-width integers; usable from
- * C and C++. docs/refgpu.md, "Client interface".
+ * The interface between user-mode code and the RefGPU miniport: private data of contexts,
+ * allocations and submissions, the command streams, escapes. It uses only fixed-width integers;
+ * usable from C and C++. docs/refgpu.md, "Client interface".
  *
- * One command encoding (refgpu_hw.h) serves both engines. On node 1 (copy, GPU virtual addresses) a
- * command buffer is what the hardware reads: build it in a CPU-visible allocation, map it, submit
- * its GPU virtual address. On node 0 (2D, physical) the same commands go through D3DKMTRender, and
- * every address operand is REFGPU_REF(index, offset): an element of the submission's allocation
- * list and a byte offset into it; the miniport checks and translates them.
+ * One command encoding (refgpu_hw.h) serves both engines. On node 1 (copy, GPU virtual addresses)
+ * the hardware reads the command buffer directly: build it in a CPU-visible allocation, map it,
+ * submit its GPU virtual address. On node 0 (2D, physical) the same commands go through
+ * D3DKMTRender, and every address operand is REFGPU_REF(index, offset): an element of the
+ * submission's allocation list and a byte offset into it; the miniport checks and translates them.
  */
 #ifndef REFGPU_UMD_H
 #define REFGPU_UMD_H
@@ -52,13 +52,14 @@ struct refgpu_allocation_data {
     uint32_t alignment; /* in: 0 or a power of two up to 1 GiB; out: as used (at least 4 KiB) */
     uint32_t segments;  /* in: REFGPU_IN_x bits, first choice VRAM if named; 0: both */
     uint32_t priority;  /* in: 0 (normal) or a D3DDDI_ALLOCATIONPRIORITY value */
-    uint32_t width, height, pitch; /* informative: what D3DKMT tools may show; 0: a plain buffer */
+    uint32_t width, height, pitch; /* informative, for tools; 0: a plain buffer */
 };
 
-#define REFGPU_ALLOCATION_CPU_VISIBLE   0x0001u /* the CPU may lock it */
-#define REFGPU_ALLOCATION_PHYSICAL      0x0002u /* node 0 may use it (AccessedPhysically) */
-#define REFGPU_ALLOCATION_CACHED        0x0004u /* cached CPU mapping; needs CPU_VISIBLE */
-#define REFGPU_ALLOCATION_PREFER_SYSTEM 0x0008u /* aperture before VRAM where both are allowed */
+#define REFGPU_ALLOCATION_CPU_VISIBLE 0x0001u /* the CPU may lock it */
+#define REFGPU_ALLOCATION_PHYSICAL    0x0002u /* node 0 may use it (AccessedPhysically) */
+#define REFGPU_ALLOCATION_CACHED      0x0004u /* cached CPU mapping; needs CPU_VISIBLE */
+/* if both are allowed, prefer the aperture to VRAM */
+#define REFGPU_ALLOCATION_PREFER_SYSTEM 0x0008u
 #define REFGPU_ALLOCATION_MAP_CPU \
     0x0010u /* MapApertureCpuVisible; needs PHYSICAL and the aperture */
 #define REFGPU_ALLOCATION_NOTIFY    0x0020u /* ExplicitResidencyNotification; needs PHYSICAL */
@@ -109,7 +110,7 @@ struct refgpu_escape_log {
     struct refgpu_escape_header header;
     uint32_t first;   /* in: sequence number of the first record wanted; out: of records[0] */
     uint32_t count;   /* out: records returned */
-    uint32_t written; /* out: records the device has written in all */
+    uint32_t written; /* out: total number of records written by the device */
     uint32_t reserved;
     struct refgpu_log_record records[REFGPU_ESCAPE_LOG_RECORDS];
 };
@@ -129,13 +130,13 @@ struct refgpu_escape_counters {
     uint64_t log_records_drained;
 };
 
-/* Where the miniport last saw an allocation (allocations with NOTIFY or MAP_CPU). */
+/* Where an allocation was when the miniport was last told (allocations with NOTIFY or MAP_CPU). */
 struct refgpu_escape_allocation {
     struct refgpu_escape_header header;
     uint32_t allocation;  /* in: D3DKMT handle */
     uint32_t resident;    /* out: 1 after NOTIFY_RESIDENCY(Resident) */
     uint32_t segment;     /* out */
-    uint32_t cpu_visible; /* out: 1 while a CPU address of the aperture mapping is known */
+    uint32_t cpu_visible; /* out: 1 while the CPU address of its aperture mapping is known */
     uint64_t offset;      /* out: in the segment */
     uint64_t first_word;  /* out: first 8 bytes, read through that CPU address */
 };
@@ -154,8 +155,8 @@ struct refgpu_escape_register {
 #define REFGPU_REF_OFFSET(reference)     ((reference)&0xFFFFFFFFFFFFull)
 #define REFGPU_RENDER_MAX_COMMAND_DWORDS 64u /* longest command D3DKMTRender takes */
 
-/* Appends commands to memory of the caller. Nothing is written past the end; `overflow` says
- * that something was lost. */
+/* Appends commands to memory of the caller. Never writes past the end; `overflow` says that
+ * something did not fit. */
 struct refgpu_builder {
     uint32_t *words;
     uint32_t used, capacity; /* dwords */
@@ -175,7 +176,7 @@ static inline uint32_t refgpu_builder_bytes(const struct refgpu_builder *b)
     return b->used * 4u;
 }
 
-/* Room for a command of `dwords`, its header filled in; NULL: full. */
+/* Reserve room for a command of `dwords` and fill in its header; NULL: full. */
 static inline uint32_t *refgpu_command(struct refgpu_builder *b, uint32_t opcode, uint32_t flags,
                                        uint32_t dwords)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Client commands for node 0. They arrive in client memory, which the client may change, unmap or
- * have lied about at any moment: each command is copied once into a local buffer, checked there,
- * and written to the DMA buffer with room for the addresses. An address operand takes two patch
- * locations, one per dword (SlotId 0 low, 1 high); DriverId keeps the part of the offset that
- * AllocationOffset is too narrow for.
+ * Client commands for node 0. They arrive in client memory, which is not trusted: the client may
+ * change or unmap it at any time. Each command is copied once into a local buffer, checked there,
+ * and written to the DMA buffer, with room for the addresses. An address operand takes two patch
+ * locations, one per dword (SlotId 0 low, 1 high); DriverId has the part of the offset that does
+ * not fit AllocationOffset.
  */
 #include "driver.h"
 
 #define MAX_OPERANDS 2u
 
 struct operand {
-    ULONG dword; /* of the low half, in the command */
+    ULONG dword; /* position of the low half in the command */
     BOOLEAN write;
-    ULONGLONG bytes; /* that the command touches from there on */
+    ULONGLONG bytes; /* bytes that the command accesses from there on */
     ULONG alignment;
 };
 
@@ -26,8 +26,8 @@ struct command {
 
 /* ---- from the client ---- */
 
-/* Client memory that is not there raises an exception; the caller holds nothing that would have
- * to be given back. */
+/* Inaccessible client memory raises an exception; the caller must hold nothing that would have to
+ * be released. */
 static NTSTATUS copy_from_client(PVOID to, const void *from, SIZE_T bytes)
 {
 #if defined(_MSC_VER)
@@ -56,7 +56,7 @@ static NTSTATUS probe_client(const void *from, SIZE_T bytes)
     return STATUS_SUCCESS;
 }
 
-/* Copy the command at `from`, of which `left` bytes belong to the client's buffer. */
+/* Copy the command at `from`; `left` bytes remain in the client's buffer. */
 static NTSTATUS take_command(const UCHAR *from, ULONG left, struct command *c)
 {
     NTSTATUS status;
@@ -97,7 +97,7 @@ static BOOLEAN size_ok(ULONG width, ULONG height, ULONG widest, ULONG highest)
     return width && height && width <= widest && height <= highest;
 }
 
-/* A rectangle operand at `dword`, its pitch behind it. FALSE: impossible pitch. */
+/* A rectangle operand at `dword`, followed by its pitch. FALSE: invalid pitch. */
 static BOOLEAN rectangle(struct command *c, ULONG dword, BOOLEAN write, ULONGLONG row, ULONG rows,
                          ULONG alignment)
 {
@@ -176,7 +176,7 @@ static BOOLEAN check_operands(struct command *c)
     }
 }
 
-/* Is it a command of this node, with the flags and length it should have? */
+/* Check that it is a command of this node with valid flags and length. */
 static NTSTATUS check_shape(struct command *c)
 {
     static const struct {
@@ -206,13 +206,13 @@ static NTSTATUS check_shape(struct command *c)
         c->operands = 0;
         return check_operands(c) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
     }
-    /* Paging commands exist but are not for clients. */
+    /* Paging commands exist, but clients may not use them. */
     return c->opcode >= REFGPU_OP_PTE_WRITE && c->opcode <= REFGPU_OP_TLB_FLUSH
                ? STATUS_PRIVILEGED_INSTRUCTION
                : STATUS_ILLEGAL_INSTRUCTION;
 }
 
-/* Does the operand lie in an allocation of the list that may be used like that? */
+/* Check that the operand is inside an allocation of the list that may be used in this way. */
 static NTSTATUS check_reference(const DXGKARG_RENDER *args, const struct command *c,
                                 const struct operand *o)
 {
@@ -267,7 +267,7 @@ static void write_command(DXGKARG_RENDER *args, const struct command *c, ULONG a
         const DXGK_ALLOCATIONLIST *element = &args->pAllocationList[index];
         ULONGLONG address = 0;
 
-        if (element->SegmentId) /* where it was last: perhaps it is still there */
+        if (element->SegmentId) /* its last location, which may still be the current one */
             address = (ULONGLONG)element->PhysicalAddress.QuadPart + offset;
         out[dword] = (ULONG)address;
         out[dword + 1u] = (ULONG)(address >> 32);
@@ -322,7 +322,7 @@ NTSTATUS NTAPI RefGpuPatch(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_PATCH pPa
         const D3DDDI_PATCHLOCATIONLIST *location = &pPatch->pPatchLocationList[i];
         const DXGK_ALLOCATIONLIST *element = &pPatch->pAllocationList[location->AllocationIndex];
         const ULONGLONG offset = location->AllocationOffset | (ULONGLONG)location->DriverId << 32;
-        ULONGLONG address = ~0ull; /* faults */
+        ULONGLONG address = ~0ull; /* an address that faults */
         ULONG half;
 
         if (element->hDeviceSpecificAllocation && element->SegmentId)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recovery: single engines, the whole adapter, silence while the IOMMU domain changes, and what is
- * worth knowing afterwards. After a reset the fence register and block are set to what the host is
- * told, so that no older value can be taken for progress.
+ * Recovery: resets of single engines and of the adapter, silence while the IOMMU domain changes,
+ * and the debug report. After a reset the fence register and block are set to the value reported to
+ * the host, so that no older value is taken for progress.
  */
 #include "driver.h"
 
@@ -11,7 +11,7 @@ static ULONG engine_read(const struct refgpu_node *node, ULONG reg)
     return refgpu_read(node->adapter, REFGPU_REG_ENGINE(node->index, reg));
 }
 
-/* The engines share nothing that a reset would touch. */
+/* The engines share nothing that a reset would affect. */
 NTSTATUS NTAPI RefGpuQueryDependentEngineGroup(
     IN_CONST_HANDLE hAdapter, INOUT_DXGKARG_QUERYDEPENDENTENGINEGROUP pQueryDependentEngineGroup)
 {
@@ -53,7 +53,7 @@ static BOOLEAN NTAPI reset_engine(PVOID context)
     refgpu_write_register(node->adapter, REFGPU_REG_ENGINE(node->index, REFGPU_ENG_CONTROL),
                           REFGPU_ENG_CONTROL_RESET);
     reset->aborted = engine_read(node, REFGPU_ENG_ABORTED);
-    if (!reset->aborted) /* it had finished after all */
+    if (!reset->aborted) /* it had completed after all */
         reset->aborted = refgpu_completed(node, engine_read(node, REFGPU_ENG_COMPLETED));
     node->completed = reset->aborted;
     node->preempt_fence = 0;

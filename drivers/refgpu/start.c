@@ -85,7 +85,7 @@ static ULONGLONG resource_bytes(const CM_PARTIAL_RESOURCE_DESCRIPTOR *resource)
     return (ULONGLONG)resource->u.Memory64.Length64 << 32;
 }
 
-/* The register BAR and the VRAM BAR, told apart by their order. */
+/* Find the register BAR and the VRAM BAR, which are distinguished by their order. */
 static NTSTATUS find_bars(struct refgpu_adapter *adapter, PHYSICAL_ADDRESS *registers)
 {
     DXGK_DEVICE_INFO info;
@@ -138,7 +138,7 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     adapter->no_execute = (refgpu_read(adapter, REFGPU_REG_FEATURES) & REFGPU_FEATURE_NO_EXECUTE) !=
                           0;
-    /* The last part of VRAM holds the GART table and is in no segment. */
+    /* The last part of VRAM contains the GART table and belongs to no segment. */
     adapter->gart_pages = refgpu_read(adapter, REFGPU_REG_GART_LIMIT);
     table_bytes = (adapter->gart_pages * sizeof *adapter->gart + 0xFFFFu) & ~0xFFFFull;
     if (table_bytes >= adapter->vram_bytes)
@@ -160,7 +160,7 @@ static void unmap_hardware(struct refgpu_adapter *adapter)
     if (adapter->gart)
         (void)adapter->dxgk.DxgkCbUnmapMemory(adapter->dxgk.DeviceHandle, adapter->gart);
     adapter->gart = NULL;
-    adapter->registers = NULL; /* the ISR looks at this first */
+    adapter->registers = NULL; /* the ISR checks this first */
     if (registers)
         (void)adapter->dxgk.DxgkCbUnmapMemory(adapter->dxgk.DeviceHandle, registers);
 }
@@ -178,7 +178,7 @@ static void free_memory(struct refgpu_adapter *adapter)
 
 static NTSTATUS allocate_memory(struct refgpu_adapter *adapter)
 {
-    /* The log first: it tells how the rest is to be had. */
+    /* The log first: allocating it shows how to allocate the rest. */
     NTSTATUS status = refgpu_dma_pages(adapter, REFGPU_LOG_PAGES * PAGE_SIZE, &adapter->log);
 
     if (NT_SUCCESS(status))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings. A packet becomes one ring entry. What was interrupted by a preemption is known by its
- * fence; when the host submits the same packet again, the entry goes on where the engine stopped.
+ * Rings. A packet becomes one ring entry. A packet that was interrupted by a preemption is known by
+ * its fence; when the host submits it again, the entry continues where the engine stopped.
  */
 #include "driver.h"
 
-/* Is fence a later than b? Fences wrap around. */
+/* Whether fence a is later than b. Fences wrap around. */
 static BOOLEAN later(ULONG a, ULONG b)
 {
     return (LONG)(a - b) > 0;
@@ -39,8 +39,8 @@ struct packet {
     DXGK_SUBMITCOMMANDFLAGS flags;
 };
 
-/* Go on with an interrupted packet: the paging kind keeps its fence, the others are known by
- * their private data. */
+/* Resume an interrupted packet: a paging packet keeps its fence, others are recognized by their
+ * private data. */
 static void resume(const struct packet *p, const struct refgpu_node *node,
                    struct refgpu_ring_entry *entry)
 {
@@ -127,7 +127,7 @@ NTSTATUS NTAPI RefGpuSubmitCommand(IN_CONST_HANDLE hAdapter,
     return submit(&adapter->node[args->NodeOrdinal], &p);
 }
 
-/* What the client said with the packet. */
+/* Check the client's private data of the packet. */
 static NTSTATUS check_private(const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
 {
     struct refgpu_submit_data data;
@@ -208,13 +208,13 @@ NTSTATUS NTAPI RefGpuPreemptCommand(IN_CONST_HANDLE hAdapter,
     status = refgpu_synchronize(adapter, note_preemption, &request);
     if (!NT_SUCCESS(status))
         return status;
-    /* An idle engine answers as well: the report always comes from the ISR. */
+    /* An idle engine answers, too, so the report always comes from the ISR. */
     refgpu_write_register(adapter, REFGPU_REG_ENGINE(request.node->index, REFGPU_ENG_PREEMPT),
                           request.fence);
     return STATUS_SUCCESS;
 }
 
-/* Packets that never reached a ring leave nothing behind here. */
+/* The miniport keeps nothing about packets that never reached a ring. */
 NTSTATUS NTAPI RefGpuCancelCommand(IN_CONST_HANDLE hAdapter,
                                    IN_CONST_PDXGKARG_CANCELCOMMAND pCancelCommand)
 {

@@ -20,14 +20,9 @@
 
 typedef char DDI_NO_ARGUMENT[0];
 
-static const struct ddi_entry_info table[] = {
+const struct ddi_entry_info ddi_entry_infos[] = {
 #define DDI_ENTRY(name, level, irql, limit, flags, structure, way)         \
     [DDI_##name] = {#name, LEVEL_##level, IRQL_##irql,      LIMIT_##limit, \
                     flags, DDI_WAY_##way, sizeof(structure)},
 #include "ddi/entry_table.h"
 };
-
-const struct ddi_entry_info *ddi_entry_info(enum ddi_entry entry)
-{
-    return &table[entry];
-}

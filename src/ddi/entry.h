@@ -59,7 +59,13 @@ struct ddi_entry_info {
     uint32_t bytes;   /* of the structure; 0: there is none */
 };
 
+/* The table, by entry. */
+extern const struct ddi_entry_info ddi_entry_infos[];
+
 /* Not for DDI_NONE or callbacks. */
-const struct ddi_entry_info *ddi_entry_info(enum ddi_entry entry);
+static inline const struct ddi_entry_info *ddi_entry_info(enum ddi_entry entry)
+{
+    return &ddi_entry_infos[entry];
+}
 
 #endif

@@ -37,13 +37,7 @@ void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uin
                         pages + 2 * guard);
 }
 
-bool vidsch_dma_memory_is_canary(const uint8_t *bytes, size_t count)
-{
-    static const uint8_t canary[VIDSCH_CANARY_BYTES] = {
-        [0 ... VIDSCH_CANARY_BYTES - 1] = VIDSCH_CANARY};
-
-    return memcmp(bytes, canary, count) == 0;
-}
+const uint8_t vidsch_canary[VIDSCH_CANARY_BYTES] = {[0 ... VIDSCH_CANARY_BYTES - 1] = VIDSCH_CANARY};
 
 uint8_t *vidsch_dma_memory_private(uint32_t bytes)
 {

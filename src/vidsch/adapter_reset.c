@@ -2,10 +2,10 @@
 /*
  * Reset of the whole adapter, on the recovery thread:
  *
- *   stop all nodes -> nobody in the driver (TdrDdiDelay, else 0x116) -> CollectDbgInfo(0x117)
- *   -> ResetFromTimeout
+ *   stop all nodes -> no thread in the driver (within TdrDdiDelay, else 0x116)
+ *   -> CollectDbgInfo(0x117) -> ResetFromTimeout
  *   -> everything in flight and all paging work is abandoned, all devices are lost
- *   -> vidmm tells the driver what left video memory; those paging buffers are dropped
+ *   -> vidmm tells the driver what left video memory; the paging buffers for that are dropped
  *   -> RestartFromTimeout
  *   -> vidmm rebuilds page tables through the paging node, which works again
  */
@@ -34,7 +34,7 @@ static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t param
     verify_fatal(rule, VIDEO_TDR_FAILURE, parameter, 0, 0, 0, "recovery failed: %s", why);
 }
 
-/* Adapter resets within TdrLimitTime are counted; true if this one is one too many (TDR-012). */
+/* Count this adapter reset. True: it is one too many within TdrLimitTime (TDR-012). */
 static bool over_limit(struct vidsch *vidsch, enum recover_cause cause)
 {
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
@@ -48,7 +48,7 @@ static bool over_limit(struct vidsch *vidsch, enum recover_cause cause)
            cause != RECOVER_FORCED;
 }
 
-/* Nothing is submitted any more, and what the driver notifies is dropped. */
+/* Stop all submission, and drop what the driver notifies. */
 static void close_adapter(struct vidsch *vidsch)
 {
     vidsch->recovery.resetting = true;
@@ -57,7 +57,8 @@ static void close_adapter(struct vidsch *vidsch)
         vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
 }
 
-/* The settings allow a reset, and nobody is in the driver. False: the machine is stopped. */
+/* Check that the settings allow a reset, and that no other thread is in the driver. False: the
+ * machine is stopped. */
 static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
 {
     if (vidsch->config.tdr.level == TDR_LEVEL_FATAL && cause == RECOVER_TIMEOUT) {
@@ -73,7 +74,7 @@ static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
         return false;
     }
     if (ddi_exclude_others(vidsch->ddi, vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS) !=
-        STATUS_SUCCESS) { /* STATUS_TIMEOUT is none of the failures */
+        STATUS_SUCCESS) { /* NT_SUCCESS holds for STATUS_TIMEOUT */
         stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
         return false;
     }
@@ -92,7 +93,7 @@ static const struct vidsch_device *culprit(struct vidsch *vidsch)
     return NULL;
 }
 
-/* Nothing in flight survives, and all ids up to the last submitted one count as completed
+/* End everything in flight as failed; all ids up to the last submitted one count as completed
  * (TDR-049). */
 static void abandon(struct vidsch *vidsch)
 {
@@ -185,7 +186,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
         return;
     }
     vidmm_let_driver_out(vidsch->vidmm, false);
-    vidsch->recovery.restoring = false; /* GPUVA-259: only now may anybody else submit */
+    vidsch->recovery.restoring = false; /* GPUVA-259: only now may clients submit */
     vidsch_kick_all(vidsch);
     vidsch_change_announce(vidsch);
 }

@@ -5,7 +5,7 @@
 
 #include "vidsch/node.h"
 
-/* By the recovery thread (yields). */
+/* Recovery thread only (yields). */
 void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause);
 
 #endif

@@ -7,7 +7,7 @@
 #include "vidsch/context.h"
 #include "vidsch/scheduler.h"
 
-/* Nothing else gives packets to the driver, so nothing of the GPU scheduler class overlaps. */
+/* Only the worker submits packets, so calls of the GPU scheduler class never overlap. */
 #define vidsch_assert_worker(vidsch) \
     sim_assert(sim_current->thread == (vidsch)->worker.thread && sim_irql() == SIM_IRQL_PASSIVE)
 

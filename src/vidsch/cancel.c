@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker tells vidmm of a lost device, and the driver of each packet that never reached the
+ * The worker notifies vidmm of a lost device, and the driver of each packet that never reached the
  * hardware (DxgkDdiCancelCommand).
  */
 #include "vidsch/cancel.h"
@@ -17,7 +17,7 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
 
-/* What Patch would have been told (TDR-063). */
+/* The arguments that Patch would have had (TDR-063). */
 static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
 {
     const struct dma_buffer *buffer = packet->buffer;

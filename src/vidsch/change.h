@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Something changed": one queue of threads for whoever waits for a state of the adapter that has
- * no queue of its own, such as a node that becomes empty, a worker that leaves the driver, or a
- * reset that ends. Every such change is announced here, and each waiter looks again at what it
- * waits for.
+ * "Something changed": one wait queue for all threads that wait for a state of the adapter that has
+ * no wait queue of its own, such as a node that becomes empty, a worker that leaves the driver, or
+ * a reset that ends. Every such change is announced here, and each waiter checks its condition
+ * again.
  */
 #ifndef DXGK_VIDSCH_CHANGE_H
 #define DXGK_VIDSCH_CHANGE_H
@@ -14,7 +14,7 @@ struct vidsch;
 
 struct vidsch_change {
     struct sim_waitq waiting;
-    uint32_t waiters; /* so that announcing is free while nobody waits */
+    uint32_t waiters; /* makes announcing free while there are none */
 };
 
 /* Any level up to DISPATCH_LEVEL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that a client may write and the host reads: the command buffer and the two lists of a
- * context. Whole pages seen through one view, with an unmapped page behind them.
+ * A client block: memory that a client may write and the host reads, for the command buffer and the
+ * two lists of a context. It is whole pages with one mapping, followed by an unmapped page.
  */
 #ifndef DXGK_VIDSCH_CLIENT_BLOCK_H
 #define DXGK_VIDSCH_CLIENT_BLOCK_H

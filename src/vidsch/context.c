@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: creation with all checks of what client and driver say, the promised sizes, priorities,
- * the end. */
+/* Contexts: creation with all checks of the client's request and the driver's answer, the sizes
+ * promised to the client, priorities, and destruction. */
 #include <stdio.h>
 
 #include "vidsch/context.h"
@@ -26,7 +26,7 @@
 #define NO_PATCHING_LIST \
     16u /* RES-033: elements of the allocation list of a driver that patches nothing */
 
-/* What the client asks for, before the driver is called. */
+/* Check the client's request before the driver is called. */
 static NTSTATUS check_request(const struct vidsch *vidsch,
                               const struct vidsch_context_request *request)
 {
@@ -44,7 +44,7 @@ static NTSTATUS check_request(const struct vidsch *vidsch,
     return STATUS_SUCCESS;
 }
 
-/* What the driver answered. */
+/* Check the driver's answer. */
 static NTSTATUS check_answer(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -182,9 +182,9 @@ static void destroy_driver_side(struct vidsch_context *context)
     vidmm_context_finish(&context->mm);
 }
 
-/* A driver without contexts is not called. The handle of the device stands for that of each context
- * (PATCH-019, KMT-147), and what the driver said about the device holds for the buffers of its
- * contexts (PATCH-009). */
+/* A driver without contexts is not called. The handle of the device serves as that of each of its
+ * contexts (PATCH-019, KMT-147), and the driver's answer for the device as that for the buffers of
+ * its contexts (PATCH-009). */
 static void take_from_device(struct vidsch_context *context)
 {
     const DXGK_DEVICEINFO *info = &context->device->info;
@@ -218,8 +218,8 @@ static NTSTATUS ask_or_take(struct vidsch_context *context, DXGKARG_CREATECONTEX
     return status;
 }
 
-/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its
- * answer is in order. */
+/* `args` has NodeOrdinal, Flags and private data. On success the driver has created the context,
+ * and its answer is valid. */
 static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
 {
     NTSTATUS status = ask_or_take(context, args);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: a software queue of packets for one node, the sizes of the buffers that the driver
- * promises to take, and the pool of DMA buffers of these sizes.
+ * Contexts: a software queue of packets for one node, the buffers and sizes promised to the client
+ * for its next Render, and a pool of DMA buffers of these sizes.
  */
 #ifndef DXGK_VIDSCH_CONTEXT_H
 #define DXGK_VIDSCH_CONTEXT_H
@@ -15,13 +15,13 @@
 enum context_state {
     CONTEXT_IDLE,       /* queue empty */
     CONTEXT_READY,      /* on a ready list of its node */
-    CONTEXT_SUBMITTING, /* the worker has its head packet */
+    CONTEXT_SUBMITTING, /* the worker is submitting its head packet */
     CONTEXT_BLOCKED,    /* head is a wait that is not satisfied */
     CONTEXT_PARKED,     /* on device->parked, or waiting for the keeper (portion.h) */
-    CONTEXT_LOST,       /* nothing is taken from its queue but to be cancelled */
+    CONTEXT_LOST,       /* packets leave its queue only to be canceled */
 };
 
-/* The client's three blocks, and their sizes: what the next Render may bring. */
+/* What the client may pass to its next Render: its three blocks of memory, and their sizes. */
 struct vidsch_promise {
     struct client_block commands, allocations, patches;
     uint32_t command_bytes, allocation_count, patch_count;
@@ -37,13 +37,13 @@ struct vidsch_context {
     struct list advance_link; /* vidsch->advance.contexts */
     struct packet *last_in_flight;
     enum context_state state;
-    uint32_t level; /* of the ready list: the priority from 0, or paging */
+    uint32_t level; /* index of its ready list: the priority counted from 0, or paging */
     INT priority;
     uint32_t pending; /* packets of any kind */
     uint32_t work;    /* GPU packets among them */
     D3DDDI_CREATECONTEXTFLAGS flags;
-    DXGK_CONTEXTINFO info; /* as the driver answered */
-    bool has_lists;        /* physical mode, takes commands */
+    DXGK_CONTEXTINFO info; /* the driver's answer */
+    bool has_lists;        /* physical mode, and not for synchronization only */
     bool dying;
     struct vidsch_promise promise;
     struct list free_buffers;

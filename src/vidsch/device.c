@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices: creation with the driver and with vidmm, and the end.
+ * Devices: creation and destruction, by the driver and by vidmm.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool taken_by_another(const struct vidsch *vidsch, const struct vidsch_pr
     return false;
 }
 
-/* NULL is a legal value, but no legal key. */
+/* A driver's handle may be NULL, but a key of the map may not. */
 static uint64_t handle_key(HANDLE handle)
 {
     return handle ? (uint64_t)(uintptr_t)handle : UINT64_MAX;
@@ -99,7 +99,7 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
 }
 
 /* Flags and pInfo are a union. A driver with contexts gets flags; one without gets a structure to
- * fill in (PATCH-008), which it may use during the call alone. */
+ * fill in (PATCH-008), which it may use only during the call. */
 static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATEDEVICE *args)
 {
     struct vidsch *vidsch = device->vidsch;
@@ -120,7 +120,7 @@ static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATED
     args->pInfo = info;
     status = ddi_create_device(vidsch->ddi, args);
     device->info = *info;
-    memset(info, 0xDD, sizeof(*info)); /* a driver that keeps the pointer notices */
+    memset(info, 0xDD, sizeof(*info)); /* shows that a driver kept the pointer */
     util_free(info);
     return status;
 }
@@ -136,8 +136,9 @@ static void destroy_with_driver(struct vidsch_device *device)
         VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
 }
 
-/* Is the system device shown to the driver? Paging needs it for its context, or for the root page
- * table that is set for it. A driver without contexts pages physical memory, without a device. */
+/* Does the driver create a system device? Paging needs one for its context, or to set its root page
+ * table. A driver without contexts or virtual addressing pages physical memory, without a
+ * device. */
 static bool driver_has_system_device(const struct vidsch *vidsch)
 {
     return vidsch->config.caps.MultiEngineAware ||
@@ -182,7 +183,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
         record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
-    /* A reset, or the end, while the driver was called? */
+    /* Was the adapter reset or stopped while the driver was called? */
     if (!system && (vidsch->quiescing || epoch != vidsch->paging.epoch))
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true);
     *out = device;

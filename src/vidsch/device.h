@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices: the unit of error. How one is lost is in device_loss.h, who waits for it in
- * device_wait.h.
+ * Devices: what is put in error when GPU work faults or hangs. Their loss is in device_loss.h,
+ * waiting for their work in device_wait.h.
  */
 #ifndef DXGK_VIDSCH_DEVICE_H
 #define DXGK_VIDSCH_DEVICE_H
@@ -13,14 +13,14 @@
 struct vidsch_process;
 
 struct vidsch_device {
-    struct vidmm_device *mm; /* first: the driver's host handle resolves to it; NULL until it is */
+    struct vidmm_device *mm; /* first: what the host handle resolves to; NULL until created */
     struct vidsch *vidsch;
     struct vidsch_process *process;
     struct list link;      /* vidsch->devices */
-    struct list lost_link; /* vidsch->worker.lost: queued work to be cancelled by the worker */
+    struct list lost_link; /* vidsch->worker.lost: the worker must cancel its queued work */
     struct list contexts, syncs;
     struct list outstanding;  /* GPU packets, oldest first */
-    struct list parked;       /* contexts that could run but for residency or suspension */
+    struct list parked;       /* contexts that wait for residency or for the end of a suspension */
     struct sim_waitq changed; /* woken when packets end */
     HANDLE host_handle, driver_handle;
     D3DKMT_CREATEDEVICEFLAGS flags;
@@ -28,15 +28,15 @@ struct vidsch_device {
     D3DKMT_DEVICEEXECUTION_STATE state;
     D3DKMT_DEVICEPAGEFAULT_STATE fault;
     uint64_t last_ticket;
-    uint64_t awaited_ticket; /* the least that somebody on `changed` waits for; UINT64_MAX: none */
+    uint64_t awaited_ticket; /* smallest one that `changed` is waited on for; UINT64_MAX: none */
     uint32_t pending;        /* packets of any kind, queued or in flight */
     uint32_t in_flight;      /* GPU packets on a node, or on the way there */
     bool system;
-    bool hosts_own; /* the system device of a driver that has none: not shown to it (PATCH-006) */
+    bool hosts_own; /* system device that the driver does not create (PATCH-006) */
     bool handle_recorded;
     bool awaiting_residency;
-    bool cleaning;   /* lost, and the worker has not done with its queues */
-    bool reset_loss; /* lost in a reset or timeout: STATUS_DEVICE_REMOVED for submissions */
+    bool cleaning;   /* lost, and the worker has not yet canceled its queues */
+    bool reset_loss; /* lost in a reset or timeout: submissions get STATUS_DEVICE_REMOVED */
 };
 
 NTSTATUS vidsch_device_create_system(struct vidsch *vidsch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device is the unit of error: once lost it stays so until it is destroyed (KMT-122). Losing it
- * can happen at any level up to DISPATCH_LEVEL, so what needs PASSIVE_LEVEL is left to the worker
+ * A device is the unit of error: once lost, it stays lost until it is destroyed (KMT-122). It can
+ * be lost at any level up to DISPATCH_LEVEL, so what needs PASSIVE_LEVEL is left to the worker
  * (cancel.c), which finds the device on its list `lost`.
  */
 #include "sim/assert.h"

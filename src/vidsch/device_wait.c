@@ -32,11 +32,11 @@ NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket
 
 void vidsch_device_wake(struct vidsch_device *device)
 {
-    device->awaited_ticket = UINT64_MAX; /* who goes on waiting sets it again */
+    device->awaited_ticket = UINT64_MAX; /* threads that still wait set it again */
     sim_waitq_wake(&device->changed, UINT32_MAX);
 }
 
-/* Whether the end of a packet may be what somebody waits for: waking them for each would cost two
+/* May a thread wait for what has just ended? Waking the waiters at each packet would cost two fiber
  * switches a packet. */
 static bool is_awaited(const struct vidsch_context *context)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One packet to the driver, from the worker.
+ * Submitting one packet to the driver, on the worker.
  *
  *   physical mode   id -> Patch with final addresses (PASSIVE) -> ring -> SubmitCommand (DISPATCH)
  *   virtual mode    id -> ring -> SubmitCommandVirtual (DISPATCH)
  *
- * The packet is on the ring before the driver sees it, since its completion may come before the
- * call returns (SUBMIT-027); after the call it may be gone. While `busy_node` is set, recovery does
- * not touch the node.
+ * The packet goes on the ring before the driver is called, since it may complete before the call
+ * returns (SUBMIT-027); after the call it may be freed already. While `busy_node` is set, recovery
+ * does not touch the node.
  */
 #include "vidsch/dispatch.h"
 #include "vidmm/residency/aperture_range.h"
@@ -28,9 +28,9 @@
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 
-/* Write into the allocation list where each allocation is now. False: one is not on the residency
- * list (GPUVA-247). With WDDM 1.x what the portion needs is resident; the others are shown where
- * they are, if anywhere (PATCH-148). */
+/* Write the present address of each allocation into the allocation list. False: one was destroyed,
+ * or is not on the residency list (GPUVA-247). With WDDM 1.x, what the portion needs is resident;
+ * the others get their address if they have one (PATCH-148). */
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
@@ -61,8 +61,8 @@ static bool place_allocations(struct packet *packet)
     return true;
 }
 
-/* The driver's status is a bug check. If the configuration lowers the severity of the rule, the
- * packet is dropped instead, and its device is in error. */
+/* The driver failed a call that must not fail: a bug check. If the configuration lowers the
+ * severity of the rule, the packet is dropped instead, and its device is put in error. */
 static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status,
                             const struct packet *packet)
 {
@@ -82,7 +82,7 @@ static void place_buffer(const struct vidsch *vidsch, const struct vidmm_apertur
                                        : logical_page_addr(logical).value);
 }
 
-/* hDevice or hContext of a submission; NULL for what is moved out because the power goes
+/* hDevice or hContext of a submission; NULL for paging that moves memory out before a power-down
  * (PATCH-143, PAGE-019). */
 static HANDLE submitter(const struct packet *packet)
 {
@@ -91,8 +91,8 @@ static HANDLE submitter(const struct packet *packet)
     return nobodys ? NULL : packet->context->mm.driver_handle;
 }
 
-/* Where the private data of a submission ends: with the whole block if the driver did not move its
- * pointer (PAGE-084). */
+/* Where the private data of a submission ends: at the end of the block if the driver did not move
+ * its pointer (PAGE-084). */
 static UINT paging_private_end(const struct paging_slot *slot)
 {
     return slot->public.private_used ? slot->public.private_used : slot->public.private_capacity;
@@ -213,7 +213,7 @@ static NTSTATUS submit_virtual(struct packet *packet)
 
         args.DmaBufferVirtualAddress = slot->public.va.value + slot->public.start;
         args.DmaBufferSize = slot->public.used - slot->public.start;
-        if (slot->public.private_data) { /* its part: no offsets tell where it is */
+        if (slot->public.private_data) { /* only its part: this DDI has no offsets into the block */
             args.pDmaBufferPrivateData = (uint8_t *)slot->public.private_data +
                                          slot->public.private_start;
             args.DmaBufferPrivateDataSize = slot->public.private_capacity -
@@ -231,8 +231,8 @@ static NTSTATUS submit_virtual(struct packet *packet)
     return ddi_submit_command_virtual(context->device->vidsch->ddi, &args);
 }
 
-/* The driver refused the packet with this id. If it is still on the node, its device is in error,
- * and the packet ends when those before it have ended. */
+/* The driver refused the packet with this id. If it is still on the node, its device is put in
+ * error, and the packet ends when those before it have ended. */
 static void refuse(struct vidsch_node *node, uint32_t fence)
 {
     for (uint32_t i = 0; i < node->count; i++) {
@@ -266,7 +266,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
     if (NT_SUCCESS(status))
         return;
-    /* `packet` may be gone by now. */
+    /* `packet` may have been freed by now. */
     if (!may_refuse || status != STATUS_INVALID_PARAMETER)
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, fence, node->ordinal,
@@ -276,7 +276,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     refuse(node, fence);
 }
 
-/* The node was closed while the packet was patched: back to where it came from. */
+/* The node was closed while the packet was patched: return it to where it came from. */
 static void put_back(struct vidsch_node *node, struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -287,7 +287,7 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
         list_push_front(&node->resubmit, &packet->link);
     else
         list_push_front(&context->queue,
-                        &packet->link); /* of a lost context: to be cancelled there */
+                        &packet->link); /* a lost context's packets are canceled there */
 }
 
 static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
@@ -327,5 +327,5 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
         vidsch_queue_advance(context);
     }
     if (context->pending == 0 || context->device->pending == 0)
-        vidsch_device_wake(context->device); /* somebody may wait for the worker to let go of it */
+        vidsch_device_wake(context->device); /* a thread may wait for the worker to be done */
 }

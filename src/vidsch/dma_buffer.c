@@ -6,10 +6,10 @@
  *   canary | private block, zeroed once | canary
  *   allocation list        canary element | patch-location list | canary element
  *
- * A buffer is referenced by whoever fills it and by each packet made from it; with the last
- * reference it goes back to the pool of its context (PATCH-043), newest first. Buffers that are not
- * as large as what is promised by now are freed instead. In virtual mode a buffer is just its
- * private block.
+ * The thread that fills a buffer and each packet made from it hold a reference. With the last
+ * reference the buffer returns to the pool of its context (PATCH-043), which hands out the newest
+ * first. Buffers that no longer have the sizes promised to the client are freed instead. In virtual
+ * mode a buffer is only its private block.
  */
 #include <string.h>
 

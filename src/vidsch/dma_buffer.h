@@ -13,7 +13,8 @@
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
 #define SEGMENT_ID_MASK 0x1Fu
 
-/* What one element of the allocation list stands for: the host's own map (PATCH-082). */
+/* What one element of the allocation list refers to. The host keeps this apart from the list, which
+ * the driver may write to (PATCH-082). */
 struct dma_reference {
     D3DKMT_HANDLE handle;
     HANDLE device_specific; /* NULL: nothing */
@@ -24,13 +25,13 @@ struct dma_reference {
 struct dma_buffer {
     struct list link; /* context->free_buffers */
     struct vidsch_context *owner;
-    uint32_t references; /* packets, and whoever fills it */
-    /* bytes; virtual contexts have none */
+    uint32_t references; /* packets, and the thread that fills it */
+    /* data; none in virtual mode */
     uint8_t *data;
     uint32_t capacity;
     struct page_number first;             /* of the run, whose first and last page hold canaries */
     struct logical_page first_logical;    /* of data */
-    struct vidmm_aperture_range aperture; /* where data is, if the driver wants it in an aperture */
+    struct vidmm_aperture_range aperture; /* where data is mapped, if in an aperture */
     uint64_t pages;                       /* of data */
     uint32_t used;
     /* private block */
@@ -45,7 +46,7 @@ struct dma_buffer {
     uint32_t patch_capacity, patch_count;
     /* WDDM 1.x, by element of the patch-location list (slots.c) */
     struct vidmm_need *needs;
-    uint32_t *next_in_slot; /* the next element of the same slot; patch_count: none */
+    uint32_t *next_in_slot; /* index of the next element of the same slot; patch_count: none */
 };
 
 /* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
@@ -53,11 +54,11 @@ struct dma_buffer {
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
-/* Where byte 0 is for the driver: in buffer->aperture.segment, or in system memory (PATCH-089,
- * PATCH-144). */
+/* The address of byte 0 that the driver is given: in buffer->aperture.segment, or in system memory
+ * (PATCH-089, PATCH-144). */
 uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
-/* Did the driver leave alone what is around the buffer? If not, the machine is stopped (PATCH-066).
- * `ddi` has just returned. */
+/* Check that the driver, whose function `ddi` has just returned, wrote nothing around the buffer.
+ * False: it did, and the machine is stopped (PATCH-066). */
 bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory whose overrun by the driver is noticed: runs of pages that the device reaches, and private
- * blocks between two guards of known bytes. DMA buffers and paging buffers are made of it.
+ * Memory that detects overruns by the driver: runs of pages that the device can access, and private
+ * blocks between two canaries (known bytes). DMA buffers and paging buffers consist of it.
  */
 #ifndef DXGK_VIDSCH_DMA_MEMORY_H
 #define DXGK_VIDSCH_DMA_MEMORY_H
@@ -14,14 +14,14 @@
 #define VIDSCH_CANARY       0xC5
 #define VIDSCH_CANARY_BYTES 64u
 
-/* Contiguous pages that the device may reach, at `logical` for it, with `guard` pages before and
- * behind that it does not see. */
+/* Take contiguous pages that the device can access at `logical`, with `guard` pages on each side
+ * that it cannot. False: out of memory. */
 bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
                             struct page_number *first, struct logical_page *logical);
 void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
                             uint64_t guard, struct logical_page logical);
 
-/* A block of canary, zeroed bytes, canary. NULL: out of memory. It is freed with util_free. */
+/* A block: canary, zeroed bytes, canary. NULL: out of memory. It is freed with util_free. */
 uint8_t *vidsch_dma_memory_private(uint32_t bytes);
 bool vidsch_dma_memory_private_intact(const uint8_t *block, uint32_t bytes);
 extern const uint8_t vidsch_canary[VIDSCH_CANARY_BYTES];

@@ -7,9 +7,9 @@
  *   -> preempt the dependent nodes, 500 ms
  *   -> QueryEngineStatus, ResetEngine for each node that is left, in ascending order
  *   -> check of the aborted id
- *   -> culprit's device lost, packets before it completed, packets behind it given again
+ *   -> culprit's device lost, packets before it completed, packets behind it submitted again
  *
- * Anything that goes wrong on the way, or an aborted paging packet, becomes an adapter reset.
+ * If anything goes wrong on the way, or a paging packet is aborted, an adapter reset follows.
  */
 #include "vidsch/assert.h"
 #include "vidsch/bugcheck.h"
@@ -33,8 +33,8 @@
 #include "sim/dpc.h"
 #include "sim/machine.h"
 
-/* From now on the driver's notifications for the node are dropped; what it had notified before
- * counts (TDR-034). */
+/* From now on the driver's notifications for the node are dropped; what it notified before counts
+ * (TDR-034). */
 static void close_node(struct vidsch_node *node)
 {
     node->stopped = true;
@@ -50,7 +50,7 @@ static void open_node(struct vidsch_node *node)
     vidsch_kick_node(node);
 }
 
-/* Timeouts are counted for each process. With one too many it loses the GPU (TDR-041). */
+/* Count a timeout of the process. With one too many it loses the GPU (TDR-041). */
 static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
 {
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
@@ -82,8 +82,8 @@ static bool is_legal_aborted(const struct vidsch_node *node, uint32_t aborted)
     return false;
 }
 
-/* Settle what was on the node, given the packet in which the driver says that it stopped. False: a
- * reset of the adapter must follow. */
+/* Decide what becomes of the packets on the node, after the driver named the one that it aborted.
+ * False: a reset of the adapter must follow. */
 static bool settle(struct vidsch_node *node, uint32_t aborted)
 {
     struct packet *packets[VIDSCH_MAX_DEPTH];
@@ -148,7 +148,7 @@ static bool reset_one(struct vidsch_node *node)
     return settle(node, reset.LastAbortedFenceId);
 }
 
-/* The nodes that the reset of this one affects; 0: the driver cannot tell. */
+/* The nodes that a reset of this one affects, bit n for node n; 0: the driver cannot tell. */
 static uint64_t dependent_nodes(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -182,8 +182,7 @@ static bool any_preempting(const struct vidsch *vidsch, uint64_t mask)
     return false;
 }
 
-/* Ask the dependent nodes to give their packets back; returns those that did not within the time
- * (TDR-028). */
+/* Preempt the dependent nodes. Returns those that did not answer in time (TDR-028). */
 static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
 {
     uint64_t deadline, late = 0;
@@ -220,7 +219,8 @@ static void give_up(struct vidsch *vidsch)
     verify_fatal("TDR-008", VIDEO_TDR_FAILURE, 0, 0, 0, 0, "timeout with TdrLevel 1");
 }
 
-/* All nodes of the mask, closed and with their DPCs run. False: an adapter reset must follow. */
+/* Close all nodes of the mask, run their DPCs, and reset them. False: an adapter reset must
+ * follow. */
 static bool reset_group(struct vidsch *vidsch, uint64_t mask)
 {
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
@@ -252,7 +252,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
         vidsch_recovery_want_adapter(vidsch, node->recover);
         return;
     }
-    node->ignoring = true; /* the snapshot: `reported` and the ring stand still from here */
+    node->ignoring = true; /* the snapshot: `reported` does not change from here on */
     if (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported) {
         if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
             sim_dpc_flush();

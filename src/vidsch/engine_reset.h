@@ -5,7 +5,7 @@
 
 struct vidsch_node;
 
-/* By the recovery thread, for a node that it was asked to reset (yields). */
+/* Recovery thread only, for a node whose reset was asked for (yields). */
 void vidsch_engine_reset(struct vidsch_node *node);
 
 #endif

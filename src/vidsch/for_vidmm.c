@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler as vidmm sees it, which is below and knows it by a table of functions (struct
- * vidmm_scheduler). */
+/* The scheduler as vidmm sees it. vidmm is the lower room, and calls the scheduler through a table
+ * of functions (struct vidmm_scheduler). */
 #include "vidmm/process.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver notifies at interrupt level. DxgkCbNotifyInterrupt checks and records, into a
- * ring that cannot overflow: a node has at most `depth` completions to report, one preemption, one
- * fault a packet, and of the rest one record each until the DPC. Nothing becomes visible before
+ * What the driver notifies at DIRQL. DxgkCbNotifyInterrupt checks and records it, in a ring that
+ * cannot overflow: until the DPC, a node reports at most a completion or a fault for each of its
+ * `depth` packets, one preemption, and one record of each other kind. Nothing takes effect before
  * DxgkCbNotifyDpc walks the ring, in order (SUBMIT-059, SUBMIT-064).
  *
  * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until
@@ -63,7 +63,7 @@ static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type
     struct irq_record *r;
 
     if (vidsch->interrupts.head - vidsch->interrupts.tail > vidsch->interrupts.mask)
-        return NULL; /* cannot be, see above */
+        return NULL; /* cannot happen, see above */
     r = &vidsch->interrupts.records[vidsch->interrupts.head++ & vidsch->interrupts.mask];
     r->type = type;
     r->node = node->ordinal;
@@ -71,11 +71,11 @@ static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type
     return r;
 }
 
-/* Is the id that of a packet in flight that was not reported as completed? */
+/* Is this the id of a packet in flight that was not yet reported as completed? */
 static bool is_in_flight(const struct vidsch_node *node, uint32_t fence)
 {
     if (node->preempt_answered || !fence_after(fence, node->reported))
-        return false; /* PREEMPT-020: preempted ids are in flight no more */
+        return false; /* PREEMPT-020: preempted packets are not in flight */
     for (uint32_t i = 0; i < node->count; i++)
         if (node_in_flight(node, i)->fence == fence)
             return true;
@@ -184,7 +184,7 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
         }
         node->reported = fence; /* SUBMIT-046 */
     } else if (node->timeout_noted) {
-        return; /* a recovery is on its way already */
+        return; /* a recovery is already due */
     } else {
         node->timeout_noted = true;
     }
@@ -299,7 +299,7 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
             engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
                         data->EngineStateChange.EngineOrdinal);
         break;
-    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* no suspension is ever asked for here */
+    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* this host never asks for one */
         verify_fatal("PREEMPT-043", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_SUSPEND_FENCE,
                      data->SuspendContextCompleted.ContextSuspendFence, 0, 0,
                      "suspend fence %llu was not issued",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver notifies at interrupt level, kept until the DPC; see interrupt.c. */
+/* Records of what the driver notifies at DIRQL, kept until the DPC; see interrupt.c. */
 #ifndef DXGK_VIDSCH_INTERRUPT_H
 #define DXGK_VIDSCH_INTERRUPT_H
 
@@ -8,9 +8,9 @@
 struct irq_record {
     DXGK_INTERRUPT_TYPE type;
     uint32_t node;
-    uint32_t fence; /* completed, faulted, last completed of a preemption */
+    uint32_t fence; /* completed or faulted; of a preemption: last completed */
     NTSTATUS status;
-    uint64_t generation; /* of the node when it was made */
+    uint64_t generation; /* of the node at that time */
     DXGK_PAGE_FAULT_FLAGS page_fault_flags;
     D3DKMT_DEVICEPAGEFAULT_STATE fault;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The DPC: what was recorded at interrupt level becomes visible, in order (SUBMIT-059, SUBMIT-064).
- */
+/* The DPC: what was recorded at DIRQL takes effect, in order (SUBMIT-059, SUBMIT-064). */
 #include "sim/assert.h"
 #include "sim/irql.h"
 #include "vidsch/bugcheck.h"

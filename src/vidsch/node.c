@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes: their making, their fence ids, the ring of what is in flight, and what the trace shows of
- * it. */
+/* Nodes: creation, fence ids, the ring of packets in flight, and what the trace shows of it. */
 #include <stdio.h>
 
 #include "sim/event.h"
@@ -148,8 +147,8 @@ bool vidsch_node_is_exempt(const struct vidsch_node *node)
     return context->device->flags.DisableGpuTimeout || context->flags.DisableGpuTimeout;
 }
 
-/* The timer is not moved at each completion: when it fires it looks how long the oldest packet has
- * been the oldest. */
+/* The timer is not moved at each completion: when it fires, the worker checks for how long the
+ * oldest packet has been the oldest. */
 void vidsch_node_watch(struct vidsch_node *node)
 {
     if (node->vidsch->config.tdr.level != TDR_LEVEL_OFF && !sim_event_pending(&node->watch.event))

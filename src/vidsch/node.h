@@ -3,11 +3,11 @@
  * A node: one engine of the GPU, with its fence counter, the packets in flight, and the contexts
  * that are ready for it.
  *
- * Fence ids are 32 bits wide and wrap around. They are in this order, always:
+ * Fence ids are 32 bits wide and wrap around. At all times:
  *
  *   last_completed <= reported <= last_submitted < next_fence
  *
- * Packets in flight are a ring, oldest first; the hardware completes them in that order.
+ * Packets in flight are in a ring, oldest first; the hardware completes them in that order.
  */
 #ifndef DXGK_VIDSCH_NODE_H
 #define DXGK_VIDSCH_NODE_H
@@ -24,13 +24,13 @@
 
 struct packet;
 
-/* Why the node was asked to give back what it has. */
+/* Why the driver was asked to preempt the node. */
 enum preempt_reason {
     PREEMPT_NONE,
     PREEMPT_PRIORITY,
     PREEMPT_PAGING,
     PREEMPT_TIMEOUT,
-    PREEMPT_DEPENDENT, /* a node that depends on it is being reset */
+    PREEMPT_DEPENDENT, /* another node is being reset, which affects this one */
 };
 
 /* Why an engine, or the adapter, is to be reset. */
@@ -54,33 +54,33 @@ struct vidsch_node {
     /* fence ids */
     uint32_t next_fence;
     uint32_t last_submitted;
-    uint32_t last_completed; /* as processed */
-    uint32_t reported;       /* as notified: runs ahead of last_completed until the DPC */
+    uint32_t last_completed; /* as processed by the DPC */
+    uint32_t reported;       /* as notified: ahead of last_completed until the DPC */
     /* in flight, oldest first */
     struct packet **ring;
     uint32_t ring_mask, depth, head, count;
-    uint64_t oldest_since; /* when the oldest became the oldest */
+    uint64_t oldest_since; /* time from which the oldest packet has been the oldest */
     /* waiting */
     uint32_t ready_mask; /* levels whose list is not empty */
     struct list ready[VIDSCH_LEVELS];
-    struct list resubmit; /* paging packets to be given again with their ids */
-    /* While a buffer of this context is between two of its portions, nothing but paging may go to
-     * the node besides them (PATCH-126). NULL: no such context. */
+    struct list resubmit; /* preempted paging packets: submitted first, with their old fence ids */
+    /* The context whose DMA buffer is submitted in part: until its last portion, only this context
+     * and paging may submit to the node (PATCH-126). NULL: none. */
     const struct vidsch_context *unbroken;
-    uint64_t generation; /* of engine resets; older interrupt records are stale */
+    uint64_t generation; /* counts resets: interrupt records of an earlier count are stale */
     /* preemption */
-    enum preempt_reason preempting; /* a request is outstanding */
-    bool preempt_answered;          /* at interrupt level; the DPC is to come */
+    enum preempt_reason preempting; /* not NONE: a request is outstanding */
+    bool preempt_answered;          /* the answer was notified; its DPC has not run yet */
     uint32_t preempt_id;
     uint32_t closed_preempt_id; /* of the last request that a reset closed */
     /* recovery */
-    bool stopped;     /* the recovery thread has the node: nothing is submitted */
+    bool stopped;     /* the node awaits or undergoes recovery: nothing is submitted */
     bool ignoring;    /* notifications are dropped (TDR-022) */
     bool after_reset; /* no submission since the last reset (TDR-024) */
     enum recover_cause recover;
-    bool watch_due;       /* the watch fired: the worker has to look (timeout.h) */
+    bool watch_due;       /* the watch fired: the worker must check the node (timeout.h) */
     bool monitored_noted; /* a record of a signaled monitored fence is in the ring (interrupt.h) */
-    bool timeout_noted;   /* and one of a hang or fault without a fence */
+    bool timeout_noted;   /* a record of a hang, or of a fault without a fence, is in the ring */
     struct node_event watch, deadline, quantum;
     trace_track track;
     bool span_open; /* the trace shows a packet as running */
@@ -93,13 +93,13 @@ uint32_t vidsch_node_next_fence(struct vidsch_node *node);
 
 /* The packet becomes the youngest in flight. */
 void vidsch_node_push(struct vidsch_node *node, struct packet *packet);
-/* Take off the oldest one; take off all, oldest first, and return how many they were. */
+/* Remove the oldest packet; or remove all, oldest first, and return their number. */
 struct packet *vidsch_node_pop(struct vidsch_node *node);
 uint32_t vidsch_node_take_all(struct vidsch_node *node, struct packet **packets);
 
-/* Set the timer that finds a packet which runs too long, unless it is set. */
+/* Arm the watch, the timer that finds a packet which runs too long, unless it is armed. */
 void vidsch_node_watch(struct vidsch_node *node);
-/* Whether the oldest packet in flight is exempt from timeouts (TDR-006, TDR-007). */
+/* Is the oldest packet in flight exempt from timeouts (TDR-006, TDR-007)? */
 bool vidsch_node_is_exempt(const struct vidsch_node *node);
 
 static inline bool fence_after(uint32_t a, uint32_t b)

@@ -56,7 +56,6 @@ void vidsch_packet_finish(struct packet *packet)
     vidsch_change_announce(vidsch);
 }
 
-/* Signals behind a packet that failed: never carried out. */
 void vidsch_packet_drop_signals(struct packet *packet)
 {
     struct list *link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets: what a context's queue consists of. Work for the GPU goes to the driver in a submission
- * of its own, with a fence id; waits and signals are carried out by the scheduler.
+ * Packets: the entries of a context's queue. Each packet of GPU work goes to the driver as one
+ * submission with a fence id; waits and signals are carried out by the scheduler itself.
  */
 #ifndef DXGK_VIDSCH_PACKET_H
 #define DXGK_VIDSCH_PACKET_H
@@ -11,7 +11,7 @@
 enum packet_kind {
     PACKET_RENDER,  /* portion of a DMA buffer: Patch, SubmitCommand */
     PACKET_VIRTUAL, /* command buffer at a GPU virtual address: SubmitCommandVirtual */
-    PACKET_PAGING,  /* paging buffer, either way */
+    PACKET_PAGING,  /* paging buffer: by either of these ways */
     PACKET_WAIT,
     PACKET_SIGNAL,
 };
@@ -22,14 +22,14 @@ struct paging_slot;
 struct sync_op;
 
 struct packet {
-    struct list link;        /* context->queue, after of another packet, or node->resubmit */
-    struct list after;       /* signals that follow: carried out when this packet is retired */
-    struct list device_link; /* device->outstanding, in order of ticket (GPU work only) */
+    struct list link;        /* in context->queue, `after` of another packet, or node->resubmit */
+    struct list after;       /* signals queued behind this packet: carried out when it is retired */
+    struct list device_link; /* in device->outstanding, in order of ticket (GPU work only) */
     struct vidsch_context *context;
     struct dma_buffer *buffer; /* render: all of it; virtual: its private block */
     struct paging_slot *paging;
     struct sync_op *op;          /* wait, signal */
-    uint64_t ticket;             /* of the device: the number of the piece of work, from 1 */
+    uint64_t ticket;             /* number of this piece of work in its device, from 1 */
     uint64_t flow;               /* trace: one number per packet of the adapter */
     struct dma_portion *portion; /* render, WDDM 1.x */
     union {
@@ -38,12 +38,12 @@ struct packet {
             uint32_t bytes;
             uint32_t umd_private_bytes;
         };
-        struct { /* render: bytes and elements of the buffer that it is (PATCH-146, PATCH-150) */
+        struct { /* render: the part of the buffer that it covers (PATCH-146, PATCH-150) */
             uint32_t start, end;
             uint32_t first_patch, patch_count;
         };
     };
-    uint32_t fence; /* SubmissionFenceId of the present submission; 0: none yet */
+    uint32_t fence; /* SubmissionFenceId of the current submission; 0: none yet */
     uint8_t kind;
     bool resubmission; /* was on the node before */
     bool null_rendering;
@@ -58,12 +58,12 @@ static inline bool packet_is_work(const struct packet *packet)
 
 /* NULL: out of memory. */
 struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_kind kind);
-/* Of a packet that was never queued. */
+/* Free a packet that was never queued. */
 void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet);
-/* The packet is over, whatever its kind: accounting, waiters, memory. Level up to DISPATCH_LEVEL.
- */
+/* End a queued packet of any kind: update counts, wake waiters, free it. Level up to
+ * DISPATCH_LEVEL. */
 void vidsch_packet_finish(struct packet *packet);
-/* The packet failed: the signals behind it are never carried out. */
+/* The packet failed: end the signals behind it without carrying them out. */
 void vidsch_packet_drop_signals(struct packet *packet);
 
 #endif

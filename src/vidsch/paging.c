@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A buffer is filled by one submission behind the other; the next buffer has its turn when the
- * driver finds no room in the rest (PAGE-016). A submission, its packet and its part of a buffer
- * are one object (struct paging_slot), so that submitting allocates nothing.
+ * Submissions fill a buffer one behind the other; the next buffer is used when the driver finds no
+ * room in the rest (PAGE-016). A submission, its packet and its part of a buffer are one object
+ * (struct paging_slot), so that submitting allocates nothing.
  */
 #include "vidsch/paging.h"
 #include "ram/ram.h"
@@ -18,8 +18,8 @@
 
 /* ---- creation ---- */
 
-/* PagingBufferSize and PagingBufferPrivateDataSize of the driver (PAGE-003, PAGE-005), not the
- * sizes that it gives for the context. */
+/* The sizes are the driver's PagingBufferSize and PagingBufferPrivateDataSize (PAGE-003, PAGE-005),
+ * not those in its answer for the context. */
 static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
 {
     uint32_t private_bytes = vidsch->config.paging_buffer_private_bytes;
@@ -49,8 +49,8 @@ static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
     return status;
 }
 
-/* Map the buffers into the segment that the driver wants (PAGE-002). The operations that do so are
- * in buffers that are still addressed as system memory. */
+/* Map the buffers into the segment that the driver wants (PAGE-002). The paging operations for that
+ * are built in the same buffers, while these are still addressed as system memory. */
 static NTSTATUS place_memory(struct vidsch *vidsch)
 {
     if (!vidsch->config.paging_segment)
@@ -128,8 +128,8 @@ static bool has_room(const struct vidsch *vidsch, const struct paging_memory *me
            (private_bytes == 0 || memory->private_used < private_bytes);
 }
 
-/* The buffer that is being filled if it has room, else the next one in turn, emptied. NULL: that
- * one is still in use. */
+/* The buffer that is being filled if it has room, else the next one in turn, reset to empty. NULL:
+ * that one is still in use. */
 static struct paging_memory *memory_with_room(struct vidsch *vidsch)
 {
     struct paging_memory *memory = &vidsch->paging.memory[vidsch->paging.turn];

@@ -3,7 +3,7 @@
  * Paging buffers: memory that DxgkDdiBuildPagingBuffer fills for vidmm, and the submissions in it;
  * see paging.c.
  *
- * Each submission of an adapter has a number, its ticket. Tickets complete in order.
+ * Each paging submission of an adapter has a number, its ticket. Tickets complete in order.
  */
 #ifndef DXGK_VIDSCH_PAGING_H
 #define DXGK_VIDSCH_PAGING_H
@@ -17,8 +17,8 @@
 #define VIDSCH_PAGING_BUFFERS 4u
 #define VIDSCH_PAGING_SLOTS   16u /* submissions of paging at a time */
 
-/* A paging buffer. Submissions fill it one behind the other (PAGE-016), and it begins anew when
- * they are all over. */
+/* A paging buffer. Submissions use it one behind the other (PAGE-016); when all of them have ended,
+ * it is used from its start again. */
 struct paging_memory {
     struct page_number first;
     struct logical_page first_logical;
@@ -27,8 +27,8 @@ struct paging_memory {
     uint64_t pages;
     uint8_t *private_block;
     uint32_t used, private_used; /* by submissions so far */
-    uint32_t users;              /* submissions that are filled, queued, or with the driver */
-    bool full;                   /* takes no further one */
+    uint32_t users;              /* submissions being filled, queued, or with the driver */
+    bool full;                   /* takes no further submission */
 };
 
 /* One submission: a part of a paging buffer. */
@@ -41,23 +41,24 @@ struct paging_slot {
 };
 
 struct vidsch_paging {
-    struct paging_memory *memory; /* VIDSCH_PAGING_BUFFERS; NULL: an adapter that never pages */
-    uint32_t turn;                /* the one that is being filled */
-    struct paging_slot *slots;    /* VIDSCH_PAGING_SLOTS */
+    struct paging_memory *memory; /* VIDSCH_PAGING_BUFFERS of them; NULL: the adapter never pages */
+    uint32_t turn;                /* index of the one that is being filled */
+    struct paging_slot *slots;    /* VIDSCH_PAGING_SLOTS of them */
     struct list free;             /* slots */
     struct sim_waitq wait;        /* woken when a slot becomes free or a ticket completes */
     uint64_t last, completed;     /* tickets */
-    struct paging_slot *youngest; /* queued last, and not done */
-    uint64_t epoch;               /* adapter resets, which throw paging work away */
-    bool discard;                 /* between reset and restart: buffers are dropped (TDR-051) */
+    struct paging_slot *youngest; /* the last one queued, unless it is done */
+    uint64_t epoch;               /* number of adapter resets, which discard paging work */
+    bool discard;                 /* between reset and restart: submissions are dropped (TDR-051) */
 };
 
 NTSTATUS vidsch_paging_create(struct vidsch *vidsch);
 void vidsch_paging_destroy(struct vidsch *vidsch);
-/* An empty submission. Waits until there is one (yields). */
+/* Get an empty submission; waits until one is free (yields). */
 NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **slot);
 void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot);
-/* All submissions up to the ticket are over; this one is. Level up to DISPATCH_LEVEL. */
+/* All submissions up to the ticket have ended; this submission has ended. Level up to
+ * DISPATCH_LEVEL. */
 void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket);
 void vidsch_paging_retired(struct vidsch *vidsch, struct paging_slot *slot);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tickets complete in order. A submission that was left empty is not queued, but its ticket
- * completes with the youngest packet queued before it (GPUVA-187).
+ * Tickets complete in order. An empty submission is not queued, but its ticket completes with the
+ * last packet queued before it (GPUVA-187).
  */
 #include "vidsch/assert.h"
 #include "sim/assert.h"

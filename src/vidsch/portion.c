@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Portions: how much of a DMA buffer of a WDDM 1.x driver goes to the GPU at once (PATCH-120 to
- * PATCH-127). Normally all of it. When its allocations do not fit memory together, or the test
- * switch asks for it, the buffer is cut at split points:
+ * Portions: the parts in which a DMA buffer of a WDDM 1.x driver goes to the GPU (PATCH-120 to
+ * PATCH-127). Normally one portion is all of it. When its allocations do not fit in memory
+ * together, or the test switch (split_dma_buffers) asks for it, it is cut at split points:
  *
  *   packet          [0, used), elements 0 ..         queued by Render
  *   at its turn     vidmm says how many elements fit: the packet ends at the
@@ -10,17 +10,18 @@
  *                   packet of its own, next in the queue
  *   and so on, until the rest fits
  *
- * Each portion has a fence of its own; the portions of a buffer count as one piece of work for
- * whoever waits (they share a ticket). For a driver that is not PreemptionAware nothing but paging
- * goes to the node between them (PATCH-126).
+ * Each portion has a fence of its own, but the portions of a buffer share a ticket: waiters see one
+ * piece of work. Between the portions of a driver that is not PreemptionAware, only paging goes to
+ * the node (PATCH-126).
  *
- * A slot that is bound before a split point and not bound anew there would leave the driver with
- * the address of an allocation that may have moved. Drivers that leave the choice to the host
+ * If a slot is bound before a split point and not bound anew there, the next portion has the
+ * address of an allocation that may have moved. Drivers that leave the choice to the host
  * (NoDmaPatching 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to
- * PATCH-135). For the others the allocation stays where it is until that portion, too, has run
- * (PATCH-122). One context of an adapter at a time, the keeper, has memory that stays: two of them
- * could wait for each other's for ever. For the same reason the other contexts of its device do not
- * ask for memory meanwhile. Whoever waits for the end of that is on vidsch->keeper.waiting.
+ * PATCH-135). For other drivers the allocation stays where it is until that portion, too, has run
+ * (PATCH-122). Only one context of an adapter at a time, the keeper, may keep memory in place: two
+ * of them could wait for each other's memory forever. For the same reason the other contexts of its
+ * device do not ask for memory meanwhile. Contexts that have to wait for this to end are on
+ * vidsch->keeper.waiting.
  */
 #include "vidsch/assert.h"
 #include "vidsch/bugcheck.h"
@@ -42,8 +43,8 @@ static const struct vidsch *vidsch_of(const struct packet *packet)
 
 /* ---- how far it may go ---- */
 
-/* The elements from `first` on that a portion starting at `start` may have: all, or with the test
- * switch those before the next split point. */
+/* How many elements the portion may have: all that follow, or with the test switch those before the
+ * next split point. */
 static uint32_t elements_wanted(const struct packet *packet)
 {
     const struct dma_buffer *buffer = packet->buffer;
@@ -96,7 +97,7 @@ static void await_keeper(struct vidsch_context *context)
     vidsch_ready_remove(context);
     context->state = CONTEXT_PARKED;
     list_push_back(&context->device->vidsch->keeper.waiting, &context->run_link);
-    context->device->awaiting_residency = false; /* the others of the device go on */
+    context->device->awaiting_residency = false; /* the device's other contexts may continue */
 }
 
 bool vidsch_portion_is_kept_for(const struct packet *packet)
@@ -126,14 +127,15 @@ void vidsch_portion_in_flight(const struct packet *packet)
 
 /* ---- bindings across a split point ---- */
 
-/* CAPS-049: the check is in force. */
+/* CAPS-049: must each slot be bound anew, or emptied, at a split point? */
 static bool must_rebind(const struct vidsch *vidsch)
 {
     return vidsch->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
            vidsch->config.caps.PreemptionAware && !vidsch->config.caps.NoDmaPatching;
 }
 
-/* PATCH-133, PATCH-135. False: a slot keeps an allocation over the start of the portion. */
+/* PATCH-133, PATCH-135. False, reported: a slot still holds an allocation at the start of the
+ * portion. */
 static bool binds_anew(struct packet *packet)
 {
     const struct dma_buffer *buffer = packet->buffer;
@@ -152,7 +154,7 @@ static bool binds_anew(struct packet *packet)
     return true;
 }
 
-/* Elements that bind over the end of the portion. */
+/* The number of elements whose binding lasts beyond the end of the portion. */
 static uint32_t bindings_over_end(const struct packet *packet)
 {
     uint32_t end = packet->first_patch + packet->patch_count, count = 0;
@@ -164,7 +166,7 @@ static uint32_t bindings_over_end(const struct packet *packet)
     return count;
 }
 
-/* What they bind is kept for the next portion. False: out of memory. */
+/* Keep the allocations that they bind in place for the next portion. False: out of memory. */
 static bool keep_bindings(const struct packet *packet, struct vidmm_portion *next)
 {
     const struct dma_buffer *buffer = packet->buffer;
@@ -190,7 +192,7 @@ static bool keep_bindings(const struct packet *packet, struct vidmm_portion *nex
 
 /* ---- cutting ---- */
 
-/* The rest of the buffer, next in the queue. False: out of memory. */
+/* Queue the rest of the buffer right behind the packet. False: out of memory. */
 static bool queue_rest(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -221,7 +223,7 @@ static bool queue_rest(struct packet *packet)
     return true;
 }
 
-/* The first `count` elements of what is left of the buffer. */
+/* Make the packet cover the next `count` elements of the buffer. */
 static void set_length(struct packet *packet, uint32_t count)
 {
     const struct dma_buffer *buffer = packet->buffer;
@@ -236,7 +238,8 @@ static void set_whole(struct packet *packet)
     set_length(packet, packet->buffer->patch_count - packet->first_patch);
 }
 
-/* It goes as far as its allocations fit. False: not while another context keeps memory. */
+/* Cut the packet where its allocations no longer fit. False: the cut would keep memory in place,
+ * and another context does that already. */
 static bool take_length(struct packet *packet)
 {
     const struct vidsch *vidsch = vidsch_of(packet);
@@ -254,8 +257,8 @@ static bool has_rest(const struct packet *packet)
     return packet->first_patch + packet->patch_count < packet->buffer->patch_count;
 }
 
-/* The driver will know it: it has these elements from now on, no fewer and no more. False: out of
- * memory for the rest, reported. */
+/* The driver sees the portion next, so its length is final now. False, reported: out of memory for
+ * the rest. */
 static bool fix(struct packet *packet)
 {
     if (has_rest(packet) && !queue_rest(packet)) {
@@ -285,9 +288,8 @@ void vidsch_portion_taken(const struct packet *packet)
         bind_node(packet, has_rest(packet));
 }
 
-/* Once it was cut, a buffer keeps the node also before its first portion: memory may be kept in
- * place for the next one, and whoever got the node in between could wait for that. */
-
+/* A buffer that was cut keeps the node even if it is its first portion that returns: memory may be
+ * kept in place for the next one, and another context on the node could wait for that memory. */
 void vidsch_portion_put_back(const struct packet *packet)
 {
     if (!packet->portion)
@@ -302,7 +304,7 @@ static void lose(const struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state
     vidsch_device_lose(packet->context->device, state, false);
 }
 
-/* Memory of its device stays in place for another context. */
+/* Does another context keep memory of this device in place? */
 static bool must_await_keeper(const struct vidsch_context *context)
 {
     const struct vidsch_context *keeper = context->device->vidsch->keeper.context;

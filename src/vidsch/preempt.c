@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until its
- * answer nothing is submitted there (PREEMPT-012). The answer splits the ring: packets up to
- * LastCompletedFenceId are completed, the others go back to where they came from, paging packets to
- * be given first and with their ids, render packets with new ones. */
+ * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until it is
+ * answered nothing is submitted to the node (PREEMPT-012). The answer splits the ring: packets up
+ * to LastCompletedFenceId are completed, the others return to where they came from. Of these,
+ * paging packets are submitted first and with their old ids, render packets with new ones.
+ */
 #include "vidsch/assert.h"
 #include "sim/assert.h"
 #include "sim/event.h"
@@ -106,8 +107,8 @@ static bool is_on_node(const struct vidsch_node *node, const struct vidsch_conte
     return false;
 }
 
-/* A newcomer is a ready context that has nothing on the node yet. The others are no reason to
- * preempt: their next packet has its turn when one of theirs ends. */
+/* A newcomer is a ready context that has nothing on the node yet. Other contexts are no reason to
+ * preempt: their next packet gets its turn when one of their packets ends. */
 static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
 {
     LIST_FOR(link, &node->ready[level])
@@ -130,7 +131,7 @@ static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint3
 }
 
 /*
- * Does something better wait than what runs? (PREEMPT-039, PREEMPT-040)
+ * Ask for preemption if more important work waits than what runs (PREEMPT-039, PREEMPT-040):
  *
  *   paging waits, node full of other work         now
  *   a higher level waits                          after one quantum of the running packet

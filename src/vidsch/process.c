@@ -33,7 +33,7 @@ struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_pr
     uint32_t id = vidmm_process_nt(mm)->id;
 
     if (!process) {
-        /* It may have a record of timeouts, and have opened the adapter again. */
+        /* A process with a record of timeouts may open the adapter again. */
         LIST_FOR(link, &vidsch->processes) {
             struct vidsch_process *old = CONTAINER(link, struct vidsch_process, link);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process as the scheduler sees it: whose timeouts are counted together, and who is suspended as
- * a whole. It is remembered after its last device if it has a record of timeouts (TDR-042).
+ * A process as the scheduler knows it: timeouts are counted per process, and a process is suspended
+ * as a whole. The record outlives its last device if the process had timeouts (TDR-042).
  */
 #ifndef DXGK_VIDSCH_PROCESS_H
 #define DXGK_VIDSCH_PROCESS_H
@@ -24,7 +24,8 @@ struct vidsch_process {
 /* NULL: out of memory. */
 struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *mm);
 void vidsch_process_put(struct vidsch_process *process);
-/* The process on whichever adapter of the machine it belongs to; NULL: it has no device. */
+/* Find the process on any adapter of the machine, and that adapter's scheduler. NULL: it has no
+ * device. */
 struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Software queues. Each context has one, first in first out (SUBMIT-014, SUBMIT-017). What its head
- * is decides its state:
+ * Software queues. Each context has one, first in first out (SUBMIT-014, SUBMIT-017). The kind of
+ * its head decides the state of the context:
  *
  *   nothing      IDLE
  *   GPU packet   READY: on the ready list of its node, at its level, where the worker takes it
- *   wait         satisfied: taken off at once; else BLOCKED, and the objects know of it
+ *   wait         satisfied: taken off at once; else BLOCKED, and registered with its objects
  *   signal       carried out at once if nothing of the context is on the node; else it waits behind
  *                the youngest packet in flight (packet->after), and is carried out when that packet
- *                is retired. So signals never hold up the packets behind them, and still nothing
- *                overtakes.
+ *                is retired. So signals never hold up the packets behind them, and still take
+ *                effect in order.
  *
  * A signal can satisfy waits of other contexts, whose signals satisfy further ones: queue.c and
  * signal.c call each other. That chain is walked with a list (vidsch->advance.contexts) instead of
@@ -51,7 +51,8 @@ void vidsch_queue_push(struct packet *packet)
         vidsch_queue_advance(context);
 }
 
-/* Go through the queue of one context until its head is something that takes time. */
+/* Process the queue of one context until it is empty, or its head is GPU work or an unsatisfied
+ * wait. */
 static void advance_one(struct vidsch_context *context)
 {
     while (context->state == CONTEXT_IDLE || context->state == CONTEXT_BLOCKED) {
@@ -112,8 +113,8 @@ void vidsch_queue_advance(struct vidsch_context *context)
     vidsch_queue_run(context->device->vidsch);
 }
 
-/* A preempted packet goes to the head of the queue that it came from, with the signals that wait
- * for it behind it (PREEMPT-023). */
+/* Return a preempted packet to the head of the queue that it came from, followed by the signals
+ * that wait for it (PREEMPT-023). */
 static void return_render(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -146,7 +147,7 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
         packet->resubmission = true;
         if (packet->kind == PACKET_PAGING) {
             packet->context->last_in_flight = NULL;
-            /* They go first, in order, with their ids (PREEMPT-021, PAGE-024). */
+            /* These are submitted first, in order, with their old ids (PREEMPT-021, PAGE-024). */
             list_push_front(&node->resubmit, &packet->link);
         } else {
             return_render(packet);

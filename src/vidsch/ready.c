@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ready lists are one per level, with a mask of those that are not empty: taking the context of
- * highest priority is O(1), and moving it to the end of its list after each packet is the round
- * robin of SUBMIT-019.
+ * Each node has a ready list per level, and a mask of those that are not empty: finding the context
+ * of highest priority is O(1), and moving it to the end of its list after each packet gives the
+ * round robin of SUBMIT-019.
  */
 #include "sim/assert.h"
 #include "sim/irql.h"
@@ -30,7 +30,6 @@ void vidsch_ready_add(struct vidsch_context *context)
     vidsch_kick_node(node);
 }
 
-/* Off the ready list or the parked list; the caller sets the new state. */
 void vidsch_ready_remove(struct vidsch_context *context)
 {
     struct vidsch_node *node = context->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery as the others see it: whoever finds a node hung, or is told to reset it, closes the node
+/* Requests for recovery: the code that finds a node hung, or is asked to reset it, closes the node
  * (`stopped`) and wakes the recovery thread. */
 #include "vidsch/assert.h"
 #include "sim/assert.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recovery thread: engine and adapter resets, one at a time, beside the worker, which goes on
- * with the healthy nodes.
+ * The recovery thread: it carries out engine and adapter resets, one at a time, while the worker
+ * continues to serve the healthy nodes.
  */
 #include "vidsch/adapter_reset.h"
 #include "sim/machine.h"

@@ -35,7 +35,7 @@
 struct submission {
     struct vidsch_context *context;
     struct vidsch_context
-        *contexts[D3DDDI_MAX_BROADCAST_CONTEXT + 1]; /* all that get the packet, context first */
+        *contexts[D3DDDI_MAX_BROADCAST_CONTEXT + 1]; /* all that get the packet, `context` first */
     uint32_t count;
     D3DKMT_RENDER *args;
     struct dma_buffer *buffer;
@@ -63,7 +63,7 @@ static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DK
     return STATUS_SUCCESS;
 }
 
-/* The further contexts: others, physical, of this device, each once (KMT-308). */
+/* Look up the broadcast contexts: in physical mode, of this device, each named once (KMT-308). */
 static NTSTATUS collect_contexts(struct submission *s)
 {
     struct vidsch_device *device = s->context->device;
@@ -85,7 +85,7 @@ static NTSTATUS collect_contexts(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* Read each element of the client's list once, into the host's map (PATCH-071, PATCH-072). */
+/* Read each element of the client's list once, into the host's own map (PATCH-071, PATCH-072). */
 static NTSTATUS convert_list(struct submission *s)
 {
     struct vidsch_device *device = s->context->device;
@@ -119,7 +119,7 @@ static NTSTATUS convert_list(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* Make the list that the driver sees at Render, with the last known places (PATCH-080). */
+/* Make the list that the driver sees at Render, with the addresses last known (PATCH-080). */
 static void fill_list(const struct submission *s)
 {
     struct dma_buffer *buffer = s->buffer;
@@ -160,7 +160,7 @@ static bool is_documented(NTSTATUS status)
     }
 }
 
-/* All of the buffer; NULL: out of memory. */
+/* A packet for the whole buffer; NULL: out of memory. */
 static struct packet *render_packet(const struct submission *s, struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -181,7 +181,7 @@ static struct packet *render_packet(const struct submission *s, struct vidsch_co
     return packet;
 }
 
-/* One packet in each context; all or nothing. */
+/* Queue one packet in each context, or none at all. */
 static NTSTATUS queue(struct submission *s)
 {
     struct vidsch *vidsch = s->context->device->vidsch;
@@ -203,7 +203,7 @@ static NTSTATUS queue(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* One call of the driver for the present buffer; *more: it wants another one. */
+/* Call DxgkDdiRender once, with the current buffer; *more: it needs another one. */
 static NTSTATUS translate(struct submission *s, bool *more)
 {
     struct vidsch_device *device = s->context->device;
@@ -249,7 +249,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
     return STATUS_SUCCESS;
 }
 
-/* A fresh buffer with the references that the client gave. */
+/* A new buffer with the client's references. */
 static struct dma_buffer *another_buffer(const struct submission *s)
 {
     struct dma_buffer *buffer = vidsch_dma_buffer_get(s->context);
@@ -262,7 +262,7 @@ static struct dma_buffer *another_buffer(const struct submission *s)
     return buffer;
 }
 
-/* All passes. The reference to s->buffer is used up. */
+/* Call DxgkDdiRender until all is translated. Consumes the reference to s->buffer. */
 static NTSTATUS translate_all(struct submission *s)
 {
     for (;;) {
@@ -322,7 +322,7 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     if (!NT_SUCCESS(status))
         return status;
     reserve = vidsch_dma_buffer_get(
-        context); /* the next call has its buffer before this one succeeds (PATCH-054) */
+        context); /* reserves the next call's buffer before this one succeeds (PATCH-054) */
     if (!reserve)
         return STATUS_NO_MEMORY;
     s.buffer = context->reserve;

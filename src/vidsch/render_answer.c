@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What DxgkDdiRender returned, checked and taken into the DMA buffer. */
+/* What DxgkDdiRender returned, checked and recorded in the DMA buffer. */
 #include "util/checked.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/dma_buffer.h"
@@ -43,7 +43,7 @@ NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_REND
     return STATUS_SUCCESS;
 }
 
-/* A NULLed element becomes a reference to nothing; any other change is ignored (PATCH-082). */
+/* PATCH-082 */
 void vidsch_render_answer_unbind(struct dma_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->allocation_count; i++)
@@ -52,8 +52,8 @@ void vidsch_render_answer_unbind(struct dma_buffer *buffer)
                 .write = buffer->references_map[i].write};
 }
 
-/* What holds for all drivers; from WDDM 2.0 the list serves patching only: slots and split offsets
- * are not looked at (PATCH-130). */
+/* From WDDM 2.0 on the list serves patching only: slots and split offsets are ignored
+ * (PATCH-130). */
 NTSTATUS vidsch_render_answer_check(const struct dma_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->patch_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What DxgkDdiRender returned, checked before anything believes it. */
+/* What DxgkDdiRender returned, checked before it is used. */
 #ifndef DXGK_VIDSCH_RENDER_ANSWER_H
 #define DXGK_VIDSCH_RENDER_ANSWER_H
 
@@ -7,12 +7,13 @@
 
 struct dma_buffer;
 
-/* How much of the buffer, its private data and its patch-location list the driver used. */
+/* Check and record how much of the buffer, its private data and its patch-location list the driver
+ * used. */
 NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_RENDER *render);
 /* An element of the allocation list that the driver set to NULL becomes a reference to nothing; any
  * other change is ignored (PATCH-082). */
 void vidsch_render_answer_unbind(struct dma_buffer *buffer);
-/* The patch locations, as far as the same holds for all drivers. */
+/* Check the patch locations by the rules for all drivers. */
 NTSTATUS vidsch_render_answer_check(const struct dma_buffer *buffer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes for the next D3DKMTRender: larger or smaller blocks of client memory, and a DMA buffer
+/* New sizes for the next D3DKMTRender: larger or smaller blocks of client memory, and a DMA buffer
  * that fits them. */
 #include "vidsch/assert.h"
 #include "vidsch/client_block.h"
@@ -8,16 +8,16 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/render_resize.h"
 
-#define MAX_LIST     65536u      /* elements a client may ask for (KMT-305) */
-#define MAX_COMMANDS (16u << 20) /* bytes a client may ask for */
+#define MAX_LIST     65536u      /* most elements that a client may ask for (KMT-305) */
+#define MAX_COMMANDS (16u << 20) /* most bytes that a client may ask for */
 
 struct block_request { /* of one block, in elements */
     UINT wanted, least, most;
     size_t element; /* bytes */
 };
 
-/* A block of the size that is wanted, within the limits of KMT-305. The present one stays if it has
- * that size, or if there is no memory. */
+/* Make a block of the wanted size, within the limits of KMT-305. The old one stays if it has that
+ * size, or if there is no memory. */
 static void resize_block(struct vidsch *vidsch, struct client_block *block, uint32_t *size,
                          const struct block_request *request)
 {

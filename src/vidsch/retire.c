@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hardware ends the packets of a node in order, so a completion of fence N takes everything at
- * or below N off the front of the ring (SUBMIT-042): O(1) a packet. Runs at DPC time, from
- * vidsch_notify_dpc (SUBMIT-047), or in the threads that recover a node.
+ * The hardware completes the packets of a node in order, so the completion of fence N retires every
+ * packet up to N from the front of the ring (SUBMIT-042): O(1) a packet. Runs in the DPC, from
+ * vidsch_notify_dpc (SUBMIT-047), or on the threads that recover a node.
  */
 #include "sim/assert.h"
 #include "sim/irql.h"
@@ -23,8 +23,8 @@ static void completed(struct vidsch_node *node, uint32_t fence)
         node->reported = fence;
 }
 
-/* The oldest packet is done: signals behind it, fences its process may have written, and its
- * memory. */
+/* Retire the oldest packet: carry out the signals behind it, read again the fences that it may have
+ * written, and free it. */
 static void retire_oldest(struct vidsch_node *node)
 {
     struct packet *packet = vidsch_node_pop(node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of packets that were with the GPU. Level up to DISPATCH_LEVEL. */
+/* Retiring packets from a node, completed or failed. Level up to DISPATCH_LEVEL. */
 #ifndef DXGK_VIDSCH_RETIRE_H
 #define DXGK_VIDSCH_RETIRE_H
 
@@ -7,11 +7,11 @@
 
 struct vidsch_node;
 
-/* Everything up to the fence is completed. */
+/* Retire all packets up to the fence as completed. */
 void vidsch_retire_through(struct vidsch_node *node, uint32_t fence);
-/* What the driver refused ends once all before it has. */
+/* Retire the oldest packets as failed while they are ones that the driver refused. */
 void vidsch_retire_refused(struct vidsch_node *node);
-/* Take the oldest packet off the node as failed: signals behind it are dropped. */
+/* Retire the oldest packet as failed: the signals behind it are dropped. */
 void vidsch_retire_failed(struct vidsch_node *node);
 
 #endif

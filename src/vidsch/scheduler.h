@@ -2,10 +2,11 @@
 /*
  * struct vidsch, the GPU scheduler of one adapter: what all its parts share, and the state of each.
  *
- * Locking: none. One host thread runs the machine, and other fibers, interrupts and deferred calls
- * get in only at points. The code of this room makes no point of its own: what lies between two
- * calls of ddi_*, vidmm_* or of a function that blocks is atomic. Each function that makes such a
- * call says so ("yields") and looks again at what may have changed.
+ * Locking: none is needed. One host thread runs the whole machine, and switches to another fiber,
+ * an interrupt or a DPC only at points (sim/point.h). The code of this room contains no points of
+ * its own, so it is atomic between two calls of ddi_*, vidmm_* or a function that blocks. Each
+ * function that makes such a call says so ("yields"), and afterwards checks again what may have
+ * changed.
  */
 #ifndef DXGK_VIDSCH_SCHEDULER_H
 #define DXGK_VIDSCH_SCHEDULER_H
@@ -27,14 +28,14 @@
 #define VIDSCH_SECOND_NS 1000000000ull
 
 struct vidsch {
-    struct vidsch *next; /* of the machine, from vidsch_first */
+    struct vidsch *next; /* the machine's next scheduler (vidsch_first) */
     struct vidsch_config config;
     struct ddi_adapter *ddi;
     struct vidmm *vidmm;
     bool started, quiescing;
     struct vidsch_node *node; /* config.nodes of them */
     struct list processes, devices;
-    struct hash_map driver_devices; /* driver's device handles that live (PATCH-004) */
+    struct hash_map driver_devices; /* the driver's handles of live devices (PATCH-004) */
     struct vidsch_device *system_device;
     struct vidsch_context *system_context;
     struct slab packets;
@@ -62,7 +63,7 @@ static inline uint64_t vidsch_tdr_delay(const struct vidsch *vidsch)
     return vidsch->config.tdr.delay * VIDSCH_SECOND_NS;
 }
 
-/* In debug builds, after each round of changes. */
+/* Debug builds check all invariants after each turn of the worker and after each DPC. */
 static inline void vidsch_debug_check(struct vidsch *vidsch)
 {
 #ifdef DXGK_DEBUG_CHECKS
@@ -78,7 +79,7 @@ struct vidsch *vidsch_first(void);
 void vidsch_enlist(struct vidsch *vidsch);
 void vidsch_delist(struct vidsch *vidsch);
 
-/* What vidsch_of_adapter says from now on. */
+/* Set what vidsch_of_adapter returns; NULL: nothing. */
 void vidsch_set_of_adapter(struct ddi_adapter *adapter, struct vidsch *vidsch);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * Waits and signals as they happen. An operation (struct sync_op) names objects and values; a
  * packet of a context's queue, or a waiting thread, refers to it. A wait that is not satisfied
- * stands in the waiter list of each of its objects; whenever an object changes, its waiters are
+ * is in the waiter list of each of its objects; whenever an object changes, its waiters are
  * tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
  *
- * The GPU writes monitored fences without telling. Fences that somebody waits for are therefore on
- * the list of their process (`watched`), and are read again whenever a packet of the process is
- * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
+ * The GPU writes monitored fences without notifying the host. Fences with waiters are therefore on
+ * a list of their process (`watched`), and are read again whenever a packet of the process is
+ * retired (SUBMIT-136) or the driver notifies that a fence was signaled (SUBMIT-083).
  */
 #include "vidsch/assert.h"
 #include "sim/assert.h"
@@ -145,8 +145,8 @@ static bool concerns(const struct sync_op *op, const struct vidsch_device *devic
     return false;
 }
 
-/* After a reset, a fence that the device could have signaled gets the greatest value: its waiters
- * would wait for ever. */
+/* After a reset, set a fence that the device might have signaled to its maximum; else its waiters
+ * would wait forever. */
 static void jump(struct vidsch_sync *sync)
 {
     bool narrow = sync->vidsch->config.caps.No64BitAtomics && !sync->flags.NoGPUAccess;

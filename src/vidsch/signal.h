@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What follows when a synchronization object changes: its waiters are tried, and whoever is
- * satisfied goes on; see signal.c.
+ * The consequences of a change of a synchronization object: its waiters are tried again, and those
+ * that are satisfied continue; see signal.c.
  *
  * Level up to DISPATCH_LEVEL.
  */
@@ -13,18 +13,18 @@
 struct sync_op;
 struct vidsch_process;
 
-/* The object changed: let go on whoever is satisfied now. */
+/* The object changed: complete the waits that are satisfied now. */
 void vidsch_signal_changed(struct vidsch_sync *sync);
-/* One context has come to the signal; with the last one it is carried out. */
+/* A context has reached the signal; the last one to do so carries it out. */
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context);
-/* Read again the monitored fences of the process that somebody waits for. */
+/* Read again the monitored fences of the process that have waiters. */
 void vidsch_signal_reread(struct vidsch_process *process);
-/* A wait of the CPU ends. */
+/* End a wait of the CPU with this status. */
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status);
-/* The device is lost: waits of the CPU end (TDR-060); after a reset its fences jump to the maximum
- * (TDR-059). */
+/* The device is lost: end waits of the CPU for its objects (TDR-060); after a reset, set its fences
+ * to their maximum (TDR-059). */
 void vidsch_signal_device_lost(struct vidsch_device *device);
-/* The context is being destroyed: nobody owns its mutexes any more. */
+/* The context is being destroyed: free the mutexes that it owns. */
 void vidsch_signal_free_mutexes(struct vidsch_context *context);
 
 #endif

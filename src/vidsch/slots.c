@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The patch-location list of a WDDM 1.x driver, read as bindings. Each element says that from byte
- * SplitOffset on the allocation takes the slot SlotId, or, without an allocation, that the slot is
- * empty:
+ * SplitOffset on the allocation is bound to slot SlotId, or, without an allocation, that the slot
+ * is empty:
  *
  *   SplitOffset     0     0     64    64            the list is in order of SplitOffset
  *   SlotId          1     2     1     2
  *   allocation      A     B     C     -             a cut at 64 needs A and B before, C behind
  *
- * What an element binds lasts to the next element of the same slot, so one index an element
- * (`next_in_slot`) answers every question about a split point in O(1). It is made once, from the
- * end of the list to its start, with the last element seen of each slot in a hash map.
+ * A binding lasts until the next element of the same slot, so one index per element
+ * (`next_in_slot`) tells in O(1) whether it is still in force at a split point. The indexes are
+ * computed once, from the end of the list to its start, with the last element seen of each slot in
+ * a hash map.
  */
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -23,8 +24,8 @@ static const struct dma_reference *reference_of(const struct dma_buffer *buffer,
     return &buffer->references_map[buffer->patches[element].AllocationIndex];
 }
 
-/* PATCH-104, PATCH-112 to PATCH-115. None of it is known to be refused, and all of it can be
- * served. */
+/* PATCH-104, PATCH-112 to PATCH-115. All of this can be handled, and is not known to be refused: it
+ * is only reported. */
 static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
 {
     const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
@@ -46,8 +47,8 @@ static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
                   i, patch->PatchOffset, patch->SplitOffset);
 }
 
-/* Where the buffer may be cut before the element: never before the one ahead of it, nor behind the
- * end (PATCH-112, PATCH-114). */
+/* Where the buffer may be cut before the element: SplitOffset, but not less than that of the
+ * previous element, nor behind the end (PATCH-112, PATCH-114). */
 static uint32_t split_of(const struct dma_buffer *buffer, uint32_t i)
 {
     uint32_t split = buffer->patches[i].SplitOffset;

@@ -7,11 +7,11 @@
 
 struct dma_buffer;
 
-/* Check the list that the driver produced, and take it in. What is odd is reported, and served all
- * the same. STATUS_NO_MEMORY. */
+/* Check the list that the driver produced, and compute buffer->needs and next_in_slot from it.
+ * Mistakes are reported, but the list is still used. STATUS_NO_MEMORY. */
 NTSTATUS vidsch_slots_take(struct dma_buffer *buffer);
-/* The element, whose SplitOffset is less than `split`, binds an allocation, and its slot is not
- * bound anew there. O(1). */
+/* Is the allocation that the element binds still bound to its slot at `split`, which is greater
+ * than the SplitOffset of the element? O(1). */
 bool vidsch_slot_stays_bound(const struct dma_buffer *buffer, uint32_t element, uint32_t split);
 
 #endif

@@ -99,7 +99,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
         status = check(contexts, count, args);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
         status = vidmm_context_prepare(&contexts[i]->mm);
-    if (NT_SUCCESS(status)) /* lost meanwhile? */
+    if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
         status = vidsch_device_check(contexts[0]->device, true);
     if (!NT_SUCCESS(status))
         return status;

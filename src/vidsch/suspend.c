@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Standstill: nothing is submitted any more, and what was submitted is over (IOMMU-057,
- * THREAD-036). Or the same for the packets of all clients (LIFE-154), or of one process. */
+/* Suspension: nothing more is submitted, and all that was submitted has ended (IOMMU-057,
+ * THREAD-036); or the same for the packets of all clients (LIFE-154), or of one process. */
 #include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -107,7 +107,7 @@ static bool clients_at_work(const struct vidsch *vidsch)
     }
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if (!list_empty(&vidsch->node[i].resubmit) || vidsch->node[i].preempting)
-            return true; /* what was preempted goes back to the driver by itself */
+            return true; /* preempted packets return to the driver without being asked for */
     return false;
 }
 

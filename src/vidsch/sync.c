@@ -68,8 +68,8 @@ static bool has_duplicates(const void *const *list, UINT count)
     return false;
 }
 
-/* SUBMIT-141: with 32-bit fences, what lies further than half the range away cannot be told from
- * the past. */
+/* SUBMIT-141: a 32-bit fence value more than half the range ahead cannot be told from one in the
+ * past. */
 static bool out_of_range(const struct vidsch_sync *sync, uint64_t value)
 {
     uint64_t now;
@@ -170,8 +170,8 @@ static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT coun
     return vidsch_device_check(contexts[0]->device, true);
 }
 
-/* Queue one packet in each context for the same operation: in all of them, or in none. The
- * reference to `op` is used up. */
+/* Queue a packet for the same operation in each context, or in none. Consumes the reference to
+ * `op`. */
 static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count, struct sync_op *op)
 {
     struct vidsch *vidsch = contexts[0]->device->vidsch;

@@ -55,7 +55,8 @@ static NTSTATUS check_info(const struct vidsch *vidsch,
     return STATUS_SUCCESS;
 }
 
-/* The state of a fresh object, by its type; what the client is told of it is written to `info`. */
+/* Set the initial state of the object, by its type; outputs for the client are written to
+ * `info`. */
 static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *process,
                            D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Synchronization objects: their making, their state, and their end. The client's calls are in
- * sync.c. */
+/* Synchronization objects: creation, state and destruction. The client's calls are in sync.c. */
 #ifndef DXGK_VIDSCH_SYNC_OBJECT_H
 #define DXGK_VIDSCH_SYNC_OBJECT_H
 
@@ -24,24 +23,25 @@ struct vidsch_sync {
     uint32_t references;           /* the handle, and each entry of an operation */
     struct vidmm_fence_slot slot;  /* monitored fence */
     uint64_t value;                /* D3DDDI_FENCE */
-    uint64_t queued;               /* highest value asked for so far */
+    uint64_t queued;               /* value that the last signal sets, be it done or queued */
     uint32_t count, max_count;     /* semaphore; mutex: 1 free, 0 owned */
     struct vidsch_context *owner;  /* mutex */
     void (*notify)(void *context); /* CPU notification */
     void *notify_context;
 };
 
-/* Of an adapter. */
+/* The synchronization objects and operations of an adapter. */
 struct vidsch_syncs {
     struct slab ops;
-    struct list dead;      /* objects without references: freed at PASSIVE_LEVEL */
-    struct list cpu_waits; /* struct sync_op: threads and callbacks that wait */
+    struct list dead;      /* objects without references, to be freed at PASSIVE_LEVEL */
+    struct list cpu_waits; /* struct sync_op: the waits of threads and callbacks */
 };
 
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
-/* Level up to DISPATCH_LEVEL: the object itself goes later, since its memory is vidmm's. */
+/* Drop a reference. Level up to DISPATCH_LEVEL: with the last one, the worker frees the object
+ * later, since vidmm must free its memory at PASSIVE_LEVEL. */
 void vidsch_sync_release(struct vidsch_sync *sync);
-/* Free what was released. PASSIVE_LEVEL, yields. */
+/* Free the objects without references. PASSIVE_LEVEL, yields. */
 void vidsch_sync_reap(struct vidsch *vidsch);
 
 #endif

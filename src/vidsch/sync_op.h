@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations: one wait or signal of some objects with their values. Packets refer to it, or a
- * thread that waits.
+ * Operations: an operation is one wait for, or one signal of, some objects with a value each.
+ * Packets or a waiting thread refer to it.
  *
- * Level up to DISPATCH_LEVEL.
+ * Level up to DISPATCH_LEVEL; create: PASSIVE_LEVEL.
  */
 #ifndef DXGK_VIDSCH_SYNC_OP_H
 #define DXGK_VIDSCH_SYNC_OP_H
@@ -22,14 +22,14 @@ struct sync_entry {
 #define SYNC_INLINE_ENTRIES 4u
 
 struct sync_op {
-    struct list link; /* waits of the CPU: vidsch->syncs.cpu_waits */
+    struct list link; /* waits of the CPU: in vidsch->syncs.cpu_waits */
     enum sync_op_kind kind;
     uint32_t count;
     uint32_t references; /* packets, or the waiting thread */
-    uint32_t remaining;  /* signal: contexts that have not come to it */
+    uint32_t remaining;  /* signal: contexts that have not reached it yet */
     bool rewind, at_submission;
     bool any;        /* wait: one object is enough */
-    bool registered; /* its entries stand in the waiter lists of their objects */
+    bool registered; /* its entries are in the waiter lists of their objects */
     bool done;
     NTSTATUS status;
     struct vidsch_context *context; /* queued wait */
@@ -45,10 +45,9 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
                                       struct vidsch_sync *const *list, const UINT64 *values,
                                       UINT count);
 void vidsch_sync_op_release(struct vidsch *vidsch, struct sync_op *op);
-/* Are its objects satisfied now? Then their counts and ownerships are taken, and the wait is done.
- */
+/* Try to complete the wait. True: it was satisfied, and has taken semaphore counts and mutexes. */
 bool vidsch_sync_op_try(struct sync_op *op);
-/* Put it into the waiter lists of its objects, and take it out of them. */
+/* Add it to the waiter lists of its objects; remove it from them. */
 void vidsch_sync_op_register(struct sync_op *op);
 void vidsch_sync_op_unregister(struct sync_op *op);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packet that is the oldest on its node for TdrDelay may hang, or its interrupt may be lost: the
- * driver is asked which fence is current, and if that does not help, to preempt the node.
+ * A packet that has been the oldest on its node for TdrDelay may hang, or its interrupt may be
+ * lost. The driver is asked for the current fence; if that does not help, it is asked to preempt
+ * the node.
  */
 #include "vidsch/assert.h"
 #include "sim/event.h"
@@ -42,7 +43,7 @@ void vidsch_timeout_check(struct vidsch_node *node)
         return;
     }
     if (node->preempting)
-        return; /* the answer has its own limit */
+        return; /* the answer has a deadline of its own */
     if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
         sim_event_arm(&node->watch.event, sim_now() + delay);
         return;

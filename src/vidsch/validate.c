@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariants of the scheduler, walked in full: for tests and debug builds. */
+/* A full check of the scheduler's invariants, for tests and debug builds. */
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/node.h"
@@ -91,7 +91,7 @@ static bool context_is_sound(const struct vidsch_context *context, uint32_t *wor
         pending++;
         work += packet_is_work(packet);
     }
-    if (!held && context->state != CONTEXT_LOST) { /* else one may be in the worker's hand */
+    if (!held && context->state != CONTEXT_LOST) { /* else the worker may hold one of its packets */
         REQUIRE(pending == context->pending && work == context->work);
         REQUIRE(context->state != CONTEXT_SUBMITTING);
         REQUIRE((context->state == CONTEXT_IDLE) == list_empty(&context->queue));

@@ -9,11 +9,11 @@
  *   worker          head of the queue, context of highest priority, device resident: fence id,
  *                   Patch, SubmitCommand                                      worker.c, dispatch.c
  *   DIRQL           the driver notifies: checked and recorded                          interrupt.c
- *   DPC             retired in order: signals behind it, fences read again, waiters woken, buffers
- *                   given back                                         interrupt_dpc.c, retire.c
+ *   DPC             retired in order: signals behind it carried out, fences read again, waiters
+ *                   woken, buffers returned                            interrupt_dpc.c, retire.c
  *
- * Per packet there is no allocation (slabs, pools), no search (ready lists by level, a ring per
- * node), and at most two switches of fibers: to the worker, and back.
+ * A packet costs no allocation (slabs, pools), no search (ready lists by level, a ring per node),
+ * and at most two switches of fibers: to the worker, and back.
  *
  * When things go wrong
  *
@@ -22,12 +22,12 @@
  *   it does not answer: its engine is reset, and if that fails, the adapter
  *                                         recovery_thread.c, engine_reset.c, adapter_reset.c
  *   the driver reports a fault, or refuses a packet: the device is lost, and the packets in its
- *   queues are cancelled                                                  device_loss.c, cancel.c
+ *   queues are canceled                                                   device_loss.c, cancel.c
  *
- * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system
- * process.
+ * Threads: the worker (the only one that submits), and the recovery thread. Both belong to the
+ * system process.
  *
- * Files, each using only what stands before it, but for the two pairs marked <->
+ * Files; each uses only those listed before it, except for the two pairs marked <->
  *
  *   waiting and waking    change, kick, device_wait
  *   memory                dma_memory, client_block, dma_buffer, slots, paging
@@ -36,7 +36,7 @@
  *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
  *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
  *                         recovery_thread
- *   who calls             context, sync, device, render_answer, render_resize, render, submit,
+ *   entry points          context, sync, device, render_answer, render_resize, render, submit,
  *                         suspend, for_vidmm, vidsch, validate
  */
 #include "sim/assert.h"

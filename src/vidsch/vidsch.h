@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU scheduler of one adapter, for the room that starts adapters: its configuration, life and
- * standstill, and what the driver notifies. What clients do with it is in client.h.
+ * The GPU scheduler of one adapter, as the room that starts adapters uses it: its configuration,
+ * creation, suspension and end, and the driver's notifications. Calls for clients are in client.h.
  *
  *   vidsch                nodes (fence counter, packets in flight), system device and context,
  *    |                    worker thread, timeouts
- *    +- device            unit of error; client (D3DKMT) handle DDI_CLIENT_DEVICE
+ *    +- device            what is lost in case of error; client (D3DKMT) handle DDI_CLIENT_DEVICE
  *        +- context       one node; software queue (FIFO of packets), DMA-buffer pool
  *   sync                  synchronization objects
  *
- * One worker fiber per adapter picks packets: highest priority context first, then round robin;
- * Patch and SubmitCommand are called from it, so nothing of the GPU scheduler class overlaps.
- * Client calls only queue. A node holds as many packets in flight as
- * RequiredDmaQueueEntry/HwQueuePacketCap allow.
+ * One worker thread per adapter picks packets: highest priority context first, then round robin.
+ * Only the worker calls Patch and SubmitCommand, so calls of the GPU scheduler class never overlap;
+ * client calls only queue packets. RequiredDmaQueueEntry and HwQueuePacketCap limit the packets in
+ * flight on a node.
  *
  * PASSIVE_LEVEL on a simulated thread unless a function says otherwise.
  *
- * The driver's host handles (ddi_adapter.handles) resolve to these objects: DDI_HANDLE_CONTEXT to a
- * struct vidmm_context; DDI_HANDLE_DEVICE to a variable of type struct vidmm_device *, which is
+ * The host handles given to the driver (ddi_adapter.handles) resolve to: DDI_HANDLE_CONTEXT, to a
+ * struct vidmm_context; DDI_HANDLE_DEVICE, to a variable of type struct vidmm_device *, which is
  * NULL until DxgkDdiCreateDevice has returned.
  */
 #ifndef DXGK_VIDSCH_H
@@ -46,13 +46,13 @@ enum vidsch_tdr_level {
     TDR_LEVEL_RECOVER = 3,
 };
 
-/* TDR-013; 0 and 2 are the same here. */
+/* TDR-013; 0 and 2 have no name: here both mean recovery within the limits */
 enum vidsch_tdr_debug_mode {
     TDR_DEBUG_IGNORE_TIMEOUTS = 1,
-    TDR_DEBUG_RECOVER_ALWAYS = 3, /* however often */
+    TDR_DEBUG_RECOVER_ALWAYS = 3, /* even beyond TdrLimitCount */
 };
 
-struct vidsch_tdr_settings { /* names of the registry values; units as there */
+struct vidsch_tdr_settings { /* one member per registry value, in its unit */
     UINT level;              /* TdrLevel: enum vidsch_tdr_level */
     UINT delay;              /* TdrDelay, s */
     UINT ddi_delay;          /* TdrDdiDelay, s */
@@ -77,9 +77,10 @@ struct vidsch_config {
     UINT paging_node;
     DXGK_VIDSCHCAPS caps;
     UINT max_allocation_list_slot;
-    bool split_dma_buffers; /* WDDM 1.x: a portion at every split point (PATCH-132) */
+    bool split_dma_buffers; /* WDDM 1.x: cut DMA buffers at every split point (PATCH-132) */
     UINT required_dma_queue_entry;
-    /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
+    /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and
+     * PagingBufferPrivateDataSize */
     UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
@@ -88,59 +89,60 @@ struct vidsch_config {
     uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */
     uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
-    /* Recovery failed: the adapter is lost with this bug check code. The bug check follows. */
+    /* Called when recovery failed: the adapter is lost. The bug check with this code follows. */
     void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
 };
 
 extern const struct vidmm_scheduler vidsch_for_vidmm;
 
 NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out);
-/* Of the adapter, from vidsch_create to vidsch_destroy; else NULL. */
+/* The scheduler of the adapter; NULL before vidsch_create and after vidsch_destroy. */
 struct vidsch *vidsch_of_adapter(const struct ddi_adapter *adapter);
-/* System device and system context on the paging node, worker thread. After vidmm_start_process,
- * before vidmm_start. */
+/* Start the threads, and create the system device and the system context on the paging node. Called
+ * after vidmm_start_process and before vidmm_start. */
 NTSTATUS vidsch_start(struct vidsch *vidsch);
-/* The end, in this order: vidsch_quiesce (all devices are lost; it returns when their work is
- * over), kmt destroys the devices of clients, vidmm_stop, vidsch_stop (system device and context,
- * threads). */
+/* To shut down, call in this order: vidsch_quiesce (puts all devices in error and returns when
+ * their work has ended); kmt destroys the devices of clients; vidmm_stop; vidsch_stop (ends the
+ * system device, its context and the threads). */
 void vidsch_quiesce(struct vidsch *vidsch);
 void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
 
-/* Submit nothing more, and wait until the driver has nothing: the engines are idle then.
- * STATUS_IO_TIMEOUT: they were not within `limit_ns`, and nothing is suspended. Calls nest. */
+/* Stop submitting, and wait until the driver has no packet left: the engines are idle then.
+ * STATUS_IO_TIMEOUT: they were still busy after `limit_ns`, and the scheduler is not suspended.
+ * Calls nest. */
 NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
-/* As vidsch_suspend, and in addition no thread but the current one is in the driver, as DDIs of
+/* Like vidsch_suspend, and in addition only the current thread may be in the driver, as DDIs of
  * synchronization level two require. A thread inside the driver may be waiting for paging, which
- * does not go on while the adapter is suspended. So both are tried together for a short time, then
- * let go for as long, and so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: reported
- * as a wait of `name` (THREAD-037) unless that is NULL. */
+ * stops while the adapter is suspended. So the function tries for a short time to get both, gives
+ * up both for as long, and repeats this, doubling the time. STATUS_IO_TIMEOUT after `limit_ns`:
+ * reported as a wait of `name` (THREAD-037) unless `name` is NULL. */
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
+/* Ends vidsch_stand_still. */
 void vidsch_go_on(struct vidsch *vidsch);
-/* As vidsch_suspend, for the work of clients alone; paging goes on. */
+/* Like vidsch_suspend, but for clients' packets only; paging continues. */
 NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_release_clients(struct vidsch *vidsch);
 
 struct vidsch_statistics {
-    uint64_t submissions, paging_submissions,
-        patches /* locations applied by drivers: elements given to Patch */, preemptions,
-        engine_resets, adapter_resets;
+    uint64_t submissions, paging_submissions, patches /* patch locations given to DxgkDdiPatch */,
+        preemptions, engine_resets, adapter_resets;
     uint64_t interrupts_notified, dpcs_notified, fences_signaled;
 };
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics);
 
-/* ---- interrupts: from port's DxgkCbNotifyInterrupt (DIRQL) and DxgkCbNotifyDpc (DISPATCH) ---- */
+/* ---- interrupts: called for DxgkCbNotifyInterrupt (DIRQL) and DxgkCbNotifyDpc (DISPATCH) ---- */
 void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void vidsch_notify_dpc(struct vidsch *vidsch);
-/* The bus refused a DMA access of the device: recorded for the report of the page fault that the
- * driver notifies. Any level. */
+/* The bus refused a DMA access of the device. The fault is kept for the report of the page fault
+ * that the driver notifies. Any level. */
 void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault);
 
-/* Force a timeout now (escape, tests). */
+/* Reset now the engines that are busy, or the whole adapter (escape, tests). */
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);
-/* One engine (D3DKMT_TDRDBGCTRLTYPE_ENGINETDR). */
+/* Reset one engine (D3DKMT_TDRDBGCTRLTYPE_ENGINETDR). */
 NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node);
 
 #endif

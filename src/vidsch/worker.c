@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker sleeps only when no node is kicked. Each turn gives one packet to each kicked node,
- * and leaves its bit set while that succeeds, so no node starves another.
+ * The worker sleeps only when no node is kicked. A turn submits at most one packet to each kicked
+ * node, and keeps the node kicked as long as that succeeds, so no node starves another.
  */
 #include "vidsch/worker.h"
 #include "sim/machine.h"
@@ -27,7 +27,7 @@ static bool node_closed(const struct vidsch_node *node)
            node->preempting || node->count >= node->depth;
 }
 
-/* While clients are held back: the keeper, if it has to run before its memory may move. */
+/* While clients are held: the keeper, if it must run before its memory may move. */
 static struct vidsch_context *must_run(const struct vidsch_node *node)
 {
     const struct vidsch_context *keeper = node->vidsch->keeper.context;
@@ -78,7 +78,8 @@ static bool resident(struct vidsch_context *context)
     return false;
 }
 
-/* The next packet for the node, off its queue; NULL if there is none or the node takes none. */
+/* Take the next packet for the node off its queue. NULL: there is none, or the node accepts
+ * none. */
 static struct packet *pick(struct vidsch_node *node)
 {
     struct vidsch_context *context;
@@ -113,7 +114,7 @@ static struct packet *pick(struct vidsch_node *node)
     return NULL;
 }
 
-/* One packet at most; false when the node has nothing to do for now. */
+/* Submit at most one packet. False: the node has nothing to do for now. */
 static bool serve(struct vidsch_node *node)
 {
     struct packet *packet;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The adapter's outermost life, AddDevice to RemoveDevice. */
+/* The life of an adapter, from AddDevice to RemoveDevice. */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static void read_name(struct port_adapter *adapter)
 
 /* ---- life ---- */
 
-/* End everything except the record: clients may still hold it, and it tells them that the adapter
+/* End everything except the record: clients may still hold it, and learn from it that the adapter
  * is lost. */
 static void dismantle(struct port_adapter *adapter)
 {
@@ -245,7 +245,7 @@ void port_adapter_remove(struct port_adapter *adapter)
 {
     adapter->lost = true;
     if (sim_current->stopped) {
-        /* After a bug check nothing of the driver runs; memory goes with the machine. */
+        /* After a bug check no driver code runs; the memory is freed with the machine. */
         list_remove(&adapter->link);
         return;
     }

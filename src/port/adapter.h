@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An adapter's outermost life: added, restarted, removed. For the room that makes adapters. */
+/* The life of an adapter as the room that makes adapters drives it: add, restart, remove. */
 #ifndef DXGK_PORT_ADAPTER_H
 #define DXGK_PORT_ADAPTER_H
 
@@ -11,12 +11,13 @@ struct port_driver;
 
 NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
                           struct port_adapter **adapter);
-/* Resource rebalance: StopDevice, then StartDevice with the same context (LIFE-173). On failure the
- * adapter is stopped and lost; it still has to be removed. Not while a client has it open:
- * STATUS_DEVICE_BUSY. */
+/* Resource rebalance: StopDevice, then StartDevice with the same context (LIFE-173). If that fails
+ * the adapter is stopped and lost, and must still be removed. STATUS_DEVICE_BUSY: a client has it
+ * open. */
 NTSTATUS port_adapter_restart(struct port_adapter *adapter);
-/* No new work, drain, end what clients have on it (port_on_stop), stop, remove. The record stays as
- * long as a client holds it (port_adapter_retain), and is lost. */
+/* Refuse new work, wait for what is running, end what clients have on the adapter (port_on_stop),
+ * stop and remove it. Its record stays, marked lost, as long as a client holds it
+ * (port_adapter_retain). */
 void port_adapter_remove(struct port_adapter *adapter);
 
 #endif

@@ -84,11 +84,11 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     nt_image_enter(outer_image);
     sim_current->frame = frame.outer;
     ddi_loan_revoke(
-        &driver->registry_path); /* LIFE-008: a driver that kept the pointer faults on it */
+        &driver->registry_path); /* LIFE-008: a driver that kept the pointer now faults on it */
     return status;
 }
 
-/* LIFE-010, LIFE-011: whether the driver counts as loaded. */
+/* LIFE-010, LIFE-011: does the driver count as loaded? */
 static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
 {
     if (driver->initialize_called && returned != driver->initialize_status)

@@ -15,7 +15,8 @@ struct port_driver;
  * reported (LIFE-009). */
 NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
                            PDRIVER_INITIALIZE entry, struct port_driver **driver);
-/* Unload, after the last adapter was removed; leak check. Returns how many things were left. */
+/* Call Unload, after the last adapter was removed, and check for leaks. Returns the number of
+ * things that were left. */
 uint64_t port_driver_stop(struct port_driver *driver);
 
 #endif

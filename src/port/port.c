@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The port driver of a machine: made before the first driver is loaded, destroyed after the
- * last. */
+/* The port driver of a machine: created before the first driver is loaded, destroyed after the last
+ * one. */
 #include "port/port.h"
 #include "ddi/handle.h"
 #include "physmem/physical_memory.h"

@@ -2,7 +2,7 @@
 /*
  * The port driver: registration of miniports (driver.h), the adapter's life from AddDevice to
  * Unload (adapter.h), capability queries and admission, and the DXGKRNL_INTERFACE, whose callbacks
- * validate and then call the room that owns the matter.
+ * check their arguments and then call the room that implements them.
  *
  * Life of an adapter (LIFE-050, LIFE-066, LIFE-072):
  *
@@ -15,8 +15,8 @@
  *   -> memory manager and scheduler start -> open to clients
  *   ... -> StopDevice -> interrupts disconnected -> RemoveDevice -> Unload
  *
- * A refusal is one violation that names the rule and the value, and a status as LIFE-003 says. All
- * functions run on a simulated thread of the system process at PASSIVE_LEVEL.
+ * An adapter is refused with one violation, which names the rule and the value, and a status as in
+ * LIFE-003. All functions run on a simulated thread of the system process at PASSIVE_LEVEL.
  */
 #ifndef DXGK_PORT_PORT_H
 #define DXGK_PORT_PORT_H
@@ -29,14 +29,14 @@ struct port;
 struct port_adapter;
 struct port_config;
 
-/* State of the current machine (port_current). */
+/* Becomes the port driver of the current machine (port_current). */
 NTSTATUS port_create(const struct port_config *config, struct port **port);
 void port_destroy(struct port *port);
-/* Who ends what clients have on an adapter, before it stops (LIFE-168); NULL: nobody has
- * anything. */
+/* Register the function that ends what clients have on an adapter before it stops (LIFE-168); NULL:
+ * clients have nothing. */
 void port_on_stop(struct port *port, void (*end)(void *context, struct port_adapter *adapter),
                   void *context);
-/* A process is about to go: mappings that drivers left in it are reported and removed (PHYS-040,
+/* A process is about to end: report and remove the mappings that drivers left in it (PHYS-040,
  * PHYS-159). */
 void port_process_ended(struct port *port, const struct nt_process *process);
 struct physical_memory *port_physical_memory(struct port *port);

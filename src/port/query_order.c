@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the queries (LIFE-050, LIFE-072). Every answer is checked; the first breach of a
- * rule is one violation that names the rule and the value, and refuses the adapter (LIFE-003).
+ * The queries of an adapter's start, in order (LIFE-050, LIFE-072). Every answer is checked; the
+ * first that breaks a rule gives one violation, which names the rule and the value, and the adapter
+ * is refused (LIFE-003).
  */
 #include "port/query_order.h"
 #include "port/query/components.h"

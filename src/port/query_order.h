@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the queries (LIFE-050, LIFE-072): the part of an adapter's start in which the driver
- * answers. For start.c. */
+/* The queries of an adapter's start, in the order of LIFE-050 and LIFE-072. For start.c. */
 #ifndef DXGK_PORT_QUERY_ORDER_H
 #define DXGK_PORT_QUERY_ORDER_H
 

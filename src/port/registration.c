@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* LIFE-020: entries left over from old drafts must be NULL. One that is not is reported and never
+/* LIFE-020: entries left over from old drafts must be NULL. Others are reported, and never
  * called. */
 static void clear_reserved(DRIVER_INITIALIZATION_DATA *table)
 {
@@ -81,7 +81,7 @@ static NTSTATUS uninitialize(const DRIVER_OBJECT *object)
     return STATUS_SUCCESS;
 }
 
-/* The unload routine of a registered driver's object is the host's. */
+/* The host's unload routine, which registration puts into the driver object. */
 static VOID NTAPI withdraw(PDRIVER_OBJECT object)
 {
     uninitialize(object);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * \\Device\\DxgKrnl: how a Windows image finds the routines that register it. Such an image has no
- * import of DxgkInitialize; the library that is linked into it opens this device object by name and
- * asks it, by an internal device control request, for the address to call (LIFE-179 to LIFE-181).
- * The codes and the form are those that the MIT-licensed display driver headers of ReactOS publish.
+ * \\Device\\DxgKrnl: through it a Windows image finds the routines that register it. The image does
+ * not import DxgkInitialize; the library that is linked into it opens this device object by name
+ * and asks it, by an internal device control request, for the address to call (LIFE-179 to
+ * LIFE-181). The codes and the form are those that the MIT-licensed display driver headers of
+ * ReactOS publish.
  */
 #include "nt/io/device_object.h"
 #include "port/registration_device.h"
@@ -26,8 +27,8 @@ static PVOID routine_for(ULONG code)
     }
 }
 
-/* The answer goes to the address that the request names, unbuffered. The driver made the request,
- * so the address may be bad. */
+/* Write the answer to the address in the request, unbuffered. The driver made the request, so the
+ * address may be bad. */
 static NTSTATUS answer(PIRP irp)
 {
     const IO_STACK_LOCATION *stack = IoGetCurrentIrpStackLocation(irp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* \\Device\\DxgKrnl, by which a Windows image finds the routines that register it. For port.c. */
+/* The device \\Device\\DxgKrnl, through which a Windows image finds the routines that register it.
+ * For port.c. */
 #ifndef DXGK_PORT_REGISTRATION_DEVICE_H
 #define DXGK_PORT_REGISTRATION_DEVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* StartDevice and StopDevice, with everything before, between and after them (LIFE-046 to LIFE-072,
+/* StartDevice and StopDevice, with all steps before, between and after them (LIFE-046 to LIFE-072,
  * LIFE-167 to LIFE-173). */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@
 #include "sim/wait.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
-#define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */
+#define SILENCE_NS 1000000u    /* how long a stopped device is watched for activity (LIFE-171) */
 
 /* ---- before ---- */
 
@@ -75,8 +75,8 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
 
 /* ---- StartDevice ---- */
 
-/* What the driver gets on loan for the call: exactly what its version of the host's structures
- * holds. */
+/* The driver gets this on loan for the call: exactly the bytes that the host's version of the
+ * structures has. */
 struct start_arguments {
     DXGK_START_INFO info;
     DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
@@ -128,7 +128,7 @@ static NTSTATUS start_device(struct port_adapter *adapter, ULONG *sources, ULONG
 
 /* ---- StopDevice ---- */
 
-/* LIFE-171: a stopped device is silent. */
+/* LIFE-171: a stopped device must raise no interrupt and access no memory. */
 static void watch_silence(struct port_adapter *adapter, uint64_t interrupts, uint64_t dma)
 {
     if (sim_current->thread)
@@ -184,7 +184,7 @@ void port_start_forget(struct port_adapter *adapter)
 
 /* ---- the sequence ---- */
 
-/* LIFE-072; the adapter is started. */
+/* LIFE-072: what follows once StartDevice has succeeded. */
 static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
 {
     ULONG children = 0;
@@ -218,7 +218,7 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
     return status;
 }
 
-/* Tell what a driver of WDDM 1.x will not meet on this host: each missing ability once. */
+/* Log what this host lacks for a driver of WDDM 1.x: each missing ability once. */
 static void tell_what_is_absent(struct port_adapter *adapter)
 {
     bool told[VERIFY_MAX_ABSENT] = {false};
@@ -241,8 +241,9 @@ static void tell_what_is_absent(struct port_adapter *adapter)
 
 NTSTATUS port_start(struct port_adapter *adapter)
 {
-    bool again = port_adapter_domain(adapter) !=
-                 NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
+    bool again =
+        port_adapter_domain(adapter) !=
+        NULL; /* a restart: the domain and the answers before the first start stay (IOMMU-003) */
     ULONG sources, children;
     NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* StartDevice and StopDevice, with everything that belongs around them. For adapter.c. */
+/* StartDevice and StopDevice, with all steps around them. For adapter.c. */
 #ifndef DXGK_PORT_START_H
 #define DXGK_PORT_START_H
 
@@ -8,9 +8,9 @@
 struct port_adapter;
 
 NTSTATUS port_start(struct port_adapter *adapter);
-/* Managers, StopDevice, and everything that goes with it. */
+/* Destroy the managers, call StopDevice, and take back what the driver still holds. */
 void port_stop(struct port_adapter *adapter);
-/* Forget what the driver answered, for another start. */
+/* Discard the driver's answers, for another start. */
 void port_start_forget(struct port_adapter *adapter);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What others ask of an adapter, and who holds its record. */
+/* What other rooms and files ask about an adapter, and the references to its record. */
 #include <string.h>
 
 #include "port/record/adapter_info.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others ask of an adapter: which there are, who it is, the rooms' objects that belong to it,
- * and what its driver answered. Nothing here calls the driver. For kmt, host and the files of this
- * room.
+ * What other rooms and files ask about an adapter: which adapters there are, its identity, the
+ * objects that other rooms keep for it, and its driver's answers. Nothing here calls the driver.
+ * For kmt, host and the files of this room.
  */
 #ifndef DXGK_PORT_ADAPTER_INFO_H
 #define DXGK_PORT_ADAPTER_INFO_H
@@ -27,12 +27,12 @@ struct port_adapter *port_adapter_first(struct port *port);
 struct port_adapter *port_adapter_next(struct port_adapter *adapter);
 struct port_adapter *port_adapter_by_luid(struct port *port, LUID luid);
 
-/* ---- who it is ---- */
+/* ---- identity ---- */
 LUID port_adapter_luid(const struct port_adapter *adapter);
 GUID port_adapter_guid(const struct port_adapter *adapter);
 /* The driver's AdapterString, or the name of its service. */
 const char *port_adapter_name(const struct port_adapter *adapter);
-/* Bytes, as the driver registered them; 0: it did not (LIFE-045). */
+/* Bytes, from the driver's registry value; 0: it wrote none (LIFE-045). */
 uint64_t port_adapter_memory_size(const struct port_adapter *adapter);
 
 /* ---- what belongs to it ---- */
@@ -43,19 +43,20 @@ struct physical_adapter *port_adapter_physical(const struct port_adapter *adapte
 struct vidmm *port_adapter_vidmm(const struct port_adapter *adapter);   /* NULL: not started */
 struct vidsch *port_adapter_vidsch(const struct port_adapter *adapter); /* NULL: not started */
 
-/* ---- how it is ---- */
+/* ---- state ---- */
 /* Lost for good (stopped, removed, bug check): calls give STATUS_DEVICE_REMOVED. */
 bool port_adapter_lost(const struct port_adapter *adapter);
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
 enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter);
-/* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED: what IOMMUFlags, the driver or somebody else brought
- * about. */
+/* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED in force, whether IOMMUFlags, the driver or a caller
+ * asked for isolation. */
 UINT port_adapter_isolation(const struct port_adapter *adapter);
 
 /* ---- what its driver answered ---- */
 const DXGK_DRIVERCAPS *port_adapter_caps(const struct port_adapter *adapter);
 DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
-/* Driven as WDDM 2.x, by its interface version and what it claims (CAPS-122). */
+/* Is the driver treated as one of WDDM 2.x, by its interface version and the version it claims
+ * (CAPS-122)? */
 bool port_adapter_is_2x(const struct port_adapter *adapter);
 UINT port_adapter_nodes(const struct port_adapter *adapter);
 /* NULL: no such node. */
@@ -64,13 +65,13 @@ bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
 /* Zeros without GpuMmu. */
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter);
-/* Zeros: not said (CAPS-110). */
+/* Zeros: the driver did not answer (CAPS-110). */
 const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter);
 const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter);
 bool port_adapter_child_connected(const struct port_adapter *adapter, ULONG uid);
 
 /* ---- who holds it ---- */
-/* Client objects of the adapter, counted by kmt. The record lives until the last one is gone. */
+/* References by client objects, counted by kmt. The record is freed with the last one. */
 void port_adapter_retain(struct port_adapter *adapter);
 void port_adapter_release(struct port_adapter *adapter);
 

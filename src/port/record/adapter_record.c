@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The key by which a door into the driver knows its adapter. */
+/* The key under which a struct ddi_adapter keeps its port_adapter. */
 #include "port/record/adapter_record.h"
 
 struct ddi_room port_room;

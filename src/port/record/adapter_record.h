@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The record of one adapter, from AddDevice until its last client has closed it: who it is, and one
- * structure for each concept, which belongs to that concept's files. For the files of this room
- * only; others have adapter_info.h.
+ * The record of one adapter, from AddDevice until its last client has closed it: its identity, its
+ * state, and one structure for each concept, which belongs to that concept's files. For the files
+ * of this room only; others have adapter_info.h.
  */
 #ifndef DXGK_PORT_ADAPTER_RECORD_H
 #define DXGK_PORT_ADAPTER_RECORD_H
@@ -19,17 +19,18 @@
  * that failed. */
 enum port_state { PORT_ADDED, PORT_STARTING, PORT_STARTED, PORT_STOPPED, PORT_REMOVED };
 
-/* managers.c; the others ask port_adapter_vidmm and port_adapter_vidsch */
+/* The managers are the adapter's memory manager and scheduler. For managers.c; other files use
+ * port_adapter_vidmm and port_adapter_vidsch. */
 struct port_managers {
     struct vidmm *vidmm; /* NULL: not yet, or no longer */
     struct vidsch *vidsch;
     bool vidmm_started, vidsch_started, process_started;
-    struct sim_mutex evacuation_lock; /* held while one begins or ends */
-    uint32_t evacuations;             /* not 0: video memory is empty and the GPU stands still */
+    struct sim_mutex evacuation_lock; /* held while an evacuation begins or ends */
+    uint32_t evacuations; /* in force; not 0: video memory is empty and the GPU is suspended */
 };
 
 struct port_adapter {
-    /* who it is: adapter.c */
+    /* identity: adapter.c */
     struct port *port;
     struct port_driver *driver;
     struct bus_device *device;
@@ -43,7 +44,7 @@ struct port_adapter {
     WCHAR software_key_wide[160];
     char name[64]; /* AdapterString */
 
-    /* where it is in its life: adapter.c, start.c; references: adapter_info.c */
+    /* state: adapter.c, start.c; references: adapter_info.c */
     enum port_state state;
     bool lost;
     bool dismantled; /* only the record is left, for clients that have not closed it */
@@ -69,14 +70,15 @@ struct port_adapter {
     struct port_driver_features features;
 };
 
-/* The interface the driver was built for: sizes of structures, and which members exist. */
+/* The interface version the driver was built for: decides the sizes of structures and which members
+ * exist. */
 static inline UINT port_driver_version(const struct port_adapter *adapter)
 {
     return adapter->driver->table.Version;
 }
 
-/* The driver model it follows (CAPS-122), as the interface version that began it; known once
- * DXGK_DRIVERCAPS is. */
+/* The driver model that the driver follows (CAPS-122), as the first interface version of that
+ * model. Known once DXGK_DRIVERCAPS is. */
 static inline UINT port_model_version(const struct port_adapter *adapter)
 {
     return adapter->caps.model;
@@ -90,7 +92,7 @@ static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adap
                           index * adapter->segments.out.SegmentDescriptorStride);
 }
 
-/* Started, and its device is there. */
+/* Is the adapter started, and its device not unplugged? */
 static inline bool port_runs(const struct port_adapter *adapter)
 {
     return adapter->state == PORT_STARTED && !adapter->power.unplugged;
@@ -98,7 +100,7 @@ static inline bool port_runs(const struct port_adapter *adapter)
 
 extern struct ddi_room port_room;
 
-/* The adapter behind the door that a DDI in progress went through; NULL: that of a driver alone. */
+/* The adapter that this ddi_adapter belongs to; NULL: it is a driver's (unload_door). */
 static inline struct port_adapter *port_adapter_of_ddi(const struct ddi_adapter *ddi)
 {
     return ddi_room(ddi, &port_room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver said, shown to whoever observes it (port_config.observe): `dxgkhost inspect` prints
- * it. */
+/* The answers of a driver, as passed to the observer (port_config.observe): `dxgkhost inspect`
+ * prints them. */
 #ifndef DXGK_PORT_ANSWERS_H
 #define DXGK_PORT_ANSWERS_H
 
@@ -13,8 +13,8 @@
 
 #define PORT_MAX_SEGMENTS 31u
 
-/* Only `table` is set: the driver registered. Otherwise what it answered while its adapter started;
- * members it was not asked for are zero. Valid during the call. */
+/* With only `table` set: the driver has registered. Otherwise also its answers while its adapter
+ * started; members for which it was not asked are zero. Valid during the call. */
 struct port_answers {
     const DRIVER_INITIALIZATION_DATA *table; /* members that its Version does not have are NULL */
     const DXGK_DRIVERCAPS *caps;             /* NULL: it registered, and all below is empty */

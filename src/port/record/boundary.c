@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying in from a driver and out to it: the only file of port that touches a driver's
+/* Copying in from a driver and out to it: the only file of this room that dereferences a driver's
  * addresses. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct {
 #undef ROW
 };
 
-/* Members that only come back: pointers and handles, NULL unless the call succeeds (PHYS-018). */
+/* Output-only members: pointers and handles, NULL unless the call succeeds (PHYS-018). */
 static const struct output {
     enum port_structure structure;
     size_t offset;
@@ -64,8 +64,8 @@ bool port_boundary_give(enum port_structure structure, void *to, const void *cop
     return port_boundary_give_bytes(to, copy, structures[structure].bytes);
 }
 
-/* Bytes of the structure in a driver of this interface version; only structures that grew
- * differ. */
+/* Bytes of the structure in a driver of this interface version; they differ only for structures
+ * that grew. */
 static size_t bytes_at(enum port_structure structure, UINT version)
 {
     const size_t all = structures[structure].bytes;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place where what a driver passes to a callback is copied in, and where answers are copied
+ * The one place where a callback's arguments are copied in from the driver, and its outputs copied
  * out to it.
  *
- * A driver's pointer is never followed elsewhere: a structure is taken by value, the callback works
- * with the copy, and what comes back is given in one piece or member by member. The table says how
- * large each structure is, and which way it goes, so that what crosses could also cross to a driver
- * in another process. Addresses are tried, not trusted: a bad one makes take or give fail, and it
- * is the callback that knows which rule that breaks.
+ * Nothing else follows a driver's pointer: a structure is copied in (take), the callback works with
+ * the copy, and outputs are copied out (give), whole or member by member. A table gives the size
+ * and direction of each structure, so the driver could also be in another process. With a bad
+ * address, take or give fails, and the callback reports the rule that this breaks.
  *
  *     DXGKARGCB_QUERYFEATURESUPPORT copy;
  *
@@ -27,11 +26,11 @@
 #include <dispmprt.h>
 #include <dxgk_wddm3_2.h>
 
-/* From the driver, to the driver, or both. */
+/* The way a structure is copied: from the driver, to the driver, or both. */
 enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
 
-/* Every structure and single value that crosses by address. Memory of a length that the driver
- * names goes by port_boundary_take_bytes and port_boundary_give_bytes. */
+/* Every structure and single value that crosses by address. Memory whose length the driver gives is
+ * copied by port_boundary_take_bytes and port_boundary_give_bytes. */
 /* clang-format off */
 #define PORT_STRUCTURES(X)                                  \
     /* single values */                                     \
@@ -99,12 +98,13 @@ enum port_structure {
 };
 /* clang-format on */
 
-/* The whole structure. False: NULL, or an address that faults; a part may have been copied then. */
+/* Copy the whole structure. False: NULL, or an address that faults; a part may have been copied
+ * then. */
 #define PORT_TAKE(type, copy, from) \
     port_boundary_take(PORT_STRUCTURE_##type, (type *){copy}, (const type *){from})
 #define PORT_GIVE(type, to, copy) \
     port_boundary_give(PORT_STRUCTURE_##type, (type *){to}, (const type *){copy})
-/* One member, to or from a variable of its type. */
+/* Copy one member, to or from a variable of its type. */
 #define PORT_TAKE_MEMBER(type, copy, from, member)                                               \
     port_boundary_take_part(PORT_STRUCTURE_##type, (__typeof__(((type *)NULL)->member) *){copy}, \
                             (const type *){from}, offsetof(type, member),                        \
@@ -114,15 +114,15 @@ enum port_structure {
                             (const __typeof__(((type *)NULL)->member) *){value},         \
                             sizeof(((type *)NULL)->member))
 
-/* The first members, as far as a driver of this interface version has them; the others are zero. */
+/* Copy the members that a driver of this interface version has; the others become zero. */
 #define PORT_TAKE_VERSION(type, version, copy, from) \
     port_boundary_take_version(PORT_STRUCTURE_##type, version, (type *){copy}, (const type *){from})
-/* A structure with members that only come back (the table of outputs in boundary.c): they are NULL
- * in the driver's structure and in the copy. False: as with PORT_TAKE, or they cannot be
+/* Copy in a structure that has output-only members (the table of outputs in boundary.c): they
+ * become NULL in the driver's structure and in the copy. False: as for PORT_TAKE, or they cannot be
  * written. */
 #define PORT_TAKE_FOR_OUTPUT(type, copy, from) \
     port_boundary_take_for_output(PORT_STRUCTURE_##type, (type *){copy}, (type *){from})
-/* Those members become NULL in the driver's structure (PHYS-018). False: it is NULL, or they cannot
+/* Set those members to NULL in the driver's structure (PHYS-018). False: it is NULL, or they cannot
  * be written. */
 #define PORT_CLEAR_OUTPUTS(type, to) \
     port_boundary_clear_outputs(PORT_STRUCTURE_##type, (type *){to})
@@ -141,8 +141,8 @@ bool port_boundary_clear_outputs(enum port_structure structure, void *to);
 #define PORT_GUARD_BYTES 64u
 void port_boundary_guard(void *guard);
 bool port_boundary_guard_intact(const void *guard);
-/* Memory whose length the driver or a format names: buffers, tables, arrays. NULL is good for no
- * bytes only. */
+/* Copy memory whose length the driver or a format gives: buffers, tables, arrays. A NULL pointer
+ * succeeds only for 0 bytes. */
 bool port_boundary_take_bytes(void *copy, const void *from, size_t bytes);
 bool port_boundary_give_bytes(void *to, const void *copy, size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver got by callbacks and has to give back, as the adapter's record keeps it. Each
- * structure is touched only by the files that its comment names. */
+/* What the driver got by callbacks and must give back, as the adapter's record keeps it. Only the
+ * files named above a structure use it. */
 #ifndef DXGK_PORT_CALLBACK_STATE_H
 #define DXGK_PORT_CALLBACK_STATE_H
 
@@ -10,7 +10,7 @@
 
 /* services.c, timed_operations.c, debug_reports.c */
 struct port_services {
-    struct list interfaces; /* handed out */
+    struct list interfaces; /* held by the driver */
     struct list timed_operations;
     struct list debug_reports;
 };
@@ -23,8 +23,8 @@ struct port_exclusions {
 
 /* feature_interface.c */
 struct port_driver_features {
-    DXGKDDI_FEATURE_INTERFACE interface; /* of the driver, while it is started; or zeros */
-    struct port_driver_feature *answer;  /* by place in the table of features; NULL: never asked */
+    DXGKDDI_FEATURE_INTERFACE interface; /* the driver's, while it is started; else zeros */
+    struct port_driver_feature *answer;  /* by index of the feature; NULL: not asked */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entry points of a driver by place in its table, for checks that go through lists of them:
- * registration and admission. */
+/* Entry points of a driver by offset in its table, for checks of whole lists of them: registration
+ * and admission. */
 #ifndef DXGK_PORT_ENTRIES_H
 #define DXGK_PORT_ENTRIES_H
 
@@ -31,7 +31,7 @@ static inline bool port_entry_there(const DRIVER_INITIALIZATION_DATA *table,
     return value != NULL;
 }
 
-/* The first that is NULL; NULL: all are there. */
+/* The first entry that is missing; NULL: all are there. */
 static inline const struct port_entry *port_entry_missing(const DRIVER_INITIALIZATION_DATA *table,
                                                           const struct port_entry *entries,
                                                           size_t count)

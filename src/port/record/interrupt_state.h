@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts and the deferred call, as the adapter's record keeps them. Members are touched by
- * interrupts.c and interrupt_callbacks.c only. */
+/* Interrupts and the DPC, as the adapter's record keeps them. Only interrupts.c and
+ * interrupt_callbacks.c use the members. */
 #ifndef DXGK_PORT_INTERRUPT_STATE_H
 #define DXGK_PORT_INTERRUPT_STATE_H
 
@@ -24,9 +24,9 @@ struct port_interrupts {
     struct port_interrupt message[PORT_MAX_MESSAGES];
     struct sim_dpc dpc;
     bool dpc_running, dpc_notified, dpc_again;
-    bool hold, dpc_held; /* exclusive access: interrupts and deferred calls wait */
+    bool hold, dpc_held; /* exclusive access: interrupts and DPCs wait */
     uint32_t unnotified; /* notifications recorded since the last NotifyDpc */
-    bool owes_dpc;       /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
+    bool owes_dpc; /* a synchronized routine notified, but no DPC was queued since (THREAD-062) */
 };
 
 #endif

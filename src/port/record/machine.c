@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which port driver a machine has, and its news for a person. */
+/* The port driver of the current machine, and its messages for the user. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The port driver of one machine: its configuration, its drivers and its adapters. The record that
- * every file of the room starts from; port.c makes it, driver.c and adapter.c fill the lists.
+ * The port driver of one machine: its configuration, its drivers and its adapters. Every file of
+ * the room starts from this record; port.c makes it, driver.c and adapter.c fill the lists.
  */
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
@@ -20,7 +20,7 @@ struct port {
     struct port_config config;
     struct ddi_handles handles; /* DeviceHandle values, CPU events */
     struct list drivers, adapter_list;
-    struct port_driver *loading; /* its DriverEntry runs now */
+    struct port_driver *loading; /* the driver whose DriverEntry runs now */
     struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
     uint32_t next_luid;
     bool etw; /* etw.c */
@@ -46,21 +46,21 @@ struct port_driver {
     NTSTATUS initialize_status;
     uint32_t adapters;
     struct ddi_loan registry_path;  /* LIFE-008 */
-    struct ddi_adapter unload_door; /* for DxgkDdiUnload, which belongs to no adapter */
+    struct ddi_adapter unload_door; /* to call DxgkDdiUnload, which belongs to no adapter */
 };
 
 /* The port driver of the current machine; NULL: there is no machine, or it has none. */
 struct port *port_current(void);
-/* What port_current says from now on. */
+/* Set what port_current returns. */
 void port_machine_set(struct port *port);
 
-/* Whether the IoMmu model (shared address spaces) is offered. */
+/* Is the IoMmu model (shared address spaces) offered? */
 static inline bool port_shares_address_spaces(const struct port *port)
 {
     return port->config.shared_address_space && port->config.iommu_present;
 }
 
-/* A line of news for a person, to port_config.log. */
+/* Print a message for the user, by port_config.log. */
 void port_machine_log(const struct port *port, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may call a function of the port, and at which level, checked at its entry (sim/assert.h). */
+/* Assertions at the entry of the port's functions: who may call them, and at which level
+ * (sim/assert.h). */
 #ifndef DXGK_PORT_PORT_ASSERT_H
 #define DXGK_PORT_PORT_ASSERT_H
 
@@ -7,18 +8,19 @@
 #include "port/record/adapter_record.h"
 #include "sim/assert.h"
 
-/* A driver's call at APC_LEVEL is reported and carried out (THREAD-009), so it may wait there. */
+/* A driver's call at APC_LEVEL is reported and then carried out (THREAD-009), so waiting is allowed
+ * there. */
 #define port_assert_may_wait() sim_assert_irql(SIM_IRQL_APC)
 
 #define port_assert_dispatch() sim_assert(sim_irql() == SIM_IRQL_DISPATCH)
 
-/* The device power of the adapter does not change meanwhile: the caller changes it. */
+/* The caller holds the lock under which the adapter's device power changes. */
 #define port_assert_power_locked(adapter) sim_assert_owner(&(adapter)->power.lock)
 
-/* Nobody else is in the driver, and the scheduler stands still. */
+/* No other thread is in the driver, and the scheduler is suspended. */
 #define port_assert_alone(adapter) sim_assert(ddi_is_alone(&(adapter)->ddi))
 
-/* On the thread that takes the adapter's power components from state to state. */
+/* The caller is the thread that makes the transitions of power components. */
 #define port_assert_components_thread(adapter) \
     sim_assert((adapter)->components.thread == sim_current->thread)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power and power components, as the adapter's record keeps them. struct port_power is
- * touched by power.c only, struct port_components by components.c, power_components.c and
- * power_callbacks.c only. */
+/* Device power and power components, as the adapter's record keeps them. Only power.c uses struct
+ * port_power; only components.c, power_components.c and power_callbacks.c use struct
+ * port_components. */
 #ifndef DXGK_PORT_POWER_STATE_H
 #define DXGK_PORT_POWER_STATE_H
 
@@ -15,15 +15,15 @@
 
 struct port_power {
     DEVICE_POWER_STATE state;
-    bool stable;           /* constant clocks, for a profiler */
+    bool stable;           /* constant clocks, as a profiler asked */
     bool unplugged;        /* surprise removal */
     struct sim_mutex lock; /* held across a change of device power */
-    uint32_t users;        /* calls that need the present power state to stay */
+    uint32_t users;        /* calls that need the power state to stay as it is */
     struct sim_waitq idle; /* woken when that becomes 0 */
-    bool evacuated;        /* one of the evacuations is that of the present power state */
+    bool evacuated;        /* the present power state has an evacuation in force */
 };
 
-/* Where runtime power stands between driver and host (LIFE-158, LIFE-159). */
+/* How far runtime power management has got between host and driver (LIFE-158, LIFE-159). */
 enum port_runtime_power {
     PORT_RUNTIME_POWER_OFF,
     PORT_RUNTIME_POWER_PREPARED,
@@ -33,20 +33,20 @@ enum port_runtime_power {
 
 struct port_component {
     DXGK_POWER_RUNTIME_COMPONENT info;
-    uint32_t active; /* references by DxgkCbSetPowerComponentActive, and the host's own */
+    uint32_t active; /* references: by DxgkCbSetPowerComponentActive, and by the host */
     UINT state;      /* F-state */
-    ULONGLONG latency, residency; /* what the driver asked for */
-    bool in_transition; /* DxgkDdiSetPowerComponentFState runs, or its completion is awaited */
-    bool awaiting;      /* DxgkCbCompleteFStateTransition */
+    ULONGLONG latency, residency; /* limits that the driver set */
+    bool in_transition; /* inside DxgkDdiSetPowerComponentFState, or before its completion */
+    bool awaiting;      /* for DxgkCbCompleteFStateTransition */
     bool held;          /* at F0 for a change of device power (LIFE-166) */
-    bool used;          /* the driver has used it: it may be put to sleep */
+    bool used;          /* the driver has used it, so it may leave F0 */
 };
 
 struct port_components {
     enum port_runtime_power runtime;
     struct port_component *component;
     UINT count;
-    struct sim_thread *thread; /* makes every call of DxgkDdiSetPowerComponentFState */
+    struct sim_thread *thread; /* makes all calls of DxgkDdiSetPowerComponentFState */
     struct sim_waitq wait, done;
     bool end, ended;
     uint32_t calls; /* alternates the level of calls (THREAD-046) */

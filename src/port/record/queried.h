@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver answered while its adapter started. Only the files that ask (queries, admission)
- * write these structures; whoever works with the adapter afterwards reads them.
+ * The driver's answers while its adapter started. Only the files that query (query, admission)
+ * write these structures; all others only read them.
  */
 #ifndef DXGK_PORT_QUERIED_H
 #define DXGK_PORT_QUERIED_H
@@ -13,11 +13,11 @@
 #define PORT_MAX_NODES    DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
 #define PORT_MAX_CHILDREN 64u
 
-/* device_caps.c, driver_caps.c: abilities of the whole device. */
+/* device_caps.c, driver_caps.c: caps of the whole device. */
 struct port_caps {
     UINT model;                   /* port_model_version */
-    DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: not said */
-    uint64_t highest_visible;     /* physical address; 0: not said */
+    DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: no answer */
+    uint64_t highest_visible;     /* physical address; 0: no answer */
     DXGK_IOMMU_CAPS iommu;
     DXGK_DRIVERCAPS driver;
     DXGK_PHYSICALADAPTERCAPS physical;
@@ -34,7 +34,7 @@ struct port_segments {
     UINT bad_range_count;
 };
 
-/* nodes.c; how many: driver_caps.c */
+/* nodes.c; the count: driver_caps.c */
 struct port_nodes {
     UINT count;
     struct vidsch_node_info node[PORT_MAX_NODES];
@@ -46,13 +46,13 @@ struct port_mmu {
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
 };
 
-/* description.c: for people and for performance tools; zeros: not said (CAPS-110) */
+/* description.c: for users and performance tools; zeros: no answer (CAPS-110) */
 struct port_description {
     DXGK_GPUVERSION gpu_version;
     DXGK_ADAPTER_PERFDATACAPS perf_caps;
 };
 
-/* reserved_ranges.c: what the device uses without having got it from the host */
+/* reserved_ranges.c: memory that the device uses although the host did not allocate it */
 struct port_reserved {
     DXGK_PHYSICAL_MEMORY_RANGE *range;
     UINT32 count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interface versions: which exist (LIFE-018), and how large the tables and structures that grow are
- * in each (LIFE-017, LIFE-058, CAPS-006). The numbers are those of tests/abi/tables.tsv and
+ * Interface versions: which exist (LIFE-018), and the sizes in each of the tables and structures
+ * that grow (LIFE-017, LIFE-058, CAPS-006). The numbers are those of tests/abi/tables.tsv and
  * structs_by_version.tsv.
  */
 #include "port/record/versions.h"
@@ -14,7 +14,7 @@ struct since {
     ULONG value;
 };
 
-/* The value of the last row whose version is not above this one. */
+/* The value of the last row whose version is not above `version`. */
 static ULONG value_at(const struct since *rows, size_t count, ULONG version)
 {
     ULONG value = rows[0].value;
@@ -24,7 +24,7 @@ static ULONG value_at(const struct since *rows, size_t count, ULONG version)
     return value;
 }
 
-/* Every version there is, with the size of DRIVER_INITIALIZATION_DATA. */
+/* All versions, with the size of DRIVER_INITIALIZATION_DATA. */
 static const struct since versions[] = {
     {0x1052, 496},  {0x1053, 496},  {0x2005, 568},   {0x300E, 664},  {0x4002, 712},  {0x4003, 712},
     {0x5023, 832},  {0x6002, 880},  {0x6003, 880},   {0x6010, 880},  {0x6011, 880},  {0x700A, 1032},
@@ -46,7 +46,6 @@ UINT port_version_of_host(const struct port *port)
                                           : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
 }
 
-/* Of DXGKRNL_INTERFACE. */
 ULONG port_version_interface_bytes(UINT version)
 {
     static const struct since rows[] = {
@@ -85,7 +84,7 @@ UINT port_version_physical_caps_bytes(UINT version)
                : (UINT)sizeof(DXGK_PHYSICALADAPTERCAPS);
 }
 
-/* CAPS-032: a DXGK_WDDMVERSION value not above that of the host. */
+/* CAPS-032 */
 bool port_version_wddm_known(UINT wddm)
 {
     static const UINT known[] = {0x1000, 0x1200, 0x1300, 0x2000, 0x2100, 0x2105,
@@ -98,7 +97,7 @@ bool port_version_wddm_known(UINT wddm)
     return false;
 }
 
-/* ---- bits that exist (CAPS-019): a row's mask counts from its version on ---- */
+/* ---- bits that exist (CAPS-019): each row gives the mask from its version on ---- */
 
 UINT port_version_scheduling_bits(UINT version)
 {

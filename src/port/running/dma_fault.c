@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device did to memory and should not have (IOMMU-059, IOMMU-072, IOMMU-075). */
+/* Reports of forbidden memory accesses by a device (IOMMU-059, IOMMU-072, IOMMU-075). */
 #include <stdio.h>
 
 #include "port/running/dma_fault.h"
@@ -15,7 +15,7 @@
 #define HAL_ILLEGAL_IOMMU_PAGE_FAULT  0x159u
 #define IOMMU_FAULT                   0x26u /* its first parameter */
 
-/* The rule that an access breaks, and how. */
+/* The rule that the access breaks. */
 static const char *rule_of(enum iommu_cause cause)
 {
     switch (cause) {

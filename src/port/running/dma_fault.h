@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device did to memory and should not have, reported for the bus. */
+/* Reports of forbidden memory accesses by a device, called by the bus. */
 #ifndef DXGK_PORT_DMA_FAULT_H
 #define DXGK_PORT_DMA_FAULT_H
 

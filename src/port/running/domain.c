@@ -3,13 +3,13 @@
  * How the device reaches memory: the DMA mode and the IOMMU domain. The switch to isolation is in
  * isolate.c.
  *
- *   before StartDevice   the mode is chosen from what the driver said and what the machine has;
+ *   before StartDevice   the mode is chosen by the driver's answers and what the machine has;
  *                        logical mode, and isolation that DXGK_IOMMU_CAPS requires, begin at once
  *   after the start      isolation that IOMMUFlags or an older driver asks for is switched on
  *                        under exclusive access (IOMMU-041, IOMMU-054)
  *
- * An adapter in physical mode has a domain too: it translates nothing, and keeps the books of what
- * the device may use.
+ * An adapter in physical mode has a domain too, which translates nothing, and records what the
+ * device may use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +56,8 @@ NTSTATUS port_iommu_status(enum iommu_result result)
 
 /* ---- choice ---- */
 
-/* IOMMU-028: the value DmaRemappingCompatible of the driver's Parameters key; without it, what the
- * machine is configured with. */
+/* IOMMU-028: the value DmaRemappingCompatible of the driver's Parameters key; without it, the
+ * machine's configuration. */
 static bool opted_in(const struct port_adapter *adapter)
 {
     char path[160];
@@ -165,7 +165,7 @@ NTSTATUS port_domain_create(struct port_adapter *adapter)
     return adapter->domain.physical ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-/* IOMMU-048: reclaim, unmap what is left, detach, delete. */
+/* IOMMU-048: reclaim the driver's memory, unmap what remains, detach, delete. */
 void port_domain_destroy(struct port_adapter *adapter)
 {
     const trace_track track = TRACE_PROCESSOR(sim_current->processor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the device reaches memory: the DMA mode, and the life of the IOMMU domain. For the adapter's
- * start and end. */
+/* How the device reaches memory: the DMA mode, and the life of the IOMMU domain. For the start and
+ * end of an adapter. */
 #ifndef DXGK_PORT_DOMAIN_H
 #define DXGK_PORT_DOMAIN_H
 
@@ -10,9 +10,9 @@
 
 struct port_adapter;
 
-/* What Windows calls an answer of the simulated IOMMU. */
+/* The NTSTATUS for a result of the simulated IOMMU. */
 NTSTATUS port_iommu_status(enum iommu_result result);
-/* From what the driver said before StartDevice and what the machine has. */
+/* Choose the mode from the driver's answers before StartDevice and from what the machine has. */
 NTSTATUS port_domain_choose_mode(struct port_adapter *adapter);
 NTSTATUS port_domain_create(struct port_adapter *adapter);
 void port_domain_destroy(struct port_adapter *adapter);

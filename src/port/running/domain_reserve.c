@@ -24,8 +24,8 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
     return STATUS_SUCCESS;
 }
 
-/* IOMMU-082: the range is within reach of the device, and nothing is mapped there except the first
- * `before` ranges. */
+/* IOMMU-082: can the device reach the range, and is nothing mapped there except the first `before`
+ * reserved ranges? */
 static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uint64_t end,
                          UINT32 before)
 {
@@ -52,7 +52,7 @@ static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uin
     return true;
 }
 
-/* CAPS-119: memory on the bus that the device uses although the host did not give it. */
+/* CAPS-119: memory on the bus that the device uses although the host did not allocate it. */
 NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 {
     uint64_t top = ram_highest(adapter->port->config.ram).value;
@@ -88,7 +88,7 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* IOMMU-027 matters for certification only; the driver runs. */
+/* IOMMU-027 matters only for certification; the driver runs all the same. */
 static void note_compliance(const struct port_adapter *adapter)
 {
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
@@ -119,7 +119,7 @@ static uint64_t first_unmapped(const struct iommu_domain *domain, uint64_t first
     return end;
 }
 
-/* IOMMU-081, IOMMU-083: segments made of system memory. Pages of RAM in them are left out: the
+/* IOMMU-081, IOMMU-083: segments made of system memory. Pages of RAM in them are skipped, since the
  * driver allocated and mapped those. */
 NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is in the device's domain before anybody asked for it: hardware reserved ranges, and
- * segments that are made of memory of the system. For the adapter's start. */
+/* Memory that is mapped in the device's domain from the start: hardware reserved ranges, and
+ * segments made of system memory. For the adapter's start. */
 #ifndef DXGK_PORT_DOMAIN_RESERVE_H
 #define DXGK_PORT_DOMAIN_RESERVE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The adapter's interrupts and its deferred call: connect, service, and what must follow what
- * (THREAD-057 to THREAD-067).
+ * The adapter's interrupts and its DPC: connection, service, and the calls that the driver must
+ * make (THREAD-057 to THREAD-067).
  *
  *   service routine, or a routine run by SynchronizeExecution:
- *       NotifyInterrupt, any number of times; then it owes a QueueDpc
- *   deferred call:
- *       if an interrupt was notified, it owes a NotifyDpc
+ *       after one or more calls of NotifyInterrupt, it must call QueueDpc
+ *   DPC:
+ *       if an interrupt was notified, it must call NotifyDpc
  */
 #include "port/running/interrupts.h"
 #include "bus/device.h"
@@ -71,7 +71,7 @@ static bool service(void *context, uint32_t message)
     return claimed;
 }
 
-/* ---- deferred call ---- */
+/* ---- DPC ---- */
 
 static void run_dpc(struct sim_dpc *dpc)
 {
@@ -79,7 +79,7 @@ static void run_dpc(struct sim_dpc *dpc)
     uint64_t start;
 
     port_assert_dispatch();
-    /* THREAD-065: not reentered; a run asked for meanwhile waits for the current one. */
+    /* THREAD-065: not reentered; a run requested meanwhile follows the current one. */
     if (adapter->interrupts.dpc_running) {
         adapter->interrupts.dpc_again = true;
         return;

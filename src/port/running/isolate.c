@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From physical to isolated: who asks for it, and how it is done under a running adapter.
+ * The switch from physical to isolated DMA: who asks for it, and how a running adapter makes it.
  *
  *   scheduler suspended, engines drained                     vidsch_suspend
- *   nobody else inside the driver                            ddi_exclude_others
+ *   no other thread inside the driver                        ddi_exclude_others
  *     DxgkDdiBeginExclusiveAccess
- *       accesses of the device are reported, its interrupts and deferred calls held
+ *       accesses of the device are reported, its interrupts and DPCs held
  *       detach, attach: everything that is mapped stays as it is (IOMMU-004)
  *     DxgkDdiEndExclusiveAccess
- *   held interrupts are delivered, everybody goes on
+ *   held interrupts are delivered, all threads continue
  *
- * Before the switch the device is attached to a domain that translates nothing and only keeps
- * books; the same domain isolates it afterwards. If the attach fails, the device is attached as
- * before; if that fails too, the machine stops (IOMMU-049).
+ * Before the switch the device is attached to a domain that translates nothing and only records
+ * what is mapped; the same domain isolates it afterwards. If the attach fails, the device is
+ * attached as before; if that fails too, the machine stops (IOMMU-049).
  */
 #include <string.h>
 
@@ -31,8 +31,8 @@
 #define EXCLUSIVE_LIMIT 60000000000u
 #define ATTACHMENT_LOST 0xAu /* first parameter of the bug check */
 
-/* Which of IOMMUFlags have an effect for this driver (IOMMU-034 to IOMMU-037): each needs the one
- * before. */
+/* The bits of IOMMUFlags that have an effect for this driver (IOMMU-034 to IOMMU-037): each bit
+ * needs the one before it. */
 static UINT effective_flags(const struct port_adapter *adapter)
 {
     const struct port_config *config = &adapter->port->config;
@@ -56,7 +56,7 @@ static bool required(const struct port_adapter *adapter)
 
 /* ---- the switch ---- */
 
-/* Detach, and attach with isolation. The device is left unattached only by a bug check. */
+/* Detach, and attach with isolation. Only a bug check leaves the device unattached. */
 static NTSTATUS change_attachment(struct port_adapter *adapter)
 {
     struct iommu_device *device = bus_device_iommu(adapter->device);
@@ -82,7 +82,7 @@ static NTSTATUS change_attachment(struct port_adapter *adapter)
     return port_iommu_status(result);
 }
 
-/* IOMMU-063: also when the switch failed. */
+/* IOMMU-063: called also when the switch failed. */
 static void end_exclusive_access(struct port_adapter *adapter)
 {
     DXGKARG_ENDEXCLUSIVEACCESS end;
@@ -104,7 +104,7 @@ static NTSTATUS switch_alone(struct port_adapter *adapter)
 
     port_assert_alone(adapter);
     memset(&begin, 0, sizeof(begin));
-    if (ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess)) /* not without the cap (IOMMU-037) */
+    if (ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess)) /* needs the cap (IOMMU-037) */
         status = ddi_begin_exclusive_access(&adapter->ddi, &begin);
     if (!NT_SUCCESS(status))
         return status; /* IOMMU-062 */
@@ -134,7 +134,7 @@ static NTSTATUS isolate(struct port_adapter *adapter)
     return status;
 }
 
-/* ---- who asks ---- */
+/* ---- requests ---- */
 
 NTSTATUS port_isolate_at_start(struct port_adapter *adapter)
 {

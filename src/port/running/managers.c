@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory manager and the scheduler of an adapter: made once the driver has answered everything,
- * gone before it stops. */
+/* The memory manager and the scheduler of an adapter: created when the driver has answered all
+ * queries, destroyed before it stops. */
 #include <string.h>
 
 #include "port/running/managers.h"
@@ -139,13 +139,13 @@ void port_managers_destroy(struct port_adapter *adapter)
     adapter->managers.vidsch = NULL;
 }
 
-/* ---- standstill with empty video memory ---- */
+/* ---- evacuation ---- */
 
 #define STANDSTILL_LIMIT 60000000000u
 #define FIRST_PATIENCE   1000000u /* ns */
 
-/* Try again if the GPU hung meanwhile: the reset that followed let paging run again. The number of
- * resets is limited, so this ends. */
+/* Try again if the GPU hung meanwhile, since the reset let paging run again. The number of resets
+ * is limited, so this ends. */
 static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *kept_bytes,
                                   bool losing_power)
 {
@@ -177,8 +177,8 @@ static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept
     return status;
 }
 
-/* A power-down and exclusions may overlap: the first empties video memory, the last lets it be used
- * again. */
+/* A power-down and exclusions may overlap: the first one empties video memory, and when the last
+ * one has ended it is used again. */
 static NTSTATUS join_evacuation(struct port_adapter *adapter, const struct port_evacuation *how)
 {
     NTSTATUS status = STATUS_SUCCESS;
@@ -198,9 +198,9 @@ static uint64_t at_most(uint64_t patience, uint64_t deadline)
     return patience < rest ? patience : rest;
 }
 
-/* A thread inside the driver may wait for paging, and until port_return there is none. So, if the
- * driver is not left soon, let paging run for a while and try again, each time with more
- * patience. */
+/* A thread inside the driver may be waiting for paging, which stops until port_return. So, if
+ * threads do not leave the driver soon, let paging run for a while and try again, each time for
+ * longer. */
 NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how)
 {
     const uint64_t deadline = sim_now() + how->limit_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power and what else befalls a started adapter from outside: removal, profiling, mains
+/* Device power, and other outside events of a started adapter: removal, profiling, mains power
  * (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/running/power.h"
 #include "bus/reset.h"
@@ -39,7 +39,7 @@ void port_power_stopping(struct port_adapter *adapter)
 
 /* ---- device power ---- */
 
-/* Of each child (LIFE-155); failures are reported as those of the adapter. */
+/* Set the power of each child (LIFE-155); failures are reported as those of the adapter. */
 static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     for (ULONG i = 0; i < adapter->children.count; i++) {
@@ -72,7 +72,7 @@ static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, 
     const bool partial = segment->Flags.PartiallyPreservedDuringHibernate;
 
     if (!standby || (hibernate && partial))
-        return 0; /* none, or no combination that there is */
+        return 0; /* nothing is preserved, or the flags contradict each other */
     if (action == PowerActionSleep)
         return adapter->caps.driver.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 ? 0 : UINT64_MAX;
     if (action != PowerActionHibernate)
@@ -87,7 +87,8 @@ static void wake(struct ddi_adapter *ddi)
     (void)port_adapter_set_power(port_adapter_of_ddi(ddi), PowerDeviceD0, PowerActionNone);
 }
 
-/* LIFE-154: SetPowerState is of level three; the GPU stands still until the power is back. */
+/* LIFE-154: SetPowerState is a DDI of level three; the GPU stays suspended until the power is
+ * back. */
 static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     uint64_t kept_bytes[PORT_MAX_SEGMENTS] = {0};
@@ -188,7 +189,7 @@ void port_power_up(struct port_adapter *adapter)
         return;
     adapter->ddi.asleep = false;
     if (adapter->power.unplugged)
-        (void)end_evacuation(adapter); /* of a lost adapter: lets everybody go on to the end */
+        (void)end_evacuation(adapter); /* adapter lost: lets waiting threads run to their end */
     else
         (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
 }
@@ -202,7 +203,7 @@ static bool supports_removal(const struct port_adapter *adapter, DXGK_SURPRISE_R
             adapter->caps.driver.SupportSurpriseRemovalInHibernation);
 }
 
-/* No DDI of the adapter any more (LIFE-148, LIFE-151). */
+/* Call no DDI of the adapter any more (LIFE-148, LIFE-151). */
 static void abandon(struct port_adapter *adapter)
 {
     adapter->ddi.gone = true;

@@ -3,13 +3,13 @@
  * Runtime power: references and F-states of the components (LIFE-157 to LIFE-166).
  *
  *   PREPARE_TO_START  Active, Latency, Residency are legal
- *   STARTED           all power callbacks are legal; a component that the driver has used and
- *                     that nobody references goes to sleep
- *   STOPPED           none
+ *   STARTED           all power callbacks are legal; a component that the driver has used leaves
+ *                     F0 when it has no references
+ *   STOPPED           none is legal
  *
- * The host drives the components of engines and memory itself, and keeps them at F0. For the others
- * one thread per adapter decides, and makes every call of DxgkDdiSetPowerComponentFState, one at a
- * time, by way of F0.
+ * The host itself references the components of engines and memory, and so keeps them at F0. For the
+ * others one thread per adapter decides. It makes every call of DxgkDdiSetPowerComponentFState, one
+ * at a time; each transition starts or ends at F0.
  */
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
@@ -31,7 +31,7 @@ void port_power_components_init(struct port_adapter *adapter)
 /* ---- transitions ---- */
 
 /* The IRQL of the next call: the driver must be ready for both (THREAD-046). Every third call is at
- * DISPATCH_LEVEL; every second would always hit the same direction. */
+ * DISPATCH_LEVEL; with every second, only transitions in one direction would be. */
 static uint8_t next_level(struct port_adapter *adapter)
 {
     return adapter->components.calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
@@ -42,7 +42,7 @@ void port_power_components_kick(struct port_adapter *adapter)
     sim_waitq_wake(&adapter->components.wait, UINT32_MAX);
 }
 
-/* The deepest state that the driver's wishes allow. */
+/* The deepest F-state that the driver's limits on latency and residency allow. */
 static UINT deepest(const struct port_component *component)
 {
     UINT state = 0;
@@ -121,7 +121,7 @@ void port_power_components_complete(struct port_adapter *adapter, struct port_co
 {
     component->awaiting = false;
     if (!ddi_inside(DDI_DxgkDdiSetPowerComponentFState))
-        component->in_transition = false; /* the DDI has returned: the next may follow */
+        component->in_transition = false; /* the DDI has returned, so the next call may follow */
     sim_waitq_wake(&adapter->components.done, UINT32_MAX);
     port_power_components_kick(adapter);
 }
@@ -174,7 +174,8 @@ void port_power_components_stop(struct port_adapter *adapter)
     if (!adapter->components.thread)
         return;
     for (UINT i = 0; i < adapter->components.count && !adapter->ddi.gone; i++) {
-        adapter->components.component[i].held = true; /* the driver stops with everything at F0 */
+        adapter->components.component[i].held =
+            true; /* a driver is stopped with all components at F0 */
         port_power_components_wait_for_f0(adapter, &adapter->components.component[i]);
     }
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED, SIM_IRQL_PASSIVE);

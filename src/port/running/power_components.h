@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The power components at work: one thread per adapter takes each to the F-state that references
- * and wishes allow. */
+/* Runtime transitions of power components: one thread per adapter brings each component to the
+ * F-state that references and the driver's limits allow. */
 #ifndef DXGK_PORT_POWER_COMPONENTS_H
 #define DXGK_PORT_POWER_COMPONENTS_H
 
@@ -12,12 +12,13 @@ struct port_component;
 void port_power_components_init(struct port_adapter *adapter);
 NTSTATUS port_power_components_start(struct port_adapter *adapter);
 void port_power_components_stop(struct port_adapter *adapter);
-/* TransitionTo_F0_OnDx: bring components there and keep them (LIFE-166); let them go again. */
+/* TransitionTo_F0_OnDx: bring these components to F0 and keep them there (LIFE-166); let them go
+ * again. */
 void port_power_components_hold(struct port_adapter *adapter);
 void port_power_components_release(struct port_adapter *adapter);
-/* Something changed: the thread looks again. At or below DISPATCH_LEVEL. */
+/* Something changed: make the thread check all components again. At or below DISPATCH_LEVEL. */
 void port_power_components_kick(struct port_adapter *adapter);
-/* Until the component is at F0 and stays there. At PASSIVE_LEVEL. */
+/* Wait until the component is at F0 and stays there. At PASSIVE_LEVEL. */
 void port_power_components_wait_for_f0(struct port_adapter *adapter,
                                        const struct port_component *component);
 /* DxgkCbCompleteFStateTransition. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What others ask of a driver directly: interfaces, and requests by number, both calls of level two
- * (LIFE-131, LIFE-132). */
+/* Requests that the host only passes on to the driver: for interfaces, and I/O requests. Both are
+ * DDIs of level two (LIFE-131, LIFE-132). */
 #include <string.h>
 
 #include "port/running/query_interface.h"
@@ -13,7 +13,7 @@
 
 #define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
 
-/* Let the adapter stand still for a call of level two: the GPU is idle until go_on (THREAD-026). */
+/* Suspend the adapter for a call of level two: the GPU is idle until go_on (THREAD-026). */
 static NTSTATUS stand_still(struct port_adapter *adapter, const char *name)
 {
     return port_adapter_vidsch(adapter)
@@ -27,7 +27,7 @@ static void go_on(struct port_adapter *adapter)
         vidsch_go_on(port_adapter_vidsch(adapter));
 }
 
-/* What the driver filled in. */
+/* Check what the driver filled in. */
 static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uint8_t *guard,
                              USHORT room)
 {

@@ -8,9 +8,9 @@
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 
-#define MOST_LIMIT_COUNT 1024u /* so many resets are remembered for the limit */
+#define MOST_LIMIT_COUNT 1024u /* that many reset times are kept for the limit */
 
-/* The value stays as it is where the registry has none, or one of another type. */
+/* The value does not change if the registry has none, or one of another type. */
 static bool read_setting(const char *path, const char *name, UINT *value)
 {
     uint32_t type, bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Admission: whether what DXGK_DRIVERCAPS says agrees with itself, the entry points and the
+/* Admission of a driver: DXGK_DRIVERCAPS must agree with itself, the driver's entry points and the
  * machine. */
 #include "port/query/admission.h"
 #include "bus/device.h"
@@ -54,8 +54,8 @@ static void ignore_reserved(struct port_adapter *adapter)
 
 /* ---- versions ---- */
 
-/* What each WDDM version requires. It is required of the interface version by the rule named, and
- * of a newer version that the driver claims by CAPS-031. */
+/* What each WDDM version requires. What the interface version requires is reported under the rule
+ * named; what a newer version that the driver claims requires, under CAPS-031. */
 static NTSTATUS check_version_needs(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
@@ -119,7 +119,7 @@ static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* Display caps are checked although this host has no displays: nothing else uses them. */
+/* Display caps are only checked: this host has no displays, so nothing uses them. */
 static NTSTATUS check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
@@ -271,8 +271,8 @@ static NTSTATUS check_internal_range(struct port_adapter *adapter)
 
 /* ---- entry points ---- */
 
-/* Entry points that every driver except a compute-only one needs (LIFE-023), and those that caps
- * ask for. */
+/* Entry points that every driver except a compute-only one needs (LIFE-023), and those that its
+ * caps require. */
 static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;

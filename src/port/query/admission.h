@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a driver is admitted by what DXGK_DRIVERCAPS says: against itself, the entry points and
- * the machine. */
+/* Admission of a driver: checks DXGK_DRIVERCAPS against itself, the driver's entry points and the
+ * machine. */
 #ifndef DXGK_PORT_ADMISSION_H
 #define DXGK_PORT_ADMISSION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Child devices: those of a render adapter are no displays (LIFE-074 to LIFE-083). */
+/* Child devices; those of a render adapter are not displays (LIFE-074 to LIFE-083). */
 #include <string.h>
 
 #include "port/query/children.h"
@@ -35,7 +35,7 @@ static NTSTATUS check_child(const DXGK_CHILD_DESCRIPTOR *list, ULONG index)
     return STATUS_SUCCESS;
 }
 
-/* LIFE-080: only for children that can change. */
+/* LIFE-080: asked only for children whose status can change. */
 static void query_status(struct port_adapter *adapter, ULONG index)
 {
     const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[index];
@@ -78,7 +78,8 @@ static NTSTATUS query_descriptor(struct port_adapter *adapter, ULONG index)
     return STATUS_SUCCESS;
 }
 
-/* LIFE-075, LIFE-076: the array has one element more than there are children; it must stay zero. */
+/* LIFE-075, LIFE-076: the array has one element more than there are children, which must stay
+ * zero. */
 static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
 {
     DXGK_CHILD_DESCRIPTOR zero;
@@ -91,13 +92,13 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
     memset(&zero, 0, sizeof(zero));
     status = ddi_query_child_relations(&adapter->ddi, adapter->children.child,
                                        (children + 1) * (ULONG)sizeof(*adapter->children.child));
-    /* LIFE-077: "not mine" of a render-only driver that has none. */
+    /* LIFE-077: a render-only driver without children may say that it does not support this */
     if (children == 0 && !adapter->ddi.compute_only &&
         (status == STATUS_NOT_IMPLEMENTED || status == STATUS_NOT_SUPPORTED))
         return STATUS_SUCCESS;
     if (!NT_SUCCESS(status))
         return status;
-    /* padding included: all of it must be as it was */
+    /* with its padding: no byte may have changed */
     if (memcmp((const char *)&adapter->children.child[children], (const char *)&zero,
                sizeof(zero)) != 0)
         VIOLATION("LIFE-076", "the terminating child descriptor was changed");

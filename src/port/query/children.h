@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Child devices as the driver describes them, and whether each is connected. */
+/* The driver's description of child devices, and whether each is connected. */
 #ifndef DXGK_PORT_CHILDREN_H
 #define DXGK_PORT_CHILDREN_H
 
@@ -10,7 +10,7 @@
 
 struct port_adapter;
 
-/* `children`: how many StartDevice said there are. */
+/* `children`: the number that StartDevice returned. */
 NTSTATUS port_children_query(struct port_adapter *adapter, ULONG children);
 /* False: there is no such child. */
 bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Power components as the driver describes them; power_components.c drives them. */
+/* The driver's description of its power components; power_components.c makes their transitions. */
 #ifndef DXGK_PORT_COMPONENTS_H
 #define DXGK_PORT_COMPONENTS_H
 
@@ -12,7 +12,7 @@ struct port_component;
 
 NTSTATUS port_components_query(struct port_adapter *adapter);
 void port_components_forget(struct port_adapter *adapter);
-/* Of an engine or of memory: the host keeps its references itself. */
+/* Is the component of an engine or of memory? Then the host manages its references. */
 bool port_components_is_hosts(const struct port_component *component);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compute-only drivers (MCDM): which entries they must and must not have, and which caps (LIFE-026
- * to LIFE-033, CAPS-027). */
+/* Compute-only drivers (MCDM): the entries they must have and must not have, and their caps
+ * (LIFE-026 to LIFE-033, CAPS-027). */
 #include "port/query/compute.h"
 #include "port/record/adapter_record.h"
 #include "port/record/entries.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What admission demands of compute-only drivers (MCDM) beyond the others. */
+/* Further admission checks for compute-only drivers (MCDM). */
 #ifndef DXGK_PORT_COMPUTE_H
 #define DXGK_PORT_COMPUTE_H
 

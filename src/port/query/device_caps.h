@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver says of its device before StartDevice (LIFE-050): version, and how it reaches
- * memory. */
+/* The driver's answers about its device before StartDevice (LIFE-050): version, and how the device
+ * reaches memory. */
 #ifndef DXGK_PORT_DEVICE_CAPS_H
 #define DXGK_PORT_DEVICE_CAPS_H
 

@@ -10,7 +10,8 @@
 #include "port/record/refuse.h"
 #include "port/record/versions.h"
 
-/* CAPS-122: a driver built with later headers that says it is one of WDDM 1.x is treated as one. */
+/* CAPS-122: a driver that was built with later headers but claims WDDM 1.x is treated as one of
+ * WDDM 1.x. */
 static UINT model_of(UINT built, UINT claimed)
 {
     if (built < DXGKDDI_INTERFACE_VERSION_WDDM2_0 || !claimed || claimed >= DXGKDDI_WDDMv2)
@@ -21,7 +22,7 @@ static UINT model_of(UINT built, UINT claimed)
                                        : DXGKDDI_INTERFACE_VERSION_WIN7;
 }
 
-/* Entry points that its driver model does not have count as NULL. */
+/* Set to NULL the entry points that its driver model does not have. */
 static void drop_later_entries(struct port_adapter *adapter)
 {
     DRIVER_INITIALIZATION_DATA *table = &adapter->ddi.table;
@@ -52,7 +53,7 @@ NTSTATUS port_driver_caps_query(struct port_adapter *adapter)
     return port_admission_check(adapter);
 }
 
-/* CAPS-095: defaults for a compute-only driver that does not answer. */
+/* CAPS-095: defaults for a compute-only driver that fails the query. */
 static void assume_physical_adapter(struct port_adapter *adapter)
 {
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;

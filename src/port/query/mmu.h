@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's MMU as the driver describes it: caps, and each level of page tables. */
+/* The driver's description of the GPU's MMU: caps, and each level of page tables. */
 #ifndef DXGK_PORT_MMU_H
 #define DXGK_PORT_MMU_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to
- * CAPS-103). */
+/* The nodes: the type and addressing mode of each, and the entry points that it requires (CAPS-097
+ * to CAPS-103). */
 #include <string.h>
 
 #include "port/query/nodes.h"
@@ -8,7 +8,8 @@
 #include "port/record/adapter_record.h"
 #include "port/record/refuse.h"
 
-/* CAPS-101: a name is for people, so a wrong one is reported but refuses no adapter. */
+/* CAPS-101: a name is only for users, so a wrong one is reported but does not refuse the
+ * adapter. */
 static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
 {
     const size_t room = sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]);
@@ -44,14 +45,14 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
             "LIFE-126",
             "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted",
             node);
-    /* CAPS-102: the metadata name the addressing mode of the node. */
+    /* CAPS-102: the metadata give the addressing mode of the node. */
     adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
                                                    metadata->GpuMmuSupported;
     check_name(node, metadata);
     return STATUS_SUCCESS;
 }
 
-/* CAPS-097, strict: a node that is not there. */
+/* CAPS-097, in strict mode: ask for a node that does not exist. */
 static void probe_beyond(struct port_adapter *adapter)
 {
     DXGKARG_GETNODEMETADATA metadata;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodes as the driver describes them. */
+/* The driver's description of the nodes. */
 #ifndef DXGK_PORT_NODES_H
 #define DXGK_PORT_NODES_H
 

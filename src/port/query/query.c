@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One query of DxgkDdiQueryAdapterInfo: guarded buffers around the answer, and the failures that
- * are documented. */
+/* A query by DxgkDdiQueryAdapterInfo: guards around the answer, and the failures that are
+ * documented. */
 #include <string.h>
 
 #include "port/query/query.h"
@@ -23,7 +23,7 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
                     UINT input_bytes, void *output, UINT output_bytes)
 {
     DXGKARG_QUERYADAPTERINFO args;
-    /* Not of the heap: a failed allocation would look like an answer of the driver. */
+    /* Not on the heap: a failed allocation would look like a failure of the driver. */
     _Alignas(16) uint8_t buffer[LARGEST_ANSWER + 2 * PORT_GUARD_BYTES];
     uint64_t in_copy[8] = {0};
     NTSTATUS status;
@@ -34,7 +34,7 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
     port_boundary_guard(buffer);
     port_boundary_guard(buffer + PORT_GUARD_BYTES + output_bytes);
     memcpy(buffer + PORT_GUARD_BYTES, output,
-           output_bytes); /* zeros, but for the second call of a pair */
+           output_bytes); /* zeros, except for the second call of a pair */
     memset(&args, 0, sizeof(args));
     if (input_bytes)
         memcpy(in_copy, input, input_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One query of DxgkDdiQueryAdapterInfo, the same way for every type. For the files that ask. */
+/* A query by DxgkDdiQueryAdapterInfo, made in the same way for every type. For the files that
+ * query. */
 #ifndef DXGK_PORT_QUERY_H
 #define DXGK_PORT_QUERY_H
 
@@ -8,8 +9,8 @@
 
 struct port_adapter;
 
-/* `output` comes zeroed, or with what the driver is to see in it; it is written on success only.
- * Answers outside the buffer and changed inputs are reported (CAPS-005, CAPS-007). */
+/* The caller zeroes `output`, or fills in what the driver is to see there; it is written on success
+ * only. Writes outside the output buffer and changed inputs are reported (CAPS-005, CAPS-007). */
 NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input,
                     UINT input_bytes, void *output, UINT output_bytes);
 

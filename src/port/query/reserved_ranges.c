@@ -34,7 +34,7 @@ static NTSTATUS query_save_area(struct port_adapter *adapter)
                : STATUS_SUCCESS;
 }
 
-/* Asked twice: how many, and which. */
+/* Two queries: for the number of ranges, then for the ranges. */
 static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
 {
     UINT index = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What isolation needs to know of the driver: how much of a frame buffer must be saved, and which
- * memory the device uses without having got it from the host. Asked at the first start of an
- * adapter only: the answers stay as long as its domain does. */
+/* Queries for isolation: how much of a frame buffer must be saved, and which memory the device uses
+ * although the host did not allocate it. Made only at the first start of an adapter, since the
+ * answers live as long as its domain. */
 #ifndef DXGK_PORT_RESERVED_RANGES_H
 #define DXGK_PORT_RESERVED_RANGES_H
 
@@ -11,7 +11,7 @@
 
 struct port_adapter;
 
-/* Not asked yet, and the driver supports isolation. */
+/* Must the queries still be made, and does the driver support isolation? */
 bool port_reserved_ranges_due(const struct port_adapter *adapter);
 NTSTATUS port_reserved_ranges_query(struct port_adapter *adapter);
 void port_reserved_ranges_forget(struct port_adapter *adapter);

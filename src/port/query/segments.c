@@ -13,12 +13,12 @@
 #include "util/checked.h"
 #include "vidmm/record/vidmm_config.h"
 
-/* Larger than the structure of any version, so that a driver that steps by its own sizeof is found
+/* Larger than the structure in any version, to catch a driver that steps by its own sizeof
  * (CAPS-074). */
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
 #define MAX_BAD_RANGES 4096u
 
-/* The first call: how many (CAPS-072, CAPS-073). */
+/* The first query: the number of segments (CAPS-072, CAPS-073). */
 static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
 {
     DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
@@ -98,9 +98,9 @@ static NTSTATUS check_flags(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* ---- what must not be used ---- */
+/* ---- invalid memory ranges ---- */
 
-/* CAPS-082, CAPS-083: asked only for segments that have such ranges. */
+/* CAPS-082, CAPS-083: queried only for segments that have such ranges. */
 static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges,
                                  UINT count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The segment table as the driver describes it, and the parts of segments that must not be used. */
+/* The driver's segment table, and the parts of segments that must not be used. */
 #ifndef DXGK_PORT_SEGMENTS_H
 #define DXGK_PORT_SEGMENTS_H
 

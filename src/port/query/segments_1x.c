@@ -16,9 +16,10 @@
 
 #define MAX_BANKS    127u   /* the largest HintedBank */
 #define FLAGS_OF_1_0 0x3FFu /* bits of DXGK_SEGMENTFLAGS below WDDM 1.2 */
-#define FLAGS_OF_1_2 0x7FFu /* and in 1.2 and 1.3, with DirectFlip */
+#define FLAGS_OF_1_2 0x7FFu /* and in WDDM 1.2 and 1.3, which add DirectFlip */
 
-/* DXGK_QUERYSEGMENTOUT and DXGK_QUERYSEGMENTOUT3 differ in what the pointer points at only. */
+/* DXGK_QUERYSEGMENTOUT and DXGK_QUERYSEGMENTOUT3 differ only in the type that the pointer points
+ * to. */
 _Static_assert(sizeof(DXGK_QUERYSEGMENTOUT) == sizeof(DXGK_QUERYSEGMENTOUT3) &&
                    offsetof(DXGK_QUERYSEGMENTOUT, PagingBufferPrivateDataSize) ==
                        offsetof(DXGK_QUERYSEGMENTOUT3, PagingBufferPrivateDataSize),
@@ -105,7 +106,7 @@ static DXGK_SEGMENTDESCRIPTOR4 to_fourth(const DXGK_SEGMENTDESCRIPTOR3 *d)
     };
 }
 
-/* Flags that a later version defined have no meaning. */
+/* Clear flags that only a later version defines. */
 static void drop_later_flags(const struct port_adapter *adapter, UINT id, DXGK_SEGMENTFLAGS *flags)
 {
     const bool is_1_2 = port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8;
@@ -149,7 +150,8 @@ static NTSTATUS query_table(struct port_adapter *adapter, const struct form *for
     if (out.NbSegment != count)
         PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
                     out.NbSegment);
-    for (size_t i = 0; i < form->descriptor_bytes; i++) /* the element behind the last is a guard */
+    for (size_t i = 0; i < form->descriptor_bytes;
+         i++) /* the element behind the last one is a guard */
         if (array[count * form->descriptor_bytes + i])
             PORT_REFUSE("CAPS-072", "the driver wrote more than %u segment descriptors", count);
     take_descriptors(adapter, form, array, count);

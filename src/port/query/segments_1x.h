@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The segment table of a driver below WDDM 2.0, turned into the descriptors of 2.0 that the host
- * works with. For segments.c. */
+/* The segment table of a driver below WDDM 2.0, converted to the descriptors of WDDM 2.0 that the
+ * host uses. For segments.c. */
 #ifndef DXGK_PORT_SEGMENTS_1X_H
 #define DXGK_PORT_SEGMENTS_1X_H
 

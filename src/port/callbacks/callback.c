@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
+/* Entry and exit of every callback: handle, state and IRQL are checked in the same way for all. */
 #include "port/callbacks/callback.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
@@ -28,7 +28,7 @@ static bool is_miniport_context(HANDLE handle)
     return false;
 }
 
-/* Also reports a DeviceHandle that is not valid yet (LIFE-064). */
+/* A DeviceHandle that is not valid yet is reported here, too (LIFE-064). */
 static void report_bad_handle(HANDLE handle)
 {
     const struct port *port = port_current();
@@ -42,8 +42,8 @@ static void report_bad_handle(HANDLE handle)
                   port ? ddi_handle_describe(&port->handles, handle).text : "unknown");
 }
 
-/* The level limits of memory callbacks were documented before Windows checked them: breaking one is
- * fatal only for a driver whose interface is newer than 3.1. */
+/* The IRQL limits of memory callbacks were documented before Windows checked them, so breaking one
+ * is fatal only for a driver whose interface version is above that of WDDM 3.1. */
 static enum verify_severity level_severity(const struct port_adapter *adapter)
 {
     return adapter && adapter->ddi.table.Version > DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? VERIFY_FATAL
@@ -86,8 +86,8 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
     return status;
 }
 
-/* The adapter whose driver calls: that of the DDI in progress. Outside any DDI (threads, timers),
- * the only adapter there is, or NULL. */
+/* The adapter whose driver calls: that of the DDI in progress. Outside any DDI (threads, timers):
+ * the only adapter, if there is exactly one, else NULL. */
 static struct port_adapter *calling_adapter(void)
 {
     struct port *port = port_current();
@@ -101,8 +101,6 @@ static struct port_adapter *calling_adapter(void)
                : NULL;
 }
 
-/* Callbacks that name no adapter act for the one whose DDI is in progress; checks of place and
- * level only. */
 NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const char *name,
                                              uintptr_t caller)
 {

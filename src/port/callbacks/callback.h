@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entry and exit of a callback: handle, state and IRQL are checked here, the same way for all, and
- * what the driver does inside counts as the callback's. For every file that implements DxgkCb*.
+ * Entry and exit of a callback: handle, state and IRQL are checked here, in the same way for all,
+ * and what the driver does meanwhile is attributed to the callback. For every file that implements
+ * DxgkCb*.
  */
 #ifndef DXGK_PORT_CALLBACK_H
 #define DXGK_PORT_CALLBACK_H
@@ -26,21 +27,21 @@ struct port_callback {
 #define PORT_CALLBACK_CARRY_OUT 4u /* above its limit it is reported and carried out (PHYS-013) */
 #define PORT_CALLBACK_IN_ISR    8u /* allowed inside the service routine (THREAD-060) */
 
-/* The place in the driver that called the function in which this stands. */
+/* The address in the driver from which the function that uses this macro was called. */
 #define PORT_CALLER ((uintptr_t)__builtin_return_address(0))
 
-/* STATUS_SUCCESS: go on, and end with port_callback_end. Otherwise the call has no effect and
- * returns this. `caller`: PORT_CALLER. `rule`: the THREAD rule that gives max_irql. `flags`:
- * PORT_CALLBACK_*. */
+/* On STATUS_SUCCESS, proceed and call port_callback_end at the end. Otherwise the callback must
+ * have no effect and return this status. `caller`: PORT_CALLER. `rule`: the THREAD rule that gives
+ * max_irql. `flags`: PORT_CALLBACK_*. */
 NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handle, const char *name,
                              uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags);
-/* The same for a callback that names no adapter: it acts for the one whose DDI is in progress, and
- * only the place and the level are checked (THREAD-049). callback->adapter may be NULL. */
+/* The same for a callback that names no adapter: it acts for the adapter whose DDI is in progress,
+ * and only interrupt context and IRQL are checked (THREAD-049). callback->adapter may be NULL. */
 NTSTATUS port_callback_begin_without_adapter(struct port_callback *callback, const char *name,
                                              uintptr_t caller);
 void port_callback_end(struct port_callback *callback);
 
-/* The present adapter with this DeviceHandle, or NULL. */
+/* The adapter with this DeviceHandle, or NULL. */
 struct port_adapter *port_callback_adapter(HANDLE device_handle);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbIndicateChildStatus: a child was connected or went (LIFE-083). */
+/* DxgkCbIndicateChildStatus: a child was connected or disconnected (LIFE-083). */
 #include "port/callbacks/child_callbacks.h"
 #include "port/record/boundary.h"
 #include "port/callbacks/callback.h"

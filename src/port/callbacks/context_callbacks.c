@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations and GPU virtual address ranges: at PASSIVE_LEVEL, on an adapter that has a
- * memory manager. */
+/* The callbacks for context allocations and GPU virtual address ranges: valid at PASSIVE_LEVEL, on
+ * an adapter that has a memory manager. */
 #include "port/callbacks/context_callbacks.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
@@ -12,7 +12,7 @@
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/space/gpu_va.h"
 
-/* `rule` is broken by a call at a time when the objects it is about do not exist. */
+/* `rule`: broken by a call at a time when the objects of the callback do not exist. */
 static NTSTATUS begin(struct port_callback *cb, HANDLE adapter, const char *name, uintptr_t caller,
                       unsigned flags, const char *rule)
 {
@@ -28,7 +28,7 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE adapter, const char *name
     return status;
 }
 
-/* The argument structure could not be taken: a breach of the rule. */
+/* Report an argument structure that cannot be read as a breach of the rule. */
 static void report_bad_arguments(const void *args, const char *rule)
 {
     if (args)
@@ -37,7 +37,7 @@ static void report_bad_arguments(const void *args, const char *rule)
         VIOLATION(rule, "the pointer to the argument structure is NULL");
 }
 
-/* For a callback whose adapter is named in the structure: that cannot be read. */
+/* For a callback that names its adapter in a structure, when that cannot be read. */
 static NTSTATUS no_arguments(const char *name, uintptr_t caller, const void *args)
 {
     struct ddi_frame frame;
@@ -84,7 +84,7 @@ static NTSTATUS NTAPI create_context_allocation(INOUT_PDXGKARGCB_CREATECONTEXTAL
         status = create_and_return(&cb, args);
         port_callback_end(&cb);
     }
-    if (!NT_SUCCESS(status)) /* CTXA-028; what cannot be written was told */
+    if (!NT_SUCCESS(status)) /* CTXA-028; if it cannot be written, that was reported */
         (void)PORT_GIVE_MEMBER(DXGKARGCB_CREATECONTEXTALLOCATION, args, hAllocation, &none);
     return status;
 }
@@ -139,7 +139,7 @@ static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter,
     return status;
 }
 
-/* GPUVA-046: StartVirtualAddress is written on success alone. */
+/* GPUVA-046: StartVirtualAddress is written only on success. */
 static NTSTATUS reserve_and_return(const struct port_callback *cb,
                                    DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
@@ -154,7 +154,7 @@ static NTSTATUS reserve_and_return(const struct port_callback *cb,
     if (!NT_SUCCESS(status) || PORT_GIVE_MEMBER(DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE, args,
                                                 StartVirtualAddress, &copy.StartVirtualAddress))
         return status;
-    /* the reservation lasts as long as the process, as each does (GPUVA-056) */
+    /* like every reservation, this one lasts as long as the process (GPUVA-056) */
     VIOLATION("GPUVA-046", "StartVirtualAddress at %p cannot be written",
               (void *)&args->StartVirtualAddress);
     return STATUS_INVALID_PARAMETER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks about context allocations and GPU virtual address ranges, as a part of
+/* The callbacks for context allocations and GPU virtual address ranges, as a part of
  * DXGKRNL_INTERFACE. */
 #ifndef DXGK_PORT_CONTEXT_CALLBACKS_H
 #define DXGK_PORT_CONTEXT_CALLBACKS_H

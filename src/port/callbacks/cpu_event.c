@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbSignalEvent: a driver wakes a client, by an event object of its adapter (WDDM 3.0) or by an
- * event handle of the client's process (LIFE-129, LIFE-130). The call names no adapter, so the
- * handles of event objects are the machine's.
+ * DxgkCbSignalEvent: a driver wakes a client through an event object of its adapter (WDDM 3.0) or
+ * through an event handle of the client's process (LIFE-129, LIFE-130). The call names no adapter,
+ * so the handles of event objects are unique in the machine.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct port_cpu_event {
     struct port_adapter *adapter;
     void *event; /* KEVENT */
     HANDLE driver_handle;
-    HANDLE handle; /* hDxgCpuEvent; NULL: none any more */
+    HANDLE handle; /* hDxgCpuEvent; NULL: removed */
 };
 
 static void forget(struct port_cpu_event *event)
@@ -72,7 +72,7 @@ void port_cpu_event_destroy(struct port_cpu_event *event)
 {
     if (!event)
         return;
-    forget(event); /* from the call on it cannot be signalled */
+    forget(event); /* from now on it cannot be signaled */
     (void)ddi_destroy_cpu_event(&event->adapter->ddi, event->driver_handle);
     util_free(event);
 }
@@ -114,7 +114,7 @@ static NTSTATUS signal_handle(const struct port *port, const DXGKARGCB_SIGNALEVE
     }
     event = vidmm_process_nt(process) ? nt_handle_event(vidmm_process_nt(process), args->hEvent)
                                       : NULL;
-    if (!event) { /* a client may have closed it */
+    if (!event) { /* the client may have closed it */
         NOTE("LIFE-129", "hEvent %p is no event handle of the process", args->hEvent);
         return STATUS_INVALID_PARAMETER;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug reports (LIFE-120): a driver makes one, gives it data, and completes it; then it is told as
- * a note. */
+/* Debug reports (LIFE-120): a driver creates a report, adds data and completes it; then the report
+ * is shown as a note. */
 #include "port/callbacks/debug_reports.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"

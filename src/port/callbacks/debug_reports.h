@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The debug reports that DxgkCbQueryServices gives access to. For services.c. */
+/* The debug report interface of DxgkCbQueryServices. For services.c. */
 #ifndef DXGK_PORT_DEBUG_REPORTS_H
 #define DXGK_PORT_DEBUG_REPORTS_H
 

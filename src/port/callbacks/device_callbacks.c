@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device tells its driver: information, which devices are present, configuration space
- * (LIFE-084 to LIFE-095, LIFE-102). */
+/* The callbacks that describe the device: information, devices that are present, configuration
+ * space (LIFE-084 to LIFE-095, LIFE-102). */
 #include <string.h>
 
 #include "port/callbacks/device_callbacks.h"
@@ -90,7 +90,7 @@ struct transfer {
     ULONG space; /* DXGK_WHICHSPACE_* */
     PVOID buffer;
     ULONG offset, length;
-    PULONG moved; /* bytes that were; may be NULL */
+    PULONG moved; /* output: bytes transferred; may be NULL */
     bool write;
 };
 
@@ -141,7 +141,7 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
             VIOLATION(
                 "LIFE-094",
                 "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
-        status = STATUS_UNSUCCESSFUL; /* no bridge stands above the device */
+        status = STATUS_UNSUCCESSFUL; /* there is no bridge above the device */
     } else if (transfer->space != DXGK_WHICHSPACE_CONFIG) {
         status = STATUS_UNSUCCESSFUL; /* LIFE-093 */
     } else {

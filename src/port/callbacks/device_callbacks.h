@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks that tell of the device and reach its configuration space, as a part of
+/* The callbacks that describe the device and access its configuration space, as a part of
  * DXGKRNL_INTERFACE. */
 #ifndef DXGK_PORT_DEVICE_CALLBACKS_H
 #define DXGK_PORT_DEVICE_CALLBACKS_H

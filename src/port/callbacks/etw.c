@@ -56,8 +56,8 @@ static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PV
     ddi_callback_leave(&frame);
 }
 
-/* Whether an earlier adapter has the same driver: the call names no adapter, so a driver is told
- * once. */
+/* Does an earlier adapter have the same driver? The call names no adapter, so each driver is called
+ * only once. */
 static bool told_already(const struct port *port, const struct port_adapter *adapter)
 {
     LIST_FOR(node, &port->adapter_list) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracing of the drivers' own events: DxgkCbLogEtwEvent, and turning it on and off. */
+/* Tracing of drivers' own events: DxgkCbLogEtwEvent, and turning it on and off. */
 #ifndef DXGK_PORT_ETW_H
 #define DXGK_PORT_ETW_H
 
@@ -11,10 +11,10 @@
 struct port;
 struct port_adapter;
 
-/* On or off (LIFE-107); also told to adapters that start later. At first as the machine's trace
- * is. */
+/* Turn the drivers' events on or off (LIFE-107), also for adapters that start later. Initially as
+ * for the machine's trace. */
 void port_set_etw(struct port *port, bool enable, UCHAR level);
-/* Tell an adapter that starts. */
+/* Tell the driver of a starting adapter whether events are on. */
 void port_etw_tell(struct port_adapter *adapter);
 void port_etw_fill(DXGKRNL_INTERFACE *interface);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbExcludeAdapterAccess: a driver asks to be alone with its adapter (LIFE-108 to LIFE-112).
+ * DxgkCbExcludeAdapterAccess: a driver asks for exclusive access to its adapter (LIFE-108 to
+ * LIFE-112), in which the host calls its protected callback.
  *
- *   synchronous    inside a DDI of level two or three, where nobody else is in the driver: the
- *                  callback runs at once
- *   asynchronous   a thread of the host moves all video memory out, if asked; waits until
- *                  everybody has left the driver, keeps them out, and runs the callback
+ *   synchronous    inside a DDI of level two or three, where no other thread is in the driver:
+ *                  the callback runs at once
+ *   asynchronous   a thread of the host moves all video memory out, if asked; waits until all
+ *                  other threads have left the driver, keeps them out, and runs the callback
  *
- * A driver that waits inside a DDI for its asynchronous callback waits for itself: after some time
- * the callback is called with an error.
+ * A driver that waits inside a DDI for its asynchronous callback waits for itself: after a time
+ * limit the callback is called with an error.
  */
 #include "port/callbacks/exclude.h"
 #include "ddi/ddi.h"
@@ -38,7 +39,7 @@ struct exclusion {
     PVOID context;
 };
 
-/* Like a call of a DDI, except that the host holds the lock already. */
+/* Call the protected callback, like a DDI, except that the host holds the lock already. */
 static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 {
     struct port_adapter *adapter = exclusion->adapter;
@@ -62,8 +63,8 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_image_enter(image);
 }
 
-/* Make the GPU idle (LIFE-108), empty video memory if asked (LIFE-109), and wait until everybody
- * has left the driver. */
+/* Make the GPU idle (LIFE-108), empty video memory if asked (LIFE-109), and wait until all other
+ * threads have left the driver. */
 static NTSTATUS stand_still(const struct exclusion *exclusion)
 {
     static const struct port_evacuation how = {.limit_ns = EXCLUSION_LIMIT_NS};

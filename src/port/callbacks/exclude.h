@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbExcludeAdapterAccess: a driver asks to be alone with its adapter. */
+/* DxgkCbExcludeAdapterAccess: a driver asks for exclusive access to its adapter. */
 #ifndef DXGK_PORT_EXCLUDE_H
 #define DXGK_PORT_EXCLUDE_H
 
@@ -11,9 +11,9 @@
 struct port_adapter;
 
 void port_exclude_fill(DXGKRNL_INTERFACE *interface);
-/* Until no asynchronous protected callback is left to come. */
+/* Wait until no asynchronous protected callback is pending. */
 void port_exclude_wait(struct port_adapter *adapter);
-/* Inside a protected callback that asked for the bridge (LIFE-094). */
+/* Is a protected callback running that asked for access to the bridge (LIFE-094)? */
 bool port_exclude_bridge_open(const struct port_adapter *adapter);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Features in the way of WDDM 3.2 (LIFE-038, LIFE-127, LIFE-128): each has versions, and is enabled
- * at the highest one that both sides speak.
+ * Features as in WDDM 3.2 (LIFE-038, LIFE-127, LIFE-128): each has versions, and is enabled at the
+ * highest one that both sides support.
  *
- *   the host speaks      what it is configured with, narrowed by the adapter's registry
- *   the driver speaks    what its feature interface answers, asked once for each feature before
+ *   the host supports    what it is configured with, narrowed by the adapter's registry
+ *   the driver supports  what its feature interface answers, queried once for each feature before
  *                        StartDevice; without that interface, version 1 of each feature that it
  *                        was granted in the older way (features.c)
  *   needs                other features, which must be enabled, too
@@ -37,14 +37,14 @@
 
 struct known_feature {
     DXGK_FEATURE_ID id;
-    bool driver; /* takes support of the driver's */
+    bool driver; /* needs the driver's support */
     bool global; /* belongs to no adapter */
-    bool absent; /* the host knows it and does not have it */
+    bool absent; /* known to the host, but not implemented */
     uint64_t needs;
 };
 
-/* `needs`: native fences are a part of hardware scheduling, and submission from user mode builds on
- * both. No page lists this; it follows from the pages about those two. */
+/* `needs`: native fences are part of hardware scheduling, and submission from user mode builds on
+ * both. No page of the documentation lists this; it follows from the pages about those two. */
 static const struct known_feature known_features[] = {
     {.id = DXGK_FEATURE_HWSCH, .driver = true},
     {.id = DXGK_FEATURE_HWFLIPQUEUE, .driver = true},
@@ -64,7 +64,7 @@ static const struct known_feature known_features[] = {
 
 #define KNOWN (sizeof(known_features) / sizeof(known_features[0]))
 
-/* What the driver's interface answered, by place in known_features. */
+/* The answer of the driver's interface, by index in known_features. */
 struct port_driver_feature {
     bool supported, on_config;
     UINT16 min, max;
@@ -118,7 +118,7 @@ static void narrow(const struct port_adapter *adapter, DXGK_FEATURE_ID id,
         support->max = (UINT16)max;
 }
 
-/* `adapter`: NULL for a feature that belongs to none. */
+/* `adapter`: NULL for a global feature. */
 static struct host_support host_support(const struct port *port, const struct port_adapter *adapter,
                                         DXGK_FEATURE_ID id)
 {
@@ -177,7 +177,7 @@ static struct port_driver_feature driver_support(const struct port_adapter *adap
 
 /* ---- both ---- */
 
-/* The needs are a tree: nothing needs itself. */
+/* The recursion ends, since no feature needs itself, directly or indirectly. */
 static DXGK_ISFEATUREENABLED_RESULT negotiate(const struct port *port,
                                               const struct port_adapter *adapter,
                                               const struct known_feature *feature)
@@ -187,7 +187,7 @@ static DXGK_ISFEATUREENABLED_RESULT negotiate(const struct port *port,
     DXGK_ISFEATUREENABLED_RESULT result = {.Version = 0, .Value = 0};
     UINT16 min, max;
 
-    if (feature->driver && adapter) /* a global feature has none, and asks no driver */
+    if (feature->driver && adapter) /* a global feature has no adapter, so no driver is asked */
         driver = driver_support(adapter, feature);
     result.KnownFeature = 1;
     result.SupportedByDriver = feature->driver && driver.supported;
@@ -235,7 +235,8 @@ NTSTATUS port_feature_interface_begin(struct port_adapter *adapter)
     for (size_t i = 0; i < KNOWN; i++)
         if (known_features[i].driver)
             ask(adapter, i);
-    /* What came out is granted: the driver need not ask again before it announces it (LIFE-126). */
+    /* What is enabled counts as granted: the driver need not ask again before it announces it
+     * (LIFE-126). */
     for (size_t i = 0; i < KNOWN; i++)
         if (negotiate(adapter->port, adapter, &known_features[i]).Enabled)
             adapter->ddi.features |= BIT(known_features[i].id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Features in the way of WDDM 3.2: versions, and interfaces on both sides. For the adapter's start,
- * and for services.c. */
+/* Features as in WDDM 3.2: versions, and interfaces on both sides. For the adapter's start, and for
+ * services.c. */
 #ifndef DXGK_PORT_FEATURE_INTERFACE_H
 #define DXGK_PORT_FEATURE_INTERFACE_H
 
@@ -10,7 +10,8 @@
 
 struct port_adapter;
 
-/* Before StartDevice, from inside which the driver may already ask; and after StopDevice. */
+/* `begin` is called before StartDevice, since the driver may ask for features inside it; `end`
+ * after StopDevice. */
 NTSTATUS port_feature_interface_begin(struct port_adapter *adapter);
 void port_feature_interface_end(struct port_adapter *adapter);
 void port_feature_interface_fill(DXGK_FEATURE_INTERFACE *interface);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Optional features: who may turn on what (LIFE-122 to LIFE-126). */
+/* Optional features: who may enable which (LIFE-122 to LIFE-126). */
 #include "port/callbacks/features.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
@@ -51,7 +51,7 @@ static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
     return status;
 }
 
-/* LIFE-123, LIFE-124: what the driver says of its support decides, too. */
+/* LIFE-123, LIFE-124: the driver's own support decides, too. */
 static bool agrees(const struct port_adapter *adapter, const DXGKARGCB_QUERYFEATURESUPPORT *args)
 {
     bool on = allowed(adapter, args->FeatureId);

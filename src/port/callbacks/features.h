@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Optional features in the way of WDDM 3.1: who may turn on what. */
+/* Optional features as in WDDM 3.1: who may enable which. */
 #ifndef DXGK_PORT_FEATURES_H
 #define DXGK_PORT_FEATURES_H
 
@@ -12,11 +12,11 @@
 struct port;
 struct port_adapter;
 
-#define PORT_FEATURES     6u  /* of WDDM 3.1: DXGK_FEATURE_HWSCH .. _SHARE_BACKING_STORE_WITH_KMD */
-#define PORT_FEATURES_3_2 64u /* room for the numbers of WDDM 3.2 */
+#define PORT_FEATURES     6u  /* in WDDM 3.1: DXGK_FEATURE_HWSCH .. _SHARE_BACKING_STORE_WITH_KMD */
+#define PORT_FEATURES_3_2 64u /* room for the feature numbers of WDDM 3.2 */
 
 void port_features_fill(DXGKRNL_INTERFACE *interface);
-/* Whether the host lets this adapter's driver (NULL: anybody) have the feature. */
+/* Does the host let this adapter's driver (NULL: any driver) have the feature? */
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
                          DXGK_FEATURE_ID feature);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The firmware tables that DxgkCbQueryServices gives access to (LIFE-121): those of the machine's
- * configuration, by provider (ACPI, FIRM, RSMB) and number. A machine without any does not offer
- * the service (LIFE-114).
+ * The firmware table interface of DxgkCbQueryServices (LIFE-121): the tables of the machine's
+ * configuration, by provider (ACPI, FIRM, RSMB) and number. A machine without tables does not offer
+ * the interface (LIFE-114).
  */
 #include "port/callbacks/firmware.h"
 #include "port/record/boundary.h"
@@ -26,7 +26,7 @@ static bool known(ULONG provider)
     return provider == ACPI || provider == FIRM || provider == RSMB;
 }
 
-/* Copy to `buffer` if its `room` bytes are enough; *required tells how many it takes. */
+/* Copy to `buffer` if its `room` bytes are enough; *required is set to the bytes needed. */
 static NTSTATUS answer(const void *data, ULONG bytes, void *buffer, ULONG room, ULONG *required)
 {
     if (!PORT_GIVE(ULONG, required, &bytes))

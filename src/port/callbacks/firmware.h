@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The firmware tables that DxgkCbQueryServices gives access to. For services.c. */
+/* The firmware table interface of DxgkCbQueryServices. For services.c. */
 #ifndef DXGK_PORT_FIRMWARE_H
 #define DXGK_PORT_FIRMWARE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in
- * progress is meant. */
+/* Handle lookups, carried out by the memory manager. They name no adapter, so they act for the one
+ * whose DDI is in progress. */
 #include "port/callbacks/handle_callbacks.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
@@ -32,7 +32,7 @@ static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t ca
     return true;
 }
 
-/* Outside any DDI nobody knows whose handles are meant; before the start has finished there are
+/* Outside any DDI it is unknown whose handles are meant; before the start has finished there are
  * none. */
 static bool can_look_up(const struct ddi_frame *frame)
 {
@@ -86,7 +86,7 @@ static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
     return data;
 }
 
-/* The adapter that gave this release handle; NULL: none. */
+/* The adapter that issued this release handle; NULL: none did. */
 static struct ddi_adapter *adapter_of_release(HANDLE handle)
 {
     struct port *port = port_current();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DxgkCbSaveMemoryForHotUpdate. The host never replaces a running driver, so it never calls
- * DxgkDdiSaveMemoryForHotUpdate and every call of the callback is untimely. Its arguments are
- * checked all the same (PHYS-188 to PHYS-190).
+ * DxgkDdiSaveMemoryForHotUpdate, and every call of the callback comes at a wrong time. Its
+ * arguments are checked all the same (PHYS-188 to PHYS-190).
  */
 #include "port/callbacks/hot_update.h"
 #include "port/record/boundary.h"
@@ -25,7 +25,7 @@ static int compare_ranges(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* PHYS-189: sort the ranges by page; none may reach into the next. */
+/* PHYS-189: sort the ranges by page; no range may overlap the next. */
 static void check_overlaps(DXGK_KSR_MEMORY_RANGE *ranges, UINT count)
 {
     qsort(ranges, count, sizeof(*ranges), compare_ranges);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DXGKRNL_INTERFACE: which callbacks a driver is given; the short ones are here. Callbacks of
- * displays and of services that this host does not have are stubs that say so (LIFE-059).
+ * DXGKRNL_INTERFACE: the callbacks that a driver is given; the short ones are implemented here.
+ * Callbacks for displays and for services that this host does not have are stubs that report this
+ * (LIFE-059).
  */
 #include <string.h>
 
@@ -55,7 +56,7 @@ static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
     return status;
 }
 
-/* LIFE-073: the firmware shows no picture on an adapter without outputs. */
+/* LIFE-073: on an adapter without outputs the firmware has set up no display. */
 static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
                              PDXGK_DISPLAY_INFORMATION info, PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
 {
@@ -104,7 +105,7 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     return STATUS_NOT_SUPPORTED;
 }
 
-/* Name, level, and the rule that gives the level. */
+/* Name, highest IRQL, and the rule that gives it. */
 #define STUBS(X)                                                          \
     X(DxgkCbQueryVidPnInterface, SIM_IRQL_HIGH, "LIFE-059")               \
     X(DxgkCbQueryMonitorInterface, SIM_IRQL_HIGH, "LIFE-059")             \
@@ -121,8 +122,8 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
 
-/* One register holds any result; the x64 convention makes the caller clean up, so the parameters do
- * not matter. */
+/* One function serves for all types: one register holds any result, and in the x64 convention the
+ * caller cleans up, so the parameters do not matter. */
 #define STUB(name, max_irql, rule)                                           \
     static ULONG_PTR NTAPI stub_##name(void)                                 \
     {                                                                        \
@@ -161,7 +162,7 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         parts[i](interface);
-    /* What came after the host's version is not there. */
+    /* Members that were added after the host's version do not exist. */
     if (bytes < sizeof(*interface))
         memset((char *)interface + bytes, 0, sizeof(*interface) - bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DXGKRNL_INTERFACE: which callbacks a driver is given. For StartDevice. */
+/* DXGKRNL_INTERFACE: the callbacks that a driver is given. For StartDevice. */
 #ifndef DXGK_PORT_INTERFACE_H
 #define DXGK_PORT_INTERFACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
+/* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: where each may be called
  * (THREAD-050 to THREAD-070). */
 #include "port/callbacks/interrupt_callbacks.h"
 #include "bus/device.h"
@@ -108,7 +108,7 @@ struct synchronized {
     PKSYNCHRONIZE_ROUTINE routine;
     PVOID context;
     struct port_interrupt *interrupt;
-    bool owes; /* notified, and queued no DPC */
+    bool owes; /* it notified, but queued no DPC */
 };
 
 static bool run_synchronized(void *arg)
@@ -122,7 +122,7 @@ static bool run_synchronized(void *arg)
     return result;
 }
 
-/* THREAD-062: the DPC may be queued until the DDI ends that asked for the routine. */
+/* THREAD-062: the DPC must be queued before the DDI returns that asked for the routine. */
 static void check_owed_dpc(struct ddi_frame *frame)
 {
     struct port_adapter *adapter = port_adapter_of_ddi(frame->adapter);

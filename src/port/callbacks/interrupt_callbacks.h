@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks about interrupts and the deferred call, as a part of DXGKRNL_INTERFACE. */
+/* The callbacks for interrupts and the DPC, as a part of DXGKRNL_INTERFACE. */
 #ifndef DXGK_PORT_INTERRUPT_CALLBACKS_H
 #define DXGK_PORT_INTERRUPT_CALLBACKS_H
 

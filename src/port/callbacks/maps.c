@@ -22,8 +22,8 @@ struct map {
     void *address;
     uint64_t start, bytes;
     MEMORY_CACHING_TYPE cache;
-    struct nt_process *process; /* of a user mode mapping; NULL: system space */
-    bool ports;                 /* in the space of ports: only a record */
+    struct nt_process *process; /* the process of a user mode mapping; NULL: system space */
+    bool ports;                 /* I/O ports: nothing is mapped, this is only a record */
 };
 
 static void unmap_range(struct port_adapter *adapter, struct map *map)
@@ -49,7 +49,7 @@ void port_maps_remove(struct port_adapter *adapter)
     }
 }
 
-/* Inside one granted memory range? */
+/* Does the range lie inside one memory range that the device was assigned? */
 static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t bytes)
 {
     const struct dxgk_device_description *d = bus_device_description(adapter->device);
@@ -64,7 +64,7 @@ static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t
     return false;
 }
 
-/* Inside one granted range of ports? */
+/* Do the ports lie inside one port range that the device was assigned? */
 static bool ports_granted(const struct port_adapter *adapter, uint64_t start, uint64_t count)
 {
     const struct dxgk_device_description *d = bus_device_description(adapter->device);
@@ -94,8 +94,8 @@ static NTSTATUS new_map(struct port_adapter *adapter, uint64_t start, uint64_t b
     return STATUS_SUCCESS;
 }
 
-/* PHYS-033: nothing is mapped; the address of a port is its number. The cache type has no effect,
- * but must be valid (LIFE-098). */
+/* PHYS-033: ports are not mapped: the address of a port is its number. The cache type has no
+ * effect, but must be valid (LIFE-098). */
 static NTSTATUS map_ports(struct port_adapter *adapter, uint64_t start, uint64_t count,
                           MEMORY_CACHING_TYPE cache, struct map **out)
 {
@@ -171,7 +171,6 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     return STATUS_SUCCESS;
 }
 
-/* PHYS-040: of a process that ends. */
 void port_maps_process_ended(struct port_adapter *adapter, const struct nt_process *process)
 {
     LIST_FOR_SAFE(node, next, &adapter->maps) {
@@ -185,8 +184,7 @@ void port_maps_process_ended(struct port_adapter *adapter, const struct nt_proce
     }
 }
 
-/* Hosted code has one address space: a mapping in user mode is a mapping that belongs to a
- * process. */
+/* Hosted code has one address space, so a user mode mapping is one that belongs to a process. */
 static NTSTATUS NTAPI map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
                                  ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
                                  MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory callbacks that name an adapter: contiguous memory, pages, MDLs and frame buffer save.
- * Each checks handle, state and level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's
- * structure on to vidmm's physical memory services.
+ * Each checks handle, state and IRQL (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's
+ * structure on to the physical memory services.
  */
 #include "port/callbacks/memory_callbacks.h"
 #include "physmem/physical_services.h"
@@ -11,9 +11,9 @@
 #include "port/callbacks/callback.h"
 #include "sim/irql.h"
 
-/* The level rule of all memory callbacks: a report, fatal for a driver of WDDM 3.2 (PHYS-012,
- * PHYS-014; none is admitted yet, for want of that version's number), otherwise carried out
- * (PHYS-013). */
+/* The IRQL rule of all memory callbacks: a breach is reported and carried out (PHYS-013), but is
+ * fatal for a driver of WDDM 3.2 (PHYS-012, PHYS-014; no such driver is admitted yet, since the
+ * number of that version is not known). */
 static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name, uintptr_t caller,
                       unsigned flags)
 {
@@ -23,8 +23,8 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name,
 
 /*
  * The service gets a copy of the structure. If it cannot be copied, the service gets the driver's
- * pointer: it reports NULL, and any other bad address faults there, which is the driver's bug
- * check.
+ * pointer: it reports a NULL pointer, and any other bad address faults there, which gives the
+ * driver a bug check.
  */
 #define BODY_IN(type, handle, name, service, args)                                  \
     struct port_callback cb;                                                        \

@@ -22,7 +22,7 @@ static const void *calling_driver(const struct port_callback *cb)
     return cb->adapter ? cb->adapter->driver->image : NULL;
 }
 
-/* hAdapter of the arguments: NULL, or a DeviceHandle. False: a bad handle (reported). */
+/* Look up hAdapter of the arguments, which may be NULL. False: a bad handle (reported). */
 static bool named_adapter(struct port_callback *cb, HANDLE handle, struct physical_adapter **adapter)
 {
     const struct port *port = port_current();
@@ -44,7 +44,8 @@ static bool named_adapter(struct port_callback *cb, HANDLE handle, struct physic
 
 /*
  * The services get a copy of the structure. If it cannot be copied, they get the driver's pointer:
- * they report NULL, and any other bad address faults there, which is the driver's bug check.
+ * they report a NULL pointer, and any other bad address faults there, which gives the driver a bug
+ * check.
  */
 
 static NTSTATUS create(struct port_callback *cb, DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
@@ -148,7 +149,7 @@ static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
     return status;
 }
 
-/* Callbacks that end something: nothing comes back. */
+/* Callbacks that free something: they have no outputs. */
 #define BODY_END(type, name, call, args)                                          \
     struct port_callback cb;                                                      \
     type copy;                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the physical memory services ask of the kernel services and the bus, which they must not
- * know. */
+/* The hooks through which the physical memory services use the kernel services and the bus, which
+ * they must not know. */
 #include <stdio.h>
 
 #include "port/callbacks/physical.h"

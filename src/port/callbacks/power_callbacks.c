@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks about power components: when each is legal, and what it asks of its component
+/* The callbacks for power components: when each is legal, and what it does to its component
  * (LIFE-159 to LIFE-165). */
 #include "port/callbacks/power_callbacks.h"
 #include "ddi/ddi.h"
@@ -11,8 +11,8 @@
 #include "port/running/power_components.h"
 #include "sim/irql.h"
 
-/* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the
- * callback is over. */
+/* Check IRQL, time of the call (LIFE-159) and index. NULL: refused or no such component; this was
+ * reported, and the callback has ended. */
 static struct port_component *begin(struct port_callback *cb, HANDLE handle, const char *name,
                                     uintptr_t caller, UINT index, uint8_t max_irql,
                                     enum port_runtime_power from)
@@ -88,7 +88,7 @@ static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
     port_callback_end(&cb);
 }
 
-/* Latency and residency, which the driver may set for its own components only. */
+/* Set a limit on latency or residency, which the driver may do only for its own components. */
 static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT index, ULONGLONG value,
                      bool latency)
 {
@@ -138,7 +138,7 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
     port_callback_end(&cb);
 }
 
-/* No platform firmware takes part, so no code means anything. */
+/* There is no platform firmware to serve it, so no control code is supported. */
 static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCGUID code, PVOID in,
                                                     SIZE_T in_bytes, PVOID out, SIZE_T out_bytes,
                                                     PSIZE_T returned)

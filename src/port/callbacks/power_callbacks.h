@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks about power components, as a part of DXGKRNL_INTERFACE. */
+/* The callbacks for power components, as a part of DXGKRNL_INTERFACE. */
 #ifndef DXGK_PORT_POWER_CALLBACKS_H
 #define DXGK_PORT_POWER_CALLBACKS_H
 

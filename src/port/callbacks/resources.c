@@ -42,7 +42,7 @@ static void describe_ports(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint32_t 
     descriptor->u.Port.Length = (ULONG)count;
 }
 
-/* Memory and port ranges in BAR order, then one descriptor per message. */
+/* Memory and port ranges in the order of the BARs, then one descriptor per message. */
 static void describe(const struct port_adapter *adapter, CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor)
 {
     const struct dxgk_device_description *d = bus_device_description(adapter->device);

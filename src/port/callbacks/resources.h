@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The translated resource list: on loan to the driver, read-only, from before StartDevice until
- * after StopDevice. */
+/* The translated resource list: lent to the driver, read-only, from before StartDevice until after
+ * StopDevice. */
 #ifndef DXGK_PORT_RESOURCES_H
 #define DXGK_PORT_RESOURCES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One interface of DxgkCbQueryServices that a driver holds. For services.c, and for the services
- * that ask who holds them. */
+/* An interface of DxgkCbQueryServices that a driver holds. For services.c, and for services that
+ * must know who holds them. */
 #ifndef DXGK_PORT_SERVICE_RECORD_H
 #define DXGK_PORT_SERVICE_RECORD_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it
- * stops (LIFE-113 to LIFE-121). Timed operations and debug reports exist, firmware tables where the
- * machine has any, features on a host of WDDM 3.2; AGP, boot displays and serial buses do not.
+ * DxgkCbQueryServices: the interfaces that a driver may ask for, counted per adapter and revoked
+ * when it stops (LIFE-113 to LIFE-121). Offered are timed operations and debug reports; firmware
+ * tables, if the machine has any; features, on a host of WDDM 3.2. AGP, boot displays and serial
+ * buses are not.
  */
 #include <string.h>
 
@@ -58,7 +59,7 @@ static void NTAPI dereference(PVOID context)
     util_free(service);
 }
 
-/* ---- which there are ---- */
+/* ---- kinds of services ---- */
 
 static void fill_timed_operations(INTERFACE *interface)
 {

@@ -13,7 +13,7 @@ struct port_adapter;
 
 void port_services_init(struct port_adapter *adapter);
 void port_services_fill(DXGKRNL_INTERFACE *interface);
-/* After StopDevice: report and revoke what was not given back (LIFE-116). */
+/* After StopDevice: report and revoke the interfaces that were not returned (LIFE-116). */
 void port_services_revoke(struct port_adapter *adapter);
 
 #endif

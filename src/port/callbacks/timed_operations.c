@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed operations (LIFE-117 to LIFE-119): the host keeps what it wrote into each, and sees what a
- * driver changed. */
+/* Timed operations (LIFE-117 to LIFE-119): the host keeps what it wrote into each, and so notices
+ * what a driver changed. */
 #include "port/callbacks/timed_operations.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
@@ -37,8 +37,8 @@ static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *addres
     return NULL;
 }
 
-/* The adapter that a start is for: its driver holds the interface, and it is the one whose code
- * runs, if that is known. */
+/* The adapter for which an operation is started: its driver holds the interface, and its DDI is in
+ * progress, if any DDI is. */
 static struct port_adapter *starting_adapter(void)
 {
     struct port *port = port_current();
@@ -78,7 +78,7 @@ static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARG
     if (!operation) {
         adapter = starting_adapter();
         if (!adapter)
-            return STATUS_INVALID_DEVICE_STATE; /* the interface was given back, or revoked */
+            return STATUS_INVALID_DEVICE_STATE; /* the interface was returned or revoked */
         operation = util_zalloc(1, sizeof(*operation));
         if (!operation)
             return STATUS_NO_MEMORY;
@@ -94,8 +94,8 @@ static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARG
     return PORT_GIVE(DXGK_TIMED_OPERATION, op, &copy) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-/* The operation as the host left it; what a driver changed meanwhile is reported and put back.
- * NULL: never started. */
+/* The operation as the host left it; changes by the driver are reported and undone. NULL: never
+ * started. */
 static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
 {
     struct port_adapter *adapter;
@@ -116,7 +116,7 @@ static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
     return operation;
 }
 
-/* How long to wait, in 100 ns units: as long as wanted, but not beyond the end of the operation
+/* How long to wait, in 100 ns units: as wanted, but not beyond the end of the operation
  * (LIFE-118). */
 static LONGLONG clip(const struct timed_operation *operation, LONGLONG wanted, bool *clipped)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The timed operations that DxgkCbQueryServices gives access to. For services.c. */
+/* The timed operation interface of DxgkCbQueryServices. For services.c. */
 #ifndef DXGK_PORT_TIMED_OPERATIONS_H
 #define DXGK_PORT_TIMED_OPERATIONS_H
 

@@ -10,8 +10,10 @@
 #include "sim/machine.h"
 #include "util/assert.h"
 
-#define sim_assert(condition) \
-    (sim_current && sim_current->stopped ? (void)0 : util_assert(condition))
+#define sim_assert(condition)                                                    \
+    (__builtin_expect(!!(condition), 1) || (sim_current && sim_current->stopped) \
+         ? (void)0                                                               \
+         : util_assert_failed(__FILE_NAME__, __LINE__, #condition))
 
 #define sim_assert_irql(highest) sim_assert(sim_irql() <= (highest))
 #define sim_assert_passive()     sim_assert(sim_irql() == SIM_IRQL_PASSIVE)

@@ -9,11 +9,6 @@
 
 #define SLICE_POINTS 192u /* a slice is 1 .. this many points */
 
-void sim_new_slice(struct sim_core *core)
-{
-    core->slice = 1 + rng_below(&core->public.rng, core->longest);
-}
-
 /* Under stress each run has its own maximum: long slices hide some races, and slices so short that
  * all threads advance in step hide others. */
 uint32_t sim_longest_slice(struct sim_core *core)

@@ -6,11 +6,15 @@
 
 #include <stdint.h>
 
-struct sim_core;
+#include "sim/core.h"
+#include "util/rng.h"
 
 /* Points in the longest slice of this machine. */
 uint32_t sim_longest_slice(struct sim_core *core);
-void sim_new_slice(struct sim_core *core);
+static inline void sim_new_slice(struct sim_core *core)
+{
+    core->slice = 1 + rng_below(&core->public.rng, core->longest);
+}
 /* Set the fuel so that it lasts to the end of the slice or to the next event, whichever is
  * nearer. */
 void sim_refuel(struct sim_core *core);

@@ -139,7 +139,7 @@ static void reopen(struct vidsch *vidsch)
         vidsch_kick_node(node);
     }
     vidsch_kick_worker(vidsch);
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }
 
 /* From DxgkDdiResetFromTimeout to DxgkDdiRestartFromTimeout. False: the machine is stopped. */
@@ -188,5 +188,5 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
     vidmm_let_driver_out(vidsch->vidmm, false);
     vidsch->recovery.restoring = false; /* GPUVA-259: only now may clients submit */
     vidsch_kick_all(vidsch);
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }

@@ -79,5 +79,5 @@ void vidsch_cancel_device(struct vidsch_device *device)
     vidsch_signal_device_lost(device);
     device->cleaning = false;
     vidsch_device_wake(device);
-    vidsch_change_announce(device->vidsch);
+    vidsch_change_announce(&device->vidsch->change);
 }

@@ -5,13 +5,6 @@
 #include "vidsch/change.h"
 #include "vidsch/scheduler.h"
 
-void vidsch_change_announce(struct vidsch *vidsch)
-{
-    sim_assert_irql(SIM_IRQL_DISPATCH);
-    if (vidsch->change.waiters)
-        sim_waitq_wake(&vidsch->change.waiting, UINT32_MAX);
-}
-
 bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)
 {
     enum sim_wake why;

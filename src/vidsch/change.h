@@ -8,6 +8,7 @@
 #ifndef DXGK_VIDSCH_CHANGE_H
 #define DXGK_VIDSCH_CHANGE_H
 
+#include "sim/assert.h"
 #include "sim/wait.h"
 
 struct vidsch;
@@ -18,7 +19,12 @@ struct vidsch_change {
 };
 
 /* Any level up to DISPATCH_LEVEL. */
-void vidsch_change_announce(struct vidsch *vidsch);
+static inline void vidsch_change_announce(struct vidsch_change *change)
+{
+    sim_assert_irql(SIM_IRQL_DISPATCH);
+    if (change->waiters)
+        sim_waitq_wake(&change->waiting, UINT32_MAX);
+}
 /* Block until the next announcement (yields). False: the deadline came first. */
 bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline);
 

@@ -321,7 +321,7 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
         submit(node, packet, is_virtual);
     vidsch->worker.busy_node = NULL;
     vidsch->worker.busy_context = NULL;
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
     if (context->state == CONTEXT_SUBMITTING) {
         context->state = CONTEXT_IDLE;
         vidsch_queue_advance(context);

@@ -53,7 +53,7 @@ void vidsch_packet_finish(struct packet *packet)
         vidsch_paging_retired(vidsch, packet->paging);
     vidsch_packet_free(vidsch, packet);
     vidsch_device_wake_awaited(context);
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }
 
 void vidsch_packet_drop_signals(struct packet *packet)

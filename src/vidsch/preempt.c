@@ -96,7 +96,7 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     sim_event_cancel(&node->deadline.event);
     trace_instant(node->track, "preempted", "packets", count, NULL, 0);
     vidsch_queue_return(node, packets, count);
-    vidsch_change_announce(node->vidsch);
+    vidsch_change_announce(&node->vidsch->change);
 }
 
 static bool is_on_node(const struct vidsch_node *node, const struct vidsch_context *context)
@@ -167,5 +167,5 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     vidsch->worker.busy_node = node;
     vidsch_preempt_request(node, reason);
     vidsch->worker.busy_node = NULL;
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }

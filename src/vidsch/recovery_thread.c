@@ -30,7 +30,7 @@ void vidsch_recovery_main(void *arg)
             worked = true;
         }
         if (worked) {
-            vidsch_change_announce(vidsch);
+            vidsch_change_announce(&vidsch->change);
             continue;
         }
         vidsch->recovery.idle = true;
@@ -38,7 +38,7 @@ void vidsch_recovery_main(void *arg)
         vidsch->recovery.idle = false;
     }
     vidsch->recovery.ended = true;
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }
 
 static bool recovering(const struct vidsch *vidsch)

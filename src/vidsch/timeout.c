@@ -65,5 +65,5 @@ void vidsch_timeout_check(struct vidsch_node *node)
             vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003 */
     }
     vidsch->worker.busy_node = NULL;
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }

@@ -168,5 +168,5 @@ void vidsch_worker_main(void *arg)
         vidsch->worker.idle = false;
     }
     vidsch->worker.ended = true;
-    vidsch_change_announce(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }

@@ -84,7 +84,7 @@ TEST_WITH(fixture, submissions_wait_for_the_reset)
     pass(4 * SECOND);
     CHECK_RULE("TDR-081", !sim_thread_ended(thread) && s.b->work == 2);
     f->vidsch->recovery.resetting = false;
-    vidsch_change_announce(f->vidsch);
+    vidsch_change_announce(&f->vidsch->change);
     join(thread);
     hang_end(f, &s);
 }

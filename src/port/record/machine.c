@@ -19,13 +19,8 @@ void port_machine_log(const struct port *port, const char *format, ...)
     port->config.log(port->config.log_context, line);
 }
 
-static struct sim_slot port_slot;
+struct sim_slot port_slot;
 SIM_SLOT_CLAIM(port_slot)
-
-struct port *port_current(void)
-{
-    return sim_slot_get(&port_slot);
-}
 
 void port_machine_set(struct port *port)
 {

@@ -6,6 +6,7 @@
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
 
+#include "sim/slot.h"
 #include "ddi/loan.h"
 #include "port/record/config.h"
 #include "sim/mutex.h"
@@ -50,7 +51,13 @@ struct port_driver {
 };
 
 /* The port driver of the current machine; NULL: there is no machine, or it has none. */
-struct port *port_current(void);
+extern struct sim_slot port_slot;
+
+static inline struct port *port_current(void)
+{
+    return sim_slot_get(&port_slot);
+}
+
 /* Set what port_current returns. */
 void port_machine_set(struct port *port);
 

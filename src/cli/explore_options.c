@@ -7,6 +7,7 @@
 
 #include "cli/explore_options.h"
 #include "cli/cli.h"
+#include "cli/number.h"
 #include "cli/explore_report.h"
 #include "cli/session.h"
 

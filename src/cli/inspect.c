@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/device.h"
+#include "cli/iommu.h"
+#include "cli/usage.h"
 #include "dxgkhost/dxgkhost.h"
 
 static void print_line(void *context, const char *line)

@@ -2,7 +2,8 @@
 /* --iommu MODE,WORD,...: how devices reach memory. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/iommu.h"
+#include "cli/number.h"
 
 static bool is(const char *word, size_t bytes, const char *name)
 {

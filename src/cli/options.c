@@ -7,6 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/device.h"
+#include "cli/iommu.h"
+#include "cli/number.h"
+#include "cli/usage.h"
 #include "cli/session.h"
 #include "util/array.h"
 

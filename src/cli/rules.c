@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/usage.h"
 #include "verify/verify.h"
 
 static void print_wrapped(const char *label, const char *text)

@@ -57,8 +57,8 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     list->monitored = 0;
     list->device = NULL;
     for (UINT i = 0; i < count; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of
-         * them */
+        /* The caller has copied `count` of them. */
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
         struct kmt_sync *sync = kmt_handle_lookup(call, handles[i], DDI_CLIENT_SYNC);
 
         if (!sync)

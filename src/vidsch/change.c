@@ -9,7 +9,7 @@ bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)
 {
     enum sim_wake why;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch->change.waiters++;
     why = sim_waitq_wait(&vidsch->change.waiting, deadline);
     vidsch->change.waiters--;

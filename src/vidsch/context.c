@@ -264,7 +264,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     struct vidsch_context *context;
     NTSTATUS status;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch_recovery_await_adapter(vidsch);
     status = vidsch_device_check(device, false);
     if (NT_SUCCESS(status))
@@ -323,7 +323,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     context->dying = true;
     if (context->reserve) {
         struct dma_buffer *reserve = context->reserve;

@@ -196,7 +196,7 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
     struct vidsch_process *process;
     NTSTATUS status = STATUS_ACCESS_DENIED;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch_recovery_await_adapter(vidsch);
     if (vidsch->quiescing)
         return STATUS_DEVICE_REMOVED;
@@ -226,7 +226,7 @@ void vidsch_device_destroy(struct vidsch_device *device)
 {
     struct vidsch *vidsch = device->vidsch;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch_device_drain(device, NULL);
     while (!list_empty(&device->contexts))
         vidsch_context_destroy(CONTAINER(device->contexts.next, struct vidsch_context, link));

@@ -19,7 +19,7 @@ bool vidsch_device_ticket_done(const struct vidsch_device *device, uint64_t tick
 
 NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while (!vidsch_device_ticket_done(device, ticket)) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
@@ -66,14 +66,14 @@ static bool busy(const struct vidsch_device *device, const struct vidsch_context
 
 void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while (busy(device, context) && !sim_current->stopped)
         sim_waitq_wait(&device->changed, SIM_FOREVER);
 }
 
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while (device->pending && !sim_current->stopped)
         sim_waitq_wait(&device->changed, SIM_FOREVER);
     return STATUS_SUCCESS;

@@ -173,7 +173,7 @@ NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **out)
     struct paging_memory *memory;
     struct paging_slot *slot;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!vidsch->paging.slots)
         return STATUS_NOT_SUPPORTED;
     while (list_empty(&vidsch->paging.free) || (memory = memory_with_room(vidsch)) == NULL) {

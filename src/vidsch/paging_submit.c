@@ -25,7 +25,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     struct paging_memory *memory = slot->memory;
     bool empty = buffer->used == buffer->start && buffer->private_used == buffer->private_start;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     memory->used = buffer->used;
     memory->private_used = buffer->private_used;
     memory->full = buffer->full;
@@ -58,7 +58,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
 
 NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while (vidsch->paging.completed < ticket) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;

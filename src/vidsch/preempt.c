@@ -56,7 +56,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = node->ordinal};
     NTSTATUS status;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     node->preempting = reason;
     node->preempt_answered = false;
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);

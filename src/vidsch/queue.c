@@ -34,7 +34,7 @@ void vidsch_queue_push(struct packet *packet)
     struct vidsch_context *context = packet->context;
     struct vidsch_device *device = context->device;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (packet_is_work(packet)) {
         packet->ticket = ++device->last_ticket;
         list_push_back(&device->outstanding, &packet->device_link);

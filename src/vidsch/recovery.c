@@ -50,7 +50,7 @@ bool vidsch_recovery_of_adapter(const struct vidsch *vidsch)
 
 void vidsch_recovery_await_adapter(struct vidsch *vidsch)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while (vidsch_recovery_of_adapter(vidsch))
         vidsch_change_wait(vidsch, SIM_FOREVER);
 }

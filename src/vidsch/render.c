@@ -339,7 +339,7 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
     NTSTATUS status;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch_recovery_await_adapter(context->device->vidsch); /* TDR-081 */
     sim_mutex_lock(&context->render_lock);
     status = render(context, args);

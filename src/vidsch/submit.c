@@ -89,7 +89,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
     UINT made = 0;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (count == 0)
         return status;
     vidsch = contexts[0]->device->vidsch;

@@ -34,7 +34,7 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch->suspension.all++;
     while (at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
@@ -64,7 +64,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     for (uint64_t try_ns = FIRST_TRY_NS;; try_ns *= 2) {
         NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
 
@@ -115,7 +115,7 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch->suspension.clients++;
     while (clients_at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
@@ -164,7 +164,7 @@ NTSTATUS vidsch_suspend_process(struct vidmm_process *mm)
     struct vidsch *vidsch;
     struct vidsch_process *process = vidsch_process_find(mm, &vidsch);
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!process)
         return STATUS_SUCCESS; /* it has no device */
     process->references++;

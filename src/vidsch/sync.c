@@ -22,7 +22,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
     struct vidsch *vidsch = sync->vidsch;
     struct list waiters, *link;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     list_remove(&sync->link);
     sync->device = NULL;
     sync->notify = NULL;
@@ -294,7 +294,7 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     struct sync_op *op;
     NTSTATUS status = cpu_wait_prepare(list, values, count, wait_any, &op);
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!NT_SUCCESS(status))
         return status;
     vidsch = list[0]->vidsch;

@@ -96,7 +96,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
     NTSTATUS status = vidsch_device_check(device, false);
     struct vidsch_sync *sync;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (NT_SUCCESS(status))
         status = check_info(vidsch, info);
     if (!NT_SUCCESS(status))
@@ -167,7 +167,7 @@ void vidsch_sync_reap(struct vidsch *vidsch)
 {
     struct list *link;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     while ((link = list_pop_front(&vidsch->syncs.dead)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, link);
 

@@ -13,7 +13,7 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
 {
     struct sync_op *op = slab_take(&vidsch->syncs.ops);
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!op)
         return NULL;
     *op = (struct sync_op){.kind = kind, .count = count, .references = 1, .remaining = 1};

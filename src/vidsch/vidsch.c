@@ -109,7 +109,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 {
     struct vidsch *vidsch;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (config->nodes == 0 || config->nodes > VIDSCH_MAX_NODES ||
         config->paging_node >= config->nodes)
         return STATUS_DEVICE_CONFIGURATION_ERROR; /* SUBMIT-002, PATCH-028 */
@@ -146,7 +146,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 
 void vidsch_destroy(struct vidsch *vidsch)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch_delist(vidsch);
     if (vidsch_of_adapter(vidsch->ddi) == vidsch)
         vidsch_set_of_adapter(vidsch->ddi, NULL);
@@ -191,7 +191,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
 {
     NTSTATUS status;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch->vidmm = vidmm_of_adapter(vidsch->ddi);
     status = start_threads(vidsch);
     if (NT_SUCCESS(status))
@@ -221,7 +221,7 @@ static bool clients_busy(const struct vidsch *vidsch)
 
 void vidsch_quiesce(struct vidsch *vidsch)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     vidsch->quiescing = true;
     LIST_FOR(link, &vidsch->devices)
         vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
@@ -232,7 +232,7 @@ void vidsch_quiesce(struct vidsch *vidsch)
 
 void vidsch_stop(struct vidsch *vidsch)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!vidsch->started)
         return;
     vidsch->started = false;

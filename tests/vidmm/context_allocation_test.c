@@ -63,7 +63,8 @@ TEST_WITH(gva, a_context_allocation_is_initialised_once_before_its_context_runs)
 
 TEST_WITH(gva, the_initialisation_says_what_and_where)
 {
-    const __typeof__(((struct gva_op *)0)->args.InitContextResource) *init;
+    const __typeof__(((const struct gva_op *)NULL)
+                         ->args.InitContextResource) *init; // cppcheck-suppress nullPointer
     struct pair pair;
 
     pair_create(rig, &pair);

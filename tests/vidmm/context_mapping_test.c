@@ -64,6 +64,7 @@ TEST_WITH(gva, updates_for_a_mapping_have_the_drivers_name_and_protection)
             op->args.UpdatePageTable.hProcess == rig->process->driver_handle)
             break;
     }
+    CHECK(op != NULL);
     CHECK_RULE("GPUVA-177", op->args.UpdatePageTable.hAllocation == GVA_CONTEXT_DRIVER_NAME);
     CHECK_RULE("CTXA-049",
                op->args.UpdatePageTable.DriverProtection == 0x77 && !op->entries[0].ReadOnly);

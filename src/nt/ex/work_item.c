@@ -55,7 +55,7 @@ struct nt_workers {
 /* The item leaves the queue before its routine starts, which may queue it again or free it. */
 static void run(struct nt_work *work)
 {
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     list_remove(&work->link);
     work->queued = false;
     work->run(work);

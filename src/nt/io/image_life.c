@@ -95,7 +95,7 @@ bool nt_image_drain(struct nt_image *image, uint64_t ns)
     const LARGE_INTEGER interval = {.QuadPart = -10000};
     uint64_t end = sim_now() + ns;
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     sim_dpc_flush();
     while (image_is_busy(image)) {
         if (sim_now() >= end || sim_current->stopped)

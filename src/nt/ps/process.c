@@ -88,7 +88,7 @@ struct nt_process *nt_process_create(const char *name)
     struct nt_process *process = util_zalloc(1, sizeof(*process));
     struct nt_object *object = util_zalloc(1, sizeof(*object));
 
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     if (!process || !object || !nt_object_init(object, NT_OBJECT_PROCESS, process, destroy_object)) {
         util_free(process);
         util_free(object);
@@ -113,7 +113,7 @@ void nt_process_destroy(struct nt_process *process)
 
     if (!process)
         return;
-    sim_assert_irql(SIM_IRQL_PASSIVE);
+    sim_assert_passive();
     pages = nt_mdl_locked_pages(process);
     if (pages != 0)
         verify_fatal("NT-121", PROCESS_HAS_LOCKED_PAGES, 0, 0, pages, 0,

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The text that --help and a wrong command line print. */
+#ifndef DXGK_CLI_USAGE_H
+#define DXGK_CLI_USAGE_H
+
+void cli_usage(void);
+
+#endif

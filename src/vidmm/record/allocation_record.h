@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One allocation of the adapter: where its bytes are, who wants it, and what protects it. The files
- * of allocation, residency, content and space each keep their part of it; this header makes and
- * holds the record itself.
+ * The record of one allocation: where its content is, which devices want it, and what keeps it from
+ * being moved or freed. The sub-rooms allocation, residency, content and space each maintain their
+ * part of the record; this header declares it and has the functions that create, hold and free it.
  */
 #ifndef DXGK_VIDMM_ALLOCATION_RECORD_H
 #define DXGK_VIDMM_ALLOCATION_RECORD_H
@@ -22,24 +22,24 @@ struct vidmm;
 struct vidmm_resource;
 
 enum vidmm_content {
-    CONTENT_NONE,    /* never written, or lost: filled at the next residency */
-    CONTENT_SYSTEM,  /* authoritative in the backing pages */
-    CONTENT_SEGMENT, /* authoritative in its memory segment */
+    CONTENT_NONE,    /* never written, or lost: filled when it next becomes resident */
+    CONTENT_SYSTEM,  /* the backing pages hold the valid copy */
+    CONTENT_SEGMENT, /* its memory segment holds the valid copy */
 };
 
-/* System pages of one allocation, to be unmapped from the device and given back when the GPU is
- * done with them. */
+/* System pages of one allocation that are unmapped from the device and freed once the GPU no
+ * longer uses them. */
 struct backing_release {
     struct paging_deferred deferred;
-    struct page_number *backing;  /* frames to give back, or NULL */
+    struct page_number *backing;  /* frames to free, or NULL */
     struct logical_page *logical; /* device pages to unmap, or NULL */
     uint64_t pages;
-    void *view;    /* kernel view of them to release, or NULL */
-    bool borrowed; /* the frames are a client's */
-    bool heap;     /* free the record itself */
+    void *view;    /* kernel mapping of the pages, to be released; or NULL */
+    bool borrowed; /* the frames belong to a client */
+    bool heap;     /* this record is on the heap and is freed, too */
 };
 
-/* Where the driver wants an allocation. */
+/* The segments that the driver named for an allocation. */
 struct allocation_segments {
     UINT supported;      /* bit n: segment n + 1 */
     UINT preferred[5];   /* segment ids, best first; 0: none */
@@ -47,59 +47,62 @@ struct allocation_segments {
     UINT eviction;
 };
 
-/* Its range of an aperture, while it is mapped there. */
+/* Its range of an aperture segment while it is mapped there. */
 struct aperture_place {
     uint64_t first; /* page of the segment */
-    HANDLE device;  /* hDevice given with its map operation */
-    void *view;     /* kernel address given as CpuVisibleAddress, or NULL */
+    HANDLE device;  /* hDevice passed with the map operation */
+    void *view;     /* kernel address passed as CpuVisibleAddress, or NULL */
 };
 
-/* Where it stands in the orders by which memory is taken away (victim.c) or given back. */
+/* Its position in the lists that decide what is evicted (a victim is an allocation that may be
+ * chosen for eviction: victim.c), and what is moved back to a better segment (promotion.c). */
 struct victim_place {
-    struct order_node node;   /* in segment->victims: has a place, unreferenced, unpinned, idle */
+    /* In segment->victims: it has a place, no device lists it, it is not pinned, and the
+     * GPU is done with it. */
+    struct order_node node;
     UINT segment;             /* 0: in none */
-    UINT leaving_segment;     /* counted in segment->leaving; 0: not */
-    struct list demoted_link; /* in the demoted list of the segment it prefers */
-    bool captured;            /* pinned for its Capture flag */
-    uint64_t released_at;     /* vidmm->clock when the last device dropped it */
-    bool leave; /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
-    struct list leave_link; /* vidmm->departures */
+    UINT leaving_segment;     /* segment whose `leaving` counts it; 0: none */
+    struct list demoted_link; /* in the `demoted` list of the segment it prefers */
+    bool captured;            /* pinned because of its Capture flag */
+    uint64_t released_at;     /* vidmm->clock when the last device took it off its list */
+    bool leave;               /* evict once the GPU is done (Evict without EvictOnlyIfNecessary) */
+    struct list leave_link;   /* vidmm->departures */
 };
 
 struct allocation_offer {
-    uint32_t count; /* opens that offered it */
-    bool in_force;  /* all of them, and the GPU work before is done */
+    uint32_t count; /* number of opens that have offered it */
+    bool in_force;  /* every open has offered it, and earlier GPU work is done */
     UINT priority;
     bool decommit;  /* offered with AllowDecommit */
-    bool discarded; /* its content was dropped while offered */
+    bool discarded; /* its content was discarded while it was offered */
 };
 
-/* What the GPU has still to do on it. */
+/* Paging operations that must complete before the allocation may be used. */
 struct allocation_arrival {
     uint64_t busy_ticket;            /* paging ticket of the last operation */
-    struct paging_deferred deferred; /* page-in under way: makes it ready */
-    bool pending;                    /* the same is queued */
+    struct paging_deferred deferred; /* marks it ready when a page-in completes */
+    bool pending;                    /* `deferred` is queued */
 };
 
-/* The CPU's view, from the first lock to the last unlock. */
+/* The CPU mapping, from the first lock to the last unlock. */
 struct allocation_view {
     void *address;
     uint32_t lock_count;
-    bool locking;       /* a thread is making it */
-    void *fingerprints; /* of its pages, while the GPU copies them */
+    bool locking;       /* a thread is creating it */
+    void *fingerprints; /* hash of each page while the GPU copies the content */
 };
 
 /*
- * One allocation of the adapter.
+ * One allocation of the adapter. `runs` is the memory it occupies, its place.
  *
- *   place        runs    resident  ready   where the bytes are
+ *   place        runs    resident  ready   where the content is
  *   OUT          NULL    false     false   backing pages (or nowhere: CONTENT_NONE)
  *   coming in    set     true      false   operations and entries are built; ready at busy_ticket
  *   IN           set     true      true    usable by the GPU
- *   parked       set     false     false   space kept but no entries (an eviction was broken off);
- *                                          comes in again cheaply
+ *   parked       set     false     false   an eviction failed halfway: it keeps its memory, but has
+ *                                          no page-table entries; making it resident again is cheap
  *
- * Page-table entries are valid exactly while `resident`.
+ * Page-table entries are valid exactly while `resident` is true.
  */
 struct vidmm_allocation {
     struct vidmm *vidmm;
@@ -108,71 +111,73 @@ struct vidmm_allocation {
     struct list resource_link; /* resource->allocations, in order of creation */
     struct list opens;         /* struct vidmm_open */
     HANDLE driver_handle;      /* hAllocation */
-    uint64_t bytes;            /* as the driver said */
-    uint64_t pages;            /* whole pages; multiples of 64 KB where a segment wants it */
-    uint64_t pitch_pages;      /* in a PitchAlignment segment; 0: must not go there */
+    uint64_t bytes;            /* as the driver reported */
+    uint64_t pages;            /* whole pages; a multiple of 64 KB where a segment needs that */
+    uint64_t pitch_pages;      /* size in a PitchAlignment segment; 0: not allowed there */
     uint64_t alignment;
     struct allocation_segments segments;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
     UINT flags2;
     UINT priority;
-    UINT fill_pattern; /* of its first content */
+    UINT fill_pattern; /* its initial content */
     bool accessed_physically, cpu_visible;
-    struct nt_process *creator; /* may lock it; NULL: gone, or internal */
+    struct nt_process *creator; /* process that may lock it; NULL: it has ended, or internal */
 
     /* place */
     enum vidmm_content content;
     bool resident;
     bool ready;
-    bool written; /* the GPU may have changed the segment's copy since page-in */
-    UINT segment; /* where it is resident; 0 with resident: bare system pages */
-    /* What entries point at, in order: pieces of a memory segment, or of segment 0 (also for an
-     * allocation mapped through the aperture, whose range is in aperture_first). */
+    bool written; /* the GPU may have written to the segment's copy since page-in */
+    UINT segment; /* where it is resident; 0 while resident: system pages outside any segment */
+    /* What page-table entries point to, in order: runs of a memory segment, or of segment 0 (also
+     * when it is mapped through an aperture, whose range is in `aperture`). */
     struct vidmm_run *runs;
     uint32_t run_count;
     struct aperture_place aperture;
     struct page_number *backing;  /* system frames, or NULL */
-    struct logical_page *logical; /* device page of each frame while in the IOMMU, or NULL */
-    void *kernel_view; /* kernel address given by DxgkDdiSetAllocationBackingStore, or NULL */
+    struct logical_page *logical; /* device address of each frame while mapped, or NULL */
+    void *kernel_view; /* kernel address passed to DxgkDdiSetAllocationBackingStore, or NULL */
 
     /* residency */
-    uint32_t device_references; /* devices with a count > 0 */
+    uint32_t device_references; /* devices that have it on their residency list */
     uint32_t pins;              /* > 0: neither moved nor evicted while resident */
     struct victim_place victim;
     struct allocation_offer offer;
-    uint32_t users;   /* opens whose use_ticket is watched */
-    bool system_copy; /* backing equals the segment's content, as far as the GPU has not written */
-    bool borrowed;    /* backing is client memory: locked, never given back to ram */
+    uint32_t users;   /* opens taken off a residency list whose GPU work (`use`) is not finished */
+    bool system_copy; /* `backing` has the segment's content, except what the GPU wrote since */
+    bool borrowed;    /* `backing` is client memory: locked, and never freed to ram */
     struct allocation_arrival arrival;
 
-    /* addresses: owned by address_space.c */
+    /* its mappings in GPU address spaces: va_piece.mapping, kept by va_piece.c */
     struct list mappings;
 
-    struct allocation_view view; /* owned by cpu_view.c */
-    /* Set for memory of the host's own that is placed like an allocation (context allocations). */
+    struct allocation_view view; /* maintained by cpu_access.c and cpu_view.c */
+    /* Not a client's: the host's own memory, placed like an allocation (context allocations). */
     bool internal;
-    bool destroyed;    /* on its way out: no new place, no new mapping */
-    bool gone;         /* only the record is left, for those who hold it */
-    uint32_t holds;    /* threads that keep the record while they drop the lock */
-    uint32_t acquired; /* DxgkCbAcquireHandleData: not destroyed before they are released */
+    bool destroyed;    /* being destroyed: gets no new place and no new mapping */
+    bool gone;         /* destroyed; the record remains until the last hold ends */
+    uint32_t holds;    /* threads that need the record although they drop the lock */
+    uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay its destruction */
     bool read_only;
-    void *private_data; /* of the client, as the driver left it at creation (ALLOC-076) */
+    void *private_data; /* the client's data, as the driver left it at creation (ALLOC-076) */
     UINT private_bytes;
-    struct backing_release final; /* its last pages, so that destroying needs no memory */
+    /* frees its last pages; here so that destroying allocates nothing */
+    struct backing_release final;
 };
 
-/* Its pages are not given back while the record is there: a client's, or the driver knows them. */
+/* Its frames are kept as long as the record exists: they are a client's, or the driver has been
+ * given their address. */
 static inline bool backing_stays(const struct vidmm_allocation *allocation)
 {
     return allocation->borrowed || allocation->kernel_view;
 }
 
-/* An empty record, on no list. NULL: out of memory. */
+/* An empty record that is on no list. NULL: out of memory. */
 struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm);
-/* Nothing refers to it any more, and its pages are given back (allocation_free): free it, now or
- * with the last hold. */
+/* Free the record, now or with its last hold. Nothing may refer to it, and its pages must have been
+ * freed (allocation_free). */
 void allocation_record_end(struct vidmm_allocation *allocation);
-/* Keep the record while the lock is dropped. */
+/* Keep the record from being freed while the lock is dropped. */
 void allocation_hold(struct vidmm_allocation *allocation);
 void allocation_unhold(struct vidmm_allocation *allocation);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a scheduler's context that the memory manager keeps: which root page table it runs
- * with, and its context allocations.
+ * What the memory manager stores in a scheduler's context: which device it belongs to, and its
+ * context allocations.
  */
 #ifndef DXGK_VIDMM_CONTEXT_RECORD_H
 #define DXGK_VIDMM_CONTEXT_RECORD_H
@@ -16,7 +16,7 @@
 
 struct vidmm_device;
 
-/* Part of vidsch's context; vidmm keeps root table and context allocations here. */
+/* Embedded in vidsch's context. */
 struct vidmm_context {
     struct vidmm_device *device;
     struct ddi_adapter *adapter;

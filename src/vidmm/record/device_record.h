@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device: its residency list, and how far bringing that in has got. */
+/* A device: its residency list, and the jobs that make the listed allocations resident. */
 #ifndef DXGK_VIDMM_DEVICE_RECORD_H
 #define DXGK_VIDMM_DEVICE_RECORD_H
 
@@ -24,34 +24,36 @@ struct vidmm_device {
     void *owner;
     bool lost;
     struct list opens, residency, queues, resource_opens;
-    struct list dying;        /* vidmm_open.dying_link */
-    uint32_t missing;         /* opens on the residency list whose allocation is not ready */
-    struct list missing_list; /* them, oldest first */
-    bool displaced;           /* something of its list was moved out for the job that runs */
-    uint64_t used_at;         /* order of last submission, for eviction */
-    bool held; /* vidmm_device_prepare said no: device_resident is owed to the scheduler */
-    bool tell_resident, tell_error; /* to be told to the scheduler by the retire fiber */
+    struct list dying; /* vidmm_open.dying_link: destroyed opens that queued GPU work may use */
+    uint32_t missing;  /* opens on the residency list whose allocation is not ready */
+    struct list missing_list; /* those opens, oldest first */
+    bool displaced;   /* the running job moved out an allocation of this device's own list */
+    uint64_t used_at; /* vidmm->clock at its last submission, for LRU eviction */
+    bool held; /* vidmm_device_prepare returned false: the scheduler waits for device_resident */
+    bool tell_resident, tell_error; /* what the retire fiber is to report to the scheduler */
     struct list tell_link;          /* vidmm->tell_devices */
-    /* It became complete after being held and has not run since: no victim before this time. */
+    /* Nothing is evicted from this device before this time, so that it can run: set when its list
+     * has become complete after a wait, cleared when it runs. */
     uint64_t granted_until;
     /* By segment id (0: system): listed allocations resident there, lowest priority first. */
     struct order_tree *listed;
-    uint64_t *charged;           /* by segment id (0: system): pages of its list */
-    struct paging_queue prepare; /* brings in what is missing */
+    uint64_t *charged; /* by segment id (0: system): pages that its list is charged with */
+    struct paging_queue prepare; /* jobs that bring in missing allocations */
     struct paging_job prepare_job;
     bool preparing;
-    struct list portions;                    /* WDDM 1.x: vidmm_portion.link, those held */
-    struct vidmm_portion *portion_preparing; /* the one that a job works for */
+    struct list portions; /* WDDM 1.x: vidmm_portion.link, portions that hold allocations */
+    struct vidmm_portion *portion_preparing; /* the one that the job below prepares */
     struct paging_job portion_job;
     bool portion_posted;
-    struct list follows;                  /* struct vidmm_follow.link, by ticket */
-    uint32_t destructions;                /* not finished */
-    struct destruction *last_destruction; /* destroy.c: for closing without memory */
-    struct sim_thread *follower;          /* waits for the GPU work of this device (follow.c) */
+    struct list follows;   /* struct vidmm_follow.link, by ticket */
+    uint32_t destructions; /* unfinished destructions */
+    /* destroy.c: memory set aside so that closing cannot fail */
+    struct destruction *last_destruction;
+    struct sim_thread *follower; /* waits for GPU work of this device (follow.c) */
     struct sim_waitq follow_work;
     bool follow_stop, follow_ended;
-    uint32_t pins;         /* the retire fiber is using it without the lock */
-    struct sim_waitq idle; /* woken when pins, destructions or the follower end */
+    uint32_t pins;         /* > 0: the retire fiber uses the record without the lock */
+    struct sim_waitq idle; /* woken when pins or destructions become 0, or the follower ends */
     struct list link;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place in the line of those who wait for GPU work of a device. Part of other records; follow.h
- * has the functions.
+ * A callback to be run when GPU work of a device has finished. The structure is embedded in other
+ * records, so it is declared here; follow.h has the functions.
  */
 #ifndef DXGK_VIDMM_FOLLOW_RECORD_H
 #define DXGK_VIDMM_FOLLOW_RECORD_H
@@ -13,9 +13,9 @@
 
 struct vidmm_device;
 
-/* Something that waits for the GPU work of a device up to a packet. */
+/* A callback that waits ("follows") until the GPU has finished a device's work up to a packet. */
 struct vidmm_follow {
-    struct list link; /* device->follows, by ticket; on itself: not waiting */
+    struct list link; /* in device->follows, by ticket; linked to itself when not waiting */
     uint64_t ticket;
     void (*fn)(struct vidmm_device *device, struct vidmm_follow *follow); /* lock held */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The key by which an adapter knows its memory manager. */
+/* The key under which an adapter stores its memory manager. */
 #include "vidmm/record/of_adapter.h"
 
 #include "ddi/ddi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which memory manager an adapter has: callbacks of a driver and the rooms above come with the
- * adapter, and the room of adapters knows this one by a key alone.
+ * Finds the memory manager of an adapter. Driver callbacks and upper rooms have only the adapter,
+ * and the adapter's own room (ddi) does not know the type struct vidmm; it stores it under a key.
  */
 #ifndef DXGK_VIDMM_OF_ADAPTER_H
 #define DXGK_VIDMM_OF_ADAPTER_H
@@ -9,9 +9,9 @@
 struct ddi_adapter;
 struct vidmm;
 
-/* From vidmm_create to vidmm_destroy; else NULL. */
+/* NULL before vidmm_create and after vidmm_destroy. */
 struct vidmm *vidmm_of_adapter(const struct ddi_adapter *adapter);
-/* What vidmm_of_adapter says from now on. */
+/* Set what vidmm_of_adapter returns. */
 void vidmm_set_of_adapter(struct ddi_adapter *adapter, struct vidmm *vidmm);
 
 #endif

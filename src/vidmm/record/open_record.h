@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One device's open of an allocation, and how it is found by the client's handle. */
+/* An allocation as one device has opened it, and how it is found by the client's handle. */
 #ifndef DXGK_VIDMM_OPEN_RECORD_H
 #define DXGK_VIDMM_OPEN_RECORD_H
 
@@ -18,7 +18,8 @@ struct vidmm_allocation;
 struct vidmm_device;
 struct vidmm_resource_open;
 
-/* One device's open of an allocation: hDeviceSpecificAllocation and the D3DKMT handle. */
+/* One device's open of an allocation: it has a D3DKMT handle, and the driver's
+ * hDeviceSpecificAllocation. */
 struct vidmm_open {
     struct vidmm_allocation *allocation;
     struct vidmm_device *device;
@@ -29,35 +30,37 @@ struct vidmm_open {
     D3DKMT_HANDLE handle;
     HANDLE driver_handle; /* hDeviceSpecificAllocation */
     uint32_t residency_count;
-    uint32_t mark;              /* scratch of one call */
+    uint32_t mark;              /* counter for the duration of one call */
     struct list residency_link; /* device->residency while the count is > 0 */
     struct list missing_link;   /* device->missing_list while listed and not ready */
-    uint64_t listed_at;         /* vidmm->clock when it got on the list */
-    UINT charge; /* segment that its list entry is counted against; 0: system memory */
+    uint64_t listed_at;         /* vidmm->clock when it was put on the list */
+    UINT charge;                /* segment to which its list entry is charged; 0: system memory */
     bool charged;
     struct order_node order; /* in device->listed[segment] while listed and resident there */
     UINT order_segment;
     bool ordered;
-    struct vidmm_follow use; /* GPU work that may use it though it is off the list */
-    uint64_t last_use;       /* the youngest such packet of the device */
+    /* waits until GPU work is done that may use it although it is off the list */
+    struct vidmm_follow use;
+    uint64_t last_use; /* ticket of the last such packet of the device */
     bool offered;
     bool read_only;
-    struct vidmm_follow offer_after; /* GPU work before the offer counts */
+    struct vidmm_follow offer_after; /* waits for the GPU work before the offer */
     uint32_t lock_count;
-    struct list dying_link; /* device->dying: destroyed, and work queued before may use it still */
-    uint32_t portions;      /* WDDM 1.x: elements of portions that hold it (portion.c) */
-    uint32_t kept;          /* of those, for that it stays where it is: pins of the allocation */
+    /* in device->dying: destroyed, but work queued earlier may still use it */
+    struct list dying_link;
+    uint32_t portions; /* WDDM 1.x: references by elements of portions (portion.c) */
+    uint32_t kept;     /* of those, the ones that also pin the allocation */
 };
 
-/* A record for a device's open of an allocation, on no list; and the reverse, with its handle. */
+/* A new open of the device, on no list. open_record_free also frees its handle. */
 struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_allocation *allocation);
 void open_record_free(struct vidmm_open *open);
 
-/* The open behind a handle of the device (lock held); NULL: none, or one that DxgkDdiOpenAllocation
- * has not returned for yet. */
+/* The open behind a handle of the device (lock held). NULL: there is none, or DxgkDdiOpenAllocation
+ * has not returned for it yet. */
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle);
-/* The same for work that was queued with the handle: also one that was destroyed since (ALLOC-088).
- * O(1), O(destroyed ones that wait for the GPU) for those. */
+/* The same for work that was queued with the handle: also finds an open that has been destroyed
+ * since (ALLOC-088). O(1); for destroyed ones O(destroyed opens that wait for the GPU). */
 struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs of the paging worker and the queues they stand in. The structures are part of others
- * (devices, context allocations, ...), so they are declared at the base; paging_worker.h runs jobs,
- * and paging.h what is deferred.
+ * Jobs of the paging worker, and the queues they wait in. Other records (devices, context
+ * allocations, ...) embed these structures, so they are declared here. paging_worker.h has the
+ * functions for jobs, paging.h those for deferred callbacks.
  */
 #ifndef DXGK_VIDMM_PAGING_RECORD_H
 #define DXGK_VIDMM_PAGING_RECORD_H
@@ -20,8 +20,8 @@ struct vidmm;
 struct vidmm_device;
 struct vidmm_process;
 
-/* Something to do, with the lock held, when all operations built so far have been carried out by
- * the GPU. The embedder owns the memory; fn may free it. */
+/* A callback that runs, with the lock held, once the GPU has completed all operations built so far.
+ * The caller embeds it and owns the memory; fn may free it. */
 struct paging_deferred {
     struct list link;
     void (*fn)(struct vidmm *vidmm, struct paging_deferred *deferred);
@@ -40,24 +40,25 @@ struct paging_job {
     paging_job_fn fn;
     paging_release_fn release;
     void *arg;
-    uint64_t value; /* fence value told at its completion; 0: none */
+    uint64_t value; /* fence value to report when it completes; 0: none */
     NTSTATUS status;
-    bool heap; /* freed at its completion */
+    bool heap; /* allocated by the queue, and freed when it completes */
     struct paging_deferred done;
 };
 
-/* A stream of jobs that run and complete in order. A client's queue (struct vidmm_paging_queue)
- * begins with one. */
+/* A queue whose jobs run and complete in order. A client's queue (struct
+ * vidmm_paging_queue) begins with one. */
 struct paging_queue {
     struct vidmm *vidmm;
-    struct vidmm_device *device; /* whose allocations are no victims of its jobs; NULL: none */
-    int priority;                /* among queues of one device */
-    struct list link;            /* worker->queues while it has jobs to run */
+    /* for whom its jobs run: they do not evict from its list; NULL: no one */
+    struct vidmm_device *device;
+    int priority;     /* among queues of one device */
+    struct list link; /* worker->queues while it has jobs to run */
     struct list jobs;
-    uint32_t pending;      /* jobs not completed */
-    bool parked;           /* its first job answered STATUS_RETRY */
-    bool impatient;        /* and has waited long enough to take memory from running devices */
-    uint64_t deadline;     /* when to run it again at the latest */
+    uint32_t pending;  /* jobs that have not completed */
+    bool parked;       /* its first job returned STATUS_RETRY */
+    bool impatient;    /* its deadline has passed: now it may suspend running devices to evict */
+    uint64_t deadline; /* when the parked job runs again at the latest */
     struct sim_waitq idle; /* woken when pending becomes 0 */
     bool client;
 };
@@ -67,27 +68,28 @@ struct vidmm_paging_queue {
     struct list link; /* device->queues */
     void (*progress)(void *context, uint64_t value);
     void *context;
-    uint64_t assigned, done, told; /* fence values */
+    uint64_t assigned, done, told; /* fence values: last assigned, completed, reported */
     struct list tell_link;         /* vidmm->tell while done > told */
     bool telling;
 };
 
-/* On the heap, or embedded. The queue has no work when it goes. */
+/* On the heap, or embedded. A queue must be empty when it is destroyed. */
 struct paging_queue *paging_queue_create(struct vidmm *vidmm, int priority);
 void paging_queue_destroy(struct paging_queue *queue);
 void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
                        int priority);
 
-/* One run of a job: for whom it works and how far it may go, and, with STATUS_RETRY, what has to
- * happen before another run can succeed. Passed down to whoever seeks memory, as TTM passes its
- * operation context. */
+/* The context of one run of a job (compare ttm_operation_ctx): for whom it runs, what it may do to
+ * get memory, and, if it returns STATUS_RETRY, what must happen before it can succeed. It is passed
+ * down to every function that may evict. */
 struct paging_turn {
-    struct vidmm_device *requester; /* whose list it serves; its own allocations are no victims */
-    bool impatient;                 /* it may have devices suspended */
-    bool compact_own;               /* it may move members of the requester's list out of the way */
+    /* runs for this device and does not evict from its list; or NULL */
+    struct vidmm_device *requester;
+    bool impatient;   /* it may have processes suspended */
+    bool compact_own; /* it may move allocations of the requester's own list */
     /* with STATUS_RETRY */
-    struct vidmm_process *suspend; /* suspend this one, then run again */
-    uint64_t retry_at;             /* when it is worth running again at the latest */
+    struct vidmm_process *suspend; /* suspend this process, then run the job again */
+    uint64_t retry_at; /* UINT64_MAX: retry only when something changes; else also after a while */
 };
 
 static inline struct paging_turn paging_turn_begin(struct vidmm_device *requester)
@@ -95,11 +97,11 @@ static inline struct paging_turn paging_turn_begin(struct vidmm_device *requeste
     return (struct paging_turn){.requester = requester, .compact_own = true, .retry_at = UINT64_MAX};
 }
 
-/* What the worker does when it has no job; lock held. */
+/* Background work, done when the worker has no job; lock held. */
 struct paging_idle_work {
     bool (*step)(struct vidmm *vidmm,
-                 struct paging_turn *turn);     /* do one thing; false: there is nothing to do */
-    bool (*waiting)(const struct vidmm *vidmm); /* there is something to do at once */
+                 struct paging_turn *turn);     /* do one step; false: nothing was left to do */
+    bool (*waiting)(const struct vidmm *vidmm); /* there is work that needs no further event */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process on an adapter: a client's, or the paging process. One record for both, made here. */
+/* A process on an adapter: a client's, or the paging process. Both use this record. */
 #ifndef DXGK_VIDMM_PROCESS_RECORD_H
 #define DXGK_VIDMM_PROCESS_RECORD_H
 
@@ -23,26 +23,26 @@ struct vidmm_process {
     struct nt_process *nt;
     HANDLE host_handle;   /* hDxgkProcess */
     HANDLE driver_handle; /* hKmdProcess */
-    ULONG pasid;          /* 0: the adapter does not share the address space */
+    ULONG pasid;          /* 0: the process address space is not shared with the device */
     uint32_t references;
     struct vidmm_space *space;
     struct list link;
     struct list contexts;                 /* struct vidmm_context.link */
     struct list fence_pages;              /* fence_memory.c */
-    struct paging_queue fence_departures; /* pages of fences on their way out */
+    struct paging_queue fence_departures; /* jobs that remove pages of fences */
     bool in_create_process;               /* DxgkCbReserveGpuVirtualAddressRange is allowed */
     bool ready;                           /* DxgkDdiCreateProcess has succeeded */
-    bool suspended;                       /* by the job that runs now: its devices count as idle */
-    uint32_t holds;                       /* the worker is using it without a reference */
-    struct sim_waitq idle;                /* woken when that ends */
+    bool suspended;                       /* by the running job: its devices count as idle */
+    uint32_t holds;                       /* > 0: the worker uses the record without a reference */
+    struct sim_waitq idle;                /* woken when holds becomes 0 */
     uint64_t reservation[2];              /* by memory segment group */
-    uint64_t usage[2]; /* bytes on its residency lists, shared allocations once */
+    uint64_t usage[2]; /* bytes on its residency lists by group; a shared allocation counts once */
 };
 
-/* With one reference and a host handle; no address space, and unknown to the driver. NULL: out of
- * memory. */
+/* A record with one reference and a host handle, but without an address space, and not yet reported
+ * to the driver. NULL: out of memory. */
 struct vidmm_process *process_record_new(struct vidmm *vidmm, struct nt_process *nt);
-/* Its handle dies with it. */
+/* Also frees its host handle. */
 void process_record_free(struct vidmm_process *process);
 
 #endif

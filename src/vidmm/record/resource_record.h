@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources: groups of allocations that the driver knows by one handle, and that are shared as
- * one. */
+/* Resources: groups of allocations that have one driver handle and are shared together. */
 #ifndef DXGK_VIDMM_RESOURCE_RECORD_H
 #define DXGK_VIDMM_RESOURCE_RECORD_H
 
@@ -19,17 +18,17 @@ struct vidmm_device;
 /* A group of allocations with a driver handle of its own; the unit of sharing. */
 struct vidmm_resource {
     struct vidmm *vidmm;
-    HANDLE driver_handle; /* hResource as the driver left it */
-    bool driver_knows;    /* an allocation was created in it (ALLOC-017) */
+    HANDLE driver_handle; /* hResource, as the driver set it */
+    bool driver_knows;    /* the driver has created an allocation in it (ALLOC-017) */
     bool shared, read_only;
     uint32_t references; /* vidmm_resource_get */
-    void *private_data;  /* newest per-resource data (ALLOC-015) */
+    void *private_data;  /* the latest private data of the resource (ALLOC-015) */
     UINT private_bytes;
     struct list allocations; /* vidmm_allocation.resource_link */
     struct list opens;       /* vidmm_resource_open.link */
 };
 
-/* One device's open of a resource: the D3DKMT handle. */
+/* One device's open of a resource: it has the D3DKMT handle. */
 struct vidmm_resource_open {
     struct vidmm_resource *resource;
     struct vidmm_device *device;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages in a row: the unit in which the place of memory is written down. */
+/* Consecutive pages: the place of an allocation or page table is a list of runs. */
 #ifndef DXGK_VIDMM_RUN_H
 #define DXGK_VIDMM_RUN_H
 
@@ -7,8 +7,8 @@
 
 #include <ntddk.h>
 
-/* Pages of one segment. Segment 0 is system memory: `first` is then the device (logical) page
- * number. */
+/* Consecutive pages of one segment. In segment 0, system memory, `first` is a device
+ * (logical) page number. */
 struct vidmm_run {
     UINT segment;
     uint64_t first; /* page: offset in the segment >> 12, or logical page */

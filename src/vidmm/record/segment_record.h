@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A segment of the adapter as the memory manager knows it, and a request for room in one. Set up by
- * segment_table.c; placed in by segment.c; who loses memory in it by eviction.c.
+ * A segment of the adapter, and a request for memory in one. segment_table.c fills it in, segment.c
+ * allocates in it, and eviction.c frees memory in it.
  */
 #ifndef DXGK_VIDMM_SEGMENT_RECORD_H
 #define DXGK_VIDMM_SEGMENT_RECORD_H
@@ -28,20 +28,22 @@ struct vidmm_segment {
     DXGK_SEGMENTFLAGS flags;
     uint64_t base; /* BaseAddress */
     uint64_t bytes, commit_limit;
-    uint64_t page_bytes;       /* 4096 or 65536 */
-    struct phys_addr cpu;      /* CpuTranslatedAddress */
-    unsigned bar;              /* that the CPU reaches a CpuVisible segment by ... */
-    uint64_t bar_offset;       /* ... and where in it */
-    bool in_ram;               /* instead of a BAR: contiguous memory of the driver's, at `cpu` */
-    struct extent_tree free;   /* pages */
-    uint64_t mapped_bytes;     /* aperture: mapped now; memory: placed now */
-    uint64_t pinned_bytes;     /* of them: taken by segment_take_pinned */
-    uint64_t bad_bytes;        /* invalid memory ranges */
-    uint64_t window_bytes;     /* CPU range at `cpu`; 0: none */
-    struct order_tree victims; /* allocations nobody needs, offered ones first (victim_node) */
-    struct list demoted;       /* demoted_link: elsewhere, would rather be here; oldest first */
-    bool space_appeared;       /* since promotion last looked */
-    uint32_t leaving; /* allocations here that nobody lists but unfinished GPU work may use */
+    uint64_t page_bytes;     /* 4096 or 65536 */
+    struct phys_addr cpu;    /* CpuTranslatedAddress */
+    unsigned bar;            /* BAR through which the CPU accesses a CpuVisible segment, and ... */
+    uint64_t bar_offset;     /* ... where in that BAR the segment begins */
+    bool in_ram;             /* not in a BAR, but in contiguous RAM of the driver, at `cpu` */
+    struct extent_tree free; /* free pages */
+    uint64_t mapped_bytes;   /* aperture: bytes mapped; memory: bytes allocated */
+    uint64_t pinned_bytes;   /* of them, those taken by segment_take_pinned */
+    uint64_t bad_bytes;      /* invalid memory ranges */
+    uint64_t window_bytes;   /* size of the CPU-visible range at `cpu`; 0: none */
+    /* allocations that no device needs, offered ones first (victim.node) */
+    struct order_tree victims;
+    /* demoted_link: allocations elsewhere that prefer this segment, oldest first */
+    struct list demoted;
+    bool space_appeared; /* memory was freed since promotion last looked */
+    uint32_t leaving; /* allocations here that no device lists, but unfinished GPU work may use */
 };
 
 static inline bool segment_is_aperture(const struct vidmm_segment *segment)
@@ -49,13 +51,13 @@ static inline bool segment_is_aperture(const struct vidmm_segment *segment)
     return segment->flags.Aperture != 0;
 }
 
-/* The CPU reaches every byte of it at a fixed address. */
+/* The CPU can access every byte of it at a fixed address. */
 static inline bool segment_cpu_visible(const struct vidmm_segment *segment)
 {
     return !segment_is_aperture(segment) && segment->flags.CpuVisible;
 }
 
-/* The address by which engines know a place of the segment (SEG-024). */
+/* The address that engines use for a place in the segment (SEG-024). */
 static inline uint64_t segment_physical(const struct vidmm_segment *segment, struct segment_addr at)
 {
     return segment->base + at.value;
@@ -66,17 +68,18 @@ static inline UINT segment_bit(UINT id)
     return 1u << (id - 1);
 }
 
-/* What room is wanted for. */
+/* A request to make room in a segment. */
 struct room_request {
     struct vidmm_segment *segment;
     uint64_t pages, align_bytes;
     bool contiguous;
-    const struct vidmm_allocation *newcomer; /* NULL: the host's own */
-    bool last;                               /* there is no other segment to try */
+    const struct vidmm_allocation *newcomer; /* the allocation that needs it; NULL: host memory */
+    bool last;                               /* no other segment is left to try */
 };
 
-/* Who evicts. Those who need room are below: placement, and page tables, which take pinned segment
- * memory, and to make room for them is to evict what page tables map. */
+/* How lower sub-rooms start an eviction. Placement and page tables (which take pinned segment
+ * memory) are below eviction, and eviction in turn updates page tables. This table is the one
+ * pointer that closes the cycle, as a shrinker is in Linux. */
 struct room_maker {
     NTSTATUS(*make_room)
     (struct paging_turn *turn, struct vidmm *vidmm, const struct room_request *room);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory manager of an adapter is made with, and the numbers it keeps. */
+/* The configuration from which an adapter's memory manager is created, and its statistics. */
 #ifndef DXGK_VIDMM_VIDMM_CONFIG_H
 #define DXGK_VIDMM_VIDMM_CONFIG_H
 
@@ -28,13 +28,13 @@ struct vidmm_config {
     struct bus_device *device;
     struct iommu_domain *domain; /* never NULL: IOMMU_OFF has one too */
     const struct vidmm_scheduler *scheduler;
-    /* The adapter shares process address spaces (IoMmu model); or NULL */
+    /* NULL unless the adapter shares process address spaces (IoMmu model) */
     struct iommu_pasids *pasids;
     DXGK_VIDMMCAPS caps;
     UINT wddm_version;              /* interface version of the driver */
     uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
     uint64_t internal_va_start,
-        internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: everything */
+        internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: no restriction */
     UINT paging_node;
     DXGK_QUERYSEGMENTOUT4 segments; /* its descriptor array is read during the call only */
     UINT segment_count;

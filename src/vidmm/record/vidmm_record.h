@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory manager of one adapter: its parts, and what they share.
+ * The memory manager of one adapter.
  *
- * Locking: one sim_mutex (vidmm->lock) guards segments, allocations' places, residency lists,
- * address spaces and the paging buffer under construction. It is held across
- * DxgkDdiBuildPagingBuffer and while waiting for the paging node, never across
- * DxgkDdiSetRootPageTable, DxgkDdiCreateAllocation and its kind, and never while waiting for the
- * GPU work of a client. Interrupt-level code never needs it: what it reads (vidmm_open_place) is
- * written with a release order. vidmm_assert_locked checks it.
+ * Locking: one sim_mutex (vidmm->lock) protects segments, the places of allocations, residency
+ * lists, address spaces and the paging buffer under construction. It is held across
+ * DxgkDdiBuildPagingBuffer and while waiting for the paging node. It is not held across
+ * DxgkDdiSetRootPageTable, DxgkDdiCreateAllocation and similar calls, nor while waiting for GPU
+ * work of a client. Code at interrupt level does not take it: what that code reads
+ * (vidmm_open_place) is written in release order. vidmm_assert_locked checks that the lock is held.
  *
- * Statuses inside: STATUS_NO_MEMORY: no room in a segment. STATUS_INSUFFICIENT_RESOURCES: host
- * memory, frames or IOMMU space failed; becomes STATUS_NO_MEMORY at the client (vidmm_status).
- * STATUS_RETRY: the job cannot go on before client work of the GPU has finished (paging_worker.h).
+ * Internal statuses: STATUS_NO_MEMORY: a segment is full. STATUS_INSUFFICIENT_RESOURCES: no host
+ * memory, frames or IOMMU address space; the client gets STATUS_NO_MEMORY for it (vidmm_status).
+ * STATUS_RETRY: the job must wait until client work on the GPU has finished (paging_worker.h).
  */
 #ifndef DXGK_VIDMM_VIDMM_RECORD_H
 #define DXGK_VIDMM_VIDMM_RECORD_H
@@ -40,16 +40,16 @@ struct paging_worker;
 /* Context allocations of the adapter. */
 struct context_allocations {
     struct list all;         /* context_allocation.link */
-    uint32_t uncommitted;    /* of them: not initialised yet */
-    struct hash_map closing; /* struct vidmm_context * whose end has begun */
+    uint32_t uncommitted;    /* those that are not initialized yet */
+    struct hash_map closing; /* struct vidmm_context * that are being destroyed */
 };
 
-/* Threads inside the driver that wait for paging (driver_run.h). */
+/* Threads inside the driver that wait for the lock or for paging (driver_run.h). */
 struct driver_waits {
     struct paging_queue runs; /* struct driver_run */
-    struct sim_waitq wait;    /* who waits for those */
-    struct list waiters;      /* struct driver_waiter: who waits for the lock */
-    bool out;                 /* both wait no longer (vidmm_let_driver_out) */
+    struct sim_waitq wait;    /* waited on until a run is over */
+    struct list waiters;      /* struct driver_waiter: threads that wait for the lock */
+    bool out;                 /* they must not wait any longer (vidmm_let_driver_out) */
 };
 
 struct vidmm {
@@ -59,11 +59,12 @@ struct vidmm {
     const struct room_maker *room_maker;
     const struct paging_idle_work *idle_work;
     struct sim_mutex lock;
-    struct sim_mutex processes_lock; /* one opens or closes at a time; taken before `lock` */
+    /* serializes opening and closing of processes; taken before `lock` */
+    struct sim_mutex processes_lock;
     UINT segment_count;
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */
     UINT aperture;                                    /* id of the aperture segment, 0: none */
-    uint64_t aperture_limit; /* bytes mapped through all aperture segments together at most */
+    uint64_t aperture_limit; /* limit of bytes mapped through all aperture segments together */
     uint64_t aperture_mapped;
     struct list aperture_ranges; /* vidmm_aperture_range.link */
     struct list allocations, processes, devices;
@@ -72,25 +73,25 @@ struct vidmm {
     struct gpu_mmu *mmu;
     struct paging_worker *worker;
     struct vidmm_paging_buffer *buffer; /* under construction, or NULL */
-    uint32_t buffer_operations; /* built since the last flush, also those that wrote nothing */
-    bool losing_power;          /* what is built is submitted for nobody (PAGE-019) */
+    uint32_t buffer_operations; /* built since the last flush, including those that wrote nothing */
+    bool losing_power; /* paging buffers are submitted without device and context (PAGE-019) */
     uint64_t last_ticket;
-    struct list deferred; /* struct paging_deferred, of operations not flushed yet */
-    struct list retiring; /* struct paging_deferred, by ticket */
-    struct list tell,
-        tell_devices; /* queues and devices the retire fiber has news of for the scheduler */
-    struct paging_queue chores;    /* what no client waits for */
-    struct list destructions_held; /* destruction.held: until something acquired is released */
-    uint32_t kept;          /* allocations that may not move until a portion has run (portion.c) */
-    struct list departures; /* allocations to move out when the worker has nothing else to do */
-    uint64_t usage[2];      /* bytes on residency lists by memory segment group, once per process */
-    uint64_t system_limit;  /* TotalSystemMemoryAvailableForGraphics */
+    struct list deferred;           /* struct paging_deferred, for operations not flushed yet */
+    struct list retiring;           /* struct paging_deferred, by ticket */
+    struct list tell, tell_devices; /* what the retire fiber has to report about */
+    struct paging_queue chores;     /* jobs that no client waits for */
+    struct list destructions_held; /* destruction.held: wait until an acquired handle is released */
+    uint32_t kept;                 /* allocations pinned until a portion has run (portion.c) */
+    struct list departures;        /* allocations that the idle worker evicts (departure.c) */
+    /* bytes on residency lists by memory segment group, counted once per process */
+    uint64_t usage[2];
+    uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
     struct driver_waits driver;
-    bool reset; /* between reset_cleanup and reset_restore: built but not submitted */
-    struct vidmm_paging_buffer *discard; /* for those */
+    bool reset; /* between reset_cleanup and reset_restore: operations are built, not submitted */
+    struct vidmm_paging_buffer *discard; /* the buffer they are built in */
     struct page_number discard_first;
-    struct page_number dummy_frame; /* the page behind unmapped aperture ranges */
-    struct logical_page dummy;      /* where the device has it */
+    struct page_number dummy_frame; /* the page that unmapped aperture ranges point to */
+    struct logical_page dummy;      /* its device address */
     bool has_dummy;
     trace_track track;
     struct vidmm_statistics statistics;
@@ -98,10 +99,10 @@ struct vidmm {
     uint64_t clock; /* order for LRU */
 };
 
-/* At the entry of what needs the lock (sim/assert.h). */
+/* At the entry of functions that need the lock (sim/assert.h). */
 #define vidmm_assert_locked(vidmm) sim_assert_owner(&(vidmm)->lock)
 
-/* What a client is told for an internal status. */
+/* The status that a client gets for an internal one. */
 static inline NTSTATUS vidmm_status(NTSTATUS status)
 {
     return status == STATUS_INSUFFICIENT_RESOURCES ? STATUS_NO_MEMORY : status;

@@ -19,7 +19,7 @@ bool driver_lock(struct vidmm *vidmm)
     if (vidmm->driver.out)
         return false;
     list_push_back(&vidmm->driver.waiters, &waiter.link);
-    sim_mutex_lock(&vidmm->lock); /* or woken by vidmm_let_driver_out, without it */
+    sim_mutex_lock(&vidmm->lock); /* vidmm_let_driver_out may end the wait without the lock */
     list_remove(&waiter.link);
     return vidmm->lock.owner == sim_current->thread;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for GPU work of clients without keeping anybody waiting. Each device has a fiber that
- * waits, in order of packets, for whatever follows the device's work: the end of the use of an
- * allocation that was evicted, a deferred destruction. When nothing follows, the fiber sleeps; when
- * the device is idle already, the action is taken at once.
+ * Waiting for GPU work of clients without blocking the callers. Each device has a fiber that waits,
+ * in order of packets, until work of the device is finished, and then runs the callbacks registered
+ * for it: an evicted allocation is no longer in use, or a deferred destruction can continue. With
+ * no callback registered the fiber sleeps. If the device is already idle, follow_device calls back
+ * directly.
  */
 #include "vidmm/paging/follow.h"
 #include "sim/machine.h"
@@ -55,8 +56,8 @@ void follow_cancel(struct vidmm_follow *follow)
     list_remove(&follow->link);
 }
 
-/* The first thing that follows, or NULL after waiting for one in vain: stop. Lock held, dropped
- * while waiting. */
+/* The first callback in the list; waits for one if there is none. NULL: the fiber is to stop. Lock
+ * held, dropped while waiting. */
 static struct vidmm_follow *next_follow(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
@@ -85,7 +86,8 @@ static void follower_main(void *arg)
         if (!finished(device, ticket)) {
             sim_mutex_unlock(&vidmm->lock);
             vidmm->scheduler->device_wait(
-                device, ticket); /* a failure means that the work will never run: finished, too */
+                device,
+                ticket); /* on failure the work will never run, so it counts as finished, too */
             sim_mutex_lock(&vidmm->lock);
         }
         while (!list_empty(&device->follows)) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building paging operations, and what happens when the GPU has carried them out.
+ * Building paging operations, and running callbacks when the GPU has executed them.
  *
  *   MultipassOffset = 0
  *   repeat
  *       offer the free rest of the current paging buffer -> DxgkDdiBuildPagingBuffer
  *       SUCCESS                  keep what was written; more operations may follow in the buffer
- *       INSUFFICIENT_DMA_BUFFER  submit, take a fresh buffer, same arguments, MultipassOffset as
- *                                the driver left it
- *       ALLOCATION_BUSY          settle, then once more with AllocationIsIdle
+ *       INSUFFICIENT_DMA_BUFFER  submit, get a new buffer, call again with the same arguments, and
+ *                                MultipassOffset as the driver left it
+ *       ALLOCATION_BUSY          settle (wait for all paging), call again with AllocationIsIdle
  *
- * Submissions are numbered by tickets, which complete in order. An operation that wrote nothing
- * still has its place in that order: flushing a buffer with no byte used gives a ticket that
- * completes behind all earlier ones (GPUVA-187). Actions put off until the GPU is done
- * (paging_defer) stand in two lists: `deferred` for what is not flushed yet, and `retiring`, in
- * ticket order, which the retire fiber works off.
+ * Submissions are numbered by tickets, which complete in order. An operation that wrote nothing is
+ * part of that order, too: flushing a buffer with no byte used gives a ticket that completes after
+ * all earlier ones (GPUVA-187). Callbacks deferred until the GPU is done (paging_defer) are in two
+ * lists: `deferred` for operations that are not flushed yet, and `retiring`, in ticket order, which
+ * the retire fiber processes.
  */
 #include <inttypes.h>
 
@@ -63,7 +63,7 @@ static NTSTATUS buffer_open(struct vidmm *vidmm)
     if (vidmm->buffer)
         return STATUS_SUCCESS;
     if (vidmm->reset) {
-        /* TDR-051: what is built during the clean-up after a reset goes nowhere. */
+        /* TDR-051: what is built during the clean-up after a reset is not submitted. */
         vidmm->buffer = vidmm->discard;
         vidmm->buffer->used = vidmm->buffer->start = 0;
         vidmm->buffer->private_used = vidmm->buffer->private_start = 0;
@@ -80,7 +80,7 @@ static NTSTATUS buffer_open(struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
-/* Send the buffer off, whatever is in it. */
+/* Submit the buffer, even if it is empty. */
 static NTSTATUS buffer_submit(struct vidmm *vidmm)
 {
     struct vidmm_paging_buffer *buffer = vidmm->buffer;
@@ -95,7 +95,7 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
     if (NT_SUCCESS(status))
         vidmm->last_ticket = ticket;
     else
-        vidmm->lost = true; /* what is in the buffer will never happen: build nothing upon it */
+        vidmm->lost = true; /* operations in it are lost: nothing may build on them */
     return status;
 }
 
@@ -121,8 +121,7 @@ static void set_idle(DXGKARG_BUILDPAGINGBUFFER *op)
         op->DiscardContent.Flags.AllocationIsIdle = 1;
 }
 
-/* One call of the driver into the current buffer; `op` keeps the arguments, apart from
- * MultipassOffset. */
+/* Call the driver once with the current buffer. Of `op` only MultipassOffset is updated. */
 static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, bool *progress)
 {
     struct vidmm_paging_buffer *buffer = vidmm->buffer;
@@ -198,8 +197,8 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
             continue;
         }
         if (status == STATUS_GRAPHICS_ALLOCATION_BUSY && may_be_busy(op)) {
-            /* PAGE-014. The client's work is done already (no allocation moves before); what may be
-             * left is paging. */
+            /* PAGE-014. Client work is finished (an allocation is only moved then); only paging
+             * operations can still use the allocation. */
             status = paging_settle(vidmm);
             if (!NT_SUCCESS(status))
                 return status;
@@ -342,7 +341,7 @@ NTSTATUS paging_settle(struct vidmm *vidmm)
         status = vidmm->scheduler->paging_wait(vidmm->ddi, ticket);
     if (!NT_SUCCESS(status))
         vidmm->lost = true;
-    paging_retire(vidmm, ticket); /* when the adapter is gone nothing uses the memory any more */
+    paging_retire(vidmm, ticket); /* even on failure: a lost adapter no longer uses the memory */
     return status;
 }
 

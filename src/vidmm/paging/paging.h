@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building paging operations, and what is put off until the GPU has carried them out. Lock held
+ * Building paging operations, and deferring callbacks until the GPU has executed them. Lock held
  * unless said otherwise.
  *
- * Who builds: operations are appended (paging_build and everything that calls it: placement_*,
- * scratch_*, space_* that touch entries, segment_take_pinned where it evicts) by one fiber at a
- * time, the paging worker, inside a job; before the worker exists and after it has ended, by the
- * thread that starts or stops the adapter. paging_assert_builder checks it. Theory of operation in
- * paging.c.
+ * Only one fiber at a time may append operations ("builder's fiber" in other headers): the paging
+ * worker, inside a job; before the worker exists and after it has ended, the thread that starts or
+ * stops the adapter. This concerns paging_build and everything that calls it: placement_*,
+ * scratch_*, space_* that change entries, and segment_take_pinned where it evicts.
+ * paging_assert_builder checks it. Theory of operation in paging.c.
  */
 #ifndef DXGK_VIDMM_PAGING_H
 #define DXGK_VIDMM_PAGING_H
@@ -21,29 +21,29 @@
 struct paging_deferred;
 struct vidmm;
 
-/* Append one operation to the paging buffer under construction: DxgkDdiBuildPagingBuffer with the
- * multipass protocol (PAGE rules); full buffers are submitted on the way. `op` comes with Operation
- * and its union member filled; buffer members are filled here. */
+/* Append one operation to the paging buffer under construction: calls DxgkDdiBuildPagingBuffer with
+ * the multipass protocol (PAGE rules), and submits buffers that become full. The caller sets
+ * Operation and its union member in `op`; the members that describe the buffer are set here. */
 NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
-/* The same at once, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), for the set-up of the paging
- * process. */
+/* Execute one operation immediately, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), while the
+ * paging process is set up. */
 NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
-/* Submit what is under construction; *ticket: completes when all of it is done (the last ticket if
- * nothing is pending). */
+/* Submit the buffer under construction. *ticket completes when all operations built so far are done
+ * (if nothing was pending, it is the last ticket). */
 NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket);
-/* The ticket that operations built so far will complete with at the latest; and whether one is
- * complete. */
+/* The ticket by which all operations built so far will be complete; and whether a
+ * ticket is complete. */
 uint64_t paging_ticket_now(const struct vidmm *vidmm);
 bool paging_ticket_done(const struct vidmm *vidmm, uint64_t ticket);
-/* Run what was deferred up to a ticket, which is complete. */
+/* Run the callbacks deferred up to a ticket that is complete. */
 void paging_retire(struct vidmm *vidmm, uint64_t ticket);
-/* Have `deferred` run when all operations built so far are done; at once if none is pending. Never
- * fails. */
+/* Run `deferred` when all operations built so far are done; immediately if none is
+ * pending. Cannot fail. */
 void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred);
-/* Flush, wait until the GPU has done it all (the lock stays held) and run what was deferred. On the
+/* Flush, wait until the GPU is done (the lock stays held), and run the deferred callbacks. On the
  * builder's fiber only. */
 NTSTATUS paging_settle(struct vidmm *vidmm);
-/* Wait for a ticket; drops and retakes the lock. Not inside a job. */
+/* Wait for a ticket; drops and retakes the lock. Not allowed inside a job. */
 NTSTATUS paging_wait_unlocked(struct vidmm *vidmm, uint64_t ticket);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two fibers behind all paging.
+ * The two fibers that do all paging.
  *
- * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of
- * the queues of one device the one of highest priority first (RES-036). It flushes when nothing is
- * left to run, so that operations of several jobs share a buffer, and when a job cannot go on: jobs
- * that keep taking memory from each other must not hold up what is built. A job that answers
- * STATUS_RETRY parks its queue until something changed (paging_poke) or vidmm->retry_at has come;
- * the jobs of other queues go on. If it asked for a process to be suspended, that is done (without
- * the lock), the job runs again, and the process is resumed when the job is over.
+ * The worker runs one job at a time. It takes the queue that has waited longest, but among queues
+ * of the same device the one with the highest priority first (RES-036). It flushes when no job is
+ * left to run, so that operations of several jobs share a buffer, and when a job must wait: jobs
+ * that keep evicting each other's memory must not delay operations already built. A job that
+ * returns STATUS_RETRY parks its queue until something changes (paging_poke) or, if the job set
+ * paging_turn.retry_at, until PARK_NS have passed; jobs of other queues continue. If the job asked
+ * for a process to be suspended, the worker does that (without the lock), runs the job again, and
+ * resumes the process after that run.
  *
- * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the
- * lock, it tells the scheduler: fence values of queues, devices whose list has become complete,
- * devices in error.
+ * The retire fiber waits for tickets in order and runs the callbacks deferred to them. Then,
+ * without the lock, it reports to the scheduler: fence values of queues, devices whose residency
+ * list has become complete, and devices in error.
  */
 #include "vidmm/paging/paging_worker.h"
 #include "util/alloc.h"
@@ -30,8 +31,7 @@
 #include "sim/thread.h"
 #include "sim/wait.h"
 
-#define PARK_NS \
-    10000000u /* how long running devices keep their memory from a job that waits for it */
+#define PARK_NS 10000000u /* how long a job waits before it may take memory from running devices */
 
 struct paging_worker {
     struct vidmm *vidmm;
@@ -40,7 +40,7 @@ struct paging_worker {
     struct list queues; /* paging_queue.link: those with jobs to run */
     struct vidmm_process *suspended[4];
     unsigned suspended_count;
-    struct paging_turn *turn; /* of the job that runs; NULL: none does */
+    struct paging_turn *turn; /* of the running job; NULL: none is running */
     bool poked, news, stop, builder_ended, retirer_ended;
 };
 
@@ -148,7 +148,7 @@ NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_releas
     return STATUS_SUCCESS;
 }
 
-/* ---- running a job for somebody who waits ---- */
+/* ---- running a job and waiting for it ---- */
 
 bool paging_may_build(const struct vidmm *vidmm)
 {
@@ -200,7 +200,8 @@ NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
 
 /* ---- the worker ---- */
 
-/* The next queue to serve: the longest waiting one, or a more urgent one of its device. */
+/* The next queue to serve: the one that has waited longest, or a queue of the same device
+ * with higher priority. */
 static struct paging_queue *pick(struct paging_worker *worker)
 {
     struct paging_queue *best = NULL;
@@ -248,8 +249,8 @@ static uint64_t next_deadline(const struct paging_worker *worker)
     return deadline;
 }
 
-/* Keep the process that the job asked for from running, lock dropped meanwhile. False: no more can
- * be suspended. */
+/* Suspend the process that the job asked for; the lock is dropped meanwhile. False: the scheduler
+ * failed, or too many are suspended. */
 static bool suspend_process(struct paging_worker *worker, struct vidmm_process *process)
 {
     struct vidmm *vidmm = worker->vidmm;
@@ -284,7 +285,7 @@ static void resume_processes(struct paging_worker *worker)
     }
 }
 
-/* Run the first job of a queue once. Lock held, dropped only for suspending. */
+/* Run the first job of a queue. Lock held; dropped only to suspend and resume processes. */
 static void run_first(struct paging_worker *worker, struct paging_queue *queue)
 {
     struct vidmm *vidmm = worker->vidmm;
@@ -302,7 +303,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         else
             status = vidmm->lost && queue->client
                          ? STATUS_DEVICE_REMOVED
-                         : job->fn(vidmm, &turn, job->arg); /* clearing up goes on */
+                         : job->fn(vidmm, &turn, job->arg); /* host jobs clean up anyway */
         worker->turn = NULL;
         if (status != STATUS_RETRY || !turn.suspend || !suspend_process(worker, turn.suspend))
             break;
@@ -311,7 +312,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         queue->parked = true;
         queue->deadline = turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
-    /* Others may wait for what was built, while this one keeps trying */
+    /* Others may wait for operations already built while this job keeps retrying. */
     if (status == STATUS_RETRY)
         paging_flush(vidmm, NULL);
     if (status != STATUS_RETRY) {
@@ -385,7 +386,7 @@ static void builder_main(void *arg)
 
 /* ---- the retire fiber ---- */
 
-/* Lock not held. One fiber tells, so values of one queue come in order. */
+/* Lock not held. Only one fiber reports, so the values of each queue are reported in order. */
 static void tell(struct vidmm *vidmm)
 {
     struct list *node;
@@ -428,7 +429,7 @@ static void retirer_main(void *arg)
         worker->news = false;
         if (!list_empty(&vidmm->retiring)) {
             ticket = CONTAINER(vidmm->retiring.next, struct paging_deferred, link)->ticket;
-            /* On failure the adapter is gone and with it whatever used the memory. */
+            /* On failure the adapter is lost, and so is whatever used the memory. */
             paging_wait_unlocked(vidmm, ticket);
             paging_retire(vidmm, ticket);
         } else if (worker->builder_ended) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free
+/* Allocation in segments, contiguous or in several runs, from one extent tree of free
  * pages per segment. */
 #include "vidmm/segment/segment.h"
 #include "bus/memory.h"
@@ -28,7 +28,7 @@ static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, u
     return STATUS_SUCCESS;
 }
 
-/* The largest aligned piece of at most `want` pages. */
+/* The largest aligned run of at most `want` pages. */
 static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_t align_pages,
                            bool from_end, struct vidmm_run *run)
 {
@@ -40,7 +40,7 @@ static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_
 
         if (status != STATUS_NO_MEMORY)
             return status;
-        /* The largest range is not aligned well enough. */
+        /* The largest free range has no aligned run of this size: try smaller ones. */
         pages = pages <= align_pages
                     ? 0
                     : align_down(pages / 2 > align_pages ? pages / 2 : align_pages, align_pages);
@@ -50,7 +50,7 @@ static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_
 
 static void give_runs(struct vidmm_segment *segment, const struct vidmm_run *runs, uint32_t count)
 {
-    /* Whole takes: never fails. */
+    /* Each run is given back exactly as it was taken, so this cannot fail. */
     for (uint32_t i = 0; i < count; i++)
         extent_give(&segment->free, runs[i].first, runs[i].pages);
 }
@@ -100,7 +100,6 @@ static uint64_t align_pages_of(const struct vidmm_segment *segment, uint64_t ali
     return align >> PAGE_BITS;
 }
 
-/* Pages that a request takes in this segment: whole pages of its own size. */
 uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages)
 {
     return align_up(pages, segment->page_bytes >> PAGE_BITS);
@@ -126,8 +125,8 @@ NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t al
         *runs = run;
         *run_count = 1;
     } else {
-        /* Pieces keep the alignment only where it is more than the segment's page: then every block
-         * of that size does. */
+        /* Runs are aligned, too. That costs nothing where the alignment is the segment's page size:
+         * every free run has it. */
         status = take_scattered(segment, pages, align_pages, from_end, runs, run_count);
         if (!NT_SUCCESS(status))
             return status;
@@ -149,7 +148,7 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
     paging_poke(vidmm);
 }
 
-/* ---- the host's own ---- */
+/* ---- pinned memory ---- */
 
 NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
                              struct vidmm_run *run)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver's segment table: checked once, at start, and fixed until the adapter stops (SEG-021).
- * A breach gets one report that names the segment and the member, and fails the start (SEG-016).
+ * Checks the driver's segment table once, at start; afterwards it does not change until the adapter
+ * stops (SEG-021). A violation is reported once, with the segment and the member, and fails the
+ * start (SEG-016).
  */
 #include <inttypes.h>
 
@@ -36,7 +37,7 @@ static bool aligned(uint64_t value, uint64_t to)
         return false;                 \
     } while (0)
 
-/* The memory BAR that holds [address, address + bytes) whole. */
+/* Find the memory BAR that contains all of [address, address + bytes). */
 static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t bytes, unsigned *bar,
                    uint64_t *offset)
 {
@@ -56,7 +57,8 @@ static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t b
     return false;
 }
 
-/* Memory that the driver took out of RAM for the device, contiguous. Once per segment and start. */
+/* Is it contiguous RAM that the driver allocated? Looks at every page: once per
+ * segment and start. */
 static bool is_driver_memory(const struct ram *ram, uint64_t address, uint64_t bytes)
 {
     if (address & (PAGE_BYTES - 1) || !range_inside(address, bytes, ram_highest(ram).value + 1))
@@ -104,8 +106,8 @@ static bool check_size(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
     return true;
 }
 
-/* The window through which the CPU reaches a memory segment: a BAR range, all of it or a movable
- * part. */
+/* The range through which the CPU accesses a memory segment: in a BAR, or driver RAM; the whole
+ * segment, or a movable window (CpuHostAperture). */
 static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];
@@ -148,7 +150,7 @@ static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIP
     return true;
 }
 
-/* What is reported and ignored. */
+/* Flags whose violation is reported and then ignored. */
 static DXGK_SEGMENTFLAGS tolerate(UINT id, DXGK_SEGMENTFLAGS f)
 {
     UINT preserved = f.PreservedDuringStandby * 4u + f.PreservedDuringHibernate * 2u +
@@ -188,7 +190,7 @@ static bool check_segment(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRI
     return true;
 }
 
-/* What concerns several segments. */
+/* Checks that involve several segments. */
 static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
 {
     UINT apertures = 0;
@@ -223,7 +225,7 @@ static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
     return true;
 }
 
-/* SEG-060, SEG-061: ranges where nothing is ever placed. */
+/* SEG-060, SEG-061: take invalid ranges out of the free pages. */
 static bool take_bad_ranges(struct vidmm *vidmm, const struct vidmm_config *config,
                             bool *out_of_memory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The segments that a driver describes: checked (SEG rules) and made at creation, freed at the
- * end. */
+/* Checks the segments that a driver describes (SEG rules), sets up their records,
+ * and frees them. */
 #ifndef DXGK_VIDMM_SEGMENT_TABLE_H
 #define DXGK_VIDMM_SEGMENT_TABLE_H
 
@@ -13,7 +13,7 @@ struct vidmm_config;
 NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *config);
 void segment_table_finish(struct vidmm *vidmm);
 
-/* Bytes of video and system memory, as D3DKMTQueryAdapterInfo tells them (KMT-069). */
+/* Sizes of video and system memory, as D3DKMTQueryAdapterInfo reports them (KMT-069). */
 void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
 
 #endif

@@ -2,42 +2,43 @@
 /*
  * Theory of operation
  *
- *   A GPU virtual address space is a set of ranges (who owns which addresses), and inside each
- *   range a set of pieces (what its pages say). Pages without a piece are in the range's initial
- *   state.
+ *   A GPU virtual address space is a set of ranges (each reserves addresses for one owner). Inside
+ *   each range is a set of pieces (each says what consecutive pages map). Pages without a piece are
+ *   in the range's initial state.
  *
  *        range   |------- reservation, ZERO -------|   |-- Map of A --|
  *        pieces        [A 0..3]   [no access]           [A 8....11]      A 0: page 0 of A
  *        entries  Z  Z  a a a a  Z  .  .  Z  Z  Z        a  a  a  a
  *
- *   The records come first and are always right: they change in the client's call, under the lock.
- *   Entries follow, by operations that only the builder's fiber may append (paging.h). There
- *   are three ways from one to the other:
+ *   Ranges and pieces are the truth. They change during the client's call, under the lock. The
+ *   page-table entries are derived from them by paging operations, which only the builder's fiber
+ *   may build (paging.h). This happens in one of three ways:
  *
- *     at once       nothing to write: the pages are invalid before and after (the allocation is
- *                   not resident). No operation, no job; fence value 0
- *     by a job      the piece waits outside the tree (va_job) until its turn in the paging queue,
- *                   then it is put in place and written. Its tables are held from the start, so
- *                   the job cannot fail. A range that is freed meanwhile takes its waiting pieces
- *                   along: the job then does nothing. If an allocation is destroyed, pieces of it
- *                   that wait become pages in the initial state of their range
- *     by cleaning   a freed range gives its addresses back at once, but stays on the space's
- *                   `freed` list as the note that its entries are to be invalidated. Every writer
- *                   starts with spaces_clean, so that entries of an old range are gone (and the
- *                   TLB flushed) before any entry of a new one is written (GPUVA-121), whatever
- *                   paging queue either comes by
+ *     at once       No operation is needed: the pages are invalid before and after (the allocation
+ *                   is not resident). No job; fence value 0
+ *     by a job      The piece waits outside the tree (va_job) until its job runs in the paging
+ *                   queue; the job inserts it and writes its entries. The tables it needs are held
+ *                   from the start, so the job cannot fail. If the range is freed meanwhile, its
+ *                   waiting pieces are freed, too, and the job does nothing. If an allocation is
+ *                   destroyed, the waiting pieces that map it change to the initial state of their
+ *                   range
+ *     by cleaning   A freed range gives its addresses back at once, but its record stays on the
+ *                   space's `freed` list until its entries are invalidated. Every function that
+ *                   writes entries starts with spaces_clean. So the entries of an old range are
+ *                   gone (and the TLB is flushed) before any entry of a new range is written
+ *                   (GPUVA-121), whatever paging queues the two requests use
  *
- *   Since all operations of an adapter run in the order they were built, what a job builds is in
- *   force for everything that waits for the job's fence value.
+ *   All operations of an adapter run in the order in which they were built. So code that waits for
+ *   the fence value of a job sees the entries that the job wrote.
  *
- *   Where things stand
+ *   Layout of a space
  *
  *     0         span       internal range, if the driver names one             end
  *     | invalid |  lowest fitting place first ...   |####|     ... host's own  |
  *
- *   The first leaf span is never given out (GPUVA-057, GPUVA-058). Free addresses are an extent
- *   tree, ranges a balanced tree, the pieces of a range another (of one node, as a rule, which is
- *   part of the range): every call costs O(log n).
+ *   The first leaf span is never allocated (GPUVA-057, GPUVA-058). Free addresses are in an extent
+ *   tree, ranges in a balanced tree, and the pieces of a range in another. A range usually has one
+ *   piece, which is part of its record. Every call costs O(log n).
  */
 #include "vidmm/space/address_space.h"
 #include "sim/mutex.h"
@@ -135,7 +136,7 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     return STATUS_SUCCESS;
 }
 
-/* Nothing of the space can be reached by the GPU afterwards (GPUVA-038, GPUVA-153). */
+/* Ensure that the GPU can reach nothing of the space afterwards (GPUVA-038, GPUVA-153). */
 static void shut(struct vidmm *vidmm, struct vidmm_space *space)
 {
     spaces_clean(vidmm);
@@ -146,7 +147,7 @@ static void shut(struct vidmm *vidmm, struct vidmm_space *space)
         table_invalidate_all(space->root, false);
         space->flush_first = space->flush_end = 0;
         (void)tables_settle(space);
-        table_flush(space, 0, 0); /* all of it (GPUVA-217) */
+        table_flush(space, 0, 0); /* the whole space (GPUVA-217) */
     }
     if (space->root)
         table_abandon(space->root);
@@ -177,7 +178,7 @@ void space_destroy(struct vidmm_space *space)
         sim_mutex_lock(&vidmm->lock);
     }
     if (space->root)
-        table_abandon(space->root); /* the worker did not run the job: the adapter stopped */
+        table_abandon(space->root); /* the adapter stopped, so the worker did not run the job */
     space->root = NULL;
     list_remove(&space->unclean);
     list_remove(&space->link);

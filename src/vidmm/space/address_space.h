@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A GPU virtual address space: its record, its life, and the host's own mappings in it. Theory of
- * operation in address_space.c. Lock held.
+ * A GPU virtual address space (compare drm_gpuvm): its record, creating and destroying it, and the
+ * host's own mappings in it. Theory of operation in address_space.c. Lock held.
  */
 #ifndef DXGK_VIDMM_ADDRESS_SPACE_H
 #define DXGK_VIDMM_ADDRESS_SPACE_H
@@ -25,11 +25,12 @@ struct page_table;
 struct vidmm_run;
 struct vidmm_space;
 
-/* What the writing of page tables asks of the records of a space. */
+/* Callbacks by which the code that writes page tables asks what entries should contain. They are
+ * va_piece_records (va_piece.h); a table of pointers, since that code is below. */
 struct space_records {
-    /* Write all pages of a leaf table that are not invalid, with tables_write_leaf. */
+    /* Write all valid or Zero entries of a leaf table, with tables_write_leaf. */
     void (*refill)(struct vidmm_space *space, struct page_table *leaf);
-    /* Write a span anew that had large pages. */
+    /* Write again the entries of a span that was mapped with large pages. */
     void (*rewrite)(struct vidmm_space *space, uint64_t first, uint64_t count);
 };
 
@@ -39,34 +40,34 @@ struct vidmm_space {
     struct vidmm_process *process;
     const struct space_records *records;
     struct list link; /* mmu->spaces */
-    bool paging;      /* of the paging process */
+    bool paging;      /* it is the paging process's */
     bool immediate;   /* see space_immediate */
-    bool closing;     /* goes without further operations */
-    /* NULL until the first request on an adapter with a resizable root */
+    bool closing;     /* being destroyed, without building operations */
+    /* NULL only while the space is created or destroyed */
     struct page_table *root;
-    struct extent_tree free; /* pages; what no range covers */
+    struct extent_tree free; /* pages that no range covers */
     struct span_tree ranges;
     struct slab range_slab, piece_slab;
-    /* ranges whose entries are still to be invalidated, oldest first */
+    /* freed ranges whose entries are still to be invalidated, oldest first */
     struct list freed;
     struct list unclean; /* mmu->unclean while `freed` is not empty */
-    bool cleaning;       /* clean_job is queued, to empty `freed` */
+    bool cleaning;       /* clean_job, which empties `freed`, is queued */
     struct paging_job clean_job;
     uint32_t announcing;        /* threads inside root_announce */
-    struct sim_waitq announced; /* woken when the last of them is done */
-    /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
+    struct sim_waitq announced; /* woken when `announcing` becomes 0 */
+    /* PageTableUpdateRequireAddressSpaceIdle: its process is suspended until tables_settle */
     bool suspended;
-    uint32_t references; /* queued jobs that point here, and 1 while it lives */
-    struct list doomed;  /* unlinked tables, until tables_settle */
-    /* tables visible to the paging process, until tables_settle */
+    uint32_t references; /* one for each queued job that points here, and one while it exists */
+    struct list doomed;  /* unlinked tables, freed by tables_settle */
+    /* tables mapped in the paging process until tables_settle */
     struct list windows;
     uint64_t flush_first, flush_end; /* pages that need FLUSH_TLB; first >= end: none */
-    NTSTATUS status;                 /* first failure of an operation since tables_settle */
-    uint64_t operations;             /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
+    NTSTATUS status;     /* first failure of an operation since the last tables_settle */
+    uint64_t operations; /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
 };
 
-/* Its tables are being set up (again), or the adapter stops: updates are CPU_VIRTUAL and need no
- * buffer (GPUVA-182). */
+/* Its tables are being set up (again), or the adapter is stopping: updates use CPU_VIRTUAL and no
+ * paging buffer (GPUVA-182). */
 static inline bool space_immediate(const struct vidmm_space *space)
 {
     return space->immediate || (space->paging && !space->vidmm->started);
@@ -75,8 +76,8 @@ static inline bool space_immediate(const struct vidmm_space *space)
 NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
                       struct vidmm_space **space);
 void space_destroy(struct vidmm_space *space);
-/* An address range of the host's own in a space, mapped to these runs; *va chosen in the internal
- * range or [low, high). `commands`: the GPU fetches commands there. */
+/* Map these runs in a range that the host owns; *va is chosen in the internal range, or in [low,
+ * high). `commands`: the GPU fetches commands from there. */
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
                             uint32_t run_count, uint64_t low, uint64_t high, bool commands,
                             struct gpu_va *va);
@@ -84,14 +85,15 @@ void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t 
 HANDLE space_process_handle(const struct vidmm_space *space);
 bool space_validate(const struct vidmm_space *space);
 
-/* Invalidate what was freed in any space (builder's fiber); starts every other write. */
+/* Invalidate the entries of all freed ranges, in every space (builder's fiber). Must be called
+ * before any other entry is written. */
 void spaces_clean(struct vidmm *vidmm);
-/* The same soon, as a job of the worker. If that cannot be queued, the next write does it. */
+/* Have a job do that soon. If the job cannot be queued, the next write does it. */
 void space_clean_later(struct vidmm_space *space);
 void space_retain(struct vidmm_space *space);
 void space_release(struct vidmm_space *space);
-/* After content of memory segments was lost: write the tables of all spaces but the paging
- * process's anew (builder's fiber). */
+/* After the content of memory segments was lost: write the page tables of all spaces again, except
+ * the paging process's (builder's fiber). */
 NTSTATUS space_rebuild_all(struct vidmm *vidmm);
 
 #endif

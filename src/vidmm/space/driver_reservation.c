@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbReserveGpuVirtualAddressRange: addresses a driver keeps for page tables of its own, taken
- * while DxgkDdiCreateProcess runs and kept until the process ends. Each failure says why: mistakes
- * of the driver's as violations, what the address space cannot give as notes.
+ * DxgkCbReserveGpuVirtualAddressRange: a driver reserves addresses for its own page tables while
+ * DxgkDdiCreateProcess runs; they are kept until the process ends. Each failure is explained:
+ * mistakes of the driver as violations, lack of addresses or memory as notes.
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
@@ -30,7 +30,7 @@ static bool aligned(uint64_t value, uint64_t unit)
     return value % unit == 0;
 }
 
-/* The process that DxgkDdiCreateProcess is running for, if the handle names it. */
+/* Find the process for which DxgkDdiCreateProcess is running; the handle must be its. */
 static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
                                     struct vidmm_process **out)
 {

@@ -7,7 +7,7 @@
 #include "vidmm/record/paging_record.h"
 #include "vidmm/space/table_description.h"
 
-#define LARGEST_UPDATE 1024u /* entries of one operation */
+#define LARGEST_UPDATE 1024u /* maximum of entries in one operation */
 
 struct gpu_mmu *gpu_mmu_get(struct vidmm *vidmm)
 {

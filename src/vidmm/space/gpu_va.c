@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What clients ask of their GPU virtual address space: map, reserve, free; and the driver's
- * reservation.
+ * Clients' requests for GPU virtual addresses (map, reserve, free), and mappings of context
+ * allocations.
  *
- * A request is checked and published in the caller's thread: addresses, tables and records. What
- * has to be written goes to the paging queue as a job that cannot fail (address_space.c). When
- * tables find no room, or the root must grow, the same is done by the worker, which may evict and
- * may suspend contexts (map_on_worker).
+ * A request is checked and published (its addresses, tables and records are taken) in the caller's
+ * thread. Entries are then written by a job in the paging queue, which cannot fail
+ * (address_space.c). If there is no room for page tables, or the root must grow, the whole request
+ * is repeated on the worker, which may evict and may suspend contexts (publish_job).
  */
 #include "vidmm/space/gpu_va.h"
 #include "ddi/client_handle.h"
@@ -40,23 +40,23 @@
 
 typedef D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection_type;
 
-/* One map or reserve request on its way. */
+/* The state of one map or reserve request. */
 struct va_call {
     struct vidmm_process *process;
     struct vidmm_space *space;
-    struct vidmm_paging_queue *queue; /* NULL: completed before return */
+    struct vidmm_paging_queue *queue; /* NULL: the request is complete on return */
     enum range_kind kind;
     struct va_request request;
-    struct va_piece values; /* of the piece; state of the range if it gets none */
+    struct va_piece values; /* of the piece; without a piece, the initial state of the range */
     D3DKMT_HANDLE handle;   /* allocation, or 0 */
     bool no_commit;
-    bool fresh; /* the range is this call's */
+    bool fresh; /* the range was created by this call */
     struct va_range *range;
     struct va_piece *piece;
     struct va_piece *spare;
     uint64_t fence;
-    bool for_worker;                    /* failed for something that the worker can do */
-    struct va_context_map *context_map; /* to be told why; or NULL */
+    bool for_worker;                    /* it failed, but may succeed on the worker */
+    struct va_context_map *context_map; /* gets the reason for a failure; or NULL */
 };
 
 /* ---- arguments ---- */
@@ -79,7 +79,8 @@ static NTSTATUS check_protection(protection_type protection)
     return STATUS_SUCCESS;
 }
 
-/* The place of a request in pages (GPUVA-061, GPUVA-077, GPUVA-080, GPUVA-081). */
+/* Check where a request wants its range, and convert it to pages (GPUVA-061, GPUVA-077,
+ * GPUVA-080, GPUVA-081). */
 static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint64_t low,
                             uint64_t high, uint64_t pages, uint64_t unit, struct va_request *request)
 {
@@ -116,8 +117,8 @@ static struct vidmm_allocation *find_allocation(const struct vidmm_process *proc
     return open->allocation;
 }
 
-/* GPUVA-101 to GPUVA-103: a unique driver protection binds every other mapping of the same
- * pages. */
+/* GPUVA-101 to GPUVA-103: if one mapping of a page has a unique driver protection, all others
+ * must have the same. */
 static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
                                 uint64_t pages, uint64_t protection)
 {
@@ -125,7 +126,7 @@ static bool protection_conflict(const struct vidmm_allocation *allocation, uint6
         const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
 
         if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
-            return false; /* unique ones stand in front */
+            return false; /* unique ones come first in the list */
         if (piece->driver_protection != protection &&
             ranges_overlap(piece->offset, piece->span.pages, offset, pages))
             return true;
@@ -133,7 +134,7 @@ static bool protection_conflict(const struct vidmm_allocation *allocation, uint6
     return false;
 }
 
-/* The allocation of the call, as it is now. */
+/* Find the allocation of the call, and check that it can be mapped as requested. */
 static NTSTATUS bind_allocation(struct va_call *call)
 {
     struct va_piece *values = &call->values;
@@ -191,8 +192,8 @@ static void unpublish(struct va_call *call)
     call->range = NULL;
 }
 
-/* The root reaches the new range; on the worker it may have to grow, and then the lock was
- * dropped. */
+/* Ensure that the root reaches the new range. If it has to grow, which only the worker may do, the
+ * lock is dropped meanwhile. */
 static NTSTATUS cover(struct va_call *call)
 {
     uint64_t end = span_end(&call->range->span);
@@ -246,7 +247,7 @@ static NTSTATUS find_range(struct va_call *call)
     return cover(call);
 }
 
-/* Hold what a fill of the whole range needs. */
+/* A range of Zero entries: hold the tables at its two edges. */
 static NTSTATUS make_initial(struct va_call *call)
 {
     struct va_range *range = call->range;
@@ -291,7 +292,7 @@ static bool needs_job(const struct va_call *call)
     const struct va_range *range = call->range;
 
     if (!list_empty(&range->jobs))
-        return true; /* behind what waits there already */
+        return true; /* other jobs wait for this range: keep the order */
     if (call->piece)
         return piece_needs_write(call->piece);
     return range->initial != ENTRY_INVALID ||
@@ -334,14 +335,15 @@ static void job_release(struct vidmm *vidmm, void *arg, NTSTATUS status)
     (void)vidmm;
     (void)status;
     if (job->range)
-        put_in_place(job); /* the adapter is gone: only the records matter */
+        put_in_place(
+            job); /* the job did not run, since the adapter is lost: update only the records */
     if (job->spare)
         slab_give(&job->space->piece_slab, job->spare);
     space_release(job->space);
     util_free(job);
 }
 
-/* Hand what was published over to a job. */
+/* Queue a job that inserts the piece and writes the entries. */
 static NTSTATUS post(struct va_call *call)
 {
     struct va_job *job = util_zalloc(1, sizeof(*job));
@@ -363,7 +365,7 @@ static NTSTATUS post(struct va_call *call)
     return STATUS_PENDING;
 }
 
-/* Write now: on the worker, for a call that is complete when it returns. */
+/* Write the entries now: on the worker, for a call that is complete when it returns. */
 static void write_now(struct va_call *call)
 {
     struct va_range *range = call->range;
@@ -375,7 +377,7 @@ static void write_now(struct va_call *call)
     } else {
         range_write_initial(range, range->span.first, range->span.pages);
     }
-    /* a failure is the adapter's end, and told by the wait for the GPU */
+    /* on failure the adapter is lost, which the wait for the GPU reports */
     (void)tables_settle(call->space);
 }
 
@@ -450,7 +452,8 @@ static NTSTATUS try_here(struct va_call *call)
     return status;
 }
 
-/* Lock not held. STATUS_PENDING, STATUS_SUCCESS or a failure; call->request.base is the place. */
+/* Lock not held. Returns STATUS_PENDING, STATUS_SUCCESS or a failure. On success the address is in
+ * call->request.base. */
 static NTSTATUS perform(struct va_call *call)
 {
     struct vidmm *vidmm = call->space->vidmm;
@@ -466,7 +469,7 @@ static NTSTATUS perform(struct va_call *call)
 
 /* ---- client requests ---- */
 
-/* GPUVA-090: what the hardware cannot say. */
+/* GPUVA-090: can the hardware express Zero? */
 static bool can_be_zero(const struct vidmm_space *space)
 {
     return space->mmu->geometry.caps.ZeroInPteSupported;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests for GPU virtual addresses: clients' (map, reserve, free), and the driver's for page
- * tables of its own.
+ * Requests for GPU virtual addresses: of clients (map, reserve, free), and of the driver for its
+ * own page tables.
  */
 #ifndef DXGK_VIDMM_GPU_VA_H
 #define DXGK_VIDMM_GPU_VA_H

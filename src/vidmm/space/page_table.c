@@ -2,10 +2,10 @@
 /*
  * Theory of operation
  *
- *   The host never sees what a page table looks like. It keeps a record per table: where it is,
- *   which entries are not invalid (a bit each), which tables stand below it. What an entry should
- *   say is not kept here but in the ranges and pieces of the address space (address_space.c), from
- *   which any entry can be written anew at any time.
+ *   The host does not know the format of page tables; only the driver does. The host keeps a record
+ *   per table: its memory, which entries are not invalid (one bit each), and the tables below. What
+ *   an entry should contain is not recorded here, but in the ranges and pieces of the address space
+ *   (address_space.c), from which any entry can be written again at any time.
  *
  *        root  [ . | L | . . . | Z | . ]    L: link to a table that is ready
  *                    |                      Z: Zero for the whole span of the entry, with no table
@@ -15,33 +15,35 @@
  *
  *   Life of a table
  *
- *     held       memory taken, record made; the GPU knows nothing of it     tables_hold
- *     ready      all entries written (InitialUpdate), then linked from      tables_write
- *                above, when an entry is needed
- *     unlinked   when nothing holds it: the entry above says what the       tables_write
- *                whole span says, and a TLB flush is built
- *     gone       memory given back when the GPU has done all that           tables_settle
+ *     held       memory and record exist; the GPU cannot reach it           tables_hold
+ *     ready      when an entry is needed: all entries are written           tables_write
+ *                (InitialUpdate), then the table above links to it
+ *     unlinked   when it is no longer held: the entry above is              tables_write
+ *                overwritten with the state of the whole span, and a
+ *                TLB flush is built
+ *     freed      its memory is freed when the GPU has done all that         tables_settle
  *
- *   Memory is taken when addresses are mapped, not when the first entry is written. So changes of
- *   residency never fail for want of a table, and mapping an allocation that is not resident costs
- *   no operation.
+ *   Memory for tables is allocated when addresses are mapped, not when the first entry is written.
+ *   So a change of residency cannot fail for lack of a table, and mapping an allocation that is not
+ *   resident needs no operation.
  *
- *   What holds a table. A mapped page holds its leaf (uses += 1 a page, so pieces can be cut
- *   anywhere), a table holds the one above. A fill (a run of pages that are all Zero or all
- *   invalid) needs no table where it covers a whole entry of an upper level; only at its two edges,
- *   where an entry is Zero on one side and something else on the other, must there be tables below.
- *   So a fill holds the tables that its edges cut: at most one per level and edge.
+ *   What holds a table. A mapped page holds its leaf table (uses += 1 per page, so that pieces can
+ *   be cut anywhere), and a table holds the one above. A fill is a run of pages that are all Zero
+ *   or all invalid. Where it covers a whole entry of an upper table, it needs no table below. It
+ *   needs tables only at its two edges, where an upper entry would have to be Zero in one part and
+ *   something else in the other. So a fill holds the tables that its edges cut: at most one per
+ *   level and edge.
  *
- *     claim: uses == 0 means that the whole span of the table is in one state, and no page of it
- *     mapped. For a mapped page would hold it, and two states need an edge between them, which
- *     would be some fill's. Hence it can be replaced by that state in the entry above, without
- *     looking at it.
+ *     claim: if uses == 0, the whole span of the table is in one state, and none of its pages is
+ *     mapped. Proof: a mapped page would hold the table; and between two different states there is
+ *     an edge, which is the edge of a fill and would hold it. So the table can be replaced by that
+ *     state in the entry above, without reading its entries.
  *
- *   Cost. Holding, writing and dropping [first, first + count) visits the tables that it touches,
- *   and no others: O(levels + entries / 64) for a bitmap, one operation per table for fills, one
- *   per table and piece for pages.
+ *   Cost. Holding, writing and dropping [first, first + count) visits only the tables that it
+ *   touches: O(levels + entries / 64) for a bitmap. Fills need one operation per table, pages one
+ *   per table and piece.
  *
- * Locking: everything under vidmm->lock.
+ * Locking: everything is protected by vidmm->lock.
  */
 #include "vidmm/space/page_table.h"
 #include "iommu/iommu.h"
@@ -247,8 +249,8 @@ D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table)
 
 /* ---- holds ---- */
 
-/* Free the table and those above that were held by nothing else. Only tables that never were
- * ready. */
+/* Free the table, and those above that only it held. Frees only tables that have
+ * never been ready. */
 static void prune_upwards(struct page_table *table)
 {
     while (table->parent && table->uses == 0 && !table->ready) {
@@ -289,7 +291,7 @@ static NTSTATUS leaf_at(struct vidmm_space *space, uint64_t page, struct page_ta
     return STATUS_SUCCESS;
 }
 
-/* The leaf that stands for the page, or NULL. */
+/* The leaf table of the page, or NULL if there is none. */
 static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t page)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
@@ -339,8 +341,8 @@ void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count)
     }
 }
 
-/* Is the edge inside an entry of this level? Then it is not at the start of one, nor at either end
- * of the space. */
+/* Is the edge in the middle of an entry of this level? No, if it is at the start of one, or at
+ * either end of the space. */
 static bool edge_cuts(const struct table_geometry *geometry, unsigned level, uint64_t edge)
 {
     return edge < geometry->end && (edge & (table_entry_pages(geometry, level) - 1)) != 0;
@@ -380,7 +382,7 @@ void tables_drop_edge(struct vidmm_space *space, uint64_t edge)
     }
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 static bool need_write(const struct page_table *table, uint64_t first, uint64_t end)
 {

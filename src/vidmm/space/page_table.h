@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of one GPU virtual address space: what the host knows of each table,
- * where its memory is, and which tables must exist. Writing entries:
- * page_table_write.h. Theory of operation in page_table.c.
+ * Page tables of one GPU virtual address space: the record of each table, the memory it is in, and
+ * which tables must exist. page_table_write.h writes entries. Theory of operation in page_table.c.
  *
- * Positions and counts are pages of 4 KiB. Everything here needs the lock of vidmm; what may build
- * operations is for the builder's fiber (paging.h), and says so.
+ * Positions and counts are in pages of 4 KiB. The lock must be held. Functions that may build
+ * operations are for the builder's fiber (paging.h), and say so.
  */
 #ifndef DXGK_VIDMM_PAGE_TABLE_H
 #define DXGK_VIDMM_PAGE_TABLE_H
@@ -24,30 +23,31 @@
 
 struct table_geometry;
 
-/* Memory of a table. */
+/* The memory of a table. */
 struct table_place {
-    struct vidmm_run run;     /* what the GPU sees */
-    struct page_number frame; /* of a table in system memory */
+    struct vidmm_run run;     /* where the GPU accesses it */
+    struct page_number frame; /* if it is in system memory */
     uint64_t pages;           /* 0: none */
 };
 
 struct page_table {
     struct vidmm_space *space;
     struct page_table *parent; /* NULL: root */
-    struct page_table **child; /* above level 0 */
+    struct page_table **child; /* tables below; not on level 0 */
     uint64_t *set;             /* bit: the entry is not invalid */
     uint64_t *large;           /* bit: the entry maps a large page; NULL on level 0 */
-    uint64_t first;            /* first page translated */
-    /* level 0: pages that may be mapped; above: tables below. Plus edges of fills (page_table.c) */
+    uint64_t first;            /* first page that it translates */
+    /* level 0: number of pages that may be mapped; above: number of tables below. On each level,
+     * plus the edges of fills (page_table.c). The table is needed while this is not 0. */
     uint64_t uses;
     uint32_t entries;
-    uint32_t index; /* in the parent */
+    uint32_t index; /* its entry in the parent */
     uint8_t level;
-    bool ready; /* written once in full and reachable from above */
+    bool ready; /* all entries have been written, and the parent links to it */
     struct table_place place;
-    /* GPU_VIRTUAL: where the paging process sees it while it is edited; 0: nowhere */
+    /* GPU_VIRTUAL: its address in the paging process while it is being written; 0: not mapped */
     struct gpu_va window;
-    struct list link; /* in the space's doomed or windows list */
+    struct list link; /* in the `doomed` or `windows` list of the space */
     struct paging_deferred deferred;
 };
 
@@ -60,32 +60,37 @@ static inline uint32_t table_index(const struct page_table *table, unsigned shif
     return (uint32_t)((page - table->first) >> shift);
 }
 
-/* A table of `entries` entries for [first, ...), with memory, not ready. `bytes` 0: as the level's
- * descriptor says. */
+/* Create a table of `entries` entries that begins at the page which `index` in the parent selects;
+ * it has memory, but is not ready. `bytes` 0: the size in the level's descriptor. */
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **table);
-/* The GPU does not know it (any more): memory and record go at once. Children must be gone. */
+/* Free a table, with its memory, at once: the GPU cannot reach it (any more). It must
+ * have no tables below. */
 void table_destroy(struct page_table *table);
-/* Take it and everything below it apart, without operations; memory goes when operations built so
- * far are done. */
+/* Free a table and all tables below it, without building operations. Memory is freed when the
+ * operations built so far are done. */
 void table_abandon(struct page_table *table);
 D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table);
 
-/* ---- which tables must exist ----
- * On failure nothing is held: STATUS_NO_MEMORY (segment), STATUS_INSUFFICIENT_RESOURCES (host
- * memory), STATUS_RETRY. */
+/*
+ * ---- which tables must exist ----
+ *
+ * On failure nothing is held: STATUS_NO_MEMORY (segment full), STATUS_INSUFFICIENT_RESOURCES (host
+ * memory), STATUS_RETRY.
+ */
 
-/* All leaf tables of [first, first + count): its pages may be mapped. Given back page by page. */
+/* Hold all leaf tables of [first, first + count), so that its pages may be mapped; creates those
+ * that are missing. Pages may be dropped one at a time. */
 NTSTATUS tables_hold(struct vidmm_space *space, uint64_t first, uint64_t count);
 void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count);
-/* The tables in whose entries page `edge` begins in the middle: on its two sides the entries may
- * differ. */
+/* Hold the tables that are needed because page `edge`, where the content of entries changes, is in
+ * the middle of an entry of an upper table. */
 NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge);
 void tables_drop_edge(struct vidmm_space *space, uint64_t edge);
-/* Something in [first, first + count) is not invalid, or a table there that the GPU can reach is
- * held no more: only tables_write can put it right. */
+/* True if an entry in [first, first + count) is not invalid, or a table there that the GPU can
+ * reach is no longer held. Then tables_write must be called. */
 bool tables_need_write(const struct vidmm_space *space, uint64_t first, uint64_t count);
-/* Free tables that nothing holds and the GPU never saw. */
+/* Free tables that are not held and that the GPU never reached. */
 void tables_prune(struct vidmm_space *space, uint64_t first, uint64_t count);
 bool tables_validate(const struct vidmm_space *space);
 

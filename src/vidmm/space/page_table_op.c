@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operations that write page tables: UPDATE_PAGE_TABLE and FLUSH_TLB, in the three update
+ * The operations that write page tables, UPDATE_PAGE_TABLE and FLUSH_TLB, in the three update
  * modes.
  *
- * With GPU_VIRTUAL the table is mapped into the paging process while it is edited, and the mapping
- * kept until the change is settled; the leaf tables of the scratch area, by which this is done, are
+ * With GPU_VIRTUAL the table is mapped in the paging process while it is written, until
+ * tables_settle. The leaf tables of the scratch area, which make these mappings possible, are
  * always mapped (paging_process.c).
  */
 #include <string.h>
@@ -29,7 +29,7 @@ static void note(struct vidmm_space *space, NTSTATUS status)
         space->status = status;
 }
 
-/* CAPS-089. Resumed by tables_settle. */
+/* CAPS-089. tables_settle resumes it. */
 static void suspend(struct vidmm_space *space)
 {
     struct vidmm *vidmm = space->vidmm;
@@ -57,7 +57,7 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op)
                                        : paging_build(space->vidmm, op));
 }
 
-/* Host address of a table, for CPU_VIRTUAL (GPUVA-183). */
+/* Host address of a table for CPU_VIRTUAL updates (GPUVA-183). */
 static void *table_cpu(const struct page_table *table)
 {
     const struct vidmm *vidmm = table->space->vidmm;
@@ -68,7 +68,7 @@ static void *table_cpu(const struct page_table *table)
     return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
 }
 
-/* Where the paging process sees the table (GPUVA-184). */
+/* The table's address in the paging process, for GPU_VIRTUAL updates (GPUVA-184). */
 static struct gpu_va table_window(struct page_table *table)
 {
     struct vidmm_space *space = table->space;
@@ -130,7 +130,7 @@ void table_change(const struct table_change *change)
     update->FirstPteVirtualAddress =
         (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
     build(space, &op);
-    /* The array is the driver's only during the call (GPUVA-172). */
+    /* The driver may use the array only during the call (GPUVA-172), so overwrite it. */
     if (change->entries == space->mmu->entries)
         memset(space->mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));
 }
@@ -189,7 +189,7 @@ NTSTATUS tables_settle(struct vidmm_space *space)
     NTSTATUS status;
     struct list *link;
 
-    /* CAPS-089; the entries above already say something else. */
+    /* CAPS-089; the links above are overwritten already. */
     if (space->mmu->geometry.caps.ExplicitPageTableInvalidation) {
         LIST_FOR(node, &space->doomed) {
             struct page_table *table = CONTAINER(node, struct page_table, deferred.link);

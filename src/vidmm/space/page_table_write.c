@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing entries. One walk from the root for each change, cut at the tables; see page_table.c for
- * what must hold.
+ * Writing entries. A change walks the tables from the root once. The invariants are in
+ * page_table.c.
  *
- *   pages    tables on the way are made ready (InitialUpdate, then the link above; neighbours
- *            together), then one operation per leaf
- *   fill     an entry of an upper level that is covered in full and has no table below is written
- *            itself, neighbours together; tables that nothing holds any more are replaced by the
- *            fill
+ *   pages    tables on the way are made ready (InitialUpdate, then the links from above, adjacent
+ *            ones in one operation); then one operation per leaf
+ *   fill     an entry of an upper table that is covered completely and has no table below is
+ *            written itself, adjacent ones in one operation; tables that are no longer held are
+ *            replaced by the fill
  */
 #include <string.h>
 
@@ -46,9 +46,10 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- what stands where ---- */
+/* ---- sources ---- */
 
-/* Segment and page number of page `page` of the object. Walks run by run, forwards cheaply. */
+/* Segment and page number of page `page` of the source. Fast if pages are asked for
+ * in ascending order. */
 static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *segment)
 {
     if (source->logical) {
@@ -63,7 +64,7 @@ static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *se
     return source->runs[source->run].first + (page - source->run_first);
 }
 
-/* May pages [first, first + span) of the space be one large page (GPUVA-213 to GPUVA-216)? */
+/* Can the pages that begin at `first` be mapped by one large page (GPUVA-213 to GPUVA-216)? */
 static bool large_fits(const struct vidmm_space *space, struct entry_source *source, uint64_t first)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
@@ -162,7 +163,7 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
 
 /* ---- making tables ready ---- */
 
-/* Fill a new table with what the entry above it says so far. */
+/* Fill a new table with what the entry above it has expressed so far. */
 static void initialise(struct page_table *table)
 {
     const struct page_table *above = table->parent;
@@ -187,7 +188,7 @@ static DXGK_PTE link_entry(const struct page_table *child)
     return entry;
 }
 
-/* Link [start, start + count), all of which have tables. */
+/* Link entries [start, start + count) to their tables; all of them have one. */
 static void link_children(struct page_table *table, uint32_t start, uint32_t count)
 {
     struct gpu_mmu *mmu = table->space->mmu;
@@ -212,7 +213,7 @@ static void link_children(struct page_table *table, uint32_t start, uint32_t cou
     }
 }
 
-/* Make the tables below [from, to] ready. */
+/* Make the tables of entries `from` to `to` ready. */
 static void ready_children(struct page_table *table, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i <= to;) {
@@ -308,7 +309,7 @@ static void write_pages(struct page_table *table, uint64_t first, uint64_t end,
 
 /* ---- fills ---- */
 
-/* The table below `index` is used no more: the fill takes its place. */
+/* The table below `index` is no longer held: the fill replaces it. */
 static void unlink_child(struct page_table *table, uint32_t index)
 {
     struct page_table *child = table->child[index];
@@ -324,8 +325,8 @@ static void unlink_child(struct page_table *table, uint32_t index)
     list_push_back(&table->space->doomed, &child->deferred.link);
 }
 
-/* Go below: true if the entry itself has to be written, because there is nothing below (any
- * more). */
+/* Write the fill to the table below, if there is one. True: the entry itself has to be written,
+ * because there is no table below (any more). */
 static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end,
                        struct entry_source *source);
 
@@ -370,7 +371,7 @@ static bool fill_below(struct page_table *table, uint32_t index, uint64_t first,
         if (whole)
             return true;
         if (!large && bit_test(table->set, index) == (source->state == ENTRY_ZERO))
-            return false; /* the entry says so already */
+            return false; /* the entry has this state already */
         ready_children(table, index, index);
     }
     write_fill(child, first, end, source);
@@ -402,8 +403,8 @@ void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
 
 static void rebuild(struct page_table *table);
 
-/* Write the entries of an upper table again: links after the tables below are complete, then Zero;
- * large pages at the end. */
+/* Write the entries of an upper table again: first complete the tables below and link them, then
+ * write Zero entries, and at last large pages. */
 static void rebuild_upper(struct page_table *table)
 {
     const struct entry_source zero = {.state = ENTRY_ZERO};
@@ -473,7 +474,7 @@ struct page_table *tables_replace_root(struct vidmm_space *space, struct page_ta
         table->child[i] = child;
         table->uses++;
     }
-    table->uses += old->uses; /* edges */
+    table->uses += old->uses; /* what remains are the holds of edges */
     old->uses = 0;
     memcpy(table->set, old->set, (common + 63) / 64 * sizeof(uint64_t));
     memcpy(table->large, old->large, (common + 63) / 64 * sizeof(uint64_t));

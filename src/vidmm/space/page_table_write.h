@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing page-table entries of a space (builder's fiber). What the driver or the adapter refuses
- * is remembered in space->status; the records go on as if it had been written.
+ * Writing the page-table entries of a space (builder's fiber). A failure of the driver or the
+ * adapter is stored in space->status, and the records continue as if the entries had been written.
  */
 #ifndef DXGK_VIDMM_PAGE_TABLE_WRITE_H
 #define DXGK_VIDMM_PAGE_TABLE_WRITE_H
@@ -15,42 +15,43 @@
 struct page_table;
 struct vidmm_space;
 
-/* What to write into entries. */
+/* What entries contain: nothing, the Zero bit, or pages. */
 enum entry_state { ENTRY_INVALID, ENTRY_ZERO, ENTRY_PAGES };
 
 struct entry_source {
     enum entry_state state;
     bool read_only, no_execute, coherent;
-    bool large;          /* large pages allowed */
-    HANDLE allocation;   /* driver's handle of what is mapped, or NULL */
+    bool large;          /* large pages are allowed */
+    HANDLE allocation;   /* driver's handle of the mapped allocation, or NULL */
     uint64_t protection; /* DriverProtection */
-    /* page `p` of the space maps page `p - origin` of the object (may wrap) */
+    /* page `p` of the space maps page `p - origin` of the allocation or runs (may wrap around) */
     uint64_t origin;
-    const struct logical_page *logical; /* device page of each page of the object, or NULL: */
-    const struct vidmm_run *runs;       /* its pieces */
+    const struct logical_page *logical; /* device address of each page; or NULL, and then: */
+    const struct vidmm_run *runs;       /* where the pages are */
     uint32_t run_count;
-    uint64_t run_base; /* page of the object at which the runs start */
-    uint32_t run;      /* cursor; start with 0, run_base */
+    uint64_t run_base; /* page number at which the runs start */
+    uint32_t run;      /* cursor: initially 0, and run_first = run_base */
     uint64_t run_first;
 };
 
-/* The tables that the state needs are held. Tables that a fill leaves without use are unlinked. */
+/* The tables that `source` needs must be held. Tables that a fill makes
+ * unnecessary are unlinked. */
 void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
                   struct entry_source *source);
-/* The same for one leaf table, whatever is reachable: for space_refill. */
+/* The same for one leaf table, even if the GPU cannot reach it yet: for space_records.refill. */
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
                        struct entry_source *source);
-/* Make all tables of [first, first + count) ready, which are held. */
+/* Make all tables of [first, first + count) ready; they must be held. */
 void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make the root ready. */
 void tables_start(struct vidmm_space *space);
-/* Write everything anew, as after a loss of content. */
+/* Write all entries again, after their content was lost. */
 void tables_rebuild(struct vidmm_space *space);
-/* Put `table` in place of the root (not ready, more or fewer entries) and take over what stands
- * below it; returns the old one. */
+/* Replace the root by `table` (not ready, with more or fewer entries), to which the tables below
+ * are moved. Returns the old root. */
 struct page_table *tables_replace_root(struct vidmm_space *space, struct page_table *table);
-/* FLUSH_TLB for what changed, and let go of tables that were unlinked; ends every change. Returns
- * and clears space->status. */
+/* End a change: build FLUSH_TLB for the entries that changed, and free the tables that were
+ * unlinked. Returns space->status and clears it. */
 NTSTATUS tables_settle(struct vidmm_space *space);
 
 #endif

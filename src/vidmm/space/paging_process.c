@@ -2,26 +2,27 @@
 /*
  * Theory of operation
  *
- *   Paging buffers of an adapter with GpuMmu run in an address space of their own, that of the
- *   paging process (GPUVA-222 to GPUVA-230). It is laid out once:
+ *   On an adapter with GpuMmu, paging buffers run in an address space of their own, that of the
+ *   paging process (GPUVA-222 to GPUVA-230). Its layout is fixed:
  *
  *     page 0     1                                                                    1 GiB
  *     | invalid | leaf tables of the scratch area | paging buffers | padding | scratch area |
  *
- *   All its tables are made at start and written at once, by the driver's CPU (CPU_VIRTUAL, no DMA
- *   buffer), so that the first paging buffer can run. From then on only leaf entries of the scratch
- *   area change, by operations in paging buffers. With GPU_VIRTUAL updates such an operation needs
- *   an address of the leaf table it edits: that is what the second part (the window) is for.
+ *   All its page tables are created at start and written by the driver's CPU code (CPU_VIRTUAL,
+ *   without DMA buffer), so that the first paging buffer can run. After that only leaf entries of
+ *   the scratch area change, by operations in paging buffers. With GPU_VIRTUAL updates such an
+ *   operation needs a GPU address of the leaf table that it writes. Therefore the leaf tables of
+ *   the scratch area are mapped in the second part of the layout.
  *
- *   Scratch area. An operation that needs an address takes pages here, has them mapped, is built,
- *   and gives them back:
+ *   Scratch area. For an operation that needs a GPU address of some memory, the memory is mapped
+ *   here temporarily (a window):
  *
  *     scratch_map        UPDATE_PAGE_TABLE, FLUSH_TLB
  *                        the operation
  *     scratch_release    UPDATE_PAGE_TABLE invalid, FLUSH_TLB
- *                        ... all of it done by the GPU: the pages are free again
+ *                        ... when the GPU has done all of it, the addresses are free again
  *
- *   Windows of operations in flight are therefore disjoint, and an unused address faults.
+ *   So windows of operations in flight do not overlap, and an unused address faults.
  */
 #include "vidmm/space/paging_process.h"
 #include "ddi/ddi.h"
@@ -46,7 +47,7 @@
 /* addresses kept for paging buffers: 32 MiB */
 #define PAGING_BUFFER_PAGES 8192u
 
-/* Where everything is; needs the geometry. False: the address bits do not suffice. */
+/* Compute the layout from the geometry. False: the address space is too small. */
 static bool lay_out(struct gpu_mmu *mmu)
 {
     const struct table_geometry *geometry = &mmu->geometry;
@@ -66,7 +67,7 @@ static bool lay_out(struct gpu_mmu *mmu)
 
 /* ---- tables ---- */
 
-/* The leaf of the page; under a driver's reservation there is none, and any table will do. */
+/* The leaf table of the page. Inside a driver's reservation there is none; then any table. */
 static const struct page_table *leaf_of(const struct vidmm_space *space, uint64_t page)
 {
     const struct page_table *table = space->root, *below = table;
@@ -76,7 +77,7 @@ static const struct page_table *leaf_of(const struct vidmm_space *space, uint64_
     return below ? below : table;
 }
 
-/* The leaf tables of the scratch area, seen by the paging process itself. */
+/* Map the leaf tables of the scratch area in the paging process. */
 static NTSTATUS map_table_window(struct gpu_mmu *mmu)
 {
     const struct table_geometry *geometry = &mmu->geometry;
@@ -98,8 +99,8 @@ static NTSTATUS map_table_window(struct gpu_mmu *mmu)
     return status;
 }
 
-/* Hold the tables of all addresses that the driver did not reserve for tables of its own, from page
- * 0 to the end, for good. */
+/* Hold the tables of the whole space for good, except for addresses that the driver reserved
+ * for its own tables. */
 static NTSTATUS hold_tables(struct gpu_mmu *mmu)
 {
     struct vidmm_space *space = mmu->space;
@@ -120,7 +121,7 @@ static NTSTATUS hold_tables(struct gpu_mmu *mmu)
     return status;
 }
 
-/* Room for the largest table of fixed size. */
+/* Addresses for the largest table of fixed size, as a fallback (gpu_mmu.h). */
 static NTSTATUS take_reserve(struct gpu_mmu *mmu)
 {
     const struct vidmm_config *config = &mmu->vidmm->config;
@@ -135,7 +136,7 @@ static NTSTATUS take_reserve(struct gpu_mmu *mmu)
     return mmu->scratch.free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
 }
 
-/* What is left above scratch_first becomes the scratch area; nothing else is placed there. */
+/* Everything still free above scratch.first becomes the scratch area. */
 static NTSTATUS take_scratch_area(struct gpu_mmu *mmu)
 {
     struct vidmm_space *space = mmu->space;
@@ -177,7 +178,7 @@ static NTSTATUS make_tables(struct gpu_mmu *mmu)
 
 /* ---- the process ---- */
 
-/* DxgkDdiCreateProcess, without the lock: the driver may reserve addresses meanwhile. */
+/* DxgkDdiCreateProcess; without the lock, since the driver may reserve addresses from inside it. */
 static NTSTATUS tell_driver(struct vidmm *vidmm, struct vidmm_process *process)
 {
     DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
@@ -252,7 +253,7 @@ void paging_process_destroy(struct vidmm *vidmm)
     if (!mmu)
         return;
     if (mmu->space)
-        /* no paging buffer runs any more: the GPU need not be told anything */
+        /* no paging buffer runs any more, so the GPU needs no update */
         mmu->space->immediate = true;
     if (vidmm->paging_process)
         destroy_process(vidmm, vidmm->paging_process);

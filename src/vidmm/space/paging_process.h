@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paging process of an adapter: the address space in which paging buffers run. Lock held, but
+ * The paging process of an adapter: the address space that paging buffers use. Lock held, except
  * for the functions that the scheduler calls.
  */
 #ifndef DXGK_VIDMM_PAGING_PROCESS_H
@@ -17,13 +17,12 @@ struct vidmm;
 
 NTSTATUS paging_process_create(struct vidmm *vidmm);
 void paging_process_destroy(struct vidmm *vidmm);
-/* After content of memory segments was lost: write its tables anew, without paging buffers. */
+/* After the content of memory segments was lost: write its tables again, without paging buffers. */
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 
-/* Lock not held.
-Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in
- * the paging process; for good. Between vidmm_start_process and vidmm_start, or on the worker.
- * STATUS_NOT_SUPPORTED without GpuMmu. */
+/* Lock not held. Map the pages of a paging DMA buffer (device pages of contiguous or scattered
+ * system memory) in the paging process, until they are unmapped. Between vidmm_start_process and
+ * vidmm_start, or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va);
 void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The root page table of a space. Where the driver asks for it, it begins small and grows: a larger
- * root takes over what stands below the old one, and every context of the process is told
+ * The root page table of a space. A resizable root begins small and grows: the tables below the old
+ * root are moved to a larger one, which is announced to every context of the process
  * (DxgkDdiSetRootPageTable).
  *
- * The driver is told without the lock, since it may update a context allocation from inside the
- * call (GPUVA-162). A space counts the threads that are in the middle of it, and a context leaves
+ * Announcements are made without the lock, since the driver may update a context allocation from
+ * inside the call (GPUVA-162). A space counts the threads that are announcing, and a context leaves
  * the process only when there are none (root_wait_announced).
  */
 #include "vidmm/space/root_table.h"
@@ -24,9 +24,10 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/process_record.h"
 
-/* ---- making it ---- */
+/* ---- creating ---- */
 
-/* Bytes and entries of a resizable root that reaches `entries` (GPUVA-155 to GPUVA-157). */
+/* Ask the driver for the size of a resizable root with at least *entries entries
+ * (GPUVA-155 to GPUVA-157). */
 static NTSTATUS root_size(struct vidmm *vidmm, bool paging, uint32_t *entries, uint64_t *bytes)
 {
     const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &vidmm->config.level[1];
@@ -63,8 +64,8 @@ static NTSTATUS root_of(struct vidmm_space *space, uint32_t entries, struct page
     return table_create(space, NULL, geometry->levels - 1, 0, entries, bytes, root);
 }
 
-/* Entries that a root starts with: what the descriptor says, at least enough for the first
- * addresses that are given out. */
+/* The initial number of entries: as in the descriptor, but enough for the first addresses
+ * that are allocated. */
 static uint32_t first_entries(const struct vidmm_space *space)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
@@ -85,7 +86,7 @@ NTSTATUS root_create(struct vidmm_space *space)
     return root_of(space, first_entries(space), &space->root);
 }
 
-/* ---- telling the driver ---- */
+/* ---- announcing ---- */
 
 struct vidmm_space *space_of_context(const struct vidmm_context *context)
 {
@@ -121,7 +122,7 @@ void root_announce_to(struct vidmm_space *space, const struct vidmm_context *con
 void root_announce(struct vidmm_space *space)
 {
     space->announcing++;
-    /* No context leaves meanwhile; a new one is announced when it is attached. */
+    /* No context leaves meanwhile; a new one gets the root when it is attached. */
     LIST_FOR(node, &space->process->contexts) {
         const struct vidmm_context *context = CONTAINER(node, struct vidmm_context, link);
 
@@ -163,8 +164,8 @@ bool root_covers(const struct vidmm_space *space, uint64_t end)
            (end + geometry->span - 1) >> geometry->shift[1] <= space->root->entries;
 }
 
-/* Entries for a root that reaches `end`: at least twice the old ones, so that growing costs O(1) an
- * entry in the end. */
+/* Entries for a root that reaches `end`: at least twice as many as now, so that growing costs O(1)
+ * per entry (amortized). */
 static uint32_t grown_entries(const struct vidmm_space *space, uint64_t end)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
@@ -187,7 +188,7 @@ NTSTATUS root_resize(struct vidmm_space *space, uint32_t entries)
     paging_assert_builder(space->vidmm);
     if (!space->paging && vidmm->worker && !space->process->suspended &&
         !list_empty(&space->process->contexts)) {
-        /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
+        /* GPUVA-159: no work of its contexts may be on the GPU meanwhile */
         paging_turn_of_caller(vidmm, &own)->suspend = space->process;
         return STATUS_RETRY;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The root page table of a space: making it, making it larger, and telling the driver which one
- * contexts run with. Lock held.
+ * The root page table of a space: creating it, making it larger, and announcing it, that is,
+ * telling the driver which root a context uses. Lock held.
  */
 #ifndef DXGK_VIDMM_ROOT_TABLE_H
 #define DXGK_VIDMM_ROOT_TABLE_H
@@ -17,27 +17,27 @@ struct vidmm;
 struct vidmm_context;
 struct vidmm_space;
 
-/* The root that a space begins with, if it has none yet. STATUS_NO_MEMORY: no room in the segment,
- * unless the worker makes some. */
+/* Create the initial root. STATUS_NO_MEMORY: no room in the segment (only on the worker
+ * does this evict). */
 NTSTATUS root_create(struct vidmm_space *space);
-/* Does the root reach `end` (pages)? Always, unless it is resizable. */
+/* Does the root translate addresses up to `end` (pages)? Always true if it is not resizable. */
 bool root_covers(const struct vidmm_space *space, uint64_t end);
-/* Builder's fiber; the lock is dropped while the new root is announced. STATUS_RETRY and others as
- * tables_hold. */
+/* Make the root reach `end`, or give it `entries` entries. Builder's fiber; the lock is dropped
+ * while the new root is announced. STATUS_RETRY and other failures as tables_hold. */
 NTSTATUS root_cover(struct vidmm_space *space, uint64_t end);
 NTSTATUS root_resize(struct vidmm_space *space, uint32_t entries);
 
-/* ---- telling the driver (lock dropped meanwhile) ---- */
+/* ---- announcing (lock dropped meanwhile) ---- */
 
-/* The space that the context runs in (GPUVA-158); NULL: none. */
+/* The address space of the context (GPUVA-158); NULL: it has none. */
 struct vidmm_space *space_of_context(const struct vidmm_context *context);
 /* DxgkDdiSetRootPageTable for one context, and for every context of the space's process. */
 void root_announce_to(struct vidmm_space *space, const struct vidmm_context *context);
 void root_announce(struct vidmm_space *space);
-/* Wait until no thread is in the middle of an announcement. */
+/* Wait until no thread is announcing the root. */
 void root_wait_announced(struct vidmm_space *space);
 
-/* For all contexts of the adapter, after space_rebuild_all. */
+/* Announce the root to all contexts of the adapter, after space_rebuild_all. */
 void root_announce_all(struct vidmm *vidmm);
 
 #endif

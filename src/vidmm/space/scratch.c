@@ -50,7 +50,7 @@ static NTSTATUS take_window(struct gpu_mmu *mmu, uint64_t pages, struct scratch_
         return STATUS_INSUFFICIENT_RESOURCES;
     window->pages = pages;
     taken = extent_take(&mmu->scratch.free, &want, &window->first);
-    /* what was released may only wait for the GPU */
+    /* addresses that were released may still wait for the GPU */
     if (!taken && !mmu->scratch.free.out_of_memory) {
         (void)paging_settle(mmu->vidmm);
         taken = extent_take(&mmu->scratch.free, &want, &window->first);
@@ -133,7 +133,7 @@ static void window_done(struct vidmm *vidmm, struct paging_deferred *deferred)
         vidmm->mmu->scratch.reserve_busy = false;
         return;
     }
-    /* whole: cannot fail */
+    /* given back exactly as it was taken: cannot fail */
     (void)extent_give(&vidmm->mmu->scratch.free, window->first, window->pages);
     util_free(window);
 }
@@ -157,14 +157,15 @@ void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
     if (!window)
         return;
     if (vidmm->config.mmu.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL)
-        (void)paging_settle(vidmm); /* the CPU takes the entries away at once (GPUVA-230) */
+        (void)paging_settle(vidmm); /* the CPU invalidates the entries immediately (GPUVA-230) */
     tables_write(mmu->space, window->first, window->pages, &invalid);
     (void)tables_settle(mmu->space);
     window->deferred.fn = window_done;
     paging_defer(vidmm, &window->deferred);
 }
 
-/* The reserve has one user; who had it before maps again when it is edited again. */
+/* The reserve maps one table at a time; a table that loses it is mapped again when
+ * it is next written. */
 static struct gpu_va map_in_reserve(struct page_table *table)
 {
     struct vidmm *vidmm = table->space->vidmm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of DXGK_GPUMMUCAPS and DXGK_PAGE_TABLE_LEVEL_DESC before anything is built on them. */
+/* Checks of DXGK_GPUMMUCAPS and DXGK_PAGE_TABLE_LEVEL_DESC before they are used. */
 #include "vidmm/space/table_description.h"
 #include "util/address.h"
 #include "verify/verify.h"

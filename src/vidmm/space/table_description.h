@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page tables that a driver describes: checks, and the numbers that follow from them. */
+/* Checks the page-table format that a driver describes, and computes the geometry from it. */
 #ifndef DXGK_VIDMM_TABLE_DESCRIPTION_H
 #define DXGK_VIDMM_TABLE_DESCRIPTION_H
 
@@ -8,10 +8,10 @@
 struct table_geometry;
 struct vidmm;
 
-/* Are the descriptions the driver gave consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Reports what
- * is not; STATUS_DEVICE_CONFIGURATION_ERROR. */
+/* Is the driver's description consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Violations are
+ * reported; STATUS_DEVICE_CONFIGURATION_ERROR. */
 NTSTATUS table_description_check(const struct vidmm *vidmm);
-/* The numbers of every space of the adapter. */
+/* Compute the geometry, which is the same for all spaces of the adapter. */
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm);
 
 #endif

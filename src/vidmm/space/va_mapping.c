@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of the mappings of an allocation that moves, or goes. Overview in
+/* Updating the mappings of an allocation that moves or is destroyed. Overview in
  * address_space.c. */
 #include "vidmm/space/va_mapping.h"
 #include "util/list.h"
@@ -38,8 +38,8 @@ NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *a
     return status;
 }
 
-/* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with
- * it: a range that is freed here has no other owner. */
+/* Remove a mapping because its allocation is destroyed or closed (GPUVA-097, GPUVA-098). A range
+ * that is freed here has no other mapping of an allocation, so none of those is lost. */
 static void mapping_gone(struct va_piece *piece)
 {
     struct va_range *range = piece->range;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of an allocation in all address spaces, when it moves or goes. Lock held, builder's
- * fiber.
+ * Updating the mappings of an allocation, in all address spaces, when it moves or is destroyed.
+ * Lock held, builder's fiber.
  */
 #ifndef DXGK_VIDMM_VA_MAPPING_H
 #define DXGK_VIDMM_VA_MAPPING_H
@@ -15,17 +15,17 @@ struct vidmm;
 struct vidmm_allocation;
 struct vidmm_space;
 
-/* The place of the allocation changed (in, out, moved): rewrite the entries of all its mappings.
- * Appends operations. */
+/* The allocation was moved, made resident or evicted: write the entries of all its
+ * mappings again. */
 NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-/* The allocation goes: free its Map ranges in all spaces (GPUVA-097), invalidate entries inside
- * reservations. */
+/* The allocation is being destroyed: free its Map ranges in all spaces (GPUVA-097), and invalidate
+ * its entries inside reservations. */
 void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-/* The last open of a shared allocation in this process closes: free its ranges there (builder's
- * fiber). */
+/* This process closes its last open of a shared allocation: free its ranges there
+ * (builder's fiber). */
 void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation *allocation);
-/* Driver protection to use for a scratch mapping at `page` of the allocation, and for how many
- * pages it holds (GPUVA-104). */
+/* The driver protection to use for a scratch mapping at `page` of the allocation; *pages: for how
+ * many pages it is the same (GPUVA-104). */
 uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page,
                                  uint64_t *pages);
 

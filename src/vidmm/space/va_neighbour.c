@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies where somebody wanted addresses: for reports of requests that were refused. */
+/* What already occupies requested addresses: for reports about requests that were refused. */
 #include <stdio.h>
 
 #include "vidmm/space/va_neighbour.h"
@@ -17,7 +17,7 @@ static const struct vidmm_allocation *mapped_at(const struct va_range *range, ui
 
     if (node)
         return CONTAINER(node, struct va_piece, span)->allocation;
-    LIST_FOR(link, &range->jobs) { /* what waits for its turn in a paging queue */
+    LIST_FOR(link, &range->jobs) { /* pieces whose job has not run yet */
         const struct va_piece *piece = CONTAINER(link, struct va_job, link)->piece;
 
         if (piece && range_inside(page - piece->span.first, 1, piece->span.pages))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in the way of a request for addresses, in words. */
+/* Describes what already occupies addresses that were requested, for reports. */
 #ifndef DXGK_VIDMM_VA_NEIGHBOUR_H
 #define DXGK_VIDMM_VA_NEIGHBOUR_H
 
@@ -8,13 +8,13 @@
 
 #include "vidmm/space/va_range.h"
 
-/* What lies in the first taken page of a range that was wanted. */
+/* What occupies the first page of a requested range that is not free. */
 struct va_neighbour {
     enum range_kind kind;
     uint64_t first, pages; /* of the whole range */
-    uint64_t bytes;        /* of the allocation mapped in that page; 0: none */
+    uint64_t bytes;        /* size of the allocation mapped at that page; 0: none */
 };
-/* False: nothing there. Lock held. */
+/* False: the range is free. Lock held. */
 bool va_neighbour_at(const struct vidmm_space *space, uint64_t first, uint64_t pages,
                      struct va_neighbour *out);
 /* "a reservation of the client, 0x40000000 to 0x4000ffff". */

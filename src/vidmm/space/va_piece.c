@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces: what the pages of a range say, and how that gets into the entries. Overview in
- * address_space.c. */
+/* Pieces: what the pages of a range map, and writing that to page-table entries. Overview
+ * in address_space.c. */
 #include "vidmm/space/va_piece.h"
 #include "ram/ram.h"
 #include "util/list.h"
@@ -13,8 +13,8 @@
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {
-    /* A piece that ends or begins there holds all tables that the edge needs, so nothing is created
-     * and nothing can fail. */
+    /* A piece that begins or ends there already holds all tables that the edge needs. So no table
+     * is created, and this cannot fail. */
     (void)tables_hold_edge(space, edge);
 }
 
@@ -48,8 +48,8 @@ static void drop(const struct va_piece *piece)
     tables_drop_edge(space, span_end(&piece->span));
 }
 
-/* Onto the allocation's list: unique driver protections in front, so that looking for them costs
- * their number. */
+/* Add it to the allocation's list, with unique driver protections first, so that a search for these
+ * visits no others. */
 static void register_mapping(struct va_piece *piece)
 {
     list_init(&piece->mapping);
@@ -168,7 +168,7 @@ static void cut_below(struct va_piece *old, uint64_t edge)
     old->offset += lost;
 }
 
-/* Take [first, end) out of the middle of `old`; what is above it becomes `upper`. */
+/* Remove [first, end) from the middle of `old`; the part above it becomes `upper`. */
 static void cut_middle(struct va_piece *old, uint64_t first, uint64_t end, struct va_piece *upper)
 {
     struct vidmm_space *space = old->range->space;
@@ -295,9 +295,9 @@ void piece_become_initial(struct va_piece *piece)
     piece->driver_protection = range->driver_protection;
 }
 
-/* ---- the records as the source of all entries ---- */
+/* ---- callbacks: writing entries from the records ---- */
 
-/* One stretch of a range in one state. */
+/* Called for each part of a range that is in one state; `piece` NULL: the initial state. */
 typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
                            uint64_t first, uint64_t end);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the pages of a range say, and how that gets into page-table entries. Lock held. */
+/* Pieces: a piece (compare drm_gpuva) says what consecutive pages of a range map; from it their
+ * page-table entries are written. Lock held. */
 #ifndef DXGK_VIDMM_VA_PIECE_H
 #define DXGK_VIDMM_VA_PIECE_H
 
@@ -10,33 +11,33 @@ struct va_job;
 struct va_piece;
 struct va_range;
 
-/* A piece that is in no tree yet; hold its tables. Fails as tables_hold. */
+/* Create a piece that is not in the range's tree yet, and hold its tables. Fails as tables_hold. */
 NTSTATUS piece_create(struct va_range *range, const struct va_piece *values,
                       struct va_piece **piece);
 /* Undo piece_create. */
 void piece_discard(struct va_piece *piece);
-/* The job's turn will do nothing (GPUVA-120); its piece goes. */
+/* Cancel a job: it will do nothing when it runs (GPUVA-120), and its piece is freed. */
 void va_job_cancel(struct va_job *job);
-/* Take a piece that is in place out of its range; its entries are the caller's to write. */
+/* Remove a piece from its range and free it; the caller writes the entries. */
 void piece_remove(struct va_piece *piece);
-/* Memory of a piece that is on no list. */
+/* Free the memory of a piece that is in no tree or list. */
 void piece_give(struct va_range *range, struct va_piece *piece);
-/* What the entries of its pages say. */
+/* Get what the entries of its pages should contain. */
 void piece_source(const struct va_piece *piece, struct entry_source *source);
-/* Put it in place; what it covers goes. `spare` may be used (*spare becomes NULL). Entries are the
- * caller's to write. */
+/* Insert the piece in its range, cutting or removing pieces that it overlaps. If one is cut in two,
+ * *spare is used for the second part and set to NULL. The caller writes the entries. */
 void piece_apply(struct va_piece *piece, struct va_piece **spare);
-/* Write the entries of a piece, or of the initial state of [first, first + pages) (builder's
- * fiber). */
+/* Write the entries of a piece; or write the initial state of [first, first + pages)
+ * (builder's fiber). */
 void piece_write(struct va_piece *piece);
 void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages);
-/* Does placing the piece need operations? */
+/* Must operations be built when the piece is inserted? */
 bool piece_needs_write(const struct va_piece *piece);
 
-/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the
- * range. */
+/* The allocation of a piece whose job has not run yet is being destroyed: when the job runs, the
+ * pages will get the initial state of the range. */
 void piece_become_initial(struct va_piece *piece);
-/* What page_table_write.c asks of the records of a space. */
+/* The callbacks for page_table_write.c. */
 extern const struct space_records va_piece_records;
 
 #endif

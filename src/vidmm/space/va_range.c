@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges: who owns which addresses of a space. Overview in address_space.c. */
+/* Ranges: allocating the addresses of a space. Overview in address_space.c. */
 #include "vidmm/space/va_range.h"
 #include "util/address.h"
 #include "util/alloc.h"
@@ -18,7 +18,7 @@ static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
     return space->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : otherwise;
 }
 
-/* The lowest place in [low, high) outside the internal range (GPUVA-060). */
+/* Find the lowest free addresses in [low, high) outside the internal range (GPUVA-060). */
 static bool take_around(struct vidmm_space *space, struct extent_request want, uint64_t *first)
 {
     uint64_t from = space->vidmm->config.internal_va_start >> PAGE_BITS;
@@ -36,7 +36,7 @@ static bool take_around(struct vidmm_space *space, struct extent_request want, u
            extent_take(&space->free, &part, first);
 }
 
-/* GPUVA-062. Out of memory is no reason to look for a lesser place. */
+/* GPUVA-062. If host memory is short, fail rather than try a smaller alignment. */
 static bool take_for_client(struct vidmm_space *space, struct extent_request want, uint64_t *first)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
@@ -141,7 +141,7 @@ void range_discard(struct va_range *range)
     struct vidmm_space *space = range->space;
 
     span_remove(&space->ranges, &range->span);
-    /* whole, so it cannot fail */
+    /* given back exactly as it was taken: cannot fail */
     (void)extent_give(&space->free, range->span.first, range->span.pages);
     range_forget(range);
 }
@@ -163,7 +163,7 @@ bool range_free(struct va_range *range)
     while (!list_empty(&range->jobs))
         va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
     if (range->body_used && range->kind != RANGE_RESERVATION)
-        /* its pages keep it to the end (GPUVA-099) */
+        /* its entries are invalidated with the protection they had (GPUVA-099) */
         range->driver_protection = range->body.driver_protection;
     while ((node = range->pieces.root) != NULL)
         piece_remove(CONTAINER(node, struct va_piece, span));

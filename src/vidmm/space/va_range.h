@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges of a GPU virtual address space (who owns which addresses), and the pieces in them (what
- * their pages say). Theory of operation in address_space.c. Lock held.
+ * Ranges of a GPU virtual address space: a range is a set of consecutive addresses with one owner.
+ * Its pieces say what its pages map. Theory of operation in address_space.c. Lock held.
  */
 #ifndef DXGK_VIDMM_VA_RANGE_H
 #define DXGK_VIDMM_VA_RANGE_H
@@ -20,80 +20,82 @@ struct vidmm_allocation;
 struct vidmm_space;
 
 enum range_kind {
-    /* D3DKMTMapGpuVirtualAddress; dies with its allocations if it began with one */
+    /* D3DKMTMapGpuVirtualAddress; freed with its allocations if it was created with one */
     RANGE_MAP,
     RANGE_RESERVATION, /* D3DKMTReserveGpuVirtualAddress */
     RANGE_DRIVER,      /* DxgkCbReserveGpuVirtualAddressRange */
-    RANGE_CONTEXT,     /* DxgkCbMapContextAllocation; dies with its allocation */
+    RANGE_CONTEXT,     /* DxgkCbMapContextAllocation; freed with its allocation */
     RANGE_INTERNAL,    /* the host's own: fence pages, paging buffers */
 };
 
 struct va_range;
 
-/* Consecutive pages of a range that are in one state, and that if mapped map consecutive pages of
- * one object. */
+/* Consecutive pages of a range that are in one state; if mapped, they map consecutive pages of one
+ * allocation (or of the range's runs). */
 struct va_piece {
-    struct span_node span; /* in range->pieces; its bounds also while waiting */
+    /* in range->pieces; `first` and `pages` are also valid before it is inserted */
+    struct span_node span;
     struct va_range *range;
     enum entry_state state;
-    struct vidmm_allocation *allocation; /* ENTRY_PAGES; NULL: the runs of the range */
-    uint64_t offset;                     /* page of the object at span.first */
+    struct vidmm_allocation *allocation; /* for ENTRY_PAGES; NULL: the runs of the range */
+    uint64_t offset;                     /* page of the allocation at span.first */
     uint64_t protection;                 /* D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE.Value */
     uint64_t driver_protection;
-    /* allocation->mappings, those with a unique driver protection first */
+    /* in allocation->mappings, where unique driver protections come first */
     struct list mapping;
-    /* the job that will put it in place; NULL: it is in place */
+    /* the job that will insert it; NULL: it is in the tree */
     struct va_job *job;
 };
 
 struct va_range {
-    struct span_node span; /* in space->ranges, then (list only) on space->freed */
+    struct span_node span; /* in space->ranges; once freed, only on space->freed */
     struct vidmm_space *space;
     enum range_kind kind;
-    enum entry_state initial;   /* of pages without a piece */
+    enum entry_state initial;   /* state of pages without a piece */
     bool no_commit;             /* D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT */
-    bool user_mapping;          /* of a driver reservation: clients may map inside */
-    bool owned;                 /* dies when the last allocation in it goes */
-    uint32_t owners;            /* pieces with an allocation, also those waiting */
-    uint64_t driver_protection; /* of pages without a piece */
+    bool user_mapping;          /* driver reservation: clients may map inside it */
+    bool owned;                 /* freed when the last allocation mapped in it is destroyed */
+    uint32_t owners;            /* pieces with an allocation, including those not inserted yet */
+    uint64_t driver_protection; /* for pages without a piece */
     struct span_tree pieces;
     struct list jobs;       /* struct va_job.link */
-    struct vidmm_run *runs; /* RANGE_INTERNAL */
+    struct vidmm_run *runs; /* memory of a RANGE_INTERNAL */
     uint32_t run_count;
-    bool coherent;        /* RANGE_INTERNAL */
-    struct list freed;    /* space->freed */
-    struct va_piece body; /* the first piece, so that a plain mapping is one object */
+    bool coherent;     /* RANGE_INTERNAL */
+    struct list freed; /* in space->freed */
+    /* memory of the first piece, so that a plain mapping needs no second object */
+    struct va_piece body;
     bool body_used;
 };
 
-/* Work that waits in a paging queue. */
+/* A change to a range that waits in a paging queue. */
 struct va_job {
     struct list link;
-    struct va_range *range; /* NULL: freed meanwhile, nothing to do (GPUVA-120) */
+    struct va_range *range; /* NULL: freed meanwhile, so there is nothing to do (GPUVA-120) */
     struct va_piece *piece; /* NULL: write the initial state of the range */
-    struct va_piece *spare; /* for a piece that is cut in two */
+    struct va_piece *spare; /* needed if a piece is cut in two */
     struct vidmm_space *space;
 };
 
-/* Where a range may stand. Zero-initialise, then set what is wanted; pages. */
+/* Where a range may be placed, in pages. Unset members are 0. */
 struct va_request {
-    uint64_t base; /* exactly here; 0: choose */
+    uint64_t base; /* fixed address; 0: choose one */
     uint64_t pages;
-    uint64_t low, high; /* window for a choice; high 0: end of the space */
-    uint64_t align;     /* 0: as GPUVA-062 */
-    bool internal;      /* for the host: the internal range, from its end */
+    uint64_t low, high; /* limits for a chosen address; high 0: end of the space */
+    uint64_t align;     /* 0: as in GPUVA-062 */
+    bool internal;      /* for the host: in the internal range, searched from its end */
 };
-/* Address space only. STATUS_INVALID_PARAMETER (fixed place taken or outside), STATUS_NO_MEMORY,
- * STATUS_INSUFFICIENT_RESOURCES. */
+/* Allocate addresses only. STATUS_INVALID_PARAMETER (fixed address taken or outside the space),
+ * STATUS_NO_MEMORY, STATUS_INSUFFICIENT_RESOURCES. */
 NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
                       const struct va_request *request, struct va_range **range);
-/* Undo range_create; no piece is in it, no entry was written for it. */
+/* Undo range_create; the range must have no piece, and no entry written. */
 void range_discard(struct va_range *range);
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
-/* Memory of a range that is on no list; its entries are written. */
+/* Free the record of a range that is on no list and whose entries are invalid. */
 void range_forget(struct va_range *range);
-/* Free its addresses now and its entries by the next write to the space. True: such a write is
- * needed (space_clean). */
+/* Free the addresses now; their entries are invalidated before the next write to any space. True:
+ * such a write is needed (space_clean_later or spaces_clean). */
 bool range_free(struct va_range *range);
 
 #endif

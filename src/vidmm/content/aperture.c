@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aperture segments: address space that the driver points at system pages. A range is mapped while
- * an allocation is resident there, and points at the dummy page otherwise, which stays accessible
- * and holds a pattern: a stray GPU write shows at the next unmap (PAGE-049).
+ * Aperture segments: an address range that the driver maps to system pages. While an allocation is
+ * resident there, its range is mapped to the allocation's pages; otherwise to the dummy page. The
+ * dummy page is accessible and filled with a pattern, so that a stray GPU write is detected at the
+ * next unmap (PAGE-049).
  */
 #include <inttypes.h>
 
@@ -76,7 +77,7 @@ void aperture_dummy_destroy(struct vidmm *vidmm)
 
 /* ---- mapping ---- */
 
-/* PAGE-045: of a shared allocation the device that has had it open longest. */
+/* PAGE-045: if the allocation is shared, the device that opened it first. */
 static HANDLE owner_of(const struct vidmm_allocation *allocation)
 {
     if (list_empty(&allocation->opens))
@@ -93,7 +94,7 @@ static DXGK_MAPAPERTUREFLAGS map_flags(const struct vidmm_allocation *allocation
     return flags;
 }
 
-/* IOMMU-090: the driver's own view of the pages. */
+/* IOMMU-090: map the pages in kernel address space for the driver. */
 static NTSTATUS make_view(struct vidmm_allocation *allocation)
 {
     struct ram *ram = allocation->vidmm->config.ram;
@@ -120,7 +121,7 @@ static bool consecutive(const struct logical_page *pages, uint64_t count)
     return true;
 }
 
-/* IOMMU-089: the list is on loan for the call; what the driver keeps of it is spoilt. */
+/* IOMMU-089: the driver may use the list only during the call, so it is overwritten afterwards. */
 static NTSTATUS build_with_list(struct vidmm_allocation *allocation, DXGKARG_BUILDPAGINGBUFFER *op)
 {
     const size_t bytes = allocation->pages * sizeof(DXGK_PAGE_NUMBER);

@@ -2,10 +2,10 @@
 /*
  * System pages of allocations: frames, and their mapping for the device.
  *
- * Order (IOMMU-069): frames are taken, then mapped, then shown to the driver; on the way back the
- * GPU is done first, then they are unmapped (which flushes the IOTLB), then given back. The second
- * half is what backing_defer_unmap puts off; its record carries the arrays away, so that the
- * allocation can be mapped anew meanwhile.
+ * Order (IOMMU-069): frames are allocated, then mapped for the device, then passed to the driver.
+ * To free them, wait until the GPU is done, unmap them (which flushes the IOTLB), and only then
+ * free the frames. backing_defer_unmap defers this second half. Its record takes over the arrays,
+ * so that the allocation can be mapped again meanwhile.
  */
 #include <string.h>
 

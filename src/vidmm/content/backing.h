@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* System pages of an allocation: its frames, and their mapping for the device. Lock held. */
+/* System pages (the backing) of an allocation: their frames, and the mapping of the frames for the
+ * device. Lock held. */
 #ifndef DXGK_VIDMM_BACKING_H
 #define DXGK_VIDMM_BACKING_H
 
@@ -15,22 +16,24 @@ struct vidmm;
 struct vidmm_allocation;
 struct vidmm_run;
 
-/* Ensure the allocation has frames. New ones are filled with its pattern if it has no content yet
- * (which then is CONTENT_SYSTEM). */
+/* Ensure that the allocation has frames. New frames are filled with its pattern if it has no
+ * content yet; its content is then CONTENT_SYSTEM. */
 NTSTATUS backing_take(struct vidmm_allocation *allocation);
-/* Ensure they are mapped for the device (allocation->logical). */
+/* Ensure that the frames are mapped for the device (allocation->logical). */
 NTSTATUS backing_map(struct vidmm_allocation *allocation);
-/* Undo it at once: no operation was built with them. Harmless without a mapping. */
+/* Unmap them at once, which is safe only if no operation was built that uses them. Does nothing if
+ * they are not mapped. */
 void backing_unmap_now(struct vidmm_allocation *allocation);
-/* Runs that describe the mapped pages: fewest pieces. */
+/* Describe the mapped pages by as few runs as possible. */
 NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **runs,
                       uint32_t *run_count);
-/* Take mapping (and frames) off the allocation when the GPU is done; `release`, from the heap or
- * the allocation's final one, is used up. */
+/* Remove the mapping (and with `frames` also the frames) from the allocation; they are unmapped and
+ * freed when the GPU is done. Takes ownership of `release`, which is from the heap or
+ * allocation->final. */
 void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release,
                          bool frames);
 
-/* Frames that nothing uses any more; frees the array. */
+/* Free frames that nothing uses any more, and the array. */
 void backing_give(struct vidmm *vidmm, struct page_number *backing, uint64_t pages, bool borrowed);
 
 #endif

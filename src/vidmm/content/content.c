@@ -2,13 +2,13 @@
 /*
  * Content operations, in the two families of the interface (PAGE-027).
  *
- *   GpuMmu adapters     VIRTUAL_TRANSFER, VIRTUAL_FILL: both sides are mapped in the scratch area
- *                       of the paging process first. An allocation that is larger than the scratch
- *                       area, or has different unique driver protections, is done in chunks of
- *                       ascending offset (PAGE-062).
+ *   GpuMmu adapters     VIRTUAL_TRANSFER, VIRTUAL_FILL: source and destination are first mapped in
+ *                       the scratch area of the paging process. An allocation that is larger than
+ *                       the scratch area, or has several unique driver protections, is processed in
+ *                       chunks of ascending offset (PAGE-062).
  *   all others          TRANSFER, FILL, DISCARD_CONTENT: segment addresses include BaseAddress;
- *                       system memory is an MDL that stays valid until the paging buffer has
- *                       completed (PAGE-038).
+ *                       system memory is described by an MDL that stays valid until the paging
+ *                       buffer has completed (PAGE-038).
  */
 #include <inttypes.h>
 
@@ -32,8 +32,8 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 
 /* ---- chunks ---- */
 
-/* Pieces [page, page + pages) of `runs`, written to `slice` (as many elements as runs). Returns how
- * many. */
+/* Write the runs of pages [page, page + pages) to `slice`, which has room for run_count elements.
+ * Returns their number. */
 static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uint64_t page,
                            uint64_t pages, struct vidmm_run *slice)
 {
@@ -55,7 +55,7 @@ static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uin
     return count;
 }
 
-/* One side of an operation while its chunks are built. */
+/* Source or destination of an operation that is built in chunks. */
 struct side {
     const struct vidmm_run *runs;
     uint32_t run_count;

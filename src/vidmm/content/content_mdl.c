@@ -8,7 +8,7 @@
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/paging_record.h"
 
-/* An MDL over the backing pages that lives until the operations built now are done. */
+/* An MDL with its array of page numbers. It is freed when the operations built so far are done. */
 struct mdl_block {
     struct paging_deferred deferred;
     MDL mdl;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MDLs over system pages for the operations of physical paging. */
+/* MDLs that describe system pages, for the operations of physical paging. */
 #ifndef DXGK_VIDMM_CONTENT_MDL_H
 #define DXGK_VIDMM_CONTENT_MDL_H
 
@@ -13,11 +13,11 @@ struct page_number;
 struct vidmm;
 struct vidmm_allocation;
 
-/* An MDL over the backing pages that is freed when the operations built until then are done. NULL:
- * out of memory. */
+/* Create an MDL for the backing pages. After the operation is built, content_mdl_defer_free frees
+ * it when the GPU is done. NULL: out of memory. */
 struct mdl_block;
 struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation);
-/* The same over contiguous frames. */
+/* The same for contiguous frames. */
 struct mdl_block *content_mdl_of_run(struct page_number first, uint64_t pages);
 MDL *content_mdl(struct mdl_block *block);
 void content_mdl_defer_free(struct vidmm *vidmm, struct mdl_block *block);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DMA buffers and paging buffers in aperture segments (PATCH-040, PAGE-002). The scheduler owns the
- * frames; here they get a place in the aperture's address space, which the driver points at them
- * with a map operation that names no allocation. They count like everything else that is mapped
- * there (SEG-033, SEG-035) and are never moved.
+ * frames. Here a buffer gets a range of the aperture, and the driver maps the frames there by a map
+ * operation that names no allocation. The ranges count like everything else mapped in the aperture
+ * (SEG-033, SEG-035), and are never moved.
  *
- * A range has its place (`place`) before the driver has pointed it anywhere and until it points
- * elsewhere; it can be addressed there (`segment`) only in between. A paging buffer that carries
- * the operations for its own range goes by its system address.
+ * `place` is set as long as the range is allocated. `segment` is set only while the range is
+ * mapped, that is, while it can be used as an address. So a paging buffer that contains the
+ * operations for its own range uses its system address.
  */
 #include "vidmm/residency/aperture_range.h"
 #include "sim/machine.h"
@@ -80,7 +80,7 @@ static NTSTATUS build_unmap(struct vidmm *vidmm, const struct vidmm_aperture_ran
     return paging_build(vidmm, &op);
 }
 
-/* ---- places ---- */
+/* ---- ranges ---- */
 
 static NTSTATUS take_place(struct vidmm *vidmm, UINT id, struct vidmm_aperture_range *range)
 {
@@ -141,7 +141,7 @@ static NTSTATUS unmap_job(struct vidmm *vidmm, struct paging_turn *turn, void *a
     range->segment = 0;
     status = build_unmap(vidmm, range);
     if (NT_SUCCESS(status))
-        status = paging_settle(vidmm); /* the frames may go when this returns */
+        status = paging_settle(vidmm); /* the caller may free the frames on return */
     give_place(vidmm, range);
     return status;
 }
@@ -181,7 +181,7 @@ NTSTATUS aperture_ranges_restore(struct vidmm *vidmm)
     if (NT_SUCCESS(status))
         status = settled;
     if (!NT_SUCCESS(status))
-        return status; /* they are still addressed as system memory */
+        return status; /* their system addresses continue to be used */
     LIST_FOR(node, &vidmm->aperture_ranges) {
         struct vidmm_aperture_range *range = CONTAINER(node, struct vidmm_aperture_range, link);
 

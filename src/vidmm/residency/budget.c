@@ -10,7 +10,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 
-/* ---- the reckoning of one device ---- */
+/* ---- charges of one device ---- */
 
 uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
 {
@@ -25,7 +25,7 @@ uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
     return (segment->bytes - segment->bad_bytes - segment->pinned_bytes) >> PAGE_BITS;
 }
 
-/* Where the entry counts if it is in that segment. */
+/* The index to charge for an allocation in that segment: 0 if only page tables map it. */
 static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
 {
     bool bare = segment_is_aperture(&allocation->vidmm->segment[segment]) &&
@@ -34,8 +34,8 @@ static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
     return bare ? 0 : segment;
 }
 
-/* What it takes of a segment in the worst case, if all members of a list are packed: aligned ones
- * leave gaps. */
+/* The pages that it needs in the worst case when all members of a list are packed:
+ * alignment leaves gaps. */
 static uint64_t charge_pages(const struct vidmm_allocation *allocation)
 {
     return align_up(allocation->pages, allocation->alignment >> PAGE_BITS);
@@ -74,9 +74,9 @@ bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
 
 /* ---- the budget of a process ---- */
 
-/* Shares a group out: those whose reservation is more than an equal share get that, the others
- * equal shares of the rest (RES-042). Processes count that have something there or reserved, and
- * `process` itself. */
+/* The equal share of a process (RES-042). Processes that reserved more than an equal share get what
+ * they reserved; the others share the rest equally. Only processes count that use or reserve memory
+ * of the group, and `process` itself. */
 static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
                             uint64_t size)
 {
@@ -89,8 +89,8 @@ static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_S
 
         users += other != process && (other->usage[group] || other->reservation[group]);
     }
-    /* Each one that takes more than its share leaves less to the others, of whom more may have
-     * reserved more than that then. */
+    /* A process that gets more than its share makes the share of the others smaller; then more of
+     * them may have reserved more than that. Repeat until the share is stable. */
     for (share = UINT64_MAX, next = size / users; next < share;) {
         uint64_t reserved = 0;
         uint64_t left = users;
@@ -118,7 +118,7 @@ uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GR
     uint64_t budget;
 
     if (vidmm->usage[group] > size) {
-        budget = equal_share(process, group, size); /* together they want more than there is */
+        budget = equal_share(process, group, size); /* together, processes use more than there is */
     } else {
         LIST_FOR(node, &vidmm->processes) {
             const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
@@ -152,7 +152,7 @@ uint64_t budget_over(const struct vidmm_process *process)
     return over;
 }
 
-/* Another device of the process has it listed: it is counted already (RES-045). */
+/* Another device of the process lists the allocation, so it is counted already (RES-045). */
 static bool counted(const struct vidmm_open *open)
 {
     LIST_FOR(node, &open->allocation->opens) {
@@ -281,8 +281,8 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     }
     if (excess)
         return excess;
-    /* The list does not fit the segments, whatever the budget: something of about the size has to
-     * go. */
+    /* The budget suffices, but the list does not fit the segments: about that many
+     * bytes must be evicted. */
     for (UINT i = 0; i < listed; i++) {
         const struct vidmm_open *open = open_find(device, list[i]);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Budgets: how much of a memory segment group a process may have on its residency lists (RES-041,
- * RES-042), and whether the list of one device fits the segments at all. Counters only; everything
- * is O(segments), or O(opens of one allocation).
+ * RES-042), and whether the list of one device fits the segments at all. To decide this before
+ * anything is moved, each list entry is charged to a segment (budget_charge). These are only
+ * counters: everything is O(segments), or O(opens of one allocation).
  */
 #ifndef DXGK_VIDMM_BUDGET_H
 #define DXGK_VIDMM_BUDGET_H
@@ -29,25 +30,26 @@ NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGM
 
 /* ---- lock held ---- */
 
-/* Pages that one device's list may have in a segment; id 0: system memory behind page tables. */
+/* Pages of a segment that the list of one device may use; id 0: system memory that
+ * only page tables map. */
 uint64_t budget_capacity(const struct vidmm *vidmm, UINT id);
-/* `open` is about to get on its device's list: charge it. STATUS_NO_MEMORY: does not fit, or the
- * process would be over its budget and that is not allowed. */
+/* `open` is about to be put on its device's list: charge it to a segment. STATUS_NO_MEMORY: it does
+ * not fit, or the process would exceed its budget and `over_budget` is false. */
 NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget);
 void budget_uncharge(struct vidmm_open *open);
-/* Charge it to the first such segment. */
+/* Charge it to the first segment of its set that it fits, but not to `segment`. */
 void budget_charge_elsewhere(struct vidmm_open *open, UINT segment);
-/* It is somewhere now: those who list it are charged for that. */
+/* The allocation was placed: charge the list entries for it to the segment where it is. */
 void budget_placed(struct vidmm_allocation *allocation);
-/* By the reckoning of the devices that list it, it may be in that segment: their lists still fit as
- * a whole. */
+/* True if the lists of all devices that list it would still fit with the
+ * allocation in that segment. */
 bool budget_allows(const struct vidmm_allocation *allocation, UINT segment);
-/* By the same reckoning it could be in another segment of its set than this. */
+/* True if the device's list would fit with it in another segment of its set. */
 bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment);
-/* Bytes that the process would be over budget if these, which are not charged, were: at least 1
- * (RES-015). */
+/* By how many bytes the process would exceed its budget if the allocations of `list` that are not
+ * charged yet were charged, too; at least 1 (RES-015). */
 uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count);
-/* Bytes that the process is over budget now. */
+/* By how many bytes the process exceeds its budget now. */
 uint64_t budget_over(const struct vidmm_process *process);
 uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group);
 

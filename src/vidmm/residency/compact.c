@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making one large hole out of many small ones (RES-057). The pages of a segment that are free, or
- * belong to allocations that may be moved now, form runs; among the places in them where the hole
- * can be, the one is taken where the fewest pages have to move. What stands there goes elsewhere in
- * the segment if the paging node can copy inside it (MovePagingSupported), else out to system
- * memory, from where it is brought in again, into other holes, before its device runs.
+ * Making one large hole out of many small ones (RES-057). Pages that are free, or belong to
+ * allocations that may be moved now, form areas of consecutive pages. Among all positions of the
+ * hole in them, the one is chosen for which the fewest pages must move. An allocation there is
+ * moved elsewhere in the segment if the paging node can copy within it (MovePagingSupported);
+ * otherwise to system memory, from where it is brought in again, into other holes, before its
+ * device runs.
  *
- * Members of the list that room is wanted for are moved by one hole of a job only: a second one
- * might want the place of what the first was made for, and so on. What does not fit then is left to
- * repack.c.
+ * In one run of a job, allocations of the requester's own list are moved only once: a second hole
+ * might need the memory for which the first one was made, and so on. If that is not enough,
+ * repack.c continues.
  *
- * This looks at everything in one segment. It happens only when enough pages are free and no hole
+ * This examines everything in one segment. It happens only when enough pages are free, but no hole
  * is large enough.
  */
 #include <stdlib.h>
@@ -32,7 +33,7 @@
 #include "vidmm/residency/victim.h"
 #include "vidmm/record/vidmm_record.h"
 
-/* Pages that can be had: free (no owner), or by moving the owner. */
+/* Consecutive pages that are free (no owner), or become free if the owner is moved. */
 struct span {
     uint64_t first, pages;
     struct vidmm_allocation *owner;
@@ -83,7 +84,7 @@ static bool add_victims(struct paging_turn *turn, struct survey *survey)
     return true;
 }
 
-/* An allocation that several devices list is added by the one that has had it open longest. */
+/* If several devices list an allocation, only the one that opened it first adds it. */
 static bool is_first_lister(const struct vidmm_open *open)
 {
     LIST_FOR(node, &open->allocation->opens) {
@@ -141,8 +142,8 @@ static int by_address(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Pages to move for a hole of `pages` at or after span `at`; false: there is none that begins in
- * this span. */
+/* How many pages must move for a hole of `pages` that begins in span `at`. False: no such
+ * hole can begin there. */
 static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint64_t align,
                     uint64_t *start, uint64_t *cost)
 {
@@ -157,7 +158,7 @@ static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint
         const struct span *span = &survey->spans[i];
 
         if (i > at && span->first != span[-1].first + span[-1].pages)
-            return false; /* something immovable is in between */
+            return false; /* pages that cannot be moved are in between */
         if (span->owner)
             *cost += span->pages;
         if (span->first + span->pages >= end)
@@ -183,7 +184,7 @@ static bool choose(const struct survey *survey, const struct room_request *room,
             *hole = start;
         }
     }
-    return best != UINT64_MAX && best != 0; /* 0: there is a hole, so that is not what is missing */
+    return best != UINT64_MAX && best != 0; /* 0: a hole exists already, so it would not help */
 }
 
 static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
@@ -197,7 +198,7 @@ static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
 
         if (!span->owner || !ranges_overlap(span->first, span->pages, hole, pages) ||
             span->owner->segment != survey->segment->id || !span->owner->runs)
-            continue; /* elsewhere, or moved already */
+            continue; /* it was moved already */
         if (vidmm->config.move_paging && !segment_is_aperture(survey->segment)) {
             status = relocate_in_segment(turn, span->owner, hole, pages);
             if (status != STATUS_NO_MEMORY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a hole in a segment by moving allocations together. */
+/* Compaction: making one large hole in a segment by moving allocations. */
 #ifndef DXGK_VIDMM_COMPACT_H
 #define DXGK_VIDMM_COMPACT_H
 
@@ -9,8 +9,8 @@ struct paging_turn;
 struct room_request;
 struct vidmm;
 
-/* Make a hole of that size by moving allocations out of it. STATUS_NO_MEMORY: there is no such
- * place. Lock held, builder's fiber. */
+/* Make a hole of the size that `room` asks for. STATUS_NO_MEMORY: it is not possible anywhere. Lock
+ * held, builder's fiber. */
 NTSTATUS compact_make_hole(struct paging_turn *turn, struct vidmm *vidmm,
                            const struct room_request *room);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock2 and Unlock2: one view per allocation (cpu_view.c), from its first lock to its last
- * unlock. */
+/* Lock2 and Unlock2: an allocation has one CPU mapping (cpu_view.c), from its first lock
+ * to its last unlock. */
 #include "vidmm/residency/cpu_access.h"
 #include "sim/mutex.h"
 #include "vidmm/record/allocation_record.h"
@@ -26,7 +26,7 @@ static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg
     return STATUS_SUCCESS;
 }
 
-/* Make it possible for the CPU to see it, on the worker: out of a segment that it cannot reach. */
+/* On the worker: move the allocation out of a segment that the CPU cannot access. */
 static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_allocation *allocation = arg;
@@ -60,8 +60,8 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
     return STATUS_SUCCESS;
 }
 
-/* The first lock. The count is 1 already, so placement knows; lock held, dropped while paging
- * settles. The caller holds the record. */
+/* The first lock. lock_count is 1 already, so placement takes the lock into account. Lock held;
+ * dropped while waiting for paging. The caller holds the record. */
 static NTSTATUS first_lock(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
@@ -71,8 +71,8 @@ static NTSTATUS first_lock(struct vidmm_allocation *allocation)
 
     if (forbidden || allocation->arrival.pending ||
         !paging_ticket_done(vidmm, allocation->arrival.busy_ticket)) {
-        /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited
-         * for, never a client's. */
+        /* A pending copy or fill would overwrite what the CPU writes. This waits only for paging,
+         * never for client work. */
         sim_mutex_unlock(&vidmm->lock);
         status = paging_run(vidmm, forbidden ? expose : nothing, allocation);
         sim_mutex_lock(&vidmm->lock);
@@ -91,7 +91,7 @@ static NTSTATUS ensure_view(struct vidmm_allocation *allocation)
 
     while (NT_SUCCESS(status) && !allocation->view.address) {
         if (allocation->view.locking) {
-            /* Another thread is making it. */
+            /* Another thread is creating the view. */
             sim_mutex_unlock(&vidmm->lock);
             status = paging_run(vidmm, nothing, NULL);
             sim_mutex_lock(&vidmm->lock);
@@ -120,8 +120,8 @@ NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **a
         open->lock_count++;
         allocation_hold(allocation);
         status = ensure_view(allocation);
-        open = open_find(device,
-                         handle); /* it may have been destroyed meanwhile, which ended the lock */
+        open = open_find(
+            device, handle); /* it may have been destroyed meanwhile, which also ended the lock */
         if (NT_SUCCESS(status)) {
             *address = allocation->view.address;
         } else if (open && open->allocation == allocation && open->lock_count) {
@@ -138,7 +138,8 @@ NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **a
 
 /* ---- Unlock2 ---- */
 
-/* The system copy of PermanentSysMem content is newer than the segment's: bring it in anew. */
+/* The CPU has written to the system copy of a PermanentSysMem allocation: copy it
+ * to the segment. */
 static NTSTATUS push(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_allocation *allocation = arg;
@@ -164,7 +165,7 @@ static void pushed(struct vidmm *vidmm, void *arg, NTSTATUS status)
     allocation_unhold(arg);
 }
 
-/* ALLOC-047; no client waits for it. */
+/* ALLOC-047. As a job that no client waits for. */
 static NTSTATUS push_later(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU's view of a locked allocation, which stays at its address while the content moves
+ * The CPU mapping (view) of a locked allocation. Its address stays the same when the content moves
  * (ALLOC-120).
  *
- *   content in                         the view shows
+ *   content in                         the view maps
  *   backing pages, aperture            the frames
  *   CpuVisible memory segment          the pages of the memory BAR, contiguous or scattered
- *   any other memory segment           nothing can: the allocation moves to system memory first,
+ *   any other memory segment           impossible: the allocation moves to system memory first,
  *                                      and stays out of such segments until it is unlocked
  *   PermanentSysMem, client memory     always the frames
  *
- * Moving under a lock. The copy is made by the GPU while the client may go on storing through the
- * view. So before the copy is built a fingerprint of every page is taken (cpu_view_leave), and
- * when the copy is done, in one step that no client can get into, pages that differ from their
- * fingerprint are copied once more and the view is re-pointed (cpu_view_placed).
+ * Moving a locked allocation. The GPU copies the content while the client may write through the
+ * view. Therefore a hash of every page is computed before the copy is built (cpu_view_leave). When
+ * the copy is done, pages whose hash has changed are copied again, and the view is mapped to the
+ * new place (cpu_view_placed). No client can run during that step.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static bool point_run(struct vidmm_allocation *allocation, uint64_t page,
 static bool point_at_segment(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    uint64_t left = allocation->pages; /* the place may be larger (pitch, 64 KB pages) */
+    uint64_t left = allocation->pages; /* the place may have more pages (pitch, 64 KB pages) */
     uint64_t page = 0;
 
     for (uint32_t i = 0; i < allocation->run_count && left; i++) {
@@ -115,7 +115,7 @@ NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
     return STATUS_NO_MEMORY;
 }
 
-/* ---- moving under a lock ---- */
+/* ---- moving a locked allocation ---- */
 
 static uint64_t fingerprint(const void *page)
 {
@@ -145,7 +145,7 @@ NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation)
     return STATUS_SUCCESS;
 }
 
-/* Host address of a page at its present place. */
+/* Host address of a page at its current place. */
 static void *place_page(const struct vidmm_allocation *allocation, uint64_t page)
 {
     if (!cpu_view_in_memory_segment(allocation))
@@ -173,8 +173,8 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
     allocation->view.fingerprints = NULL;
     if (point(allocation))
         return STATUS_SUCCESS;
-    /* Half of it may show the new place: better none than a wrong one. The caller goes back, and
-     * comes here again. */
+    /* Part of the view may map the new place already. Mapping nothing is better than mapping the
+     * wrong place; the caller returns to the old place and calls this again. */
     ram_view_unpoint(allocation->vidmm->config.ram, allocation->view.address, 0, allocation->pages);
     return STATUS_INSUFFICIENT_RESOURCES;
 }

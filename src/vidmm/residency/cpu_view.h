@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU's view of a locked allocation, which moves along with the content. Lock held. */
+/* The CPU mapping (view) of a locked allocation, which is updated when the content
+ * moves. Lock held. */
 #ifndef DXGK_VIDMM_CPU_VIEW_H
 #define DXGK_VIDMM_CPU_VIEW_H
 
@@ -10,19 +11,20 @@
 struct vidmm_allocation;
 struct vidmm_segment;
 
-/* The CPU sees the system pages wherever the content is. */
+/* The view maps the system pages, wherever the content is. */
 bool cpu_view_shows_backing(const struct vidmm_allocation *allocation);
 bool cpu_view_in_memory_segment(const struct vidmm_allocation *allocation);
-/* The first lock: STATUS_NO_MEMORY. */
+/* At the first lock. Fails with STATUS_NO_MEMORY. */
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation);
-/* A view exists that must be moved along with the content. */
+/* There is a view, and it must be updated when the content moves. */
 bool cpu_view_follows(const struct vidmm_allocation *allocation);
-/* The CPU has it locked in a way that it must not go to this memory segment now. */
+/* The allocation is locked, and must not be placed in this memory segment until it is unlocked. */
 bool cpu_view_forbids(const struct vidmm_allocation *allocation,
                       const struct vidmm_segment *segment);
-/* The content is about to be copied: remember what it is now. Then, with the copy done and the new
- * place recorded (runs, or NULL: the backing): bring over what the CPU has stored meanwhile and
- * re-point the view. The second fails before it changes anything. */
+/* Moving the content of a locked allocation. cpu_view_leave: before the copy, remember the
+ * content. cpu_view_placed: after the copy, when the record has the new place (runs, or NULL:
+ * the backing), copy what the CPU has written since, and map the new place. If it fails, the
+ * view maps neither. */
 NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation);
 NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation);
 void cpu_view_end(struct vidmm_allocation *allocation);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that had to be content with a less preferred segment: each memory segment lists those
- * that would rather be in it. Lock held. */
+/* Demotion: an allocation is placed in a segment that it prefers less. Each memory segment has a
+ * list of the allocations that would rather be there. Lock held. */
 #ifndef DXGK_VIDMM_DEMOTION_H
 #define DXGK_VIDMM_DEMOTION_H
 
 struct vidmm_allocation;
 
-/* It has a place; remember if there is a better one. */
+/* The allocation was placed: if it prefers another segment, add it to that segment's list. */
 void demotion_note(struct vidmm_allocation *allocation);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the paging worker does when it has no job: allocations that a client evicted leave their
- * segment (RES-027), then those that had to be content with a less preferred segment move to a
- * better one (promotion.c).
+ * The paging worker's background work: first, allocations that a client has evicted are moved out
+ * of their segment (RES-027); then, demoted allocations are moved to a better segment
+ * (promotion.c).
  */
 #include "vidmm/residency/departure.h"
 #include "util/list.h"
@@ -23,7 +23,7 @@ void departure_cancel(struct vidmm_allocation *allocation)
     list_remove(&allocation->victim.leave_link);
 }
 
-/* False: no allocation is to leave. */
+/* False: there is no allocation to move out. */
 static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
 {
     struct list *node = list_pop_front(&vidmm->departures);
@@ -33,7 +33,7 @@ static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
         return false;
     allocation = CONTAINER(node, struct vidmm_allocation, victim.leave_link);
     allocation->victim.leave = false;
-    /* If it cannot move out, it stays until its memory is needed. */
+    /* On failure it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
         !allocation->destroyed)
         (void)placement_move_out(turn, vidmm, allocation, true);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose memory is taken when a segment is full (RES-053).
+ * What is evicted when a segment is full (RES-053). A victim is the allocation chosen.
  *
- *   1  offered allocations, LOW before NORMAL before HIGH; content dropped   segment->victims
- *   2  allocations that no device lists, GPU work done                       segment->victims
- *   3  lists of devices that are idle, or suspended for this                device->listed[segment]
+ *   1  offered allocations, LOW before NORMAL before HIGH; content dropped  segment->victims
+ *   2  allocations that no device lists, GPU work done                      segment->victims
+ *   3  lists of devices that are idle, or suspended for this job            device->listed[segment]
  *
- * The list of the device that memory is sought for is safe, with one exception: less important
- * members that fit in another segment make way for more important ones, as long as the list as a
- * whole fits (eviction_make_way).
+ * The list of the device for which memory is needed is safe, with one exception: less important
+ * members that fit in another segment are moved there for more important ones, as long as the whole
+ * list still fits (eviction_make_way).
  *
- * Inside a class lower priority first, then least recently used. Never: what is pinned, and what
- * unfinished GPU work may use. In class 3 a newcomer that has another choice of segment does not
- * drive out what has a higher priority (RES-054). All orders are trees, so finding a victim costs
- * O(log allocations) in classes 1 and 2 and O(devices) in the others.
+ * Within a class, lower priority goes first, then least recently used. Allocations that are pinned,
+ * or that unfinished GPU work may use, are never evicted. In class 3, a newcomer that could go to
+ * another segment does not evict anything of higher priority (RES-054). All orders are trees, so
+ * finding a victim costs O(log allocations) in classes 1 and 2, and O(devices) in class 3.
  *
- * Where enough is free but not in one piece, allocations are moved out of the way before anything
- * is evicted (compact.c).
+ * If enough pages are free, but not contiguous, allocations are moved together before anything is
+ * evicted (compact.c).
  *
- * When only running devices are left, the job first waits (STATUS_RETRY) as long as the worker's
- * patience lasts, since they may become idle; then the least recently used of their processes is
- * suspended, its work in flight finishes, and its devices count as idle for this job. They are made
- * complete again before they run (RES-050). A device that has just become complete is spared until
- * it has run something, so that two devices that do not fit together take turns instead of
- * starving.
+ * If only running devices are left, they may become idle, so the job first waits (STATUS_RETRY; the
+ * worker limits the time). Then the process of the least recently used device is suspended, its
+ * work in flight finishes, and its devices count as idle for this job. Their lists are made
+ * resident again before they run (RES-050). A device whose list has just become complete is not
+ * evicted until it has run something. So two devices that do not fit together take turns, and
+ * neither starves.
  */
 #include "vidmm/residency/eviction.h"
 #include "sim/machine.h"
@@ -44,7 +44,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/residency/victim.h"
 
-/* Class 3: `limit` is the highest priority that may go. */
+/* Class 3. `limit`: the highest priority that may be evicted. */
 static struct vidmm_allocation *listed_victim(struct paging_turn *turn, struct vidmm *vidmm,
                                               UINT segment, UINT limit)
 {
@@ -76,8 +76,8 @@ static struct vidmm_allocation *listed_victim(struct paging_turn *turn, struct v
     return best;
 }
 
-/* Class 4: of the requester, less important than the newcomer, and in the reckoning has room
- * elsewhere. */
+/* The exception for the requester's own list: a member that is less important than the newcomer,
+ * and whose charge fits another segment. */
 static struct vidmm_open *own_victim(struct paging_turn *turn, UINT segment,
                                      const struct vidmm_allocation *newcomer)
 {
@@ -127,14 +127,14 @@ static struct vidmm_allocation *pick_victim(struct paging_turn *turn, struct vid
         victim = CONTAINER(node, struct vidmm_allocation, victim.node);
         if (victim->pins == 0)
             return victim;
-        victim_update(victim); /* pinned since it got there */
+        victim_update(victim); /* it was pinned after it was added */
     }
     victim = listed_victim(turn, vidmm, room->segment->id,
                            room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
     return victim;
 }
 
-/* Nothing can go now: will it later? */
+/* Nothing can be evicted now. STATUS_RETRY: that may change. */
 static NTSTATUS prospects(struct paging_turn *turn, struct vidmm *vidmm,
                           const struct vidmm_segment *segment)
 {
@@ -144,7 +144,7 @@ static NTSTATUS prospects(struct paging_turn *turn, struct vidmm *vidmm,
     LIST_FOR(link, &vidmm->devices) {
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
 
-        /* Of the requester itself something could be moved, too, if it did not run. */
+        /* The requester counts, too: if it did not run, its allocations could be moved. */
         if (!device->listed[segment->id].root || victim_device_idle(device))
             continue;
         running = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose memory is taken when a segment is full. Lock held, builder's fiber. The rules
- * in eviction.c. */
+/* Eviction: freeing memory in a full segment. Lock held, builder's fiber.
+ * eviction.c has the rules. */
 #ifndef DXGK_VIDMM_EVICTION_H
 #define DXGK_VIDMM_EVICTION_H
 
@@ -15,18 +15,20 @@ struct vidmm;
 struct vidmm_allocation;
 struct vidmm_device;
 
-/* Make room by evicting; STATUS_NO_MEMORY when nothing more can go, STATUS_RETRY when it may later.
- * On success the caller tries again, and comes back if the hole does not suit. */
+/* Free memory by evicting. STATUS_NO_MEMORY: nothing more can be evicted; STATUS_RETRY:
+ * not now, but perhaps later. On success the caller tries to allocate again, and calls
+ * again if that fails. */
 NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
                             const struct room_request *room);
-/* Make room for the newcomer in the reckoning of its device's list, by moving less important
- * members of the list to other segments. STATUS_NO_MEMORY: no (more) such. */
+/* Ensure that the newcomer (the allocation to be placed) can be charged to the segment, by moving
+ * less important allocations of the same device's list to other segments. STATUS_NO_MEMORY: there
+ * is none (left) to move. */
 NTSTATUS eviction_make_way(struct paging_turn *turn, const struct vidmm_allocation *newcomer,
                            UINT segment);
-/* Evict from a segment whatever may go. */
+/* Evict everything from a segment that may be evicted. */
 NTSTATUS eviction_clear(struct paging_turn *turn, struct vidmm *vidmm, UINT segment);
 
-/* Both, for those who need room and are below: placement, page tables. */
+/* The first two, for lower sub-rooms that need memory: placement, page tables. */
 extern const struct room_maker eviction_room_maker;
 
 #endif

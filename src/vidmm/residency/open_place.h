@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an opened allocation is, and what a submission wants to know of it. For the scheduler. */
+/* Where an opened allocation is, and what else a submission needs to know about it.
+ * For the scheduler. */
 #ifndef DXGK_VIDMM_OPEN_PLACE_H
 #define DXGK_VIDMM_OPEN_PLACE_H
 
@@ -16,11 +17,11 @@ struct vidmm_open;
 /* Bytes of an opened allocation. */
 uint64_t vidmm_open_bytes(const struct vidmm_open *open);
 
-/* The open behind a handle that work was queued with: its client may have destroyed it since, and
- * it is there until that work is done (ALLOC-088). NULL: none of the device, or the client vouched
- * that nothing uses it. */
+/* The open behind a handle that work was queued with. The client may have destroyed the handle
+ * since; the open then exists until that work is done (ALLOC-088). NULL: not a handle of the
+ * device, or it was destroyed with the promise that no work uses it (AssumeNotInUse). */
 struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
-/* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
+/* For allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {
     bool resident;
     UINT segment;           /* 0: system memory */
@@ -29,7 +30,7 @@ struct vidmm_place {
 };
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
 bool vidmm_open_accessed_physically(const struct vidmm_open *open);
-/* Or it was, and is still there for work queued before its end. */
+/* True also if it was destroyed, but is still resident for work queued before. */
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
 bool vidmm_open_cpu_visible(

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing an allocation to a place and taking it away.
+ * Making an allocation resident, and evicting it.
  *
- *   into a memory segment    space -> fill or transfer -> (notice) -> entries -> ready;
- *                            backing given up when the GPU is done
- *   into the aperture        pages -> range -> map operation -> entries -> ready
- *   into system memory       pages -> entries -> ready   (GpuMmu, not accessed physically)
- *   out                      entries invalid, TLB flushed -> (notice) -> transfer or unmap ->
- *                            space free at once, since whatever uses it next is built behind;
- *                            pages unmapped and given back when the GPU is done
+ *   into a memory segment    allocate -> fill or transfer -> (notify) -> entries -> ready;
+ *                            backing freed when the GPU is done
+ *   into the aperture        frames -> range -> map operation -> entries -> ready
+ *   into system memory       frames -> entries -> ready  (GpuMmu, not accessed physically)
+ *   out                      invalidate entries, flush TLB -> (notify) -> transfer or unmap;
+ *                            segment memory is freed at once, since operations of its next owner
+ *                            run later; frames are unmapped and freed when the GPU is done
  *
- * All that can fail for want of memory is taken before the first operation is built. What fails
- * later (a driver's or the scheduler's refusal) leaves content where it is: on the way in nothing
- * has changed, on the way out the allocation is parked.
+ * Everything that can fail for lack of memory is allocated before the first operation is built. If
+ * something fails later (the driver or the scheduler refuses), the content stays where it is: on
+ * the way in nothing has changed, on the way out the allocation is parked.
  *
- * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle),
- * so that stores through the view meanwhile are not lost (cpu_access.c).
+ * If the CPU has locked the allocation, the worker waits for the copy (paging_settle) and updates
+ * the view, so that CPU writes meanwhile are not lost (cpu_view.c).
  */
 #include "vidmm/residency/placement.h"
 #include "ram/ram.h"
@@ -46,7 +46,7 @@ static void forget_place(struct vidmm_allocation *allocation)
 
 /* ---- in: memory segments ---- */
 
-/* The system copy stays when the content moves on. */
+/* Backing pages are kept when the content moves to a memory segment. */
 static bool keeps_backing(const struct vidmm_allocation *allocation)
 {
     return allocation->flags.PermanentSysMem || allocation->borrowed;
@@ -62,7 +62,7 @@ static NTSTATUS build_content_in(struct vidmm_allocation *allocation, const stru
     return NT_SUCCESS(status) ? content_notify(allocation, runs) : status;
 }
 
-/* `runs` become the allocation's on success. */
+/* On success the allocation owns `runs`. */
 static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
                              struct vidmm_run *runs, uint32_t run_count)
 {
@@ -94,8 +94,8 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
     if (NT_SUCCESS(status))
         status = readiness_arrive(allocation);
     if (!NT_SUCCESS(status)) {
-        /* The system copy is as good as before; what was built copies to space that its next owner
-         * overwrites later. */
+        /* The system copy is still valid. Operations already built copy to memory that its next
+         * owner overwrites later. */
         allocation->runs = NULL;
         allocation->run_count = 0;
         allocation->segment = 0;
@@ -203,7 +203,8 @@ static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
     segment_give(vidmm, &run, 1);
 }
 
-/* `segment` is an aperture that allows system memory. */
+/* `segment` is an aperture; the allocation goes to system memory, and is mapped in the
+ * aperture only if needed. */
 static NTSTATUS place_in_system(struct paging_turn *turn, struct vidmm_allocation *allocation,
                                 struct vidmm_segment *segment, bool down, bool last)
 {
@@ -218,7 +219,7 @@ static NTSTATUS place_in_system(struct paging_turn *turn, struct vidmm_allocatio
     if (NT_SUCCESS(status) && mapped)
         status = take_aperture(turn, allocation, segment, down, last);
     if (!NT_SUCCESS(status)) {
-        /* Fresh pages stay: the allocation is in system memory then, which is no worse. */
+        /* New frames are kept: the allocation is then in system memory, which does no harm. */
         forget_place(allocation);
         backing_unmap_now(allocation);
         util_free(release);
@@ -243,7 +244,7 @@ static NTSTATUS place_in_system(struct paging_turn *turn, struct vidmm_allocatio
 
 /* ---- in ---- */
 
-/* May it be put there now? */
+/* May the allocation be placed there now? */
 static bool segment_usable(const struct vidmm_allocation *allocation,
                            const struct vidmm_segment *segment)
 {
@@ -304,7 +305,8 @@ NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
         result = STATUS_NO_MEMORY;
     }
     count = segment_order(allocation, order, &down);
-    /* First without driving out what is more important; then whatever it takes (RES-054). */
+    /* First pass: do not evict what has a higher priority; second pass: evict whatever is
+     * necessary (RES-054). */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < count; i++) {
             NTSTATUS status = place_in(turn, allocation, &vidmm->segment[order[i]], down >> i & 1,
@@ -321,7 +323,7 @@ NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
 
 /* ---- out ---- */
 
-/* Pages for content that has to be copied. `fresh`: they were taken here. */
+/* Get mapped frames to copy the content to. `fresh`: they were allocated here. */
 static NTSTATUS backing_for_copy(struct vidmm_allocation *allocation, bool *fresh)
 {
     NTSTATUS status;
@@ -331,7 +333,7 @@ static NTSTATUS backing_for_copy(struct vidmm_allocation *allocation, bool *fres
     return NT_SUCCESS(status) ? backing_map(allocation) : status;
 }
 
-/* Undo it; nothing was built with them. */
+/* Undo that; no operation was built with them. */
 static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
 {
     backing_unmap_now(allocation);
@@ -372,7 +374,7 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
         if (NT_SUCCESS(status)) {
             struct vidmm_run *runs = allocation->runs;
 
-            allocation->runs = NULL; /* its place now: the pages */
+            allocation->runs = NULL; /* the new place is the frames */
             status = cpu_view_placed(allocation);
             allocation->runs = runs;
         }
@@ -444,7 +446,7 @@ NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
     return status;
 }
 
-/* Give the place up; the caller has seen to the entries. */
+/* Free the place. The caller has handled the page-table entries. */
 static void give_place(struct paging_turn *turn, struct vidmm_allocation *allocation, bool notify)
 {
     struct vidmm *vidmm = allocation->vidmm;
@@ -474,9 +476,9 @@ void placement_purge(struct vidmm_allocation *allocation)
 
     give_place(NULL, allocation, false);
     if (memory && allocation->view.address && cpu_view_follows(allocation))
-        cpu_view_end(allocation); /* nothing is behind it any more */
+        cpu_view_end(allocation); /* the content it showed is lost */
     if (allocation->logical) {
-        /* The GPU does nothing now, so what was built needs no waiting for. */
+        /* The GPU is stopped, so operations already built need not be waited for. */
         if (allocation->aperture.view)
             ram_view_release(allocation->vidmm->config.ram, allocation->aperture.view,
                              allocation->pages);

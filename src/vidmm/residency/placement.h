@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing an allocation to a place and taking it away. Lock held, builder's fiber; operations are
- * appended, the caller flushes.
+ * Making an allocation resident (giving it a place), and evicting it. Lock held, builder's fiber.
+ * These functions append operations; the caller flushes.
  */
 #ifndef DXGK_VIDMM_PLACEMENT_H
 #define DXGK_VIDMM_PLACEMENT_H
@@ -15,18 +15,20 @@ struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
 
-/* Bring in, evicting others as needed. On failure it is where it was. */
+/* Make it resident, evicting others as needed. On failure it stays where it was. */
 NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
                             struct vidmm_allocation *allocation);
 NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
                             struct vidmm_allocation *allocation, bool keep_content);
-/* Bring in to that segment of its set (system memory: the aperture), whatever it takes. */
+/* Make it resident in that segment of its set (an aperture: in system memory), whatever
+ * has to be evicted. */
 NTSTATUS placement_put(struct paging_turn *turn, struct vidmm_allocation *allocation, UINT segment);
-/* The allocation goes for good: entries, aperture range and space (operations are appended); pages
- * are unmapped when the GPU is done, and stay the allocation's. Never fails: if the driver or
- * scheduler refuses, the adapter is lost. */
+/* The allocation is being destroyed: build operations that invalidate its entries and unmap its
+ * aperture range, and free its place. Its pages are unmapped when the GPU is done, but remain the
+ * allocation's. Cannot fail: if the driver or scheduler refuses, the adapter is lost. */
 void placement_drop(struct vidmm_allocation *allocation);
-/* The same after a reset: it loses its place, entries are left to a rebuild. */
+/* The same after a reset: it loses its place; its entries are written when page
+ * tables are rebuilt. */
 void placement_purge(struct vidmm_allocation *allocation);
 
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Residency of WDDM 1.x. No client says what shall be resident: the patch-location list of each DMA
- * buffer does (RES-002, PATCH-116). The scheduler asks for one portion at a time, when it is about
- * to go; here it becomes clear how far the portion goes.
+ * WDDM 1.x residency. No client says what must be resident; the patch-location list of each DMA
+ * buffer does (RES-002, PATCH-116). The scheduler asks for one portion at a time, just before it is
+ * submitted. Only then is it decided where the portion ends.
  *
- *   plan       the portion's allocations get on the residency list of the device, in order, and are
- *              held there. What the list has besides, held by nobody, leaves when room is short. If
- *              they do not fit by the reckoning of budget.c: first what waits lets go, then what
- *              runs is waited for, and then the portion is cut at the SplitOffset of the element
- *              that does not fit (PATCH-121)
- *   bring in   in order (RES-003). What fits by counting but cannot be placed cuts the portion, too
- *   ready      all of it is resident and the GPU has carried out the paging
+ *   plan       The portion's allocations are put on the residency list of the device, in order, and
+ *              are held there. If they do not fit (by the charges of budget.c): allocations on the
+ *              list that no portion holds are taken off; then waiting portions release theirs; then
+ *              portions in flight are waited for; and then the portion is cut at the SplitOffset of
+ *              the element that does not fit (PATCH-121)
+ *   bring in   in order (RES-003). An allocation that fits by its charge but cannot be placed cuts
+ *              the portion, too
+ *   ready      everything is resident, and the GPU has executed the paging operations
  *
- * A portion that would be empty is the end of the device (PATCH-124). One that the driver has seen
- * is never cut again: after preemption it goes as it was, at the addresses of then.
+ * If nothing would be left of the portion, the device is put in error (PATCH-124). A portion that
+ * the driver has seen is never cut again: after preemption it is submitted as it was, with current
+ * addresses.
  *
- * When everything is there already, preparing is a walk of the list without a job: O(elements).
+ * If everything is resident already, preparing needs no job, only a walk of the list: O(elements).
  */
 #include "vidmm/residency/portion.h"
 #include "sim/machine.h"
@@ -36,7 +38,8 @@
 #include "vidmm/residency/residency.h"
 #include "vidmm/record/vidmm_record.h"
 
-/* NULL: the element has none, or its client vouched that no work uses it, and destroyed it. */
+/* The open of an element. NULL: the element names none, or its client destroyed it with the promise
+ * that no work uses it (AssumeNotInUse). */
 static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t element)
 {
     D3DKMT_HANDLE handle = portion->need[element].allocation;
@@ -70,7 +73,7 @@ static NTSTATUS hold(struct vidmm_open *open)
     return STATUS_SUCCESS;
 }
 
-/* Everything of the portion is on the list and ready: hold it, without a job. */
+/* If everything that the portion needs is listed and ready, hold it; this needs no job. */
 static bool hold_what_is_ready(struct vidmm_portion *portion)
 {
     for (uint32_t i = 0; i < portion->wanted; i++) {
@@ -142,7 +145,7 @@ bool portion_unlist_all(struct vidmm *vidmm)
     return any;
 }
 
-/* Portions that wait for their turn give up what they hold. */
+/* Portions that are not in flight release what they hold. */
 static bool waiting_let_go(struct vidmm_device *device)
 {
     bool any = false;
@@ -158,8 +161,7 @@ static bool waiting_let_go(struct vidmm_device *device)
     return any;
 }
 
-/* Leave out the elements from this one's SplitOffset on. STATUS_NO_MEMORY: nothing would be
- * left. */
+/* Cut the portion at the SplitOffset of `element`. STATUS_NO_MEMORY: nothing would be left. */
 static NTSTATUS cut(struct vidmm_portion *portion, uint32_t element, uint32_t held)
 {
     uint32_t split = portion->need[element].split;
@@ -204,7 +206,7 @@ static NTSTATUS plan(struct vidmm_portion *portion)
     }
     portion->count = held;
     if (status == STATUS_NO_MEMORY && !list_empty(&device->portions))
-        status = STATUS_RETRY; /* the end of what is in flight leads here again */
+        status = STATUS_RETRY; /* the job runs again when a portion in flight has ended */
     else if (status == STATUS_NO_MEMORY)
         return cut(portion, held, held);
     if (!NT_SUCCESS(status))
@@ -214,7 +216,7 @@ static NTSTATUS plan(struct vidmm_portion *portion)
 
 /* ---- the job ---- */
 
-/* Makes points: a portion that is released meanwhile is gone. */
+/* Must be checked after sim points: the portion may have been released and freed meanwhile. */
 static bool is_wanted(const struct vidmm_device *device, const struct vidmm_portion *portion)
 {
     return device->portion_preparing == portion && !device->lost;
@@ -225,8 +227,9 @@ static bool others_keep(const struct vidmm_portion *portion)
     return portion->device->process->vidmm->kept > portion->kept_count;
 }
 
-/* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends,
- * which pokes: moving things to and fro would only hold up those others. */
+/* STATUS_RETRY: not possible while other portions keep allocations in place. Nothing is
+ * tried until they are released (paging_poke): moving allocations to and fro would only
+ * delay those portions. */
 static NTSTATUS bring_in_one(struct paging_turn *turn, struct vidmm_device *device,
                              struct vidmm_portion *portion, struct vidmm_allocation *allocation)
 {
@@ -255,7 +258,7 @@ static NTSTATUS bring_in_all(struct paging_turn *turn, struct vidmm_device *devi
 
             status = cut(portion, i, held);
             if (NT_SUCCESS(status))
-                continue; /* the loop ends at the new count */
+                continue; /* the loop now ends at the new count */
             portion->held = false;
             list_remove(&portion->link);
         }
@@ -265,7 +268,7 @@ static NTSTATUS bring_in_all(struct paging_turn *turn, struct vidmm_device *devi
     return STATUS_SUCCESS;
 }
 
-/* What is brought in may move others of the list to other segments. */
+/* Bringing in one allocation may move others of the list out, so repeat until nothing was moved. */
 static NTSTATUS bring_in(struct paging_turn *turn, struct vidmm_device *device,
                          struct vidmm_portion *portion)
 {
@@ -275,7 +278,7 @@ static NTSTATUS bring_in(struct paging_turn *turn, struct vidmm_device *device,
         device->displaced = false;
         status = bring_in_all(turn, device, portion);
     } while (NT_SUCCESS(status) && device->displaced);
-    if (NT_SUCCESS(status)) /* else the next job may take it away again before it has run */
+    if (NT_SUCCESS(status)) /* otherwise the next job could evict it before it has run */
         device->granted_until = sim_now() + GRANT_NS;
     return status;
 }
@@ -313,10 +316,10 @@ static void portion_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
     }
     if (status == STATUS_DEVICE_REMOVED) {
         if (!device->lost && !device->process->vidmm->lost)
-            readiness_tell(device); /* whoever it was done for, somebody else may have their turn */
+            readiness_tell(device); /* the portion was released: another one may be prepared */
         return;
     }
-    if (status != STATUS_NO_MEMORY) /* which cut() has told about */
+    if (status != STATUS_NO_MEMORY) /* cut() reports that itself */
         NOTE("RES-005",
              "what a DMA buffer needs cannot be brought in (0x%08x); the device is in error",
              (unsigned)status);
@@ -334,14 +337,14 @@ static void went(struct vidmm_device *device)
     }
 }
 
-/* Without the lock, as vidmm_device_prepare: nothing here can be interrupted, and the scheduler may
- * hold back whoever holds it. */
+/* Without the lock, as vidmm_device_prepare: no other thread runs during this function, and the
+ * scheduler may be holding up the lock's owner, so waiting could deadlock. */
 bool vidmm_portion_prepare(struct vidmm_portion *portion)
 {
     struct vidmm_device *device = portion->device;
 
     if (device->portion_posted)
-        return false; /* it tells when it is done */
+        return false; /* the job reports when it is done */
     if (!portion->held && hold_what_is_ready(portion))
         now_held(portion);
     if (portion->held && is_ready(portion)) {
@@ -380,7 +383,7 @@ void vidmm_portion_returned(struct vidmm_portion *portion)
     if (!device->portion_posted)
         return;
     device->portion_preparing =
-        NULL; /* it may wait for the end of this one, and is told to ask again */
+        NULL; /* it may wait for this one to end; readiness_tell has it asked for again */
     paging_poke(device->process->vidmm);
 }
 
@@ -407,5 +410,5 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     if (device->portion_preparing == portion)
         device->portion_preparing = NULL;
     if (device->portion_posted || kept)
-        paging_poke(vidmm); /* a job may wait for what this one held */
+        paging_poke(vidmm); /* a job may wait for what this portion held */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocations that had to be content with a less preferred segment move to their first choice when
- * space appears there and no GPU work uses them (RES-055). Each memory segment lists those that
- * would rather be in it; giving space back to a segment makes the worker look, when it has nothing
- * else to do.
+ * Promotion (RES-055). An allocation that was placed in a less preferred segment is moved to its
+ * first choice when memory appears there and no GPU work uses it. Each memory segment has a list of
+ * such allocations. When memory of a segment is freed, the worker looks at that list as background
+ * work.
  */
 #include "vidmm/residency/promotion.h"
 #include "util/address.h"
@@ -16,7 +16,7 @@
 #include "vidmm/segment/segment.h"
 #include "vidmm/residency/victim.h"
 
-#define TRIES 16u /* of busy ones, before it is left to the next time */
+#define TRIES 16u /* allocations to examine in one step; the rest waits for the next time */
 
 static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment,
                      const struct vidmm_allocation *allocation)
@@ -33,7 +33,8 @@ static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segm
 static void promote(struct paging_turn *turn, struct vidmm *vidmm,
                     struct vidmm_allocation *allocation)
 {
-    /* Out and in. If the second fails, its devices have it brought in before they run. */
+    /* Evict it and make it resident again. If the second fails, it is made resident
+     * before its devices run. */
     if (NT_SUCCESS(placement_move_out(turn, vidmm, allocation, true)) &&
         allocation->device_references)
         (void)placement_bring_in(turn, vidmm, allocation);

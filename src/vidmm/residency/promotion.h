@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that had to be content with a less preferred segment (RES-055). Lock held. */
+/* Promotion: moving an allocation to the segment it prefers, when there is room again
+ * (RES-055). Lock held. */
 #ifndef DXGK_VIDMM_PROMOTION_H
 #define DXGK_VIDMM_PROMOTION_H
 
@@ -10,7 +11,8 @@ struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
 
-/* Move something to the segment it prefers, if space has appeared there. False: nothing to do. */
+/* Move one allocation, if room has appeared in the segment it prefers. False: there
+ * was nothing to move. */
 bool promotion_step(struct paging_turn *turn, struct vidmm *vidmm);
 
 #endif

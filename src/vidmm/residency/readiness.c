@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When an allocation is usable. From the moment its place is recorded and its content on the way,
- * page-table entries point there (`resident`); it is `ready` when the GPU has carried that out.
- * Until then it is missing on the list of every device that wants it, and no context of those
- * devices runs. The device whose last missing allocation becomes ready is told, if it was held
- * back, and is spared as a victim until it has run.
+ * When an allocation may be used. Once its place is recorded and its content is being copied there,
+ * page-table entries point to it (`resident`). It is `ready` when the GPU has executed those
+ * operations. Until then it counts as missing for every device that lists it, and no context of
+ * those devices runs. When the last missing allocation of a device becomes ready, and the device
+ * was held back, that is reported to the scheduler, and the device is protected from eviction until
+ * it has run.
  */
 #include "vidmm/residency/readiness.h"
 #include "sim/machine.h"
@@ -56,7 +57,7 @@ void readiness_missing(struct vidmm_open *open)
     struct vidmm_device *device = open->device;
 
     if (!list_empty(&open->missing_link) || open->allocation->offer.in_force)
-        return; /* what is offered nobody waits for */
+        return; /* an offered allocation is not waited for */
     list_push_back(&device->missing_list, &open->missing_link);
     device->missing++;
 }
@@ -113,7 +114,7 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
         return status;
     }
     if (allocation->flags.Capture && !allocation->victim.captured) {
-        allocation->victim.captured = true; /* ALLOC-054: stays where it is from now on */
+        allocation->victim.captured = true; /* ALLOC-054: it is not moved from now on */
         allocation->pins++;
     }
     budget_placed(allocation);

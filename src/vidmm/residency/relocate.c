@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying an allocation to another place in its memory segment, for adapters whose paging node can
- * do that (MovePagingSupported).
+ * Copying an allocation to another place in its memory segment, for adapters whose paging node
+ * supports that (MovePagingSupported).
  */
 #include "vidmm/residency/relocate.h"
 #include "util/alloc.h"
@@ -24,7 +24,7 @@ static uint64_t run_pages(const struct vidmm_allocation *allocation)
     return pages;
 }
 
-/* Room for it outside the hole: what is free in the hole is taken meanwhile. */
+/* Allocate memory for it outside the hole: free pages inside the hole are taken temporarily. */
 static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages,
                              struct vidmm_run **runs, uint32_t *run_count)
 {
@@ -82,7 +82,7 @@ NTSTATUS relocate_in_segment(struct paging_turn *turn, struct vidmm_allocation *
         segment_give(vidmm, to, to_count);
         util_free(to);
         victim_update(allocation);
-        return status; /* parked where it was */
+        return status; /* it is parked at its old place */
     }
     segment_give(vidmm, from, from_count);
     util_free(from);

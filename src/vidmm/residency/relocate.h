@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving an allocation inside its segment. */
+/* Moving an allocation within its segment. */
 #ifndef DXGK_VIDMM_RELOCATE_H
 #define DXGK_VIDMM_RELOCATE_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of a device fits its segments by counting (budget.c), but it may lie badly: contiguous
- * members find no hole, and no single hole can be made. Then the whole list is taken out and placed
- * anew, each member in the segment it is charged to: contiguous ones first, larger alignment before
- * smaller, larger before smaller; what may be scattered fills the rest. That fits whenever the
- * reckoning does. It is the last resort before a device is put in error.
+ * The list of a device fits its segments by its charges (budget.c), but fragmentation may prevent
+ * it: there is no hole for a contiguous member, and compaction cannot make one. Then the whole list
+ * is evicted and placed again, each member in the segment to which it is charged: contiguous ones
+ * first, larger alignment before smaller, larger size before smaller; those that may be scattered
+ * fill the rest. This succeeds whenever the charges fit. It is the last resort before the device is
+ * put in error.
  */
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static int by_difficulty(const void *a, const void *b)
     return x->listed_at < y->listed_at ? -1 : x->listed_at > y->listed_at;
 }
 
-/* What can be moved of the list, and what is missing of it. */
+/* The members of the list that can be moved, and those that are missing. */
 static struct vidmm_open **movable_list(struct paging_turn *turn, struct vidmm_device *device,
                                         size_t *count)
 {
@@ -60,8 +61,8 @@ static struct vidmm_open **movable_list(struct paging_turn *turn, struct vidmm_d
 
         if (allocation->offer.in_force || allocation->pins || allocation->view.lock_count)
             continue;
-        /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
-         * was there before. */
+        /* A member in bare system memory takes no segment memory. One in a segment may be charged
+         * to another segment, if it was placed before. */
         if (!allocation->runs || (allocation->segment && victim_movable(turn, allocation, true)))
             list[(*count)++] = open;
     }
@@ -85,7 +86,8 @@ static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
     qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
         status = placement_move_out(turn, vidmm, list[i]->allocation, true);
-    /* Others would only be in the way, and be driven out one by one. */
+    /* Allocations of other devices are evicted first; otherwise each placement would
+     * evict them one by one. */
     for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)
         if (device->charged[id])
             status = eviction_clear(turn, vidmm, id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing the whole list of a device anew. */
+/* Placing all allocations of a device's list again. */
 #ifndef DXGK_VIDMM_REPACK_H
 #define DXGK_VIDMM_REPACK_H
 
@@ -9,8 +9,9 @@ struct paging_turn;
 struct vidmm_allocation;
 struct vidmm_device;
 
-/* placement_bring_in for the list of a device, which fits by the reckoning of budget.c:
- * where it does not because of how its members lie, all of them are placed anew. */
+/* Make an allocation of the device's list resident, as placement_bring_in. The list fits the
+ * segments by its charges (budget.h); if it does not fit because of fragmentation, the whole list
+ * is evicted and placed again. */
 NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
                          struct vidmm_allocation *allocation);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Residency lists: per device a list of allocations with a count each (RES-010). A client changes
- * counts at once; the memory follows in the worker. No context of a device runs while an allocation
- * of its list is missing, and every missing one is on device->missing_list, so that neither asking
- * nor bringing in looks at what is there already.
+ * Residency lists: each device has a list of allocations, each with a count (RES-010). A client's
+ * call changes counts at once; the worker then moves memory. No context of a device runs while an
+ * allocation of its list is missing. Missing allocations are on device->missing_list, so neither
+ * the check nor the paging looks at those that are resident.
  *
- * MakeResident is all or nothing and decides before it changes anything, from counters: does the
- * list, with what is added, fit the segments together (device->charged), and is the process within
+ * MakeResident succeeds or fails as a whole, and decides from counters before it changes anything:
+ * does the list with the additions fit the segments (device->charged), and is the process within
  * its budget (budget.c)? Each entry is charged to the first segment of its placement order that has
- * room in this reckoning. Placement itself may choose otherwise.
+ * room by these counters. The allocation may later be placed elsewhere.
  */
 #include "vidmm/residency/residency.h"
 #include "sim/mutex.h"
@@ -46,7 +46,7 @@ void residency_add(struct vidmm_open *open)
     list_push_back(&open->device->residency, &open->residency_link);
     open->listed_at = ++vidmm->clock;
     allocation->device_references++;
-    allocation->written = true; /* for all that is known */
+    allocation->written = true; /* assume so: from now on GPU work may write to it */
     departure_cancel(allocation);
     if (!allocation->ready)
         readiness_missing(open);
@@ -91,7 +91,7 @@ void residency_remove(struct vidmm_open *open, bool leave)
     off_the_list(open);
     if (allocation->device_references == 0)
         allocation->victim.leave = leave;
-    /* RES-026: work queued before may use it still. */
+    /* RES-026: work queued before may still use it. */
     if (!follow_pending(&open->use)) {
         allocation->users++;
         open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
@@ -114,15 +114,16 @@ void residency_forget(struct vidmm_open *open)
         follow_cancel(&open->use);
         open->allocation->users--;
     }
-    open->allocation->pins -= open->kept; /* PATCH-122: nobody finds it by its handle any more */
+    open->allocation->pins -=
+        open->kept; /* PATCH-122: its handle is dead, so vidmm_portion_release cannot do this */
     open->kept = 0;
     victim_update(open->allocation);
 }
 
 /* ---- bringing in ---- */
 
-/* Everything that is missing, oldest first. What is moved out of the way for it is missing again,
- * at the end of the list. */
+/* Make all missing allocations resident, oldest first. If one of the list is moved out for that, it
+ * is missing again and is added at the end. */
 static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *device)
 {
     struct list *node = device->missing_list.next;
@@ -137,9 +138,9 @@ static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *
         if (!NT_SUCCESS(status))
             return status;
         if (!list_empty(node))
-            node = node->next; /* on its way */
+            node = node->next; /* it is still on the list, and will be ready later */
         else if (next != &device->missing_list && !list_empty(next))
-            node = next; /* it was there at once, and has left the list */
+            node = next; /* it became ready at once and left the list */
         else
             node = device->missing_list.next;
     }
@@ -158,11 +159,11 @@ void residency_fail_device(struct vidmm_device *device)
     paging_tell(vidmm);
 }
 
-/* One MakeResident: what was missing of its list. */
+/* The job of one MakeResident call: the listed allocations that were not ready. */
 struct residency_job {
     struct vidmm_device *device;
     UINT count;
-    struct vidmm_allocation *allocation[]; /* held */
+    struct vidmm_allocation *allocation[]; /* with a hold (allocation_hold) */
 };
 
 static NTSTATUS make_resident_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
@@ -182,7 +183,7 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, struct paging_turn *turn,
             status = repack_bring_in(turn, job->device, allocation);
     }
     if (NT_SUCCESS(status) && job->device->displaced)
-        status = bring_in_missing(turn, job->device); /* what was moved out of the way */
+        status = bring_in_missing(turn, job->device); /* members that were moved out for this */
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         residency_fail_device(job->device); /* RES-040 */
     return status;
@@ -199,7 +200,7 @@ static void make_resident_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
     util_free(job);
 }
 
-/* Room for a list of `count`; NULL: out of memory. */
+/* A job with room for `count` allocations; NULL: out of memory. */
 static struct residency_job *job_new(struct vidmm_device *device, UINT count)
 {
     struct residency_job *job;
@@ -249,8 +250,8 @@ NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_j
 
 /* ---- MakeResident ---- */
 
-/* Count every listed allocation; those that get on the list are charged. On failure nothing has
- * changed. */
+/* Increment the count of every element, charging those that are not listed yet. On failure
+ * nothing has changed. */
 static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                           bool over_budget, uint64_t *bytes_to_trim)
 {
@@ -293,7 +294,7 @@ static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     }
 }
 
-/* Put what is new on the list, and what is not there yet into the job. */
+/* Put new elements on the list, and add those that are not ready to the job. */
 static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                      struct residency_job *job)
 {
@@ -329,7 +330,7 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 
     *fence = 0;
     *bytes_to_trim = 0;
-    job = job_new(device, count); /* first, so that a failure changes nothing */
+    job = job_new(device, count); /* allocated first, so that a failure changes nothing */
     if (!job)
         return STATUS_NO_MEMORY;
     sim_mutex_lock(&vidmm->lock);
@@ -355,7 +356,7 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 
 /* ---- Evict ---- */
 
-/* RES-025: every count suffices, duplicates included. */
+/* RES-025: every count must suffice; a handle may occur more than once. */
 static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
 {
     bool ok = true;
@@ -387,7 +388,8 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
 
             if (flags.NotWrittenTo)
                 open->allocation->written =
-                    false; /* counts only where a system copy exists (RES-029) */
+                    /* matters only if a system copy exists (RES-029) */
+                    false;
             if (--open->residency_count == 0)
                 residency_remove(open, !flags.EvictOnlyIfNecessary);
         }
@@ -421,7 +423,7 @@ static void prepare_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
     (void)vidmm;
     (void)status;
     device->preparing = false;
-    /* Something was taken away again before all of it had arrived: once more. */
+    /* Something was evicted again before everything had arrived: repeat. */
     if (device->held && device->missing && !device->lost && NT_SUCCESS(status))
         residency_prepare(device);
 }
@@ -436,13 +438,13 @@ void residency_prepare(struct vidmm_device *device)
     paging_job_post(&device->prepare, &device->prepare_job);
 }
 
-/* Without the lock: nothing here can be interrupted, and the scheduler may hold back whoever holds
- * it. */
+/* Without the lock: no other thread runs during this function, and the scheduler may be holding up
+ * the lock's owner, so waiting could deadlock. */
 bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
 {
     struct vidmm *vidmm = device->process->vidmm;
 
-    (void)context; /* its own allocations are pinned (vidmm_context_prepare) */
+    (void)context; /* its own allocations stay pinned (vidmm_context_prepare) */
     if (device->missing == 0) {
         device->used_at = ++vidmm->clock;
         if (device->granted_until) {

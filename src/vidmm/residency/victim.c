@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The orders in which eviction looks for victims (eviction.c), and whether an allocation may lose
- * its memory now. An allocation stands in the order of its segment, or of the devices that list it,
- * and is put where it belongs by victim_update whenever its place, references or priority change.
+ * The orders in which eviction looks for victims (eviction.c), and whether an allocation may be
+ * evicted now. An allocation is in the order of its segment, or in those of the devices that list
+ * it. victim_update moves it whenever its place, references or priority change.
  */
 #include "vidmm/residency/victim.h"
 #include "util/list.h"
@@ -93,7 +93,7 @@ void victim_update(struct vidmm_allocation *allocation)
     }
 }
 
-/* ---- who may lose memory ---- */
+/* ---- who may be evicted ---- */
 
 bool victim_device_idle(struct vidmm_device *device)
 {
@@ -118,8 +118,6 @@ NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *all
     return STATUS_SUCCESS;
 }
 
-/* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does
- * not protect it. */
 bool victim_movable(const struct paging_turn *turn, const struct vidmm_allocation *allocation,
                     bool own)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may lose memory: the orders that eviction follows. Lock held, builder's fiber. */
+/* Victims: which allocations may be evicted, and in which order. Lock held, builder's fiber. */
 #ifndef DXGK_VIDMM_VICTIM_H
 #define DXGK_VIDMM_VICTIM_H
 
@@ -11,17 +11,17 @@ struct paging_turn;
 struct vidmm_allocation;
 struct vidmm_device;
 
-/* STATUS_SUCCESS if no GPU work of a client can use it now; else STATUS_RETRY, with a process to
- * suspend if that helps. */
+/* STATUS_SUCCESS if no GPU work of a client can use the allocation now; else STATUS_RETRY, with the
+ * process to suspend if that helps. */
 NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *allocation);
-/* The allocation's place, references or priority changed: keep it in the orders that eviction
- * follows. Never fails. */
+/* Move the allocation to its right position in the eviction orders, after its place, references or
+ * priority changed. Cannot fail. */
 void victim_update(struct vidmm_allocation *allocation);
 
-/* No GPU work of the device is unfinished, or it is kept from running. */
+/* The device has no unfinished GPU work, or is suspended or lost. */
 bool victim_device_idle(struct vidmm_device *device);
-/* No client's GPU work can touch it, and nothing else holds it where it is. `own`: the list of the
- * device that memory is sought for does not protect it. */
+/* The allocation is not pinned or locked, and no GPU work of a client can use it. `own`: true even
+ * if it is on the list of the device for which memory is needed. */
 bool victim_movable(const struct paging_turn *turn, const struct vidmm_allocation *allocation,
                     bool own);
 

@@ -2,16 +2,17 @@
 /*
  * Creating allocations.
  *
- *   records and copies of private data    everything that can fail for want of memory
- *   DxgkDdiCreateAllocation               its outputs are checked before anything is believed
- *   client handles                        so that the driver can resolve them next (ALLOC-097)
- *   DxgkDdiSetAllocationBackingStore      for those who want it: the address of its pages
- *   DxgkDdiOpenAllocation (Create)        device-specific handles; may edit private data
+ *   records and copies of private data    everything that can fail for lack of memory
+ *   DxgkDdiCreateAllocation               its outputs are checked before they are used
+ *   client handles                        created now, since the driver may look them up in the
+ *                                         next calls (ALLOC-097)
+ *   DxgkDdiSetAllocationBackingStore      if requested: passes the kernel address of the pages
+ *   DxgkDdiOpenAllocation (Create)        device-specific handles; may change private data
  *   lists, outputs                        cannot fail
  *
- * A failure anywhere undoes what came before, the driver's part through Close- and
- * DestroyAllocation. The lock is taken only for the last step: until then nobody else knows the
- * records.
+ * After a failure all earlier steps are undone, those of the driver by DxgkDdiCloseAllocation and
+ * DxgkDdiDestroyAllocation. The lock is taken only for the last step: before that, no other thread
+ * knows the records.
  */
 #include <string.h>
 
@@ -43,7 +44,7 @@
 #include "vidmm/allocation/shared_backing.h"
 #include "vidmm/space/va_mapping.h"
 
-#define ALLOCATION_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
+#define ALLOCATION_PATTERN 0xC5C5C5C5u /* initial content where zeroes are not guaranteed */
 
 void allocation_free(struct vidmm_allocation *allocation)
 {
@@ -72,15 +73,15 @@ struct creation {
     struct vidmm_device *device;
     struct vidmm *vidmm;
     struct vidmm_create_request *request;
-    struct vidmm_resource *resource; /* NULL: allocations of the device */
+    struct vidmm_resource *resource; /* NULL: the allocations belong to no resource */
     struct vidmm_resource_open *resource_open;
     bool new_resource;
-    HANDLE driver_resource;   /* hResource as the driver left it */
-    void *resource_private;   /* copy for the driver; becomes the resource's */
-    struct vidmm_open **open; /* request->count */
+    HANDLE driver_resource;   /* hResource, as the driver set it */
+    void *resource_private;   /* copy for the driver; later owned by the resource */
+    struct vidmm_open **open; /* request->count elements */
     DXGK_ALLOCATIONINFO *info;
     DXGK_OPENALLOCATIONINFO *open_info;
-    HANDLE *handle; /* scratch lists for Close and Destroy */
+    HANDLE *handle; /* buffer for the lists passed to Close and Destroy */
 };
 
 static void record_free(struct vidmm_open *open)
@@ -105,7 +106,7 @@ static void resource_free(struct creation *c)
     util_free(c->resource);
 }
 
-/* Free everything that is not in lists yet. */
+/* Free what has not been added to any list. */
 static void creation_undo(struct creation *c)
 {
     for (UINT i = 0; c->open && i < c->request->count; i++)
@@ -230,7 +231,7 @@ static NTSTATUS make_records(struct creation *c)
 
 /* ---- the driver ---- */
 
-/* Undo DxgkDdiCreateAllocation for the handles it returned. */
+/* Undo DxgkDdiCreateAllocation for the allocations that have a driver handle. */
 static void driver_destroy(struct creation *c)
 {
     DXGKARG_DESTROYALLOCATION args = {.pAllocationList = c->handle};
@@ -267,7 +268,7 @@ static NTSTATUS driver_create(struct creation *c)
     return status;
 }
 
-/* KMT-200, ALLOC-020: the client's own memory behind the allocation. */
+/* KMT-200, ALLOC-020: use the client's own memory as backing. */
 static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
 {
     struct ram *ram = allocation->vidmm->config.ram;
@@ -380,7 +381,7 @@ static NTSTATUS create_with_driver(struct creation *c)
     NTSTATUS status = driver_create(c);
 
     if (!NT_SUCCESS(status))
-        return status; /* ALLOC-009: unchanged */
+        return status; /* ALLOC-009: returned unchanged */
     status = read_outputs(c);
     if (NT_SUCCESS(status))
         status = make_handles(c);
@@ -393,7 +394,7 @@ static NTSTATUS create_with_driver(struct creation *c)
     return status;
 }
 
-/* ---- in being ---- */
+/* ---- publishing ---- */
 
 static void publish_resource(struct creation *c)
 {
@@ -468,7 +469,7 @@ NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_creat
     return status;
 }
 
-/* ---- the host's own ---- */
+/* ---- internal allocations ---- */
 
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **out)
@@ -490,7 +491,8 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
     allocation->flags = request->flags;
     allocation->accessed_physically = request->flags.AccessedPhysically;
     allocation->cpu_visible = request->flags.CpuVisible;
-    allocation->fill_pattern = ALLOCATION_PATTERN; /* CTXA-036: no driver may rely on zeroes */
+    /* CTXA-036: the driver must not rely on zeroes */
+    allocation->fill_pattern = ALLOCATION_PATTERN;
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         if ((allocation->segments.supported & segment_bit(id)) &&
             vidmm->segment[id].page_bytes > PAGE_BYTES)
@@ -517,7 +519,7 @@ void allocation_destroy_internal(struct vidmm_allocation *allocation)
     allocation->destroyed = true;
     space_allocation_destroyed(vidmm, allocation);
     placement_drop(allocation);
-    /* Dropping it took its arrival off the list: the record serves once more. */
+    /* placement_drop has taken arrival.deferred off its list, so it can be used again. */
     allocation->arrival.deferred.fn = internal_gone;
     paging_defer(vidmm, &allocation->arrival.deferred);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver returned from DxgkDdiCreateAllocation for one allocation: checked by the ALLOC
- * rules, then taken over. The flag word is that of WDDM 2.x from interface 2.0 on, else that
- * of 1.x, of which the members both know are kept (ALLOC-045).
+ * What a driver returned from DxgkDdiCreateAllocation for one allocation: it is checked by the
+ * ALLOC rules, then stored. From interface version 2.0 on the flags have the layout of WDDM 2.x,
+ * before that the layout of 1.x, of which only the members that both layouts share are kept
+ * (ALLOC-045).
  */
 #include <inttypes.h>
 
@@ -31,7 +32,7 @@ static bool is_2x(const struct vidmm *vidmm)
 
 /* ---- flags ---- */
 
-/* Bits that have a meaning for this driver. */
+/* The bits that are defined for this driver's interface version. */
 static UINT known_flags(const struct vidmm *vidmm)
 {
     UINT version = vidmm->config.wddm_version;
@@ -110,7 +111,7 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
         status = check_flags_2x(vidmm, f);
     } else {
         status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value});
-        f.Value &= 0x437F; /* what means the same in both words */
+        f.Value &= 0x437F; /* bits that mean the same in both layouts */
     }
     allocation->flags = f;
     allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm); /* RES-056 */
@@ -172,7 +173,7 @@ static NTSTATUS check_eviction_set(const struct vidmm *vidmm, UINT set)
     return STATUS_SUCCESS;
 }
 
-/* What the members of the set ask of the allocation. */
+/* What the segments of the set require of the allocation. */
 static NTSTATUS check_set(struct vidmm_allocation *allocation)
 {
     const struct vidmm *vidmm = allocation->vidmm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver says of an allocation. */
+/* What the driver reports about an allocation that it has created. */
 #ifndef DXGK_VIDMM_ALLOCATION_INFO_H
 #define DXGK_VIDMM_ALLOCATION_INFO_H
 
@@ -11,10 +11,10 @@
 
 struct vidmm_allocation;
 
-/* What the driver said about an allocation, checked (ALLOC rules: VIOLATION and a failure) and
- * taken over. */
+/* Check what the driver reported about an allocation, and store it in the record. ALLOC rules: a
+ * VIOLATION and a failure. */
 NTSTATUS allocation_read_info(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info);
-/* It is not larger than every segment of its set. */
+/* True if at least one segment of its set is large enough. */
 bool allocation_fits_somewhere(const struct vidmm_allocation *allocation);
 
 #endif

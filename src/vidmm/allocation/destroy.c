@@ -2,14 +2,15 @@
 /*
  * Closing and destroying allocations.
  *
- *   at once      handles die, CPU views end, residency counts are dropped
- *   later        when GPU work queued before is finished (unless the client vouches): entries,
- *                aperture range and space go (operations, which are waited for);
- *                DxgkDdiCloseAllocation; for what nobody has open any more
- *                DxgkDdiDestroyAllocation; then pages and records (ALLOC-092)
+ *   at once      handles become invalid, CPU views end, residency counts are dropped
+ *   later        when GPU work queued before is finished (unless the client promises that none
+ *                uses them): operations that invalidate entries, unmap the aperture range and free
+ *                the place are built and waited for; DxgkDdiCloseAllocation; for allocations that
+ *                are no longer open anywhere, DxgkDdiDestroyAllocation; then pages and records are
+ *                freed (ALLOC-092)
  *
- * The second half runs on the device's follower fiber, or on the caller's own where there is
- * nothing to wait for.
+ * The second half runs on the device's follower fiber, or on the caller's thread if nothing has to
+ * be waited for.
  */
 #include "vidmm/allocation/destroy.h"
 #include "ddi/client_handle.h"
@@ -42,19 +43,19 @@
 #include "vidmm/residency/victim.h"
 #include "vidmm/record/vidmm_record.h"
 
-#define ACQUIRED_NS \
-    1000000000u /* how long the end of a device waits for drivers to release what they acquired */
+/* How long the destruction of a device waits for drivers to release what they acquired. */
+#define ACQUIRED_NS 1000000000u
 
 struct destruction {
     struct vidmm_follow follow;
     struct vidmm_device *device;
-    struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed ones */
+    struct vidmm_resource_open *resource_open; /* resource to close, too; NULL: only `opens` */
     struct list opens;                         /* vidmm_open.device_link */
     UINT count;
-    HANDLE *handle; /* scratch list, count elements */
+    HANDLE *handle; /* buffer for lists of handles, count elements */
     bool synchronous, done;
     struct sim_waitq finished;
-    struct list held; /* vidmm->destructions_held */
+    struct list held; /* in vidmm->destructions_held */
 };
 
 static struct destruction *destruction_new(struct vidmm_device *device, UINT capacity)
@@ -104,7 +105,7 @@ static void open_dies(struct destruction *d, struct vidmm_open *open)
     end_locks(open);
     offer_forget(open);
     residency_forget(open);
-    open->allocation->users++; /* by GPU work, until that is finished */
+    open->allocation->users++; /* queued GPU work may use it until destruction_run */
     victim_update(open->allocation);
     list_remove(&open->device_link);
     list_remove(&open->resource_link);
@@ -135,7 +136,7 @@ bool allocation_dies_unopened(const struct vidmm_allocation *allocation)
     return !allocation->resource || allocation->resource->references == 0;
 }
 
-/* The allocation goes with this open. */
+/* Will the allocation be destroyed with this open? */
 static bool is_last(const struct vidmm_open *open)
 {
     return open->allocation->opens.next == &open->link &&
@@ -143,7 +144,7 @@ static bool is_last(const struct vidmm_open *open)
            allocation_dies_unopened(open->allocation);
 }
 
-/* ALLOC-099: something that goes is still acquired by the driver. */
+/* ALLOC-099: the driver still holds a reference to an allocation that would be destroyed. */
 static bool is_acquired(const struct destruction *d)
 {
     LIST_FOR(node, &d->opens)
@@ -152,7 +153,7 @@ static bool is_acquired(const struct destruction *d)
     return false;
 }
 
-/* Another open of the same process is left. */
+/* Does the same process have another open of the allocation? */
 static bool process_keeps(const struct vidmm_open *open)
 {
     LIST_FOR(node, &open->allocation->opens) {
@@ -212,7 +213,8 @@ static void driver_close(struct destruction *d)
         VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
 }
 
-/* What nobody has open any more, and the resource if it goes, in one call. */
+/* Destroy the allocations that are no longer open anywhere, and the resource if it
+ * goes, in one call. */
 static void driver_destroy(struct destruction *d, bool resource_goes)
 {
     struct vidmm *vidmm = d->device->process->vidmm;
@@ -234,7 +236,8 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
         VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
 }
 
-/* Allocations of the resource were closed by all while a reference kept them. */
+/* Does the resource have more allocations, which a reference kept when their last
+ * opens were closed? */
 static bool has_leftovers(const struct destruction *d)
 {
     UINT count = 0;
@@ -244,8 +247,8 @@ static bool has_leftovers(const struct destruction *d)
     return count > d->count;
 }
 
-/* The creating process has no open left: the right to lock goes to nobody, the count to the oldest
- * opener (KMT-476). */
+/* If the process that created the allocation has closed its last open, no process may lock it any
+ * more; its memory counts for the oldest remaining opener (KMT-476). */
 static void new_owner(struct vidmm_allocation *allocation, const struct nt_process *leaving)
 {
     if (allocation->creator != leaving)
@@ -256,7 +259,7 @@ static void new_owner(struct vidmm_allocation *allocation, const struct nt_proce
     allocation->creator = NULL;
 }
 
-/* No work uses them any more, nor keeps them where they are. */
+/* GPU work no longer uses the opens, so they no longer keep their allocations resident. */
 static void uses_end(struct destruction *d)
 {
     struct vidmm *vidmm = d->device->process->vidmm;
@@ -284,7 +287,7 @@ static void destruction_run(struct destruction *d)
     }
     if (needs_paging(d))
         (void)paging_run(vidmm, drop_job,
-                         d); /* a failure: the adapter is gone, and nothing uses the memory */
+                         d); /* on failure the adapter is lost, and nothing uses the memory */
     driver_close(d);
     sim_mutex_lock(&vidmm->lock);
     LIST_FOR(link, &d->opens)
@@ -341,7 +344,7 @@ static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
     sim_mutex_lock(&vidmm->lock);
 }
 
-/* Lock held; dropped meanwhile. `d` is gone afterwards, unless synchronous. */
+/* Lock held; dropped meanwhile. Afterwards `d` may have been freed, unless it is synchronous. */
 static void destruction_start(struct destruction *d, bool assume_idle)
 {
     struct vidmm_device *device = d->device;
@@ -360,7 +363,8 @@ static void destruction_start(struct destruction *d, bool assume_idle)
         gpu_done(device, &d->follow);
         return;
     }
-    /* Even when idle: paging is not for the client to wait for (KMT-018). */
+    /* Also when the device is idle but paging is needed: the client must not wait for
+     * paging (KMT-018). */
     follow_after(device, &d->follow, ticket, gpu_done);
 }
 
@@ -375,7 +379,7 @@ void allocation_released(struct vidmm *vidmm)
     }
 }
 
-/* ---- resources that nobody has open ---- */
+/* ---- resources that no device has open ---- */
 
 static NTSTATUS drop_resource_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
@@ -406,7 +410,8 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
     (void)paging_run(vidmm, drop_resource_job, resource);
     args.pAllocationList = few;
     while (resource->driver_knows && !args.Flags.DestroyResource) {
-        /* In calls of a few, so that no memory is needed; the resource goes with the last. */
+        /* Several calls of up to 16, so that no memory is needed; the last
+         * destroys the resource. */
         count = 0;
         sim_mutex_lock(&vidmm->lock);
         while (count < 16 && (node = list_pop_front(&resource->allocations)) != NULL) {
@@ -416,14 +421,14 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
             dying[count] = allocation;
             few[count++] = allocation->driver_handle;
         }
-        args.NumAllocations = count; /* not read again: the driver may change it */
+        args.NumAllocations = count; /* `count` is used later, since the driver may change args */
         args.Flags.DestroyResource = list_empty(&resource->allocations);
         sim_mutex_unlock(&vidmm->lock);
         status = ddi_destroy_allocation(vidmm->ddi, &args);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
         sim_mutex_lock(&vidmm->lock);
-        for (UINT i = 0; i < count; i++) /* now the driver knows (PHYS-186) */
+        for (UINT i = 0; i < count; i++) /* only now the driver has been told (PHYS-186) */
             allocation_free(dying[i]);
         vidmm->statistics.allocations_live -= count;
         sim_mutex_unlock(&vidmm->lock);
@@ -434,7 +439,8 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
 
 /* ---- requests ---- */
 
-/* All of one resource or all of none, each once (ALLOC-085, KMT-263). */
+/* All handles must be of the same resource, or all of none, and each may occur once
+ * (ALLOC-085, KMT-263). */
 static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
 {
     struct vidmm_open *first = count ? open_find(device, list[0]) : NULL;
@@ -497,7 +503,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     return STATUS_SUCCESS;
 }
 
-/* ---- the end of a device ---- */
+/* ---- closing a device ---- */
 
 NTSTATUS allocation_prepare_close(struct vidmm_device *device)
 {
@@ -505,9 +511,9 @@ NTSTATUS allocation_prepare_close(struct vidmm_device *device)
     return device->last_destruction ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-/* Let die as much as the record holds: a resource with its members, or what belongs to none.
- * Without memory for them all, one allocation at a time in the record that was set aside when the
- * device was made. */
+/* Start destroying as much as one destruction can hold: a resource with its allocations, or all
+ * allocations that belong to none. If there is no memory for that, one allocation at a time, with
+ * the destruction that was allocated when the device was created. */
 static struct destruction *next_to_die(struct vidmm_device *device)
 {
     struct vidmm_resource_open *resource_open = NULL;
@@ -537,8 +543,8 @@ static struct destruction *next_to_die(struct vidmm_device *device)
     return d;
 }
 
-/* For as long as it takes, but not for what a driver acquired and forgot: a device must be able to
- * end. */
+/* Wait until it is done. Waits without limit for the GPU, but not for a driver that has forgotten
+ * to release what it acquired: a device can always be destroyed. */
 static void wait_for(struct destruction *d)
 {
     while (!d->done)

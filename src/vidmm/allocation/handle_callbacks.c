@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver may ask about client handles. Handles are those of the process that the calling
- * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
- * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
+ * Driver callbacks that look up client handles. The handles belong to the process of the calling
+ * thread (ALLOC-098). No lock is taken, since the driver may call from inside
+ * DxgkDdiBuildPagingBuffer (PAGE-081); no other thread runs during these functions.
  */
 #include "vidmm/allocation/handle_callbacks.h"
 #include "ddi/client_handle.h"
@@ -64,7 +64,8 @@ static enum ddi_handle acquired_kind(DXGK_HANDLE_TYPE type)
                                           : DDI_HANDLE_ACQUIRED_RESOURCE;
 }
 
-/* Of a resource: its first allocation stands for all of them, since they are destroyed together. */
+/* The allocation whose destruction is delayed. For a resource, its first one: they are all
+ * destroyed together. */
 static struct vidmm_allocation *kept_by(struct ddi_adapter *adapter,
                                         const DXGKARGCB_GETHANDLEDATA *args)
 {
@@ -116,7 +117,7 @@ void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
     released(vidmm_of_adapter(adapter), allocation);
 }
 
-/* Its last open is one of the device, and was destroyed. */
+/* True if the allocation has only one open left, and the device has destroyed that open. */
 static bool goes_with(const struct vidmm_allocation *allocation, const struct vidmm_device *device)
 {
     const struct vidmm_open *open;
@@ -129,7 +130,7 @@ static bool goes_with(const struct vidmm_allocation *allocation, const struct vi
                                                    DDI_CLIENT_ALLOCATION) != open;
 }
 
-/* `device` NULL: all of them. */
+/* End the references that delay a destruction of `device`; NULL: all references. */
 static void end_references(struct vidmm *vidmm, const struct vidmm_device *device)
 {
     struct handle_table *table = &vidmm->ddi->handles.table;

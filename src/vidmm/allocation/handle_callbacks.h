@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driver callbacks that resolve client handles of allocations (DxgkCbGetHandleData and its kind);
- * validated for IRQL and state by port.
+ * Driver callbacks that look up client handles of allocations (DxgkCbGetHandleData and similar
+ * ones); port has checked IRQL and state.
  */
 #ifndef DXGK_VIDMM_HANDLE_CALLBACKS_H
 #define DXGK_VIDMM_HANDLE_CALLBACKS_H
@@ -17,11 +17,11 @@ struct ddi_adapter;
 struct vidmm;
 struct vidmm_device;
 
-/* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren for client handles of the current
+/* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren, for client handles of the current
  * process. Below DISPATCH_LEVEL. */
 void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args);
-/* DxgkCbAcquireHandleData: as the above, and the allocation is not destroyed before *release was
- * given back (NULL with a NULL result). DxgkCbReleaseHandleData. Up to APC_LEVEL. */
+/* DxgkCbAcquireHandleData and DxgkCbReleaseHandleData: the same lookup, and the allocation is not
+ * destroyed until *release (NULL if the result is NULL) has been released. Up to APC_LEVEL. */
 void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args,
                                    HANDLE *release);
 void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
@@ -30,9 +30,10 @@ D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HAN
 D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
                                             const DXGKARGCB_ENUMHANDLECHILDREN *args);
 
-/* Report what the driver of the adapter has acquired and not released, and release it (ALLOC-103):
- * all of it, when the adapter stops; or, for a device that ends, what holds up the end of its
- * allocations. The driver may still release what it acquired of others. */
+/* Report what the driver has acquired and not released, and release it (ALLOC-103).
+ * handle_references_end: everything, when the adapter stops. handle_references_end_of: when a
+ * device is destroyed, only what delays the destruction of its allocations; the driver may still
+ * release the rest. */
 void handle_references_end(struct vidmm *vidmm);
 void handle_references_end_of(struct vidmm_device *device);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's own memory that is placed like an allocation: what context allocations are made of. */
+/* The host's own memory that is placed like an allocation: context allocations use it. */
 #ifndef DXGK_VIDMM_INTERNAL_ALLOCATION_H
 #define DXGK_VIDMM_INTERNAL_ALLOCATION_H
 
@@ -18,12 +18,12 @@ struct allocation_request {
     UINT supported_set, preferred[5], eviction_set, priority;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
 };
-/* Not resident yet: raise `pins` and placement_bring_in in a job. Checks nothing but that the size
- * fits a segment of the set. */
+/* It is not resident yet: increment `pins` and call placement_bring_in in a job. The only check is
+ * that the size fits a segment of the set. */
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **allocation);
-/* Builder's fiber. The GPU no longer uses it; mappings are freed (space_allocation_destroyed),
- * pages and the object go when operations built before are done. */
+/* The GPU must no longer use it. Its mappings are freed (space_allocation_destroyed); pages and
+ * record are freed when the operations built so far are done. Builder's fiber. */
 void allocation_destroy_internal(struct vidmm_allocation *allocation);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Offered allocations: content that may be dropped instead of being paged out when memory is needed
- * (RES-062 to RES-073). An allocation counts as offered while every device that has it open has
- * offered it (KMT-285), from the moment on that the GPU work queued before is finished. Reclaiming
- * ends it for all, and says whether the content is still there.
+ * Offered allocations: when memory is needed, their content may be discarded instead of paged out
+ * (RES-062 to RES-073). An offer takes effect (in_force) when every device that has the allocation
+ * open has offered it (KMT-285) and the GPU work queued before is finished. Reclaiming ends the
+ * offer for all devices, and reports whether the content still exists.
  */
 #include "vidmm/allocation/offer.h"
 #include "ddi/client_handle.h"
@@ -34,7 +34,7 @@ static uint32_t opens_of(const struct vidmm_allocation *allocation)
     return count;
 }
 
-/* Is it time? Called when the last thing it waited for has come about. */
+/* Does the offer take effect now? Called after each change of what it depends on. */
 static void offer_update(struct vidmm_allocation *allocation)
 {
     bool all = allocation->offer.count && allocation->offer.count == opens_of(allocation);
@@ -121,7 +121,8 @@ struct offer_walk {
     UINT count;
 };
 
-/* Call `visit` for each allocation, in order; false: a handle is bad, or visit said so. */
+/* Call `visit` for each allocation, in order. False: a handle is invalid, or
+ * `visit` returned false. */
 static bool walk(const struct offer_walk *w,
                  bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
 {
@@ -223,7 +224,7 @@ static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
     D3DDDI_RECLAIM_RESULT result = reclaim(open);
 
     if (a->results && result > a->results[index])
-        a->results[index] = result; /* of a resource: the worst of its members */
+        a->results[index] = result; /* of a resource: the worst result of its allocations */
     residency_job_add(a->job, open);
     return true;
 }
@@ -254,7 +255,8 @@ NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *re
         walk(&w, reclaim_one, &arg);
         status = residency_job_post(queue, arg.job, fence); /* RES-069 */
         if (!NT_SUCCESS(status))
-            status = STATUS_SUCCESS; /* reclaimed; brought in before the next submission */
+            /* it is reclaimed anyway, and made resident before the next submission */
+            status = STATUS_SUCCESS;
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;
@@ -303,7 +305,7 @@ static bool get_priority(struct vidmm_open *open, UINT index, void *arg)
 {
     UINT *out = &((struct value_arg *)arg)->out[index];
 
-    if (*out == 0) /* of a resource: its first allocation */
+    if (*out == 0) /* of a resource: the priority of its first allocation */
         *out = open->allocation->priority;
     return true;
 }

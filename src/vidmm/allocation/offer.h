@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Offering and reclaiming allocations, their priorities, and whether they are resident. */
+/* Offering and reclaiming allocations, setting their priorities, and querying residency. */
 #ifndef DXGK_VIDMM_OFFER_H
 #define DXGK_VIDMM_OFFER_H
 
@@ -14,11 +14,10 @@ struct vidmm_device;
 struct vidmm_open;
 struct vidmm_paging_queue;
 
-/* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists
- * being NULL (the last three: one resource with count 0, or a list). Statuses as RES-062 to
- * RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what else is in the structures.
- * results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or
- * STATUS_SUCCESS. */
+/* Each function takes resources or allocations; the other list is NULL. (The last three take one
+ * resource with count 0, or a list.) Statuses are those of RES-062 to RES-074, ALLOC-142, KMT-278
+ * and KMT-279; the caller checks the rest of the arguments. `results` (may be NULL): one per
+ * element. vidmm_reclaim: STATUS_PENDING with *fence != 0, or STATUS_SUCCESS. */
 NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
                      const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
                      D3DKMT_OFFER_FLAGS flags);
@@ -32,7 +31,8 @@ NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
 NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
                                const D3DKMT_HANDLE *list, UINT count,
                                D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
-/* `open` goes: it offers nothing any more, nor keeps others from offering (KMT-285). Lock held. */
+/* `open` is being closed: its offer ends, and it no longer prevents the offer of other opens from
+ * taking effect (KMT-285). Lock held. */
 void offer_forget(struct vidmm_open *open);
 
 #endif

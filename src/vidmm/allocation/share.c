@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared resources: opened on other devices, in this process or another, and kept alive by
- * references of handles that are no opens. Allocations belong to the adapter; the driver destroys
+ * Shared resources: opening them on other devices, of the same or another process, and references
+ * that keep them alive without an open. The allocations belong to the adapter; the driver destroys
  * them when the last open and the last reference are gone.
  */
 #include <string.h>
@@ -152,7 +152,7 @@ static NTSTATUS make_opens(struct opening *o)
     return status;
 }
 
-/* ALLOC-077: in a plain open private data is for reading. */
+/* ALLOC-077: without Create, the driver must not change private data. */
 static void check_private_data(const struct opening *o)
 {
     for (UINT i = 0; i < o->count; i++) {

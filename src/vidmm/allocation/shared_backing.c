@@ -2,11 +2,11 @@
 /*
  * Backing stores shared with the driver (ShareBackingStoreWithKmd; PHYS-182 to PHYS-187).
  *
- * The driver is given one kernel address for all pages of an allocation, at its creation, and may
- * use it until the allocation's DxgkDdiDestroyAllocation. So the pages are taken at once, and stay
- * with the record until the end: whatever is said about content being lost (offers, resets), they
- * are not given back (backing_stays). An allocation of this kind lives in system memory only, so
- * its content never moves, and the client's view, the driver's and the GPU's show the same frames.
+ * When the allocation is created, the driver gets one kernel address for all its pages, which it
+ * may use until DxgkDdiDestroyAllocation. So the pages are allocated at creation, and are kept
+ * until the record is freed, even when the content is given up (offers, resets; backing_stays).
+ * Such an allocation is in system memory only, so its content never moves, and the client, the
+ * driver and the GPU access the same frames.
  */
 #include "vidmm/allocation/shared_backing.h"
 #include "ddi/ddi.h"
@@ -38,7 +38,7 @@ NTSTATUS shared_backing_check(const struct vidmm_allocation *allocation)
     if (!ddi_feature_granted(vidmm->ddi, DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD)) {
         VIOLATION("PHYS-182", "ShareBackingStoreWithKmd, but the driver was not told that the "
                               "feature is enabled");
-        /* ALLOC-069: without the entry nobody could have told it */
+        /* ALLOC-069: a driver without the entry point cannot have been told */
         return ddi_has(vidmm->ddi, DxgkDdiSetAllocationBackingStore) ? STATUS_INVALID_PARAMETER
                                                                      : STATUS_NOT_SUPPORTED;
     }
@@ -69,7 +69,7 @@ NTSTATUS shared_backing_give(struct vidmm_allocation *allocation)
     allocation->kernel_view = ram_view_reserve(ram, allocation->pages);
     if (!allocation->kernel_view || !ram_view_point(ram, allocation->kernel_view, 0,
                                                     allocation->backing, allocation->pages, true))
-        return STATUS_NO_MEMORY; /* the view goes with the record */
+        return STATUS_NO_MEMORY; /* kernel_view is released with the record */
     args.pBackingStore = allocation->kernel_view;
     return ddi_set_allocation_backing_store(allocation->vidmm->ddi, &args);
 }

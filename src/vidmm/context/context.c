@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a context that vidmm owns: which root page table it runs with, and its context
- * allocations. A context that is about to be destroyed waits until no announcement of a root is
- * under way (root_table.c), so that the handle the driver is given is alive.
+ * vidmm's part of a context: which root page table it uses, and its context allocations. Before a
+ * context is destroyed, vidmm waits until no root is being announced (root_table.c), so that the
+ * handle passed to the driver is valid.
  */
 #include "vidmm/context/context.h"
 #include "util/list.h"
@@ -48,7 +48,7 @@ NTSTATUS vidmm_context_attach(struct vidmm_context *context)
 
     if (space) {
         if (!space->root->ready)
-            /* GPUVA-149: no garbage within reach of the GPU */
+            /* GPUVA-149: the GPU must not read uninitialized entries */
             status = paging_run(vidmm, start_job, space);
         if (!NT_SUCCESS(status))
             return vidmm_status(status);
@@ -69,7 +69,7 @@ void vidmm_context_detach(struct vidmm_context *context)
         return;
     sim_mutex_lock(&vidmm->lock);
     root_wait_announced(space);
-    context->virtual_addressing = false; /* no announcement finds it any more */
+    context->virtual_addressing = false; /* root_announce skips it from now on */
     sim_mutex_unlock(&vidmm->lock);
 }
 

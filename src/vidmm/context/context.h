@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of the memory manager's part of a context. */
+/* Creating and destroying the memory manager's part of a context. */
 #ifndef DXGK_VIDMM_CONTEXT_H
 #define DXGK_VIDMM_CONTEXT_H
 
@@ -11,13 +11,14 @@
 struct vidmm_context;
 struct vidmm_device;
 
-/* Before DxgkDdiCreateContext (so that callbacks inside it find the context), and after it
- * succeeded: announces the root page table (DxgkDdiSetRootPageTable). */
+/* vidmm_context_init: before DxgkDdiCreateContext, so that callbacks inside it find the context.
+ * vidmm_context_attach: after it succeeded; announces the root page table
+ * (DxgkDdiSetRootPageTable). */
 void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
                         bool virtual_addressing, bool system);
 NTSTATUS vidmm_context_attach(struct vidmm_context *context);
-/* Before and after DxgkDdiDestroyContext: the second reports context allocations left (CTXA rules)
- * and frees them. */
+/* vidmm_context_detach: before DxgkDdiDestroyContext. vidmm_context_finish: after it; reports
+ * context allocations that the driver has not destroyed (CTXA rules), and frees them. */
 void vidmm_context_detach(struct vidmm_context *context);
 void vidmm_context_finish(struct vidmm_context *context);
 

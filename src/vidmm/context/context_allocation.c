@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Context allocations (CTXA series): memory that a driver asks for on behalf of one context, or of
- * all contexts of a device.
+ * Context allocations (CTXA rules): memory that a driver requests for one context, or for all
+ * contexts of a device.
  *
- *   created      record and allocation (placed like any other, but in nobody's residency list)
- *   committed    pinned, resident, INIT_CONTEXT_RESOURCE built: before the first packet of a
- *                context that runs with it. From then on it stays where it is: it is resident
- *                whenever its context may run (CTXA-030, CTXA-031)
- *   destroyed    handle dead at once. Addresses are free when the GPU work queued so far is done,
- *                at once if it is (CTXA-064); memory goes after the entries that pointed to it
+ *   created      record and allocation exist (placed like any other, but on no residency list)
+ *   committed    resident, pinned, and INIT_CONTEXT_RESOURCE was built: before the first packet of
+ *                a context that uses it. From then on it is not moved: it is resident whenever its
+ *                context may run (CTXA-030, CTXA-031)
+ *   destroyed    The handle is invalid at once. The addresses are freed when the GPU work queued so
+ *                far is done, immediately if it is done already (CTXA-064). The memory is freed
+ *                after the entries that pointed to it are invalidated
  *
  * What a driver has not destroyed when DxgkDdiDestroyContext (DxgkDdiDestroyDevice) returns is a
- * leak: reported, then freed.
+ * leak: it is reported, then freed.
  */
 #include "nt/base/current.h"
 #include "vidmm/context/context_allocation.h"
@@ -118,8 +119,8 @@ static NTSTATUS own_by_device(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXT
         VIOLATION("CTXA-012", "DxgkDdiDestroyDevice of the device has begun");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
-    /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the
-     * caller's. */
+    /* Inside DxgkDdiCreateDevice vidmm does not know the device yet; its process
+     * is the current one. */
     item->process = device ? device->process : current_process(vidmm);
     if (!item->process || item->process == vidmm->paging_process) {
         VIOLATION("CTXA-011", "hDevice is the handle of the system's device");
@@ -128,7 +129,7 @@ static NTSTATUS own_by_device(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXT
     return STATUS_SUCCESS;
 }
 
-/* Whose it becomes (CTXA-006 to CTXA-012). */
+/* Find the context or device that will own it (CTXA-006 to CTXA-012). */
 static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
                            struct context_allocation *item)
 {
@@ -153,7 +154,7 @@ bool context_allocation_belongs(const struct context_allocation *item,
     return context_allocation_device(item->vidmm, item->device) == context->device;
 }
 
-/* ---- callbacks at the wrong place ---- */
+/* ---- callbacks that must not be made here ---- */
 
 bool context_allocation_inside_paging(const char *rule)
 {
@@ -220,7 +221,7 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
 
     request.flags.Value = args->Flags.Value;
     if (vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        request.flags.Value &= 0x4F; /* the members that both layouts share (CTXA-023) */
+        request.flags.Value &= 0x4F; /* the bits that mean the same in both layouts (CTXA-023) */
     for (unsigned i = 0; i < 5; i++)
         request.preferred[i] = context_allocation_preferred(args, i);
     for (UINT id = 1; id <= vidmm->segment_count; id++)
@@ -269,7 +270,7 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
     return STATUS_SUCCESS;
 }
 
-/* ---- the end ---- */
+/* ---- destruction ---- */
 
 static void destroy_memory(struct context_allocation *item)
 {
@@ -295,7 +296,7 @@ static void forget(struct vidmm *vidmm, void *arg, NTSTATUS status)
     struct context_allocation *item = arg;
 
     (void)status;
-    if (item->allocation) /* the adapter is gone, the job was dropped */
+    if (item->allocation) /* the adapter is lost: the job did not run */
         destroy_memory(item);
     if (item->view)
         ram_view_release(vidmm->config.ram, item->view,
@@ -303,7 +304,8 @@ static void forget(struct vidmm *vidmm, void *arg, NTSTATUS status)
     util_free(item);
 }
 
-/* All of them are its own (RANGE_CONTEXT): nothing else is mapped there. */
+/* Free all ranges that map it. They are its own (RANGE_CONTEXT), so nothing else
+ * is mapped there. */
 static void free_addresses(struct vidmm_allocation *allocation)
 {
     while (!list_empty(&allocation->mappings)) {
@@ -316,7 +318,7 @@ static void free_addresses(struct vidmm_allocation *allocation)
     }
 }
 
-/* The GPU is done with it, and so are the driver's callbacks. */
+/* Free it. GPU work must no longer use it; if a driver callback does, it is freed after that. */
 static void destroy_now(struct context_allocation *item)
 {
     struct vidmm *vidmm = item->vidmm;
@@ -351,7 +353,7 @@ static void late_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
     context_allocation_unuse(arg);
 }
 
-/* The lock cannot be had before the reset: what takes it is done by the worker. */
+/* The lock is not available before the reset is over, so the worker does later what needs it. */
 static void post_late(struct context_allocation *item, paging_job_fn fn)
 {
     item->users++;
@@ -381,7 +383,8 @@ static void followed(struct vidmm_device *device, struct vidmm_follow *follow)
     destroy_now(CONTAINER(follow, struct context_allocation, follow));
 }
 
-/* Lock held. The handle dies now; the rest when GPU work queued so far is done. */
+/* Lock held. The handle becomes invalid now; the rest follows when the GPU work
+ * queued so far is done. */
 static void destroy(struct context_allocation *item)
 {
     struct vidmm *vidmm = item->vidmm;
@@ -392,7 +395,7 @@ static void destroy(struct context_allocation *item)
     item->handle = NULL;
     if (!item->committed)
         vidmm->contexts.uncommitted--;
-    item->committed = true; /* nothing is to be made of it any more */
+    item->committed = true; /* so that it is not committed any more */
     item->context = NULL;
     list_remove(&item->link);
     list_remove(&item->owner_link);
@@ -407,7 +410,7 @@ void context_allocation_close(struct vidmm_context *context)
     struct vidmm *vidmm = context->device->process->vidmm;
 
     sim_mutex_lock(&vidmm->lock);
-    /* Without memory for the mark a late request is merely not noticed. */
+    /* If there is no memory for this mark, a late creation is not detected, which does no harm. */
     (void)hash_put(&vidmm->contexts.closing, (uint64_t)(uintptr_t)context, context);
     sim_mutex_unlock(&vidmm->lock);
 }
@@ -418,7 +421,7 @@ static NTSTATUS destroy_late(struct vidmm *vidmm, struct paging_turn *turn, void
 
     (void)vidmm;
     (void)turn;
-    if (item->handle) /* else its owner went first */
+    if (item->handle) /* else it was destroyed with its owner */
         destroy(item);
     return STATUS_SUCCESS;
 }

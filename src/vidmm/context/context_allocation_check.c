@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What DxgkCbCreateContextAllocation is asked for: the checks that need no owner, each
- * failure with its reason. */
+/* Checks of the arguments of DxgkCbCreateContextAllocation that do not depend on the owner. Each
+ * failure is reported with its reason. */
 #include "util/address.h"
 #include "verify/verify.h"
 #include "vidmm/context/context_allocation.h"
@@ -60,7 +60,7 @@ static bool flags_good(UINT version, UINT flags)
     return false;
 }
 
-/* ---- size and place (CTXA-018 to CTXA-022) ---- */
+/* ---- size and segments (CTXA-018 to CTXA-022) ---- */
 
 static bool size_good(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {

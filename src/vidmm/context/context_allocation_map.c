@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbMapContextAllocation: a context allocation in the address space of its process. The
- * callback has no status, so whatever makes it return 0 is told here: a mistake of the driver's as
- * a violation, an outcome that the callback's page names (the addresses are taken, the window has
- * no room, no memory) as a note.
+ * DxgkCbMapContextAllocation: mapping a context allocation in the address space of its process. The
+ * callback returns no status, so the reason for a result of 0 is reported here: mistakes of the
+ * driver as violations; failures that the callback's documentation mentions (the addresses are
+ * taken, no room between the limits, no memory) as notes.
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
@@ -68,7 +68,7 @@ static bool base_good(const struct vidmm_space *space, const DXGKARGCB_MAPCONTEX
         VIOLATION("CTXA-050", "BaseAddress 0x%llx is no multiple of 4096", (ull)args->BaseAddress);
         return false;
     }
-    /* SizeInPages is that of an allocation at most: no overflow. GPUVA-058, GPUVA-061. */
+    /* No overflow: SizeInPages is at most the size of an allocation. GPUVA-058, GPUVA-061. */
     if (first < geometry->span || first + args->SizeInPages > geometry->end) {
         VIOLATION("CTXA-050",
                   "%llu pages at BaseAddress 0x%llx are outside the address space, which has room "
@@ -102,7 +102,7 @@ static bool arguments_good(const struct context_allocation *item,
     return args->BaseAddress != 0 ? base_good(item->process->space, args) : window_good(args);
 }
 
-/* Can it have addresses at all? */
+/* Can it have GPU virtual addresses at all? */
 static bool mappable(const struct context_allocation *item)
 {
     const char *why = NULL;
@@ -116,7 +116,7 @@ static bool mappable(const struct context_allocation *item)
     return !why;
 }
 
-/* ---- outcomes ---- */
+/* ---- reporting failures ---- */
 
 static void tell_no_room(const DXGKARGCB_MAPCONTEXTALLOCATION *args)
 {
@@ -159,9 +159,9 @@ static void tell_why(const struct va_context_map *map, NTSTATUS status)
 
 struct map_call {
     struct driver_run run;
-    struct context_allocation *item; /* in use by this call */
+    struct context_allocation *item; /* held by context_allocation_use */
     DXGKARGCB_MAPCONTEXTALLOCATION args;
-    struct va_context_map map; /* of those */
+    struct va_context_map map; /* map.args points to `args` */
 };
 
 static void map_release(struct driver_run *run)
@@ -180,7 +180,7 @@ static NTSTATUS map_job(struct vidmm *vidmm, struct paging_turn *turn, struct dr
     (void)turn;
     (void)vidmm;
     if (NT_SUCCESS(status) && run->left)
-        va_unmap_context_allocation(&call->map); /* the driver was told that there is no mapping */
+        va_unmap_context_allocation(&call->map); /* the callback has returned 0 already */
     return status;
 }
 

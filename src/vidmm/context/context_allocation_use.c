@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations in use: first content, addresses in the client's space, updates by the GPU.
- * See context_allocation.c. */
+/* Context allocations in use: committing them, and updating them by the GPU. Overview in
+ * context_allocation.c. */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
 #include "ram/ram.h"
@@ -27,9 +27,9 @@
 #include "vidmm/residency/victim.h"
 #include "vidmm/record/vidmm_record.h"
 
-/* ---- first content ---- */
+/* ---- committing ---- */
 
-/* What the paging process maps to reach all of it: behind an aperture, the system pages. */
+/* The runs to map in the paging process: for an allocation in an aperture, its system pages. */
 static NTSTATUS runs_of(struct vidmm_allocation *allocation, struct vidmm_run **made,
                         const struct vidmm_run **runs, uint32_t *count)
 {
@@ -64,7 +64,7 @@ static NTSTATUS map_in_scratch(struct vidmm_allocation *allocation, struct gpu_v
     return status;
 }
 
-/* A CPU address for the allocation's life (CTXA-040). */
+/* A CPU address that is valid as long as the allocation exists (CTXA-040). */
 static NTSTATUS make_view(struct context_allocation *item)
 {
     struct vidmm_allocation *allocation = item->allocation;
@@ -138,7 +138,8 @@ NTSTATUS context_allocation_commit(struct paging_turn *turn, struct context_allo
         return status;
     item->initialised = true;
     item->restore = false;
-    if (!item->committed) /* destroyed while the lock was dropped: counted then */
+    /* it may have been destroyed while the lock was dropped, and counted then */
+    if (!item->committed)
         item->vidmm->contexts.uncommitted--;
     item->committed = true;
     return STATUS_SUCCESS;
@@ -195,7 +196,7 @@ void context_allocations_lost(struct vidmm *vidmm)
         item->restore = true;
         vidmm->contexts.uncommitted++;
         if (item->allocation->content == CONTENT_NONE)
-            item->initialised = false; /* CTXA-068; what is in system memory stays */
+            item->initialised = false; /* CTXA-068; content in system memory was not lost */
         item->pinned = false;
         item->allocation->pins--;
     }
@@ -207,8 +208,8 @@ void context_allocations_restore(struct paging_turn *turn, struct vidmm *vidmm)
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (item->restore)
-            (void)context_allocation_commit(turn,
-                                            item); /* if not now, then before the next submission */
+            (void)context_allocation_commit(
+                turn, item); /* on failure it is committed before the next submission */
     }
 }
 
@@ -216,7 +217,7 @@ void context_allocations_restore(struct paging_turn *turn, struct vidmm *vidmm)
 
 struct update_call {
     struct driver_run run;
-    struct context_allocation *item; /* in use by this call */
+    struct context_allocation *item; /* held by context_allocation_use */
     void *data;
     UINT bytes;
 };
@@ -274,7 +275,7 @@ static void tell_failed_update(const struct vidmm *vidmm, const struct context_a
         NOTE("CTXA-054", "the update failed with 0x%08x", (unsigned)status);
 }
 
-/* The driver's data, as the host's copy. */
+/* Copy the driver's private data. */
 static NTSTATUS take_data(struct update_call *call, const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
 {
     call->bytes = args->PrivateDriverDataSize;

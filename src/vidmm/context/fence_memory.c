@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of monitored fences: 8-byte slots in pages of system memory, which are seen three ways: by
- * the host (read, write), by the client's CPU (read), and by the GPU in the process's address space
- * (read, write; GPUVA-095, GPUVA-096). A page holds SLOTS of them and is made when the last one is
- * full; making and freeing a slot is O(1). An empty page is kept if it is the only one with room.
+ * Memory of monitored fences: 8-byte slots in pages of system memory. A slot can be accessed by the
+ * host (read, write), by the client's CPU code (read), and by the GPU in the address space of the
+ * process (read, write; GPUVA-095, GPUVA-096). A page has SLOTS slots; a new page is allocated when
+ * no slot is free. Creating and freeing a slot is O(1). An empty page is kept if no other page has
+ * a free slot.
  *
- * Who frees a slot does not wait for the page to go: it may be the scheduler's worker, at the end
- * of the work that used the fence last, and that same worker has to submit what takes the page out
- * of the GPU's page tables. The end of the process waits for all of them.
+ * Freeing a slot does not wait until its page is unmapped. The caller may be the scheduler's
+ * worker, at the end of the last work that used the fence, and that same worker has to submit the
+ * operations that unmap the page from the GPU. The destruction of the process waits for all of
+ * them.
  */
 #include "vidmm/context/fence_memory.h"
 #include "iommu/iommu.h"
@@ -27,14 +29,14 @@
 enum { SLOTS = PAGE_BYTES / sizeof(uint64_t) };
 
 struct fence_page {
-    struct list link;          /* process->fence_pages; those with room in front */
+    struct list link;          /* process->fence_pages; those with a free slot come first */
     uint64_t used[SLOTS / 64]; /* bit: slot is taken */
     uint32_t count;
     struct page_number frame;
     struct logical_page logical;
     volatile uint64_t *kernel;
     uint8_t *client;
-    bool shared; /* entered in the address space that the adapter shares */
+    bool shared; /* mapped in the process address space that the device shares */
     struct gpu_va va;
     struct vidmm_process *process;
     struct paging_job departure;
@@ -81,7 +83,8 @@ static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *pag
     page->client = ram_view_reserve(ram, 1);
     if (!page->client)
         return STATUS_INSUFFICIENT_RESOURCES;
-    /* IOMMU-107: an adapter that shares the address space writes there, and so may its process. */
+    /* IOMMU-107: an adapter that shares the address space writes through this mapping, so the
+     * process may write, too. */
     if (!ram_view_point(ram, page->client, 0, &page->frame, 1, process->pasid != 0))
         return STATUS_INSUFFICIENT_RESOURCES;
     if (process->pasid) {
@@ -98,7 +101,7 @@ static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *pag
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-/* The GPU does not reach it (any more). */
+/* Free a page that the GPU cannot access (any more). */
 static void page_free(struct fence_page *page)
 {
     struct vidmm_process *process = page->process;
@@ -136,7 +139,7 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
         struct map_call call = {.space = process->space,
                                 .run = {.first = page->logical.value, .pages = 1}};
 
-        status = paging_run(vidmm, map_job, &call); /* the address is usable on return */
+        status = paging_run(vidmm, map_job, &call); /* on return the address is mapped */
         page->va = call.va;
     }
     if (!NT_SUCCESS(status)) {
@@ -150,11 +153,11 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
 static void departed(struct vidmm *vidmm, void *arg, NTSTATUS status)
 {
     (void)vidmm;
-    (void)status; /* without the adapter nothing reaches it either */
+    (void)status; /* on a lost adapter the GPU does not access it either */
     page_free(arg);
 }
 
-/* It goes when the GPU does not reach it any more. */
+/* Free a page as soon as the GPU can no longer access it. */
 static void page_destroy(struct fence_page *page)
 {
     struct vidmm_process *process = page->process;

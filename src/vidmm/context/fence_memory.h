@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of monitored fences and paging queues: 8-byte slots that the GPU, the client
- * and the host see. */
+/* Memory of monitored fences and paging queues: 8-byte slots that the GPU, the client and
+ * the host can access. */
 #ifndef DXGK_VIDMM_FENCE_MEMORY_H
 #define DXGK_VIDMM_FENCE_MEMORY_H
 
@@ -14,7 +14,7 @@
 struct vidmm_process;
 
 struct vidmm_fence_slot {
-    volatile uint64_t *kernel; /* host's view */
+    volatile uint64_t *kernel; /* the host's address */
     void *client;              /* the client's read-only CPU address */
     struct gpu_va va;          /* 0 without GpuMmu */
     void *page;                /* private */
@@ -22,7 +22,8 @@ struct vidmm_fence_slot {
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot);
 void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_slot *slot);
 
-/* Process goes. Waits until all its pages are gone. Lock not held. */
+/* The process is being destroyed: free all its pages, and wait until that is done.
+ * Lock not held. */
 void fence_memory_finish(struct vidmm_process *process);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every invariant of an address space, for tests and debug builds: the records among themselves,
- * what holds which table, and the entries against the records. Costs the whole space. */
+/* Checks every invariant of an address space, for tests and debug builds: of the
+ * records themselves, which tables they hold, and that entries match the records.
+ * Visits the whole space. */
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
@@ -25,7 +26,7 @@ static bool on_mapping_list(const struct va_piece *piece)
         bool unique = other->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION;
 
         if (unique && unique_over)
-            return false; /* unique ones stand in front */
+            return false; /* unique ones come first */
         unique_over |= !unique;
         if (other == piece)
             return true;
@@ -95,7 +96,7 @@ static void pages_hold(struct vidmm_space *space, uint64_t first, uint64_t pages
                        enum hold_action action)
 {
     if (action == HOLD_TAKE)
-        (void)tables_hold(space, first, pages); /* they exist, so it cannot fail */
+        (void)tables_hold(space, first, pages); /* the tables exist, so this cannot fail */
     else
         tables_drop(space, first, pages);
 }
@@ -141,7 +142,7 @@ static void all_holds(struct vidmm_space *space, enum hold_action action)
     }
 }
 
-/* Nothing holds a table but the tables below it. */
+/* True if a table is held only by the tables below it. */
 static bool nothing_held(const struct page_table *table)
 {
     uint64_t below = 0;
@@ -170,7 +171,7 @@ static bool holds_valid(struct vidmm_space *space)
 
 /* ---- entries ---- */
 
-/* Should the page's entry be set? */
+/* Should the entry of the page be set (not invalid)? */
 static bool page_set(const struct vidmm_space *space, uint64_t page)
 {
     const struct va_range *range = range_at(space, page);
@@ -185,7 +186,7 @@ static bool page_set(const struct vidmm_space *space, uint64_t page)
     return source.state != ENTRY_INVALID;
 }
 
-/* Entries without a table below, and those of leaves, say what the records say. */
+/* Entries without a table below must match the records. */
 static bool entries_valid(const struct vidmm_space *space, const struct page_table *table)
 {
     unsigned shift = space->mmu->geometry.shift[table->level];
@@ -219,7 +220,8 @@ static bool jobs_pending(const struct vidmm_space *space)
 
 bool space_validate(const struct vidmm_space *space)
 {
-    struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)space; /* put back as it was */
+    struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)
+        space; /* it is changed back below */
 
     if (!extent_tree_validate(&space->free) || !slab_validate(&space->range_slab) ||
         !slab_validate(&space->piece_slab))
@@ -228,6 +230,6 @@ bool space_validate(const struct vidmm_space *space)
         !holds_valid(changing))
         return false;
     if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging)
-        return true; /* entries follow later */
+        return true; /* pending jobs have not written their entries yet */
     return entries_valid(space, space->root);
 }

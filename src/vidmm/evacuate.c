@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Video memory that is about to lose its content, or to be wiped by the driver: everything goes to
- * system memory first, and comes back when it is wanted again (THREAD-029, LIFE-109, LIFE-154).
+ * Evacuation: before video memory loses its content, or the driver overwrites it, everything is
+ * moved to system memory; later it comes back as needed (THREAD-029, LIFE-109, LIFE-154).
  *
- *   evacuate   a job of the worker moves each allocation out of its memory segment or aperture,
- *              also those that nothing else may move; then nothing is built any more (vidmm->reset,
- *              as between a reset and its restoration)
- *   return     page tables, mapped ranges and context allocations are written anew; what queued GPU
- *              work may use although no list wants it any more comes in again; everything else is
- *              brought in by the next submission that needs it
+ *   evacuate   A job of the worker evicts each allocation from its memory segment or aperture, also
+ *              pinned and locked ones. After that nothing is built any more (vidmm->reset, as
+ *              between a reset and its restoration)
+ *   return     Page tables, aperture ranges and context allocations are restored. Allocations that
+ *              queued GPU work may use, although no residency list has them any more, are made
+ *              resident; all others are when the next submission needs them
  *
- * The scheduler holds the work of clients back from before the one until after the other.
+ * The scheduler holds the work of clients back from before vidmm_evacuate until after vidmm_return.
  */
 #include "util/address.h"
 #include "util/list.h"
@@ -45,7 +45,8 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
 {
     const struct evacuation *evacuation = arg;
     const uint64_t *kept_bytes = evacuation->kept_bytes;
-    NTSTATUS status = paging_flush(vidmm, NULL), settled; /* what came before goes as usual */
+    NTSTATUS status = paging_flush(vidmm, NULL),
+             settled; /* operations built earlier are submitted normally */
 
     if (!NT_SUCCESS(status))
         return status;
@@ -62,7 +63,7 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
         allocation->offer.discarded |= allocation->offer.in_force;
     }
     context_allocations_lost(
-        vidmm); /* those that have moved, and the others: committed again before they are used */
+        vidmm); /* all of them, evicted or not: they are committed again before use */
     settled = paging_settle(vidmm);
     vidmm->losing_power = false;
     status = NT_SUCCESS(status) ? settled : status;
@@ -77,7 +78,7 @@ NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes, bool lo
     struct evacuation evacuation = {kept_bytes, losing_power};
     NTSTATUS status = paging_run(vidmm, evacuate_job, &evacuation);
 
-    /* What has left comes back by itself. */
+    /* After a failure, what was evicted is made resident when it is needed. */
     return vidmm_status(status);
 }
 
@@ -86,8 +87,9 @@ bool vidmm_is_evacuated(const struct vidmm *vidmm)
     return vidmm->reset;
 }
 
-/* Off every list, but work that is queued may still use it. What only waits to be destroyed stays
- * out: whoever destroys it may be the one who woke the adapter, and who waits for this. */
+/* May queued work use an allocation that no residency list has any more? An allocation that only
+ * waits to be destroyed is not made resident: the thread that destroys it may be the one that woke
+ * the adapter and waits for this. */
 static bool work_may_use(const struct vidmm_allocation *allocation)
 {
     LIST_FOR(node, &allocation->opens) {

@@ -38,12 +38,13 @@ static NTSTATUS tell_driver(struct vidmm_process *process)
 {
     struct vidmm *vidmm = process->vidmm;
     DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
-    ULONG pasid = process->pasid; /* on loan */
+    ULONG pasid = process->pasid; /* the driver may use it only during the call */
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!ddi_has(vidmm->ddi, DxgkDdiCreateProcess))
         return status;
-    if (pasid) { /* GPUVA-034, IOMMU-103: one for each linked adapter, of which there are none */
+    /* GPUVA-034, IOMMU-103: one per linked adapter, but there are no linked adapters */
+    if (pasid) {
         args.NumPasid = 1;
         args.pPasid = &pasid;
     }
@@ -57,7 +58,7 @@ static NTSTATUS tell_driver(struct vidmm_process *process)
     return status;
 }
 
-/* Off the list already. Lock not held. */
+/* The process must be off the list. Lock not held. */
 static void process_destroy(struct vidmm_process *process)
 {
     struct vidmm *vidmm = process->vidmm;
@@ -113,7 +114,7 @@ NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *nt, struct v
     struct vidmm_process *process;
     NTSTATUS status = STATUS_SUCCESS;
 
-    /* One at a time, so that two threads of a process do not make it twice. */
+    /* Serialized, so that two threads of a process do not create it twice. */
     sim_mutex_lock(&vidmm->processes_lock);
     process = find_process(vidmm, nt);
     if (process) {
@@ -134,7 +135,7 @@ void vidmm_process_close(struct vidmm_process *process)
     struct vidmm *vidmm = process->vidmm;
 
     if (sim_current->stopped)
-        return; /* what is left goes with the machine's heap */
+        return; /* the machine's heap frees what remains */
     sim_mutex_lock(&vidmm->processes_lock);
     if (--process->references == 0) {
         list_remove(&process->link);
@@ -259,7 +260,7 @@ static void queue_news(struct vidmm_paging_queue *queue)
         list_push_back(&queue->base.vidmm->tell, &queue->tell_link);
 }
 
-/* Without the lock: atomic, since no point passes. */
+/* Without the lock: atomic, since no sim point passes. */
 void vidmm_device_set_lost(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
@@ -268,11 +269,11 @@ void vidmm_device_set_lost(struct vidmm_device *device)
     LIST_FOR(node, &device->queues) {
         struct vidmm_paging_queue *queue = CONTAINER(node, struct vidmm_paging_queue, link);
 
-        queue->done = queue->assigned; /* GPUVA-073: waiters are released */
+        queue->done = queue->assigned; /* GPUVA-073: waiters are woken */
         queue_news(queue);
     }
     paging_tell(vidmm);
-    paging_poke(vidmm); /* its list is free for others */
+    paging_poke(vidmm); /* others may now take the memory of its list */
 }
 
 /* ---- paging queues ---- */

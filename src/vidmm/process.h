@@ -17,38 +17,39 @@ struct vidmm_paging_queue;
 struct vidmm_process;
 struct vidmm_space;
 
-/* The process on this adapter: made (DxgkDdiCreateProcess) at the first open, destroyed at the last
- * close. */
+/* The record of a process on this adapter: created at the first open (DxgkDdiCreateProcess),
+ * destroyed at the last close. */
 NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *process,
                             struct vidmm_process **out);
 void vidmm_process_close(struct vidmm_process *process);
-/* 0: the adapter does not share the address space. */
+/* 0: the process address space is not shared with the device. */
 ULONG vidmm_process_pasid(const struct vidmm_process *process);
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process);
 struct nt_process *vidmm_process_nt(const struct vidmm_process *process);
 struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);
 struct vidmm_space *vidmm_process_space(struct vidmm_process *process); /* NULL without GpuMmu */
 
-/* `owner` is vidsch's device, given back by vidmm_device_owner. driver_device: what
+/* `owner` is vidsch's device, which vidmm_device_owner returns. `driver_device` is what
  * DxgkDdiCreateDevice returned. */
 NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
                              struct vidmm_device **device);
-/* Frees what the client left: paging queues, opens, residency list. */
+/* Also frees what the client has not: paging queues, opens, residency list. */
 void vidmm_device_destroy(struct vidmm_device *device);
-/* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed, by the handle the driver was
- * given: context allocations of the device that are left are reported and freed (CTXA-066). */
+/* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed: context allocations of the
+ * device (named by the handle that the driver got) that were not destroyed are reported and
+ * freed (CTXA-066). */
 void vidmm_device_gone(struct vidmm *vidmm, HANDLE host_device);
 void *vidmm_device_owner(const struct vidmm_device *device);
 struct vidmm_process *vidmm_device_process(const struct vidmm_device *device);
-/* The device is lost: Lock2, MakeResident, Map... give STATUS_DEVICE_REMOVED from now on
- * (GPUVA-073). */
+/* The device is lost: Lock2, MakeResident, Map... return STATUS_DEVICE_REMOVED from
+ * now on (GPUVA-073). */
 void vidmm_device_set_lost(struct vidmm_device *device);
 
-/* `progress` is told each new value of the queue's fence (in order, from the paging worker). */
+/* `progress` is called for each new value of the queue's fence, in order, on the retire fiber. */
 NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUEUE_PRIORITY priority,
                                    void (*progress)(void *context, uint64_t value), void *context,
                                    struct vidmm_paging_queue **queue);
-/* Waits for its work. */
+/* Waits until its jobs are complete. */
 void vidmm_paging_queue_destroy(struct vidmm_paging_queue *queue);
 struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *queue);
 

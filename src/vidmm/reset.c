@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reset of the adapter. Between the reset and the restart nothing runs on the GPU; operations built
- * then only tell the driver what is gone, and their buffers are dropped (TDR-051). Content of
- * memory segments is lost, system pages keep theirs (RES-085, RES-086). After the restart the page
- * tables are written anew.
+ * Reset of the adapter. Between the reset and the restart nothing runs on the GPU. Operations built
+ * in that time only tell the driver what has been lost, and their buffers are discarded (TDR-051).
+ * The content of memory segments is lost, that of system pages is kept (RES-085, RES-086). After
+ * the restart the page tables are written again.
  */
 #include "vidmm/reset.h"
 #include "sim/mutex.h"
@@ -28,7 +28,7 @@ static bool in_memory(const struct vidmm_allocation *allocation)
            !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
-/* RES-085: a transfer of nothing tells a driver of physical paging. */
+/* RES-085: with physical paging, a TRANSFER of size 0 tells the driver. */
 static void tell_evicted(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
@@ -65,7 +65,7 @@ static void purge(struct vidmm_allocation *allocation)
 void vidmm_reset_cleanup(struct vidmm *vidmm)
 {
     sim_mutex_lock(&vidmm->lock);
-    paging_flush(vidmm, NULL); /* whatever a job had begun; the scheduler drops it */
+    paging_flush(vidmm, NULL); /* operations that a job had built; the scheduler drops them */
     paging_retire(vidmm, vidmm->last_ticket);
     vidmm->reset = true;
     aperture_ranges_lost(vidmm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every invariant of segments, allocations and residency lists, checked against the obvious slow
- * count; for tests. */
+/* Checks every invariant of segments, allocations and residency lists by counting everything
+ * again; for tests. */
 #include "trace/trace.h"
 #include "sim/mutex.h"
 #include "util/address.h"
@@ -27,7 +27,7 @@ struct tally {
     uint64_t aperture;
 };
 
-/* One place for a breakpoint. */
+/* A function of its own, as a place for a breakpoint. */
 static bool broken(const char *what, uint64_t line)
 {
     trace_instant(0, what, "line", line, NULL, 0);

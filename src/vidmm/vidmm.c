@@ -5,43 +5,42 @@
  * The video memory manager of an adapter decides where allocations are, and has the driver's GPU
  * move them.
  *
- *   allocation    a block of bytes known to the driver by a handle. Its content has one
- *                 authoritative place: nowhere yet, system pages, or a memory segment.
- *   segment       an extent tree of free pages. A memory segment holds content; the aperture is
- *                 only addresses, which the driver points at system pages.
- *   device        has a residency list: what must be there before any of its contexts runs.
- *                 Clients change the list (MakeResident, Evict); the worker brings memory into
- *                 line with it.
- *   job           one thing the worker does: bring in what is missing, write page-table entries.
- *                 It appends paging operations to a buffer; the GPU carries them out in order on
- *                 the paging node.
- *   ticket        number of a submitted paging buffer. What has to wait for the GPU (giving pages
- *                 back, telling a fence value, calling an allocation ready) is deferred to a
- *                 ticket.
+ *   allocation    memory that the driver knows by a handle. The valid copy of its content is in one
+ *                 place: nowhere yet, in system pages, or in a memory segment.
+ *   segment       an extent tree of free pages. A memory segment holds content; an aperture is only
+ *                 an address range, which the driver maps to system pages.
+ *   device        has a residency list: the allocations that must be resident before any of its
+ *                 contexts runs. Clients change the list (MakeResident, Evict); the worker then
+ *                 moves memory accordingly.
+ *   job           one task of the worker: make missing allocations resident, write page-table
+ *                 entries. It appends paging operations to a buffer; the GPU executes them in order
+ *                 on the paging node.
+ *   ticket        number of a submitted paging buffer. What must wait for the GPU (freeing pages,
+ *                 reporting a fence value, marking an allocation ready) is deferred to a ticket.
  *
- * Because all operations run in one order, space in a segment may be given to its next owner as
- * soon as the operations that empty it are built. System pages are different: the CPU reuses them,
- * so they wait for the ticket.
+ * Because all operations run in one order, segment memory may be given to its next owner as soon as
+ * the operations that empty it are built. System pages are different: the CPU reuses them, so they
+ * are freed when the ticket is complete.
  *
  * From a client's call to the GPU, by file:
  *
  *   residency.c        lists and counts, MakeResident, Evict
- *   budget.c           what a process may have
- *   placement.c        to a place and away from it
- *   eviction.c         whose memory is taken
+ *   budget.c           how much a process may use
+ *   placement.c        making allocations resident, and evicting them
+ *   eviction.c         which allocations are evicted
  *   content.c          transfers and fills
  *   aperture.c         map and unmap
  *   backing.c          system pages and the IOMMU
- *   paging.c           building, tickets
+ *   paging.c           building operations, tickets
  *   paging_worker.c    jobs and completions
  *   driver_run.c       jobs that a thread inside the driver waits for
  *   follow.c           waiting for client work
  *
- * An allocation's life: allocation.c, allocation_info.c, destroy.c, handle_callbacks.c, offer.c,
- * cpu_access.c, share.c.
+ * Creating, using and destroying allocations: allocation.c, allocation_info.c, destroy.c,
+ * handle_callbacks.c, offer.c, cpu_access.c, share.c.
  *
- * The address spaces (address_space.c and its neighbours) are told when an allocation is placed,
- * and write entries.
+ * When an allocation is placed or moved, the address spaces (address_space.c and its neighbors)
+ * write the page-table entries.
  */
 #include <string.h>
 
@@ -69,9 +68,9 @@
 #include "vidmm/segment/segment_table.h"
 #include "vidmm/record/vidmm_record.h"
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
-/* A paging buffer that goes nowhere, for the time of a reset. */
+/* A paging buffer for operations that are built during a reset and never submitted. */
 static bool make_discard(struct vidmm *vidmm)
 {
     const DXGK_QUERYSEGMENTOUT4 *table = &vidmm->config.segments;
@@ -194,7 +193,7 @@ void vidmm_destroy(struct vidmm *vidmm)
     if (!vidmm)
         return;
     if (vidmm->mmu && !sim_current->stopped) {
-        /* Only now, when the scheduler's system device and context are gone (GPUVA-037). */
+        /* Only now: the scheduler's system device and context are gone (GPUVA-037). */
         sim_mutex_lock(&vidmm->lock);
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);

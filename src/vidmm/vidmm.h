@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The video memory manager of one adapter: its configuration and its life. What it does for the
- * rooms above is in the headers of its parts.
+ * The video memory manager of one adapter: its configuration, start and stop. The headers of its
+ * parts have what it does for the rooms above.
  *
  *   vidmm            segments, paging worker, paging process
  *    +- process      one per client process on the adapter: GPU virtual address space, budget,
@@ -12,8 +12,8 @@
  *                    hDeviceSpecificAllocation)                                        allocation.h
  *
  * All functions are for PASSIVE_LEVEL on a simulated thread unless they say otherwise; they may
- * block on sim mutexes and on paging work. Statuses are NTSTATUS as the SEG, ALLOC, RES, PAGE,
- * GPUVA and CTXA rules name them. vidmm.c has the overview by file.
+ * block on sim mutexes and on paging work. They return the NTSTATUS values of the SEG, ALLOC, RES,
+ * PAGE, GPUVA and CTXA rules. vidmm.c has the overview by file.
  */
 #ifndef DXGK_VIDMM_VIDMM_H
 #define DXGK_VIDMM_VIDMM_H
@@ -29,20 +29,20 @@ struct vidmm_config;
 struct vidmm_scheduler;
 struct vidmm_statistics;
 
-/* Checks the segment table and MMU description (SEG, GPUVA rules: VIOLATION +
- * STATUS_DEVICE_CONFIGURATION_ERROR) and builds the manager. No DDI is called yet. */
+/* Check the segment table and the MMU description (SEG, GPUVA rules: VIOLATION +
+ * STATUS_DEVICE_CONFIGURATION_ERROR), and create the manager. Calls no DDI. */
 NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
-/* The paging process, its address space and page tables, the paging worker thread. The scheduler's
- * system context exists between the two: vidmm_start_process, (vidsch makes system device and
- * context), vidmm_start. */
+/* vidmm_start_process creates the paging process with its address space and page tables. Then
+ * vidsch creates the system device and context. vidmm_start then starts the paging worker. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
-/* Evict everything, end the worker. All client objects are gone before. The second, after the
- * scheduler's system device and context are gone, destroys the paging process. */
+/* vidmm_stop ends the paging worker and waits for its operations; all client objects must have been
+ * destroyed. vidmm_destroy, after the scheduler's system device and context are destroyed, destroys
+ * the paging process and the manager. */
 void vidmm_stop(struct vidmm *vidmm);
 void vidmm_destroy(struct vidmm *vidmm);
-/* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,
- * destruction goes on. */
+/* Surprise removal: nothing is built or submitted any more, requests return STATUS_DEVICE_REMOVED,
+ * and destroying objects still works. */
 void vidmm_set_lost(struct vidmm *vidmm);
 
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "bus/support/dma_rig.h"
 #include "ram/ram.h"
-#include "bench.h"
 
 enum { TRANSFER = 65536, PAGES = TRANSFER / 4096, BUFFERS = 16 };
 

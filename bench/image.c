@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "bus/bus.h"
 #include "loader/loader.h"
 #include "nt/nt.h"
@@ -12,7 +13,6 @@
 #include "sim/thread.h"
 #include "windows/large.h"
 #include "x64/x64.h"
-#include "bench.h"
 
 struct image_run {
     const struct loader_image *image;

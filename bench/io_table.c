@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "iommu/io_entries.h"
 #include "iommu/io_table.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"
 #include "util/array.h"
 #include "util/rng.h"
-#include "bench.h"
 
 enum { SLOT_PAGES = 512, BATCH = 32, HOT = 64, COLD = 32768, REPETITIONS = 7 };
 

@@ -6,11 +6,12 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "bench.h"
 #include "bus/bus.h"
 #include "bus/config.h"
 #include "bus/device.h"
 #include "bus/window.h"
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "nt/nt.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
@@ -19,7 +20,6 @@
 #include "support/inert_device.h"
 #include "x64/rewrite/rewrite.h"
 #include "x64/x64.h"
-#include "bench.h"
 
 #define PAGE 4096u
 

@@ -7,8 +7,8 @@
 
 #include "cli/explore_options.h"
 #include "cli/cli.h"
-#include "cli/number.h"
 #include "cli/explore_report.h"
+#include "cli/number.h"
 #include "cli/session.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)

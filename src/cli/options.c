@@ -10,8 +10,8 @@
 #include "cli/device.h"
 #include "cli/iommu.h"
 #include "cli/number.h"
-#include "cli/usage.h"
 #include "cli/session.h"
+#include "cli/usage.h"
 #include "util/array.h"
 
 int cli_usage_error(const char *what, const char *value)

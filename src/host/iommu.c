@@ -9,7 +9,7 @@
 #include "host/run.h"
 #include "iommu/iommu.h"
 #include "nt/base/status_name.h"
-#include "port/record/config.h"
+#include "port/record/port_config.h"
 #include "port/running/isolate.h"
 #include "util/explain.h"
 #include "util/list.h"

@@ -8,8 +8,8 @@
 
 #include "loader/elf_image.h"
 #include "loader/file.h"
-#include "loader/symbols.h"
 #include "loader/pe.h"
+#include "loader/symbols.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
 #include "util/explain.h"

@@ -16,8 +16,8 @@
 
 #include "loader/file.h"
 #include "loader/image.h"
-#include "loader/symbols.h"
 #include "loader/pe_format.h"
+#include "loader/symbols.h"
 #include "x64/unwind/function_table.h"
 
 #define PE_PAGE         4096u

@@ -5,14 +5,14 @@
  */
 #include "nt/nt.h"
 #include "nt/base/items.h"
-#include "nt/routine.h"
 #include "nt/base/state.h"
+#include "nt/routine.h"
 #include "sim/machine.h"
 #include "sim/slot.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "util/hash.h"
 #include "util/assert.h"
+#include "util/hash.h"
 
 #define DEFAULT_BOOT_TIME 133485408000000000u /* 1 January 2024 */
 #define DEFAULT_BUILD     22621u

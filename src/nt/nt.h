@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 
 struct nt;
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nt/rtl/crt.h"
-#include "nt/ke/enter.h"
+#include "nt/routine.h"
 #include "nt/base/export.h"
 #include "nt/base/items.h"
-#include "nt/ke/level.h"
-#include "nt/routine.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/rtl/crt.h"
 #include "nt/variable.h"
 
 struct routine {

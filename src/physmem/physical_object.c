@@ -3,8 +3,8 @@
 
 #include "physmem/physical_tracked.h"
 #include "util/alloc.h"
-#include "util/list.h"
 #include "util/assert.h"
+#include "util/list.h"
 
 struct physical_object *physical_object_new(const void *driver, DXGK_PHYSICAL_MEMORY_TYPE type,
                                             enum ram_cache cache, uint64_t bytes)

@@ -23,10 +23,10 @@
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/assert.h"
 #include "util/checked.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "util/assert.h"
 
 struct physical_save_area {
     struct physical_object *object; /* NULL: nothing to save for this index */

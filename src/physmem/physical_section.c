@@ -24,8 +24,8 @@
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "util/list.h"
 #include "util/assert.h"
+#include "util/list.h"
 
 NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object)
 {

@@ -8,13 +8,13 @@
 #include "port/query/components.h"
 #include "port/query/description.h"
 #include "port/query/device_caps.h"
-#include "port/running/domain.h"
-#include "port/running/domain_reserve.h"
 #include "port/query/driver_caps.h"
 #include "port/query/mmu.h"
 #include "port/query/nodes.h"
 #include "port/query/reserved_ranges.h"
 #include "port/query/segments.h"
+#include "port/running/domain.h"
+#include "port/running/domain_reserve.h"
 
 NTSTATUS port_query_order_before_start(struct port_adapter *adapter)
 {

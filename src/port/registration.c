@@ -6,10 +6,10 @@
 
 #include "ddi/ddi.h"
 #include "nt/ke/level.h"
-#include "port/record/boundary.h"
 #include "port/callbacks/callback.h"
-#include "port/record/entries.h"
+#include "port/record/boundary.h"
 #include "port/record/machine.h"
+#include "port/record/port_entries.h"
 #include "port/record/versions.h"
 #include "sim/irql.h"
 

@@ -6,8 +6,8 @@
  * LIFE-181). The codes and the form are those that the MIT-licensed display driver headers of
  * ReactOS publish.
  */
-#include "nt/io/device_object.h"
 #include "port/registration_device.h"
+#include "nt/io/device_object.h"
 #include "port/record/boundary.h"
 #include "port/record/machine.h"
 

@@ -22,7 +22,7 @@
 #include "port/query_order.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 #include "port/record/versions.h"
 #include "port/running/dma_fault.h"
 #include "port/running/domain.h"
@@ -31,8 +31,8 @@
 #include "port/running/managers.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
-#include "sim/assert.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "util/alloc.h"
 #include "util/address.h"
+#include "util/alloc.h"
 
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>

@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "sim/sim.h"
 #include "sim/core.h"
 #include "sim/run.h"
 #include "sim/signals.h"
-#include "sim/sim.h"
 #include "sim/slice.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/sink.h"
 #include "trace/trace.h"
+#include "trace/sink.h"
 
 #define CHUNK_BYTES_MIN 16384u
 #define CHUNK_BYTES_MAX 1048576u

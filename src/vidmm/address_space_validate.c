@@ -2,14 +2,14 @@
 /* Checks every invariant of an address space, for tests and debug builds: of the
  * records themselves, which tables they hold, and that entries match the records.
  * Visits the whole space. */
+#include "util/bits.h"
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
-#include "vidmm/space/address_space.h"
 #include "vidmm/record/allocation_record.h"
-#include "util/bits.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/va_piece.h"

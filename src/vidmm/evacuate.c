@@ -14,17 +14,17 @@
  */
 #include "util/address.h"
 #include "util/list.h"
-#include "vidmm/record/allocation_record.h"
-#include "vidmm/residency/aperture_range.h"
 #include "vidmm/context/context_allocation.h"
-#include "vidmm/record/open_record.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
-#include "vidmm/residency/placement.h"
-#include "vidmm/reset.h"
-#include "vidmm/record/run.h"
-#include "vidmm/record/scheduler.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/open_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/record/vidmm_scheduler.h"
+#include "vidmm/reset.h"
+#include "vidmm/residency/aperture_range.h"
+#include "vidmm/residency/placement.h"
 
 static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *kept_bytes)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on an adapter, their devices, and the paging queues of devices. */
-#include "nt/base/kprocess.h"
 #include "vidmm/process.h"
 #include "ddi/ddi.h"
 #include "iommu/pasid.h"
+#include "nt/base/kprocess.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/space/address_space.h"
-#include "vidmm/context/context_allocation.h"
 #include "vidmm/allocation/destroy.h"
-#include "vidmm/record/device_record.h"
+#include "vidmm/context/context_allocation.h"
 #include "vidmm/context/fence_memory.h"
 #include "vidmm/paging/follow.h"
-#include "vidmm/record/paging_record.h"
 #include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/space/address_space.h"
 
 /* ---- processes ---- */
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks every invariant of segments, allocations and residency lists by counting everything
  * again; for tests. */
-#include "trace/trace.h"
 #include "sim/mutex.h"
+#include "trace/trace.h"
 #include "util/address.h"
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
-#include "vidmm/space/address_space.h"
+#include "util/order.h"
 #include "vidmm/record/allocation_record.h"
-#include "vidmm/residency/aperture_range.h"
-#include "vidmm/residency/budget.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
-#include "util/order.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/record/run.h"
 #include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/residency/aperture_range.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/vidmm.h"
 
 struct tally {

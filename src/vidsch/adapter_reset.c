@@ -13,7 +13,6 @@
 #include "sim/machine.h"
 #include "vidmm/paging/driver_run.h"
 #include "vidmm/reset.h"
-#include "vidsch/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -26,6 +25,7 @@
 #include "vidsch/recovery.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
 
 static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
                          const char *why)

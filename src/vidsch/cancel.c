@@ -6,8 +6,6 @@
 #include "vidsch/cancel.h"
 #include "sim/machine.h"
 #include "vidmm/process.h"
-#include "vidsch/assert.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -16,6 +14,8 @@
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 /* The arguments that Patch would have had (TDR-063). */
 static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)

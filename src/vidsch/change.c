@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/assert.h"
-#include "sim/irql.h"
-#include "sim/wait.h"
 #include "vidsch/change.h"
+#include "sim/irql.h"
+#include "sim/sim_assert.h"
+#include "sim/wait.h"
 #include "vidsch/scheduler.h"
 
 bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)

@@ -8,7 +8,7 @@
 #ifndef DXGK_VIDSCH_CHANGE_H
 #define DXGK_VIDSCH_CHANGE_H
 
-#include "sim/assert.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 
 struct vidsch;

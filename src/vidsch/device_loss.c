@@ -4,13 +4,13 @@
  * be lost at any level up to DISPATCH_LEVEL, so what needs PASSIVE_LEVEL is left to the worker
  * (cancel.c), which finds the device on its list `lost`.
  */
-#include "sim/assert.h"
+#include "vidsch/device_loss.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
-#include "vidsch/device_loss.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/ready.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/assert.h"
+#include "vidsch/device_wait.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
-#include "vidsch/device_wait.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 

@@ -12,8 +12,6 @@
 #include "vidsch/dispatch.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/open_place.h"
-#include "vidsch/assert.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -27,6 +25,8 @@
 #include "vidsch/queue.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 /* Write the present address of each allocation into the allocation list. False: one was destroyed,
  * or is not on the residency list (GPUVA-247). With WDDM 1.x, what the portion needs is resident;

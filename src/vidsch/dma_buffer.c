@@ -15,12 +15,12 @@
 
 #include "vidsch/dma_buffer.h"
 #include "ram/ram.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_memory.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 static uint8_t *guard_before(const struct dma_buffer *buffer)
 {

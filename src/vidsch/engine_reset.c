@@ -11,13 +11,11 @@
  *
  * If anything goes wrong on the way, or a paging packet is aborted, an adapter reset follows.
  */
-#include "vidsch/assert.h"
-#include "vidsch/bugcheck.h"
+#include "vidsch/engine_reset.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
-#include "vidsch/engine_reset.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -27,6 +25,8 @@
 #include "vidsch/recovery.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 #define DEPENDENT_NS 500000000ull /* TDR-028 */
 

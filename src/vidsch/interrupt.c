@@ -8,12 +8,12 @@
  * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until
  * the DPC.
  */
-#include "sim/assert.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/interrupt.h"
+#include "sim/sim_assert.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 bool vidsch_interrupt_init(struct vidsch *vidsch)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The DPC: what was recorded at DIRQL takes effect, in order (SUBMIT-059, SUBMIT-064). */
-#include "sim/assert.h"
 #include "sim/irql.h"
-#include "vidsch/bugcheck.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -16,6 +15,7 @@
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/assert.h"
-#include "sim/irql.h"
-#include "sim/wait.h"
 #include "vidsch/kick.h"
+#include "sim/irql.h"
+#include "sim/sim_assert.h"
+#include "sim/wait.h"
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 

@@ -2,11 +2,11 @@
 /* Nodes: creation, fence ids, the ring of packets in flight, and what the trace shows of it. */
 #include <stdio.h>
 
+#include "vidsch/node.h"
 #include "sim/event.h"
 #include "sim/machine.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
-#include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 

@@ -12,8 +12,8 @@
 #ifndef DXGK_VIDSCH_NODE_H
 #define DXGK_VIDSCH_NODE_H
 
-#include "trace/trace.h"
 #include "sim/event.h"
+#include "trace/trace.h"
 #include "vidsch/vidsch.h"
 
 #define VIDSCH_LEVELS         16u /* ready lists of a node: client priorities -7..7, and paging */

@@ -10,8 +10,8 @@
 
 #include "sim/wait.h"
 #include "util/address.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/aperture_range.h"
-#include "vidmm/record/scheduler.h"
 #include "vidsch/packet.h"
 
 #define VIDSCH_PAGING_BUFFERS 4u

@@ -3,20 +3,20 @@
  * Tickets complete in order. An empty submission is not queued, but its ticket completes with the
  * last packet queued before it (GPUVA-187).
  */
-#include "vidsch/assert.h"
-#include "sim/assert.h"
+#include "vidsch/paging_submit.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/dma_memory.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
-#include "vidsch/paging_submit.h"
 #include "vidsch/queue.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer *buffer,
                               uint64_t *ticket)

@@ -23,18 +23,18 @@
  * device do not ask for memory meanwhile. Contexts that have to wait for this to end are on
  * vidsch->keeper.waiting.
  */
-#include "vidsch/assert.h"
-#include "vidsch/bugcheck.h"
+#include "vidsch/portion.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
-#include "vidsch/portion.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/slots.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 static const struct vidsch *vidsch_of(const struct packet *packet)
 {

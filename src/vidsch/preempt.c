@@ -5,22 +5,22 @@
  * to LastCompletedFenceId are completed, the others return to where they came from. Of these,
  * paging packets are submitted first and with their old ids, render packets with new ones.
  */
-#include "vidsch/assert.h"
-#include "sim/assert.h"
+#include "vidsch/preempt.h"
 #include "sim/event.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
-#include "vidsch/bugcheck.h"
+#include "sim/sim_assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
-#include "vidsch/preempt.h"
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 #define QUANTUM_NS  20000000ull /* PREEMPT-039 */
 #define LONG_QUANTA 10u         /* PREEMPT-040 */

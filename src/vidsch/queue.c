@@ -15,15 +15,15 @@
  * signal.c call each other. That chain is walked with a list (vidsch->advance.contexts) instead of
  * recursion.
  */
-#include "sim/assert.h"
+#include "vidsch/queue.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/portion.h"
-#include "vidsch/queue.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"

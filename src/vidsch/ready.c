@@ -4,14 +4,14 @@
  * of highest priority is O(1), and moving it to the end of its list after each packet gives the
  * round robin of SUBMIT-019.
  */
-#include "sim/assert.h"
+#include "vidsch/ready.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/process.h"
-#include "vidsch/ready.h"
 
 void vidsch_ready_add(struct vidsch_context *context)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests for recovery: the code that finds a node hung, or is asked to reset it, closes the node
  * (`stopped`) and wakes the recovery thread. */
-#include "vidsch/assert.h"
-#include "sim/assert.h"
+#include "vidsch/recovery.h"
+#include "sim/sim_assert.h"
 #include "vidsch/change.h"
 #include "vidsch/node.h"
-#include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
 
 #include "sim/irql.h"
 #include "sim/machine.h"

@@ -3,9 +3,9 @@
  * The recovery thread: it carries out engine and adapter resets, one at a time, while the worker
  * continues to serve the healthy nodes.
  */
-#include "vidsch/adapter_reset.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
+#include "vidsch/adapter_reset.h"
 #include "vidsch/change.h"
 #include "vidsch/engine_reset.h"
 #include "vidsch/node.h"

@@ -13,11 +13,10 @@
 #include "nt/base/kprocess.h"
 #include "sim/irql.h"
 #include "sim/mutex.h"
+#include "sim/sim_assert.h"
 #include "vidmm/context/context_allocation.h"
-#include "vidmm/residency/open_place.h"
 #include "vidmm/process.h"
-#include "vidsch/assert.h"
-#include "sim/assert.h"
+#include "vidmm/residency/open_place.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -31,6 +30,7 @@
 #include "vidsch/render_resize.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/slots.h"
+#include "vidsch/vidsch_assert.h"
 
 struct submission {
     struct vidsch_context *context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What DxgkDdiRender returned, checked and recorded in the DMA buffer. */
-#include "util/checked.h"
-#include "vidsch/bugcheck.h"
-#include "vidsch/dma_buffer.h"
 #include "vidsch/render_answer.h"
+#include "util/checked.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_RENDER *render)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* New sizes for the next D3DKMTRender: larger or smaller blocks of client memory, and a DMA buffer
  * that fits them. */
-#include "vidsch/assert.h"
+#include "vidsch/render_resize.h"
 #include "vidsch/client_block.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dma_buffer.h"
-#include "vidsch/render_resize.h"
+#include "vidsch/vidsch_assert.h"
 
 #define MAX_LIST     65536u      /* most elements that a client may ask for (KMT-305) */
 #define MAX_COMMANDS (16u << 20) /* most bytes that a client may ask for */

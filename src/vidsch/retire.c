@@ -4,15 +4,15 @@
  * packet up to N from the front of the ring (SUBMIT-042): O(1) a packet. Runs in the DPC, from
  * vidsch_notify_dpc (SUBMIT-047), or on the threads that recover a node.
  */
-#include "sim/assert.h"
+#include "vidsch/retire.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
-#include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
 

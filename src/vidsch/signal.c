@@ -9,18 +9,18 @@
  * a list of their process (`watched`), and are read again whenever a packet of the process is
  * retired (SUBMIT-136) or the driver notifies that a fence was signaled (SUBMIT-083).
  */
-#include "vidsch/assert.h"
-#include "sim/assert.h"
+#include "vidsch/signal.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/process.h"
 #include "vidsch/queue.h"
 #include "vidsch/scheduler.h"
-#include "vidsch/signal.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/sync_op.h"
+#include "vidsch/vidsch_assert.h"
 
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status)
 {

@@ -13,11 +13,11 @@
  * computed once, from the end of the list to its start, with the last element seen of each slot in
  * a hash map.
  */
+#include "vidsch/slots.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/scheduler.h"
-#include "vidsch/slots.h"
 
 static const struct dma_reference *reference_of(const struct dma_buffer *buffer, uint32_t element)
 {

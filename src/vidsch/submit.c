@@ -4,9 +4,9 @@
 
 #include "sim/fault.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "util/checked.h"
 #include "vidmm/context/context_allocation.h"
-#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspension: nothing more is submitted, and all that was submitted has ended (IOMMU-057,
  * THREAD-036); or the same for the packets of all clients (LIFE-154), or of one process. */
-#include "sim/assert.h"
+#include "vidsch/suspend.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -14,7 +15,6 @@
 #include "vidsch/ready.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
-#include "vidsch/suspend.h"
 
 #define FIRST_TRY_NS 1000000u
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of clients that wait for synchronization objects, signal them and destroy them. What
  * happens when a queued operation is reached is in signal.c. */
-#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/sync_object.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "vidmm/context/fence_memory.h"
 #include "vidmm/process.h"
-#include "sim/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/assert.h"
+#include "vidsch/sync_op.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
-#include "vidsch/sync_op.h"
 
 struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind kind,
                                       struct vidsch_sync *const *list, const UINT64 *values,

@@ -4,7 +4,7 @@
  * lost. The driver is asked for the current fence; if that does not help, it is asked to preempt
  * the node.
  */
-#include "vidsch/assert.h"
+#include "vidsch/timeout.h"
 #include "sim/event.h"
 #include "sim/machine.h"
 #include "vidsch/change.h"
@@ -13,7 +13,7 @@
 #include "vidsch/preempt.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
-#include "vidsch/timeout.h"
+#include "vidsch/vidsch_assert.h"
 
 static void watch_fires(struct sim_event *event)
 {

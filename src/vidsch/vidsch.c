@@ -39,9 +39,9 @@
  *   entry points          context, sync, device, render_answer, render_resize, render, submit,
  *                         suspend, for_vidmm, vidsch, validate
  */
-#include "sim/assert.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "vidmm/record/of_adapter.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that end, threads that race, memory that runs out, waits that can never end, devices that are lost. */
-#include "host/support/refgpu_client.h"
 #include "host/machine_record.h"
+#include "host/support/refgpu_client.h"
 #include "sim/machine.h"
 
 /* ---- memory that runs out ---- */

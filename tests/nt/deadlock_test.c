@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Deadlocks that have happened, and what is said of them. */
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "nt/ke/deadlock.h"
 #include "nt/support/harness.h"
 

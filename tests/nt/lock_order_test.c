@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Deadlock detection: inversions of the order of locks. */
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "support/harness.h"
 
 static void check_lock_order(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool: what blocks are like, what is refused, what is found out. */
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "nt/io/image_life.h"
 #include "nt/mm/pool.h"
 #include "nt/mm/pool_special.h"

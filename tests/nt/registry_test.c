@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and what is told of devices. */
+#include "nt/cm/registry.h"
 #include "nt/io/device_object.h"
 #include "nt/io/image_life.h"
 #include "nt/ps/process.h"
-#include "nt/cm/registry.h"
 #include "support/harness.h"
 #include "support/test_device.h"
 

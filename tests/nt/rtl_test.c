@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings, lists, lookaside lists, debug output, and the small rest. */
-#include "nt/base/config.h"
-#include "nt/io/image_life.h"
-#include "nt/nt.h"
-#include "nt/mm/pool.h"
-#include "nt/routine.h"
+#include "nt/base/nt_config.h"
 #include "nt/base/status_name.h"
+#include "nt/io/image_life.h"
+#include "nt/mm/pool.h"
+#include "nt/nt.h"
+#include "nt/routine.h"
 #include "support/harness.h"
 
 #include <ntstrsafe.h>

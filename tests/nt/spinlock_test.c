@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spin locks of all kinds. */
-#include "support/harness.h"
 #include "sim/point.h"
+#include "support/harness.h"
 
 static KSPIN_LOCK lock;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
-#include "nt/mm/address.h"
+#include "nt/mm/address_query.h"
 #include "nt/mm/retired_view.h"
 #include "port/support/memory_calls.h"
 #include "sim/fault.h"

@@ -6,9 +6,9 @@
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "vidmm/allocation/allocation.h"
-#include "vidmm/residency/cpu_access.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/process.h"
+#include "vidmm/residency/cpu_access.h"
 #include "vidsch/client.h"
 
 #include <string.h>

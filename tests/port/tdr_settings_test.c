@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of timeout detection, as the registry has them when an adapter starts. */
 #include "bus/bus.h"
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "nt/cm/registry.h"
 #include "nt/nt.h"
 #include "port/running/tdr_settings.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode that are touched while another process is current: who is stopped, what is told, what services see. */
-#include "nt/ps/process.h"
 #include "nt/mm/user_range.h"
+#include "nt/ps/process.h"
 #include "port/support/user_views.h"
 #include "sim/inside.h"
 #include "sim/machine.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating allocations, and the handles they get. */
 #include "nt/base/kprocess.h"
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #include "sim/irql.h"
 #include "sim/machine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Aperture segments: what is mapped, and what is behind a range that is not. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #include "sim/machine.h"
 #include "sim/point.h"

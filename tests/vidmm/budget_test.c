@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Budgets, offers, priorities and residency queries. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 

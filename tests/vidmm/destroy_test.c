@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing and destroying allocations. */
-#include "support/mm_rig.h"
 #include "sim/point.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 TEST_WITH(mm, a_list_with_a_bad_element_destroys_nothing)
 {

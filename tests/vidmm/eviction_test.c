@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose memory is taken, and that no content is lost over it. */
-#include "support/mm_rig.h"
 #include "sim/machine.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 

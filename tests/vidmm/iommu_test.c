@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the memory manager maps for the device, for how long, and which addresses it tells the driver. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging buffers: the DxgkDdiBuildPagingBuffer protocol. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #include "sim/irql.h"
 

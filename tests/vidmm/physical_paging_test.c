@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Content operations of adapters without GPU virtual addresses: TRANSFER, FILL, DISCARD_CONTENT. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #include "sim/machine.h"
 #include "sim/point.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Residency lists, and the paging queues behind them. */
-#include "support/mm_rig.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 

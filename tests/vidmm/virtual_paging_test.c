@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Content operations of adapters with GPU virtual addresses: VIRTUAL_TRANSFER and VIRTUAL_FILL. */
-#include "support/mm_rig.h"
 #include "support/mm_requests.h"
+#include "support/mm_rig.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 

@@ -2,11 +2,11 @@
 /* What kind of memory contains an address. */
 #include "nt/base/memory.h"
 #include "nt/base/current.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
 #include "nt/base/state.h"
 #include "sim/stack.h"
-#include "verify/verify.h"
 #include "util/assert.h"
+#include "verify/verify.h"
 
 void nt_memory_register(const struct nt_places *places)
 {

@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-#include "nt/base/config.h"
+#include "nt/base/nt_config.h"
 #include "sim/slot.h"
 
 struct hash_map;

@@ -2,8 +2,8 @@
 /* Names of NTSTATUS values, for reports. */
 #include <stdlib.h>
 
-#include "nt/base/items.h"
 #include "nt/base/status_name.h"
+#include "nt/base/items.h"
 
 struct status_name {
     uint32_t value;

@@ -7,11 +7,11 @@
 
 #include "nt/cm/registry.h"
 #include "nt/base/items.h"
-#include "nt/ob/object.h"
-#include "nt/cm/registry_key.h"
-#include "nt/rtl/rtl_string.h"
 #include "nt/base/state.h"
+#include "nt/cm/registry_key.h"
 #include "nt/ke/time.h"
+#include "nt/ob/object.h"
+#include "nt/rtl/rtl_string.h"
 #include "util/alloc.h"
 #include "util/list.h"
 

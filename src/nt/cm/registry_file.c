@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nt/base/state.h"
 #include "nt/cm/registry.h"
 #include "nt/cm/registry_key.h"
-#include "nt/base/state.h"
 #include "util/alloc.h"
 #include "util/list.h"
 

@@ -2,14 +2,14 @@
 /* Registry services by path: RtlQueryRegistryValues and related routines. */
 #include <string.h>
 
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ob/handle.h"
 #include "nt/base/items.h"
-#include "nt/ke/level.h"
-#include "nt/ob/object.h"
-#include "nt/mm/pool.h"
 #include "nt/cm/registry_key.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/mm/pool.h"
+#include "nt/ob/handle.h"
+#include "nt/ob/object.h"
 #include "nt/rtl/rtl_string.h"
 #include "util/list.h"
 #include "verify/verify.h"

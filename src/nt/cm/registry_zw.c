@@ -2,14 +2,14 @@
 /* Registry services by handle: ZwOpenKey and related routines. */
 #include <string.h>
 
-#include "nt/mm/address.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ob/handle.h"
-#include "nt/ke/level.h"
-#include "nt/ob/object.h"
+#include "nt/base/nt_report.h"
 #include "nt/cm/registry_key.h"
-#include "nt/base/report.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/mm/address_query.h"
+#include "nt/ob/handle.h"
+#include "nt/ob/object.h"
 #include "util/address.h"
 #include "util/list.h"
 

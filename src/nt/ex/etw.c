@@ -5,14 +5,14 @@
  */
 #include <stdio.h>
 
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ke/level.h"
 #include "nt/base/memory.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
 #include "nt/base/resource.h"
-#include "nt/rtl/rtl_string.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/rtl/rtl_string.h"
 #include "sim/irql.h"
 #include "trace/trace.h"
 #include "util/alloc.h"

@@ -2,13 +2,13 @@
 /* Events that the system allocates and that are known by handles: the Zw and Io routines for
  * events. */
 #include "nt/base/current.h"
+#include "nt/base/export.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/event.h"
-#include "nt/base/export.h"
-#include "nt/ob/handle.h"
 #include "nt/ke/level.h"
-#include "nt/ob/object.h"
 #include "nt/ke/wait.h"
+#include "nt/ob/handle.h"
+#include "nt/ob/object.h"
 #include "util/alloc.h"
 #include "util/list.h"
 

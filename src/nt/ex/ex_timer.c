@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that the system allocates (ExAllocateTimer): each calls back at DISPATCH_LEVEL and is a
  * waitable object. */
+#include "nt/base/export.h"
+#include "nt/base/faults.h"
+#include "nt/base/nt_report.h"
+#include "nt/base/resource.h"
+#include "nt/base/state.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
-#include "nt/base/faults.h"
 #include "nt/ke/level.h"
-#include "nt/base/report.h"
-#include "nt/base/resource.h"
-#include "nt/base/state.h"
 #include "nt/ke/time.h"
 #include "nt/ke/wait.h"
 #include "sim/dpc.h"

@@ -6,13 +6,13 @@
  * its event.
  */
 #include "nt/base/current.h"
+#include "nt/base/export.h"
+#include "nt/base/memory.h"
+#include "nt/base/nt_report.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
 #include "nt/ke/level.h"
 #include "nt/ke/lock_order.h"
-#include "nt/base/memory.h"
-#include "nt/base/report.h"
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
 #include "verify/verify.h"

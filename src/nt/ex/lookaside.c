@@ -5,13 +5,13 @@
  * deletes the structure, and tracks those in use.
  */
 #include "nt/base/active.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
-#include "nt/ke/level.h"
 #include "nt/base/memory.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"

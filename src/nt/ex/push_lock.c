@@ -5,11 +5,11 @@
  * at the word's address.
  */
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ke/level.h"
 #include "nt/base/memory.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
 #include "verify/verify.h"

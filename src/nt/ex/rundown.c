@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Rundown protection: a count of references in steps of two; bit 0 says that rundown has begun. */
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ke/level.h"
 #include "nt/base/memory.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "nt/ke/wait.h"
 #include "verify/verify.h"
 

@@ -6,14 +6,14 @@
  */
 #include <string.h>
 
-#include "nt/mm/address.h"
+#include "nt/base/export.h"
 #include "nt/io/device_object.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
-#include "nt/ob/handle.h"
 #include "nt/ke/level.h"
-#include "nt/ob/object.h"
+#include "nt/mm/address_query.h"
 #include "nt/mm/pool.h"
+#include "nt/ob/handle.h"
+#include "nt/ob/object.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

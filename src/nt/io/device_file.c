@@ -3,12 +3,12 @@
  * Device objects found by name, and the file objects of opened ones. Only objects named by an upper
  * room can be found (nt_device_object_name); a driver's own device objects do not exist.
  */
+#include "nt/base/export.h"
+#include "nt/base/resource.h"
 #include "nt/io/device_object.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
 #include "nt/ke/level.h"
 #include "nt/ob/object.h"
-#include "nt/base/resource.h"
 #include "sim/fault.h"
 #include "util/alloc.h"
 #include "util/list.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* I/O work items, which keep their driver loaded while they are queued. */
-#include "nt/io/device_object.h"
-#include "nt/ke/driver_call.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
-#include "nt/ke/level.h"
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
 #include "nt/ex/work_item.h"
+#include "nt/io/device_object.h"
+#include "nt/ke/driver_call.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "nt/base/current.h"
+#include "nt/base/export.h"
+#include "nt/base/memory.h"
 #include "nt/io/device_object.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
 #include "nt/ke/level.h"
-#include "nt/base/memory.h"
-#include "nt/mm/pool.h"
 #include "nt/ke/wait.h"
+#include "nt/mm/pool.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* KeBugCheck and the callbacks that drivers register for it. */
 #include "nt/ke/bugcheck.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/memory.h"
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

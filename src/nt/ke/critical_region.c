@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Critical and guarded regions: per-thread counts that say which APCs are disabled. */
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
+#include "nt/base/nt_report.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
-#include "nt/base/report.h"
 #include "sim/irql.h"
 
 static void enter(int32_t *count, uint32_t code, const char *routine)

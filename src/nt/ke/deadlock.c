@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "nt/ke/deadlock.h"
-#include "nt/base/assert.h"
 #include "nt/base/current.h"
-#include "nt/ke/dispatcher.h"
 #include "nt/base/kthread.h"
 #include "nt/base/memory.h"
+#include "nt/base/nt_assert.h"
 #include "nt/base/state.h"
+#include "nt/ke/dispatcher.h"
 #include "nt/ke/wait.h"
 #include "nt/ke/wait_report.h"
 #include "sim/machine.h"

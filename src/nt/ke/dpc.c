@@ -6,24 +6,24 @@
  */
 #include "nt/ke/dpc.h"
 #include "nt/base/active.h"
-#include "nt/ke/driver_call.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
 #include "nt/base/image.h"
-#include "nt/ke/level.h"
 #include "nt/base/memory.h"
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
+#include "nt/ke/driver_call.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "nt/ke/timer.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "util/assert.h"
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "util/assert.h"
 
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u

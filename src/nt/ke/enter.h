@@ -13,8 +13,8 @@
 #ifndef DXGK_NT_ENTER_H
 #define DXGK_NT_ENTER_H
 
-#include "nt/ke/owed_wait.h"
 #include "nt/base/state.h"
+#include "nt/ke/owed_wait.h"
 #include "sim/point.h"
 
 #define NT_ENTER()                        \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Events. */
 #include "nt/ke/event.h"
+#include "nt/base/export.h"
+#include "nt/base/memory.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
 #include "nt/ke/level.h"
-#include "nt/base/memory.h"
 #include "nt/ke/owed_wait.h"
 #include "nt/ke/wait.h"
 #include "verify/verify.h"

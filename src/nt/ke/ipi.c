@@ -2,11 +2,11 @@
 /* Running a routine on every processor at once (NT-162). */
 #include <string.h>
 
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/image.h"
-#include "nt/ke/level.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

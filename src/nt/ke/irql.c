@@ -2,11 +2,11 @@
 /* The interrupt request level of the current processor. */
 #include "nt/ke/irql.h"
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/kthread.h"
+#include "nt/base/nt_report.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
-#include "nt/base/report.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

@@ -3,7 +3,7 @@
 #include "nt/ke/level.h"
 #include "nt/base/current.h"
 #include "nt/base/items.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

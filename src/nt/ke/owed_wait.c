@@ -2,8 +2,8 @@
 /* Threads that have announced a wait as their very next call (NT-036), until that call. */
 #include "nt/ke/owed_wait.h"
 #include "nt/base/current.h"
-#include "nt/ke/level.h"
 #include "nt/base/state.h"
+#include "nt/ke/level.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

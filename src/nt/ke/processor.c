@@ -2,10 +2,10 @@
 /* Queries about processors, and the floating-point state of a thread. */
 #include "nt/ke/processor.h"
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ke/level.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
 #include "sim/machine.h"
 #include "verify/verify.h"
 

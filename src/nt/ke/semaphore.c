@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Semaphores. */
+#include "nt/base/export.h"
+#include "nt/base/memory.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/enter.h"
-#include "nt/base/export.h"
 #include "nt/ke/level.h"
-#include "nt/base/memory.h"
 #include "nt/ke/owed_wait.h"
 #include "nt/ke/raise.h"
 #include "nt/ke/wait.h"

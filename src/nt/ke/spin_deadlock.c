@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Processors that wait for each other's spin locks. */
 #include "nt/ke/spin_deadlock.h"
-#include "nt/ke/processor.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
 #include "nt/base/state.h"
+#include "nt/ke/processor.h"
 #include "nt/ke/wait_report.h"
 #include "sim/machine.h"
 #include "sim/stack.h"

@@ -5,9 +5,9 @@
  * counter of 10 MHz. The plain queries advance with the clock tick, the precise ones continuously.
  */
 #include "nt/ke/time.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
 #include "sim/dpc.h"
 #include "sim/machine.h"
 #include "sim/point.h"

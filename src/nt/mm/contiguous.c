@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/mm/address.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
-#include "nt/ke/level.h"
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/mm/address_query.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -3,8 +3,8 @@
  * Faults that make memory accessible, after which the access is repeated: paged pool below
  * DISPATCH_LEVEL, and address ranges of the current process.
  */
-#include "nt/mm/paged.h"
 #include "nt/base/state.h"
+#include "nt/mm/paged.h"
 #include "nt/mm/user_range.h"
 #include "sim/fault.h"
 

@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 
 #include "nt/mm/paged.h"
+#include "nt/base/state.h"
 #include "nt/mm/pool.h"
 #include "nt/mm/pool_page.h"
-#include "nt/base/state.h"
 #include "sim/irql.h"
 #include "util/address.h"
 

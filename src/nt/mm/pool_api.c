@@ -3,16 +3,16 @@
  * relies on that. */
 #include <string.h>
 
-#include "nt/mm/address.h"
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
 #include "nt/base/image.h"
+#include "nt/base/nt_report.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
+#include "nt/ke/raise.h"
+#include "nt/mm/address_query.h"
 #include "nt/mm/mdl.h"
 #include "nt/mm/pool.h"
-#include "nt/ke/raise.h"
-#include "nt/base/report.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
 #include "util/address.h"

@@ -6,10 +6,10 @@
  * inaccessible for a while, so an access after free faults, too (0xCC).
  */
 #include "nt/mm/pool_special.h"
+#include "nt/base/state.h"
 #include "nt/mm/paged.h"
 #include "nt/mm/pool.h"
 #include "nt/mm/pool_page.h"
-#include "nt/base/state.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "nt/mm/retired_view.h"
-#include "nt/mm/address.h"
 #include "nt/base/caller.h"
 #include "nt/base/state.h"
+#include "nt/mm/address_query.h"
 #include "nt/mm/user_range.h"
 #include "util/address.h"
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 #include "nt/ob/handle.h"
-#include "sim/assert.h"
 #include "nt/base/current.h"
-#include "nt/ob/object.h"
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
+#include "nt/ob/object.h"
 #include "sim/irql.h"
+#include "sim/sim_assert.h"
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"

@@ -5,8 +5,8 @@
  */
 #include "nt/ob/object.h"
 #include "nt/base/state.h"
-#include "util/hash.h"
 #include "util/assert.h"
+#include "util/hash.h"
 
 bool nt_object_init(struct nt_object *object, enum nt_object_type type, void *body,
                     void (*destroy)(struct nt_object *object))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects and handles as drivers use them: the Ob routines, and ZwClose. */
 #include "nt/base/current.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/ob/handle.h"
+#include "nt/base/nt_report.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
+#include "nt/ob/handle.h"
 #include "nt/ob/object.h"
-#include "nt/base/report.h"
 #include "verify/verify.h"
 
 #define INVALID_KERNEL_HANDLE 0x93u

@@ -10,9 +10,9 @@
 #include <ntddk.h>
 
 #include "nt/base/kthread.h"
-#include "nt/ob/object.h"
 #include "nt/base/resource.h"
 #include "nt/ke/wait.h"
+#include "nt/ob/object.h"
 #include "sim/thread.h"
 
 struct nt_image;

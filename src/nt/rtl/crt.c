@@ -6,9 +6,9 @@
  */
 #include "nt/rtl/crt.h"
 #include "nt/base/export.h"
-#include "nt/rtl/format.h"
 #include "nt/base/items.h"
-#include "nt/base/report.h"
+#include "nt/base/nt_report.h"
+#include "nt/rtl/format.h"
 #include "nt/rtl/rtl_string.h"
 #include "util/checked.h"
 

@@ -4,11 +4,11 @@
 
 #include "nt/rtl/debug.h"
 #include "nt/base/caller.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
-#include "nt/rtl/format.h"
-#include "nt/ke/level.h"
 #include "nt/base/state.h"
+#include "nt/ke/enter.h"
+#include "nt/ke/level.h"
+#include "nt/rtl/format.h"
 #include "sim/irql.h"
 #include "verify/verify.h"
 

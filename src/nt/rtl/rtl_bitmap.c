@@ -3,8 +3,8 @@
  * reported. */
 #include <string.h>
 
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
+#include "nt/ke/enter.h"
 #include "util/checked.h"
 #include "verify/verify.h"
 

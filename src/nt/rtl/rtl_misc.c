@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
+#include "nt/base/state.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
 #include "nt/mm/pool.h"
-#include "nt/base/state.h"
 #include "sim/machine.h"
 #include "util/rng.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "nt/rtl/rtl_string.h"
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/level.h"
 #include "nt/mm/pool.h"
 #include "verify/verify.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbIndicateChildStatus: a child was connected or disconnected (LIFE-083). */
 #include "port/callbacks/child_callbacks.h"
-#include "port/record/boundary.h"
 #include "port/callbacks/callback.h"
 #include "port/query/children.h"
+#include "port/record/boundary.h"
 #include "sim/irql.h"
 
 static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)

@@ -3,10 +3,10 @@
  * an adapter that has a memory manager. */
 #include "port/callbacks/context_callbacks.h"
 #include "ddi/ddi.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "vidmm/context/context_allocation.h"

@@ -2,9 +2,9 @@
 /* Debug reports (LIFE-120): a driver creates a report, adds data and completes it; then the report
  * is shown as a note. */
 #include "port/callbacks/debug_reports.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
 

@@ -2,12 +2,12 @@
 /* Tracing of the drivers' own events (LIFE-105 to LIFE-107). */
 #include <string.h>
 
-#include "nt/ke/level.h"
 #include "port/callbacks/etw.h"
 #include "ddi/ddi.h"
+#include "nt/ke/level.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "trace/trace.h"

@@ -13,11 +13,11 @@
  */
 #include "port/callbacks/exclude.h"
 #include "ddi/ddi.h"
-#include "nt/ke/driver_call.h"
 #include "nt/base/image.h"
+#include "nt/ke/driver_call.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/callbacks/callback.h"
 #include "port/running/managers.h"
 #include "sim/inside.h"
 #include "sim/irql.h"

@@ -2,9 +2,9 @@
 /* Optional features: who may enable which (LIFE-122 to LIFE-126). */
 #include "port/callbacks/features.h"
 #include "ddi/ddi.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/irql.h"
 
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,

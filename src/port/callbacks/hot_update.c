@@ -5,8 +5,8 @@
  * arguments are checked all the same (PHYS-188 to PHYS-190).
  */
 #include "port/callbacks/hot_update.h"
-#include "port/record/boundary.h"
 #include "port/callbacks/callback.h"
+#include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
 

@@ -6,11 +6,9 @@
  */
 #include <string.h>
 
-#include "nt/ke/level.h"
 #include "port/callbacks/interface.h"
 #include "ddi/ddi.h"
-#include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
+#include "nt/ke/level.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/child_callbacks.h"
 #include "port/callbacks/context_callbacks.h"
@@ -27,6 +25,8 @@
 #include "port/callbacks/object_callbacks.h"
 #include "port/callbacks/power_callbacks.h"
 #include "port/callbacks/services.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
 #include "port/record/versions.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

@@ -7,7 +7,7 @@
 #include "bus/ports.h"
 #include "bus/window.h"
 #include "nt/base/current.h"
-#include "nt/mm/address.h"
+#include "nt/mm/address_query.h"
 #include "nt/mm/user_range.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/physical.h"

@@ -6,9 +6,9 @@
  */
 #include "port/callbacks/memory_callbacks.h"
 #include "physmem/physical_services.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 #include "sim/irql.h"
 
 /* The IRQL rule of all memory callbacks: a breach is reported and carried out (PHYS-013), but is

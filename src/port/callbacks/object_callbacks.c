@@ -5,10 +5,10 @@
 #include "ddi/handle.h"
 #include "nt/base/current.h"
 #include "physmem/physical_services.h"
+#include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/callback.h"
 
 static struct physical_memory *memory(void)
 {

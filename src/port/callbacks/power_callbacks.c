@@ -4,10 +4,10 @@
 #include "port/callbacks/power_callbacks.h"
 #include "ddi/ddi.h"
 #include "ddi/entry.h"
-#include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
 #include "port/callbacks/callback.h"
 #include "port/query/components.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
 #include "port/running/power_components.h"
 #include "sim/irql.h"
 

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "port/callbacks/services.h"
-#include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/debug_reports.h"
 #include "port/callbacks/feature_interface.h"
 #include "port/callbacks/firmware.h"
 #include "port/callbacks/service_record.h"
 #include "port/callbacks/timed_operations.h"
+#include "port/record/adapter_record.h"
+#include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
 

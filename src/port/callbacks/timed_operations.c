@@ -3,9 +3,9 @@
  * what a driver changed. */
 #include "port/callbacks/timed_operations.h"
 #include "ddi/ddi.h"
+#include "port/callbacks/service_record.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/callbacks/service_record.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
 

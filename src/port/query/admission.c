@@ -7,8 +7,8 @@
 #include "port/query/compute.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/record/entries.h"
-#include "port/record/refuse.h"
+#include "port/record/port_entries.h"
+#include "port/record/port_refuse.h"
 #include "port/record/versions.h"
 #include "ram/ram.h"
 

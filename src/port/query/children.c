@@ -6,7 +6,7 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
 static bool has_child_entries(const struct port_adapter *adapter)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The power components that a driver reports (CAPS-104 to CAPS-107). */
 #include "port/query/components.h"
-#include "port/record/adapter_record.h"
 #include "port/query/query.h"
-#include "port/record/refuse.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
 static NTSTATUS check_states(const DXGK_POWER_RUNTIME_COMPONENT *c, UINT index)

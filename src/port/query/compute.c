@@ -3,8 +3,8 @@
  * (LIFE-026 to LIFE-033, CAPS-027). */
 #include "port/query/compute.h"
 #include "port/record/adapter_record.h"
-#include "port/record/entries.h"
-#include "port/record/refuse.h"
+#include "port/record/port_entries.h"
+#include "port/record/port_refuse.h"
 
 static NTSTATUS require(const struct port_adapter *adapter, const char *rule,
                         const struct port_entry *entries, size_t count)

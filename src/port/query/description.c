@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "port/query/description.h"
-#include "port/record/adapter_record.h"
 #include "port/query/query.h"
-#include "port/record/refuse.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_refuse.h"
 
 NTSTATUS port_description_query_history(struct port_adapter *adapter)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "port/query/device_caps.h"
-#include "port/record/adapter_record.h"
 #include "port/query/query.h"
+#include "port/record/adapter_record.h"
 #include "port/record/versions.h"
 
 void port_device_caps_query(struct port_adapter *adapter)

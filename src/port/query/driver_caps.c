@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "port/query/driver_caps.h"
-#include "port/record/adapter_record.h"
 #include "port/query/admission.h"
 #include "port/query/query.h"
-#include "port/record/refuse.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_refuse.h"
 #include "port/record/versions.h"
 
 /* CAPS-122: a driver that was built with later headers but claims WDDM 1.x is treated as one of

@@ -5,9 +5,9 @@
 
 #include "port/query/mmu.h"
 #include "ddi/ddi.h"
-#include "port/record/adapter_record.h"
 #include "port/query/query.h"
-#include "port/record/refuse.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_refuse.h"
 
 #define MAX_VA_BITS 63u /* DXGK_MAX_GPU_VA_BIT_COUNT */
 

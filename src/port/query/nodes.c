@@ -6,7 +6,7 @@
 #include "port/query/nodes.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 
 /* CAPS-101: a name is only for users, so a wrong one is reported but does not refuse the
  * adapter. */

@@ -7,7 +7,7 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "sim/assert.h"
+#include "sim/sim_assert.h"
 
 #define LARGEST_ANSWER 1024u
 

@@ -4,10 +4,10 @@
 
 #include "port/query/reserved_ranges.h"
 #include "physmem/physical_services.h"
+#include "port/query/query.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/query/query.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
 #define RESERVED_RANGES_CHANGED 0x2Fu /* first parameter of the bug check */

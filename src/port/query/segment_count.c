@@ -2,7 +2,7 @@
 /* How many segments an adapter may have (CAPS-073). */
 #include "port/query/segment_count.h"
 #include "port/record/adapter_record.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 
 NTSTATUS port_segment_count_check(const struct port_adapter *adapter, UINT count)
 {

@@ -4,11 +4,11 @@
 
 #include "port/query/segments.h"
 #include "ddi/ddi.h"
-#include "port/record/adapter_record.h"
 #include "port/query/query.h"
-#include "port/record/refuse.h"
 #include "port/query/segment_count.h"
 #include "port/query/segments_1x.h"
+#include "port/record/adapter_record.h"
+#include "port/record/port_refuse.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "vidmm/record/vidmm_config.h"

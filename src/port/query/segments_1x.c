@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "port/query/segments_1x.h"
+#include "port/query/query.h"
+#include "port/query/segment_count.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
-#include "port/query/query.h"
-#include "port/record/refuse.h"
-#include "port/query/segment_count.h"
+#include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
 #define MAX_BANKS    127u   /* the largest HintedBank */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "port/record/boundary.h"
-#include "sim/assert.h"
 #include "port/record/versions.h"
 #include "sim/fault.h"
+#include "sim/sim_assert.h"
 
 static const struct {
     size_t bytes;

@@ -6,10 +6,10 @@
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
 
-#include "sim/slot.h"
 #include "ddi/loan.h"
-#include "port/record/config.h"
+#include "port/record/port_config.h"
 #include "sim/mutex.h"
+#include "sim/slot.h"
 #include "util/list.h"
 
 struct port_adapter;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Assertions at the entry of the port's functions: who may call them, and at which level
- * (sim/assert.h). */
+ * (sim/sim_assert.h). */
 #ifndef DXGK_PORT_PORT_ASSERT_H
 #define DXGK_PORT_PORT_ASSERT_H
 
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
-#include "sim/assert.h"
+#include "sim/sim_assert.h"
 
 /* A driver's call at APC_LEVEL is reported and then carried out (THREAD-009), so waiting is allowed
  * there. */

@@ -21,10 +21,10 @@
 #include "physmem/physical_adapter.h"
 #include "port/query/reserved_ranges.h"
 #include "port/record/adapter_record.h"
-#include "sim/assert.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 #include "trace/trace.h"
 
 #define REMAPPING_COMPATIBLE     3u

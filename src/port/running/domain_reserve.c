@@ -3,7 +3,7 @@
  * IOMMU-083, CAPS-119). */
 #include "port/running/domain_reserve.h"
 #include "port/record/adapter_record.h"
-#include "port/record/refuse.h"
+#include "port/record/port_refuse.h"
 #include "ram/ram.h"
 #include "util/checked.h"
 

@@ -13,11 +13,11 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
-#include "sim/assert.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim_assert.h"
 
 #define DIRQL       SIM_IRQL_DEVICE
 #define STORM       1000u  /* THREAD-057 */

@@ -3,8 +3,8 @@
  * registry (TDR-015). */
 #include <string.h>
 
-#include "nt/cm/registry.h"
 #include "port/running/tdr_settings.h"
+#include "nt/cm/registry.h"
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 

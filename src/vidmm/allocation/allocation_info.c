@@ -12,10 +12,10 @@
 #include "util/address.h"
 #include "util/checked.h"
 #include "verify/verify.h"
-#include "vidmm/record/allocation_record.h"
-#include "vidmm/segment/segment.h"
-#include "vidmm/record/segment_record.h"
 #include "vidmm/allocation/shared_backing.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/segment/segment.h"
 
 #define LARGE_PAGE 65536u
 

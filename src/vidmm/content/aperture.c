@@ -14,11 +14,11 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/content/content_mdl.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
-#include "vidmm/paging/paging.h"
 #include "vidmm/record/vidmm_record.h"
 
 #define DUMMY_PATTERN 0xD0A1D0A1u

@@ -15,10 +15,10 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/paging/paging.h"
-#include "vidmm/record/run.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
 
 static void fill_frames(const struct vidmm_allocation *allocation, UINT pattern)
 {

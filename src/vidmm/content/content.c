@@ -16,14 +16,14 @@
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/content/backing.h"
 #include "vidmm/content/content_mdl.h"
 #include "vidmm/paging/paging.h"
-#include "vidmm/record/run.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
 #include "vidmm/space/scratch.h"
 #include "vidmm/space/va_mapping.h"
-#include "vidmm/record/vidmm_record.h"
 
 static uint64_t minimum(uint64_t a, uint64_t b)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "nt/mm/mdl.h"
 #include "vidmm/content/content_mdl.h"
+#include "nt/mm/mdl.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/paging/paging.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/paging_record.h"
 
 /* An MDL with its array of page numbers. It is freed when the operations built so far are done. */

@@ -5,19 +5,19 @@
  * handle passed to the driver is valid.
  */
 #include "vidmm/context/context.h"
-#include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
+#include "util/list.h"
 #include "vidmm/context/context_allocation.h"
+#include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
-#include "vidmm/paging/paging_worker.h"
-#include "vidmm/record/process_record.h"
 #include "vidmm/space/root_table.h"
-#include "vidmm/record/vidmm_record.h"
 
 void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
                         bool virtual_addressing, bool system)

@@ -13,16 +13,16 @@
 #include "util/checked.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/space/address_space.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/paging/driver_run.h"
-#include "vidmm/space/gpu_mmu.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/of_adapter.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/va_context_map.h"
 #include "vidmm/space/va_neighbour.h"
-#include "vidmm/record/vidmm_record.h"
 
 typedef unsigned long long ull;
 

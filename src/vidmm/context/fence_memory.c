@@ -18,11 +18,11 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/record/run.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/space/address_space.h"
 
 #include "sim/mutex.h"
 

@@ -15,8 +15,8 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/record/scheduler.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 
 static bool finished(struct vidmm_device *device, uint64_t ticket)
 {

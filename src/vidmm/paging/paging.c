@@ -18,17 +18,17 @@
  */
 #include <inttypes.h>
 
-#include "sim/machine.h"
-#include "sim/mutex.h"
-#include "util/checked.h"
 #include "vidmm/paging/paging.h"
 #include "ddi/ddi.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "trace/trace.h"
+#include "util/checked.h"
 #include "util/list.h"
 #include "verify/verify.h"
 #include "vidmm/paging/paging_worker.h"
-#include "vidmm/record/scheduler.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 
 static const char *operation_name(DXGK_BUILDPAGINGBUFFER_OPERATION operation)
 {

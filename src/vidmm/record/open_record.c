@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "vidmm/record/open_record.h"
 #include "ddi/client_handle.h"
 #include "nt/base/kprocess.h"
-#include "vidmm/record/open_record.h"
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"

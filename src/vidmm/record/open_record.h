@@ -11,8 +11,8 @@
 #include <d3dkmthk.h>
 
 #include "util/list.h"
-#include "vidmm/record/follow_record.h"
 #include "util/order.h"
+#include "vidmm/record/follow_record.h"
 
 struct vidmm_allocation;
 struct vidmm_device;

@@ -23,9 +23,9 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "sim/assert.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
+#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/hash.h"
@@ -99,7 +99,7 @@ struct vidmm {
     uint64_t clock; /* order for LRU */
 };
 
-/* At the entry of functions that need the lock (sim/assert.h). */
+/* At the entry of functions that need the lock (sim/sim_assert.h). */
 #define vidmm_assert_locked(vidmm) sim_assert_owner(&(vidmm)->lock)
 
 /* The status that a client gets for an internal one. */

@@ -16,9 +16,9 @@
 #include "vidmm/content/content_mdl.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
-#include "vidmm/record/run.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/segment/segment.h"
 
 struct range_job {
     struct vidmm_aperture_range *range;

@@ -6,9 +6,9 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/segment/segment.h"
 
 /* ---- charges of one device ---- */
 

@@ -22,16 +22,16 @@
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
+#include "util/order.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
-#include "util/order.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/relocate.h"
-#include "vidmm/record/run.h"
-#include "vidmm/record/segment_record.h"
 #include "vidmm/residency/victim.h"
-#include "vidmm/record/vidmm_record.h"
 
 /* Consecutive pages that are free (no owner), or become free if the owner is moved. */
 struct span {

@@ -3,18 +3,18 @@
  * to its last unlock. */
 #include "vidmm/residency/cpu_access.h"
 #include "sim/mutex.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/content/backing.h"
-#include "vidmm/residency/cpu_view.h"
-#include "vidmm/record/device_record.h"
-#include "vidmm/record/open_record.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
-#include "vidmm/residency/placement.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
-#include "vidmm/residency/victim.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/victim.h"
 
 #define MAX_LOCKS 65535u /* KMT-269 */
 

@@ -23,8 +23,8 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "vidmm/record/allocation_record.h"
-#include "vidmm/record/run.h"
 #include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_run.h"
 #include "vidmm/segment/segment.h"
 
 /* ---- questions ---- */

@@ -2,8 +2,8 @@
 #include "vidmm/residency/demotion.h"
 #include "util/list.h"
 #include "vidmm/record/allocation_record.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/record/segment_record.h"
+#include "vidmm/segment/segment.h"
 
 void demotion_note(struct vidmm_allocation *allocation)
 {

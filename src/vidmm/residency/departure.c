@@ -7,9 +7,9 @@
 #include "vidmm/residency/departure.h"
 #include "util/list.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/vidmm_record.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/promotion.h"
-#include "vidmm/record/vidmm_record.h"
 
 void departure_add(struct vidmm_allocation *allocation)
 {

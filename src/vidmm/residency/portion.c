@@ -25,18 +25,18 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
-#include "vidmm/residency/budget.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/paging_record.h"
-#include "vidmm/paging/paging_worker.h"
-#include "vidmm/residency/placement.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/budget.h"
+#include "vidmm/residency/placement.h"
 #include "vidmm/residency/readiness.h"
 #include "vidmm/residency/repack.h"
 #include "vidmm/residency/residency.h"
-#include "vidmm/record/vidmm_record.h"
 
 /* The open of an element. NULL: the element names none, or its client destroyed it with the promise
  * that no work uses it (AssumeNotInUse). */

@@ -13,8 +13,8 @@
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/cpu_view.h"
 #include "vidmm/residency/placement.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/residency/victim.h"
+#include "vidmm/segment/segment.h"
 
 #define TRIES 16u /* allocations to examine in one step; the rest waits for the next time */
 

@@ -6,14 +6,14 @@
 #include "vidmm/residency/relocate.h"
 #include "util/alloc.h"
 #include "util/extent.h"
-#include "vidmm/record/allocation_record.h"
 #include "vidmm/content/content.h"
-#include "vidmm/residency/readiness.h"
-#include "vidmm/record/run.h"
-#include "vidmm/segment/segment.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/segment_record.h"
-#include "vidmm/space/va_mapping.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/residency/readiness.h"
 #include "vidmm/residency/victim.h"
+#include "vidmm/segment/segment.h"
+#include "vidmm/space/va_mapping.h"
 
 static uint64_t run_pages(const struct vidmm_allocation *allocation)
 {

@@ -14,12 +14,12 @@
 #include "util/list.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
-#include "vidmm/residency/eviction.h"
 #include "vidmm/record/open_record.h"
-#include "vidmm/residency/placement.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/residency/victim.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/eviction.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/victim.h"
 
 static bool is_contiguous(const struct vidmm_allocation *allocation)
 {

@@ -6,13 +6,13 @@
  */
 #include "vidmm/residency/victim.h"
 #include "util/list.h"
+#include "util/order.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
-#include "util/order.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/record/scheduler.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 
 enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
 

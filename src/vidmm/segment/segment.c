@@ -9,9 +9,9 @@
 #include "util/extent.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
-#include "vidmm/record/run.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
 
 /* ---- taking ---- */
 

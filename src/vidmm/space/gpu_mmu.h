@@ -15,8 +15,8 @@
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "vidmm/record/paging_record.h"
+#include "vidmm/space/address_space.h"
 
 struct page_table;
 struct vidmm;

@@ -50,11 +50,11 @@
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "util/bits.h"
+#include "util/list.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/segment/segment.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/space/table_description.h"
 
 #include <string.h>

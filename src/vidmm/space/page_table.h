@@ -17,9 +17,9 @@
 
 #include "util/address.h"
 #include "util/list.h"
-#include "vidmm/space/gpu_mmu.h"
 #include "vidmm/record/paging_record.h"
-#include "vidmm/record/run.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/space/gpu_mmu.h"
 
 struct table_geometry;
 

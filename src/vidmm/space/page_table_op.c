@@ -13,15 +13,15 @@
 #include "ram/ram.h"
 #include "trace/trace.h"
 #include "util/address.h"
-#include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "util/bits.h"
-#include "vidmm/space/page_table.h"
-#include "vidmm/space/page_table_write.h"
+#include "util/list.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/process_record.h"
-#include "vidmm/record/scheduler.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/segment/segment.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
 
 static void note(struct vidmm_space *space, NTSTATUS status)
 {

@@ -13,8 +13,8 @@
 
 #include "vidmm/space/page_table_write.h"
 #include "util/address.h"
-#include "util/list.h"
 #include "util/bits.h"
+#include "util/list.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_op.h"
 

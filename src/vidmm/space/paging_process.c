@@ -32,16 +32,16 @@
 #include "util/alloc.h"
 #include "util/extent.h"
 #include "util/span_tree.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
-#include "vidmm/record/process_record.h"
 #include "vidmm/space/root_table.h"
 #include "vidmm/space/scratch.h"
 #include "vidmm/space/table_description.h"
 #include "vidmm/space/va_range.h"
-#include "vidmm/record/vidmm_record.h"
 
 #define PAGING_PROCESS_PAGES ((uint64_t)1 << (30 - PAGE_BITS)) /* GPUVA-227 */
 /* addresses kept for paging buffers: 32 MiB */

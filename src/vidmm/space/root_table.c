@@ -16,13 +16,13 @@
 #include "util/address.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/space/address_space.h"
-#include "vidmm/record/device_record.h"
-#include "vidmm/space/page_table.h"
-#include "vidmm/space/page_table_write.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/device_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/page_table_write.h"
 
 /* ---- creating ---- */
 

@@ -6,15 +6,15 @@
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
 #include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
-#include "vidmm/paging/paging.h"
-#include "vidmm/paging/paging_worker.h"
-#include "vidmm/record/run.h"
 #include "vidmm/space/va_mapping.h"
-#include "vidmm/record/vidmm_record.h"
 
 bool scratch_needs_tables(const struct gpu_mmu *mmu)
 {

@@ -3,8 +3,8 @@
 #include "vidmm/space/table_description.h"
 #include "util/address.h"
 #include "verify/verify.h"
-#include "vidmm/segment/segment.h"
 #include "vidmm/record/segment_record.h"
+#include "vidmm/segment/segment.h"
 
 #define REFUSE(rule, ...)                         \
     do {                                          \

@@ -3,8 +3,8 @@
  * address_space.c. */
 #include "vidmm/space/va_mapping.h"
 #include "util/list.h"
-#include "vidmm/space/address_space.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"

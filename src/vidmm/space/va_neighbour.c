@@ -7,8 +7,8 @@
 #include "util/checked.h"
 #include "util/list.h"
 #include "util/span_tree.h"
-#include "vidmm/space/address_space.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/space/address_space.h"
 #include "vidmm/space/va_range.h"
 
 static const struct vidmm_allocation *mapped_at(const struct va_range *range, uint64_t page)

@@ -7,9 +7,9 @@
 #include "util/slab.h"
 #include "util/span_tree.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/segment_record.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
-#include "vidmm/record/segment_record.h"
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {

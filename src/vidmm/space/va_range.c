@@ -8,10 +8,10 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
+#include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/va_piece.h"
-#include "vidmm/record/vidmm_record.h"
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {

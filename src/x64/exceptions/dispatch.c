@@ -2,8 +2,8 @@
 /* The search for the handler of an exception. */
 #include <string.h>
 
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 
 struct search {
     struct x64_walk walk;

@@ -4,8 +4,8 @@
 
 #include "sim/fault.h"
 #include "sim/stack.h"
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 
 enum { TRAP_STEP = 1, TRAP_PROTECTION = 13, TRAP_X87 = 16, TRAP_SIMD = 19 };
 enum { ACCESS_READ = 0, ACCESS_WRITE = 1, ACCESS_EXECUTE = 8 };

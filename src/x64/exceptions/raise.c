@@ -7,8 +7,8 @@
 #include "sim/point.h"
 #include "sim/stop.h"
 #include "verify/verify.h"
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 
 #define KMODE_EXCEPTION_NOT_HANDLED 0x1Eu
 

@@ -8,8 +8,8 @@
 #include "sim/stack.h"
 #include "util/array.h"
 #include "verify/verify.h"
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 
 /* ---- raising ---- */
 

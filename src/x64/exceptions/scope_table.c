@@ -9,8 +9,8 @@
  */
 #include <stddef.h>
 
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 
 #define ALWAYS 1u
 

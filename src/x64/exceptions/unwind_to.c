@@ -3,8 +3,8 @@
  * handler. */
 #include <stddef.h>
 
-#include "x64/unwind/context.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/context.h"
 #include "x64/unwind/unwind_state.h"
 
 struct unwind {

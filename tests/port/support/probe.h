@@ -22,7 +22,7 @@
 #include "port/driver.h"
 #include "port/port.h"
 #include "port/record/adapter_info.h"
-#include "port/record/config.h"
+#include "port/record/port_config.h"
 #include "port/running/domain.h"
 #include "port/running/isolate.h"
 #include "port/running/power.h"

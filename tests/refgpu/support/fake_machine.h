@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dxgkhost/device.h"
 #include "../../../drivers/refgpu/refgpu_umd.h"
+#include "dxgkhost/device.h"
 
 #define FAKE_RAM_BYTES  (32u << 20)
 #define FAKE_VRAM_BYTES (16u << 20)

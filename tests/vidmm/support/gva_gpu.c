@@ -2,8 +2,8 @@
 /* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that
  * forgets nothing by itself. */
 #include "bus/memory.h"
-#include "sim/machine.h"
 #include "gva_rig.h"
+#include "sim/machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* The rig's machine and its client. */
 #include "bus/device.h"
 #include "ddi/client_handle.h"
+#include "gva_rig.h"
 #include "nt/base/kprocess.h"
 #include "nt/ps/process.h"
 #include "sim/machine.h"
@@ -9,7 +10,6 @@
 #include "sim/point.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
-#include "gva_rig.h"
 
 #include <stdlib.h>
 #include <string.h>

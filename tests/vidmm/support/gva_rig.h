@@ -13,6 +13,7 @@
 
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
+#include "machine.h"
 #include "ram/ram.h"
 #include "sim/event.h"
 #include "sim/wait.h"
@@ -47,9 +48,9 @@
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/resource_record.h"
-#include "vidmm/record/scheduler.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/reset.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/budget.h"
@@ -86,7 +87,6 @@
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 #include "vidmm/vidmm.h"
-#include "machine.h"
 
 #define GVA_VRAM_SEGMENT     1u
 #define GVA_APERTURE_SEGMENT 2u

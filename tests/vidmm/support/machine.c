@@ -2,14 +2,14 @@
 /* The machine below the rigs of this room. */
 #include "bus/bus.h"
 #include "bus/device.h"
-#include "nt/base/config.h"
+#include "machine.h"
+#include "nt/base/nt_config.h"
 #include "nt/nt.h"
 #include "nt/ps/thread.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "support/inert_device.h"
-#include "machine.h"
 
 void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_config *config)
 {

@@ -2,12 +2,12 @@
 /* The machine of the rig, its clients, and short forms of requests. */
 #include "bus/device.h"
 #include "ddi/client_handle.h"
+#include "mm_rig.h"
 #include "nt/base/kprocess.h"
 #include "nt/ps/process.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"
-#include "mm_rig.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bus/bus.h"
-#include "nt/base/config.h"
 #include "nt/base/current.h"
+#include "nt/base/nt_config.h"
 #include "nt/nt.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"

@@ -13,6 +13,7 @@
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/interrupt.h"
+#include "verify/verify.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
@@ -23,7 +24,6 @@
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
-#include "verify/verify.h"
 
 #define MS     1000000ull
 #define SECOND 1000000000ull

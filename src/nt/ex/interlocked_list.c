@@ -3,8 +3,8 @@
  * Interlocked lists. A service is atomic between points, so no lock is needed; the lock word that a
  * driver passes is marked, so that its use with the spin lock routines is detected (NT-112).
  */
-#include "nt/ke/enter.h"
 #include "nt/base/export.h"
+#include "nt/ke/enter.h"
 #include "nt/ke/spinlock.h"
 #include "verify/verify.h"
 

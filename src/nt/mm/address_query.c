@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about addresses: physical address, validity, user or kernel. */
-#include "nt/mm/address.h"
+#include "nt/mm/address_query.h"
 #include "bus/window.h"
 #include "nt/base/export.h"
 #include "nt/base/memory.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread of the scheduler may call a function, checked at its entry (sim/assert.h). */
+/* Which thread of the scheduler may call a function, checked at its entry (sim/sim_assert.h). */
 #ifndef DXGK_VIDSCH_ASSERT_H
 #define DXGK_VIDSCH_ASSERT_H
 
-#include "sim/assert.h"
+#include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/scheduler.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The schedulers of the machine, one for each adapter. */
 #include "vidsch/scheduler.h"
-
 #include "ddi/ddi.h"
 #include "sim/slot.h"
+#include "util/assert.h"
 
 static struct sim_slot vidsch_slot;
 SIM_SLOT_CLAIM(vidsch_slot)
@@ -23,6 +23,7 @@ void vidsch_delist(struct vidsch *vidsch)
 {
     struct vidsch *previous = vidsch_first();
 
+    util_assert(previous); /* the list has `vidsch` */
     if (previous == vidsch) {
         sim_slot_set(&vidsch_slot, vidsch->next);
         return;

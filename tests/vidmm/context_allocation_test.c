@@ -63,19 +63,18 @@ TEST_WITH(gva, a_context_allocation_is_initialised_once_before_its_context_runs)
 
 TEST_WITH(gva, the_initialisation_says_what_and_where)
 {
-    const __typeof__(((const struct gva_op *)NULL)
-                         ->args.InitContextResource) *init; // cppcheck-suppress nullPointer
+    const struct gva_op *op;
     struct pair pair;
 
     pair_create(rig, &pair);
     gva_context_attach(&pair.client);
-    init = &gva_op_at(rig, INIT, 0)->args.InitContextResource;
-    CHECK_RULE("CTXA-038", init->hAllocation == pair.first);
+    op = gva_op_at(rig, INIT, 0);
+    CHECK_RULE("CTXA-038", op->args.InitContextResource.hAllocation == pair.first);
     CHECK_RULE("CTXA-039",
-               init->Destination.SegmentId == GVA_VRAM_SEGMENT &&
-                   init->Destination.SegmentAddress.QuadPart ==
+               op->args.InitContextResource.Destination.SegmentId == GVA_VRAM_SEGMENT &&
+                   op->args.InitContextResource.Destination.SegmentAddress.QuadPart ==
                        (LONGLONG)gva_context_allocation(rig, pair.first)->runs[0].first << 12);
-    CHECK_RULE("CTXA-040", init->Destination.VirtualAddress == NULL);
+    CHECK_RULE("CTXA-040", op->args.InitContextResource.Destination.VirtualAddress == NULL);
     pair_destroy(rig, &pair);
 }
 

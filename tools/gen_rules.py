@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT.tsv TABLE.tsv...
+"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT ADMISSION TABLE.tsv...
 
-ABSENT.tsv (docs/spec/not-in-force.tsv) names the rules that the host does not carry out yet, and what that is.
+ABSENT (docs/spec/not-in-force.tsv) names the rules that the host does not carry out yet, and what that is. ADMISSION
+(docs/spec/admission.tsv) gives the class, refused or expected, of each rule that can refuse something, and the evidence.
 """
 import sys
 
@@ -22,8 +23,21 @@ def read_absent(path):
     return dict(lines[1:])
 
 
+CLASSES = {"refused": "VERIFY_REFUSED", "expected": "VERIFY_EXPECTED"}
+
+
+def read_admission(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    if lines[0] != ["id", "class", "evidence"] or any(len(cells) != 3 or cells[1] not in CLASSES or not cells[2] for cells in lines[1:]):
+        sys.exit(f"{path}: not a table of id, class (refused, expected) and evidence")
+    if len({cells[0] for cells in lines}) != len(lines):
+        sys.exit(f"{path}: an id is there twice")
+    return {cells[0]: (CLASSES[cells[1]], quote(cells[2])) for cells in lines[1:]}
+
+
 def main():
-    out, absent, tables = sys.argv[1], read_absent(sys.argv[2]), sys.argv[3:]
+    out, absent, admission, tables = sys.argv[1], read_absent(sys.argv[2]), read_admission(sys.argv[3]), sys.argv[4:]
     rows = {}
     for table in tables:
         with open(table, encoding="utf-8") as file:
@@ -40,6 +54,9 @@ def main():
     unknown = sorted(absent.keys() - rows.keys())
     if unknown:
         sys.exit(f"{sys.argv[2]}: no such rule: {' '.join(unknown)}")
+    unknown = sorted(admission.keys() - rows.keys())
+    if unknown:
+        sys.exit(f"{sys.argv[3]}: no such rule: {' '.join(unknown)}")
     texts = [None] + list(dict.fromkeys(absent[key] for key in sorted(absent)))
     if len(texts) > MAX_ABSENT:
         sys.exit(f"{sys.argv[2]}: more than {MAX_ABSENT - 1} things")
@@ -47,7 +64,7 @@ def main():
         file.write('#include "verify/verify.h"\n\nconst struct verify_rule verify_rules[] = {\n')
         for key in sorted(rows):
             file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) +
-                       f", {'true' if rows[key][1].startswith('1') else 'false'}, {texts.index(absent.get(key))}" + "},\n")
+                       f", {'true' if rows[key][1].startswith('1') else 'false'}, {texts.index(absent.get(key))}, {', '.join(admission.get(key, ('VERIFY_NO_ADMISSION', 'NULL')))}" + "},\n")
         file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n\n")
         file.write("const char *const verify_absent[] = {" + ", ".join(quote(text) if text else "NULL" for text in texts) + "};\n")
 

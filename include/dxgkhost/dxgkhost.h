@@ -139,8 +139,9 @@ DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *mac
                                                         const char *const *options, size_t count,
                                                         char *error, size_t error_bytes);
 
-/* Load a miniport, run DriverEntry, and start an adapter for each device that has no driver yet. On failure *error names the rule
- * that refused the adapter and the value it saw. */
+/* Load a miniport, run DriverEntry, and start an adapter for each device that has no driver yet. On failure *error names
+ * what refused it: the first rule whose finding did, with the value seen, or the driver's call that failed, with its status; all
+ * findings are violations of the machine. */
 DXGK_API enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path,
                                                    char *error, size_t error_bytes);
 
@@ -207,6 +208,8 @@ struct dxgk_violation {
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
     const char *stack; /* stack frames of the driver, innermost first, one per line; "": unknown */
+    bool refuses;      /* it refused an adapter, or an object that was to be made */
+    bool undoing;      /* it came up while a refused start was undone: no cause of the refusal */
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,

@@ -32,6 +32,12 @@ static void print_rule(const struct verify_rule *rule)
     print_wrapped("rule", rule->text);
     print_wrapped("source", rule->source);
     print_wrapped("test", rule->test);
+    if (rule->admission) {
+        print_wrapped("class", rule->admission == VERIFY_REFUSED
+                                   ? "refused: a breach refuses the adapter or the object"
+                                   : "expected: a breach is a warning; --strict refuses");
+        print_wrapped("because", rule->evidence);
+    }
     if (rule->absent) {
         printf("  %-8s", "state");
         printf("not in force: this host does not do it yet (%s)\n", verify_absent[rule->absent]);

@@ -47,18 +47,41 @@ static void print_stack(const char *stack)
     }
 }
 
+static void print_violation(const struct cli_session *session, const struct dxgk_violation *v)
+{
+    fprintf(stderr, "dxgkhost: %s%s%s %s: %s\n",
+            cli_session_expects(session, v->rule) ? "expected " : "", v->severity,
+            v->refuses ? ", refused," : "", v->rule, v->seen);
+    if (v->where && v->where[0])
+        fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v->where, v->thread,
+                (double)v->virtual_ns / 1e6, v->count > 1 ? ", repeatedly" : "");
+    print_stack(v->stack);
+}
+
+/* Has the message about the failed start said all of it? */
+static bool told_already(const struct cli_session *session, const struct dxgk_violation *v)
+{
+    return session->loaded != DXGK_OK && v->count == 1 && !v->stack[0] &&
+           (!v->where || !v->where[0]) && strstr(session->error, v->seen);
+}
+
+/* Those that came up while a refused start was undone explain nothing: they are listed last. */
 static void print_violations(const struct cli_session *session)
 {
     const char *waits = dxgk_machine_waits(session->machine);
     struct dxgk_violation v;
+    bool told = false;
 
+    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
+        if (!v.undoing && !told_already(session, &v))
+            print_violation(session, &v);
     for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++) {
-        fprintf(stderr, "dxgkhost: %s%s %s: %s\n",
-                cli_session_expects(session, v.rule) ? "expected " : "", v.severity, v.rule, v.seen);
-        if (v.where && v.where[0])
-            fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v.where, v.thread,
-                    (double)v.virtual_ns / 1e6, v.count > 1 ? ", repeatedly" : "");
-        print_stack(v.stack);
+        if (!v.undoing)
+            continue;
+        if (!told)
+            fputs("dxgkhost: found while the refused start was undone:\n", stderr);
+        told = true;
+        print_violation(session, &v);
     }
     if (waits)
         fputs(waits, stderr);
@@ -124,8 +147,7 @@ static int judge(const struct cli_session *session)
     if (session->loaded != DXGK_OK) {
         fprintf(stderr, "dxgkhost: %s\n",
                 session->error[0] ? session->error : "the driver could not be started");
-        if (session->loaded == DXGK_DRIVER_STOPPED || session->loaded == DXGK_DEADLOCK)
-            print_violations(session);
+        print_violations(session);
         return session->loaded == DXGK_DRIVER_STOPPED || session->loaded == DXGK_DEADLOCK
                    ? CLI_DRIVER
                    : CLI_ERROR;

@@ -31,7 +31,6 @@
 
 struct nt_image;
 struct nt_process;
-
 /* The driver as the host calls it: its table, its context, and which threads are inside. One per
  * adapter. */
 struct ddi_adapter {
@@ -39,9 +38,11 @@ struct ddi_adapter {
     PVOID context;                    /* MiniportDeviceContext */
     struct nt_image *image;
     char driver_name[64];
-    struct ddi_handles handles; /* host handles given to the driver */
-    struct ddi_locks *locks;    /* private */
-    uint64_t calls;             /* number of DDI calls so far */
+    struct ddi_handles handles;               /* host handles given to the driver */
+    struct ddi_locks *locks;                  /* private */
+    uint64_t calls;                           /* number of DDI calls so far */
+    const char *failed_entry, *failed_detail; /* the last call that it failed; type of a query */
+    NTSTATUS failed_status;
     /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
     uint64_t raised_limit;
     bool gone; /* after a forced removal: no DDI is called any more (LIFE-151) */

@@ -130,6 +130,19 @@ void ddi_leave(struct ddi_call *call)
         ddi_unlock(call);
 }
 
+NTSTATUS ddi_leave_with(struct ddi_call *call, NTSTATUS status)
+{
+    struct ddi_adapter *adapter = call->frame.adapter;
+
+    if (!NT_SUCCESS(status)) {
+        adapter->failed_entry = call->frame.name;
+        adapter->failed_detail = NULL;
+        adapter->failed_status = status;
+    }
+    ddi_leave(call);
+    return status;
+}
+
 /* ---- what is in progress ---- */
 
 const char *ddi_current_name(void)

@@ -31,6 +31,9 @@ NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum d
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
 void ddi_leave(struct ddi_call *call);
+/* The same for an entry that returned a status, which is returned; a failure is kept in
+ * ddi_adapter.failed_entry. */
+NTSTATUS ddi_leave_with(struct ddi_call *call, NTSTATUS status);
 
 /* For each entry, its structure and direction from the table: ddi_argument_DxgkDdiPatch,
  * ddi_way_DxgkDdiPatch, ... */
@@ -47,9 +50,7 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
                                                               \
     if (!NT_SUCCESS(status))                                  \
         return status;                                        \
-    status = (adapter)->table.entry(__VA_ARGS__);             \
-    ddi_leave(&call);                                         \
-    return status
+    return ddi_leave_with(&call, (adapter)->table.entry(__VA_ARGS__))
 
 /* The same at another synchronization level or IRQL than in the table. */
 #define CALL_STATUS_AT(adapter, entry, level, irql, ...)                      \
@@ -58,9 +59,7 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
                                                                               \
     if (!NT_SUCCESS(status))                                                  \
         return status;                                                        \
-    status = (adapter)->table.entry(__VA_ARGS__);                             \
-    ddi_leave(&call);                                                         \
-    return status
+    return ddi_leave_with(&call, (adapter)->table.entry(__VA_ARGS__))
 
 /* The same for an entry whose last argument is the address of a structure that goes in. */
 #define CALL_IN(adapter, entry, args, ...)                                                       \
@@ -79,8 +78,7 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
         return status;                                                                \
     status = (adapter)->table.entry(__VA_ARGS__, &passed);                            \
     *(args) = passed;                                                                 \
-    ddi_leave(&call);                                                                 \
-    return status
+    return ddi_leave_with(&call, status)
 
 #define CALL_VOID(adapter, entry, ...)                       \
     struct ddi_call call;                                    \

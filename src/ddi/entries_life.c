@@ -69,8 +69,7 @@ NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
         return status;
     status = a->table.DxgkDdiQueryChildStatus(a->context, &passed, FALSE);
     *child = passed;
-    ddi_leave(&call);
-    return status;
+    return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
@@ -84,8 +83,7 @@ NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
         return status;
     status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, &passed);
     *descriptor = passed;
-    ddi_leave(&call);
-    return status;
+    return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
@@ -197,6 +195,5 @@ NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURES
         return status;
     status = routine(a->context, &passed);
     *args = passed;
-    ddi_leave(&call);
-    return status;
+    return ddi_leave_with(&call, status);
 }

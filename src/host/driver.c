@@ -16,6 +16,7 @@
 #include "port/adapter.h"
 #include "port/driver.h"
 #include "port/record/adapter_info.h"
+#include "port/record/cause.h"
 #include "sim/machine.h"
 #include "sim/stop.h"
 #include "util/alloc.h"
@@ -31,6 +32,7 @@ struct loading {
     struct host_driver *driver;
     NTSTATUS status; /* of DriverEntry, or of the first adapter that failed */
     unsigned started;
+    bool stuck; /* the driver never came back from a call */
 };
 
 /* ---- on a kernel thread ---- */
@@ -88,8 +90,10 @@ static void start_driver(void *arg)
     struct loading *loading = arg;
     struct host_driver *driver = loading->driver;
     struct dxgk_machine *machine = loading->machine;
-    NTSTATUS status = host_module_initialize_all(machine, driver->image);
+    NTSTATUS status;
 
+    port_cause_clear(machine->port);
+    status = host_module_initialize_all(machine, driver->image);
     if (NT_SUCCESS(status))
         status = port_driver_start(machine->port, loader_image_service(driver->image),
                                    driver->nt_image, loader_image_entry(driver->image),
@@ -110,61 +114,78 @@ static void start_driver(void *arg)
             loading->status = status;
     }
     if (!NT_SUCCESS(loading->status) && !loading->started) {
+        verify_set_undoing(machine->log, true);
         machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
         host_module_unload_all(machine, driver->image);
+        verify_set_undoing(machine->log, false);
     }
 }
 
 /* ---- what went wrong ---- */
 
-static const char *status_text(NTSTATUS status, char *buffer, size_t bytes)
+/* The report of the bug check, else the first that refused, of those made since; NULL: none did.
+ * `more`: how many others refused. */
+static const struct verify_record *deciding_record(const struct verify_log *log, size_t since,
+                                                   size_t *more)
 {
-    const char *name = nt_status_name(status);
+    const bool bugcheck = verify_bugcheck_state(log)->happened;
+    const struct verify_record *first = NULL;
 
-    if (name)
-        return name;
-    if (status == STATUS_DRIVER_ENTRYPOINT_NOT_FOUND)
-        return "STATUS_DRIVER_ENTRYPOINT_NOT_FOUND";
-    if (status == STATUS_INVALID_IMAGE_FORMAT)
-        return "STATUS_INVALID_IMAGE_FORMAT";
-    snprintf(buffer, bytes, "status 0x%08x", (unsigned)status);
-    return buffer;
+    *more = 0;
+    for (size_t i = since; i < verify_records(log); i++) {
+        const struct verify_record *record = verify_record_at(log, i);
+
+        if (bugcheck ? record->severity != VERIFY_FATAL : !record->refuses)
+            continue;
+        if (!first)
+            first = record;
+        else
+            (*more)++;
+    }
+    return first;
 }
 
-/* The report that decided: the gravest one made since, the last of several; of bug checks the
- * first, whose machine it is. */
-static const struct verify_record *deciding_record(const struct verify_log *log, size_t since)
+/* Any record of a call that never came back: THREAD-037 and its like. */
+static const struct verify_record *gravest_record(const struct verify_log *log, size_t since)
 {
     const struct verify_record *best = NULL;
 
     for (size_t i = since; i < verify_records(log); i++) {
         const struct verify_record *record = verify_record_at(log, i);
 
-        if (!best || record->severity > best->severity ||
-            (record->severity == best->severity && record->severity != VERIFY_FATAL))
+        if (!best || record->severity >= best->severity)
             best = record;
     }
     return best;
 }
 
 static void explain_refusal(const struct dxgk_machine *machine, const struct host_driver *driver,
-                            NTSTATUS status, size_t since, char *error, size_t error_bytes)
+                            const struct loading *loading, size_t since, char *error,
+                            size_t error_bytes)
 {
-    const struct verify_record *record = deciding_record(machine->log, since);
+    size_t more;
+    const struct verify_record *record = deciding_record(machine->log, since, &more);
     const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
-    const char *name = loader_image_name(driver->image);
-    char text[32];
+    const char *name = loader_image_name(driver->image), *cause = port_cause_text(machine->port);
+    char others[64] = "";
 
+    if (more)
+        snprintf(others, sizeof(others), "; %zu more finding%s refuse%s it", more,
+                 more == 1 ? "" : "s", more == 1 ? "s" : "");
+    if (!record && loading->stuck)
+        record = gravest_record(machine->log, since);
     if (bug->happened && record)
         util_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name,
                      record->rule, record->seen, bug->code);
     else if (record)
-        util_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen,
-                     status_text(status, text, sizeof(text)));
+        util_explain(error, error_bytes, "%s: %s: %s (%s)%s", name, record->rule, record->seen,
+                     nt_status_text(loading->status).text, others);
+    else if (cause[0])
+        util_explain(error, error_bytes, "%s: %s", name, cause);
     else
         util_explain(error, error_bytes, "%s: refused with %s", name,
-                     status_text(status, text, sizeof(text)));
+                     nt_status_text(loading->status).text);
 }
 
 /* ---- loading ---- */
@@ -207,14 +228,15 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     list_push_back(&machine->drivers, &driver->link);
     result = host_run_kernel(machine, "load driver", start_driver, &loading);
     if (result != DXGK_OK) {
-        explain_refusal(machine, driver, loading.status, since, error, error_bytes);
+        loading.stuck = true;
+        explain_refusal(machine, driver, &loading, since, error, error_bytes);
         if (result == DXGK_DEADLOCK || result == DXGK_TIME_UP)
             sim_stop(); /* the driver never came back: nothing of it may run any more */
         return result;
     }
     if (NT_SUCCESS(loading.status))
         return DXGK_OK;
-    explain_refusal(machine, driver, loading.status, since, error, error_bytes);
+    explain_refusal(machine, driver, &loading, since, error, error_bytes);
     if (!driver->port)
         free_driver(driver);
     return loading.status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;

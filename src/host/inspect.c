@@ -217,11 +217,28 @@ void host_inspect_observe(void *context, const struct port_answers *answers)
 
 /* ---- all of it ---- */
 
+/* What came up before the refusal, or while the refused start was undone. */
+static void show_findings(const struct dxgk_machine *machine, bool undoing)
+{
+    static const char *const severity[] = {"note", "warning", "error", "bug check"};
+    bool told = !undoing;
+
+    for (size_t i = 0; i < verify_records(machine->log); i++) {
+        const struct verify_record *record = verify_record_at(machine->log, i);
+
+        if (record->undoing != undoing || (record->severity < VERIFY_WARNING && !record->refuses))
+            continue;
+        if (!told)
+            say(machine, "  found while the refused start was undone:");
+        told = true;
+        say(machine, "  %s%s %s: %s", severity[record->severity],
+            record->refuses ? ", refused," : "", record->rule, record->seen);
+    }
+}
+
 static void show_verdict(const struct dxgk_machine *machine, enum dxgk_result result,
                          const char *error)
 {
-    size_t count = verify_records(machine->log);
-
     say(machine, "verdict");
     if (result != DXGK_OK)
         say(machine, "  refused: %s", error);
@@ -231,16 +248,8 @@ static void show_verdict(const struct dxgk_machine *machine, enum dxgk_result re
         say(machine, "  starts");
     if (result == DXGK_OK && verify_rule_count(machine->log, "LIFE-005"))
         say(machine, "  refused nevertheless, unless --stub-missing: imports are missing");
-    for (size_t i = 0; i < count; i++) {
-        const struct verify_record *record = verify_record_at(machine->log, i);
-
-        if (record->severity >= VERIFY_WARNING)
-            say(machine, "  %s %s: %s",
-                record->severity == VERIFY_WARNING ? "warning"
-                : record->severity == VERIFY_ERROR ? "error"
-                                                   : "bug check",
-                record->rule, record->seen);
-    }
+    show_findings(machine, false);
+    show_findings(machine, true);
 }
 
 enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *path,

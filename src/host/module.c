@@ -8,8 +8,10 @@
 #include "host/machine_record.h"
 #include "loader/loader.h"
 #include "nt/base/image.h"
+#include "nt/base/status_name.h"
 #include "nt/io/image_life.h"
 #include "nt/ke/driver_call.h"
+#include "port/record/cause.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
@@ -102,7 +104,7 @@ static void destroy(struct host_module *module)
     util_free(module);
 }
 
-static NTSTATUS call_initialize(const struct host_module *module)
+static NTSTATUS call_initialize(const struct dxgk_machine *machine, const struct host_module *module)
 {
     void *address = loader_image_export(module->image, "DllInitialize");
     dll_initialize *entry = (dll_initialize *)(uintptr_t)address;
@@ -117,6 +119,9 @@ static NTSTATUS call_initialize(const struct host_module *module)
     enter(&call, module->nt_image, "DllInitialize");
     status = entry(&path);
     leave(&call);
+    if (!NT_SUCCESS(status))
+        port_cause(machine->port, "DllInitialize of %s returned %s",
+                   loader_image_name(module->image), nt_status_text(status).text);
     return status;
 }
 
@@ -147,7 +152,7 @@ NTSTATUS host_module_initialize_all(struct dxgk_machine *machine, const struct l
             return STATUS_NO_MEMORY;
         status = host_module_initialize_all(machine, used);
         if (NT_SUCCESS(status))
-            status = call_initialize(module);
+            status = call_initialize(machine, module);
         if (!NT_SUCCESS(status)) {
             host_log(machine, "%s: its initialisation failed with 0x%08x", loader_image_name(used),
                      (unsigned)status);

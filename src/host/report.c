@@ -138,6 +138,8 @@ bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
         .virtual_ns = record->time,
         .count = record->count,
         .stack = record->stack ? record->stack : "",
+        .refuses = record->refuses,
+        .undoing = record->undoing,
     };
     return true;
 }

@@ -117,8 +117,8 @@ NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t co
         WARNING("LIFE-005", "%s imports %u routine%s that the host stands in for: %s", image, count,
                 plural, list);
     } else {
-        VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", image,
-                  count, plural, list);
+        verify_refusal("LIFE-005", "%s: imports %u routine%s that the host does not have: %s",
+                       image, count, plural, list);
         util_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s",
                      image, count, plural, list);
     }

@@ -8,11 +8,13 @@
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
 #include "ddi/loan.h"
+#include "nt/base/status_name.h"
 #include "nt/cm/registry.h"
 #include "nt/io/device_object.h"
 #include "port/callbacks/services.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
+#include "port/record/cause.h"
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
 #include "port/running/managers.h"
@@ -149,10 +151,15 @@ static NTSTATUS add_device(struct port_adapter *adapter)
     sim_mutex_lock(&port->add_lock);
     status = ddi_add_device(&adapter->ddi, &adapter->pdo, &context);
     sim_mutex_unlock(&port->add_lock);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        port_cause_of_failure(adapter, status);
         return status;
-    if (!context)
+    }
+    if (!context) {
+        port_cause(port, "DxgkDdiAddDevice returned STATUS_SUCCESS without a MiniportDeviceContext: "
+                         "the driver declines the device");
         return STATUS_NO_SUCH_DEVICE;
+    }
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *other = CONTAINER(node, struct port_adapter, link);
 
@@ -169,7 +176,7 @@ static void remove_device(struct port_adapter *adapter)
     NTSTATUS status = ddi_remove_device(&adapter->ddi);
 
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
-        VIOLATION("LIFE-175", "RemoveDevice returned 0x%08x", (unsigned)status);
+        VIOLATION("LIFE-175", "RemoveDevice returned %s", nt_status_text(status).text);
     adapter->state = PORT_REMOVED;
     adapter->driver->adapters--;
 }
@@ -215,10 +222,12 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
     status = port_start(adapter);
     show_answers(adapter, status);
     if (!NT_SUCCESS(status)) {
-        port_machine_log(driver->port, "%s: adapter refused with 0x%08x", driver->service,
-                         (unsigned)status);
+        port_machine_log(driver->port, "%s: adapter refused with %s", driver->service,
+                         nt_status_text(status).text);
+        verify_set_undoing(verify_current, true);
         remove_device(adapter);
         free_adapter(adapter);
+        verify_set_undoing(verify_current, false);
         return status;
     }
     *out = adapter;
@@ -235,7 +244,9 @@ NTSTATUS port_adapter_restart(struct port_adapter *adapter)
         return STATUS_INVALID_DEVICE_STATE;
     port_stop(adapter);
     port_start_forget(adapter);
+    port_cause_clear(adapter->port);
     status = port_start(adapter);
+    verify_set_undoing(verify_current, false);
     if (!NT_SUCCESS(status))
         adapter->lost = true;
     return status;

@@ -6,11 +6,13 @@
 #include "ddi/ddi.h"
 #include "ddi/loan.h"
 #include "nt/base/image.h"
+#include "nt/base/status_name.h"
 #include "nt/cm/registry.h"
 #include "nt/io/device_object.h"
 #include "nt/io/image_life.h"
 #include "nt/ke/driver_call.h"
 #include "physmem/physical_memory.h"
+#include "port/record/cause.h"
 #include "port/record/machine.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
@@ -92,13 +94,21 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
 static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
 {
     if (driver->initialize_called && returned != driver->initialize_status)
-        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x",
-                  (unsigned)returned, (unsigned)driver->initialize_status);
-    if (driver->initialize_called && !NT_SUCCESS(driver->initialize_status))
+        VIOLATION("LIFE-010", "DriverEntry returned %s, but DxgkInitialize had returned %s",
+                  nt_status_text(returned).text, nt_status_text(driver->initialize_status).text);
+    if (driver->initialize_called && !NT_SUCCESS(driver->initialize_status)) {
+        port_cause(driver->port, "DxgkInitialize returned %s",
+                   nt_status_text(driver->initialize_status).text);
         return driver->initialize_status;
-    if (!NT_SUCCESS(returned))
+    }
+    if (!NT_SUCCESS(returned)) {
+        port_cause(driver->port, "DriverEntry returned %s", nt_status_text(returned).text);
         return returned;
-    return driver->registered ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
+    }
+    if (driver->registered)
+        return STATUS_SUCCESS;
+    port_cause(driver->port, "DriverEntry succeeded without a call of DxgkInitialize");
+    return STATUS_UNSUCCESSFUL;
 }
 
 static void free_driver(struct port_driver *driver)
@@ -116,6 +126,7 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
 
     if (!driver)
         return STATUS_NO_MEMORY;
+    port_cause_clear(port);
     driver->port = port;
     driver->image = image;
     snprintf(driver->service, sizeof(driver->service), "%s", service);
@@ -138,8 +149,10 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
         status = ddi_adapter_init(&driver->unload_door, &driver->table, image, service);
     if (!NT_SUCCESS(status)) {
         /* LIFE-009: not loaded; what DriverEntry left is a leak. */
+        verify_set_undoing(verify_current, true);
         physical_memory_driver_unloaded(port->physical, image);
         nt_image_leak_check(image);
+        verify_set_undoing(verify_current, false);
         free_driver(driver);
         return status;
     }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The queries of an adapter's start, in order (LIFE-050, LIFE-072). Every answer is checked; the
- * first that breaks a rule gives one violation, which names the rule and the value, and the adapter
- * is refused (LIFE-003).
- */
+/* The queries of an adapter's start, in order (LIFE-050, LIFE-072). Every answer is checked. */
 #include "port/query_order.h"
 #include "port/query/components.h"
 #include "port/query/description.h"
@@ -35,9 +31,16 @@ static NTSTATUS reserve_ranges(struct port_adapter *adapter)
 NTSTATUS port_query_order_after_start(struct port_adapter *adapter)
 {
     static NTSTATUS (*const step[])(struct port_adapter *) = {
-        port_driver_caps_query, port_driver_caps_query_physical, reserve_ranges,
-        port_segments_query,    port_domain_reserve_segments,    port_mmu_query,
-        port_nodes_query,       port_components_query,           port_description_query_history,
+        port_driver_caps_query,
+        port_driver_caps_query_physical,
+        reserve_ranges,
+        port_mmu_query,
+        port_nodes_query,
+        port_segments_query,
+        port_domain_reserve_segments,
+        port_mmu_check_segments,
+        port_components_query,
+        port_description_query_history,
         port_description_query,
     };
 

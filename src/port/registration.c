@@ -8,6 +8,7 @@
 #include "nt/ke/level.h"
 #include "port/callbacks/callback.h"
 #include "port/record/boundary.h"
+#include "port/record/cause.h"
 #include "port/record/machine.h"
 #include "port/record/port_entries.h"
 #include "port/record/versions.h"
@@ -96,12 +97,19 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
     ULONG version = 0;
     size_t bytes;
 
-    if (!object || !path || !data)
-        return STATUS_INVALID_PARAMETER; /* LIFE-014 */
+    if (!object || !path || !data) { /* LIFE-014 */
+        if (driver)
+            port_cause(port, "DxgkInitialize was called with %s NULL",
+                       !object ? "DriverObject"
+                       : !path ? "RegistryPath"
+                               : "DriverInitializationData");
+        return STATUS_INVALID_PARAMETER;
+    }
     if (!driver || object != &driver->object || driver->registered) {
-        VIOLATION("LIFE-015", "DxgkInitialize was called %s",
-                  driver && driver->registered ? "a second time"
-                                               : "outside the DriverEntry of its driver object");
+        verify_refusal("LIFE-015", "DxgkInitialize was called %s",
+                       driver && driver->registered
+                           ? "a second time"
+                           : "outside the DriverEntry of its driver object");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
     if (!NT_SUCCESS(port->config.initialize_failure))
@@ -110,8 +118,8 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
         return STATUS_INVALID_PARAMETER;
     bytes = port_version_table_bytes(version);
     if (!bytes || version > port_version_of_host(port)) {
-        VIOLATION("LIFE-019", "the driver was built for interface version 0x%x, which %s", version,
-                  bytes ? "is newer than the host's" : "does not exist");
+        verify_refusal("LIFE-019", "the driver was built for interface version 0x%x, which %s",
+                       version, bytes ? "is newer than the host's" : "does not exist");
         return STATUS_REVISION_MISMATCH;
     }
     if (!PORT_TAKE_VERSION(DRIVER_INITIALIZATION_DATA, version, &table,
@@ -119,7 +127,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
         return STATUS_INVALID_PARAMETER;
     missing = missing_entry(&table);
     if (missing) {
-        VIOLATION("LIFE-021", "%s is NULL", missing->name);
+        verify_refusal("LIFE-021", "%s is NULL", missing->name);
         return STATUS_INVALID_PARAMETER;
     }
     clear_reserved(&table);
@@ -140,7 +148,7 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitialize", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {
-        VIOLATION("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql()));
+        verify_refusal("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else {
         status = initialize(port, DriverObject, RegistryPath, DriverInitializationData);
@@ -158,17 +166,20 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
                                 PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
 {
     struct ddi_frame frame;
-    NTSTATUS status = STATUS_NOT_SUPPORTED; /* LIFE-036 */
+    NTSTATUS status = STATUS_NOT_SUPPORTED;
 
     if (!port_current())
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {
-        VIOLATION("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
-                  nt_irql_name(sim_irql()));
+        verify_refusal("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
+                       nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!DriverObject || !RegistryPath || !KmdDodInitializationData) {
         status = STATUS_INVALID_PARAMETER;
+    } else {
+        verify_decline("LIFE-036",
+                       "a display-only driver registers itself, and display is not there yet");
     }
     ddi_callback_leave(&frame);
     return status;

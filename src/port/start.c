@@ -8,6 +8,7 @@
 #include "bus/device.h"
 #include "bus/dma.h"
 #include "ddi/ddi.h"
+#include "nt/base/status_name.h"
 #include "physmem/physical_adapter.h"
 #include "port/callbacks/etw.h"
 #include "port/callbacks/exclude.h"
@@ -22,6 +23,7 @@
 #include "port/query_order.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
+#include "port/record/cause.h"
 #include "port/record/port_refuse.h"
 #include "port/record/versions.h"
 #include "port/running/dma_fault.h"
@@ -50,12 +52,10 @@ static NTSTATUS link_device(struct port_adapter *adapter)
         return STATUS_SUCCESS;
     memset(&linked, 0, sizeof(linked));
     status = ddi_link_device(&adapter->ddi, &adapter->pdo, &linked);
-    if (NT_SUCCESS(status) && linked.NumberOfLinksInChain > 1) {
-        WARNING("LIFE-047",
-                "the driver reports a chain of %u links; this host has no linked adapters",
-                linked.NumberOfLinksInChain);
-        return STATUS_NOT_SUPPORTED;
-    }
+    if (NT_SUCCESS(status) && linked.NumberOfLinksInChain > 1)
+        PORT_CANNOT("LIFE-047",
+                    "the driver reports a chain of %u links; this host has no linked adapters",
+                    linked.NumberOfLinksInChain);
     return STATUS_SUCCESS;
 }
 
@@ -70,7 +70,7 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
     memset(&info, 0, sizeof(info));
     status = ddi_exchange_pre_start_info(&adapter->ddi, &info);
     if (!NT_SUCCESS(status))
-        NOTE("LIFE-049", "DxgkDdiExchangePreStartInfo returned 0x%08x", (unsigned)status);
+        NOTE("LIFE-049", "DxgkDdiExchangePreStartInfo returned %s", nt_status_text(status).text);
 }
 
 /* ---- StartDevice ---- */
@@ -82,8 +82,7 @@ struct start_arguments {
     DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
 };
 
-static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported,
-                              ULONG *children)
+static NTSTATUS check_outputs(ULONG sources, ULONG reported, ULONG *children)
 {
     if (sources == MARKER || reported == MARKER) {
         VIOLATION("LIFE-068", "StartDevice left %s unwritten",
@@ -92,16 +91,13 @@ static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG
         reported = reported == MARKER ? 0 : reported;
     }
     *children = reported;
-    if (sources > 0) {
-        WARNING(
+    if (sources > 0)
+        PORT_CANNOT(
             "LIFE-069",
-            "the driver reports %u video present sources; this host runs render and compute adapters",
+            "the driver reports %u video present sources; this host runs render and compute adapters, display is not there yet",
             sources);
-        return STATUS_NOT_SUPPORTED;
-    }
     if (reported > PORT_MAX_CHILDREN)
         PORT_REFUSE("LIFE-067", "the driver reports %u children", reported);
-    (void)adapter;
     return STATUS_SUCCESS;
 }
 
@@ -141,13 +137,13 @@ static void watch_silence(struct port_adapter *adapter, uint64_t interrupts, uin
 
 /* After StopDevice returned (with any status), or StartDevice failed: report and take back what the
  * driver still holds. */
-static void after_stop(struct port_adapter *adapter)
+static void after_stop(struct port_adapter *adapter, const char *when)
 {
     port_interrupts_disconnect(adapter);
     adapter->state = PORT_STOPPED;
     port_feature_interface_end(adapter);
     port_services_revoke(adapter);
-    port_maps_remove(adapter); /* LIFE-101 */
+    port_maps_remove(adapter, when); /* LIFE-101 */
     port_resources_revoke(adapter);
     physical_adapter_set_started(port_adapter_physical(adapter), false);
     physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */
@@ -168,10 +164,10 @@ void port_stop(struct port_adapter *adapter)
     port_power_components_stop(adapter);
     status = ddi_stop_device(&adapter->ddi);
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
-        VIOLATION("LIFE-170", "StopDevice returned 0x%08x", (unsigned)status);
+        VIOLATION("LIFE-170", "StopDevice returned %s", nt_status_text(status).text);
     interrupts = bus_device_interrupts(adapter->device);
     dma = bus_device_dma_bytes(adapter->device);
-    after_stop(adapter);
+    after_stop(adapter, "after StopDevice");
     watch_silence(adapter, interrupts, dma);
 }
 
@@ -188,12 +184,18 @@ void port_start_forget(struct port_adapter *adapter)
 static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
 {
     ULONG children = 0;
-    NTSTATUS status = check_outputs(adapter, sources, reported, &children);
+    NTSTATUS status = check_outputs(sources, reported, &children);
 
+    if (NT_SUCCESS(status))
+        status = port_children_query_relations(adapter, children);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status))
-        status = port_children_query(adapter, children);
+        status = port_children_query(adapter);
+    if (NT_SUCCESS(status) && adapter->refused)
+        port_managers_check(adapter); /* what the memory manager finds belongs to the list, too */
+    if ((NT_SUCCESS(status) || status == STATUS_NOT_SUPPORTED) && adapter->refused)
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
     if (NT_SUCCESS(status))
         port_etw_tell(adapter);
     if (NT_SUCCESS(status))
@@ -213,9 +215,7 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
         return status;
     exchange_pre_start_info(adapter);
     status = port_query_order_before_start(adapter);
-    if (NT_SUCCESS(status))
-        status = port_domain_create(adapter);
-    return status;
+    return NT_SUCCESS(status) ? port_domain_create(adapter) : status;
 }
 
 /* Log what this host lacks for a driver of WDDM 1.x: each missing ability once. */
@@ -245,16 +245,21 @@ NTSTATUS port_start(struct port_adapter *adapter)
         port_adapter_domain(adapter) !=
         NULL; /* a restart: the domain and the answers before the first start stay (IOMMU-003) */
     ULONG sources, children;
-    NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
+    NTSTATUS status;
 
     sim_assert_passive();
+    adapter->refused = false;
+    adapter->ddi.failed_entry = NULL;
+    status = again ? STATUS_SUCCESS : prepare_start(adapter);
     if (NT_SUCCESS(status))
         status = port_resources_create(adapter);
-    if (!NT_SUCCESS(status))
-        return status;
-    status = port_feature_interface_begin(adapter);
+    if (NT_SUCCESS(status)) {
+        status = port_feature_interface_begin(adapter);
+        if (!NT_SUCCESS(status))
+            port_resources_revoke(adapter);
+    }
     if (!NT_SUCCESS(status)) {
-        port_resources_revoke(adapter);
+        port_cause_of_failure(adapter, status);
         return status;
     }
     bus_device_on_fault(adapter->device, port_dma_fault, adapter);
@@ -263,15 +268,19 @@ NTSTATUS port_start(struct port_adapter *adapter)
     port_interrupts_connect(adapter); /* LIFE-066 */
     status = start_device(adapter, &sources, &children);
     if (!NT_SUCCESS(status)) {
-        after_stop(adapter); /* LIFE-070: no StopDevice */
+        port_cause_of_failure(adapter, status);
+        verify_set_undoing(verify_current, true);
+        after_stop(adapter, "after a StartDevice that failed"); /* LIFE-070: no StopDevice */
         return status;
     }
     adapter->state = PORT_STARTED;
     port_power_started(adapter);
     status = complete_start(adapter, sources, children);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        port_cause_of_failure(adapter, status);
+        verify_set_undoing(verify_current, true);
         port_stop(adapter); /* LIFE-071 */
-    else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    } else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         tell_what_is_absent(adapter);
     return status;
 }

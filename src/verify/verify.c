@@ -26,6 +26,7 @@
 
 #define RECORDS_MAX                        10000u
 #define STACK_BYTES                        2048u
+#define SEEN_BYTES                         512u
 #define SEVERITIES                         ((size_t)VERIFY_FATAL + 1)
 #define DRIVER_VERIFIER_DETECTED_VIOLATION 0xC4u
 
@@ -52,6 +53,7 @@ struct verify_log {
     uint64_t count[SEVERITIES];
     uint64_t lost;
     bool strict;
+    bool undoing;
     struct verify_bugcheck bugcheck;
     const struct verify_place *place;
 };
@@ -79,6 +81,7 @@ void verify_log_destroy(struct verify_log *log)
         verify_current = NULL;
     for (size_t i = 0; i < log->entries; i++) {
         free((void *)(uintptr_t)log->entry[i]->record.stack);
+        free((void *)(uintptr_t)log->entry[i]->record.seen);
         free(log->entry[i]);
     }
     free((void *)log->entry);
@@ -104,6 +107,12 @@ void verify_set_strict(struct verify_log *log, bool strict)
 bool verify_strict(const struct verify_log *log)
 {
     return log->strict;
+}
+
+void verify_set_undoing(struct verify_log *log, bool undoing)
+{
+    if (log)
+        log->undoing = undoing;
 }
 
 void verify_set_place(struct verify_log *log, const struct verify_place *place)
@@ -169,15 +178,22 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
     return strdup(text);
 }
 
+static bool equal(const struct verify_record *a, const struct verify_record *b, bool finding)
+{
+    return a->severity == b->severity && a->refuses == b->refuses && a->undoing == b->undoing &&
+           strcmp(a->rule, b->rule) == 0 && strcmp(a->where, b->where) == 0 &&
+           (!finding || strcmp(a->seen, b->seen) == 0);
+}
+
 /* Merge with an equal record, or keep a copy. False: out of memory. */
-static bool keep(struct verify_log *log, struct rule_state *rule, const struct verify_record *record)
+static bool keep(struct verify_log *log, struct rule_state *rule,
+                 const struct verify_record *record, bool finding)
 {
     struct entry *entry;
+    char *seen;
 
     for (entry = rule->entries; entry; entry = entry->next_of_rule) {
-        if (entry->record.severity == record->severity &&
-            strcmp(entry->record.rule, record->rule) == 0 &&
-            strcmp(entry->record.where, record->where) == 0) {
+        if (equal(&entry->record, record, finding)) {
             entry->record.count++;
             return true;
         }
@@ -185,9 +201,14 @@ static bool keep(struct verify_log *log, struct rule_state *rule, const struct v
     if (log->entries >= log->limit || !grow(log))
         return false;
     entry = malloc(sizeof(*entry));
-    if (!entry)
+    seen = strdup(record->seen);
+    if (!entry || !seen) {
+        free(entry);
+        free(seen);
         return false;
+    }
     entry->record = *record;
+    entry->record.seen = seen;
     entry->record.count = 1;
     entry->record.stack = take_stack(log, record);
     entry->next_of_rule = rule->entries;
@@ -208,37 +229,53 @@ static void stop(struct verify_log *log, const struct verify_record *record)
         log->place->bugcheck(&log->bugcheck);
 }
 
+/* What kind of report: it decides what strict mode makes of it. */
+enum kind { BREACH, FINDING, REFUSAL };
+
 static enum verify_severity effective(const struct verify_log *log, const struct rule_state *rule,
-                                      enum verify_severity severity)
+                                      enum verify_severity severity, enum kind kind)
 {
     if (rule->configured)
         severity = rule->severity;
-    return log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
+    return kind == BREACH && log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
 }
 
-/* The caller has set severity, code and parameters. */
-static void report(struct verify_log *log, const char *id, struct verify_record *record,
-                   const char *format, va_list arguments)
+/* The caller has set severity, code and parameters. True: the report refuses. */
+static bool report(struct verify_log *log, const char *id, struct verify_record *record,
+                   enum kind kind, const char *format, va_list arguments)
 {
     const struct verify_rule *found = verify_rule_find(id);
     struct rule_state *rule = &log->rule[found ? (size_t)(found - verify_rules) : verify_rules_count];
+    char seen[SEEN_BYTES];
+    char *whole = NULL; /* if it is longer than that */
+    va_list again;
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
 #endif
     record->rule = found ? found->id : id;
-    record->severity = effective(log, rule, record->severity);
+    record->severity = effective(log, rule, record->severity, kind);
+    record->refuses = kind == REFUSAL || (kind == FINDING && record->severity >= VERIFY_ERROR);
+    record->undoing = log->undoing;
     if (record->severity == VERIFY_FATAL && record->code == 0)
         record->code = DRIVER_VERIFIER_DETECTED_VIOLATION;
-    vsnprintf(record->seen, sizeof(record->seen), format, arguments);
+    va_copy(again, arguments);
+    if (vsnprintf(seen, sizeof(seen), format, arguments) >= (int)sizeof(seen) &&
+        vasprintf(&whole, format, again) < 0)
+        whole = NULL;
+    va_end(again);
+    record->seen = whole ? whole : seen;
     if (log->place && log->place->describe)
         log->place->describe(record);
     rule->count++;
     log->count[record->severity]++;
-    if (!keep(log, rule, record))
+    if (!keep(log, rule, record, kind != BREACH))
         log->lost++;
+    free(whole);
+    record->seen = NULL;
     if (record->severity == VERIFY_FATAL)
         stop(log, record);
+    return record->refuses;
 }
 
 void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)
@@ -249,7 +286,7 @@ void verify_report(const char *rule, enum verify_severity severity, const char *
     if (!verify_current)
         return;
     va_start(arguments, format);
-    report(verify_current, rule, &record, format, arguments);
+    (void)report(verify_current, rule, &record, BREACH, format, arguments);
     va_end(arguments);
 }
 
@@ -263,7 +300,7 @@ void verify_report_code(const char *rule, uint32_t code, uint64_t p1, uint64_t p
     if (!verify_current)
         return;
     va_start(arguments, format);
-    report(verify_current, rule, &record, format, arguments);
+    (void)report(verify_current, rule, &record, BREACH, format, arguments);
     va_end(arguments);
 }
 
@@ -277,7 +314,71 @@ void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uin
     if (!verify_current)
         return;
     va_start(arguments, format);
-    report(verify_current, rule, &record, format, arguments);
+    (void)report(verify_current, rule, &record, BREACH, format, arguments);
+    va_end(arguments);
+}
+
+static bool only_expected(const char *rule)
+{
+    const struct verify_rule *found = verify_rule_find(rule);
+
+    return found && found->admission == VERIFY_EXPECTED;
+}
+
+static bool find(const char *rule, bool expected, const char *format, va_list arguments)
+{
+    struct verify_record record;
+
+    if (!verify_current)
+        return !expected;
+    record = (struct verify_record){.severity = expected && !verify_current->strict ? VERIFY_WARNING
+                                                                                    : VERIFY_ERROR};
+    return report(verify_current, rule, &record, FINDING, format, arguments);
+}
+
+bool verify_finding(const char *rule, const char *format, ...)
+{
+    va_list arguments;
+    bool refused;
+
+    va_start(arguments, format);
+    refused = find(rule, only_expected(rule), format, arguments);
+    va_end(arguments);
+    return refused;
+}
+
+bool verify_expected(const char *rule, const char *format, ...)
+{
+    va_list arguments;
+    bool refused;
+
+    va_start(arguments, format);
+    refused = find(rule, true, format, arguments);
+    va_end(arguments);
+    return refused;
+}
+
+void verify_refusal(const char *rule, const char *format, ...)
+{
+    struct verify_record record = {.severity = VERIFY_ERROR};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    (void)report(verify_current, rule, &record, REFUSAL, format, arguments);
+    va_end(arguments);
+}
+
+void verify_decline(const char *rule, const char *format, ...)
+{
+    struct verify_record record = {.severity = VERIFY_WARNING};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    (void)report(verify_current, rule, &record, REFUSAL, format, arguments);
     va_end(arguments);
 }
 

@@ -21,8 +21,8 @@ extern _Thread_local struct verify_log *verify_current;
 struct verify_record {
     const char *rule;
     enum verify_severity severity;
-    char seen[320]; /* what was seen, one sentence */
-    char where[96]; /* "DxgkDdiPatch", "DxgkCbMapMemory called by refgpu.so!StartDevice+0x42" */
+    const char *seen; /* what was seen, one sentence. Owned by the log */
+    char where[96];   /* "DxgkDdiPatch", "DxgkCbMapMemory called by refgpu.so!StartDevice+0x42" */
     char thread[32];
     uint8_t irql;
     uint32_t code; /* bug check code; 0: none */
@@ -31,6 +31,8 @@ struct verify_record {
     /* errors and fatal ones: stack frames of the driver, innermost first, one per line; NULL:
      * unknown. Owned by the log */
     const char *stack;
+    bool refuses; /* it refuses the adapter or the object that was to be made */
+    bool undoing; /* it came up while a refused start was undone (verify_set_undoing) */
     /* number of identical reports (same rule, severity and place); the other members are those of
      * the first */
     uint64_t count;
@@ -91,6 +93,27 @@ void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uin
 #define WARNING(rule, ...)   verify_report(rule, VERIFY_WARNING, __VA_ARGS__)
 #define NOTE(rule, ...)      verify_report(rule, VERIFY_NOTE, __VA_ARGS__)
 
+/*
+ * Findings: what a driver says of itself or of an object, and may be refused for. The class of the
+ * rule (docs/spec/admission.tsv) decides. If Windows is known to refuse, or nobody could go on, the
+ * finding is an error and the host refuses; if it is only expected, a warning and the host goes on.
+ * Strict mode refuses for both, and makes no bug check of either. A severity that is configured for
+ * the rule goes before that: the host refuses for an error. Findings that say different things are
+ * never merged.
+ */
+/* True: refused. */
+bool verify_finding(const char *rule, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for one clause of a rule that is only expected, whatever the class of the rule. */
+bool verify_expected(const char *rule, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A finding with which the host cannot go on: it refuses at any severity. */
+void verify_refusal(const char *rule, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A sound answer that this machine cannot serve: it refuses at any severity, and is no mistake of
+ * the driver, so a warning. */
+void verify_decline(const char *rule, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* While set, records are marked as made by the clean-up after a refused start. NULL: no log. */
+void verify_set_undoing(struct verify_log *log, bool undoing);
+
 /* Number of reports so far of at least this severity; merged and lost ones are counted each. */
 size_t verify_count(const struct verify_log *log, enum verify_severity at_least);
 /* Records in the order of their first report; they do not move until the log is destroyed. NULL
@@ -104,6 +127,13 @@ uint64_t verify_rule_count(const struct verify_log *log, const char *rule);
 uint64_t verify_lost(const struct verify_log *log);
 const struct verify_bugcheck *verify_bugcheck_state(const struct verify_log *log);
 
+/* What becomes of a driver whose answer breaks the rule. */
+enum verify_admission {
+    VERIFY_NO_ADMISSION, /* the rule refuses nothing */
+    VERIFY_REFUSED,      /* Windows is known to refuse, or the host cannot go on */
+    VERIFY_EXPECTED,     /* asked for, but nobody saw Windows refuse */
+};
+
 /* The rules of docs/spec/rules, compiled in. */
 struct verify_rule {
     const char *id, *since, *applies_to, *text, *source, *test;
@@ -111,6 +141,8 @@ struct verify_rule {
     /* If the rule is not in force because the host lacks something: index in verify_absent of the
      * text that says what. 0: in force. */
     uint8_t absent;
+    enum verify_admission admission;
+    const char *evidence; /* for the class of admission; NULL: no class */
 };
 #define VERIFY_MAX_ABSENT 64u
 extern const struct verify_rule verify_rules[];

@@ -298,7 +298,7 @@ TEST(the_client_interface_is_not_for_drivers)
     struct machine m;
 
     CHECK_RULE("KMT-003", load_bad(&m, "calls_client", 0) == DXGK_ERROR);
-    check_says(&m, "KMT-003");
+    check_says(&m, "DriverEntry returned STATUS_INVALID_DEVICE_STATE");
     CHECK_RULE("KMT-003", violated(&m, "KMT-003"));
     dxgk_machine_destroy(m.dxgk);
 }

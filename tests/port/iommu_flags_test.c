@@ -148,6 +148,7 @@ TEST(discrete_adapters_are_told_to_remap)
 
     for (unsigned remaps = 0; remaps < 2; remaps++) {
         p = probe_create(&newer);
+        p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv3_0;
         p->iommu.DmaRemappingSupported = remaps & 1u;
         CHECK_RULE("IOMMU-027", NT_SUCCESS(probe_start(p)) &&
                                     probe_rule(p, "IOMMU-027") == !remaps &&

@@ -125,19 +125,20 @@ TEST(addressing_models)
 {
     struct probe *p;
 
-    REFUSED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.GpuMmuSupported = 0);
-    REFUSED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0);
+    EXPECTED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
+             p->physical.Flags.GpuMmuSupported = 0);
+    EXPECTED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0);
     REPORTED("SEG-079", "CAPS-061", VERIFY_WARNING, both_models(p, true));
-    REFUSED("SEG-079", "CAPS-061", both_models(p, false));
+    EXPECTED("SEG-079", "CAPS-061", both_models(p, false));
 }
 
 TEST(cross_adapter_resources)
 {
     struct probe *p;
 
-    REFUSED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1);
-    REFUSED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
-            p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
+    EXPECTED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1);
+    EXPECTED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
+             p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
     ACCEPTED("SEG-081", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
              p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1,
              p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
@@ -159,15 +160,15 @@ TEST(compute_only_caps)
 {
     struct probe *p;
 
-    COMPUTE_REFUSED("SEG-084", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
-    COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
-    COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.PagingEngineCanSwizzle = 1);
-    COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.SectionBackedPrimary = 1);
-    COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.ReplicateGdiContent = 1);
-    COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.NonCpuVisiblePrimary = 1);
-    COMPUTE_REFUSED("SEG-085", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
-    COMPUTE_REFUSED("SEG-085", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
-    COMPUTE_REFUSED("SEG-085", "CAPS-027", p->caps.NumberOfSwizzlingRanges = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.PagingEngineCanSwizzle = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.SectionBackedPrimary = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.ReplicateGdiContent = 1);
+    COMPUTE_EXPECTED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.NonCpuVisiblePrimary = 1);
+    COMPUTE_EXPECTED("SEG-085", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
+    COMPUTE_EXPECTED("SEG-085", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
+    COMPUTE_EXPECTED("SEG-085", "CAPS-027", p->caps.NumberOfSwizzlingRanges = 1);
 }
 
 /* ---- memory of the driver's own as a segment ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of NTSTATUS values, for reports. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "nt/base/status_name.h"
@@ -29,4 +30,16 @@ const char *nt_status_name(NTSTATUS status)
                                               compare);
 
     return entry ? entry->name : NULL;
+}
+
+struct nt_status_text nt_status_text(NTSTATUS status)
+{
+    const char *name = nt_status_name(status);
+    struct nt_status_text text;
+
+    if (name)
+        snprintf(text.text, sizeof(text.text), "%s", name);
+    else
+        snprintf(text.text, sizeof(text.text), "status 0x%08x", (unsigned)status);
+    return text;
 }

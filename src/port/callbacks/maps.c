@@ -38,13 +38,13 @@ static void unmap_range(struct port_adapter *adapter, struct map *map)
     util_free(map);
 }
 
-void port_maps_remove(struct port_adapter *adapter)
+void port_maps_remove(struct port_adapter *adapter, const char *when)
 {
     LIST_FOR_SAFE(node, next, &adapter->maps) {
         struct map *map = CONTAINER(node, struct map, link);
 
-        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice",
-                  (unsigned long long)map->start, (unsigned long long)map->bytes);
+        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there %s",
+                  (unsigned long long)map->start, (unsigned long long)map->bytes, when);
         unmap_range(adapter, map);
     }
 }

@@ -54,42 +54,57 @@ static void ignore_reserved(struct port_adapter *adapter)
 
 /* ---- versions ---- */
 
-/* What each WDDM version requires. What the interface version requires is reported under the rule
- * named; what a newer version that the driver claims requires, under CAPS-031. */
-static NTSTATUS check_version_needs(struct port_adapter *adapter)
+/* The WDDM version that the driver claims, or without a claim the first one of its interface
+ * version, as a value of DXGK_WDDMVERSION: a driver built with later headers that claims WDDM 1.3
+ * owes what 1.3 asks for (CAPS-029, CAPS-122). */
+static UINT version_owed(const struct port_adapter *adapter)
 {
-    const struct ddi_adapter *d = &adapter->ddi;
-    UINT version = port_driver_version(adapter), claimed = (UINT)adapter->caps.driver.WDDMVersion;
+    const UINT claimed = (UINT)adapter->caps.driver.WDDMVersion;
+    const UINT built = port_driver_version(adapter);
 
-    if (!adapter->caps.driver.SupportPerEngineTDR &&
-        (version >= DXGKDDI_INTERFACE_VERSION_WIN8 || claimed >= DXGKDDI_WDDMv1_2))
-        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
-                    "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
-    if (!ddi_has(d, DxgkDdiGetNodeMetadata) &&
-        (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 || claimed >= DXGKDDI_WDDMv1_3))
-        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
-                    "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
-    return STATUS_SUCCESS;
+    if (claimed)
+        return claimed;
+    if (built >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        return DXGKDDI_WDDMv1_3;
+    return built >= DXGKDDI_INTERFACE_VERSION_WIN8 ? DXGKDDI_WDDMv1_2 : DXGKDDI_WDDMv1;
 }
 
-static NTSTATUS check_version_claims(struct port_adapter *adapter)
+/* What each WDDM version requires: under the rule named if the interface version has it too, else
+ * under CAPS-031. */
+static void check_version_needs(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const UINT built = port_driver_version(adapter), owed = version_owed(adapter);
+
+    if (!adapter->caps.driver.SupportPerEngineTDR && owed >= DXGKDDI_WDDMv1_2)
+        PORT_EXPECTED(adapter, built >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
+                      "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
+    if (!ddi_has(&adapter->ddi, DxgkDdiGetNodeMetadata) && owed >= DXGKDDI_WDDMv1_3)
+        PORT_FINDING(adapter, built >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
+                     "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
+}
+
+static void check_version_claims(struct port_adapter *adapter)
+{
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct ddi_adapter *d = &adapter->ddi;
     UINT claimed = (UINT)caps->WDDMVersion;
 
     if (claimed && !port_version_wddm_known(claimed))
-        PORT_REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
+        PORT_FINDING(adapter, "CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
     if (adapter->caps.device_wddm && claimed && (UINT)adapter->caps.device_wddm != claimed)
-        PORT_REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
-                    (unsigned)adapter->caps.device_wddm, claimed);
+        PORT_FINDING(adapter, "CAPS-034",
+                     "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
+                     (unsigned)adapter->caps.device_wddm, claimed);
     if (caps->SupportPerEngineTDR &&
         (!ddi_has(d, DxgkDdiQueryDependentEngineGroup) || !ddi_has(d, DxgkDdiQueryEngineStatus) ||
-         !ddi_has(d, DxgkDdiResetEngine)))
-        PORT_REFUSE(
-            "CAPS-036",
+         !ddi_has(d, DxgkDdiResetEngine))) {
+        PORT_FINDING(
+            adapter, "CAPS-036",
             "SupportPerEngineTDR is set, but QueryDependentEngineGroup, QueryEngineStatus or ResetEngine is NULL");
-    return check_version_needs(adapter);
+        caps->SupportPerEngineTDR = FALSE; /* every timeout resets the adapter */
+    } else {
+        check_version_needs(adapter);
+    }
 }
 
 static bool granularity_valid(UINT value)
@@ -97,30 +112,31 @@ static bool granularity_valid(UINT value)
     return value <= 500 && value % 100 == 0;
 }
 
-static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
+static void check_recovery_and_power(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct ddi_adapter *d = &adapter->ddi;
 
     if (!granularity_valid((UINT)caps->PreemptionCaps.GraphicsPreemptionGranularity) ||
         !granularity_valid((UINT)caps->PreemptionCaps.ComputePreemptionGranularity))
-        PORT_REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
-                    (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
-                    (int)caps->PreemptionCaps.ComputePreemptionGranularity);
+        PORT_FINDING(adapter, "CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
+                     (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+                     (int)caps->PreemptionCaps.ComputePreemptionGranularity);
     if ((caps->SupportSurpriseRemoval || caps->SupportSurpriseRemovalInHibernation) &&
         !ddi_has(d, DxgkDdiNotifySurpriseRemoval))
-        PORT_REFUSE("CAPS-037",
-                    "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
+        PORT_FINDING(adapter, "CAPS-037",
+                     "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
     if (caps->SupportRuntimePowerManagement && (!ddi_has(d, DxgkDdiSetPowerComponentFState) ||
-                                                !ddi_has(d, DxgkDdiPowerRuntimeControlRequest)))
-        PORT_REFUSE(
-            "LIFE-157",
+                                                !ddi_has(d, DxgkDdiPowerRuntimeControlRequest))) {
+        PORT_FINDING(
+            adapter, "LIFE-157",
             "SupportRuntimePowerManagement is set, but SetPowerComponentFState or PowerRuntimeControlRequest is NULL");
-    return STATUS_SUCCESS;
+        caps->SupportRuntimePowerManagement = FALSE;
+    }
 }
 
 /* Display caps are only checked: this host has no displays, so nothing uses them. */
-static NTSTATUS check_display(struct port_adapter *adapter)
+static void check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
 
@@ -135,33 +151,41 @@ static NTSTATUS check_display(struct port_adapter *adapter)
             !caps->FlipCaps.FlipIndependent)
             WARNING("CAPS-030", "FlipCaps.FlipIndependent is missing");
     }
-    if (caps->HybridDiscrete && !caps->MemoryManagementCaps.CrossAdapterResource)
-        PORT_REFUSE("CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
+    if (caps->HybridDiscrete && !adapter->ddi.compute_only &&
+        !caps->MemoryManagementCaps.CrossAdapterResource)
+        PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
     if (caps->MiscCaps.IndependentVidPnVSyncControl &&
         !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
-        PORT_REFUSE("CAPS-044",
-                    "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
+        PORT_FINDING(adapter, "CAPS-044",
+                     "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
     if (caps->MaxHwQueuedFlips > 1 && !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWFLIPQUEUE))
         VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted",
                   caps->MaxHwQueuedFlips);
-    return STATUS_SUCCESS;
 }
 
 /* ---- scheduling ---- */
 
 static NTSTATUS check_scheduling(struct port_adapter *adapter)
 {
-    const DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
+    DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
     UINT nodes = adapter->caps.driver.GpuEngineTopology.NbAsymetricProcessingNodes;
 
-    if (s->PreemptionAware && !s->MultiEngineAware)
-        PORT_REFUSE("CAPS-048", "PreemptionAware is set without MultiEngineAware");
-    if (s->NoDmaPatching && (!s->PreemptionAware || !s->MultiEngineAware))
-        PORT_REFUSE("CAPS-049", "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
-    if (s->CancelCommandAware &&
-        (!s->MultiEngineAware || !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)))
-        PORT_REFUSE("CAPS-050", "CancelCommandAware is set without %s",
-                    s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
+    if (s->NoDmaPatching && (!s->PreemptionAware || !s->MultiEngineAware)) {
+        PORT_FINDING(adapter, "CAPS-049",
+                     "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
+        s->NoDmaPatching = 0;
+    }
+    if (s->PreemptionAware && !s->MultiEngineAware) {
+        PORT_FINDING(adapter, "CAPS-048", "PreemptionAware is set without MultiEngineAware");
+        s->PreemptionAware = 0;
+    }
+    if (s->CancelCommandAware && !s->MultiEngineAware) {
+        PORT_FINDING(adapter, "CAPS-050", "CancelCommandAware is set without MultiEngineAware");
+        s->CancelCommandAware = 0;
+    } else if (s->CancelCommandAware && !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)) {
+        PORT_EXPECTED(adapter, "CAPS-050", "CancelCommandAware is set without DxgkDdiCancelCommand");
+        s->CancelCommandAware = 0;
+    }
     if (s->MultiEngineAware && nodes == 0)
         PORT_REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
     if (s->MultiEngineAware && nodes > PORT_MAX_NODES)
@@ -178,25 +202,26 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
     uint64_t top = ram_highest(adapter->port->config.ram).value;
 
     if (m->DedicatedPagingEngine || m->PagingEngineCanSwizzle) {
-        VIOLATION("CAPS-058", "DedicatedPagingEngine and PagingEngineCanSwizzle must be 0");
         if (adapter->ddi.compute_only)
-            return STATUS_DEVICE_CONFIGURATION_ERROR;
+            PORT_FINDING(adapter, "CAPS-058",
+                         "DedicatedPagingEngine and PagingEngineCanSwizzle must be 0");
+        else
+            VIOLATION("CAPS-058", "DedicatedPagingEngine and PagingEngineCanSwizzle must be 0");
         m->DedicatedPagingEngine = m->PagingEngineCanSwizzle = 0; /* SEG-076 */
     }
     if (m->VirtualAddressingSupported ? !(m->GpuMmuSupported || m->IoMmuSupported)
                                       : (m->GpuMmuSupported || m->IoMmuSupported))
-        PORT_REFUSE("CAPS-060",
-                    "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
-                    m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
-    if (m->IoMmuSupported && !m->GpuMmuSupported && !port_shares_address_spaces(adapter->port)) {
-        WARNING("CAPS-062",
-                "only the IoMmu model is offered, which this host is not configured with");
-        return STATUS_NOT_SUPPORTED;
-    }
+        PORT_FINDING(adapter, "CAPS-060",
+                     "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
+                     m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
+    if (m->IoMmuSupported && !m->GpuMmuSupported && !port_shares_address_spaces(adapter->port))
+        PORT_CANNOT("CAPS-062",
+                    "only the IoMmu model is offered, which this host is not configured with");
     if ((m->CrossAdapterResourceTexture && !m->CrossAdapterResource) ||
         (m->CrossAdapterResourceScanout &&
          (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
-        PORT_REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
+        PORT_FINDING(adapter, "CAPS-059",
+                     "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
     if (port_adapter_dma_mode(adapter) != IOMMU_REMAP &&
         (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top) {
         WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
@@ -207,30 +232,48 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_isolation(struct port_adapter *adapter)
+/* What the two structures say of isolation: supported if both do, required if either does
+ * (CAPS-117, IOMMU-016). */
+static void agree_on_isolation(struct port_adapter *adapter)
 {
-    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
-    const DXGK_IOMMU_CAPS *iommu = &adapter->caps.iommu;
+    DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    DXGK_IOMMU_CAPS *iommu = &adapter->caps.iommu;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_9 &&
         (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported ||
-         iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired))
-        PORT_REFUSE(
-            "CAPS-117",
+         iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired)) {
+        PORT_FINDING(
+            adapter, "CAPS-117",
             "IommuIsolationSupported %u, Required %u, but IoMmuSecureModeSupported %u, Required %u",
             iommu->IommuIsolationSupported, iommu->IommuIsolationRequired,
             m->IoMmuSecureModeSupported, m->IoMmuSecureModeRequired);
-    if (m->IoMmuSecureModeRequired && !m->IoMmuSecureModeSupported)
-        PORT_REFUSE("IOMMU-016", "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
-    if (m->IoMmuSecureModeSupported && (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) ||
-                                        !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess)))
-        PORT_REFUSE(
-            "LIFE-035",
-            "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
-    if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present) {
-        WARNING("CAPS-066", "the driver requires isolation and there is no IOMMU");
-        return STATUS_NOT_SUPPORTED;
+        m->IoMmuSecureModeSupported &= iommu->IommuIsolationSupported;
+        m->IoMmuSecureModeRequired |= iommu->IommuIsolationRequired;
     }
+    if (m->IoMmuSecureModeRequired && !m->IoMmuSecureModeSupported) {
+        PORT_FINDING(adapter, "IOMMU-016",
+                     "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
+        m->IoMmuSecureModeSupported = 1;
+    }
+}
+
+static NTSTATUS check_isolation(struct port_adapter *adapter)
+{
+    DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+
+    agree_on_isolation(adapter);
+    if (m->IoMmuSecureModeSupported && (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) ||
+                                        !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess))) {
+        static const char missing[] =
+            "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL";
+
+        if (m->IoMmuSecureModeRequired)
+            PORT_REFUSE("LIFE-035", missing);
+        PORT_FINDING(adapter, "LIFE-035", missing);
+        m->IoMmuSecureModeSupported = 0;
+    }
+    if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present)
+        PORT_CANNOT("CAPS-066", "the driver requires isolation and there is no IOMMU");
     return STATUS_SUCCESS;
 }
 
@@ -239,34 +282,35 @@ static NTSTATUS check_remapping(struct port_adapter *adapter)
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
 
     if (adapter->caps.iommu.DmaRemappingSupported && !m->MapAperture2Supported) {
-        VIOLATION("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
         if (port_adapter_dma_mode(adapter) == IOMMU_REMAP)
-            return STATUS_DEVICE_CONFIGURATION_ERROR;
+            PORT_REFUSE("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
+        VIOLATION("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
     }
-    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP && !m->GpuMmuSupported) {
-        WARNING("IOMMU-022", "logical DMA remapping needs GPU virtual addressing");
-        return STATUS_NOT_SUPPORTED;
-    }
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP && !m->GpuMmuSupported)
+        PORT_CANNOT("IOMMU-022", "logical DMA remapping needs GPU virtual addressing");
     return STATUS_SUCCESS;
 }
 
 #define INTERNAL_RANGE_UNIT 65536u
 
-static NTSTATUS check_internal_range(struct port_adapter *adapter)
+static void check_internal_range(struct port_adapter *adapter)
 {
-    uint64_t start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart,
-             end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const uint64_t start = caps->InternalGpuVirtualAddressRangeStart,
+                   end = caps->InternalGpuVirtualAddressRangeEnd;
 
     if (!start && !end)
-        return STATUS_SUCCESS;
-    if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported)
-        PORT_REFUSE("CAPS-039",
-                    "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
-    if ((start | end) % INTERNAL_RANGE_UNIT || start >= end)
-        PORT_REFUSE("CAPS-040",
-                    "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
-                    (unsigned long long)start, (unsigned long long)end);
-    return STATUS_SUCCESS;
+        return;
+    if (!caps->MemoryManagementCaps.GpuMmuSupported)
+        PORT_FINDING(adapter, "CAPS-039",
+                     "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
+    else if ((start | end) % INTERNAL_RANGE_UNIT || start >= end)
+        PORT_FINDING(adapter, "CAPS-040",
+                     "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
+                     (unsigned long long)start, (unsigned long long)end);
+    else
+        return;
+    caps->InternalGpuVirtualAddressRangeStart = caps->InternalGpuVirtualAddressRangeEnd = 0;
 }
 
 /* ---- entry points ---- */
@@ -278,17 +322,19 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
     const struct ddi_adapter *d = &adapter->ddi;
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
     static const struct port_entry always[] = {
-        PORT_ENTRY(DxgkDdiCreateDevice),       PORT_ENTRY(DxgkDdiDestroyDevice),
-        PORT_ENTRY(DxgkDdiCreateAllocation),   PORT_ENTRY(DxgkDdiDestroyAllocation),
-        PORT_ENTRY(DxgkDdiOpenAllocation),     PORT_ENTRY(DxgkDdiCloseAllocation),
-        PORT_ENTRY(DxgkDdiBuildPagingBuffer),  PORT_ENTRY(DxgkDdiSubmitCommand),
-        PORT_ENTRY(DxgkDdiPreemptCommand),     PORT_ENTRY(DxgkDdiResetFromTimeout),
-        PORT_ENTRY(DxgkDdiRestartFromTimeout), PORT_ENTRY(DxgkDdiCollectDbgInfo),
+        PORT_ENTRY(DxgkDdiCreateDevice),      PORT_ENTRY(DxgkDdiDestroyDevice),
+        PORT_ENTRY(DxgkDdiCreateAllocation),  PORT_ENTRY(DxgkDdiDestroyAllocation),
+        PORT_ENTRY(DxgkDdiOpenAllocation),    PORT_ENTRY(DxgkDdiCloseAllocation),
+        PORT_ENTRY(DxgkDdiBuildPagingBuffer), PORT_ENTRY(DxgkDdiPreemptCommand),
+        PORT_ENTRY(DxgkDdiResetFromTimeout),  PORT_ENTRY(DxgkDdiRestartFromTimeout),
+        PORT_ENTRY(DxgkDdiCollectDbgInfo),
     };
     const struct port_entry *missing = port_entry_missing(&d->table, always,
                                                           PORT_ENTRY_COUNT(always));
 
-    if (missing && !d->compute_only)
+    if (missing && d->compute_only)
+        return STATUS_DEVICE_CONFIGURATION_ERROR; /* reported by port_compute_check */
+    if (missing)
         PORT_REFUSE("LIFE-023", "%s is NULL", missing->name);
     if (adapter->caps.driver.SchedulingCaps.MultiEngineAware &&
         (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
@@ -307,27 +353,29 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
 NTSTATUS port_admission_check(struct port_adapter *adapter)
 {
     static NTSTATUS (*const check[])(struct port_adapter *) = {
-        check_version_claims, check_recovery_and_power, check_display,
-        check_scheduling,     check_addressing,         check_isolation,
-        check_remapping,      check_internal_range,     check_entries,
+        check_scheduling, check_addressing, check_isolation, check_remapping, check_entries,
     };
     UINT messages = bus_device_description(adapter->device)->messages;
+    NTSTATUS first = STATUS_SUCCESS;
 
     ignore_reserved(adapter);
-    if (adapter->caps.driver.InterruptMessageNumber >= messages)
-        PORT_REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
-                    adapter->caps.driver.InterruptMessageNumber, messages);
-    if (adapter->ddi.compute_only) {
-        NTSTATUS status = port_compute_check(adapter);
-
-        if (!NT_SUCCESS(status))
-            return status;
+    if (adapter->caps.driver.InterruptMessageNumber >= messages) {
+        PORT_FINDING(adapter, "CAPS-025",
+                     "InterruptMessageNumber %u is not below the %u messages granted",
+                     adapter->caps.driver.InterruptMessageNumber, messages);
+        adapter->caps.driver.InterruptMessageNumber = 0;
     }
+    if (adapter->ddi.compute_only)
+        port_compute_check(adapter);
+    check_version_claims(adapter);
+    check_recovery_and_power(adapter);
+    check_display(adapter);
+    check_internal_range(adapter);
     for (size_t i = 0; i < sizeof(check) / sizeof(check[0]); i++) {
         NTSTATUS status = check[i](adapter);
 
-        if (!NT_SUCCESS(status))
-            return status;
+        if (NT_SUCCESS(first))
+            first = status;
     }
-    return STATUS_SUCCESS;
+    return first;
 }

@@ -18,20 +18,20 @@ static bool has_child_entries(const struct port_adapter *adapter)
 }
 
 /* LIFE-078, LIFE-079 */
-static NTSTATUS check_child(const DXGK_CHILD_DESCRIPTOR *list, ULONG index)
+static NTSTATUS check_child(struct port_adapter *adapter, ULONG index)
 {
-    const DXGK_CHILD_DESCRIPTOR *child = &list[index];
+    DXGK_CHILD_DESCRIPTOR *list = adapter->children.child, *child = &list[index];
 
     if (child->ChildDeviceType != TypeOther)
         PORT_REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs",
                     index, (int)child->ChildDeviceType);
     if (child->ChildCapabilities.Type.Other.MustBeZero)
-        PORT_REFUSE("LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
-                    child->ChildCapabilities.Type.Other.MustBeZero);
+        PORT_FINDING(adapter, "LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
+                     child->ChildCapabilities.Type.Other.MustBeZero);
     for (ULONG other = 0; other < index; other++)
         if (list[other].ChildUid == child->ChildUid)
-            PORT_REFUSE("LIFE-078", "children %u and %u have the same ChildUid 0x%x", other, index,
-                        child->ChildUid);
+            PORT_FINDING(adapter, "LIFE-078", "children %u and %u have the same ChildUid 0x%x",
+                         other, index, child->ChildUid);
     return STATUS_SUCCESS;
 }
 
@@ -92,8 +92,7 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
     memset(&zero, 0, sizeof(zero));
     status = ddi_query_child_relations(&adapter->ddi, adapter->children.child,
                                        (children + 1) * (ULONG)sizeof(*adapter->children.child));
-    /* LIFE-077: a render-only driver without children may say that it does not support this */
-    if (children == 0 && !adapter->ddi.compute_only &&
+    if (children == 0 && /* LIFE-077 */
         (status == STATUS_NOT_IMPLEMENTED || status == STATUS_NOT_SUPPORTED))
         return STATUS_SUCCESS;
     if (!NT_SUCCESS(status))
@@ -103,23 +102,27 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
                sizeof(zero)) != 0)
         VIOLATION("LIFE-076", "the terminating child descriptor was changed");
     for (ULONG i = 0; i < children && NT_SUCCESS(status); i++)
-        status = check_child(adapter->children.child, i);
+        status = check_child(adapter, i);
     if (NT_SUCCESS(status))
         adapter->children.count = children;
     return status;
 }
 
-NTSTATUS port_children_query(struct port_adapter *adapter, ULONG children)
+NTSTATUS port_children_query_relations(struct port_adapter *adapter, ULONG children)
 {
-    NTSTATUS status;
-
     if (children && !has_child_entries(adapter))
         PORT_REFUSE(
             "LIFE-074",
             "the driver reports children, but QueryChildRelations, QueryChildStatus or QueryDeviceDescriptor is NULL");
     if (!ddi_has(&adapter->ddi, DxgkDdiQueryChildRelations))
         return STATUS_SUCCESS;
-    status = query_relations(adapter, children);
+    return query_relations(adapter, children);
+}
+
+NTSTATUS port_children_query(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
     for (ULONG i = 0; i < adapter->children.count && NT_SUCCESS(status); i++) {
         status = query_descriptor(adapter, i);
         if (NT_SUCCESS(status))

@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* The power components that a driver reports (CAPS-104 to CAPS-107). */
 #include "port/query/components.h"
+#include "nt/base/status_name.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
-static NTSTATUS check_states(const DXGK_POWER_RUNTIME_COMPONENT *c, UINT index)
+/* Report what is wrong with a component, which is then not used. */
+#define WRONG(rule, ...)                          \
+    do {                                          \
+        PORT_FINDING(adapter, rule, __VA_ARGS__); \
+        return false;                             \
+    } while (0)
+
+static bool check_states(struct port_adapter *adapter, const DXGK_POWER_RUNTIME_COMPONENT *c,
+                         UINT index)
 {
     if (c->StateCount < 1 || c->StateCount > DXGK_MAX_F_STATES)
-        PORT_REFUSE("CAPS-105", "power component %u has %u states", index, c->StateCount);
+        WRONG("CAPS-105", "power component %u has %u states", index, c->StateCount);
     if (c->States[0].TransitionLatency || c->States[0].ResidencyRequirement ||
         !c->States[0].NominalPower)
-        PORT_REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u",
-                    index, (unsigned long long)c->States[0].TransitionLatency,
-                    (unsigned long long)c->States[0].ResidencyRequirement,
-                    c->States[0].NominalPower);
+        WRONG("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u", index,
+              (unsigned long long)c->States[0].TransitionLatency,
+              (unsigned long long)c->States[0].ResidencyRequirement, c->States[0].NominalPower);
     for (ULONG i = 1; i < c->StateCount; i++)
         if ((c->States[i].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
              c->States[i - 1].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
              c->States[i].NominalPower >= c->States[i - 1].NominalPower) ||
             c->States[i].TransitionLatency < c->States[i - 1].TransitionLatency)
-            PORT_REFUSE(
-                "CAPS-105",
-                "F%u of power component %u does not use less power at a longer latency than F%u", i,
-                index, i - 1);
-    return STATUS_SUCCESS;
+            WRONG("CAPS-105",
+                  "F%u of power component %u does not use less power at a longer latency than F%u",
+                  i, index, i - 1);
+    return true;
 }
 
 static bool same_thing(const DXGK_POWER_COMPONENT_MAPPING *a, const DXGK_POWER_COMPONENT_MAPPING *b)
@@ -39,29 +46,29 @@ static bool same_thing(const DXGK_POWER_COMPONENT_MAPPING *a, const DXGK_POWER_C
            a->MemoryDesc.SegmentID == b->MemoryDesc.SegmentID;
 }
 
-static NTSTATUS check_mapping(const struct port_adapter *adapter, UINT index)
+static bool check_mapping(struct port_adapter *adapter, UINT index)
 {
     const DXGK_POWER_RUNTIME_COMPONENT *c = &adapter->components.component[index].info;
 
     if ((UINT)c->ComponentMapping.ComponentType >= DXGK_POWER_COMPONENT_MAX)
-        PORT_REFUSE("CAPS-106", "power component %u is of type %d", index,
-                    (int)c->ComponentMapping.ComponentType);
+        WRONG("CAPS-106", "power component %u is of type %d", index,
+              (int)c->ComponentMapping.ComponentType);
     if (c->ComponentMapping.ComponentType == DXGK_POWER_COMPONENT_ENGINE &&
         c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes.count)
-        PORT_REFUSE("CAPS-106", "power component %u is of node %u", index,
-                    c->ComponentMapping.EngineDesc.NodeIndex);
+        WRONG("CAPS-106", "power component %u is of node %u", index,
+              c->ComponentMapping.EngineDesc.NodeIndex);
     for (UINT other = 0; other < index; other++)
         if (same_thing(&adapter->components.component[other].info.ComponentMapping,
                        &c->ComponentMapping))
-            PORT_REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment",
-                        other, index);
+            WRONG("CAPS-106", "power components %u and %u map to the same engine or segment", other,
+                  index);
     if (c->ProviderCount > DXGK_MAX_POWER_COMPONENT_PROVIDERS)
-        PORT_REFUSE("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
+        WRONG("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
     for (ULONG i = 0; i < c->ProviderCount; i++)
         if (c->Providers[i] >= adapter->components.count)
-            PORT_REFUSE("CAPS-106", "power component %u names provider %u of %u", index,
-                        c->Providers[i], adapter->components.count);
-    return STATUS_SUCCESS;
+            WRONG("CAPS-106", "power component %u names provider %u of %u", index, c->Providers[i],
+                  adapter->components.count);
+    return true;
 }
 
 bool port_components_is_hosts(const struct port_component *component)
@@ -72,7 +79,8 @@ bool port_components_is_hosts(const struct port_component *component)
            type == DXGK_POWER_COMPONENT_MEMORY_REFRESH;
 }
 
-static NTSTATUS query_component(struct port_adapter *adapter, UINT index)
+/* `good`: what the driver said of the component can be used. */
+static NTSTATUS query_component(struct port_adapter *adapter, UINT index, bool *good)
 {
     struct port_component *component = &adapter->components.component[index];
     NTSTATUS status = port_query(adapter, DXGKQAITYPE_POWERCOMPONENTINFO, &index, sizeof(index),
@@ -82,34 +90,55 @@ static NTSTATUS query_component(struct port_adapter *adapter, UINT index)
         return status;
     component->latency = component->residency = UINT64_MAX;
     component->active = port_components_is_hosts(component);
-    status = check_states(&component->info, index);
-    return NT_SUCCESS(status) ? check_mapping(adapter, index) : status;
+    *good = check_states(adapter, &component->info, index) && check_mapping(adapter, index) && *good;
+    return status;
+}
+
+/* CAPS-013: without an answer there are no components; a compute-only driver should have one. */
+static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
+{
+    NTSTATUS status = port_query(adapter, DXGKQAITYPE_NUMPOWERCOMPONENTS, NULL, 0, count,
+                                 sizeof(*count));
+
+    if (NT_SUCCESS(status))
+        return status;
+    *count = 0;
+    if (adapter->ddi.compute_only && !port_query_not_offered(status))
+        return status;
+    if (adapter->ddi.compute_only)
+        PORT_EXPECTED(adapter, "CAPS-013", "a compute-only driver answers %s with %s",
+                      port_query_name(DXGKQAITYPE_NUMPOWERCOMPONENTS), nt_status_text(status).text);
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS port_components_query(struct port_adapter *adapter)
 {
-    UINT count = 0;
     NTSTATUS status;
+    bool good = true;
+    UINT count = 0;
 
     if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WIN8)
         return STATUS_SUCCESS;
-    status = port_query(adapter, DXGKQAITYPE_NUMPOWERCOMPONENTS, NULL, 0, &count, sizeof(count));
-    if (!NT_SUCCESS(status))
-        return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
-    if (count && !adapter->caps.driver.SupportRuntimePowerManagement) {
+    status = query_count(adapter, &count);
+    if (!NT_SUCCESS(status) || !count)
+        return status;
+    if (!adapter->caps.driver.SupportRuntimePowerManagement) {
         VIOLATION("CAPS-107", "%u power components without SupportRuntimePowerManagement", count);
         return STATUS_SUCCESS;
     }
-    if (count > PORT_MAX_COMPONENTS)
-        PORT_REFUSE("CAPS-104", "the driver reports %u power components", count);
-    if (!count)
+    if (count > PORT_MAX_COMPONENTS) {
+        PORT_FINDING(adapter, "CAPS-104", "the driver reports %u power components; %u are possible",
+                     count, PORT_MAX_COMPONENTS);
         return STATUS_SUCCESS;
+    }
     adapter->components.component = util_zalloc(count, sizeof(*adapter->components.component));
     if (!adapter->components.component)
         return STATUS_NO_MEMORY;
     adapter->components.count = count;
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
-        status = query_component(adapter, i);
+        status = query_component(adapter, i, &good);
+    if (NT_SUCCESS(status) && !good)
+        port_components_forget(adapter); /* without runtime power management */
     return status;
 }
 

@@ -6,38 +6,42 @@
 #include "port/record/port_entries.h"
 #include "port/record/port_refuse.h"
 
-static NTSTATUS require(const struct port_adapter *adapter, const char *rule,
-                        const struct port_entry *entries, size_t count)
+static void require(struct port_adapter *adapter, const char *rule,
+                    const struct port_entry *entries, size_t count)
 {
-    const struct port_entry *missing = port_entry_missing(&adapter->ddi.table, entries, count);
-
-    if (missing)
-        PORT_REFUSE(rule, "%s is NULL on a compute-only driver", missing->name);
-    return STATUS_SUCCESS;
+    for (size_t i = 0; i < count; i++) {
+        if (port_entry_there(&adapter->ddi.table, &entries[i]))
+            continue;
+        if (entries[i].called) {
+            verify_refusal(rule, "%s is NULL on a compute-only driver", entries[i].name);
+            adapter->refused = true;
+        } else {
+            PORT_EXPECTED(adapter, rule, "%s is NULL on a compute-only driver", entries[i].name);
+        }
+    }
 }
 
-static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule,
-                       const struct port_entry *entries, size_t count)
+static void forbid(struct port_adapter *adapter, const char *rule, const struct port_entry *entries,
+                   size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (port_entry_there(&adapter->ddi.table, &entries[i]))
-            PORT_REFUSE(rule, "%s is not NULL on a compute-only driver", entries[i].name);
-    return STATUS_SUCCESS;
+            PORT_FINDING(adapter, rule, "%s is not NULL on a compute-only driver", entries[i].name);
 }
 
-static NTSTATUS check_required(struct port_adapter *adapter)
+static void check_required(struct port_adapter *adapter)
 {
     static const struct port_entry life[] = {
-        PORT_ENTRY(DxgkDdiAddDevice),
-        PORT_ENTRY(DxgkDdiStartDevice),
-        PORT_ENTRY(DxgkDdiStopDevice),
-        PORT_ENTRY(DxgkDdiRemoveDevice),
-        PORT_ENTRY(DxgkDdiUnload),
+        PORT_CALLED(DxgkDdiAddDevice),
+        PORT_CALLED(DxgkDdiStartDevice),
+        PORT_CALLED(DxgkDdiStopDevice),
+        PORT_CALLED(DxgkDdiRemoveDevice),
+        PORT_CALLED(DxgkDdiUnload),
         PORT_ENTRY(DxgkDdiResetDevice),
-        PORT_ENTRY(DxgkDdiSetPowerState),
-        PORT_ENTRY(DxgkDdiInterruptRoutine),
-        PORT_ENTRY(DxgkDdiDpcRoutine),
-        PORT_ENTRY(DxgkDdiQueryAdapterInfo),
+        PORT_CALLED(DxgkDdiSetPowerState),
+        PORT_CALLED(DxgkDdiInterruptRoutine),
+        PORT_CALLED(DxgkDdiDpcRoutine),
+        PORT_CALLED(DxgkDdiQueryAdapterInfo),
         PORT_ENTRY(DxgkDdiGetNodeMetadata),
         PORT_ENTRY(DxgkDdiQueryChildRelations),
         PORT_ENTRY(DxgkDdiQueryChildStatus),
@@ -46,30 +50,27 @@ static NTSTATUS check_required(struct port_adapter *adapter)
         PORT_ENTRY(DxgkDdiSetVirtualMachineData),
     };
     static const struct port_entry device[] = {
-        PORT_ENTRY(DxgkDdiCreateDevice),       PORT_ENTRY(DxgkDdiDestroyDevice),
-        PORT_ENTRY(DxgkDdiCreateContext),      PORT_ENTRY(DxgkDdiDestroyContext),
-        PORT_ENTRY(DxgkDdiCreateAllocation),   PORT_ENTRY(DxgkDdiDestroyAllocation),
-        PORT_ENTRY(DxgkDdiDescribeAllocation), PORT_ENTRY(DxgkDdiOpenAllocation),
-        PORT_ENTRY(DxgkDdiCloseAllocation),    PORT_ENTRY(DxgkDdiGetStandardAllocationDriverData),
-        PORT_ENTRY(DxgkDdiBuildPagingBuffer),
+        PORT_CALLED(DxgkDdiCreateDevice),      PORT_CALLED(DxgkDdiDestroyDevice),
+        PORT_CALLED(DxgkDdiCreateContext),     PORT_CALLED(DxgkDdiDestroyContext),
+        PORT_CALLED(DxgkDdiCreateAllocation),  PORT_CALLED(DxgkDdiDestroyAllocation),
+        PORT_ENTRY(DxgkDdiDescribeAllocation), PORT_CALLED(DxgkDdiOpenAllocation),
+        PORT_CALLED(DxgkDdiCloseAllocation),   PORT_ENTRY(DxgkDdiGetStandardAllocationDriverData),
+        PORT_CALLED(DxgkDdiBuildPagingBuffer),
     };
     static const struct port_entry recovery[] = {
-        PORT_ENTRY(DxgkDdiPreemptCommand),      PORT_ENTRY(DxgkDdiQueryDependentEngineGroup),
+        PORT_CALLED(DxgkDdiPreemptCommand),     PORT_ENTRY(DxgkDdiQueryDependentEngineGroup),
         PORT_ENTRY(DxgkDdiQueryEngineStatus),   PORT_ENTRY(DxgkDdiResetEngine),
-        PORT_ENTRY(DxgkDdiResetFromTimeout),    PORT_ENTRY(DxgkDdiRestartFromTimeout),
-        PORT_ENTRY(DxgkDdiCollectDbgInfo),      PORT_ENTRY(DxgkDdiCalibrateGpuClock),
+        PORT_CALLED(DxgkDdiResetFromTimeout),   PORT_CALLED(DxgkDdiRestartFromTimeout),
+        PORT_CALLED(DxgkDdiCollectDbgInfo),     PORT_ENTRY(DxgkDdiCalibrateGpuClock),
         PORT_ENTRY(DxgkDdiFormatHistoryBuffer),
     };
-    NTSTATUS status = require(adapter, "LIFE-026", life, PORT_ENTRY_COUNT(life));
 
-    if (NT_SUCCESS(status))
-        status = require(adapter, "LIFE-027", device, PORT_ENTRY_COUNT(device));
-    if (NT_SUCCESS(status))
-        status = require(adapter, "LIFE-028", recovery, PORT_ENTRY_COUNT(recovery));
-    return status;
+    require(adapter, "LIFE-026", life, PORT_ENTRY_COUNT(life));
+    require(adapter, "LIFE-027", device, PORT_ENTRY_COUNT(device));
+    require(adapter, "LIFE-028", recovery, PORT_ENTRY_COUNT(recovery));
 }
 
-static NTSTATUS check_forbidden(struct port_adapter *adapter)
+static void check_forbidden(struct port_adapter *adapter)
 {
     static const struct port_entry display[] = {
         PORT_ENTRY(DxgkDdiAcquireSwizzlingRange),
@@ -103,28 +104,29 @@ static NTSTATUS check_forbidden(struct port_adapter *adapter)
         PORT_ENTRY(DxgkDdiCreateProtectedSession),
         PORT_ENTRY(DxgkDdiDestroyProtectedSession),
     };
-    NTSTATUS status = forbid(adapter, "LIFE-029", display, PORT_ENTRY_COUNT(display));
 
-    return NT_SUCCESS(status) ? forbid(adapter, "LIFE-030", other, PORT_ENTRY_COUNT(other)) : status;
+    forbid(adapter, "LIFE-029", display, PORT_ENTRY_COUNT(display));
+    forbid(adapter, "LIFE-030", other, PORT_ENTRY_COUNT(other));
 }
 
 /* LIFE-033: all entry points of the addressing mode that the driver uses. */
-static NTSTATUS check_addressing(struct port_adapter *adapter)
+static void check_addressing(struct port_adapter *adapter)
 {
     static const struct port_entry physical[] = {
-        PORT_ENTRY(DxgkDdiPatch), PORT_ENTRY(DxgkDdiRender), PORT_ENTRY(DxgkDdiSubmitCommand)};
+        PORT_CALLED(DxgkDdiPatch), PORT_CALLED(DxgkDdiRender), PORT_CALLED(DxgkDdiSubmitCommand)};
     static const struct port_entry virtual[] = {
-        PORT_ENTRY(DxgkDdiCreateProcess), PORT_ENTRY(DxgkDdiDestroyProcess),
-        PORT_ENTRY(DxgkDdiSetRootPageTable), PORT_ENTRY(DxgkDdiSubmitCommandVirtual),
+        PORT_CALLED(DxgkDdiCreateProcess), PORT_CALLED(DxgkDdiDestroyProcess),
+        PORT_CALLED(DxgkDdiSetRootPageTable), PORT_CALLED(DxgkDdiSubmitCommandVirtual),
         PORT_ENTRY(DxgkDdiGetRootPageTableSize)};
 
-    return adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported
-               ? require(adapter, "LIFE-033", virtual, PORT_ENTRY_COUNT(virtual))
-               : require(adapter, "LIFE-033", physical, PORT_ENTRY_COUNT(physical));
+    if (adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported)
+        require(adapter, "LIFE-033", virtual, PORT_ENTRY_COUNT(virtual));
+    else
+        require(adapter, "LIFE-033", physical, PORT_ENTRY_COUNT(physical));
 }
 
 /* CAPS-027: members that describe display abilities must be zero. */
-static NTSTATUS check_zero_members(struct port_adapter *adapter)
+static void check_zero_members(struct port_adapter *adapter)
 {
 #define MEMBER(member)                                                                        \
     {                                                                                         \
@@ -160,81 +162,79 @@ static NTSTATUS check_zero_members(struct port_adapter *adapter)
 
         for (size_t byte = 0; byte < zero[i].bytes; byte++)
             if (member[byte])
-                PORT_REFUSE("CAPS-027", "%s must be zero on a compute-only driver", zero[i].name);
+                PORT_FINDING(adapter, "CAPS-027", "%s must be zero on a compute-only driver",
+                             zero[i].name);
     }
     if (adapter->caps.driver.MiscCaps.SupportContextlessPresent ||
         adapter->caps.driver.MiscCaps.Detachable)
-        PORT_REFUSE("CAPS-027", "%s must be zero on a compute-only driver",
-                    adapter->caps.driver.MiscCaps.Detachable ? "Detachable"
-                                                             : "SupportContextlessPresent");
-    return STATUS_SUCCESS;
+        PORT_FINDING(adapter, "CAPS-027", "%s must be zero on a compute-only driver",
+                     adapter->caps.driver.MiscCaps.Detachable ? "Detachable"
+                                                              : "SupportContextlessPresent");
 }
 
-static NTSTATUS check_scheduling(struct port_adapter *adapter)
+static void check_scheduling(struct port_adapter *adapter)
 {
     const DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
 
-    if (!s->MultiEngineAware)
-        PORT_REFUSE("CAPS-046", "a compute-only driver must set MultiEngineAware");
+    if (!s->MultiEngineAware && adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported) {
+        verify_refusal("CAPS-046", "GPU virtual addresses need contexts, so MultiEngineAware");
+        adapter->refused = true;
+    } else if (!s->MultiEngineAware) {
+        PORT_FINDING(adapter, "CAPS-046", "a compute-only driver must set MultiEngineAware");
+    }
     if (s->VSyncPowerSaveAware)
-        PORT_REFUSE("CAPS-047", "a compute-only driver must not set VSyncPowerSaveAware");
+        PORT_FINDING(adapter, "CAPS-047", "a compute-only driver must not set VSyncPowerSaveAware");
     if (!s->PreemptionAware)
-        PORT_REFUSE("CAPS-048", "a compute-only driver must set PreemptionAware");
+        PORT_EXPECTED(adapter, "CAPS-048", "a compute-only driver must set PreemptionAware");
     if (s->NoDmaPatching)
-        PORT_REFUSE("CAPS-049", "a compute-only driver must not set NoDmaPatching");
+        PORT_EXPECTED(adapter, "CAPS-049", "a compute-only driver must not set NoDmaPatching");
     if (!s->LowIrqlPreemptCommand)
-        PORT_REFUSE("CAPS-052", "a compute-only driver must set LowIrqlPreemptCommand");
+        PORT_FINDING(adapter, "CAPS-052", "a compute-only driver must set LowIrqlPreemptCommand");
     if (s->HwQueuePacketCap)
-        PORT_REFUSE("CAPS-054", "a compute-only driver must report HwQueuePacketCap 0, not %u",
-                    s->HwQueuePacketCap);
-    return STATUS_SUCCESS;
+        PORT_FINDING(adapter, "CAPS-054",
+                     "a compute-only driver must report HwQueuePacketCap 0, not %u",
+                     s->HwQueuePacketCap);
 }
 
-static NTSTATUS check_caps(struct port_adapter *adapter)
+static void check_caps(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const DXGK_VIDMMCAPS *m = &caps->MemoryManagementCaps;
 
     if ((UINT)caps->WDDMVersion < DXGKDDI_WDDMv2_6)
-        PORT_REFUSE("CAPS-033",
-                    "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x",
-                    (unsigned)caps->WDDMVersion);
+        PORT_FINDING(adapter, "CAPS-033",
+                     "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x",
+                     (unsigned)caps->WDDMVersion);
     if (caps->PreemptionCaps.ComputePreemptionGranularity == D3DKMDT_COMPUTE_PREEMPTION_NONE)
-        PORT_REFUSE("CAPS-035", "a compute-only driver must report a ComputePreemptionGranularity");
+        PORT_FINDING(adapter, "CAPS-035",
+                     "a compute-only driver must report a ComputePreemptionGranularity");
     if (!caps->SupportPerEngineTDR)
-        PORT_REFUSE("CAPS-036", "a compute-only driver must set SupportPerEngineTDR");
+        PORT_FINDING(adapter, "CAPS-036", "a compute-only driver must set SupportPerEngineTDR");
     if (caps->MaxAllocationListSlotId)
-        PORT_REFUSE("CAPS-022",
-                    "a compute-only driver must report MaxAllocationListSlotId 0, not %u",
-                    caps->MaxAllocationListSlotId);
+        PORT_FINDING(adapter, "CAPS-022",
+                     "a compute-only driver must report MaxAllocationListSlotId 0, not %u",
+                     caps->MaxAllocationListSlotId);
     if (caps->ApertureSegmentCommitLimit)
-        PORT_REFUSE("CAPS-023",
-                    "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
-                    (unsigned long long)caps->ApertureSegmentCommitLimit);
+        PORT_FINDING(adapter, "CAPS-023",
+                     "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
+                     (unsigned long long)caps->ApertureSegmentCommitLimit);
     if (caps->HybridDiscrete || caps->HybridIntegrated)
-        PORT_REFUSE("CAPS-038",
-                    "a compute-only driver must not set HybridDiscrete or HybridIntegrated");
+        PORT_FINDING(adapter, "CAPS-038",
+                     "a compute-only driver must not set HybridDiscrete or HybridIntegrated");
     if (m->OutOfOrderLock)
-        PORT_REFUSE("CAPS-057", "a compute-only driver must not set OutOfOrderLock");
+        PORT_FINDING(adapter, "CAPS-057", "a compute-only driver must not set OutOfOrderLock");
     if (m->SectionBackedPrimary || m->ReplicateGdiContent || m->NonCpuVisiblePrimary)
-        PORT_REFUSE(
-            "CAPS-058",
+        PORT_FINDING(
+            adapter, "CAPS-058",
             "a compute-only driver must not set SectionBackedPrimary, ReplicateGdiContent or NonCpuVisiblePrimary");
-    return STATUS_SUCCESS;
 }
 
-NTSTATUS port_compute_check(struct port_adapter *adapter)
+void port_compute_check(struct port_adapter *adapter)
 {
-    static NTSTATUS (*const check[])(struct port_adapter *) = {
-        check_required,     check_forbidden,  check_addressing,
-        check_zero_members, check_scheduling, check_caps,
-    };
-
-    for (size_t i = 0; i < PORT_ENTRY_COUNT(check); i++) {
-        NTSTATUS status = check[i](adapter);
-
-        if (!NT_SUCCESS(status))
-            return status;
-    }
-    return STATUS_SUCCESS;
+    check_required(adapter);
+    check_forbidden(adapter);
+    check_addressing(adapter);
+    check_zero_members(adapter);
+    check_scheduling(adapter);
+    check_caps(adapter);
 }

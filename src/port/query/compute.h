@@ -7,6 +7,6 @@
 
 struct port_adapter;
 
-NTSTATUS port_compute_check(struct port_adapter *adapter);
+void port_compute_check(struct port_adapter *adapter);
 
 #endif

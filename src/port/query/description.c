@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/query/description.h"
+#include "nt/base/status_name.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
@@ -21,12 +22,19 @@ NTSTATUS port_description_query_history(struct port_adapter *adapter)
     status = port_query(adapter, DXGKQAITYPE_HISTORYBUFFERPRECISION, takes_input ? &in : NULL,
                         takes_input ? sizeof(in) : 0, precision,
                         adapter->nodes.count * (UINT)sizeof(precision[0]));
+    if (!NT_SUCCESS(status) && adapter->ddi.compute_only && !port_query_not_offered(status))
+        return status;
+    if (!NT_SUCCESS(status) && adapter->ddi.compute_only)
+        PORT_EXPECTED(adapter, "CAPS-013", "a compute-only driver answers %s with %s",
+                      port_query_name(DXGKQAITYPE_HISTORYBUFFERPRECISION),
+                      nt_status_text(status).text);
     if (!NT_SUCCESS(status))
-        return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
+        return STATUS_SUCCESS;
     for (UINT i = 0; i < adapter->nodes.count; i++)
         if (precision[i].PrecisionBits != 0 &&
             (precision[i].PrecisionBits < 32 || precision[i].PrecisionBits > 64))
-            PORT_REFUSE("CAPS-108", "PrecisionBits of node %u is %u", i, precision[i].PrecisionBits);
+            PORT_FINDING(adapter, "CAPS-108", "PrecisionBits of node %u is %u", i,
+                         precision[i].PrecisionBits);
     return STATUS_SUCCESS;
 }
 
@@ -50,7 +58,8 @@ NTSTATUS port_description_query(struct port_adapter *adapter)
     if (!NT_SUCCESS(port_query(adapter, DXGKQAITYPE_DEVICE_TYPE_CAPS, NULL, 0, &type, sizeof(type))))
         return STATUS_SUCCESS;
     if (type.Detachable != adapter->caps.driver.MiscCaps.Detachable)
-        PORT_REFUSE("CAPS-111", "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u",
-                    type.Detachable, adapter->caps.driver.MiscCaps.Detachable);
+        PORT_FINDING(adapter, "CAPS-111",
+                     "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u",
+                     type.Detachable, adapter->caps.driver.MiscCaps.Detachable);
     return STATUS_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/query/driver_caps.h"
+#include "nt/base/status_name.h"
 #include "port/query/admission.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
@@ -41,7 +42,8 @@ NTSTATUS port_driver_caps_query(struct port_adapter *adapter)
     status = port_query(adapter, DXGKQAITYPE_DRIVERCAPS, NULL, 0, &adapter->caps.driver,
                         port_version_caps_bytes(port_driver_version(adapter)));
     if (!NT_SUCCESS(status)) {
-        WARNING("CAPS-004", "DXGKQAITYPE_DRIVERCAPS failed with 0x%08x", (unsigned)status);
+        verify_decline("CAPS-004", "DXGKQAITYPE_DRIVERCAPS failed with %s",
+                       nt_status_text(status).text);
         return status;
     }
     adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
@@ -53,7 +55,7 @@ NTSTATUS port_driver_caps_query(struct port_adapter *adapter)
     return port_admission_check(adapter);
 }
 
-/* CAPS-095: defaults for a compute-only driver that fails the query. */
+/* CAPS-095: what DXGK_DRIVERCAPS says, for a driver that does not answer the query. */
 static void assume_physical_adapter(struct port_adapter *adapter)
 {
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
@@ -61,6 +63,7 @@ static void assume_physical_adapter(struct port_adapter *adapter)
 
     memset(caps, 0, sizeof(*caps));
     caps->NumExecutionNodes = (WORD)adapter->nodes.count;
+    caps->PagingNodeIndex = (WORD)m->PagingNode;
     caps->Flags.GpuMmuSupported = m->GpuMmuSupported;
     caps->Flags.IoMmuSupported = m->IoMmuSupported;
 }
@@ -97,16 +100,18 @@ NTSTATUS port_driver_caps_query_physical(struct port_adapter *adapter)
     status = port_query(adapter, DXGKQAITYPE_PHYSICALADAPTERCAPS, &in, sizeof(in), caps,
                         port_version_physical_caps_bytes(port_driver_version(adapter)));
     if (!NT_SUCCESS(status)) {
-        if (!adapter->ddi.compute_only)
+        if (!port_query_not_offered(status))
             return status;
         assume_physical_adapter(adapter);
     } else if (caps->DxgkPhysicalAdapterHandle != adapter->handle) {
-        PORT_REFUSE("CAPS-094",
-                    "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
+        PORT_FINDING(adapter, "CAPS-094",
+                     "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
     }
-    if (caps->NumExecutionNodes != adapter->nodes.count)
-        PORT_REFUSE("CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u",
-                    caps->NumExecutionNodes, adapter->nodes.count);
+    if (caps->NumExecutionNodes != adapter->nodes.count) {
+        PORT_FINDING(adapter, "CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u",
+                     caps->NumExecutionNodes, adapter->nodes.count);
+        caps->NumExecutionNodes = (WORD)adapter->nodes.count;
+    }
     if (caps->PagingNodeIndex >= caps->NumExecutionNodes)
         PORT_REFUSE("CAPS-069", "PagingNodeIndex %u is not below the %u nodes",
                     caps->PagingNodeIndex, caps->NumExecutionNodes);
@@ -118,10 +123,13 @@ NTSTATUS port_driver_caps_query_physical(struct port_adapter *adapter)
         caps->Flags.IoMmuSupported &= m->IoMmuSupported;
     }
     if ((m->GpuMmuSupported && !caps->Flags.GpuMmuSupported) ||
-        (m->IoMmuSupported && !caps->Flags.IoMmuSupported))
-        PORT_REFUSE(
-            "CAPS-096",
+        (m->IoMmuSupported && !caps->Flags.IoMmuSupported)) {
+        PORT_FINDING(
+            adapter, "CAPS-096",
             "MemoryManagementCaps names an addressing model that no physical adapter repeats");
+        caps->Flags.GpuMmuSupported = m->GpuMmuSupported;
+        caps->Flags.IoMmuSupported = m->IoMmuSupported;
+    }
     adapter->caps.gpu_mmu = caps->Flags.GpuMmuSupported;
     adapter->caps.shared_address_space = caps->Flags.IoMmuSupported &&
                                          port_shares_address_spaces(adapter->port);

@@ -8,6 +8,7 @@
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
+#include "util/checked.h"
 
 #define MAX_VA_BITS 63u /* DXGK_MAX_GPU_VA_BIT_COUNT */
 
@@ -20,43 +21,77 @@ static bool is_memory_segment(const struct port_adapter *adapter, UINT id)
 
 static NTSTATUS check_level(struct port_adapter *adapter, UINT index)
 {
-    const DXGK_PAGE_TABLE_LEVEL_DESC *l = &adapter->mmu.level[index];
+    DXGK_PAGE_TABLE_LEVEL_DESC *l = &adapter->mmu.level[index];
     bool resizable = adapter->mmu.caps.PageTableLevelCount == 2 && index == 1;
 
     if (!resizable && (!l->PageTableIndexBitCount || !l->PageTableSizeInBytes))
         PORT_REFUSE("CAPS-092", "level %u: %u index bits, %u bytes", index,
                     l->PageTableIndexBitCount, l->PageTableSizeInBytes);
-    if (l->PageTableSizeInBytes % PAGE_BYTES ||
-        (l->PageTableSizeInBytes > PAGE_BYTES &&
-         (l->PageTableSegmentId == 0 || l->PagingProcessPageTableSegmentId == 0)))
-        PORT_REFUSE("CAPS-092", "level %u: %u bytes in segment %u (paging process: %u)", index,
-                    l->PageTableSizeInBytes, l->PageTableSegmentId,
-                    l->PagingProcessPageTableSegmentId);
-    if (!is_memory_segment(adapter, l->PageTableSegmentId) ||
-        !is_memory_segment(adapter, l->PagingProcessPageTableSegmentId))
-        PORT_REFUSE("CAPS-093", "level %u: segment %u or %u is no memory segment", index,
-                    l->PageTableSegmentId, l->PagingProcessPageTableSegmentId);
+    if (l->PageTableSizeInBytes % PAGE_BYTES) {
+        PORT_EXPECTED(adapter, "CAPS-092", "level %u: tables of %u bytes are no whole pages", index,
+                      l->PageTableSizeInBytes);
+        l->PageTableSizeInBytes = (UINT)align_up(l->PageTableSizeInBytes, PAGE_BYTES);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* CAPS-093: system memory by the number that it has inside the memory manager, one more than there
+ * are segments (SEG-063). Published drivers name it so. */
+static void read_implicit_segment(struct port_adapter *adapter, UINT level, UINT *segment,
+                                  const char *member)
+{
+    if (*segment != adapter->segments.count + 1)
+        return;
+    PORT_EXPECTED(adapter, "CAPS-093", "level %u: %s is %u, which is taken for system memory (0)",
+                  level, member, *segment);
+    *segment = 0;
+}
+
+NTSTATUS port_mmu_check_segments(struct port_adapter *adapter)
+{
+    for (UINT i = 0; i < adapter->mmu.caps.PageTableLevelCount; i++) {
+        DXGK_PAGE_TABLE_LEVEL_DESC *l = &adapter->mmu.level[i];
+
+        read_implicit_segment(adapter, i, &l->PageTableSegmentId, "PageTableSegmentId");
+        read_implicit_segment(adapter, i, &l->PagingProcessPageTableSegmentId,
+                              "PagingProcessPageTableSegmentId");
+        if (!is_memory_segment(adapter, l->PageTableSegmentId) ||
+            !is_memory_segment(adapter, l->PagingProcessPageTableSegmentId))
+            PORT_REFUSE("CAPS-093", "level %u: segment %u or %u is no memory segment", i,
+                        l->PageTableSegmentId, l->PagingProcessPageTableSegmentId);
+    }
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_bits(struct port_adapter *adapter)
 {
-    const DXGK_GPUMMUCAPS *mmu = &adapter->mmu.caps;
+    DXGK_GPUMMUCAPS *mmu = &adapter->mmu.caps;
     UINT bits = PAGE_BITS;
 
     for (UINT i = 0; i < mmu->PageTableLevelCount; i++)
         bits += adapter->mmu.level[i].PageTableIndexBitCount;
     if (mmu->VirtualAddressBitCount > MAX_VA_BITS)
         PORT_REFUSE("CAPS-093", "VirtualAddressBitCount is %u", mmu->VirtualAddressBitCount);
-    if (mmu->PageTableLevelCount > 2 ? bits < mmu->VirtualAddressBitCount
-                                     : mmu->VirtualAddressBitCount <=
-                                           PAGE_BITS + adapter->mmu.level[0].PageTableIndexBitCount)
+    if (mmu->PageTableLevelCount > 2 && bits < mmu->VirtualAddressBitCount) {
+        PORT_EXPECTED(adapter, "CAPS-093",
+                      "VirtualAddressBitCount is %u, but the levels translate %u bits",
+                      mmu->VirtualAddressBitCount, bits);
+        mmu->VirtualAddressBitCount = bits;
+    } else if (mmu->PageTableLevelCount <= 2 &&
+               mmu->VirtualAddressBitCount <=
+                   PAGE_BITS + adapter->mmu.level[0].PageTableIndexBitCount) {
         PORT_REFUSE("CAPS-093", "VirtualAddressBitCount is %u, but the levels translate %u bits",
                     mmu->VirtualAddressBitCount, bits);
-    if (adapter->caps.driver.InternalGpuVirtualAddressRangeEnd > 1ull << mmu->VirtualAddressBitCount)
-        PORT_REFUSE("CAPS-040", "InternalGpuVirtualAddressRangeEnd 0x%llx is beyond %u bits",
-                    (unsigned long long)adapter->caps.driver.InternalGpuVirtualAddressRangeEnd,
-                    mmu->VirtualAddressBitCount);
+    }
+    if (adapter->caps.driver.InternalGpuVirtualAddressRangeEnd >
+        1ull << mmu->VirtualAddressBitCount) {
+        PORT_FINDING(adapter, "CAPS-040",
+                     "InternalGpuVirtualAddressRangeEnd 0x%llx is beyond %u bits",
+                     (unsigned long long)adapter->caps.driver.InternalGpuVirtualAddressRangeEnd,
+                     mmu->VirtualAddressBitCount);
+        adapter->caps.driver.InternalGpuVirtualAddressRangeStart =
+            adapter->caps.driver.InternalGpuVirtualAddressRangeEnd = 0;
+    }
     return STATUS_SUCCESS;
 }
 
@@ -71,9 +106,12 @@ static NTSTATUS query_caps(struct port_adapter *adapter)
         return status;
     if (levels < DXGK_MIN_PAGE_TABLE_LEVEL_COUNT || levels > DXGK_MAX_PAGE_TABLE_LEVEL_COUNT)
         PORT_REFUSE("CAPS-085", "PageTableLevelCount is %u", levels);
-    if (adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes % PAGE_BYTES)
-        PORT_REFUSE("CAPS-086", "LeafPageTableSizeFor64KPagesInBytes is %u",
-                    adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes);
+    if (adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes % PAGE_BYTES) {
+        PORT_FINDING(adapter, "CAPS-086", "LeafPageTableSizeFor64KPagesInBytes is %u",
+                     adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes);
+        adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes = (UINT)align_up(
+            adapter->mmu.caps.LeafPageTableSizeFor64KPagesInBytes, PAGE_BYTES);
+    }
     if (levels == 2 && !ddi_has(&adapter->ddi, DxgkDdiGetRootPageTableSize))
         PORT_REFUSE("GPUVA-004", "two page-table levels need DxgkDdiGetRootPageTableSize");
     return STATUS_SUCCESS;

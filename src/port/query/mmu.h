@@ -9,4 +9,7 @@ struct port_adapter;
 
 NTSTATUS port_mmu_query(struct port_adapter *adapter);
 
+/* Do the levels name memory segments? Called when the segments are known, which is later. */
+NTSTATUS port_mmu_check_segments(struct port_adapter *adapter);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "port/query/nodes.h"
 #include "ddi/ddi.h"
+#include "nt/base/status_name.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
 
@@ -33,11 +34,21 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
 
     memset(metadata, 0, sizeof(*metadata));
     status = ddi_get_node_metadata(&adapter->ddi, node, metadata);
-    if (!NT_SUCCESS(status))
-        PORT_REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node,
-                    (unsigned)status);
-    if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
-        PORT_REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
+    if (!NT_SUCCESS(status)) {
+        PORT_FINDING(adapter, "CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with %s", node,
+                     nt_status_text(status).text);
+        memset(metadata, 0, sizeof(*metadata));
+        metadata->GpuMmuSupported = adapter->caps.gpu_mmu;
+        adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu;
+        return STATUS_SUCCESS;
+    }
+    if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX) {
+        PORT_FINDING(adapter, "CAPS-100", "node %u has engine type %d", node,
+                     (int)metadata->EngineType);
+        metadata->EngineType = DXGK_ENGINE_TYPE_OTHER;
+    } else {
+        check_name(node, metadata);
+    }
     if (port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
         metadata->Flags.ContextSchedulingSupported &&
         !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWSCH))
@@ -48,7 +59,6 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
     /* CAPS-102: the metadata give the addressing mode of the node. */
     adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
                                                    metadata->GpuMmuSupported;
-    check_name(node, metadata);
     return STATUS_SUCCESS;
 }
 
@@ -63,9 +73,8 @@ static void probe_beyond(struct port_adapter *adapter)
     memset(&metadata, 0, sizeof(metadata));
     status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes.count, &metadata);
     if (status != STATUS_INVALID_PARAMETER)
-        VIOLATION("CAPS-097",
-                  "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x",
-                  adapter->nodes.count, (unsigned)status);
+        VIOLATION("CAPS-097", "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned %s",
+                  adapter->nodes.count, nt_status_text(status).text);
 }
 
 /* CAPS-061, CAPS-062 */
@@ -77,7 +86,8 @@ static NTSTATUS check_models(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->nodes.count; i++)
         if (adapter->nodes.node[i].metadata.GpuMmuSupported !=
             adapter->nodes.node[i].metadata.IoMmuSupported)
-            PORT_REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
+            PORT_FINDING(adapter, "CAPS-061",
+                         "GpuMmu and IoMmu are given to different nodes (node %u)", i);
     WARNING("CAPS-061", "GpuMmu and IoMmu are both offered%s",
             adapter->caps.shared_address_space ? "" : "; GpuMmu is used");
     return STATUS_SUCCESS;
@@ -117,8 +127,12 @@ NTSTATUS port_nodes_query(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     memset(adapter->nodes.node, 0, sizeof(adapter->nodes.node));
-    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
-        return STATUS_SUCCESS;
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3 ||
+        !ddi_has(&adapter->ddi, DxgkDdiGetNodeMetadata)) { /* CAPS-097 */
+        for (UINT i = 0; i < adapter->nodes.count; i++)
+            adapter->nodes.node[i].virtual_addressing = adapter->caps.gpu_mmu;
+        return check_node_entries(adapter);
+    }
     for (UINT i = 0; i < adapter->nodes.count && NT_SUCCESS(status); i++)
         status = query_node(adapter, i);
     if (!NT_SUCCESS(status))

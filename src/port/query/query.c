@@ -5,11 +5,50 @@
 
 #include "port/query/query.h"
 #include "ddi/ddi.h"
+#include "nt/base/status_name.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
 #include "sim/sim_assert.h"
+#include "util/array.h"
 
 #define LARGEST_ANSWER 1024u
+
+#define NAME(type) [type] = #type
+static const char *const names[] = {
+    NAME(DXGKQAITYPE_DRIVERCAPS),
+    NAME(DXGKQAITYPE_QUERYSEGMENT),
+    NAME(DXGKQAITYPE_QUERYSEGMENT3),
+    NAME(DXGKQAITYPE_NUMPOWERCOMPONENTS),
+    NAME(DXGKQAITYPE_POWERCOMPONENTINFO),
+    NAME(DXGKQAITYPE_HISTORYBUFFERPRECISION),
+    NAME(DXGKQAITYPE_QUERYSEGMENT4),
+    NAME(DXGKQAITYPE_SEGMENTMEMORYSTATE),
+    NAME(DXGKQAITYPE_GPUMMUCAPS),
+    NAME(DXGKQAITYPE_PAGETABLELEVELDESC),
+    NAME(DXGKQAITYPE_PHYSICALADAPTERCAPS),
+    NAME(DXGKQAITYPE_FRAMEBUFFERSAVESIZE),
+    NAME(DXGKQAITYPE_HARDWARERESERVEDRANGES),
+    NAME(DXGKQAITYPE_NODEPERFDATA),
+    NAME(DXGKQAITYPE_ADAPTERPERFDATA),
+    NAME(DXGKQAITYPE_ADAPTERPERFDATA_CAPS),
+    NAME(DXGKQAITYPE_GPUVERSION),
+    NAME(DXGKQAITYPE_DEVICE_TYPE_CAPS),
+    NAME(DXGKQAITYPE_WDDMDEVICECAPS),
+    NAME(DXGKQAITYPE_PHYSICAL_MEMORY_CAPS),
+    NAME(DXGKQAITYPE_IOMMU_CAPS),
+};
+#undef NAME
+
+const char *port_query_name(DXGK_QUERYADAPTERINFOTYPE type)
+{
+    return (size_t)type < ARRAY_COUNT(names) && names[type] ? names[type] : "another type";
+}
+
+bool port_query_not_offered(NTSTATUS status)
+{
+    return status == STATUS_NOT_SUPPORTED || status == STATUS_NOT_IMPLEMENTED ||
+           status == STATUS_INVALID_PARAMETER;
+}
 
 /* Failures that are documented (CAPS-002, CAPS-003), or that did not come from the driver. */
 static bool expected_failure(NTSTATUS status)
@@ -46,13 +85,15 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
     status = ddi_query_adapter_info(&adapter->ddi, &args);
     if (!port_boundary_guard_intact(buffer) ||
         !port_boundary_guard_intact(buffer + PORT_GUARD_BYTES + output_bytes))
-        VIOLATION("CAPS-005", "the answer to query type %d was written outside its %u bytes",
-                  (int)type, output_bytes);
+        VIOLATION("CAPS-005", "the answer to %s was written outside its %u bytes",
+                  port_query_name(type), output_bytes);
     if (input_bytes && memcmp(in_copy, input, input_bytes) != 0)
-        VIOLATION("CAPS-007", "the input of query type %d was changed", (int)type);
+        VIOLATION("CAPS-007", "the input of %s was changed", port_query_name(type));
     if (NT_SUCCESS(status))
         memcpy(output, buffer + PORT_GUARD_BYTES, output_bytes);
+    else
+        adapter->ddi.failed_detail = port_query_name(type);
     if (!NT_SUCCESS(status) && !expected_failure(status))
-        WARNING("CAPS-003", "query type %d failed with 0x%08x", (int)type, (unsigned)status);
+        WARNING("CAPS-003", "%s failed with %s", port_query_name(type), nt_status_text(status).text);
     return status;
 }

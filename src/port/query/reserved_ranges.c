@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "port/query/reserved_ranges.h"
+#include "nt/base/status_name.h"
 #include "physmem/physical_services.h"
 #include "port/query/query.h"
 #include "port/record/adapter_info.h"
@@ -13,6 +14,17 @@
 #define RESERVED_RANGES_CHANGED 0x2Fu /* first parameter of the bug check */
 #define MAX_RESERVED_RANGES     4096u
 
+/* CAPS-064: a driver that does not answer has nothing to save and nothing reserved. */
+static NTSTATUS not_answered(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type,
+                             NTSTATUS status)
+{
+    if (!port_query_not_offered(status))
+        return status;
+    PORT_FINDING(adapter, "CAPS-064", "%s failed with %s", port_query_name(type),
+                 nt_status_text(status).text);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS query_save_area(struct port_adapter *adapter)
 {
     UINT index = 0;
@@ -22,16 +34,43 @@ static NTSTATUS query_save_area(struct port_adapter *adapter)
     memset(&area, 0, sizeof(area));
     status = port_query(adapter, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, &index, sizeof(index), &area,
                         sizeof(area));
-    if (!NT_SUCCESS(status)) {
-        WARNING("CAPS-064", "DXGKQAITYPE_FRAMEBUFFERSAVESIZE failed with 0x%08x", (unsigned)status);
-        return status;
+    if (!NT_SUCCESS(status))
+        return not_answered(adapter, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, status);
+    if (area.MaximumSize % PAGE_BYTES) {
+        PORT_FINDING(adapter, "CAPS-118",
+                     "the frame buffer save size 0x%llx is no multiple of a page",
+                     (unsigned long long)area.MaximumSize);
+        area.MaximumSize = align_up(area.MaximumSize, PAGE_BYTES);
     }
-    if (area.MaximumSize % PAGE_BYTES)
-        PORT_REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page",
-                    (unsigned long long)area.MaximumSize);
     return area.MaximumSize
                ? physical_save_create(port_adapter_physical(adapter), 0, area.MaximumSize)
                : STATUS_SUCCESS;
+}
+
+/* The second of two queries, for as many ranges as the first one named. */
+static NTSTATUS query_ranges(struct port_adapter *adapter, DXGK_HARDWARERESERVEDRANGES *ranges)
+{
+    UINT index = 0;
+    NTSTATUS status;
+
+    ranges->pPhysicalRanges = adapter->reserved.range;
+    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), ranges,
+                        sizeof(*ranges));
+    if (!NT_SUCCESS(status)) {
+        port_reserved_ranges_forget(adapter);
+        return not_answered(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, status);
+    }
+    if (ranges->NumRanges != adapter->reserved.count) {
+        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, RESERVED_RANGES_CHANGED,
+                     adapter->reserved.count, ranges->NumRanges, 0,
+                     "the driver reported %u hardware reserved ranges first and %u then",
+                     (unsigned)adapter->reserved.count, (unsigned)ranges->NumRanges);
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    }
+    if (ranges->pPhysicalRanges != adapter->reserved.range)
+        PORT_FINDING(adapter, "CAPS-119",
+                     "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
+    return STATUS_SUCCESS;
 }
 
 /* Two queries: for the number of ranges, then for the ranges. */
@@ -44,11 +83,8 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
     memset(&ranges, 0, sizeof(ranges));
     status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
                         sizeof(ranges));
-    if (!NT_SUCCESS(status)) {
-        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
-                (unsigned)status);
-        return status;
-    }
+    if (!NT_SUCCESS(status))
+        return not_answered(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, status);
     if (!ranges.NumRanges)
         return STATUS_SUCCESS;
     if (ranges.NumRanges > MAX_RESERVED_RANGES)
@@ -58,24 +94,7 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
     if (!adapter->reserved.range)
         return STATUS_NO_MEMORY;
     adapter->reserved.count = ranges.NumRanges;
-    ranges.pPhysicalRanges = adapter->reserved.range;
-    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
-                        sizeof(ranges));
-    if (!NT_SUCCESS(status)) {
-        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
-                (unsigned)status);
-        return status;
-    }
-    if (ranges.NumRanges != adapter->reserved.count) {
-        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, RESERVED_RANGES_CHANGED,
-                     adapter->reserved.count, ranges.NumRanges, 0,
-                     "the driver reported %u hardware reserved ranges first and %u then",
-                     (unsigned)adapter->reserved.count, (unsigned)ranges.NumRanges);
-        return STATUS_DEVICE_CONFIGURATION_ERROR;
-    }
-    if (ranges.pPhysicalRanges != adapter->reserved.range)
-        PORT_REFUSE("CAPS-119", "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
-    return STATUS_SUCCESS;
+    return query_ranges(adapter, &ranges);
 }
 
 bool port_reserved_ranges_due(const struct port_adapter *adapter)

@@ -9,4 +9,7 @@ struct port_adapter;
 
 NTSTATUS port_segment_count_check(const struct port_adapter *adapter, UINT count);
 
+/* The number to go on with: the smaller one, if the two queries do not agree. */
+UINT port_segment_count_agree(struct port_adapter *adapter, UINT first, UINT second);
+
 #endif

@@ -13,9 +13,16 @@
 #include "util/checked.h"
 #include "vidmm/record/vidmm_config.h"
 
-/* Larger than the structure in any version, to catch a driver that steps by its own sizeof
- * (CAPS-074). */
-#define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
+/* CAPS-074: the distance of two descriptors. In strict mode it is larger than the structure of any
+ * version, to catch a driver that steps by its own sizeof; such a driver runs on Windows, which
+ * passes the size of the structure. */
+static UINT segment_stride(void)
+{
+    const UINT bytes = (UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4);
+
+    return verify_current && verify_strict(verify_current) ? bytes + 32 : bytes;
+}
+
 #define MAX_BAD_RANGES 4096u
 
 /* The first query: the number of segments (CAPS-072, CAPS-073). */
@@ -33,69 +40,86 @@ static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
     return port_segment_count_check(adapter, out.NbSegment);
 }
 
+/* Did the driver step by the distance that it was told? The element behind the last is a guard. */
+static void check_stride(struct port_adapter *adapter, UINT count, UINT stride)
+{
+    for (UINT i = 0; i <= count; i++)
+        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < stride; byte++)
+            if (adapter->segments.table[i * stride + byte]) {
+                PORT_FINDING(
+                    adapter, "CAPS-074",
+                    "the driver stepped by another distance than SegmentDescriptorStride %u",
+                    stride);
+                return;
+            }
+}
+
 static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
 {
     DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
     DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
+    const UINT stride = segment_stride();
     NTSTATUS status;
 
     memset(out, 0, sizeof(*out));
     out->NbSegment = count;
     out->pSegmentDescriptor = adapter->segments.table;
-    out->SegmentDescriptorStride = SEGMENT_STRIDE;
+    out->SegmentDescriptorStride = stride;
     status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), out, sizeof(*out));
     if (!NT_SUCCESS(status))
         return status;
-    if (out->NbSegment != count)
-        PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
-                    out->NbSegment);
     if (out->pSegmentDescriptor != adapter->segments.table ||
-        out->SegmentDescriptorStride != SEGMENT_STRIDE)
-        PORT_REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
-    for (UINT i = 0; i <= count; i++) /* the last one is a guard */
-        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE;
-             byte++)
-            if (adapter->segments.table[i * SEGMENT_STRIDE + byte])
-                PORT_REFUSE("CAPS-074",
-                            "the driver stepped by another distance than SegmentDescriptorStride %u",
-                            SEGMENT_STRIDE);
-    adapter->segments.count = count;
+        out->SegmentDescriptorStride != stride) {
+        PORT_FINDING(adapter, "CAPS-074",
+                     "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
+        out->pSegmentDescriptor = adapter->segments.table;
+        out->SegmentDescriptorStride = stride;
+    }
+    check_stride(adapter, count, stride);
+    adapter->segments.count = port_segment_count_agree(adapter, count, out->NbSegment);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
 {
-    const DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
+    DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
     UINT id = out->PagingBufferSegmentId;
 
     if (id > adapter->segments.count)
         PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id,
                     adapter->segments.count);
-    if (id && !port_segment(adapter, id - 1)->Flags.Aperture)
-        PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
-    if (out->PagingBufferSize == 0 && adapter->segments.count)
-        PORT_REFUSE("CAPS-077", "PagingBufferSize is 0");
+    if (id && !port_segment(adapter, id - 1)->Flags.Aperture) {
+        PORT_FINDING(adapter, "CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
+        out->PagingBufferSegmentId = 0;
+    }
+    if (out->PagingBufferSize == 0 && adapter->segments.count) {
+        PORT_FINDING(adapter, "CAPS-077", "PagingBufferSize is 0");
+        out->PagingBufferSize = PAGE_BYTES;
+    }
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_flags(struct port_adapter *adapter)
+static void check_flags(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
 
     for (UINT i = 0; i < adapter->segments.count; i++) {
-        DXGK_SEGMENTFLAGS flags = port_segment(adapter, i)->Flags;
+        DXGK_SEGMENTFLAGS *flags = &port_segment(adapter, i)->Flags;
 
-        if (flags.SupportsCpuHostAperture &&
-            (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
-            PORT_REFUSE(
-                "LIFE-034",
+        if (flags->SupportsCpuHostAperture &&
+            (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture))) {
+            PORT_FINDING(
+                adapter, "LIFE-034",
                 "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL",
                 i + 1);
-        if (d->compute_only && (flags.UseBanking || flags.Agp))
-            PORT_REFUSE("CAPS-081",
-                        "segment %u: a compute-only driver reports linear segments only", i + 1);
+            flags->SupportsCpuHostAperture = flags->SupportsCachedCpuHostAperture = 0;
+        }
+        if (d->compute_only && (flags->UseBanking || flags->Agp)) {
+            PORT_FINDING(adapter, "CAPS-081",
+                         "segment %u: a compute-only driver reports linear segments only", i + 1);
+            flags->UseBanking = 0;
+        }
     }
-    return STATUS_SUCCESS;
 }
 
 /* ---- invalid memory ranges ---- */
@@ -120,30 +144,64 @@ static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_
     return ddi_query_adapter_info(&adapter->ddi, &args);
 }
 
-static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id,
-                                const DXGK_MEMORYRANGE *range, const DXGK_MEMORYRANGE *before,
-                                UINT count)
+/* Turn the range into whole pages inside the segment that no range before it has (CAPS-083). */
+static void mend_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, uint64_t page,
+                           DXGK_MEMORYRANGE *range, const struct vidmm_bad_range *before, UINT count)
 {
+    uint64_t start = align_down(range->SegmentOffset, page), end;
+
+    if (ckd_add(&end, range->SegmentOffset, range->SizeInBytes) || end > segment->Size)
+        end = segment->Size;
+    end = align_up(end, page) > segment->Size ? align_down(segment->Size, page)
+                                              : align_up(end, page);
+    for (UINT i = 0; i < count && start < end; i++) {
+        const uint64_t taken = before[i].range.SegmentOffset;
+        const uint64_t taken_end = taken + before[i].range.SizeInBytes;
+
+        if (taken_end <= start || taken >= end)
+            continue;
+        if (taken <= start)
+            start = taken_end;
+        else
+            end = taken;
+    }
+    range->SegmentOffset = start;
+    range->SizeInBytes = start < end ? end - start : 0;
+}
+
+/* `before`: the ranges of the same segment that were taken before it. */
+static void check_bad_range(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *range,
+                            const struct vidmm_bad_range *before, UINT count)
+{
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
     uint64_t page = segment->Flags.Use64KBPages && !segment->Flags.Aperture ? 65536u : PAGE_BYTES;
+    bool good = true;
 
     if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
-        !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size))
-        PORT_REFUSE(
-            "CAPS-083",
+        !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size)) {
+        PORT_FINDING(
+            adapter, "CAPS-083",
             "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment",
-            id, (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
-    for (UINT i = 0; i < count; i++)
-        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset,
-                           before[i].SizeInBytes))
-            PORT_REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id,
-                        (unsigned long long)range->SegmentOffset);
-    return STATUS_SUCCESS;
+            index + 1, (unsigned long long)range->SegmentOffset,
+            (unsigned long long)range->SizeInBytes);
+        good = false;
+    }
+    for (UINT i = 0; i < count && good; i++)
+        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].range.SegmentOffset,
+                           before[i].range.SizeInBytes)) {
+            PORT_FINDING(adapter, "CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx",
+                         index + 1, (unsigned long long)range->SegmentOffset);
+            good = false;
+        }
+    if (!good)
+        mend_bad_range(segment, page, range, before, count);
 }
 
 static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
 {
-    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
-    UINT count = segment->NumInvalidMemoryRanges;
+    struct port_segments *segments = &adapter->segments;
+    const struct vidmm_bad_range *before = &segments->bad_range[segments->bad_range_count];
+    UINT count = port_segment(adapter, index)->NumInvalidMemoryRanges, taken = 0;
     DXGK_MEMORYRANGE *ranges = util_zalloc(count, sizeof(*ranges));
     NTSTATUS status;
 
@@ -151,9 +209,12 @@ static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
         return STATUS_NO_MEMORY;
     status = query_bad_ranges(adapter, index, ranges, count);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
-        status = check_bad_range(segment, index + 1, &ranges[i], ranges, i);
-        adapter->segments.bad_range[adapter->segments.bad_range_count++] = (struct vidmm_bad_range){
-            index + 1, ranges[i]};
+        check_bad_range(adapter, index, &ranges[i], before, taken);
+        if (ranges[i].SizeInBytes == 0)
+            continue;
+        segments->bad_range[segments->bad_range_count++] = (struct vidmm_bad_range){index + 1,
+                                                                                    ranges[i]};
+        taken++;
     }
     util_free(ranges);
     return status;
@@ -191,7 +252,7 @@ static NTSTATUS query_segments_2x(struct port_adapter *adapter)
 
     if (!NT_SUCCESS(status))
         return status;
-    adapter->segments.table = util_zalloc(count + 1, SEGMENT_STRIDE);
+    adapter->segments.table = util_zalloc(count + 1, segment_stride());
     return adapter->segments.table ? query_table(adapter, count) : STATUS_NO_MEMORY;
 }
 
@@ -204,9 +265,10 @@ NTSTATUS port_segments_query(struct port_adapter *adapter)
 
     if (NT_SUCCESS(status))
         status = check_paging_buffer(adapter);
-    if (NT_SUCCESS(status))
-        status = check_flags(adapter);
-    return NT_SUCCESS(status) ? query_memory_state(adapter) : status;
+    if (!NT_SUCCESS(status))
+        return status;
+    check_flags(adapter);
+    return query_memory_state(adapter);
 }
 
 void port_segments_forget(struct port_adapter *adapter)

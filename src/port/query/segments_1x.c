@@ -142,18 +142,19 @@ static void take_descriptors(struct port_adapter *adapter, const struct form *fo
 static NTSTATUS query_table(struct port_adapter *adapter, const struct form *form, uint8_t *array,
                             UINT count)
 {
+    const UINT offered = count; /* the element behind is a guard */
     DXGK_QUERYSEGMENTOUT3 out = {.NbSegment = count, .pSegmentDescriptor = (void *)array};
     NTSTATUS status = query(adapter, form, &out);
 
     if (!NT_SUCCESS(status))
         return status;
-    if (out.NbSegment != count)
-        PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
-                    out.NbSegment);
-    for (size_t i = 0; i < form->descriptor_bytes;
-         i++) /* the element behind the last one is a guard */
-        if (array[count * form->descriptor_bytes + i])
-            PORT_REFUSE("CAPS-072", "the driver wrote more than %u segment descriptors", count);
+    count = port_segment_count_agree(adapter, count, out.NbSegment);
+    for (size_t i = 0; i < form->descriptor_bytes; i++)
+        if (array[offered * form->descriptor_bytes + i]) {
+            PORT_FINDING(adapter, "CAPS-072", "the driver wrote more than %u segment descriptors",
+                         offered);
+            break;
+        }
     take_descriptors(adapter, form, array, count);
     adapter->segments.out = (DXGK_QUERYSEGMENTOUT4){
         .NbSegment = count,

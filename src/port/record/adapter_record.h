@@ -47,6 +47,7 @@ struct port_adapter {
     /* state: adapter.c, start.c; references: adapter_info.c */
     enum port_state state;
     bool lost;
+    bool refused;    /* a finding of the start refuses the adapter (port_refuse.h) */
     bool dismantled; /* only the record is left, for clients that have not closed it */
     uint32_t client_references;
     struct ddi_loan start_loan;    /* start.c: DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */
@@ -85,11 +86,9 @@ static inline UINT port_model_version(const struct port_adapter *adapter)
 }
 
 /* Descriptor of the segment with this index (its id is one more), below segments.count. */
-static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adapter *adapter,
-                                                          UINT index)
+static inline DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adapter *adapter, UINT index)
 {
-    return (const void *)(adapter->segments.table +
-                          index * adapter->segments.out.SegmentDescriptorStride);
+    return (void *)(adapter->segments.table + index * adapter->segments.out.SegmentDescriptorStride);
 }
 
 /* Is the adapter started, and its device not unplugged? */

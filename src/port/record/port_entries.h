@@ -14,11 +14,16 @@
 struct port_entry {
     size_t offset;
     const char *name;
+    bool called; /* the host calls it without asking first, so it cannot do without it */
 };
 
-#define PORT_ENTRY(entry)                                   \
-    {                                                       \
-        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
+#define PORT_ENTRY(entry)                                          \
+    {                                                              \
+        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry, false \
+    }
+#define PORT_CALLED(entry)                                        \
+    {                                                             \
+        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry, true \
     }
 #define PORT_ENTRY_COUNT(entries) (sizeof(entries) / sizeof((entries)[0]))
 

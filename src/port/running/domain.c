@@ -98,32 +98,31 @@ NTSTATUS port_domain_choose_mode(struct port_adapter *adapter)
     const struct port_config *config = &adapter->port->config;
     uint64_t top = ram_highest(config->ram).value;
 
-    if (adapter->caps.iommu.IommuIsolationRequired && !adapter->caps.iommu.IommuIsolationSupported)
-        PORT_REFUSE("IOMMU-016", "IommuIsolationRequired is set without IommuIsolationSupported");
+    if (adapter->caps.iommu.IommuIsolationRequired && !adapter->caps.iommu.IommuIsolationSupported) {
+        PORT_FINDING(adapter, "IOMMU-016",
+                     "IommuIsolationRequired is set without IommuIsolationSupported");
+        adapter->caps.iommu.IommuIsolationSupported = 1;
+    }
     adapter->domain.remapping = supports_remapping(adapter);
     adapter->domain.mode = IOMMU_OFF;
     if (adapter->caps.highest_visible && adapter->caps.highest_visible < top) {
         /* CAPS-116 */
-        if (!adapter->domain.remapping || !config->iommu_present) {
-            WARNING("CAPS-116", "HighestVisibleAddress 0x%llx is below the top of RAM 0x%llx and %s",
-                    (unsigned long long)adapter->caps.highest_visible, (unsigned long long)top,
-                    adapter->domain.remapping ? "there is no IOMMU"
-                                              : "the driver does not support DMA remapping");
-            return STATUS_NOT_SUPPORTED;
-        }
+        if (!adapter->domain.remapping || !config->iommu_present)
+            PORT_CANNOT("CAPS-116",
+                        "HighestVisibleAddress 0x%llx is below the top of RAM 0x%llx and %s",
+                        (unsigned long long)adapter->caps.highest_visible, (unsigned long long)top,
+                        adapter->domain.remapping ? "there is no IOMMU"
+                                                  : "the driver does not support DMA remapping");
         adapter->domain.mode = IOMMU_REMAP;
     } else if (config->iommu == IOMMU_REMAP && adapter->domain.remapping) {
         adapter->domain.mode = IOMMU_REMAP; /* IOMMU-026: forced */
     } else if (config->iommu == IOMMU_REMAP) {
-        WARNING(
+        PORT_CANNOT(
             "IOMMU-026",
             "logical mode was asked for, but DmaRemappingSupported is not reported or does not count");
-        return STATUS_NOT_SUPPORTED;
     } else if (adapter->caps.iommu.IommuIsolationRequired) {
-        if (!config->iommu_present) {
-            WARNING("IOMMU-014", "the driver requires isolation and there is no IOMMU");
-            return STATUS_NOT_SUPPORTED;
-        }
+        if (!config->iommu_present)
+            PORT_CANNOT("IOMMU-014", "the driver requires isolation and there is no IOMMU");
         adapter->domain.mode = IOMMU_ISOLATION; /* IOMMU-015 */
     }
     return STATUS_SUCCESS;

@@ -63,24 +63,26 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
         uint64_t end;
         NTSTATUS status;
 
-        if (!bytes || (base | bytes) & (PAGE_BYTES - 1) || ckd_add(&end, base, bytes))
-            PORT_REFUSE(
-                "CAPS-119",
+        if (!bytes || (base | bytes) & (PAGE_BYTES - 1) || ckd_add(&end, base, bytes)) {
+            PORT_FINDING(
+                adapter, "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx is empty, wraps or is not page aligned",
                 (unsigned long long)base, (unsigned long long)bytes);
-        if (base <= top)
-            PORT_REFUSE(
-                "CAPS-119",
+            continue; /* it is left out, as the next one */
+        }
+        if (base <= top) {
+            PORT_FINDING(
+                adapter, "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx touches RAM that the memory manager owns",
                 (unsigned long long)base, (unsigned long long)bytes);
+            continue;
+        }
         if (adapter->domain.mode == IOMMU_REMAP &&
-            !fits_logical(adapter, base >> PAGE_BITS, end >> PAGE_BITS, i)) {
-            WARNING(
+            !fits_logical(adapter, base >> PAGE_BITS, end >> PAGE_BITS, i))
+            PORT_CANNOT(
                 "IOMMU-082",
                 "the hardware reserved range 0x%llx + 0x%llx is out of the device's reach or in use",
                 (unsigned long long)base, (unsigned long long)bytes);
-            return STATUS_NOT_SUPPORTED;
-        }
         status = map_rest(adapter, base >> PAGE_BITS, end >> PAGE_BITS);
         if (!NT_SUCCESS(status))
             return status;
@@ -91,7 +93,10 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 /* IOMMU-027 matters only for certification; the driver runs all the same. */
 static void note_compliance(const struct port_adapter *adapter)
 {
+    const UINT claimed = (UINT)adapter->caps.driver.WDDMVersion;
+
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
+        (claimed && claimed < DXGKDDI_WDDMv3_0) || /* built with later headers */
         adapter->caps.iommu.DmaRemappingSupported)
         return;
     for (UINT i = 0; i < adapter->segments.count; i++) {

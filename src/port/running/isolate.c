@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "port/running/isolate.h"
+#include "nt/base/status_name.h"
 #include "bus/dma.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
@@ -93,7 +94,7 @@ static void end_exclusive_access(struct port_adapter *adapter)
     if (ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess))
         status = ddi_end_exclusive_access(&adapter->ddi, &end);
     if (!NT_SUCCESS(status))
-        VIOLATION("IOMMU-063", "DxgkDdiEndExclusiveAccess returned 0x%08x", (unsigned)status);
+        VIOLATION("IOMMU-063", "DxgkDdiEndExclusiveAccess returned %s", nt_status_text(status).text);
     port_interrupts_hold(adapter, false); /* IOMMU-061 */
 }
 
@@ -156,10 +157,10 @@ NTSTATUS port_isolate_at_start(struct port_adapter *adapter)
     if (NT_SUCCESS(status) || required(adapter) || /* IOMMU-040 */
         !(adapter->port->config.iommu_flags & PORT_IOMMU_ALLOW_FAILURE) || sim_current->stopped)
         return status;
-    NOTE("IOMMU-038", "isolation failed with 0x%08x; the adapter goes on in physical mode",
-         (unsigned)status);
-    port_machine_log(adapter->port, "%s: isolation failed with 0x%08x, physical mode",
-                     adapter->name, (unsigned)status);
+    NOTE("IOMMU-038", "isolation failed with %s; the adapter goes on in physical mode",
+         nt_status_text(status).text);
+    port_machine_log(adapter->port, "%s: isolation failed with %s, physical mode", adapter->name,
+                     nt_status_text(status).text);
     adapter->domain.isolation = 0;
     return STATUS_SUCCESS;
 }
@@ -203,6 +204,6 @@ void port_isolate_power_up(struct port_adapter *adapter)
     adapter->domain.isolation_due = false;
     status = isolate(adapter);
     if (!NT_SUCCESS(status))
-        WARNING("IOMMU-064", "the switch to isolation, put off until D0, failed with 0x%08x",
-                (unsigned)status);
+        WARNING("IOMMU-064", "the switch to isolation, put off until D0, failed with %s",
+                nt_status_text(status).text);
 }

@@ -100,6 +100,11 @@ void port_managers_init(struct port_adapter *adapter)
     sim_mutex_init(&adapter->managers.evacuation_lock);
 }
 
+void port_managers_check(struct port_adapter *adapter)
+{
+    (void)create_vidmm(adapter);
+}
+
 NTSTATUS port_managers_create(struct port_adapter *adapter)
 {
     NTSTATUS status = create_vidmm(adapter);

@@ -15,6 +15,9 @@
 struct port_adapter;
 
 void port_managers_init(struct port_adapter *adapter);
+/* For an adapter that is refused already: let the memory manager check what it was told, so that
+ * its findings come along. port_managers_destroy follows. */
+void port_managers_check(struct port_adapter *adapter);
 NTSTATUS port_managers_create(struct port_adapter *adapter);
 void port_managers_destroy(struct port_adapter *adapter);
 

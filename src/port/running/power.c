@@ -2,6 +2,7 @@
 /* Device power, and other outside events of a started adapter: removal, profiling, mains power
  * (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/running/power.h"
+#include "nt/base/status_name.h"
 #include "bus/reset.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
@@ -47,8 +48,8 @@ static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state,
         NTSTATUS status = ddi_set_power_state(&adapter->ddi, uid, state, action);
 
         if (!NT_SUCCESS(status))
-            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x", uid,
-                      (unsigned)status);
+            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned %s", uid,
+                      nt_status_text(status).text);
     }
 }
 
@@ -57,8 +58,8 @@ static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, PO
     NTSTATUS status = ddi_set_power_state(&adapter->ddi, DISPLAY_ADAPTER_HW_ID, state, action);
 
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
-        VIOLATION("LIFE-153", "SetPowerState to D%d returned 0x%08x", (int)state - PowerDeviceD0,
-                  (unsigned)status);
+        VIOLATION("LIFE-153", "SetPowerState to D%d returned %s", (int)state - PowerDeviceD0,
+                  nt_status_text(status).text);
     adapter->power.state = state;
 }
 
@@ -234,8 +235,8 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     if (type == DxgkRemovalPnPNotify) {
         /* LIFE-149: nothing that is still mapped to the device may be touched again. */
         verify_fatal("LIFE-149", VIDEO_DXGKRNL_FATAL_ERROR, (uint32_t)status, 0, 0, 0,
-                     "DxgkDdiNotifySurpriseRemoval returned 0x%08x while the machine runs",
-                     (unsigned)status);
+                     "DxgkDdiNotifySurpriseRemoval returned %s while the machine runs",
+                     nt_status_text(status).text);
     } else if (!adapter->caps.driver.SupportSurpriseRemoval) {
         abandon(adapter);
     }

@@ -14,6 +14,7 @@
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
 #include "port/running/power_components.h"
+#include "nt/base/status_name.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
@@ -72,8 +73,8 @@ static void step(struct port_adapter *adapter, UINT index)
     if (!NT_SUCCESS(status)) {
         component->awaiting = false;
         if (status != STATUS_DEVICE_REMOVED)
-            VIOLATION("LIFE-163", "SetPowerComponentFState of component %u to F%u returned 0x%08x",
-                      index, target, (unsigned)status);
+            VIOLATION("LIFE-163", "SetPowerComponentFState of component %u to F%u returned %s",
+                      index, target, nt_status_text(status).text);
     }
     component->state = target;
     component->in_transition = component->awaiting;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/running/query_interface.h"
+#include "nt/base/status_name.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
@@ -34,9 +35,9 @@ static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uin
     if (!NT_SUCCESS(status)) {
         if (status != STATUS_NOT_SUPPORTED)
             WARNING("LIFE-131",
-                    "DxgkDdiQueryInterface returned 0x%08x for an interface; one that it does not "
+                    "DxgkDdiQueryInterface returned %s for an interface; one that it does not "
                     "know is STATUS_NOT_SUPPORTED",
-                    (unsigned)status);
+                    nt_status_text(status).text);
         return STATUS_NOT_SUPPORTED;
     }
     if (!port_boundary_guard_intact(guard)) {

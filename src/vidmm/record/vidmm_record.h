@@ -62,6 +62,7 @@ struct vidmm {
     /* serializes opening and closing of processes; taken before `lock` */
     struct sim_mutex processes_lock;
     UINT segment_count;
+    bool refused; /* a finding about the segments or the MMU refuses the adapter */
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */
     UINT aperture;                                    /* id of the aperture segment, 0: none */
     uint64_t aperture_limit; /* limit of bytes mapped through all aperture segments together */

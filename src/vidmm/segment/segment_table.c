@@ -31,10 +31,11 @@ static bool aligned(uint64_t value, uint64_t to)
     return (value & (to - 1)) == 0;
 }
 
-#define BREACH(rule, ...)             \
-    do {                              \
-        VIOLATION(rule, __VA_ARGS__); \
-        return false;                 \
+/* Report a breach with which the host cannot go on. */
+#define BREACH(rule, ...)                  \
+    do {                                   \
+        verify_refusal(rule, __VA_ARGS__); \
+        return false;                      \
     } while (0)
 
 /* Find the memory BAR that contains all of [address, address + bytes). */
@@ -70,84 +71,140 @@ static bool is_driver_memory(const struct ram *ram, uint64_t address, uint64_t b
     return true;
 }
 
-static bool check_flags(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
-{
-    DXGK_SEGMENTFLAGS f = d->Flags;
+/* A finding with which the host goes on; the caller says how. */
+#define FINDING(rule, ...) (vidmm->refused |= verify_finding(rule, __VA_ARGS__))
 
-    if (f.Agp)
+static bool check_flags(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
+{
+    DXGK_SEGMENTFLAGS *f = &d->Flags;
+
+    if (f->Agp)
         BREACH("SEG-013", "segment %u: Flags.Agp is set", id);
-    if (f.ReservedSysMem)
-        BREACH("SEG-053", "segment %u: Flags.ReservedSysMem is set", id);
-    if (f.SupportsCpuHostAperture && f.CpuVisible)
-        BREACH("SEG-054", "segment %u: Flags.SupportsCpuHostAperture together with CpuVisible", id);
-    if (f.SupportsCachedCpuHostAperture && !f.SupportsCpuHostAperture)
-        BREACH("SEG-055",
-               "segment %u: Flags.SupportsCachedCpuHostAperture without SupportsCpuHostAperture",
-               id);
+    if (f->ReservedSysMem) {
+        FINDING("SEG-053", "segment %u: Flags.ReservedSysMem is set", id);
+        f->ReservedSysMem = 0;
+    }
+    if (f->SupportsCpuHostAperture && f->CpuVisible) {
+        FINDING("SEG-054", "segment %u: Flags.SupportsCpuHostAperture together with CpuVisible", id);
+        f->SupportsCpuHostAperture = f->SupportsCachedCpuHostAperture = 0;
+    }
+    if (f->SupportsCachedCpuHostAperture && !f->SupportsCpuHostAperture) {
+        FINDING("SEG-055",
+                "segment %u: Flags.SupportsCachedCpuHostAperture without SupportsCpuHostAperture",
+                id);
+        f->SupportsCachedCpuHostAperture = 0;
+    }
     return true;
 }
 
-static bool check_size(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
+/* How much of a CPU visible memory segment is really there: bytes from its CPU address to the end
+ * of the memory resource, or of the driver's contiguous memory. 0: nothing. */
+static uint64_t bytes_there(const struct vidmm *vidmm, const DXGK_SEGMENTDESCRIPTOR4 *d)
 {
-    if (d->Size == 0 || !aligned(d->Size, PAGE_BYTES))
-        BREACH("SEG-030", "segment %u: Size is 0x%" PRIx64, id, (uint64_t)d->Size);
-    if (d->Size >> 62)
-        BREACH("SEG-030", "segment %u: Size 0x%" PRIx64 " is beyond any address", id,
-               (uint64_t)d->Size);
-    if (d->Flags.Use64KBPages &&
-        (!aligned(d->Size, LARGE_PAGE) || !aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE)))
-        BREACH("SEG-031",
-               "segment %u: Use64KBPages with Size 0x%" PRIx64 " and BaseAddress 0x%" PRIx64, id,
-               (uint64_t)d->Size, (uint64_t)d->BaseAddress.QuadPart);
+    const uint64_t address = (uint64_t)d->CpuTranslatedAddress.QuadPart;
+    unsigned bar;
+    uint64_t offset;
+
+    if (d->Flags.Aperture || !d->Flags.CpuVisible)
+        return 0;
+    if (vidmm->config.device && bar_of(vidmm->config.device, address, PAGE_BYTES, &bar, &offset))
+        return bus_device_description(vidmm->config.device)->bar[bar].bytes - offset;
+    for (uint64_t bytes = 0;; bytes += PAGE_BYTES)
+        if (!is_driver_memory(vidmm->config.ram, address + bytes, PAGE_BYTES))
+            return bytes;
+}
+
+/* SEG-030. A size that the driver never set is what its memory held before; the host takes what is
+ * there, if it can see that, else whole pages. */
+static bool check_size(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
+{
+    if (d->Size == 0 || !aligned(d->Size, PAGE_BYTES) || d->Size >> 62) {
+        const uint64_t said = d->Size, there = bytes_there(vidmm, d);
+
+        d->Size = there && (said == 0 || there < said) ? there : align_down(said, PAGE_BYTES);
+        if (d->Size >> 62)
+            BREACH("SEG-030", "segment %u: Size 0x%" PRIx64 " is beyond any address", id, said);
+        FINDING("SEG-030",
+                "segment %u: Size is 0x%" PRIx64 ", no number of whole pages; 0x%" PRIx64
+                " is taken",
+                id, said, (uint64_t)d->Size);
+    }
+    if (d->Flags.Use64KBPages && (!aligned(d->Size, LARGE_PAGE) ||
+                                  !aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE))) {
+        FINDING("SEG-031",
+                "segment %u: Use64KBPages with Size 0x%" PRIx64 " and BaseAddress 0x%" PRIx64, id,
+                (uint64_t)d->Size, (uint64_t)d->BaseAddress.QuadPart);
+        d->Size = align_down(d->Size, LARGE_PAGE);
+        d->Flags.Use64KBPages = aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE);
+    }
     if (d->Flags.PartiallyPreservedDuringHibernate &&
-        (d->SystemMemoryEndAddress == 0 || d->SystemMemoryEndAddress >= d->Size))
-        BREACH("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id,
-               (uint64_t)d->SystemMemoryEndAddress);
+        (d->SystemMemoryEndAddress == 0 || d->SystemMemoryEndAddress >= d->Size)) {
+        FINDING("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id,
+                (uint64_t)d->SystemMemoryEndAddress);
+        d->Flags.PartiallyPreservedDuringHibernate = 0;
+    }
     return true;
+}
+
+/* Through which addresses the CPU reaches a memory segment. */
+struct window {
+    const char *rule;
+    uint64_t address, bytes;
+};
+
+static struct window window_of(const DXGK_SEGMENTDESCRIPTOR4 *d)
+{
+    if (d->Flags.CpuVisible)
+        return (struct window){"SEG-028", (uint64_t)d->CpuTranslatedAddress.QuadPart, d->Size};
+    return (struct window){"SEG-057", d->CpuHostAperture.PhysicalAddress,
+                           d->CpuHostAperture.SizeInPages *
+                               (d->Flags.Use64KBPages ? (uint64_t)LARGE_PAGE : PAGE_BYTES)};
+}
+
+static bool window_is_there(struct vidmm *vidmm, struct vidmm_segment *segment,
+                            const DXGK_SEGMENTDESCRIPTOR4 *d, const struct window *window)
+{
+    if (!vidmm->config.device || bar_of(vidmm->config.device, window->address, window->bytes,
+                                        &segment->bar, &segment->bar_offset))
+        return true;
+    segment->in_ram = d->Flags.CpuVisible &&
+                      is_driver_memory(vidmm->config.ram, window->address, window->bytes);
+    return segment->in_ram;
 }
 
 /* The range through which the CPU accesses a memory segment: in a BAR, or driver RAM; the whole
- * segment, or a movable window (CpuHostAperture). */
-static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
+ * segment, or a movable window (CpuHostAperture). A segment whose range is not there is taken as
+ * one that the CPU does not reach. */
+static void check_window(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];
-    uint64_t address;
-    uint64_t bytes;
-    const char *rule;
+    struct window window;
 
-    if (d->Flags.Aperture || (!d->Flags.CpuVisible && !d->Flags.SupportsCpuHostAperture))
-        return true; /* SEG-027 */
-    if (d->Flags.CpuVisible) {
-        rule = "SEG-028";
-        address = (uint64_t)d->CpuTranslatedAddress.QuadPart;
-        bytes = d->Size;
-    } else {
-        rule = "SEG-057";
-        address = d->CpuHostAperture.PhysicalAddress;
-        bytes = d->CpuHostAperture.SizeInPages *
-                (d->Flags.Use64KBPages ? (uint64_t)LARGE_PAGE : PAGE_BYTES);
-        if (bytes == 0)
-            BREACH(rule, "segment %u: CpuHostAperture.SizeInPages is 0", id);
-    }
-    if (vidmm->config.device &&
-        !bar_of(vidmm->config.device, address, bytes, &segment->bar, &segment->bar_offset)) {
-        segment->in_ram = d->Flags.CpuVisible && is_driver_memory(vidmm->config.ram, address, bytes);
-        if (!segment->in_ram)
-            BREACH(rule,
-                   "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64
-                   " lies in no memory resource, nor in contiguous memory of the driver's",
-                   id, address, bytes);
+    if (d->Flags.Aperture || (!d->Flags.CpuVisible && !d->Flags.SupportsCpuHostAperture) ||
+        d->Size == 0)
+        return; /* SEG-027 */
+    window = window_of(d);
+    if (window.bytes == 0 || !window_is_there(vidmm, segment, d, &window)) {
+        if (window.bytes == 0)
+            FINDING(window.rule, "segment %u: CpuHostAperture.SizeInPages is 0", id);
+        else
+            FINDING(window.rule,
+                    "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64
+                    " lies in no memory resource, nor in contiguous memory of the driver's",
+                    id, window.address, window.bytes);
+        d->Flags.CpuVisible = d->Flags.SupportsCpuHostAperture =
+            d->Flags.SupportsCachedCpuHostAperture = 0;
+        return;
     }
     for (UINT other = 1; other < id; other++) {
         const struct vidmm_segment *before = &vidmm->segment[other];
 
         if (before->window_bytes &&
-            ranges_overlap(address, bytes, before->cpu.value, before->window_bytes))
-            BREACH(rule, "segment %u: CPU range overlaps that of segment %u", id, other);
+            ranges_overlap(window.address, window.bytes, before->cpu.value, before->window_bytes))
+            FINDING(window.rule, "segment %u: CPU range overlaps that of segment %u", id, other);
     }
-    segment->cpu.value = address;
-    segment->window_bytes = bytes;
-    return true;
+    segment->cpu.value = window.address;
+    segment->window_bytes = window.bytes;
 }
 
 /* Flags whose violation is reported and then ignored. */
@@ -173,20 +230,22 @@ static DXGK_SEGMENTFLAGS tolerate(UINT id, DXGK_SEGMENTFLAGS f)
     return f;
 }
 
-static bool check_segment(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
+static bool check_segment(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIPTOR4 *answer)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];
+    DXGK_SEGMENTDESCRIPTOR4 d = *answer;
 
     segment->id = id;
-    if (!check_flags(id, d) || !check_size(id, d) || !check_window(vidmm, id, d))
+    if (!check_flags(vidmm, id, &d) || !check_size(vidmm, id, &d))
         return false;
-    segment->flags = tolerate(id, d->Flags);
-    segment->base = (uint64_t)d->BaseAddress.QuadPart;
-    segment->bytes = d->Size;
-    segment->page_bytes = d->Flags.Use64KBPages && !d->Flags.Aperture ? LARGE_PAGE : PAGE_BYTES;
-    segment->commit_limit = d->Size; /* SEG-032 */
-    if (d->Flags.Aperture && d->CommitLimit != 0 && d->CommitLimit < d->Size)
-        segment->commit_limit = align_down(d->CommitLimit, PAGE_BYTES);
+    check_window(vidmm, id, &d);
+    segment->flags = tolerate(id, d.Flags);
+    segment->base = (uint64_t)d.BaseAddress.QuadPart;
+    segment->bytes = d.Size;
+    segment->page_bytes = d.Flags.Use64KBPages && !d.Flags.Aperture ? LARGE_PAGE : PAGE_BYTES;
+    segment->commit_limit = d.Size; /* SEG-032 */
+    if (d.Flags.Aperture && d.CommitLimit != 0 && d.CommitLimit < d.Size)
+        segment->commit_limit = align_down(d.CommitLimit, PAGE_BYTES);
     return true;
 }
 
@@ -213,15 +272,18 @@ static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
         }
     }
     if (vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0 &&
-        (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only)))
-        BREACH("SEG-022", "%u aperture segments", apertures);
+        (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only))) {
+        if (apertures == 0 && !vidmm->config.gpu_mmu)
+            BREACH("SEG-022", "no aperture segment, and no GPU virtual addresses");
+        FINDING("SEG-022", "%u aperture segments", apertures);
+    }
     if (table->PagingBufferSegmentId > vidmm->segment_count ||
         (table->PagingBufferSegmentId &&
          !segment_is_aperture(&vidmm->segment[table->PagingBufferSegmentId])))
         BREACH("PAGE-002", "segment %u: PagingBufferSegmentId names no aperture segment",
                table->PagingBufferSegmentId);
     if (table->PagingBufferSize == 0 && vidmm->segment_count)
-        BREACH("PAGE-004", "PagingBufferSize is 0");
+        FINDING("PAGE-004", "PagingBufferSize is 0");
     return true;
 }
 
@@ -293,14 +355,14 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
 {
     const DXGK_QUERYSEGMENTOUT4 *table = &config->segments;
     D3DKMT_SEGMENTSIZEINFO sizes;
-    bool out_of_memory = false;
+    bool out_of_memory = false, good = true;
 
     if (config->segment_count >= VIDMM_MAX_SEGMENTS) {
-        VIOLATION("SEG-019", "%u segments", config->segment_count);
+        verify_refusal("SEG-019", "%u segments", config->segment_count);
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
     if (config->segment_count == 0 && !vidmm->ddi->compute_only) {
-        VIOLATION("SEG-020", "no segments");
+        verify_refusal("SEG-020", "no segments");
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
     for (UINT id = 1; id <= config->segment_count; id++) {
@@ -309,12 +371,14 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
         extent_tree_init(&segment->free);
         list_init(&segment->demoted);
         vidmm->segment_count = id;
-        if (!check_segment(vidmm, id, descriptor_of(table, id - 1)))
-            return STATUS_DEVICE_CONFIGURATION_ERROR;
-        if (!extent_give(&segment->free, 0, segment->bytes >> PAGE_BITS))
+        if (!check_segment(vidmm, id, descriptor_of(table, id - 1))) {
+            good = false;
+            continue;
+        }
+        if (segment->bytes && !extent_give(&segment->free, 0, segment->bytes >> PAGE_BITS))
             return STATUS_NO_MEMORY;
     }
-    if (!check_table(vidmm, table))
+    if (!good || !check_table(vidmm, table) || vidmm->refused)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     if (!take_bad_ranges(vidmm, config, &out_of_memory))
         return out_of_memory ? STATUS_NO_MEMORY : STATUS_DEVICE_CONFIGURATION_ERROR;

@@ -8,9 +8,11 @@
 
 #define REFUSE(rule, ...)                         \
     do {                                          \
-        VIOLATION(rule, __VA_ARGS__);             \
+        verify_refusal(rule, __VA_ARGS__);        \
         return STATUS_DEVICE_CONFIGURATION_ERROR; \
     } while (0)
+
+#define FINDING(rule, ...) (vidmm->refused |= verify_finding(rule, __VA_ARGS__))
 
 static bool is_memory_segment(const struct vidmm *vidmm, UINT segment)
 {
@@ -23,9 +25,9 @@ static bool cpu_reaches(const struct vidmm *vidmm, UINT segment)
     return segment == 0 || segment_cpu(vidmm, segment, segment_page_addr(0)) != NULL;
 }
 
-static NTSTATUS check_level(const struct vidmm *vidmm, unsigned level)
+static NTSTATUS check_level(struct vidmm *vidmm, unsigned level)
 {
-    const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &vidmm->config.level[level];
+    DXGK_PAGE_TABLE_LEVEL_DESC *desc = &vidmm->config.level[level];
     bool resizable = vidmm->config.mmu.PageTableLevelCount == 2 && level == 1;
     UINT bytes = desc->PageTableSizeInBytes;
 
@@ -40,10 +42,12 @@ static NTSTATUS check_level(const struct vidmm *vidmm, unsigned level)
                desc->PagingProcessPageTableSegmentId);
     if ((desc->PageTableSegmentId == 0 || desc->PagingProcessPageTableSegmentId == 0) &&
         bytes > PAGE_BYTES)
-        REFUSE("GPUVA-017", "level %u: tables of %u bytes in system memory", level, bytes);
-    if (desc->PageTableAlignmentInBytes != 0 && !is_power_of_two(desc->PageTableAlignmentInBytes))
-        REFUSE("GPUVA-020", "level %u: PageTableAlignmentInBytes %u", level,
-               desc->PageTableAlignmentInBytes);
+        FINDING("GPUVA-017", "level %u: tables of %u bytes in system memory", level, bytes);
+    if (desc->PageTableAlignmentInBytes != 0 && !is_power_of_two(desc->PageTableAlignmentInBytes)) {
+        FINDING("GPUVA-020", "level %u: PageTableAlignmentInBytes %u", level,
+                desc->PageTableAlignmentInBytes);
+        desc->PageTableAlignmentInBytes = 0;
+    }
     if (!cpu_reaches(vidmm, desc->PagingProcessPageTableSegmentId))
         REFUSE("GPUVA-223", "level %u: the CPU does not reach segment %u", level,
                desc->PagingProcessPageTableSegmentId);
@@ -67,7 +71,7 @@ static NTSTATUS check_bits(const struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_mode(const struct vidmm *vidmm)
+static NTSTATUS check_mode(struct vidmm *vidmm)
 {
     const DXGK_GPUMMUCAPS *mmu = &vidmm->config.mmu;
 
@@ -77,15 +81,16 @@ static NTSTATUS check_mode(const struct vidmm *vidmm)
         return STATUS_SUCCESS;
     for (unsigned level = 1; level < mmu->PageTableLevelCount; level++)
         if (vidmm->config.level[level].PageTableSegmentId != 0)
-            REFUSE("GPUVA-023", "CPU_VIRTUAL updates, but tables of level %u are in segment %u",
-                   level, vidmm->config.level[level].PageTableSegmentId);
-    if (!cpu_reaches(vidmm, vidmm->config.level[0].PageTableSegmentId))
-        REFUSE("GPUVA-024", "CPU_VIRTUAL updates, but the CPU does not reach segment %u",
-               vidmm->config.level[0].PageTableSegmentId);
+            FINDING("GPUVA-023", "CPU_VIRTUAL updates, but tables of level %u are in segment %u",
+                    level, vidmm->config.level[level].PageTableSegmentId);
+    for (unsigned level = 0; level < mmu->PageTableLevelCount; level++)
+        if (!cpu_reaches(vidmm, vidmm->config.level[level].PageTableSegmentId))
+            REFUSE("GPUVA-024", "CPU_VIRTUAL updates, but the CPU does not reach segment %u",
+                   vidmm->config.level[level].PageTableSegmentId);
     return STATUS_SUCCESS;
 }
 
-NTSTATUS table_description_check(const struct vidmm *vidmm)
+NTSTATUS table_description_check(struct vidmm *vidmm)
 {
     UINT levels = vidmm->config.mmu.PageTableLevelCount;
     NTSTATUS status;
@@ -98,5 +103,7 @@ NTSTATUS table_description_check(const struct vidmm *vidmm)
             return status;
     }
     status = check_bits(vidmm);
-    return NT_SUCCESS(status) ? check_mode(vidmm) : status;
+    if (NT_SUCCESS(status))
+        status = check_mode(vidmm);
+    return NT_SUCCESS(status) && vidmm->refused ? STATUS_DEVICE_CONFIGURATION_ERROR : status;
 }

@@ -10,7 +10,7 @@ struct vidmm;
 
 /* Is the driver's description consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Violations are
  * reported; STATUS_DEVICE_CONFIGURATION_ERROR. */
-NTSTATUS table_description_check(const struct vidmm *vidmm);
+NTSTATUS table_description_check(struct vidmm *vidmm);
 /* Compute the geometry, which is the same for all spaces of the adapter. */
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm);
 

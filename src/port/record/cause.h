@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a driver was not loaded or an adapter not started, where no rule says so: the first thing
+ * that failed, kept before anything is undone. Rules have findings instead (port_refuse.h).
+ */
+#ifndef DXGK_PORT_CAUSE_H
+#define DXGK_PORT_CAUSE_H
+
+#include <ntddk.h>
+
+struct port;
+struct port_adapter;
+
+void port_cause_clear(struct port *port);
+/* Keep this sentence, unless there is one already. */
+void port_cause(struct port *port, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a start that ends with this status: the call of the driver that returned it, else
+ * nothing but memory running out. */
+void port_cause_of_failure(struct port_adapter *adapter, NTSTATUS status);
+/* The sentence, empty if there is none. */
+const char *port_cause_text(const struct port *port);
+
+#endif

@@ -44,35 +44,40 @@ static NTSTATUS check_request(const struct vidsch *vidsch,
     return STATUS_SUCCESS;
 }
 
-/* Check the driver's answer. */
+/* Check the driver's answer, and mend what it can do without. */
 static NTSTATUS check_answer(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
-    const DXGK_CONTEXTINFO *info = &context->info;
-    bool takes_buffers = (context->mm.system && !context->device->hosts_own) || context->has_lists;
+    DXGK_CONTEXTINFO *info = &context->info;
+    const UINT no_aperture = info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set;
+    bool refused = false;
 
     if (info->Reserved)
         VIOLATION("PATCH-047", "DXGK_CONTEXTINFO.Reserved is 0x%x", info->Reserved);
     if (info->Caps.Reserved)
         VIOLATION("PATCH-049", "DXGK_CONTEXTINFO.Caps is 0x%x", info->Caps.Value);
-    if (info->Caps.UseIoMmu && !context->node->info.metadata.IoMmuSupported)
-        return STATUS_INVALID_PARAMETER; /* PATCH-049 */
+    if (info->Caps.UseIoMmu && !context->node->info.metadata.IoMmuSupported) {
+        refused |= verify_finding("PATCH-049", "UseIoMmu is set, but node %u has no IoMmuSupported",
+                                  context->node->ordinal);
+        info->Caps.UseIoMmu = 0;
+    }
     if (context->mm.virtual_addressing && info->PagingCompanionNodeId >= vidsch->config.nodes) {
-        VIOLATION("GPUVA-138", "PagingCompanionNodeId %u, but there are %u nodes",
-                  (unsigned)info->PagingCompanionNodeId, vidsch->config.nodes);
-        return STATUS_INVALID_PARAMETER;
+        refused |= verify_finding("GPUVA-138", "PagingCompanionNodeId %u, but there are %u nodes",
+                                  (unsigned)info->PagingCompanionNodeId, vidsch->config.nodes);
+        info->PagingCompanionNodeId = vidsch->config.paging_node;
     }
-    if (takes_buffers && info->DmaBufferSize == 0)
-        return STATUS_INVALID_PARAMETER; /* PATCH-036 */
-    if (info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set) {
-        VIOLATION("PATCH-038",
-                  "DmaBufferSegmentSet 0x%x names segment %u, which is no aperture segment",
-                  info->DmaBufferSegmentSet,
-                  1u + (unsigned)__builtin_ctz(info->DmaBufferSegmentSet &
-                                               ~vidsch->config.aperture_segment_set));
-        return STATUS_INVALID_PARAMETER;
+    if (context->has_lists && info->DmaBufferSize == 0) {
+        /* of a system context nobody asks: paging buffers have a size of their own */
+        refused |= verify_finding("PATCH-036", "DmaBufferSize is 0 on a context that renders");
+        info->DmaBufferSize = PAGE_BYTES;
     }
-    return STATUS_SUCCESS;
+    if (no_aperture) {
+        refused |= verify_finding(
+            "PATCH-038", "DmaBufferSegmentSet 0x%x names segment %u, which is no aperture segment",
+            info->DmaBufferSegmentSet, 1u + (unsigned)__builtin_ctz(no_aperture));
+        info->DmaBufferSegmentSet &= ~no_aperture;
+    }
+    return refused ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 }
 
 static uint32_t whole_pages(uint32_t bytes)

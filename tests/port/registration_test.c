@@ -469,26 +469,26 @@ TEST(severity_is_the_callers)
     const struct probe_options strict = {.strict = true};
     struct probe *p = probe_create(&strict);
 
-    p->segment[0].Flags.CacheCoherent = 1; /* reported, and ignored: SEG-046 */
+    p->segment[0].Flags.PreservedDuringHibernate = 1; /* reported, and ignored: SEG-051 */
     CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED) && p->sim->stopped);
     probe_destroy(p);
 
     p = probe_create(&strict);
-    CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_WARNING));
-    p->segment[0].Flags.CacheCoherent = 1;
+    CHECK(verify_set_severity(p->log, "SEG-051", VERIFY_WARNING));
+    p->segment[0].Flags.PreservedDuringHibernate = 1;
     CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
-                               probe_record(p, "SEG-046")->severity == VERIFY_WARNING);
+                               probe_record(p, "SEG-051")->severity == VERIFY_WARNING);
     probe_destroy(p);
 
     p = probe_create(NULL);
-    p->segment[0].Flags.CacheCoherent = 1;
+    p->segment[0].Flags.PreservedDuringHibernate = 1;
     CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
-                               probe_record(p, "SEG-046")->severity == VERIFY_ERROR);
+                               probe_record(p, "SEG-051")->severity == VERIFY_ERROR);
     probe_destroy(p);
 
     p = probe_create(NULL);
-    CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_FATAL));
-    p->segment[0].Flags.CacheCoherent = 1;
+    CHECK(verify_set_severity(p->log, "SEG-051", VERIFY_FATAL));
+    p->segment[0].Flags.PreservedDuringHibernate = 1;
     CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) &&
                                verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);

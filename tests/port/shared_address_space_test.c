@@ -359,8 +359,7 @@ TEST(contexts_may_use_it_where_it_is)
         p->after[PROBE_CreateContext] = use_io_mmu;
         CHECK(NT_SUCCESS(probe_start(p)));
         CHECK(probe_run(p, context_body) == SIM_DONE);
-        CHECK_RULE("IOMMU-109",
-                   IS(context_status, with ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
+        CHECK_RULE("IOMMU-109", NT_SUCCESS(context_status) && probe_rule(p, "PATCH-049") == !with);
         probe_destroy(p);
     }
 }

@@ -111,7 +111,7 @@ TEST(segment_flags_and_sizes)
              p->segment[0].Flags.SupportsCpuHostAperture = 1);
     EXPECTED("CAPS-079", "SEG-055", p->segment[0].Flags.SupportsCachedCpuHostAperture = 1);
     EXPECTED("CAPS-079", "SEG-053", p->segment[0].Flags.ReservedSysMem = 1);
-    REPORTED("CAPS-079", "SEG-046", VERIFY_ERROR, p->segment[0].Flags.CacheCoherent = 1);
+    REPORTED("CAPS-079", "SEG-046", VERIFY_WARNING, p->segment[0].Flags.CacheCoherent = 1);
     REPORTED("CAPS-079", "SEG-051", VERIFY_ERROR, p->segment[0].Flags.PreservedDuringHibernate = 1);
     EXPECTED("CAPS-080", "SEG-030", many_segments(p, 3), p->segment[2].Size = 0);
     EXPECTED("CAPS-080", "SEG-030", p->segment[0].Size += 1);
@@ -298,9 +298,9 @@ TEST(nodes)
     REPORTED("CAPS-099", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     REPORTED("CAPS-100", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     EXPECTED("CAPS-100", "CAPS-100", p->node[1].EngineType = DXGK_ENGINE_TYPE_MAX);
-    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
-    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].FriendlyName[0] = 'x');
-    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_WARNING, p->node[1].FriendlyName[0] = 'x');
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
              memset(p->node[1].FriendlyName, 'x', sizeof(p->node[1].FriendlyName)));
     ACCEPTED("CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
              p->node[1].FriendlyName[0] = 'x');

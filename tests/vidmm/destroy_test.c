@@ -171,7 +171,16 @@ TEST_WITH(mm, device_end_closes_everything)
     mm_mark(rig);
     mm_client_close(rig, 1);
     CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) &&
-                                mm_event_count(rig, MM_CLOSE) == 2 &&
-                                mm_event_at(rig, MM_CLOSE, 0)->count == 3);
+                                mm_event_count(rig, MM_CLOSE) == 5 &&
+                                mm_event_count(rig, MM_DESTROY) == 5);
+    CHECK_RULE("ALLOC-145", mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->count == 3 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->flags == 1);
+    for (uint32_t i = 1; i < 5; i++) /* those that belong to no resource */
+        CHECK_RULE("ALLOC-145", mm_event_at(rig, MM_CLOSE, i)->count == 1 &&
+                                    mm_event_at(rig, MM_DESTROY, i)->count == 1 &&
+                                    mm_event_at(rig, MM_DESTROY, i)->flags == 0 &&
+                                    mm_event_at(rig, MM_DESTROY, i)->handle[0] !=
+                                        mm_event_at(rig, MM_DESTROY, i % 4 + 1)->handle[0]);
     CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
 }

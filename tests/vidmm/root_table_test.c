@@ -153,8 +153,13 @@ TEST_WITH(gva, a_root_of_a_refused_size_leaves_things_as_they_were, two_levels(o
     small_root_begin(rig, &s);
     grow_root(rig, &s);
     rig->root_bytes = 100;
+    CHECK(verify_set_severity(rig->base.log, "GPUVA-156", VERIFY_ERROR));
     CHECK_RULE("GPUVA-157", gva_map_at(rig, s.object, 64 * GB, 8) == STATUS_NO_MEMORY);
     CHECK_RULE("GPUVA-156", verify_rule_count(rig->base.log, "GPUVA-156") == 1);
+    CHECK(verify_set_severity(rig->base.log, "GPUVA-156", VERIFY_WARNING));
+    rig->root_bytes = GVA_NO_ROOT;
+    CHECK_RULE("GPUVA-156", gva_map_at(rig, s.object, 64 * GB, 8) == STATUS_NO_MEMORY &&
+                                verify_rule_count(rig->base.log, "GPUVA-156") == 2);
     rig->root_bytes = 0;
     rig->root_round = 0;
     rig->root_short = 1;
@@ -162,6 +167,7 @@ TEST_WITH(gva, a_root_of_a_refused_size_leaves_things_as_they_were, two_levels(o
     CHECK_RULE("GPUVA-155", verify_rule_count(rig->base.log, "GPUVA-155") == 1);
     rig->root_short = 0;
     CHECK(gva_valid(rig));
+    rig->root_bytes = (1u << 20) + 100; /* only expected: rounded up */
     CHECK(NT_SUCCESS(gva_map_at(rig, s.object, 64 * GB, 8)));
     gva_idle(rig);
     CHECK(gva_entry_page(gva_look(rig, 64 * GB)) == 0x1000 &&

@@ -20,7 +20,7 @@ static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
         terminated |= metadata->FriendlyName[c] == 0;
     if (!terminated ||
         (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
-        VIOLATION("CAPS-101", "the FriendlyName of node %u must be %s for engine type %d", node,
+        WARNING("CAPS-101", "the FriendlyName of node %u must be %s for engine type %d", node,
                   metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty",
                   (int)metadata->EngineType);
     if (!terminated)

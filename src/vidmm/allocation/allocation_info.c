@@ -114,7 +114,8 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
         f.Value &= 0x437F; /* bits that mean the same in both layouts */
     }
     allocation->flags = f;
-    allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm); /* RES-056 */
+    allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm) ||
+                                      !vidmm->config.gpu_mmu; /* RES-032, RES-056 */
     allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand;
     return status;
 }

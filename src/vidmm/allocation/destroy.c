@@ -15,6 +15,7 @@
 #include "vidmm/allocation/destroy.h"
 #include "ddi/client_handle.h"
 #include "ddi/ddi.h"
+#include "nt/base/status_name.h"
 #include "nt/base/kprocess.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
@@ -54,6 +55,7 @@ struct destruction {
     UINT count;
     HANDLE *handle; /* buffer for lists of handles, count elements */
     bool synchronous, done;
+    bool singly; /* allocations of no resource, each created by itself: the driver gets one a call */
     struct sim_waitq finished;
     struct list held; /* in vidmm->destructions_held */
 };
@@ -198,28 +200,42 @@ static NTSTATUS drop_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
     return STATUS_SUCCESS;
 }
 
-static void driver_close(struct destruction *d)
+static void call_close(struct destruction *d, const HANDLE *handle, UINT count)
 {
-    struct vidmm *vidmm = d->device->process->vidmm;
-    DXGKARG_CLOSEALLOCATION args = {.pOpenHandleList = d->handle};
-    NTSTATUS status;
+    const DXGKARG_CLOSEALLOCATION args = {.NumAllocations = count, .pOpenHandleList = handle};
+    NTSTATUS status = ddi_close_allocation(d->device->process->vidmm->ddi, d->device->driver_handle,
+                                           &args);
 
-    LIST_FOR(node, &d->opens)
-        d->handle[args.NumAllocations++] = open_of(node)->driver_handle;
-    if (args.NumAllocations == 0)
-        return;
-    status = ddi_close_allocation(vidmm->ddi, d->device->driver_handle, &args);
     if (!NT_SUCCESS(status) && !sim_current->stopped)
-        VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
+        VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned %s", nt_status_text(status).text);
 }
 
-/* Destroy the allocations that are no longer open anywhere, and the resource if it
- * goes, in one call. */
+static void driver_close(struct destruction *d)
+{
+    UINT count = 0;
+
+    LIST_FOR(node, &d->opens)
+        d->handle[count++] = open_of(node)->driver_handle;
+    for (UINT i = 0; d->singly && i < count; i++)
+        call_close(d, &d->handle[i], 1);
+    if (!d->singly && count)
+        call_close(d, d->handle, count);
+}
+
+static void call_destroy(struct vidmm *vidmm, const DXGKARG_DESTROYALLOCATION *args)
+{
+    NTSTATUS status = ddi_destroy_allocation(vidmm->ddi, args);
+
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned %s", nt_status_text(status).text);
+}
+
+/* Destroy the allocations that are no longer open anywhere, and the resource if it goes: in one
+ * call, or one a call if they were created singly. */
 static void driver_destroy(struct destruction *d, bool resource_goes)
 {
     struct vidmm *vidmm = d->device->process->vidmm;
     DXGKARG_DESTROYALLOCATION args = {.pAllocationList = d->handle};
-    NTSTATUS status;
 
     LIST_FOR(node, &d->opens)
         if (list_empty(&open_of(node)->allocation->opens) &&
@@ -229,11 +245,11 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
         args.hResource = d->resource_open->resource->driver_handle;
         args.Flags.DestroyResource = 1;
     }
-    if (args.NumAllocations == 0 && !args.Flags.DestroyResource)
-        return;
-    status = ddi_destroy_allocation(vidmm->ddi, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
-        VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+    for (UINT i = 0; d->singly && i < args.NumAllocations; i++)
+        call_destroy(vidmm, &(DXGKARG_DESTROYALLOCATION){.NumAllocations = 1,
+                                                         .pAllocationList = &d->handle[i]});
+    if (!d->singly && (args.NumAllocations || args.Flags.DestroyResource))
+        call_destroy(vidmm, &args);
 }
 
 /* Does the resource have more allocations, which a reference kept when their last
@@ -404,7 +420,6 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
     struct vidmm_allocation *dying[16];
     HANDLE few[16];
     UINT count;
-    NTSTATUS status;
     struct list *node;
 
     (void)paging_run(vidmm, drop_resource_job, resource);
@@ -424,9 +439,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
         args.NumAllocations = count; /* `count` is used later, since the driver may change args */
         args.Flags.DestroyResource = list_empty(&resource->allocations);
         sim_mutex_unlock(&vidmm->lock);
-        status = ddi_destroy_allocation(vidmm->ddi, &args);
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
-            VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+        call_destroy(vidmm, &args);
         sim_mutex_lock(&vidmm->lock);
         for (UINT i = 0; i < count; i++) /* only now the driver has been told (PHYS-186) */
             allocation_free(dying[i]);
@@ -512,7 +525,7 @@ NTSTATUS allocation_prepare_close(struct vidmm_device *device)
 }
 
 /* Start destroying as much as one destruction can hold: a resource with its allocations, or all
- * allocations that belong to none. If there is no memory for that, one allocation at a time, with
+ * allocations that belong to none, which the driver gets singly (ALLOC-145). If there is no memory for that, one allocation at a time, with
  * the destruction that was allocated when the device was created. */
 static struct destruction *next_to_die(struct vidmm_device *device)
 {
@@ -540,6 +553,7 @@ static struct destruction *next_to_die(struct vidmm_device *device)
     else
         while (!list_empty(&device->opens))
             open_dies(d, CONTAINER(device->opens.next, struct vidmm_open, device_link));
+    d->singly = d->resource_open == NULL;
     return d;
 }
 

@@ -214,7 +214,7 @@ static DXGK_SEGMENTFLAGS tolerate(UINT id, DXGK_SEGMENTFLAGS f)
                      f.PartiallyPreservedDuringHibernate;
 
     if (f.CacheCoherent && !f.Aperture) {
-        VIOLATION("SEG-046", "segment %u: Flags.CacheCoherent on a memory segment", id);
+        WARNING("SEG-046", "segment %u: Flags.CacheCoherent on a memory segment", id);
         f.CacheCoherent = 0;
     }
     if (preserved != 0 && preserved != 4 && preserved != 5 && preserved != 6) {

@@ -37,15 +37,21 @@ static NTSTATUS root_size(struct vidmm *vidmm, bool paging, uint32_t *entries, u
 
     *bytes = ddi_get_root_page_table_size(vidmm->ddi, &args);
     if (args.NumberOfPte < *entries) {
-        VIOLATION("GPUVA-155", "DxgkDdiGetRootPageTableSize returned %u entries for %u",
-                  args.NumberOfPte, *entries);
+        verify_refusal("GPUVA-155", "DxgkDdiGetRootPageTableSize returned %u entries for %u",
+                       args.NumberOfPte, *entries);
         return STATUS_NO_MEMORY;
     }
-    if (*bytes == 0 || *bytes % page != 0 || (segment == 0 && *bytes > PAGE_BYTES)) {
-        VIOLATION("GPUVA-156", "DxgkDdiGetRootPageTableSize returned %llu bytes",
-                  (unsigned long long)*bytes);
+    if (*bytes == 0) {
+        verify_refusal("GPUVA-156", "DxgkDdiGetRootPageTableSize returned 0 bytes for %u entries",
+                       args.NumberOfPte);
         return STATUS_NO_MEMORY;
     }
+    if ((*bytes % page != 0 || (segment == 0 && *bytes > PAGE_BYTES)) &&
+        verify_expected("GPUVA-156", "DxgkDdiGetRootPageTableSize returned %llu bytes for %s",
+                        (unsigned long long)*bytes,
+                        segment == 0 ? "a table in system memory" : "a table in a segment"))
+        return STATUS_NO_MEMORY;
+    *bytes = align_up(*bytes, page);
     *entries = args.NumberOfPte;
     return STATUS_SUCCESS;
 }

@@ -108,7 +108,7 @@ static SIZE_T NTAPI get_root_page_table_size(HANDLE adapter, DXGKARG_GETROOTPAGE
         entries = (entries + rig->root_round - 1) / rig->root_round * rig->root_round;
     args->NumberOfPte = entries - rig->root_short;
     if (rig->root_bytes)
-        return rig->root_bytes;
+        return rig->root_bytes == GVA_NO_ROOT ? 0 : rig->root_bytes;
     return (entries * sizeof(uint64_t) + GVA_PAGE - 1) / GVA_PAGE * GVA_PAGE;
 }
 

@@ -88,6 +88,7 @@
 #include "vidmm/space/va_range.h"
 #include "vidmm/vidmm.h"
 
+#define GVA_NO_ROOT          SIZE_MAX
 #define GVA_VRAM_SEGMENT     1u
 #define GVA_APERTURE_SEGMENT 2u
 #define GVA_PAGE             4096u
@@ -161,9 +162,9 @@ struct gva_rig {
     void (*on_create_process)(struct gva_rig *rig, HANDLE host_process);
     void (*on_set_root)(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *args);
     void (*on_build)(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args);
-    UINT root_round;             /* NumberOfPte is rounded up to a multiple of this */
-    SIZE_T root_bytes;           /* answer of GetRootPageTableSize; 0: what fits */
-    UINT root_short;             /* answer that many entries too few */
+    UINT root_round;   /* NumberOfPte is rounded up to a multiple of this */
+    SIZE_T root_bytes; /* answer of GetRootPageTableSize; 0: what fits; GVA_NO_ROOT: 0 bytes */
+    UINT root_short;   /* answer that many entries too few */
     uint32_t insufficient_every; /* answer INSUFFICIENT_DMA_BUFFER each n-th call */
     bool write_nothing;          /* leave pDmaBuffer alone: executed at once */
 

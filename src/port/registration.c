@@ -147,12 +147,11 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
     if (!port)
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitialize", PORT_CALLER);
-    if (sim_irql() != SIM_IRQL_PASSIVE) {
-        verify_refusal("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql()));
+    if (sim_irql() != SIM_IRQL_PASSIVE &&
+        verify_finding("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql())))
         status = STATUS_INVALID_DEVICE_REQUEST;
-    } else {
+    else
         status = initialize(port, DriverObject, RegistryPath, DriverInitializationData);
-    }
     if (port->loading && !port->loading->initialize_called) {
         port->loading->initialize_called = true;
         port->loading->initialize_status = status;

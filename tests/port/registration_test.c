@@ -231,7 +231,12 @@ TEST(initialize_checks_level_pointers_and_time)
     struct probe *p = probe_create(NULL);
 
     p->driver_entry = at_apc_level;
-    CHECK_RULE("LIFE-013", !NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-013") == 1);
+    CHECK_RULE("LIFE-013", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-013") == 1);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    CHECK(verify_set_severity(p->log, "LIFE-013", VERIFY_ERROR));
+    p->driver_entry = at_apc_level;
+    CHECK_RULE("LIFE-013", IS(probe_start(p), STATUS_INVALID_DEVICE_REQUEST));
     probe_destroy(p);
 
     p = probe_create(NULL);

@@ -307,8 +307,8 @@ static NTSTATUS read_outputs(struct creation *c)
 
         status = allocation_read_info(allocation, &c->info[i]);
         if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
-            VIOLATION("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
-                      allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
+            verify_refusal("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
+                           allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
             status = STATUS_INVALID_PARAMETER;
         }
         if (NT_SUCCESS(status) && item->system_memory)

@@ -17,12 +17,28 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/segment/segment.h"
 
-#define LARGE_PAGE 65536u
+#define LARGE_PAGE    65536u
+#define HISTORY_FLAGS 0x4005u /* HistoryBuffer, Cached, CpuVisible (ALLOC-057) */
 
-#define BREACH(rule, ...)                \
-    do {                                 \
-        VIOLATION(rule, __VA_ARGS__);    \
-        return STATUS_INVALID_PARAMETER; \
+/* Report a breach with which the host cannot go on. */
+#define BREACH(rule, ...)                  \
+    do {                                   \
+        verify_refusal(rule, __VA_ARGS__); \
+        return STATUS_INVALID_PARAMETER;   \
+    } while (0)
+
+/* Report a finding; if it does not refuse the allocation, the code that follows says what is assumed
+ * instead. */
+#define FINDING(rule, ...)                     \
+    do {                                       \
+        if (verify_finding(rule, __VA_ARGS__)) \
+            return STATUS_INVALID_PARAMETER;   \
+    } while (0)
+/* The same for a clause that is only expected while others of the rule are refused. */
+#define EXPECTED(rule, ...)                     \
+    do {                                        \
+        if (verify_expected(rule, __VA_ARGS__)) \
+            return STATUS_INVALID_PARAMETER;    \
     } while (0)
 
 static bool is_2x(const struct vidmm *vidmm)
@@ -48,19 +64,29 @@ static UINT known_flags(const struct vidmm *vidmm)
     return known;
 }
 
-static NTSTATUS check_cpu_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f)
+static NTSTATUS check_cpu_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 *f)
 {
-    if (f.PermanentSysMem && !f.CpuVisible)
-        BREACH("ALLOC-047", "PermanentSysMem without CpuVisible");
-    if (f.Cached && !f.CpuVisible)
-        BREACH("ALLOC-048", "Cached without CpuVisible");
-    if (f.Protected && (f.PermanentSysMem || f.ExistingSysMem || f.ExistingKernelSysMem))
-        BREACH("ALLOC-049", "Protected together with a system memory flag (flags 0x%08X)", f.Value);
-    if (f.PermanentSysMem + f.ExistingSysMem + f.ExistingKernelSysMem > 1)
-        BREACH(
+    if (f->PermanentSysMem && !f->CpuVisible) {
+        FINDING("ALLOC-047", "PermanentSysMem without CpuVisible");
+        f->PermanentSysMem = 0;
+    }
+    if (f->Cached && !f->CpuVisible) {
+        FINDING("ALLOC-048", "Cached without CpuVisible");
+        f->Cached = 0;
+    }
+    if (f->Protected && (f->PermanentSysMem || f->ExistingSysMem || f->ExistingKernelSysMem)) {
+        FINDING("ALLOC-049", "Protected together with a system memory flag (flags 0x%08X)",
+                f->Value);
+        f->Protected = 0;
+    }
+    if (f->PermanentSysMem + f->ExistingSysMem + f->ExistingKernelSysMem > 1) {
+        FINDING(
             "ALLOC-050",
             "more than one of PermanentSysMem, ExistingSysMem, ExistingKernelSysMem (flags 0x%08X)",
-            f.Value);
+            f->Value);
+        f->PermanentSysMem = 0; /* the memory that was given */
+        f->ExistingKernelSysMem = f->ExistingKernelSysMem && !f->ExistingSysMem;
+    }
     return STATUS_SUCCESS;
 }
 
@@ -69,23 +95,45 @@ static bool coherent_aperture(const struct vidmm *vidmm)
     return vidmm->aperture && vidmm->segment[vidmm->aperture].flags.CacheCoherent;
 }
 
-static NTSTATUS check_flags_2x(const struct vidmm *vidmm, DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f)
+static NTSTATUS check_flags_2x(const struct vidmm *vidmm, DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 *f)
 {
-    if (f.ExplicitResidencyNotification && !f.AccessedPhysically)
-        BREACH("ALLOC-059", "ExplicitResidencyNotification without AccessedPhysically");
-    if (f.MapApertureCpuVisible && !vidmm->config.caps.MapAperture2Supported)
-        BREACH("ALLOC-061", "MapApertureCpuVisible without the MapAperture2Supported cap");
-    if (f.HardwareProtected || f.CreateInVpr)
-        BREACH("ALLOC-062", "protected content (flags 0x%08X)", f.Value);
+    if (f->ExplicitResidencyNotification && !f->AccessedPhysically) {
+        FINDING("ALLOC-059", "ExplicitResidencyNotification without AccessedPhysically");
+        f->ExplicitResidencyNotification = 0;
+    }
+    if (f->MapApertureCpuVisible && !vidmm->config.caps.MapAperture2Supported) {
+        FINDING("ALLOC-061", "MapApertureCpuVisible without the MapAperture2Supported cap");
+        f->MapApertureCpuVisible = 0;
+    }
+    if (f->HardwareProtected || f->CreateInVpr) {
+        FINDING("ALLOC-062", "protected content (flags 0x%08X)", f->Value);
+        f->HardwareProtected = f->CreateInVpr = 0;
+    }
     return STATUS_SUCCESS;
 }
 
+/* Flags that WDDM 2.x does not have, and that the host does not keep. */
 static NTSTATUS check_flags_1x(DXGK_ALLOCATIONINFOFLAGS f)
 {
     if (f.UseAlternateVA)
-        BREACH("ALLOC-053", "UseAlternateVA");
+        FINDING("ALLOC-053", "UseAlternateVA");
     if (f.LinkMirrored && f.LinkInstanced)
-        BREACH("ALLOC-056", "LinkMirrored together with LinkInstanced");
+        FINDING("ALLOC-056", "LinkMirrored together with LinkInstanced");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_special_flags(const struct vidmm *vidmm, DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 *f)
+{
+    if (f->Overlay) {
+        FINDING("ALLOC-054", "Overlay");
+        f->Overlay = 0;
+    }
+    if (f->HistoryBuffer &&
+        (f->Value & ~HISTORY_FLAGS || !f->CpuVisible || (coherent_aperture(vidmm) && !f->Cached))) {
+        FINDING("ALLOC-057", "HistoryBuffer with flags 0x%08X", f->Value);
+        f->Value &= HISTORY_FLAGS;
+        f->CpuVisible = 1;
+    }
     return STATUS_SUCCESS;
 }
 
@@ -99,16 +147,13 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     if (unknown)
         VIOLATION("ALLOC-064", "reserved allocation flag bits 0x%08X", unknown);
     f.Value &= ~unknown;
-    status = check_cpu_flags(f);
+    status = check_cpu_flags(&f);
+    if (NT_SUCCESS(status))
+        status = check_special_flags(vidmm, &f);
     if (!NT_SUCCESS(status))
         return status;
-    if (f.Overlay)
-        BREACH("ALLOC-054", "Overlay");
-    if (f.HistoryBuffer &&
-        (f.Value & ~0x4005u || !f.CpuVisible || (coherent_aperture(vidmm) && !f.Cached)))
-        BREACH("ALLOC-057", "HistoryBuffer with flags 0x%08X", f.Value);
     if (is_2x(vidmm)) {
-        status = check_flags_2x(vidmm, f);
+        status = check_flags_2x(vidmm, &f);
     } else {
         status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value});
         f.Value &= 0x437F; /* bits that mean the same in both layouts */
@@ -129,29 +174,48 @@ static NTSTATUS read_size(struct vidmm_allocation *allocation, const DXGK_ALLOCA
 
     if (info->Size == 0 || ckd_align_up(&bytes, info->Size, LARGE_PAGE) || bytes >> 62)
         BREACH("ALLOC-027", "Size is 0x%" PRIx64, (uint64_t)info->Size);
-    if (info->Alignment && !is_power_of_two(info->Alignment))
-        BREACH("ALLOC-027", "Alignment is 0x%X", info->Alignment);
-    if (info->PitchAlignedSize && (info->PitchAlignedSize < info->Size ||
-                                   ckd_align_up(&pitch, info->PitchAlignedSize, LARGE_PAGE)))
-        BREACH("ALLOC-033", "PitchAlignedSize is 0x%" PRIx64 ", Size 0x%" PRIx64,
-               (uint64_t)info->PitchAlignedSize, (uint64_t)info->Size);
+    allocation->alignment = info->Alignment > PAGE_BYTES ? info->Alignment : PAGE_BYTES;
+    if (info->Alignment && !is_power_of_two(info->Alignment)) {
+        EXPECTED("ALLOC-027", "Alignment is 0x%X, no power of two", info->Alignment);
+        allocation->alignment = (uint64_t)1 << (64 - __builtin_clzll(allocation->alignment - 1));
+    }
+    pitch = info->PitchAlignedSize;
+    if (pitch && (pitch < info->Size || ckd_align_up(&bytes, pitch, LARGE_PAGE))) {
+        FINDING("ALLOC-033", "PitchAlignedSize is 0x%" PRIx64 ", Size 0x%" PRIx64, pitch,
+                (uint64_t)info->Size);
+        pitch = 0;
+    }
     allocation->bytes = info->Size;
     allocation->pages = align_up(info->Size, PAGE_BYTES) >> PAGE_BITS;
-    allocation->pitch_pages = align_up(info->PitchAlignedSize, PAGE_BYTES) >> PAGE_BITS;
-    allocation->alignment = info->Alignment > PAGE_BYTES ? info->Alignment : PAGE_BYTES;
+    allocation->pitch_pages = align_up(pitch, PAGE_BYTES) >> PAGE_BITS;
     return STATUS_SUCCESS;
+}
+
+/* The number that system memory has inside the memory manager: one more than there are segments
+ * (SEG-063). Drivers of adapters with GPU virtual addresses put it into segment sets, too. */
+static UINT implicit_segment(const struct vidmm *vidmm)
+{
+    return vidmm->config.gpu_mmu && vidmm->aperture && vidmm->segment_count < 31
+               ? vidmm->segment_count + 1
+               : 0;
 }
 
 static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {
+    const struct vidmm *vidmm = allocation->vidmm;
+
     for (unsigned i = 0; i < 5; i++) {
         UINT entry = info->PreferredSegment.Value >> (6 * i);
         UINT id = entry & 31;
 
-        if (id && (id > allocation->vidmm->segment_count ||
-                   !(allocation->segments.supported & segment_bit(id))))
-            BREACH("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id,
-                   allocation->segments.supported);
+        if (id && id == implicit_segment(vidmm))
+            id = vidmm->aperture; /* told of the set (read_set) */
+        if (id &&
+            (id > vidmm->segment_count || !(allocation->segments.supported & segment_bit(id)))) {
+            FINDING("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id,
+                    allocation->segments.supported);
+            continue;
+        }
         allocation->segments.preferred[i] = id;
         if (entry & 32)
             allocation->segments.preferred_down |= 1u << i;
@@ -159,18 +223,26 @@ static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_A
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_eviction_set(const struct vidmm *vidmm, UINT set)
+static NTSTATUS check_eviction_set(struct vidmm_allocation *allocation, UINT set)
 {
-    if (segment_set_unknown(vidmm, set))
-        BREACH("ALLOC-041", "EvictionSegmentSet 0x%X names segments that do not exist", set);
+    const struct vidmm *vidmm = allocation->vidmm;
+    UINT unknown = segment_set_unknown(vidmm, set);
+
+    if (unknown) {
+        FINDING("ALLOC-041", "EvictionSegmentSet 0x%X names segments that do not exist", set);
+        set &= ~unknown;
+    }
     for (UINT id = 1; id <= vidmm->segment_count; id++) {
         const struct vidmm_segment *segment = &vidmm->segment[id];
 
         if ((set & segment_bit(id)) &&
-            (!segment_is_aperture(segment) || segment->flags.PitchAlignment))
-            BREACH("ALLOC-041",
-                   "EvictionSegmentSet names segment %u, which is no plain aperture segment", id);
+            (!segment_is_aperture(segment) || segment->flags.PitchAlignment)) {
+            FINDING("ALLOC-041",
+                    "EvictionSegmentSet names segment %u, which is no plain aperture segment", id);
+            set &= ~segment_bit(id);
+        }
     }
+    allocation->segments.eviction = set;
     return STATUS_SUCCESS;
 }
 
@@ -195,7 +267,7 @@ static NTSTATUS check_set(struct vidmm_allocation *allocation)
             large = true;
     }
     if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture)
-        BREACH(
+        FINDING(
             "ALLOC-065",
             "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set",
             hidden);
@@ -228,10 +300,13 @@ bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
 {
     for (UINT id = 1; id <= allocation->vidmm->segment_count; id++) {
         const struct vidmm_segment *segment = &allocation->vidmm->segment[id];
-        uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
+        /* nothing lies in an aperture that only page tables reach */
+        bool pitched = segment->flags.PitchAlignment &&
+                       !(segment_is_aperture(segment) && allocation->vidmm->config.gpu_mmu &&
+                         !allocation->accessed_physically);
+        uint64_t pages = pitched ? allocation->pitch_pages : allocation->pages;
 
-        if (!(allocation->segments.supported & segment_bit(id)) ||
-            (segment->flags.PitchAlignment && pages == 0))
+        if (!(allocation->segments.supported & segment_bit(id)) || (pitched && pages == 0))
             continue;
         if (pages <= largest_place(allocation, id))
             return true;
@@ -243,18 +318,24 @@ static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCAT
 {
     const struct vidmm *vidmm = allocation->vidmm;
     UINT set = info->SupportedWriteSegmentSet; /* ALLOC-040 */
+    UINT implicit;
 
     if (!is_2x(vidmm))
         set |= info->SupportedReadSegmentSet;
+    implicit = implicit_segment(vidmm);
+    if (implicit && set & segment_bit(implicit)) {
+        EXPECTED("ALLOC-027", "the supported set 0x%X names segment %u, taken for system memory",
+                 set, implicit);
+        set = (set & ~segment_bit(implicit)) | segment_bit(vidmm->aperture);
+    }
     if (segment_set_unknown(vidmm, set))
         BREACH("ALLOC-027", "the supported set 0x%X names segments that do not exist", set);
     if (set == 0)
         BREACH("ALLOC-027", "the supported segment set is empty");
     if (is_2x(vidmm) && info->PhysicalAdapterIndex != 0)
-        BREACH("ALLOC-027", "PhysicalAdapterIndex is %u", info->PhysicalAdapterIndex);
+        EXPECTED("ALLOC-027", "PhysicalAdapterIndex is %u", info->PhysicalAdapterIndex);
     allocation->segments.supported = set;
-    allocation->segments.eviction = info->EvictionSegmentSet;
-    return check_eviction_set(vidmm, set ? info->EvictionSegmentSet : 0);
+    return check_eviction_set(allocation, info->EvictionSegmentSet);
 }
 
 /* ---- the rest ---- */

@@ -44,8 +44,8 @@ static const struct shape shapes[] = {
     [REFGPU_OP_BLEND] = {10, REFGPU_BLEND_STRAIGHT, ON_BOTH, DST | SRC, true},
     [REFGPU_OP_CONVOLVE] = {14, REFGPU_CONVOLVE_KEEP_ALPHA, ON_BOTH, DST | SRC, true},
     [REFGPU_OP_RAW_ACCESS] = {8, REFGPU_RAW_WRITE, ON_2D, 0, true},
-    [REFGPU_OP_PTE_WRITE] = {0, 0, ON_COPY | PRIVILEGED, 0, true},
-    [REFGPU_OP_PTE_FILL] = {8, 0, ON_COPY | PRIVILEGED, 0, true},
+    [REFGPU_OP_PTE_WRITE] = {0, REFGPU_PTE_VIRTUAL, ON_COPY | PRIVILEGED, 0, true},
+    [REFGPU_OP_PTE_FILL] = {8, REFGPU_PTE_VIRTUAL, ON_COPY | PRIVILEGED, 0, true},
     [REFGPU_OP_GART_WRITE] = {0, 0, ON_COPY | PRIVILEGED, 0, true},
     [REFGPU_OP_GART_FILL] = {7, 0, ON_COPY | PRIVILEGED, 0, true},
     [REFGPU_OP_TLB_FLUSH] = {7, 0, ON_COPY | PRIVILEGED, 0, true},
@@ -263,7 +263,8 @@ static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words,
     }
     if (c->dst % 8u)
         return error(engine, REFGPU_ERROR_ALIGN);
-    c->flags |= DST; /* tables are given by device address */
+    if (gart || !(c->flags & REFGPU_PTE_VIRTUAL))
+        c->flags |= DST;
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 

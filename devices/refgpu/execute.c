@@ -348,16 +348,16 @@ static bool execute_entries(struct refgpu_engine *engine, const struct refgpu_co
     const uint32_t fixed = c->opcode == REFGPU_OP_GART_WRITE || c->opcode == REFGPU_OP_GART_FILL
                                ? 3u
                                : 4u;
+    const enum refgpu_space space = c->flags & REFGPU_FLAG_DST_DEVICE ? REFGPU_SPACE_DEVICE
+                                                                      : REFGPU_SPACE_VIRTUAL;
     uint64_t value, step, at = c->dst;
 
     if (c->opcode == REFGPU_OP_PTE_WRITE || c->opcode == REFGPU_OP_GART_WRITE)
-        return refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, c->dst, REFGPU_UNIT_DATA,
-                                   words + fixed, c->bytes);
+        return refgpu_memory_write(engine, space, c->dst, REFGPU_UNIT_DATA, words + fixed, c->bytes);
     value = words[fixed] | (uint64_t)words[fixed + 1u] << 32;
     step = words[fixed + 2u] | (uint64_t)words[fixed + 3u] << 32;
     for (uint32_t i = 0; i < c->width; i++, at += 8u, value += step) {
-        if (!refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, at, REFGPU_UNIT_DATA, &value,
-                                 sizeof value))
+        if (!refgpu_memory_write(engine, space, at, REFGPU_UNIT_DATA, &value, sizeof value))
             return false;
     }
     return true;

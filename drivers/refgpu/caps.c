@@ -77,7 +77,7 @@ static NTSTATUS gpu_mmu_caps(const struct refgpu_adapter *adapter, DXGK_GPUMMUCA
     caps->ZeroInPteSupported = 1;
     caps->CacheCoherentMemorySupported = 1;
     caps->InvalidTlbEntriesNotCached = 1;
-    caps->PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_PHYSICAL;
+    caps->PageTableUpdateMode = refgpu_settings.update_mode;
     caps->VirtualAddressBitCount = REFGPU_VA_BITS;
     caps->LeafPageTableSizeFor64KPagesInBytes = REFGPU_TABLE_BYTES;
     caps->PageTableLevelCount = REFGPU_LEVELS;

@@ -5,6 +5,7 @@
  * address spaces.
  *
  *   entry.c       DriverEntry, the table, AddDevice, RemoveDevice
+ *   settings.c    what the service key says
  *   start.c       StartDevice, StopDevice, power: resources, the hardware's registers
  *   dma.c         system memory the device uses: rings, fence page, log
  *   logger.c      the thread that reads the device's log
@@ -119,6 +120,14 @@ struct refgpu_adapter {
     volatile LONGLONG residency_notes, aperture_maps, aperture_unmaps;
 };
 
+/* Values of the driver's service key. */
+struct refgpu_settings {
+    /* PageTableUpdateMode: a DXGK_PAGETABLEUPDATEMODE; without it, or with any other number,
+     * DXGK_PAGETABLEUPDATE_GPU_PHYSICAL */
+    DXGK_PAGETABLEUPDATEMODE update_mode;
+};
+extern struct refgpu_settings refgpu_settings;
+
 struct refgpu_process {
     HANDLE dxgk_process;
     BOOLEAN system;
@@ -190,6 +199,7 @@ void refgpu_write_register64(struct refgpu_adapter *adapter, ULONG reg, ULONGLON
 ULONGLONG refgpu_read64(struct refgpu_adapter *adapter, ULONG reg);
 
 /* Zeroed nonpaged memory; NULL: out of memory. */
+void refgpu_read_settings(PUNICODE_STRING registry_path);
 PVOID refgpu_allocate(SIZE_T bytes);
 void refgpu_free(PVOID memory); /* NULL is allowed */
 

@@ -114,6 +114,7 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
 {
     DRIVER_INITIALIZATION_DATA data;
 
+    refgpu_read_settings(RegistryPath);
     RtlZeroMemory(&data, sizeof data);
     data.Version = DXGKDDI_INTERFACE_VERSION;
     data.DxgkDdiAddDevice = RefGpuAddDevice;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Page tables: converts the host's DXGK_PTE to the hardware's entries. The copy engine writes them
- * at the table's device address; the CPU does so only while the tables of the paging process itself
- * are set up, when there is no paging buffer yet. Runs of entries that grow by a constant, which is
+ * at the table's device address, or at its address in the paging process, or the CPU does, as the
+ * service key's PageTableUpdateMode says (settings.c). The CPU always does while the tables of the
+ * paging process itself are set up, when there is no paging buffer yet. Runs of entries that grow by a constant, which is
  * what contiguous memory gives, become one fill command.
  */
 #include "driver.h"
@@ -94,11 +95,17 @@ static void write_by_cpu(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
     KeMemoryBarrier();
 }
 
+/* The flag of commands for tables that are given by their address in the paging process. */
+static ULONG address_flag(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
+{
+    return update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL ? REFGPU_PTE_VIRTUAL : 0;
+}
+
 static BOOLEAN emit_fill(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
                          struct refgpu_emitter *emitter, ULONGLONG address, ULONG first,
                          ULONG count, ULONGLONG step)
 {
-    uint32_t *c = refgpu_emit(emitter, REFGPU_OP_PTE_FILL, 0, 8);
+    uint32_t *c = refgpu_emit(emitter, REFGPU_OP_PTE_FILL, address_flag(update), 8);
 
     if (!c)
         return FALSE;
@@ -121,7 +128,7 @@ static ULONG emit_write(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
         count = (emitter->room - 4u) / 2u;
     if (count > WRITE_MAX)
         count = WRITE_MAX;
-    c = refgpu_emit(emitter, REFGPU_OP_PTE_WRITE, 0, 4u + 2u * count);
+    c = refgpu_emit(emitter, REFGPU_OP_PTE_WRITE, address_flag(update), 4u + 2u * count);
     if (!c)
         return 0;
     refgpu_put64(c + 1, address);
@@ -142,10 +149,12 @@ NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args,
         write_by_cpu(update);
         return STATUS_SUCCESS;
     }
-    if (update->UpdateMode != DXGK_PAGETABLEUPDATE_GPU_PHYSICAL || !emitter->at)
+    if (!emitter->at)
         return STATUS_INVALID_PARAMETER;
-    table = refgpu_segment_address(update->PageTableAddress.GpuPhysical.SegmentId,
-                                   update->PageTableAddress.GpuPhysical.SegmentOffset);
+    table = update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL
+                ? update->PageTableAddress.GpuVirtual
+                : refgpu_segment_address(update->PageTableAddress.GpuPhysical.SegmentId,
+                                         update->PageTableAddress.GpuPhysical.SegmentOffset);
     while (done < update->NumPageTableEntries) {
         const ULONGLONG address = table + (ULONGLONG)(update->StartIndex + done) * sizeof(ULONGLONG);
         ULONG count, alike = 0;

@@ -290,6 +290,7 @@ struct refgpu_save_area {
 #define REFGPU_FLAG_DST_DEVICE 0x01u /* engine 1, privileged: dst is a device address */
 #define REFGPU_FLAG_SRC_DEVICE 0x02u /* engine 1, privileged: src is a device address */
 /* WRITE */
+#define REFGPU_PTE_VIRTUAL     0x10u /* the table is in the address space of the entry */
 #define REFGPU_WRITE_64        0x10u /* 64-bit value; else the low 32 bits */
 #define REFGPU_WRITE_ADD       0x20u /* add to the memory value instead of replacing it */
 #define REFGPU_WRITE_INTERRUPT 0x40u /* raise IRQ_SIGNAL after the write */

@@ -59,6 +59,26 @@ def case_matrix():
             fail(f"{len(seen)} different pictures: {seen}")
 
 
+def case_update_modes():
+    """Page tables written by the CPU, by the GPU at addresses of the paging process, and at physical ones: one picture, with every
+    IOMMU mode, and no more said than that tables above the leaves lie in a segment although the CPU writes them (GPUVA-023)."""
+    with tempfile.TemporaryDirectory() as folder:
+        seen = {}
+        for mode in range(3):
+            registry = os.path.join(folder, "registry")
+            with open(registry, "w", encoding="utf-8") as file:
+                file.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\refgpu]\n"
+                           f'"PageTableUpdateMode"=4:0{mode}000000\n')
+            for iommu in ("off", "isolation", "remap"):
+                done = run("compositor.lua", "--registry", registry, "--iommu", iommu, "--vram", "8M", "--out", folder, *SMALL)
+                seen[digest(os.path.join(folder, "compositor.png"))] = mode
+                said = [line for line in done.stderr.splitlines() if line.startswith("dxgkhost:")]
+                if any("GPUVA-023" not in line for line in said) or bool(said) != (mode == 0):
+                    fail(f"mode {mode}, IOMMU {iommu}: {done.stderr}")
+        if len(seen) != 1:
+            fail(f"{len(seen)} different pictures: {seen}")
+
+
 def case_big():
     """The full picture in every mode, with 32 MiB and with 1 GiB."""
     with tempfile.TemporaryDirectory() as folder:
@@ -289,7 +309,7 @@ def case_inspect():
                  "level 3: 9 index bits", "verdict", "starts")
     for path in windows_images("refgpu.sys"):
         done = program("inspect", path, expect=None)
-        expect_lines(done, "refgpu.sys: PE32+ image for x64", ".text 0x00001000,", "ntoskrnl.exe: 23 provided, 0 missing",
+        expect_lines(done, "refgpu.sys: PE32+ image for x64", ".text 0x00001000,", "ntoskrnl.exe: 25 provided, 0 missing",
                      "provided KeWaitForSingleObject", "DxgkDdiPatch refgpu.sys!RefGpuPatch", "verdict")
     for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
         done = program("inspect", path, expect=1)

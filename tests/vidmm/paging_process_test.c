@@ -309,6 +309,50 @@ static void cpu_virtual(struct gva_options *options)
         options->level[level].PageTableSegmentId = 0;
 }
 
+/* Map, fill, take away, as content.c does. */
+static NTSTATUS fill_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    struct scratch *scratch = arg;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_VIRTUAL_FILL};
+
+    (void)turn;
+    scratch->status = scratch_map(vidmm, &scratch->run, 1, false, &scratch->va[0]);
+    op.FillVirtual.DestinationVirtualAddress = scratch->va[0].value;
+    op.FillVirtual.FillSizeInBytes = scratch->run.pages << 12;
+    CHECK(NT_SUCCESS(paging_build(vidmm, &op)));
+    scratch_release(vidmm, scratch->va[0], scratch->run.pages);
+    return STATUS_SUCCESS;
+}
+
+static void check_fill(struct gva_rig *rig, bool cpu)
+{
+    struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0x1234, .pages = 3}};
+    uint64_t filled;
+    uint32_t updates;
+
+    gva_mark(rig);
+    rig->delay = 1000;
+    CHECK(NT_SUCCESS(paging_run(rig->vidmm, fill_job, &scratch)));
+    gva_idle(rig);
+    updates = gva_op_count(rig, UPDATE);
+    filled = gva_op_at(rig, DXGK_OPERATION_VIRTUAL_FILL, 0)->ticket_hint;
+    CHECK(updates >= 2 &&
+          gva_op_position(rig, UPDATE, 0) < gva_op_position(rig, DXGK_OPERATION_VIRTUAL_FILL, 0));
+    /* Where the CPU writes the tables, the buffer with the fill has been submitted before. */
+    CHECK_RULE("GPUVA-230", gva_op_at(rig, UPDATE, updates - 1)->ticket_hint == filled + cpu &&
+                                !gva_op_at(rig, UPDATE, updates - 1)->entries[0].Valid);
+}
+
+TEST_WITH(gva, mappings_are_taken_away_in_the_stream)
+{
+    check_fill(rig, false);
+}
+
+TEST_WITH(gva, mappings_that_the_cpu_takes_away_are_no_longer_used, cpu_virtual(options))
+{
+    check_fill(rig, true);
+}
+
 TEST_WITH(gva, cpu_updates_get_an_address_and_a_buffer, cpu_virtual(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);

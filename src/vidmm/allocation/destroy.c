@@ -317,6 +317,7 @@ static void destruction_run(struct destruction *d)
     sim_mutex_unlock(&vidmm->lock);
     driver_destroy(d, resource_goes && !leftovers);
     sim_mutex_lock(&vidmm->lock);
+    paging_catch_up(vidmm); /* what an earlier place left mapped */
     while ((node = list_pop_front(&d->opens)) != NULL) {
         struct vidmm_open *open = open_of(node);
         struct vidmm_allocation *allocation = open->allocation;
@@ -441,6 +442,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
         sim_mutex_unlock(&vidmm->lock);
         call_destroy(vidmm, &args);
         sim_mutex_lock(&vidmm->lock);
+        paging_catch_up(vidmm);
         for (UINT i = 0; i < count; i++) /* only now the driver has been told (PHYS-186) */
             allocation_free(dying[i]);
         vidmm->statistics.allocations_live -= count;

@@ -331,6 +331,18 @@ void paging_retire(struct vidmm *vidmm, uint64_t ticket)
     }
 }
 
+void paging_catch_up(struct vidmm *vidmm)
+{
+    vidmm_assert_locked(vidmm);
+    while (!list_empty(&vidmm->retiring)) {
+        const uint64_t ticket = CONTAINER(vidmm->retiring.next, struct paging_deferred, link)->ticket;
+
+        if (!paging_ticket_done(vidmm, ticket))
+            return;
+        paging_retire(vidmm, ticket);
+    }
+}
+
 NTSTATUS paging_settle(struct vidmm *vidmm)
 {
     uint64_t ticket;

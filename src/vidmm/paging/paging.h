@@ -37,6 +37,9 @@ uint64_t paging_ticket_now(const struct vidmm *vidmm);
 bool paging_ticket_done(const struct vidmm *vidmm, uint64_t ticket);
 /* Run the callbacks deferred up to a ticket that is complete. */
 void paging_retire(struct vidmm *vidmm, uint64_t ticket);
+/* Run those whose ticket is done already. A ticket may be done before the retire fiber has had its
+ * turn: whoever concludes from a ticket that memory is no longer used calls this first. */
+void paging_catch_up(struct vidmm *vidmm);
 /* Run `deferred` when all operations built so far are done; immediately if none is
  * pending. Cannot fail. */
 void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred);

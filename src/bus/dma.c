@@ -98,12 +98,20 @@ static bool is_held(const struct ram *ram, uint64_t physical)
     return ram_page_iommu_maps(ram, (struct page_number){physical >> PAGE_BITS}) > 0;
 }
 
+/* Where nothing translates, a driver may also give its device memory by its physical address: what
+ * MmAllocateContiguousMemory and its kin return is meant for that, and nobody tells the host. */
+static bool is_given(const struct ram *ram, uint64_t physical)
+{
+    return is_held(ram, physical) ||
+           ram_page_owner(ram, (struct page_number){physical >> PAGE_BITS}) == RAM_CONTIGUOUS;
+}
+
 /* How much of a run that goes through untranslated is held for DMA; 0: the first page is not. */
 static uint64_t held_bytes(const struct ram *ram, uint64_t physical, uint64_t bytes)
 {
     uint64_t length = 0;
 
-    while (length < bytes && is_held(ram, physical + length))
+    while (length < bytes && is_given(ram, physical + length))
         length += to_page_end(physical + length);
     return min_of(length, bytes);
 }

@@ -477,6 +477,31 @@ TEST(teardown_has_an_order)
     probe_destroy(p);
 }
 
+static void dma_to_contiguous(struct probe *p)
+{
+    const PHYSICAL_ADDRESS highest = {.QuadPart = -1};
+    uint32_t word = 0x77;
+    void *block = MmAllocateContiguousMemory(2 * PAGE_SIZE, highest);
+    const uint64_t at = (uint64_t)MmGetPhysicalAddress(block).QuadPart + PAGE_SIZE;
+
+    CHECK_RULE("IOMMU-075", probe_device_dma(0, at, &word, 4, true) &&
+                                *(uint32_t *)((char *)block + PAGE_SIZE) == 0x77 &&
+                                probe_rule(p, "IOMMU-075") == 0);
+    MmFreeContiguousMemory(block);
+    CHECK_RULE("IOMMU-075", probe_device_dma(0, at, &word, 4, true) &&
+                                probe_rule(p, "IOMMU-075") == 1); /* no longer */
+}
+
+/* Drivers give their device contiguous memory by its physical address, and tell nobody. */
+TEST(contiguous_memory_is_the_devices_where_nothing_translates)
+{
+    struct probe *p = probe_create(NULL);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, dma_to_contiguous) == SIM_DONE);
+    probe_destroy(p);
+}
+
 TEST(physical_mode_is_judged)
 {
     const struct probe_options lenient = {.port = {.dma_unjudged = true}};

@@ -262,6 +262,22 @@ static struct dma_buffer *another_buffer(const struct submission *s)
     return buffer;
 }
 
+/* PATCH-116: of a WDDM 1.x buffer only what patch locations name is brought in. A driver whose list
+ * is empty although the buffer has allocations patches them before they have a place. */
+static void warn_of_empty_list(const struct dma_buffer *buffer)
+{
+    if (buffer->patch_count)
+        return;
+    for (uint32_t i = 0; i < buffer->allocation_count; i++)
+        if (buffer->references_map[i].handle) {
+            WARNING("PATCH-116",
+                    "DxgkDdiRender returned no patch location, but the allocation list has an "
+                    "allocation at index %u: nothing is made resident for this buffer",
+                    i);
+            return;
+        }
+}
+
 /* Call DxgkDdiRender until all is translated. Consumes the reference to s->buffer. */
 static NTSTATUS translate_all(struct submission *s)
 {
@@ -278,8 +294,10 @@ static NTSTATUS translate_all(struct submission *s)
             vidsch_render_answer_unbind(s->buffer);
             status = vidsch_render_answer_check(s->buffer);
         }
-        if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch))
+        if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch)) {
+            warn_of_empty_list(s->buffer);
             status = vidsch_slots_take(s->buffer);
+        }
         if (NT_SUCCESS(status))
             status = queue(s);
         vidsch_dma_buffer_put(s->buffer);

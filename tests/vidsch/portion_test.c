@@ -22,7 +22,25 @@ TEST_WITH(fixture, what_fits_is_one_portion, SCENE_V13, .max_slot = 3)
                scene_elements_are(f, 0, 0, 2) && scene_patched(f, 0)->PatchLocationListSize == 2);
     CHECK_RULE("RES-002", s.open[0]->listed && s.open[1]->listed);
     CHECK_RULE("PATCH-116", !s.open[2]->listed); /* in the allocation list alone */
+    CHECK_RULE("PATCH-116", violations(f, "PATCH-116") == 0);
+    f->mm.room = 2;
+    CHECK(scene_render(&s, 64, 0) == STATUS_SUCCESS); /* nothing is named at all */
+    idle(s.client.device);
+    CHECK_RULE("PATCH-116", violations(f, "PATCH-116") == 1 && calls_of(f, CALL_SUBMIT) == 2);
     scene_end(f, &s);
+}
+
+TEST_WITH(fixture, lists_of_wddm_2_serve_patching_alone)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    reference(&c, 0, a, false);
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    idle(c.device);
+    CHECK_RULE("PATCH-130", violations(f, "PATCH-116") == 0);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
 }
 
 /*

@@ -74,6 +74,9 @@ struct dxgk_machine_config {
     /* paged pool is inaccessible at DISPATCH_LEVEL and above: an access stops the machine (bug
      * check 0xD1) */
     bool force_irql;
+    /* call DxgkDdiSubmitCommandVirtual at DISPATCH_LEVEL; else at PASSIVE_LEVEL, as Windows was seen
+     * to do (THREAD-042) */
+    bool raised_submit;
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     /* separate pages for each pool block, so that an access beyond it or after its free is detected
      * at once */

@@ -147,6 +147,10 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             options->config.force_irql = true;
             continue;
         }
+        if (strcmp(argv[i], "--raised-submit") == 0) {
+            options->config.raised_submit = true;
+            continue;
+        }
         if (strcmp(argv[i], "--split-dma-buffers") == 0) {
             options->config.split_dma_buffers = true;
             continue;

@@ -45,13 +45,13 @@ struct ddi_adapter {
     NTSTATUS failed_status;
     /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
     uint64_t raised_limit;
-    bool gone; /* after a forced removal: no DDI is called any more (LIFE-151) */
-    /* call DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
-    bool reset_at_bugcheck;
-    bool asleep; /* not in D0: client calls wake the adapter first (LIFE-156) */
+    bool gone;              /* after a forced removal: no DDI is called any more (LIFE-151) */
+    bool reset_at_bugcheck; /* call DxgkDdiResetDevice before a bug check (LIFE-143) */
+    bool asleep;            /* not in D0: client calls wake the adapter first (LIFE-156) */
     void (*wake)(struct ddi_adapter *adapter); /* set with `asleep` */
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
+    bool raised_submit;    /* SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
     void *room[DDI_ROOMS]; /* what upper rooms keep for this adapter, by their keys */
 };

@@ -133,7 +133,10 @@ NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *
 
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
 {
-    CALL_IN(a, DxgkDdiSubmitCommandVirtual, args, a->context);
+    DXGKARG_SUBMITCOMMANDVIRTUAL passed = *args;
+
+    CALL_STATUS_AT(a, DxgkDdiSubmitCommandVirtual, LEVEL_SCHEDULER,
+                   a->raised_submit ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE, a->context, &passed);
 }
 
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args)

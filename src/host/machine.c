@@ -183,6 +183,7 @@ static bool create_graphics(struct dxgk_machine *machine)
                 .limit_count = 5,
                 .limit_time = 60,
                 .enable_preemption = true},
+        .raised_submit = machine->config.raised_submit,
         .split_dma_buffers = machine->config.split_dma_buffers,
         .log = port_news,
         .log_context = machine,

@@ -129,6 +129,7 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     adapter->guid.Data2 = 0x4db0;
     if (NT_SUCCESS(ddi_adapter_init(&adapter->ddi, &driver->table, driver->image, driver->service))) {
         ddi_set_room(&adapter->ddi, &port_room, adapter);
+        adapter->ddi.raised_submit = port->config.raised_submit;
         adapter->ddi.raised_limit = port->config.raised_limit_ns;
         adapter->ddi.reset_at_bugcheck = port->config.reset_device;
         adapter->ddi.handles.adapter = (uint16_t)(1 + adapter->luid.LowPart % DDI_HANDLE_ADAPTERS);

@@ -9,14 +9,15 @@
  *   AddDevice -> [LinkDevice] -> [ExchangePreStartInfo]
  *   -> WDDMDEVICECAPS, PHYSICAL_MEMORY_CAPS, IOMMU_CAPS
  *   -> DMA mode chosen, domain attached -> interrupts connected -> StartDevice
- *   -> DRIVERCAPS -> PHYSICALADAPTERCAPS -> frame buffer save, reserved ranges
- *   -> segments -> MMU caps and levels -> node metadata -> power components
- *   -> history precision -> performance types -> children -> ETW state
+ *   -> children -> DRIVERCAPS -> PHYSICALADAPTERCAPS -> frame buffer save, reserved ranges
+ *   -> MMU caps and levels -> node metadata -> segments -> power components
+ *   -> history precision -> performance types -> status of children -> ETW state
  *   -> memory manager and scheduler start -> open to clients
  *   ... -> StopDevice -> interrupts disconnected -> RemoveDevice -> Unload
  *
- * An adapter is refused with one violation, which names the rule and the value, and a status as in
- * LIFE-003. All functions run on a simulated thread of the system process at PASSIVE_LEVEL.
+ * What is wrong with the answers is collected; each finding names the rule and the value, and its
+ * class says whether it refuses the adapter (record/port_refuse.h, LIFE-003). All functions run on
+ * a simulated thread of the system process at PASSIVE_LEVEL.
  */
 #ifndef DXGK_PORT_PORT_H
 #define DXGK_PORT_PORT_H

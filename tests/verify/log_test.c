@@ -365,8 +365,7 @@ TEST(a_configured_severity_decides_before_the_class)
     verify_refusal("CAPS-048", "nobody can go on"); /* whatever the severity */
     verify_decline("CAPS-066", "there is no IOMMU");
     CHECK(verify_record_at(log, 3)->severity == VERIFY_NOTE && verify_record_at(log, 3)->refuses);
-    CHECK(verify_record_at(log, 4)->severity == VERIFY_WARNING &&
-          verify_record_at(log, 4)->refuses);
+    CHECK(verify_record_at(log, 4)->severity == VERIFY_WARNING && verify_record_at(log, 4)->refuses);
     verify_log_destroy(log);
 }
 

@@ -165,8 +165,8 @@ TEST_WITH(mm, protected_and_existing_memory_exclude_others)
     CHECK_RULE("ALLOC-050", breach(rig, p, "ALLOC-050"));
     CHECK(verify_set_severity(rig->base.log, "ALLOC-049", VERIFY_WARNING));
     p.flags = 0x1 | 0x2 | 0x8;
-    CHECK_RULE("ALLOC-049", outcome(rig, p) == STATUS_SUCCESS &&
-                                !newest(rig)->flags.Protected && newest(rig)->flags.PermanentSysMem);
+    CHECK_RULE("ALLOC-049", outcome(rig, p) == STATUS_SUCCESS && !newest(rig)->flags.Protected &&
+                                newest(rig)->flags.PermanentSysMem);
 }
 
 TEST_WITH(mm, flags_need_their_companions)

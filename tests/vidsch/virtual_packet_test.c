@@ -39,14 +39,21 @@ TEST_WITH(fixture, a_submission_returns_before_its_packet_runs)
     vidsch_device_destroy(one.device);
 }
 
-TEST_WITH(fixture, a_virtual_packet_is_one_call_at_dispatch_level)
+TEST_WITH(fixture, the_level_of_virtual_packets_can_be_raised)
+{
+    f->ddi.raised_submit = true;
+    vidsch_device_destroy(run_one(f).device);
+    CHECK_RULE("THREAD-042", call_at(f, CALL_SUBMIT_VIRTUAL, 0)->irql == SIM_IRQL_DISPATCH);
+}
+
+TEST_WITH(fixture, a_virtual_packet_is_one_call_at_passive_level)
 {
     struct one_packet one = run_one(f);
     const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, 0);
 
     CHECK_RULE("SUBMIT-104", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
                                  calls_of(f, CALL_PATCH) == 0 && calls_of(f, CALL_SUBMIT) == 0);
-    CHECK_RULE("SUBMIT-105", call->irql == SIM_IRQL_DISPATCH && call->handle == f->ddi.context);
+    CHECK_RULE("SUBMIT-105", call->irql == SIM_IRQL_PASSIVE && call->handle == f->ddi.context);
     vidsch_device_destroy(one.device);
 }
 

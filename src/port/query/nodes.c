@@ -21,8 +21,8 @@ static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
     if (!terminated ||
         (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
         WARNING("CAPS-101", "the FriendlyName of node %u must be %s for engine type %d", node,
-                  metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty",
-                  (int)metadata->EngineType);
+                metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty",
+                (int)metadata->EngineType);
     if (!terminated)
         metadata->FriendlyName[room - 1] = 0;
 }

@@ -55,6 +55,7 @@ struct port_config {
     bool dma_unjudged; /* accesses to RAM not held for the device are no violations (IOMMU-075) */
     UINT interface_version;        /* the host's; 0: the newest */
     UINT required_dma_queue_entry; /* 0: use 2 */
+    bool raised_submit;            /* call SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
     bool split_dma_buffers;        /* WDDM 1.x: cut at every split point (PATCH-132) */
     struct vidsch_tdr_settings tdr;
     NTSTATUS initialize_failure; /* DxgkInitialize fails with this; 0: it succeeds (LIFE-012) */

@@ -27,8 +27,8 @@
         return STATUS_INVALID_PARAMETER;   \
     } while (0)
 
-/* Report a finding; if it does not refuse the allocation, the code that follows says what is assumed
- * instead. */
+/* Report a finding; if it does not refuse the allocation, the code that follows says what is
+ * assumed instead. */
 #define FINDING(rule, ...)                     \
     do {                                       \
         if (verify_finding(rule, __VA_ARGS__)) \

@@ -55,7 +55,7 @@ struct destruction {
     UINT count;
     HANDLE *handle; /* buffer for lists of handles, count elements */
     bool synchronous, done;
-    bool singly; /* allocations of no resource, each created by itself: the driver gets one a call */
+    bool singly; /* allocations of no resource: the driver gets one a call */
     struct sim_waitq finished;
     struct list held; /* in vidmm->destructions_held */
 };
@@ -527,8 +527,9 @@ NTSTATUS allocation_prepare_close(struct vidmm_device *device)
 }
 
 /* Start destroying as much as one destruction can hold: a resource with its allocations, or all
- * allocations that belong to none, which the driver gets singly (ALLOC-145). If there is no memory for that, one allocation at a time, with
- * the destruction that was allocated when the device was created. */
+ * allocations that belong to none, which the driver gets singly (ALLOC-145). If there is no memory
+ * for that, one allocation at a time, with the destruction that was allocated when the device was
+ * created. */
 static struct destruction *next_to_die(struct vidmm_device *device)
 {
     struct vidmm_resource_open *resource_open = NULL;

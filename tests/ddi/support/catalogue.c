@@ -235,7 +235,7 @@ const struct entry catalogue[] = {
     E(QueryDependentEngineGroup, SCHEDULER, 0, "THREAD-038", query_dependent_engine_group),
     E(QueryEngineStatus, SCHEDULER, 0, "THREAD-038", query_engine_status),
     E(ResetEngine, SCHEDULER, 0, "THREAD-038", reset_engine),
-    E(SubmitCommandVirtual, SCHEDULER_LATER, 2, "THREAD-042", submit_command_virtual),
+    E(SubmitCommandVirtual, SCHEDULER_LATER, 0, "THREAD-042", submit_command_virtual),
     E(CancelCommand, SCHEDULER_LATER, 0, "THREAD-038", cancel_command),
     E(GetRootPageTableSize, VIDMM, 0, "THREAD-043", get_root_page_table_size),
     E(SetAllocationBackingStore, VIDMM, 0, "THREAD-038", set_allocation_backing_store),

@@ -16,12 +16,14 @@
 #define KIND_MASK       0xFu
 #define ADAPTER_SHIFT   32u
 #define ADAPTER_MASK    0xFFFu
-#define HOST_MARK       ((uint64_t)1 << 31)
-#define TABLE_MARK      ((uint32_t)1 << 30) /* set in every handle of a table (util/handle.c) */
+#define NUMBER_MASK     (((uint32_t)1 << 30) - 1) /* the handle in the table */
+#define FIRST_NUMBER    ((uint32_t)1 << 20)       /* what the first one of a table is */
+#define CLIENT_MARK     0xC0000000u               /* not all zero in a D3DKMT handle */
+#define CLIENT_ZERO     0x0000003Du               /* all zero in one */
 
 void ddi_handles_init(struct ddi_handles *handles)
 {
-    handle_table_init(&handles->table);
+    handle_table_init(&handles->table, &handle_layout_plain);
     handles->adapter = 0;
 }
 
@@ -34,7 +36,7 @@ void ddi_handles_finish(struct ddi_handles *handles)
 static uint64_t upper_bits(const struct ddi_handles *handles, enum ddi_handle kind)
 {
     return (uint64_t)PREFIX << PREFIX_SHIFT | (uint64_t)kind << KIND_SHIFT |
-           (uint64_t)(handles->adapter & ADAPTER_MASK) << ADAPTER_SHIFT | HOST_MARK;
+           (uint64_t)(handles->adapter & ADAPTER_MASK) << ADAPTER_SHIFT;
 }
 
 HANDLE ddi_handle_create(struct ddi_handles *handles, enum ddi_handle kind, void *object)
@@ -43,20 +45,25 @@ HANDLE ddi_handle_create(struct ddi_handles *handles, enum ddi_handle kind, void
 
     if (!entry)
         return NULL;
-    return (HANDLE)(uintptr_t)(upper_bits(handles, kind) | (entry & ~TABLE_MARK));
+    return (HANDLE)(uintptr_t)(upper_bits(handles, kind) | entry);
+}
+
+static uint32_t number_of(HANDLE handle)
+{
+    return (uint32_t)((uintptr_t)handle & NUMBER_MASK);
 }
 
 uint32_t ddi_handle_number(HANDLE handle)
 {
-    return (uint32_t)((uintptr_t)handle & (TABLE_MARK - 1));
+    return number_of(handle) - FIRST_NUMBER;
 }
 
 /* The handle in the table, or 0, which is not a handle. */
 static uint32_t table_entry(const struct ddi_handles *handles, HANDLE handle, enum ddi_handle kind)
 {
-    uint32_t number = ddi_handle_number(handle);
+    uint32_t number = number_of(handle);
 
-    return (uintptr_t)handle == (upper_bits(handles, kind) | number) ? TABLE_MARK | number : 0;
+    return (uintptr_t)handle == (upper_bits(handles, kind) | number) ? number : 0;
 }
 
 void *ddi_handle_lookup(const struct ddi_handles *handles, HANDLE handle, enum ddi_handle kind)
@@ -149,9 +156,9 @@ struct ddi_handle_text ddi_handle_describe(const struct ddi_handles *handles, HA
     }
     if (value >> PHYSICAL_SHIFT == PHYSICAL_PREFIX)
         what = "a handle of physical memory";
-    else if (value <= UINT32_MAX && (value & TABLE_MARK) && !(value & HOST_MARK))
+    else if (value <= UINT32_MAX && (value & CLIENT_MARK) && !(value & CLIENT_ZERO))
         what = client_kind_name((uint32_t)value);
-    else if (value <= UINT32_MAX && (value & HOST_MARK))
+    else if (value <= UINT32_MAX && value >= FIRST_NUMBER)
         what = "no handle of the host's (one cut down to 32 bits?)";
     (void)snprintf(out.text, sizeof(out.text), "%p, %s", handle, what);
     return out;

@@ -4,10 +4,10 @@
  * mistaken for another:
  *
  *   63       48 47  44 43      32 31 30 29                   0
- *   |  0xD3D1  | kind | adapter  | 1  0| generation and slot |
+ *   |  0xD3D1  | kind | adapter  | 0  0| generation and slot |
  *
  * It is not an address (not canonical) and not a D3DKMT handle (those have 32 bits). Truncated to
- * 32 bits, it still is no D3DKMT handle, since those have bit 30 set. Lookup, insertion and removal
+ * 32 bits, it still is no D3DKMT handle, since those have bit 30 or 31 set. Lookup, insertion and removal
  * are O(1).
  */
 #ifndef DXGK_DDI_HANDLE_H
@@ -49,7 +49,7 @@ void *ddi_handle_remove(struct ddi_handles *handles, HANDLE handle, enum ddi_han
 /* A short number for use in names, unique among the live handles of the table. */
 uint32_t ddi_handle_number(HANDLE handle);
 
-/* Describes a handle, for reports: "0x40000001, a D3DKMT handle", "0xd3d1300180000002, the handle
+/* Describes a handle, for reports: "0x40000040, a D3DKMT handle", "0xd3d1300100100002, the handle
  * of a context of another adapter", "NULL". `handles`: the table in which it was looked up. */
 struct ddi_handle_text {
     char text[96];

@@ -2,10 +2,12 @@
 /*
  * Theory of operation
  *
- *   handle = 1 | generation (10 bits) | index (20 bits), from bit 30 down; bit 30 is always set, so
- *   a handle is never 0. Slots are an array that doubles; free slots form a FIFO threaded through
- *   the slots, so a slot is reused as late as possible. Removing a handle advances the generation
- *   of its slot: from then on the old value matches no slot, until 2^10 reuses later.
+ *   A handle is composed of the fixed bits of the table's layout, the index of a slot and the
+ *   generation of that slot, which is never 0, so that a handle is never 0. Slots are an array that
+ *   doubles; free slots form a FIFO threaded through the slots. Removing a handle advances the
+ *   generation of its slot: from then on the old value matches no slot, until the generation has
+ *   come round. Where it has few bits, the layout asks for a longer FIFO instead: a slot then comes
+ *   round only after that many others, and handles of a young table only ascend.
  */
 #include "util/handle.h"
 
@@ -13,13 +15,19 @@
 
 #include "util/alloc.h"
 
-#define INDEX_BITS      20u
-#define GENERATION_BITS 10u
-#define INDEX_MASK      ((1u << INDEX_BITS) - 1u)
-#define GENERATION_MASK ((1u << GENERATION_BITS) - 1u)
-#define HANDLE_MARK     (1u << 30)
-#define NO_SLOT         UINT32_MAX
-#define FIRST_CAPACITY  16u
+#define INDEX_BITS     20u
+#define INDEX_MASK     ((1u << INDEX_BITS) - 1u)
+#define NO_SLOT        UINT32_MAX
+#define FIRST_CAPACITY 16u
+
+const struct handle_layout handle_layout_plain = {
+    .generation_shift = 20, .generation_bits = 10, .spare = 1};
+const struct handle_layout handle_layout_short = {
+    .generation_shift = 20, .generation_bits = 8, .spare = 1};
+const struct handle_layout handle_layout_local = {
+    .index_shift = 6, .generation_shift = 30, .generation_bits = 2, .spare = 256};
+const struct handle_layout handle_layout_global = {
+    .index_shift = 6, .generation_shift = 30, .generation_bits = 2, .fixed = 2, .spare = 256};
 
 struct handle_slot {
     void *object; /* NULL: free */
@@ -30,27 +38,34 @@ struct handle_slot {
 
 static uint32_t compose(const struct handle_table *table, uint32_t index)
 {
-    return HANDLE_MARK | (uint32_t)table->slots[index].generation << INDEX_BITS | index;
+    return table->layout->fixed |
+           (uint32_t)table->slots[index].generation << table->layout->generation_shift |
+           index << table->layout->index_shift;
+}
+
+static uint32_t index_of(const struct handle_table *table, uint32_t handle)
+{
+    return handle >> table->layout->index_shift & INDEX_MASK;
 }
 
 static struct handle_slot *find(const struct handle_table *table, uint32_t handle)
 {
-    uint32_t index = handle & INDEX_MASK;
+    uint32_t index = index_of(table, handle);
 
     if (index >= table->capacity || !table->slots[index].object || compose(table, index) != handle)
         return NULL;
     return &table->slots[index];
 }
 
-void handle_table_init(struct handle_table *table)
+void handle_table_init(struct handle_table *table, const struct handle_layout *layout)
 {
-    *table = (struct handle_table){.free_first = NO_SLOT, .free_last = NO_SLOT};
+    *table = (struct handle_table){.layout = layout, .free_first = NO_SLOT, .free_last = NO_SLOT};
 }
 
 void handle_table_finish(struct handle_table *table)
 {
     util_free(table->slots);
-    handle_table_init(table);
+    handle_table_init(table, table->layout);
 }
 
 static void push_free(struct handle_table *table, uint32_t index)
@@ -75,7 +90,7 @@ static bool grow(struct handle_table *table)
         return false;
     table->slots = slots;
     for (uint32_t i = table->capacity; i < capacity; i++) {
-        slots[i] = (struct handle_slot){0};
+        slots[i] = (struct handle_slot){.generation = 1};
         push_free(table, i);
     }
     table->capacity = capacity;
@@ -86,7 +101,9 @@ uint32_t handle_create(struct handle_table *table, uint8_t type, void *object)
 {
     uint32_t index;
 
-    if (table->free_first == NO_SLOT && !grow(table))
+    while (table->capacity - table->live < table->layout->spare && grow(table))
+        continue;
+    if (table->free_first == NO_SLOT)
         return 0;
     index = table->free_first;
     table->free_first = table->slots[index].next_free;
@@ -122,8 +139,10 @@ void *handle_remove(struct handle_table *table, uint32_t handle, uint8_t type)
     object = slot->object;
     slot->object = NULL;
     slot->type = 0;
-    slot->generation = (slot->generation + 1u) & GENERATION_MASK;
-    push_free(table, handle & INDEX_MASK);
+    slot->generation = slot->generation + 1u < 1u << table->layout->generation_bits
+                           ? (uint16_t)(slot->generation + 1u)
+                           : 1;
+    push_free(table, index_of(table, handle));
     table->live--;
     return object;
 }

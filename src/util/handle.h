@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handle table: 32-bit handles that name objects of several types. A handle is never 0, carries a
- * generation so that a stale handle is recognized until its slot was reused 2^10 times, and
- * resolves only as the type it was created with. Lookup, insertion and removal are O(1) (one array,
- * a FIFO of free slots, so that slots are reused as late as possible). Limit: 2^20 live handles per
- * table.
+ * generation so that a stale handle is recognized, and resolves only as the type it was created
+ * with. Lookup, insertion and removal are O(1) (one array, a FIFO of free slots, so that slots are
+ * reused as late as possible). Limit: 2^20 live handles per table.
  */
 #ifndef DXGK_UTIL_HANDLE_H
 #define DXGK_UTIL_HANDLE_H
@@ -14,7 +13,25 @@
 
 struct handle_slot;
 
+/* Where slot and generation lie in a handle. The generation counts from 1 to 2^generation_bits - 1
+ * and begins again. */
+struct handle_layout {
+    uint8_t index_shift, generation_shift, generation_bits;
+    uint32_t fixed; /* bits that every handle of the table has */
+    uint32_t spare; /* no slot is reused while fewer are free and the table can grow */
+};
+
+/* Index from bit 0 and ten bits of generation from bit 20; bits 30 and 31 are zero. */
+extern const struct handle_layout handle_layout_plain;
+/* The same with eight bits of generation: bits 28 and above are zero. */
+extern const struct handle_layout handle_layout_short;
+/* D3DKMT_HANDLE as Windows makes it: six bits of instance, 24 of index, two of reuse mark, 1 to 3.
+ * The instance is 0 in handles of a process and 2 in global ones (KMT-028, KMT-029). */
+extern const struct handle_layout handle_layout_local;
+extern const struct handle_layout handle_layout_global;
+
 struct handle_table {
+    const struct handle_layout *layout;
     struct handle_slot *slots;
     uint32_t capacity;
     uint32_t live;
@@ -22,7 +39,7 @@ struct handle_table {
     uint32_t free_last;
 };
 
-void handle_table_init(struct handle_table *table);
+void handle_table_init(struct handle_table *table, const struct handle_layout *layout);
 /* Frees the array; the objects stay with the caller. */
 void handle_table_finish(struct handle_table *table);
 

@@ -310,7 +310,7 @@ static void values(struct probe *p)
 
         /* no address, of user or kernel; no D3DKMT handle, whole or cut down */
         CHECK_RULE("CTXA-069", value >> 48 == 0xD3D1 && value >> 32 != 0);
-        CHECK_RULE("CTXA-069", (value & 0x40000000u) == 0 && (value & 0x80000000u) != 0);
+        CHECK_RULE("CTXA-069", (value & 0xC0000000u) == 0 && (value & 0x3FFFFFFFu) != 0);
         for (size_t j = 0; j < i; j++)
             CHECK_RULE("CTXA-069", handle[host[i]] != handle[host[j]] &&
                                        value >> 44 != (uintptr_t)handle[host[j]] >> 44);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NT handles: one table for all processes. Kernel handles have the high bits set and work in every
- * process; other handles work only in their process. All are multiples of four.
+ * process; other handles work only in their process. All are multiples of four, and below 2^30
+ * without the high bits, so that none has the value of a D3DKMT_HANDLE.
  */
 #include <stdio.h>
 
@@ -74,7 +75,7 @@ static struct handle_entry *find_entry(HANDLE handle)
 
     if (kernel)
         value &= ~KERNEL_HANDLE_BITS;
-    if (value % 4 != 0 || value >> 34 != 0)
+    if (value % 4 != 0 || value >> 30 != 0)
         return NULL;
     entry = handle_lookup(nt_state()->handles, (uint32_t)(value >> 2), HANDLE_ENTRY);
     if (!entry || kernel != (entry->process == NULL))
@@ -109,7 +110,7 @@ void *nt_handle_event(const struct nt_process *process, HANDLE handle)
     const struct handle_entry *entry;
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
-    if (nt_handle_is_kernel(handle) || value % 4 != 0 || value >> 34 != 0)
+    if (nt_handle_is_kernel(handle) || value % 4 != 0 || value >> 30 != 0)
         return NULL;
     entry = handle_lookup(nt_state()->handles, (uint32_t)(value >> 2), HANDLE_ENTRY);
     if (!entry || entry->process != process || entry->object->type != NT_OBJECT_EVENT)
@@ -165,7 +166,7 @@ static void reclaim_handle(struct nt_resource *resource)
 
 static bool init(struct nt *nt)
 {
-    handle_table_init(nt->handles);
+    handle_table_init(nt->handles, &handle_layout_short);
     return true;
 }
 

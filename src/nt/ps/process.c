@@ -43,7 +43,7 @@ static bool init(struct nt *nt)
     list_init(&nt->processes->all);
     nt_dispatcher_init(&system->header, NT_PROCESS, sizeof(system->header), 0);
     strcpy(system->name, "System");
-    handle_table_init(&system->handles);
+    handle_table_init(&system->handles, &handle_layout_local);
     list_init(&system->user_ranges);
     sim_mutex_init(&system->driver_entry);
     list_push_back(&nt->processes->all, &system->link);
@@ -99,7 +99,7 @@ struct nt_process *nt_process_create(const char *name)
     process->id = ++nt->processes->next_id;
     nt_dispatcher_init(&process->header, NT_PROCESS, sizeof(process->header), 0);
     snprintf(process->name, sizeof(process->name), "%s", name);
-    handle_table_init(&process->handles);
+    handle_table_init(&process->handles, &handle_layout_local);
     list_init(&process->user_ranges);
     sim_mutex_init(&process->driver_entry);
     list_push_back(&nt->processes->all, &process->link);

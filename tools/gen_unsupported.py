@@ -52,6 +52,7 @@ def main():
         if source != target:
             text = source.read_text(encoding="utf-8")
             defined.update(re.findall(r"KMT_[A-Z_]+\((D3DKMT\w+)", text))
+            defined.update(re.findall(r"^NTSTATUS APIENTRY (D3DKMT\w+)\(", text, re.M))
     header = (ROOT / "include/wdk/d3dkmthk.h").read_text(encoding="utf-8")
     simple, others = [], []
     for result, name, parameters in re.findall(r"^(NTSTATUS|BOOLEAN|void) APIENTRY (D3DKMT\w+)\(([^;]*)\);", header, re.M):

@@ -20,6 +20,7 @@
 #include "vidmm/process.h"
 
 #define MAX_ENUM_ADAPTERS_1 16u /* KMT-033 */
+#define MAX_SUPPORTED       34u /* KMT-036 */
 
 /* ---- an adapter in a process ---- */
 
@@ -193,7 +194,7 @@ static NTSTATUS enumerate(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTE
     if (!user) {
         ULONG all = count_adapters(call, &everything);
 
-        *number = all > MAX_ENUM_ADAPTERS_1 ? all : MAX_ENUM_ADAPTERS_1; /* KMT-035, KMT-036 */
+        *number = all > MAX_SUPPORTED ? all : MAX_SUPPORTED; /* KMT-035, KMT-036 */
         return STATUS_SUCCESS;
     }
     if (*number < present)

@@ -10,6 +10,7 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/call.h"
 #include "kmt/client_memory.h"
 #include "kmt/device.h"
@@ -41,7 +42,7 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
     if (f.CreateProtected || f.CreateWriteCombined || f.CreateCached || f.OpenCrossAdapter ||
         f.PhysicallyContiguous || f.NoKmdAccess || f.SharedDisplayable || f.Reserved)
         return STATUS_INVALID_PARAMETER;
-    if (f.CreateResource ? args->hResource != 0 : args->NumAllocations == 0)
+    if (!f.CreateResource && args->NumAllocations == 0)
         return STATUS_INVALID_PARAMETER;
     if (f.CreateShared
             ? !f.CreateResource
@@ -55,6 +56,15 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
         (args->PrivateRuntimeDataSize && !args->pPrivateRuntimeData))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
+}
+
+/* KMT-191, KMT-192. */
+static NTSTATUS check_resource(const struct kmt_call *call, const D3DKMT_CREATEALLOCATION *args)
+{
+    if (args->hResource && !kmt_handle_lookup(call, args->hResource, DDI_CLIENT_RESOURCE))
+        return STATUS_INVALID_HANDLE;
+    return args->hResource && args->Flags.CreateResource ? STATUS_INVALID_PARAMETER
+                                                         : STATUS_SUCCESS;
 }
 
 /* What this host does not do yet, or never does. */
@@ -261,7 +271,9 @@ static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, boo
         status = copy_in(&c);
     if (NT_SUCCESS(status)) {
         device = kmt_handle_device(call, args->hDevice);
-        status = device ? check_support(args) : STATUS_INVALID_PARAMETER;
+        status = device ? check_resource(call, args) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = check_support(args);
         if (NT_SUCCESS(status))
             status = vidsch_device_check(device->sch, false);
         if (NT_SUCCESS(status))

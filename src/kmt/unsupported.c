@@ -2,7 +2,7 @@
 /*
  * The functions of the client interface that this host does not carry out: display, overlays,
  * output duplication, GDI, protected sessions, and what is not done yet. They exist, so that a
- * client finds every name, and do not read their arguments (KMT-001).
+ * client finds every name, and refuse NULL, but do not read their arguments (KMT-001, KMT-004).
  *
  * Written by tools/gen_unsupported.py; a function that another file of this folder defines leaves
  * this one when it runs again.
@@ -10,11 +10,10 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
-#define UNSUPPORTED(function, type)       \
-    NTSTATUS APIENTRY function(type args) \
-    {                                     \
-        (void)args;                       \
-        return STATUS_NOT_SUPPORTED;      \
+#define UNSUPPORTED(function, type)                                    \
+    NTSTATUS APIENTRY function(type args)                              \
+    {                                                                  \
+        return args ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER; \
     }
 
 UNSUPPORTED(D3DKMTQueryResourceInfo, D3DKMT_QUERYRESOURCEINFO *)
@@ -30,12 +29,8 @@ UNSUPPORTED(D3DKMTSetDisplayMode, const D3DKMT_SETDISPLAYMODE *)
 UNSUPPORTED(D3DKMTGetMultisampleMethodList, D3DKMT_GETMULTISAMPLEMETHODLIST *)
 UNSUPPORTED(D3DKMTPresent, D3DKMT_PRESENT *)
 UNSUPPORTED(D3DKMTGetRuntimeData, const D3DKMT_GETRUNTIMEDATA *)
-UNSUPPORTED(D3DKMTOpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC *)
-UNSUPPORTED(D3DKMTOpenAdapterFromGdiDisplayName, D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *)
-UNSUPPORTED(D3DKMTOpenAdapterFromDeviceName, D3DKMT_OPENADAPTERFROMDEVICENAME *)
 UNSUPPORTED(D3DKMTGetSharedPrimaryHandle, D3DKMT_GETSHAREDPRIMARYHANDLE *)
 UNSUPPORTED(D3DKMTQueryStatistics, const D3DKMT_QUERYSTATISTICS *)
-UNSUPPORTED(D3DKMTSetVidPnSourceOwner, const D3DKMT_SETVIDPNSOURCEOWNER *)
 UNSUPPORTED(D3DKMTGetPresentHistory, D3DKMT_GETPRESENTHISTORY *)
 UNSUPPORTED(D3DKMTCreateOverlay, D3DKMT_CREATEOVERLAY *)
 UNSUPPORTED(D3DKMTUpdateOverlay, const D3DKMT_UPDATEOVERLAY *)
@@ -50,9 +45,7 @@ UNSUPPORTED(D3DKMTChangeSurfacePointer, const D3DKMT_CHANGESURFACEPOINTER *)
 UNSUPPORTED(D3DKMTSetQueuedLimit, const D3DKMT_SETQUEUEDLIMIT *)
 UNSUPPORTED(D3DKMTPollDisplayChildren, const D3DKMT_POLLDISPLAYCHILDREN *)
 UNSUPPORTED(D3DKMTInvalidateActiveVidPn, const D3DKMT_INVALIDATEACTIVEVIDPN *)
-UNSUPPORTED(D3DKMTCheckOcclusion, const D3DKMT_CHECKOCCLUSION *)
 UNSUPPORTED(D3DKMTCheckMonitorPowerState, const D3DKMT_CHECKMONITORPOWERSTATE *)
-UNSUPPORTED(D3DKMTCheckVidPnExclusiveOwnership, const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *)
 UNSUPPORTED(D3DKMTSetDisplayPrivateDriverFormat, const D3DKMT_SETDISPLAYPRIVATEDRIVERFORMAT *)
 UNSUPPORTED(D3DKMTSharedPrimaryLockNotification, const D3DKMT_SHAREDPRIMARYLOCKNOTIFICATION *)
 UNSUPPORTED(D3DKMTSharedPrimaryUnLockNotification, const D3DKMT_SHAREDPRIMARYUNLOCKNOTIFICATION *)

@@ -48,7 +48,7 @@ static NTSTATUS check_info(const struct vidsch *vidsch,
     if (info->Flags.SignalByKmd && !ddi_has(vidsch->ddi, DxgkDdiCreateCpuEvent))
         return STATUS_NOT_SUPPORTED; /* KMT-355: without the entry, or below WDDM 3.0 */
     if (info->Type == D3DDDI_SEMAPHORE &&
-        (info->Semaphore.MaxCount == 0 || info->Semaphore.InitialCount > info->Semaphore.MaxCount))
+        info->Semaphore.InitialCount > info->Semaphore.MaxCount)
         return STATUS_INVALID_PARAMETER; /* KMT-343 */
     if (info->Type == D3DDDI_MONITORED_FENCE && info->MonitoredFence.EngineAffinity > 1)
         return STATUS_INVALID_PARAMETER; /* KMT-350 */

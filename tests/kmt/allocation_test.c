@@ -35,7 +35,11 @@ TEST_WITH(client, a_request_makes_an_allocation_or_a_resource)
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     SHOW(c, "KMT-192", create(&g, none, 0, 0, info, data, &args) == STATUS_INVALID_PARAMETER);
     flags.CreateResource = 1;
-    SHOW(c, "KMT-192", create(&g, flags, 5, 1, info, data, &args) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-191", create(&g, flags, 5, 1, info, data, &args) == STATUS_INVALID_HANDLE);
+    SHOW(c, "KMT-191", create(&g, none, g.device, 1, info, data, &args) == STATUS_INVALID_HANDLE);
+    TRY(c, create(&g, flags, 0, 1, info, data, &args) == STATUS_SUCCESS);
+    SHOW(c, "KMT-192",
+         create(&g, flags, args.hResource, 1, info, data, &args) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
@@ -101,7 +105,12 @@ TEST_WITH(client, allocations_are_destroyed_all_or_none)
     TRY(c, create(&g, none, 0, 3, info, data, &args) == STATUS_SUCCESS);
     memset(&destroy, 0, sizeof(destroy));
     destroy.hDevice = g.device;
+    SHOW(c, "KMT-263", D3DKMTDestroyAllocation2(&destroy) == STATUS_SUCCESS); /* nothing */
+    destroy.hDevice = g.adapter;
     SHOW(c, "KMT-263", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
+    destroy.hDevice = g.device;
+    destroy.AllocationCount = 1;
+    SHOW(c, "KMT-006", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
     list[0] = info[0].hAllocation;
     list[1] = info[1].hAllocation;
     list[2] = info[0].hAllocation;
@@ -140,8 +149,9 @@ TEST_WITH(client, a_resource_is_destroyed_as_a_whole)
     destroy.hDevice = g.device;
     destroy.hResource = resource;
     destroy.phAllocationList = &info[0].hAllocation;
+    destroy.AllocationCount = 1;
     SHOW(c, "ALLOC-085", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
-    destroy.phAllocationList = NULL;
+    destroy.AllocationCount = 0; /* the list is not looked at */
     SHOW(c, "ALLOC-085", D3DKMTDestroyAllocation2(&destroy) == STATUS_SUCCESS);
     SHOW(c, "KMT-032", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);

@@ -104,14 +104,14 @@ TEST(every_name_exists)
 TEST_WITH(client, what_needs_a_display_is_not_supported)
 {
     static const char *const names[] = {
-        "SetGammaRamp", "CreateOverlay",      "CreateOutputDupl",    "CreateProtectedSession",
-        "Present",      "CreateDCFromMemory", "SetVidPnSourceOwner", "OpenAdapterFromHdc",
-        "OpenResource"};
+        "SetGammaRamp", "CreateOverlay",      "CreateOutputDupl",     "CreateProtectedSession",
+        "Present",      "CreateDCFromMemory", "SetVidPnSourceOwner1", "GetScanLine"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         TRY(c, find(names[i])(wild()) == STATUS_NOT_SUPPORTED);
     SHOW(c, "KMT-001", find("SetGammaRamp")(wild()) == STATUS_NOT_SUPPORTED);
-    SHOW(c, "KMT-049", find("OpenAdapterFromGdiDisplayName")(wild()) == STATUS_NOT_SUPPORTED);
+    SHOW(c, "KMT-004", find("SetGammaRamp")(NULL) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-049", find("OpenAdapterFromGdiDisplayName")(wild()) == STATUS_UNSUCCESSFUL);
 }
 
 TEST_WITH(client, calls_by_pointer_are_the_same)

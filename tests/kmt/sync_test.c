@@ -60,7 +60,9 @@ TEST_WITH(client, the_old_form_creates_mutexes_and_semaphores)
     SHOW(c, "KMT-332", D3DKMTCreateSynchronizationObject(&old) == STATUS_INVALID_PARAMETER);
     old.Info.Type = D3DDDI_SEMAPHORE;
     old.Info.Semaphore.MaxCount = 0;
-    SHOW(c, "KMT-343", D3DKMTCreateSynchronizationObject(&old) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-343",
+         D3DKMTCreateSynchronizationObject(&old) == STATUS_SUCCESS &&
+             destroy(old.hSyncObject) == STATUS_SUCCESS);
     old.Info.Semaphore.MaxCount = 2;
     old.Info.Semaphore.InitialCount = 3;
     SHOW(c, "KMT-343", D3DKMTCreateSynchronizationObject(&old) == STATUS_INVALID_PARAMETER);

@@ -165,7 +165,8 @@ TEST_WITH(mm, bad_requests)
     CHECK_RULE("KMT-192", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
     mm_request_init(&r, 1);
     r.request.resource = 0x1234;
-    CHECK(mm_request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    CHECK_RULE("KMT-191", mm_request_make(&r, c) == STATUS_INVALID_HANDLE &&
+                              mm_event_count(rig, MM_CREATE) == 0);
 }
 
 TEST_WITH(mm, driver_failures_leave_nothing)

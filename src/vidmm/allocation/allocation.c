@@ -155,8 +155,9 @@ static NTSTATUS find_resource(struct creation *c)
     if (request->resource == 0)
         return STATUS_SUCCESS;
     open = handle_lookup(&c->device->process->nt->handles, request->resource, DDI_CLIENT_RESOURCE);
-    if (!open || open->device != c->device || list_empty(&open->device_link) ||
-        open->resource->shared)
+    if (!open || open->device != c->device || list_empty(&open->device_link))
+        return STATUS_INVALID_HANDLE; /* KMT-191 */
+    if (open->resource->shared)
         return STATUS_INVALID_PARAMETER; /* ALLOC-014 */
     c->resource_open = open;
     c->resource = open->resource;

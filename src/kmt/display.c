@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that name something of a display or of the window system. Neither exists here, so a display
+ * name or a device context names nothing, and the rest is not carried out; but arguments that are
+ * wrong without any display are refused as they are elsewhere (KMT-049, KMT-489).
+ */
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/call.h"
+#include "kmt/handle.h"
+
+/* KMT-049: Windows answers so for every name that is not of a display of the desktop. */
+NTSTATUS APIENTRY D3DKMTOpenAdapterFromGdiDisplayName(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *args)
+{
+    (void)args;
+    return STATUS_UNSUCCESSFUL;
+}
+
+static NTSTATUS open_from_hdc(struct kmt_call *call, void *arguments)
+{
+    (void)call;
+    (void)arguments;
+    return STATUS_INVALID_PARAMETER; /* KMT-049 */
+}
+
+static NTSTATUS open_from_device_name(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_OPENADAPTERFROMDEVICENAME *args = arguments;
+
+    (void)call;
+    return args->pDeviceName ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER; /* KMT-047 */
+}
+
+static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *args = arguments;
+
+    return kmt_handle_adapter(call, args->hAdapter) ? STATUS_NOT_SUPPORTED
+                                                    : STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_SETVIDPNSOURCEOWNER *args = arguments;
+
+    return kmt_handle_device(call, args->hDevice) ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+}
+
+/* No value can be the handle of a window. */
+static NTSTATUS check_occlusion(struct kmt_call *call, void *arguments)
+{
+    (void)call;
+    (void)arguments;
+    return STATUS_INVALID_PARAMETER;
+}
+
+KMT_IN_OUT(D3DKMTOpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, open_from_hdc)
+KMT_IN_OUT(D3DKMTOpenAdapterFromDeviceName, D3DKMT_OPENADAPTERFROMDEVICENAME, open_from_device_name)
+KMT_IN(D3DKMTCheckVidPnExclusiveOwnership, D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP, check_exclusive)
+KMT_IN(D3DKMTSetVidPnSourceOwner, D3DKMT_SETVIDPNSOURCEOWNER, set_source_owner)
+KMT_IN(D3DKMTCheckOcclusion, D3DKMT_CHECKOCCLUSION, check_occlusion)

@@ -166,6 +166,11 @@ DXGK_API bool dxgk_client_process(const char *process, void (*fn)(void *argument
 /* Called by a client: let virtual time pass; read it. */
 DXGK_API void dxgk_client_sleep(uint64_t ns);
 DXGK_API uint64_t dxgk_client_time(void);
+/* Called by a client: memory of its process in the machine's RAM, zeroed and page aligned, which
+ * D3DKMTCreateAllocation(2) takes as pSystemMem. NULL: none is left. It goes with the process.
+ * Freeing fails (false) for any other address, and while an allocation is made of it. */
+DXGK_API void *dxgk_client_allocate(size_t bytes);
+DXGK_API bool dxgk_client_free(void *memory);
 
 /* Called by a client: the machine goes to sleep and wakes. Each adapter is set to the device power
  * state D0 (0) to D3 (3), for the given reason (ignored for D0): clients' work is held back, video

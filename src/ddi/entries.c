@@ -80,6 +80,12 @@ NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATI
     CALL_BOTH(a, DxgkDdiDescribeAllocation, args, a->context);
 }
 
+NTSTATUS ddi_get_standard_allocation_driver_data(struct ddi_adapter *a,
+                                                 DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
+{
+    CALL_BOTH(a, DxgkDdiGetStandardAllocationDriverData, args, a->context);
+}
+
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args)
 {

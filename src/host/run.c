@@ -7,6 +7,7 @@
  * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/run.h"
+#include "host/client_pages.h"
 #include "dxgkhost/dxgkhost.h"
 #include "host/enter.h"
 #include "host/log.h"
@@ -98,9 +99,10 @@ static bool start_thread(struct dxgk_machine *machine, struct host_process *proc
     return true;
 }
 
-static void free_process(struct host_process *process)
+static void free_process(struct dxgk_machine *machine, struct host_process *process)
 {
     list_remove(&process->link);
+    host_client_pages_free_all(machine, process);
     nt_process_destroy(process->nt);
     util_free(process);
 }
@@ -113,6 +115,7 @@ static bool start_process(struct dxgk_machine *machine, const char *name,
     if (!process)
         return false;
     list_init(&process->link);
+    list_init(&process->pages);
     process->nt = nt_process_create(name);
     if (!process->nt) {
         util_free(process);
@@ -120,7 +123,7 @@ static bool start_process(struct dxgk_machine *machine, const char *name,
     }
     if (!kmt_process_begin(process->nt) || !start_thread(machine, process, name, fn, argument)) {
         kmt_process_end(process->nt, false, NULL);
-        free_process(process);
+        free_process(machine, process);
         return false;
     }
     list_push_back(&machine->processes, &process->link);
@@ -134,7 +137,7 @@ void host_run_reap_processes(struct dxgk_machine *machine)
         struct host_process *process = CONTAINER(node, struct host_process, link);
 
         if (process->ended && process->nt->threads == 0)
-            free_process(process);
+            free_process(machine, process);
     }
 }
 
@@ -191,7 +194,7 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
     return result;
 }
 
-static struct host_process *current_process(struct dxgk_machine *machine)
+struct host_process *host_run_current_process(struct dxgk_machine *machine)
 {
     const struct nt_process *nt = nt_process_current();
 
@@ -222,7 +225,7 @@ bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argu
 
     if (!on_client_thread() || sim_current->stopped)
         return false;
-    process = current_process(machine);
+    process = host_run_current_process(machine);
     return process && !process->ended && start_thread(machine, process, name, fn, argument);
 }
 

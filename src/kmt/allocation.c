@@ -15,10 +15,12 @@
 #include "kmt/client_memory.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/array.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidmm/allocation/standard.h"
 #include "vidsch/client.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
@@ -29,7 +31,9 @@ struct allocation_creation {
     D3DDDI_ALLOCATIONINFO2 *info; /* host copy, in the newer form */
     void **original;              /* private data as the client gave them, to see what changed */
     void *resource_private;
-    bool old; /* D3DDDI_ALLOCATIONINFO elements */
+    UINT resource_bytes;
+    UINT heap_bytes; /* of a standard allocation; 0: the client describes what it wants */
+    bool old;        /* D3DDDI_ALLOCATIONINFO elements */
 };
 
 /* ---- flags ---- */
@@ -44,6 +48,10 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
         return STATUS_INVALID_PARAMETER;
     if (!f.CreateResource && args->NumAllocations == 0)
         return STATUS_INVALID_PARAMETER;
+    if (f.StandardAllocation ? f.ExistingSysMem == f.ExistingSection || args->NumAllocations != 1 ||
+                                   args->PrivateDriverDataSize
+                             : f.ExistingSysMem || f.ExistingSection)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-019 */
     if (f.CreateShared
             ? !f.CreateResource
             : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
@@ -63,8 +71,9 @@ static NTSTATUS check_resource(const struct kmt_call *call, const D3DKMT_CREATEA
 {
     if (args->hResource && !kmt_handle_lookup(call, args->hResource, DDI_CLIENT_RESOURCE))
         return STATUS_INVALID_HANDLE;
-    return args->hResource && args->Flags.CreateResource ? STATUS_INVALID_PARAMETER
-                                                         : STATUS_SUCCESS;
+    return args->hResource && (args->Flags.CreateResource || args->Flags.StandardAllocation)
+               ? STATUS_INVALID_PARAMETER
+               : STATUS_SUCCESS;
 }
 
 /* What this host does not do yet, or never does. */
@@ -72,9 +81,31 @@ static NTSTATUS check_support(const D3DKMT_CREATEALLOCATION *args)
 {
     D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
 
-    return f.PartialSharedCreation || f.CreateShared || f.StandardAllocation || f.ExistingSection
-               ? STATUS_NOT_SUPPORTED
-               : STATUS_SUCCESS;
+    return f.PartialSharedCreation || f.CreateShared || f.ExistingSection ? STATUS_NOT_SUPPORTED
+                                                                          : STATUS_SUCCESS;
+}
+
+/* KMT-219, KMT-220: the description of a standard allocation. */
+static NTSTATUS read_standard(struct allocation_creation *c)
+{
+    D3DKMT_CREATESTANDARDALLOCATION standard;
+    uint64_t bytes;
+
+    if (!kmt_client_get(&standard, c->args->pStandardAllocation, sizeof(standard)))
+        return STATUS_INVALID_PARAMETER;
+    if (standard.Flags.Value)
+        return STATUS_INVALID_PARAMETER;
+    if (standard.Type == D3DKMT_STANDARDALLOCATIONTYPE_INTERNALBACKINGSTORE)
+        return STATUS_NOT_SUPPORTED;
+    if (standard.Type != D3DKMT_STANDARDALLOCATIONTYPE_EXISTINGHEAP)
+        return STATUS_INVALID_PARAMETER;
+    bytes = standard.ExistingHeapData.Size;
+    if (bytes == 0 || bytes % PAGE_BYTES || bytes > UINT32_MAX)
+        return STATUS_INVALID_PARAMETER;
+    if (!c->info[0].pSystemMem || (uintptr_t)c->info[0].pSystemMem % PAGE_BYTES)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-020 */
+    c->heap_bytes = (UINT)bytes;
+    return STATUS_SUCCESS;
 }
 
 /* ---- copying in ---- */
@@ -145,6 +176,8 @@ static NTSTATUS copy_privates(struct allocation_creation *c)
 
         item->info = &c->info[i];
         item->system_memory = c->info[i].pSystemMem;
+        if (c->heap_bytes)
+            continue; /* ALLOC-023: the driver describes it */
         item->private_bytes = c->info[i].PrivateDriverDataSize;
         status = kmt_client_copy_private(c->info[i].pPrivateDriverData, item->private_bytes,
                                          &item->private_data);
@@ -169,9 +202,11 @@ static NTSTATUS copy_in(struct allocation_creation *c)
     if (NT_SUCCESS(status) &&
         !kmt_client_probe_write(args->pAllocationInfo, args->NumAllocations * element))
         status = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status) && args->Flags.StandardAllocation)
+        status = read_standard(c);
     if (NT_SUCCESS(status))
         status = copy_privates(c);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status) && !args->Flags.StandardAllocation)
         status = kmt_client_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize,
                                          &c->resource_private);
     return status;
@@ -199,7 +234,7 @@ static bool write_element(const struct allocation_creation *c, UINT i)
     const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
 
     /* KMT-198; a client may keep data in constant memory that no driver writes to */
-    if (item->private_bytes &&
+    if (item->private_bytes && !c->heap_bytes &&
         memcmp(c->original[i], item->private_data, item->private_bytes) != 0 &&
         !kmt_client_put(info->pPrivateDriverData, item->private_data, item->private_bytes))
         return false;
@@ -235,16 +270,34 @@ static void undo(const struct allocation_creation *c, struct kmt_device *device,
     util_free(list);
 }
 
+/* The driver makes the private data that the client has not. */
+static NTSTATUS describe_heap(struct allocation_creation *c, struct kmt_device *device)
+{
+    struct vidmm_standard_data data;
+    NTSTATUS status = vidmm_standard_heap(device->mm, c->heap_bytes, &data);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    c->request.heap_bytes = c->heap_bytes;
+    c->request.item[0].private_data = data.allocation;
+    c->request.item[0].private_bytes = data.allocation_bytes;
+    c->resource_private = data.resource;
+    c->resource_bytes = data.resource_bytes;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *device)
 {
     D3DKMT_CREATEALLOCATION *args = c->args;
     D3DKMT_HANDLE resource = args->hResource;
-    NTSTATUS status;
+    NTSTATUS status = c->heap_bytes ? describe_heap(c, device) : STATUS_SUCCESS;
 
+    if (!NT_SUCCESS(status))
+        return status;
     c->request.flags = args->Flags;
     c->request.resource = args->hResource;
     c->request.resource_private = c->resource_private;
-    c->request.resource_private_bytes = args->PrivateDriverDataSize;
+    c->request.resource_private_bytes = c->resource_bytes;
     c->request.count = args->NumAllocations;
     status = vidmm_allocation_create(device->mm, &c->request, &resource);
     if (!NT_SUCCESS(status))
@@ -263,7 +316,8 @@ static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *devi
 
 static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, bool old)
 {
-    struct allocation_creation c = {.args = args, .old = old};
+    struct allocation_creation c = {
+        .args = args, .old = old, .resource_bytes = args->PrivateDriverDataSize};
     struct kmt_device *device;
     NTSTATUS status = check_flags(args);
 

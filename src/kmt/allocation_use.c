@@ -64,7 +64,7 @@ static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *
     if (args->Flags.Reserved || args->Flags.SystemUseOnly)
         return STATUS_INVALID_PARAMETER; /* KMT-262, ALLOC-091 */
     if (args->hResource && args->AllocationCount && args->phAllocationList)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-085 */
+        return STATUS_INVALID_PARAMETER;            /* ALLOC-085 */
     if (!args->hResource && !args->AllocationCount) /* KMT-263 */
         return kmt_handle_device(call, args->hDevice) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
     status = kmt_client_copy_array(args->phAllocationList,

@@ -298,6 +298,21 @@ static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
     return STATUS_SUCCESS;
 }
 
+/* The driver describes a heap without knowing what it wraps: that the memory exists already is the
+ * host's to say, and the allocation must not reach beyond it (ALLOC-146). */
+static NTSTATUS settle_heap(const struct creation *c, struct vidmm_allocation *allocation)
+{
+    uint64_t heap = c->request->heap_bytes;
+
+    if (allocation->pages > heap >> PAGE_BITS) {
+        VIOLATION("ALLOC-146", "an allocation of %llu pages for an existing heap of %llu",
+                  (unsigned long long)allocation->pages, (unsigned long long)(heap >> PAGE_BITS));
+        return STATUS_INVALID_PARAMETER;
+    }
+    allocation->flags.ExistingSysMem = 1;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS read_outputs(struct creation *c)
 {
     NTSTATUS status = STATUS_SUCCESS;
@@ -307,6 +322,8 @@ static NTSTATUS read_outputs(struct creation *c)
         struct vidmm_allocation *allocation = c->open[i]->allocation;
 
         status = allocation_read_info(allocation, &c->info[i]);
+        if (NT_SUCCESS(status) && c->request->heap_bytes)
+            status = settle_heap(c, allocation);
         if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
             verify_refusal("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
                            allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");

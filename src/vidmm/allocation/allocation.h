@@ -28,6 +28,7 @@ struct vidmm_create_request {
     D3DKMT_HANDLE resource;       /* existing resource to which to add, or 0 */
     const void *resource_private; /* resource_private_bytes bytes */
     UINT resource_private_bytes;
+    uint64_t heap_bytes; /* of a standard allocation that wraps client memory; 0: another one */
     UINT count;
     struct vidmm_create_item *item;
 };

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/allocation/standard.h"
+#include "ddi/ddi.h"
+#include "util/alloc.h"
+#include "verify/verify.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+
+#define CROSS_ADAPTER_PITCH 128u
+#define MAX_DATA            (16u << 20) /* as of a client (KMT-012) */
+
+static NTSTATUS ask(struct vidmm_device *device, D3DKMDT_GDISURFACEDATA *surface,
+                    struct vidmm_standard_data *data)
+{
+    DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {
+        .StandardAllocationType = D3DKMDT_STANDARDALLOCATION_GDISURFACE,
+        .pCreateGdiSurfaceData = surface,
+        .pAllocationPrivateDriverData = data->allocation,
+        .AllocationPrivateDriverDataSize = data->allocation_bytes,
+        .pResourcePrivateDriverData = data->resource,
+        .ResourcePrivateDriverDataSize = data->resource_bytes,
+    };
+    NTSTATUS status = ddi_get_standard_allocation_driver_data(device->process->vidmm->ddi, &args);
+
+    if (NT_SUCCESS(status) && !data->allocation && !data->resource) {
+        data->allocation_bytes = args.AllocationPrivateDriverDataSize;
+        data->resource_bytes = args.ResourcePrivateDriverDataSize;
+    }
+    return status;
+}
+
+static NTSTATUS make_room(struct vidmm_standard_data *data)
+{
+    if ((data->allocation_bytes == 0 && data->resource_bytes == 0) ||
+        data->allocation_bytes > MAX_DATA || data->resource_bytes > MAX_DATA) {
+        VIOLATION("ALLOC-023",
+                  "a standard allocation has %u bytes of private data, and %u for its resource",
+                  data->allocation_bytes, data->resource_bytes);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (data->allocation_bytes)
+        data->allocation = util_zalloc(1, data->allocation_bytes);
+    if (data->resource_bytes)
+        data->resource = util_zalloc(1, data->resource_bytes);
+    return (data->allocation_bytes && !data->allocation) || (data->resource_bytes && !data->resource)
+               ? STATUS_NO_MEMORY
+               : STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
+                             struct vidmm_standard_data *data)
+{
+    const D3DKMDT_GDISURFACEDATA wanted = {
+        .Width = bytes,
+        .Height = 1,
+        .Format = D3DDDIFMT_UNKNOWN,
+        .Type = D3DKMDT_GDISURFACE_TEXTURE_CROSSADAPTER,
+    };
+    D3DKMDT_GDISURFACEDATA surface = wanted;
+    NTSTATUS status;
+
+    *data = (struct vidmm_standard_data){0};
+    if (!ddi_has(device->process->vidmm->ddi, DxgkDdiGetStandardAllocationDriverData))
+        return STATUS_NOT_SUPPORTED;
+    status = ask(device, &surface, data);
+    surface = wanted; /* the first call asks for sizes alone */
+    if (NT_SUCCESS(status))
+        status = make_room(data);
+    if (NT_SUCCESS(status))
+        status = ask(device, &surface, data);
+    if (NT_SUCCESS(status) && (surface.Pitch == 0 || surface.Pitch % CROSS_ADAPTER_PITCH)) {
+        VIOLATION("ALLOC-024", "Pitch of a cross-adapter texture is %u, no multiple of %u",
+                  surface.Pitch, CROSS_ADAPTER_PITCH);
+        status = STATUS_INVALID_PARAMETER;
+    }
+    if (!NT_SUCCESS(status))
+        vidmm_standard_finish(data);
+    return status;
+}
+
+void vidmm_standard_finish(struct vidmm_standard_data *data)
+{
+    util_free(data->allocation);
+    util_free(data->resource);
+    *data = (struct vidmm_standard_data){0};
+}

@@ -35,7 +35,7 @@ static struct kmt_adapter *find(const struct kmt_process *process, const struct 
     return NULL;
 }
 
-NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle)
+NTSTATUS kmt_adapter_of(struct kmt_call *call, struct port_adapter *port, struct kmt_adapter **out)
 {
     struct kmt_process *process = call->process;
     struct kmt_adapter *adapter = find(process, port);
@@ -47,11 +47,23 @@ NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DK
         adapter->process = process;
         adapter->port = port;
         list_init(&adapter->devices);
+        list_init(&adapter->syncs);
         sim_mutex_init(&adapter->mm_lock);
         list_push_back(&process->adapters, &adapter->link);
         port_adapter_retain(port);
     }
-    *handle = handle_create(&process->nt->handles, DDI_CLIENT_ADAPTER, adapter);
+    *out = adapter;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle)
+{
+    struct kmt_adapter *adapter;
+    NTSTATUS status = kmt_adapter_of(call, port, &adapter);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    *handle = handle_create(&call->process->nt->handles, DDI_CLIENT_ADAPTER, adapter);
     if (!*handle) {
         kmt_adapter_put(adapter, call);
         return STATUS_NO_MEMORY;
@@ -60,15 +72,20 @@ NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DK
     return STATUS_SUCCESS;
 }
 
+static bool is_used(const struct kmt_adapter *adapter)
+{
+    return adapter->device_count || !list_empty(&adapter->syncs);
+}
+
 void kmt_adapter_put(struct kmt_adapter *adapter, const struct kmt_call *own)
 {
     struct kmt_process *process = adapter->process;
 
-    if (adapter->handles || adapter->device_count)
+    if (adapter->handles || is_used(adapter))
         return;
     list_remove(&adapter->link); /* who opens it meanwhile gets another one */
     kmt_call_wait_unpinned(process, own, adapter);
-    if (adapter->device_count) {
+    if (is_used(adapter)) {
         list_push_back(&process->adapters, &adapter->link);
         return;
     }

@@ -15,11 +15,12 @@
 
 struct kmt_call;
 
-/* From the first open handle to the last handle or device. */
+/* From the first open handle to the last handle, device or opened object. */
 struct kmt_adapter {
     struct kmt_process *process;
     struct port_adapter *port;
     struct list link, devices;
+    struct list syncs;        /* objects opened without a device */
     struct vidmm_process *mm; /* from the first device on (KMT-052) */
     struct sim_mutex mm_lock; /* held while mm comes and goes */
     uint32_t handles, device_count;
@@ -27,7 +28,11 @@ struct kmt_adapter {
 };
 
 NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle);
-/* Frees it if neither a handle nor a device is left. May block. `own`: the caller's call, whose
+/* The record of an adapter that the process may not have opened: the caller puts something on it, or
+ * calls kmt_adapter_put. */
+NTSTATUS kmt_adapter_of(struct kmt_call *call, struct port_adapter *port,
+                        struct kmt_adapter **adapter);
+/* Frees it if neither a handle nor a device nor an opened object is left. May block. `own`: the caller's call, whose
  * pins do not count. */
 void kmt_adapter_put(struct kmt_adapter *adapter, const struct kmt_call *own);
 /* The process on the adapter, from the first device on. */

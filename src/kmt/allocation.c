@@ -11,10 +11,13 @@
 #include <d3dkmthk.h>
 
 #include "ddi/client_handle.h"
+#include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/client_memory.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
+#include "kmt/process.h"
+#include "kmt/shared.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/array.h"
@@ -32,8 +35,9 @@ struct allocation_creation {
     void **original;              /* private data as the client gave them, to see what changed */
     void *resource_private;
     UINT resource_bytes;
-    UINT heap_bytes; /* of a standard allocation; 0: the client describes what it wants */
-    bool old;        /* D3DDDI_ALLOCATIONINFO elements */
+    struct kmt_shared *shared; /* of a resource with CreateShared, until that has it */
+    UINT heap_bytes;           /* of a standard allocation; 0: the client describes what it wants */
+    bool old;                  /* D3DDDI_ALLOCATIONINFO elements */
 };
 
 /* ---- flags ---- */
@@ -81,8 +85,9 @@ static NTSTATUS check_support(const D3DKMT_CREATEALLOCATION *args)
 {
     D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
 
-    return f.PartialSharedCreation || f.CreateShared || f.ExistingSection ? STATUS_NOT_SUPPORTED
-                                                                          : STATUS_SUCCESS;
+    return f.PartialSharedCreation || f.CrossAdapter || f.RestrictSharedAccess || f.ExistingSection
+               ? STATUS_NOT_SUPPORTED
+               : STATUS_SUCCESS;
 }
 
 /* KMT-219, KMT-220: the description of a standard allocation. */
@@ -224,6 +229,7 @@ static void release(struct allocation_creation *c)
     util_free(c->original);
     util_free(c->info);
     util_free(c->resource_private);
+    kmt_shared_free(c->shared);
 }
 
 /* ---- copying out ---- */
@@ -286,12 +292,42 @@ static NTSTATUS describe_heap(struct allocation_creation *c, struct kmt_device *
     return STATUS_SUCCESS;
 }
 
+/* KMT-193 to KMT-195: what a shared resource needs is there before the driver is called. */
+static NTSTATUS prepare_sharing(struct allocation_creation *c, const struct kmt_device *device)
+{
+    if (!c->args->Flags.CreateShared)
+        return STATUS_SUCCESS;
+    c->shared = kmt_shared_create(device->adapter->process->kmt, DDI_CLIENT_RESOURCE,
+                                  device->adapter->port, c->args->Flags.NtSecuritySharing);
+    if (!c->shared)
+        return STATUS_NO_MEMORY;
+    c->shared->runtime_bytes = c->args->PrivateRuntimeDataSize;
+    return kmt_client_copy_private(c->args->pPrivateRuntimeData, c->shared->runtime_bytes,
+                                   &c->shared->runtime);
+}
+
+static void set_shared(struct allocation_creation *c, struct kmt_device *device,
+                       D3DKMT_HANDLE resource)
+{
+    struct vidmm_resource *made;
+
+    if (!c->shared)
+        return;
+    made = vidmm_resource_get(device->mm, resource);
+    kmt_shared_set_resource(c->shared, made);
+    c->args->hGlobalShare = c->shared->global;
+    c->shared = NULL;
+    vidmm_resource_put(made);
+}
+
 static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *device)
 {
     D3DKMT_CREATEALLOCATION *args = c->args;
     D3DKMT_HANDLE resource = args->hResource;
     NTSTATUS status = c->heap_bytes ? describe_heap(c, device) : STATUS_SUCCESS;
 
+    if (NT_SUCCESS(status))
+        status = prepare_sharing(c, device);
     if (!NT_SUCCESS(status))
         return status;
     c->request.flags = args->Flags;
@@ -311,6 +347,7 @@ static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *devi
     if (args->Flags.CreateResource)
         args->hResource = resource;
     args->hGlobalShare = 0; /* KMT-194 */
+    set_shared(c, device, resource);
     return status;
 }
 

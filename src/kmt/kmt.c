@@ -10,6 +10,8 @@
 #include "kmt/call.h"
 #include "kmt/device.h"
 #include "kmt/process.h"
+#include "kmt/shared.h"
+#include "kmt/sync.h"
 #include "nt/base/kprocess.h"
 #include "port/port.h"
 #include "sim/machine.h"
@@ -39,6 +41,12 @@ static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
         handle_remove(&process->nt->handles, device->handle, DDI_CLIENT_DEVICE);
         kmt_device_destroy(process, device, NULL);
     }
+    while (!list_empty(&adapter->syncs)) {
+        struct kmt_sync *sync = CONTAINER(adapter->syncs.next, struct kmt_sync, link);
+
+        (void)hash_put(&process->gone, sync->handle, process);
+        kmt_sync_remove(sync);
+    }
     kmt_adapter_end_process(adapter);
     adapter->handles--;
     kmt_adapter_put(adapter, NULL);
@@ -66,6 +74,7 @@ static void adapter_stops(void *context, struct port_adapter *port)
         else
             end_use(adapter->process, adapter);
     }
+    kmt_shared_adapter_stops(context, port);
 }
 
 /* ---- the interface itself ---- */
@@ -86,6 +95,9 @@ struct kmt *kmt_create(struct port *port)
         return NULL;
     kmt->port = port;
     list_init(&kmt->processes);
+    list_init(&kmt->shared);
+    list_init(&kmt->nt_shares);
+    handle_table_init(&kmt->globals, &handle_layout_global);
     port_on_stop(port, adapter_stops, kmt);
     sim_slot_set(&kmt_slot, kmt);
     return kmt;
@@ -97,6 +109,7 @@ void kmt_destroy(struct kmt *kmt)
         return;
     port_on_stop(kmt->port, NULL, NULL);
     sim_slot_set(&kmt_slot, NULL);
+    handle_table_finish(&kmt->globals);
     util_free(kmt);
 }
 

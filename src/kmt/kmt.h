@@ -8,6 +8,9 @@
  *    +- adapter        one per adapter the process has open: adapter handles are counted here
  *        +- device     hDevice; contexts, paging queues and synchronization objects made on it
  *
+ * Objects that processes share stand beside them (struct kmt_shared): each handle of a process, and
+ * each NT object that bundles them, is a reference.
+ *
  * A handle resolves through nt_process.handles. What a call that may block uses is pinned for its
  * time (struct kmt_call); the calls that destroy take the handle away first and then wait until
  * nobody has the object pinned (KMT-016), except waits for fences, which end when the object goes.
@@ -17,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include "util/handle.h"
 #include "util/list.h"
 
 struct port;
@@ -25,6 +29,9 @@ struct port;
 struct kmt {
     struct port *port;
     struct list processes;
+    struct list shared;          /* struct kmt_shared */
+    struct list nt_shares;       /* struct kmt_nt_share */
+    struct handle_table globals; /* global share handles (KMT-029) */
 };
 
 /* For the machine that is entered. NULL: out of memory. */

@@ -7,8 +7,11 @@
 #include "ddi/client_handle.h"
 #include "kmt/adapter.h"
 #include "kmt/device.h"
+#include "kmt/keyed_mutex.h"
 #include "kmt/kmt.h"
+#include "kmt/sync.h"
 #include "nt/base/kprocess.h"
+#include "nt/ob/handle.h"
 #include "port/port.h"
 #include "port/record/adapter_info.h"
 #include "port/running/power.h"
@@ -30,6 +33,7 @@ bool kmt_process_begin(struct nt_process *nt)
     process->kmt = kmt;
     process->nt = nt;
     list_init(&process->adapters);
+    list_init(&process->mutexes);
     list_init(&process->calls);
     sim_waitq_init(&process->changed);
     hash_init(&process->tracks);
@@ -49,7 +53,11 @@ static uint64_t count_left(const struct kmt_process *process)
         const struct kmt_adapter *adapter = CONTAINER(a, struct kmt_adapter, link);
 
         left += adapter->handles + adapter->device_count;
+        LIST_FOR(s, &adapter->syncs)
+            left++;
     }
+    LIST_FOR(m, &process->mutexes)
+        left++;
     return left;
 }
 
@@ -59,13 +67,16 @@ static void end_objects(struct kmt_process *process, struct kmt_adapter *adapter
 
     while (!list_empty(&adapter->devices)) {
         struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
-        bool last = adapter->device_count == 1 && adapter->handles == 0;
+        bool last = adapter->device_count == 1 && adapter->handles == 0 &&
+                    list_empty(&adapter->syncs);
 
         handle_remove(handles, device->handle, DDI_CLIENT_DEVICE);
         kmt_device_destroy(process, device, NULL);
         if (last)
             return; /* the adapter went with it */
     }
+    while (!list_empty(&adapter->syncs))
+        kmt_sync_remove(CONTAINER(adapter->syncs.next, struct kmt_sync, link));
     adapter->handles = 0;
     kmt_adapter_put(adapter, NULL);
 }
@@ -115,6 +126,8 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
     drop_adapter_handles(process);
     if (kill && !sim_current->stopped)
         lose_devices(process);
+    while (!sim_current->stopped && !list_empty(&process->mutexes))
+        kmt_keyed_close(CONTAINER(process->mutexes.next, struct kmt_keyed, link));
     while (!sim_current->stopped && !list_empty(&process->adapters))
         end_adapter(process, CONTAINER(process->adapters.next, struct kmt_adapter, link));
     while (!sim_current->stopped &&
@@ -123,8 +136,10 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
         sim_waitq_wait(&process->changed, SIM_FOREVER);
         process->waiters--;
     }
-    if (!sim_current->stopped)
+    if (!sim_current->stopped) {
+        nt_handle_close_process(nt); /* what they keep may be the driver's to destroy */
         port_process_ended(process->kmt->port, nt);
+    }
     list_remove(&process->link);
     hash_finish(&process->tracks);
     hash_finish(&process->gone);

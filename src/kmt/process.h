@@ -16,6 +16,7 @@ struct kmt_process {
     struct nt_process *nt;
     struct list link;
     struct list adapters;
+    struct list mutexes;      /* handles of keyed mutexes */
     struct list calls;        /* in progress */
     struct sim_waitq changed; /* woken when a call ends, if somebody waits */
     uint32_t waiters;

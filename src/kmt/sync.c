@@ -14,6 +14,9 @@
 #include "kmt/device.h"
 #include "kmt/event.h"
 #include "kmt/handle.h"
+#include "kmt/process.h"
+#include "kmt/shared.h"
+#include "nt/base/kprocess.h"
 #include "port/callbacks/cpu_event.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
@@ -23,39 +26,69 @@
 
 /* ---- handles ---- */
 
-struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch)
+static struct kmt_sync *add(struct kmt_adapter *adapter, struct kmt_device *device,
+                            struct vidsch_sync *sch)
 {
     struct kmt_sync *sync = util_zalloc(1, sizeof(*sync));
 
     if (!sync)
         return NULL;
+    sync->adapter = adapter;
     sync->device = device;
     sync->sch = sch;
-    sync->handle = handle_create(&device->adapter->process->nt->handles, DDI_CLIENT_SYNC, sync);
+    sync->handle = handle_create(&adapter->process->nt->handles, DDI_CLIENT_SYNC, sync);
     if (!sync->handle) {
         util_free(sync);
         return NULL;
     }
-    list_push_back(&device->syncs, &sync->link);
+    list_push_back(device ? &device->syncs : &adapter->syncs, &sync->link);
     return sync;
+}
+
+struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch)
+{
+    return add(device->adapter, device, sch);
+}
+
+NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
+                       struct kmt_shared *shared, struct kmt_sync **out)
+{
+    struct kmt_sync *sync;
+
+    if (shared->gone)
+        return STATUS_DEVICE_REMOVED;
+    if (shared->port != adapter->port)
+        return STATUS_INVALID_PARAMETER; /* KMT-340 */
+    sync = add(adapter, device, shared->sync);
+    if (!sync)
+        return STATUS_NO_MEMORY;
+    sync->shared = shared;
+    kmt_shared_reference(shared);
+    *out = sync;
+    return STATUS_SUCCESS;
 }
 
 void kmt_sync_remove(struct kmt_sync *sync)
 {
-    handle_remove(&sync->device->adapter->process->nt->handles, sync->handle, DDI_CLIENT_SYNC);
+    handle_remove(&sync->adapter->process->nt->handles, sync->handle, DDI_CLIENT_SYNC);
     list_remove(&sync->link);
     port_cpu_event_destroy(sync->by_kmd);
-    vidsch_sync_destroy(sync->sch);
+    if (sync->shared)
+        kmt_shared_release(sync->shared);
+    else
+        vidsch_sync_destroy(sync->sch);
     kmt_event_close(sync->event);
     util_free(sync);
 }
 
 NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
-                           struct kmt_sync_list *list)
+                           enum kmt_sync_use use, struct kmt_sync_list *list)
 {
+    bool denied = false;
+
     list->count = count;
     list->monitored = 0;
-    list->device = NULL;
+    list->adapter = NULL;
     for (UINT i = 0; i < count; i++) {
         /* The caller has copied `count` of them. */
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
@@ -65,20 +98,21 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
             return STATUS_INVALID_PARAMETER;
         list->sync[i] = sync->sch;
         list->monitored += vidsch_sync_type(sync->sch) == D3DDDI_MONITORED_FENCE;
-        list->device = sync->device;
+        list->adapter = sync->adapter;
+        denied |= use == KMT_SYNC_WAIT ? sync->no_wait : sync->no_signal;
     }
-    return STATUS_SUCCESS;
+    return denied ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
 }
 
 NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count,
-                            struct kmt_sync_list *list)
+                            enum kmt_sync_use use, struct kmt_sync_list *list)
 {
     D3DKMT_HANDLE handles[KMT_MAX_OBJECTS];
 
     if (count == 0 || count > KMT_MAX_OBJECTS ||
         !kmt_client_get(handles, user, count * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER; /* KMT-371 */
-    return kmt_sync_list_get(call, handles, count, list);
+    return kmt_sync_list_get(call, handles, count, use, list);
 }
 
 /* ---- creation ---- */
@@ -99,6 +133,30 @@ static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle, bool by_kmd)
     return STATUS_SUCCESS;
 }
 
+/* On failure the caller still has the scheduler's object. */
+static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
+                      const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct kmt_sync **sync)
+{
+    struct kmt_shared *shared;
+    NTSTATUS status;
+
+    if (info->Type == D3DDDI_MONITORED_FENCE || info->Flags.CrossAdapter)
+        return STATUS_NOT_SUPPORTED; /* legal, but not carried out */
+    shared = kmt_shared_create(device->adapter->process->kmt, DDI_CLIENT_SYNC,
+                               device->adapter->port, info->Flags.NtSecuritySharing);
+    if (!shared)
+        return STATUS_NO_MEMORY;
+    shared->sync = sch;
+    status = kmt_sync_open(device->adapter, device, shared, sync);
+    if (!NT_SUCCESS(status)) {
+        kmt_shared_free(shared);
+        return status;
+    }
+    shared->references--; /* the one of its creation */
+    vidsch_sync_detach(sch);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                      D3DKMT_HANDLE *handle)
 {
@@ -109,14 +167,14 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
 
     if (!NT_SUCCESS(status))
         return status;
-    if (info->Flags.Shared) {
-        vidsch_sync_destroy(sch); /* the combination is legal, but there is no sharing yet */
-        return STATUS_NOT_SUPPORTED;
-    }
-    sync = kmt_sync_add(device, sch);
-    if (!sync) {
+    sync = info->Flags.Shared ? NULL : kmt_sync_add(device, sch);
+    if (info->Flags.Shared)
+        status = share(device, sch, info, &sync);
+    else if (!sync)
+        status = STATUS_NO_MEMORY;
+    if (!NT_SUCCESS(status)) {
         vidsch_sync_destroy(sch);
-        return STATUS_NO_MEMORY;
+        return status;
     }
     if (info->Type == D3DDDI_CPU_NOTIFICATION) {
         status = attach_event(sync, info->CPUNotification.Event, info->Flags.SignalByKmd);
@@ -126,7 +184,7 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
         }
     }
     *info = answer;
-    info->SharedHandle = 0; /* KMT-337 */
+    info->SharedHandle = sync->shared ? sync->shared->global : 0; /* KMT-336, KMT-337 */
     *handle = sync->handle;
     return STATUS_SUCCESS;
 }
@@ -168,11 +226,14 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *args = arguments;
     struct kmt_sync *sync = kmt_handle_lookup(call, args->hSyncObject, DDI_CLIENT_SYNC);
+    struct kmt_adapter *adapter;
 
     if (!sync || sync->queue)
         return STATUS_INVALID_PARAMETER; /* GPUVA-070 */
-    kmt_call_pin(call, sync->device);
+    adapter = sync->adapter;
+    kmt_call_pin(call, sync->device ? (const void *)sync->device : adapter);
     kmt_sync_remove(sync);
+    kmt_adapter_put(adapter, call);
     return STATUS_SUCCESS;
 }
 
@@ -214,12 +275,13 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
                                DDI_CLIENT_DEVICE); /* not pinned: its end ends the wait */
     if (!device)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, KMT_SYNC_WAIT,
+                                &list);
     if (!NT_SUCCESS(status))
         return status;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED;
-    if (list.device->adapter != device->adapter)
+    if (list.adapter != device->adapter)
         return STATUS_INVALID_PARAMETER;
     status = vidsch_device_check(device->sch, false);
     if (!NT_SUCCESS(status))
@@ -247,12 +309,13 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
     device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, KMT_SYNC_SIGNAL,
+                                &list);
     if (!NT_SUCCESS(status))
         return status;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED;
-    if (list.device->adapter != device->adapter)
+    if (list.adapter != device->adapter)
         return STATUS_INVALID_PARAMETER;
     status = vidsch_device_check(device->sch, false);
     return NT_SUCCESS(status) ? vidsch_sync_signal_cpu(list.sync, values, list.count, args->Flags)

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Synchronization objects of a device, and lists of them, as the wait and signal calls take them.
+/* Handles of synchronization objects, and lists of them, as the wait and signal calls take them.
  * The lists need no heap: they are short. */
 #ifndef DXGK_KMT_SYNC_H
 #define DXGK_KMT_SYNC_H
+
+#include <stdbool.h>
 
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
 #include "util/list.h"
 
+struct kmt_adapter;
 struct kmt_call;
+struct kmt_shared;
 
 #define KMT_MAX_OBJECTS 32u /* D3DDDI_MAX_OBJECT_SIGNALED, _WAITED_ON (KMT-371) */
 
+/* One handle of a process. */
 struct kmt_sync {
-    struct list link;
-    struct kmt_device *device;
+    struct list link; /* device->syncs; adapter->syncs without a device */
+    struct kmt_adapter *adapter;
+    struct kmt_device *device; /* with which it ends; NULL: it was opened without one (KMT-357) */
     struct vidsch_sync *sch;
+    struct kmt_shared *shared;      /* with a reference; NULL: the object has only this handle */
+    bool no_wait, no_signal;        /* the NT handle that it was opened with gave no right to it */
     struct kmt_paging_queue *queue; /* whose progress it is, or NULL */
     struct kmt_event *event;        /* of a CPU notification */
     struct port_cpu_event *by_kmd;  /* which the driver signals; or NULL */
@@ -26,20 +34,28 @@ struct kmt_sync {
 /* Give the scheduler's object a handle, and an end with the device. NULL: out of memory, and the
  * caller still has the object. */
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
+/* A further handle, for a shared object of the adapter, with a reference of its own; `device` may be
+ * NULL. */
+NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
+                       struct kmt_shared *shared, struct kmt_sync **out);
+/* The handle goes, and with the last one the object. */
 void kmt_sync_remove(struct kmt_sync *sync);
 
 struct kmt_sync_list {
     struct vidsch_sync *sync[KMT_MAX_OBJECTS];
     UINT count;
-    UINT monitored;            /* how many of them are monitored fences */
-    struct kmt_device *device; /* of the last one */
+    UINT monitored;              /* how many of them are monitored fences */
+    struct kmt_adapter *adapter; /* of the last one */
 };
 
-/* `count` is at most KMT_MAX_OBJECTS. */
+enum kmt_sync_use { KMT_SYNC_WAIT, KMT_SYNC_SIGNAL };
+
+/* `count` is at most KMT_MAX_OBJECTS. STATUS_ACCESS_DENIED: a handle was opened without the right to
+ * the use (KMT-247). */
 NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
-                           struct kmt_sync_list *list);
+                           enum kmt_sync_use use, struct kmt_sync_list *list);
 /* The same from the client's array; a count of 0 or above the limit is STATUS_INVALID_PARAMETER. */
 NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count,
-                            struct kmt_sync_list *list);
+                            enum kmt_sync_use use, struct kmt_sync_list *list);
 
 #endif

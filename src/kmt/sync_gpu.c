@@ -81,7 +81,7 @@ static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *singl
 /* The FromGpu calls belong to the 2.x interface (KMT-373). */
 static NTSTATUS check_2x(const struct kmt_sync_list *list)
 {
-    return kmt_adapter_is_2x(list->device->adapter) ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+    return kmt_adapter_is_2x(list->adapter) ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
 }
 
 /* ---- waits ---- */
@@ -93,7 +93,8 @@ static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
     const UINT64 *values;
-    NTSTATUS status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    NTSTATUS status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount,
+                                         KMT_SYNC_WAIT, &list);
 
     if (NT_SUCCESS(status) && !context)
         status = STATUS_INVALID_PARAMETER;
@@ -116,7 +117,7 @@ static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle,
 
     if (count == 0 || count > KMT_MAX_OBJECTS || !context)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_sync_list_get(call, handles, count, &list);
+    status = kmt_sync_list_get(call, handles, count, KMT_SYNC_WAIT, &list);
     if (NT_SUCCESS(status))
         status = old_values(&list, single, &values);
     return NT_SUCCESS(status) ? vidsch_sync_wait_gpu(context, list.sync, values, count) : status;
@@ -147,7 +148,8 @@ static NTSTATUS signal_from_gpu(struct kmt_call *call, void *arguments)
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
     const UINT64 *values;
-    NTSTATUS status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    NTSTATUS status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount,
+                                         KMT_SYNC_SIGNAL, &list);
 
     if (NT_SUCCESS(status) && !context)
         status = STATUS_INVALID_PARAMETER;
@@ -215,7 +217,8 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     status = find_contexts(call, handles, args->BroadcastContextCount, context);
     if (NT_SUCCESS(status) && (args->ObjectCount || !args->Flags.EnqueueCpuEvent))
-        status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+        status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount,
+                                    KMT_SYNC_SIGNAL, &list);
     if (NT_SUCCESS(status) && (list.monitored || has_fence(&list) || args->Flags.EnqueueCpuEvent) &&
         !rest_is_zero(args->Reserved, 8, 1))
         status = STATUS_INVALID_PARAMETER; /* KMT-382 */
@@ -247,7 +250,8 @@ static NTSTATUS signal_1(struct kmt_call *call, void *arguments)
     context = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     if (!context)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, KMT_SYNC_SIGNAL,
+                               &list);
     if (NT_SUCCESS(status))
         status = old_values(&list, NULL, &values);
     return NT_SUCCESS(status)
@@ -276,7 +280,8 @@ static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount,
                                context + 1);
     if (NT_SUCCESS(status))
-        status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);
+        status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount,
+                                   KMT_SYNC_SIGNAL, &list);
     if (NT_SUCCESS(status) && args->Flags.EnqueueCpuEvent)
         return signal_with_event(context, contexts, &list, args->Flags, args->CpuEventHandle);
     if (NT_SUCCESS(status))

@@ -72,6 +72,9 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
 NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                             struct vidsch_sync **out);
 void vidsch_sync_destroy(struct vidsch_sync *sync);
+/* A shared object belongs to no device: it stays, in whatever state, when its creator's device is
+ * lost or destroyed (KMT-365). */
+void vidsch_sync_detach(struct vidsch_sync *sync);
 struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync);
 D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync);
 /* Queue a wait or a signal in the context; it takes effect when it is reached. */

@@ -47,8 +47,7 @@ static NTSTATUS check_info(const struct vidsch *vidsch,
         return STATUS_INVALID_PARAMETER;
     if (info->Flags.SignalByKmd && !ddi_has(vidsch->ddi, DxgkDdiCreateCpuEvent))
         return STATUS_NOT_SUPPORTED; /* KMT-355: without the entry, or below WDDM 3.0 */
-    if (info->Type == D3DDDI_SEMAPHORE &&
-        info->Semaphore.InitialCount > info->Semaphore.MaxCount)
+    if (info->Type == D3DDDI_SEMAPHORE && info->Semaphore.InitialCount > info->Semaphore.MaxCount)
         return STATUS_INVALID_PARAMETER; /* KMT-343 */
     if (info->Type == D3DDDI_MONITORED_FENCE && info->MonitoredFence.EngineAffinity > 1)
         return STATUS_INVALID_PARAMETER; /* KMT-350 */
@@ -153,6 +152,12 @@ void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *contex
 }
 
 /* ---- the end ---- */
+
+void vidsch_sync_detach(struct vidsch_sync *sync)
+{
+    list_remove(&sync->link);
+    sync->device = NULL;
+}
 
 void vidsch_sync_release(struct vidsch_sync *sync)
 {

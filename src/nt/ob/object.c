@@ -82,6 +82,8 @@ const char *nt_object_noun(enum nt_object_type type)
         [NT_OBJECT_PROCESS] = "process",     [NT_OBJECT_EVENT] = "event",
         [NT_OBJECT_SEMAPHORE] = "semaphore", [NT_OBJECT_FILE] = "file",
         [NT_OBJECT_KEY] = "registry key",    [NT_OBJECT_SECTION] = "section",
+        [NT_OBJECT_SHARED_RESOURCE] = "shared resource",
+        [NT_OBJECT_SHARED_SYNC] = "shared synchronization object",
     };
 
     return name[type];

@@ -19,6 +19,8 @@ enum nt_object_type {
     NT_OBJECT_FILE,
     NT_OBJECT_KEY,
     NT_OBJECT_SECTION,
+    NT_OBJECT_SHARED_RESOURCE, /* DxgkSharedResource */
+    NT_OBJECT_SHARED_SYNC,     /* DxgkSharedSyncObject */
 };
 
 struct nt_object {

@@ -10,13 +10,18 @@
 NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
                              void **body)
 {
-    enum nt_object_type type = kind == NT_USER_PROCESS ? NT_OBJECT_PROCESS : NT_OBJECT_EVENT;
+    static const enum nt_object_type types[] = {
+        [NT_USER_PROCESS] = NT_OBJECT_PROCESS,
+        [NT_USER_EVENT] = NT_OBJECT_EVENT,
+        [NT_USER_SHARED_RESOURCE] = NT_OBJECT_SHARED_RESOURCE,
+        [NT_USER_SHARED_SYNC] = NT_OBJECT_SHARED_SYNC,
+    };
     struct nt_object *object;
     ACCESS_MASK access = 0;
 
     if (!handle || nt_handle_is_kernel(handle) || !nt_handle_object(handle, NT_OBJECT_ANY, &access))
         return STATUS_INVALID_HANDLE;
-    object = nt_handle_object(handle, type, NULL);
+    object = nt_handle_object(handle, types[kind], NULL);
     if (!object)
         return STATUS_OBJECT_TYPE_MISMATCH;
     if ((access & wanted) != wanted)
@@ -24,6 +29,14 @@ NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MAS
     nt_object_retain(object);
     *body = object->body;
     return STATUS_SUCCESS;
+}
+
+ACCESS_MASK nt_user_handle_access(HANDLE handle)
+{
+    ACCESS_MASK access = 0;
+
+    return !nt_handle_is_kernel(handle) && nt_handle_object(handle, NT_OBJECT_ANY, &access) ? access
+                                                                                            : 0;
 }
 
 void nt_user_handle_close(void *body)

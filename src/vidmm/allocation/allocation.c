@@ -93,7 +93,7 @@ static void record_free(struct vidmm_open *open)
         allocation_free(allocation);
 }
 
-static void resource_free(struct creation *c)
+static void new_resource_free(struct creation *c)
 {
     if (!c->new_resource)
         return;
@@ -111,7 +111,7 @@ static void creation_undo(struct creation *c)
 {
     for (UINT i = 0; c->open && i < c->request->count; i++)
         record_free(c->open[i]);
-    resource_free(c);
+    new_resource_free(c);
     util_free(c->resource_private);
 }
 

@@ -13,6 +13,7 @@
 #include <d3dkmddi.h>
 #include <d3dkmthk.h>
 
+struct nt_process;
 struct vidmm_allocation;
 struct vidmm_device;
 struct vidmm_resource;
@@ -40,7 +41,8 @@ NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_creat
  * open; global and NT handles hold one. */
 struct vidmm_resource_info {
     UINT allocations, resource_private_bytes;
-    uint64_t private_bytes; /* sum over all allocations, each rounded up to 8 (KMT-233) */
+    const void *resource_private; /* valid until a request changes it, or the resource ends */
+    uint64_t private_bytes;       /* sum over all allocations, each rounded up to 8 (KMT-233) */
     bool read_only;
 };
 /* Get the resource of a client's handle, with a reference. NULL: not a handle of the device, or not
@@ -50,6 +52,14 @@ void vidmm_resource_reference(struct vidmm_resource *resource);
 /* Drop a reference. If it is the last, and no device has the resource open, the resource is
  * destroyed. PASSIVE_LEVEL, since that calls the driver. */
 void vidmm_resource_put(struct vidmm_resource *resource);
+/* Call end(context) when the resource is destroyed; there is one such function for each. */
+void vidmm_resource_on_end(struct vidmm_resource *resource, void (*end)(void *context),
+                           void *context);
+/* The context of vidmm_resource_on_end of the shared resource that a handle of the process names, on
+ * whatever device; NULL: it names none. */
+void *vidmm_resource_context(const struct nt_process *process, D3DKMT_HANDLE handle);
+/* Has anybody it still: a device that did not begin to destroy it, or a reference? */
+bool vidmm_resource_held(const struct vidmm_resource *resource);
 void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info);
 struct vidmm_open_item {
     D3DKMT_HANDLE allocation; /* out */
@@ -61,6 +71,8 @@ struct vidmm_open_item {
 NTSTATUS vidmm_resource_open(struct vidmm_device *device, struct vidmm_resource *resource,
                              bool read_only, struct vidmm_open_item *item, UINT count,
                              D3DKMT_HANDLE *handle);
+/* Free its record: nothing is left in it. */
+void resource_free(struct vidmm_resource *resource);
 /* Free its pages, and its record as soon as no hold is left (allocation_unhold). Nothing else may
  * refer to it. Lock held. */
 void allocation_free(struct vidmm_allocation *allocation);

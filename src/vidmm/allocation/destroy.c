@@ -338,8 +338,7 @@ static void destruction_run(struct destruction *d)
         allocation_destroy_unopened(d->resource_open->resource);
         sim_mutex_lock(&vidmm->lock);
     } else if (resource_goes) {
-        util_free(d->resource_open->resource->private_data);
-        util_free(d->resource_open->resource);
+        resource_free(d->resource_open->resource);
     }
     util_free(d->resource_open);
     device->destructions--;
@@ -448,8 +447,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
         vidmm->statistics.allocations_live -= count;
         sim_mutex_unlock(&vidmm->lock);
     }
-    util_free(resource->private_data);
-    util_free(resource);
+    resource_free(resource);
 }
 
 /* ---- requests ---- */

@@ -47,9 +47,43 @@ void vidmm_resource_put(struct vidmm_resource *resource)
         allocation_destroy_unopened(resource);
 }
 
+void vidmm_resource_on_end(struct vidmm_resource *resource, void (*end)(void *context),
+                           void *context)
+{
+    resource->end = end;
+    resource->end_context = context;
+}
+
+void *vidmm_resource_context(const struct nt_process *process, D3DKMT_HANDLE handle)
+{
+    const struct vidmm_resource_open *open = handle_lookup(&process->handles, handle,
+                                                           DDI_CLIENT_RESOURCE);
+
+    if (!open || list_empty(&open->device_link) || !open->resource->shared)
+        return NULL;
+    return open->resource->end_context;
+}
+
+bool vidmm_resource_held(const struct vidmm_resource *resource)
+{
+    LIST_FOR(node, &resource->opens)
+        if (!list_empty(&CONTAINER(node, struct vidmm_resource_open, link)->device_link))
+            return true;
+    return resource->references != 0;
+}
+
+void resource_free(struct vidmm_resource *resource)
+{
+    if (resource->end)
+        resource->end(resource->end_context);
+    util_free(resource->private_data);
+    util_free(resource);
+}
+
 void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info)
 {
     *info = (struct vidmm_resource_info){.resource_private_bytes = resource->private_bytes,
+                                         .resource_private = resource->private_data,
                                          .read_only = resource->read_only};
     LIST_FOR(node, &resource->allocations) {
         info->allocations++;

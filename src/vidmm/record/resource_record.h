@@ -21,8 +21,10 @@ struct vidmm_resource {
     HANDLE driver_handle; /* hResource, as the driver set it */
     bool driver_knows;    /* the driver has created an allocation in it (ALLOC-017) */
     bool shared, read_only;
-    uint32_t references; /* vidmm_resource_get */
-    void *private_data;  /* the latest private data of the resource (ALLOC-015) */
+    uint32_t references;        /* vidmm_resource_get */
+    void (*end)(void *context); /* vidmm_resource_on_end; or NULL */
+    void *end_context;
+    void *private_data; /* the latest private data of the resource (ALLOC-015) */
     UINT private_bytes;
     struct list allocations; /* vidmm_allocation.resource_link */
     struct list opens;       /* vidmm_resource_open.link */

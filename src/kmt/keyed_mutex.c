@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keyed mutexes.
+ *
+ *            create(InitialValue)            acquire(Key == key)
+ *                     |                    +--------------------+
+ *                     v                    |                    v
+ *                free, key  <------------------------------  owned by a handle
+ *                     ^       release(Key, FenceValue)          |
+ *                     |                                         | the handle goes
+ *                     +----- acquire: STATUS_ABANDONED ---- abandoned: every key fits
+ *
+ * Who waits is served in the order of arrival among those whose key fits (KMT-412): a waiter that
+ * is woken goes on only if no earlier one could.
+ */
+#include <string.h>
+
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "kmt/keyed_mutex.h"
+#include "ddi/client_handle.h"
+#include "kmt/call.h"
+#include "kmt/client_memory.h"
+#include "kmt/handle.h"
+#include "kmt/kmt.h"
+#include "kmt/nt_share.h"
+#include "kmt/process.h"
+#include "kmt/shared.h"
+#include "nt/base/kprocess.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+
+struct kmt_keyed_mutex {
+    UINT64 key;                    /* when it is free */
+    UINT64 fence_value;            /* of the last release */
+    const struct kmt_keyed *owner; /* NULL: free */
+    bool abandoned;
+    struct list waiters; /* struct waiter */
+    struct sim_waitq changed;
+    void *data; /* of the runtime */
+    UINT bytes;
+};
+
+struct waiter {
+    struct list link;
+    const struct kmt_keyed *keyed; /* NULL: it was destroyed meanwhile */
+    UINT64 key;
+};
+
+/* ---- creation ---- */
+
+/* KMT-403: the first block that is given stays; later ones must have its size. */
+static NTSTATUS take_data(struct kmt_keyed_mutex *mutex, const void *user, UINT bytes)
+{
+    NTSTATUS status;
+    void *data;
+
+    if (mutex->bytes && bytes && bytes != mutex->bytes)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_client_copy_private(user, bytes, &data);
+    if (!NT_SUCCESS(status) || mutex->bytes || bytes == 0) {
+        if (NT_SUCCESS(status))
+            util_free(data);
+        return status;
+    }
+    mutex->data = data;
+    mutex->bytes = bytes;
+    return STATUS_SUCCESS;
+}
+
+void kmt_keyed_mutex_free(struct kmt_keyed_mutex *mutex)
+{
+    util_free(mutex->data);
+    util_free(mutex);
+}
+
+/* A handle for `shared`, whose reference it takes over. */
+static NTSTATUS add_handle(struct kmt_process *process, struct kmt_shared *shared,
+                           struct kmt_keyed **out)
+{
+    struct kmt_keyed *keyed = util_zalloc(1, sizeof(*keyed));
+
+    if (!keyed)
+        return STATUS_NO_MEMORY;
+    keyed->handle = handle_create(&process->nt->handles, DDI_CLIENT_KEYED_MUTEX, keyed);
+    if (!keyed->handle) {
+        util_free(keyed);
+        return STATUS_NO_MEMORY;
+    }
+    keyed->process = process;
+    keyed->shared = shared;
+    list_push_back(&process->mutexes, &keyed->link);
+    *out = keyed;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS make(struct kmt_call *call, UINT64 key, bool secure, const void *user, UINT bytes,
+                     struct kmt_keyed **out)
+{
+    struct kmt_keyed_mutex *mutex = util_zalloc(1, sizeof(*mutex));
+    struct kmt_shared *shared;
+    NTSTATUS status;
+
+    if (!mutex)
+        return STATUS_NO_MEMORY;
+    mutex->key = key;
+    list_init(&mutex->waiters);
+    sim_waitq_init(&mutex->changed);
+    status = take_data(mutex, user, bytes);
+    shared = NT_SUCCESS(status)
+                 ? kmt_shared_create(call->process->kmt, DDI_CLIENT_KEYED_MUTEX, NULL, secure)
+                 : NULL;
+    if (!shared) {
+        kmt_keyed_mutex_free(mutex);
+        return NT_SUCCESS(status) ? STATUS_NO_MEMORY : status;
+    }
+    shared->mutex = mutex;
+    status = add_handle(call->process, shared, out);
+    if (!NT_SUCCESS(status))
+        kmt_shared_release(shared);
+    return status;
+}
+
+NTSTATUS kmt_keyed_open(struct kmt_call *call, struct kmt_shared *shared, const void *user,
+                        UINT bytes, struct kmt_keyed **out)
+{
+    NTSTATUS status = take_data(shared->mutex, user, bytes);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    kmt_shared_reference(shared);
+    status = add_handle(call->process, shared, out);
+    if (!NT_SUCCESS(status))
+        kmt_shared_release(shared);
+    return status;
+}
+
+static NTSTATUS create_1(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATEKEYEDMUTEX *args = arguments;
+    struct kmt_keyed *keyed;
+    NTSTATUS status = make(call, args->InitialValue, false, NULL, 0, &keyed);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    args->hKeyedMutex = keyed->handle;
+    args->hSharedHandle = keyed->shared->global;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATEKEYEDMUTEX2 *args = arguments;
+    struct kmt_keyed *keyed;
+    NTSTATUS status;
+
+    if (args->Flags.Reserved)
+        return STATUS_INVALID_PARAMETER; /* KMT-400 */
+    status = make(call, args->InitialValue, args->Flags.NtSecuritySharing,
+                  args->pPrivateRuntimeData, args->PrivateRuntimeDataSize, &keyed);
+    if (!NT_SUCCESS(status))
+        return status;
+    args->hKeyedMutex = keyed->handle;
+    args->hSharedHandle = keyed->shared->global; /* KMT-401 */
+    return STATUS_SUCCESS;
+}
+
+/* ---- opening ---- */
+
+static NTSTATUS open_global(struct kmt_call *call, D3DKMT_HANDLE global, const void *user,
+                            UINT bytes, D3DKMT_HANDLE *handle)
+{
+    struct kmt_shared *shared = kmt_shared_find(call->process->kmt, global, DDI_CLIENT_KEYED_MUTEX);
+    struct kmt_keyed *keyed;
+    NTSTATUS status;
+
+    if (!shared)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_keyed_open(call, shared, user, bytes, &keyed);
+    if (NT_SUCCESS(status))
+        *handle = keyed->handle;
+    return status;
+}
+
+static NTSTATUS open_1(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_OPENKEYEDMUTEX *args = arguments;
+
+    return open_global(call, args->hSharedHandle, NULL, 0, &args->hKeyedMutex);
+}
+
+static NTSTATUS open_2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_OPENKEYEDMUTEX2 *args = arguments;
+
+    return open_global(call, args->hSharedHandle, args->pPrivateRuntimeData,
+                       args->PrivateRuntimeDataSize, &args->hKeyedMutex);
+}
+
+static NTSTATUS open_from_nt(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_OPENKEYEDMUTEXFROMNTHANDLE *args = arguments;
+    struct kmt_nt_share *share;
+    struct kmt_keyed *keyed;
+    NTSTATUS status = kmt_nt_share_open(args->hNtHandle, NT_USER_SHARED_RESOURCE, &share);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = share->part[KMT_PART_MUTEX]
+                 ? kmt_keyed_open(call, share->part[KMT_PART_MUTEX], args->pPrivateRuntimeData,
+                                  args->PrivateRuntimeDataSize, &keyed)
+                 : STATUS_INVALID_PARAMETER; /* KMT-405 */
+    kmt_nt_share_close(share);
+    if (NT_SUCCESS(status))
+        args->hKeyedMutex = keyed->handle;
+    return status;
+}
+
+/* ---- the end ---- */
+
+void kmt_keyed_close(struct kmt_keyed *keyed)
+{
+    struct kmt_keyed_mutex *mutex = keyed->shared->mutex;
+
+    handle_remove(&keyed->process->nt->handles, keyed->handle, DDI_CLIENT_KEYED_MUTEX);
+    list_remove(&keyed->link);
+    LIST_FOR(node, &mutex->waiters) {
+        struct waiter *waiter = CONTAINER(node, struct waiter, link);
+
+        if (waiter->keyed == keyed)
+            waiter->keyed = NULL; /* KMT-418 */
+    }
+    if (mutex->owner == keyed) {
+        mutex->owner = NULL;
+        mutex->abandoned = true; /* KMT-415 */
+    }
+    sim_waitq_wake(&mutex->changed, UINT32_MAX);
+    kmt_shared_release(keyed->shared);
+    util_free(keyed);
+}
+
+static NTSTATUS destroy_mutex(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYKEYEDMUTEX *args = arguments;
+    struct kmt_keyed *keyed = kmt_handle_lookup(call, args->hKeyedMutex, DDI_CLIENT_KEYED_MUTEX);
+
+    if (!keyed)
+        return STATUS_INVALID_PARAMETER;
+    kmt_keyed_close(keyed);
+    return STATUS_SUCCESS;
+}
+
+/* ---- acquiring ---- */
+
+static bool fits(const struct kmt_keyed_mutex *mutex, UINT64 key)
+{
+    return !mutex->owner && (mutex->abandoned || mutex->key == key);
+}
+
+/* Is it this waiter's turn? */
+static bool may_take(const struct kmt_keyed_mutex *mutex, const struct waiter *waiter)
+{
+    if (!fits(mutex, waiter->key))
+        return false;
+    LIST_FOR(node, &mutex->waiters) {
+        const struct waiter *earlier = CONTAINER(node, struct waiter, link);
+
+        if (earlier == waiter)
+            return true;
+        if (earlier->keyed && fits(mutex, earlier->key))
+            return false;
+    }
+    return true;
+}
+
+/* KMT-408. Virtual time; SIM_FOREVER: none. */
+static NTSTATUS read_deadline(LARGE_INTEGER *user, uint64_t *deadline)
+{
+    LARGE_INTEGER timeout, now;
+    uint64_t rest;
+
+    *deadline = SIM_FOREVER;
+    if (!user)
+        return STATUS_SUCCESS;
+    if (!kmt_client_get(&timeout, user, sizeof(timeout)))
+        return STATUS_INVALID_PARAMETER;
+    if (timeout.QuadPart <= 0) {
+        rest = 0 - (uint64_t)timeout.QuadPart;
+    } else {
+        KeQuerySystemTime(&now);
+        rest = timeout.QuadPart > now.QuadPart ? (uint64_t)(timeout.QuadPart - now.QuadPart) : 0;
+    }
+    if (rest < (SIM_FOREVER - sim_now()) / 100)
+        *deadline = sim_now() + rest * 100;
+    return STATUS_SUCCESS;
+}
+
+/* Wait until the mutex can be taken through `keyed`, and take it. The caller keeps the mutex alive. */
+static NTSTATUS take(struct kmt_keyed_mutex *mutex, const struct kmt_keyed *keyed, UINT64 key,
+                     uint64_t deadline)
+{
+    struct waiter waiter = {.keyed = keyed, .key = key};
+    NTSTATUS status = STATUS_SUCCESS;
+
+    list_push_back(&mutex->waiters, &waiter.link);
+    while (waiter.keyed && !may_take(mutex, &waiter)) {
+        if (deadline <= sim_now()) {
+            status = STATUS_TIMEOUT; /* KMT-409 */
+            break;
+        }
+        (void)sim_waitq_wait(&mutex->changed, deadline);
+    }
+    list_remove(&waiter.link);
+    if (!waiter.keyed) {
+        status = STATUS_INVALID_HANDLE; /* KMT-418 */
+    } else if (status == STATUS_SUCCESS) {
+        if (mutex->abandoned)
+            status = STATUS_ABANDONED;
+        mutex->abandoned = false;
+        mutex->owner = keyed;
+    }
+    return status;
+}
+
+/* `user`, `bytes`: where the runtime data go; none with 0 bytes (KMT-413, KMT-414). */
+static NTSTATUS acquire(struct kmt_call *call, D3DKMT_HANDLE handle, UINT64 key,
+                        LARGE_INTEGER *timeout, UINT64 *fence_value, void *user, UINT bytes)
+{
+    struct kmt_keyed *keyed = kmt_handle_lookup(call, handle, DDI_CLIENT_KEYED_MUTEX);
+    struct kmt_shared *shared;
+    struct kmt_keyed_mutex *mutex;
+    uint64_t deadline;
+    NTSTATUS status = read_deadline(timeout, &deadline);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!keyed)
+        return STATUS_INVALID_PARAMETER;
+    shared = keyed->shared;
+    mutex = shared->mutex;
+    if (mutex->owner == keyed || (bytes && bytes != mutex->bytes) ||
+        !kmt_client_probe_write(user, bytes))
+        return STATUS_INVALID_PARAMETER; /* KMT-411, KMT-414 */
+    kmt_shared_reference(shared);
+    status = take(mutex, keyed, key, deadline);
+    if (status == STATUS_SUCCESS || status == STATUS_ABANDONED) {
+        *fence_value = mutex->fence_value;
+        (void)kmt_client_put(user, mutex->data, bytes);
+    }
+    kmt_shared_release(shared);
+    return status;
+}
+
+static NTSTATUS acquire_1(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_ACQUIREKEYEDMUTEX *args = arguments;
+
+    return acquire(call, args->hKeyedMutex, args->Key, args->pTimeout, &args->FenceValue, NULL, 0);
+}
+
+static NTSTATUS acquire_2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_ACQUIREKEYEDMUTEX2 *args = arguments;
+
+    return acquire(call, args->hKeyedMutex, args->Key, args->pTimeout, &args->FenceValue,
+                   args->pPrivateRuntimeData, args->PrivateRuntimeDataSize);
+}
+
+/* ---- releasing ---- */
+
+static NTSTATUS release(struct kmt_call *call, D3DKMT_HANDLE handle, UINT64 key, UINT64 fence_value,
+                        const void *user, UINT bytes)
+{
+    struct kmt_keyed *keyed = kmt_handle_lookup(call, handle, DDI_CLIENT_KEYED_MUTEX);
+    struct kmt_keyed_mutex *mutex;
+    NTSTATUS status;
+    void *data;
+
+    if (!keyed)
+        return STATUS_INVALID_PARAMETER;
+    mutex = keyed->shared->mutex;
+    if (mutex->owner != keyed || (mutex->bytes && bytes && bytes != mutex->bytes))
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_client_copy_private(user, bytes, &data);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (bytes) {
+        util_free(mutex->data);
+        mutex->data = data;
+        mutex->bytes = bytes;
+    }
+    mutex->owner = NULL;
+    mutex->key = key;
+    mutex->fence_value = fence_value;
+    sim_waitq_wake(&mutex->changed, UINT32_MAX);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS release_1(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_RELEASEKEYEDMUTEX *args = arguments;
+
+    return release(call, args->hKeyedMutex, args->Key, args->FenceValue, NULL, 0);
+}
+
+static NTSTATUS release_2(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_RELEASEKEYEDMUTEX2 *args = arguments;
+
+    return release(call, args->hKeyedMutex, args->Key, args->FenceValue, args->pPrivateRuntimeData,
+                   args->PrivateRuntimeDataSize);
+}
+
+KMT_IN_OUT(D3DKMTCreateKeyedMutex, D3DKMT_CREATEKEYEDMUTEX, create_1)
+KMT_IN_OUT(D3DKMTCreateKeyedMutex2, D3DKMT_CREATEKEYEDMUTEX2, create_2)
+KMT_IN_OUT(D3DKMTOpenKeyedMutex, D3DKMT_OPENKEYEDMUTEX, open_1)
+KMT_IN_OUT(D3DKMTOpenKeyedMutex2, D3DKMT_OPENKEYEDMUTEX2, open_2)
+KMT_IN_OUT(D3DKMTOpenKeyedMutexFromNtHandle, D3DKMT_OPENKEYEDMUTEXFROMNTHANDLE, open_from_nt)
+KMT_END(D3DKMTDestroyKeyedMutex, D3DKMT_DESTROYKEYEDMUTEX, destroy_mutex)
+KMT_IN_OUT(D3DKMTAcquireKeyedMutex, D3DKMT_ACQUIREKEYEDMUTEX, acquire_1)
+KMT_IN_OUT(D3DKMTAcquireKeyedMutex2, D3DKMT_ACQUIREKEYEDMUTEX2, acquire_2)
+KMT_IN_OUT(D3DKMTReleaseKeyedMutex, D3DKMT_RELEASEKEYEDMUTEX, release_1)
+KMT_IN_OUT(D3DKMTReleaseKeyedMutex2, D3DKMT_RELEASEKEYEDMUTEX2, release_2)

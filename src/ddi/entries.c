@@ -80,8 +80,7 @@ NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATI
     CALL_BOTH(a, DxgkDdiDescribeAllocation, args, a->context);
 }
 
-NTSTATUS ddi_get_standard_allocation_driver_data(struct ddi_adapter *a,
-                                                 DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
+NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
 {
     CALL_BOTH(a, DxgkDdiGetStandardAllocationDriverData, args, a->context);
 }

@@ -7,8 +7,8 @@
  *   |  0xD3D1  | kind | adapter  | 0  0| generation and slot |
  *
  * It is not an address (not canonical) and not a D3DKMT handle (those have 32 bits). Truncated to
- * 32 bits, it still is no D3DKMT handle, since those have bit 30 or 31 set. Lookup, insertion and removal
- * are O(1).
+ * 32 bits, it still is no D3DKMT handle, since those have bit 30 or 31 set. Lookup, insertion and
+ * removal are O(1).
  */
 #ifndef DXGK_DDI_HANDLE_H
 #define DXGK_DDI_HANDLE_H

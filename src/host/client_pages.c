@@ -2,9 +2,6 @@
 /* Memory of clients in the RAM of the machine, as VirtualAlloc gives it: what an allocation can be
  * made of (KMT-200), since the GPU reaches nothing else. */
 #include "host/client_pages.h"
-#include "dxgkhost/dxgkhost.h"
-#include "host/machine_record.h"
-#include "host/run.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
@@ -52,22 +49,16 @@ static struct client_pages *make_pages(struct ram *ram, uint64_t count)
     return pages;
 }
 
-void *dxgk_client_allocate(size_t bytes)
+void *host_client_pages_take(struct ram *ram, struct list *list, uint64_t bytes)
 {
-    struct dxgk_machine *machine = host_run_client_machine();
-    struct host_process *process = machine ? host_run_current_process(machine) : NULL;
-    struct client_pages *pages;
+    struct client_pages *pages = make_pages(ram, align_up(bytes, PAGE_BYTES) >> PAGE_BITS);
 
-    if (!process || process->ended || bytes == 0 || bytes > machine->config.ram_bytes)
-        return NULL;
-    pages = make_pages(machine->ram, align_up(bytes, PAGE_BYTES) >> PAGE_BITS);
     if (!pages)
         return NULL;
-    list_push_back(&process->pages, &pages->link);
+    list_push_back(list, &pages->link);
     return pages->view;
 }
 
-/* KMT-202: not while an allocation uses one of them. */
 static bool in_use(const struct ram *ram, const struct client_pages *pages)
 {
     for (uint64_t i = 0; i < pages->count; i++)
@@ -76,28 +67,23 @@ static bool in_use(const struct ram *ram, const struct client_pages *pages)
     return false;
 }
 
-bool dxgk_client_free(void *memory)
+bool host_client_pages_free(struct ram *ram, struct list *list, const void *memory)
 {
-    struct dxgk_machine *machine = host_run_client_machine();
-    struct host_process *process = machine ? host_run_current_process(machine) : NULL;
-
-    if (!process)
-        return false;
-    LIST_FOR(node, &process->pages) {
+    LIST_FOR(node, list) {
         struct client_pages *pages = CONTAINER(node, struct client_pages, link);
 
         if (pages->view != memory)
             continue;
-        if (in_use(machine->ram, pages))
+        if (in_use(ram, pages))
             return false;
-        free_pages(machine->ram, pages);
+        free_pages(ram, pages);
         return true;
     }
     return false;
 }
 
-void host_client_pages_free_all(struct dxgk_machine *machine, struct host_process *process)
+void host_client_pages_free_all(struct ram *ram, struct list *list)
 {
-    while (!list_empty(&process->pages))
-        free_pages(machine->ram, CONTAINER(process->pages.next, struct client_pages, link));
+    while (!list_empty(list))
+        free_pages(ram, CONTAINER(list->next, struct client_pages, link));
 }

@@ -102,7 +102,7 @@ static bool start_thread(struct dxgk_machine *machine, struct host_process *proc
 static void free_process(struct dxgk_machine *machine, struct host_process *process)
 {
     list_remove(&process->link);
-    host_client_pages_free_all(machine, process);
+    host_client_pages_free_all(machine->ram, &process->pages);
     nt_process_destroy(process->nt);
     util_free(process);
 }
@@ -194,7 +194,7 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
     return result;
 }
 
-struct host_process *host_run_current_process(struct dxgk_machine *machine)
+static struct host_process *current_process(struct dxgk_machine *machine)
 {
     const struct nt_process *nt = nt_process_current();
 
@@ -225,7 +225,7 @@ bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argu
 
     if (!on_client_thread() || sim_current->stopped)
         return false;
-    process = host_run_current_process(machine);
+    process = current_process(machine);
     return process && !process->ended && start_thread(machine, process, name, fn, argument);
 }
 
@@ -258,6 +258,24 @@ void dxgk_client_sleep(uint64_t ns)
     sim_current->now = deadline;
     sim_expedite();
     sim_point();
+}
+
+void *dxgk_client_allocate(size_t bytes)
+{
+    struct dxgk_machine *machine = host_run_client_machine();
+    struct host_process *process = machine ? current_process(machine) : NULL;
+
+    if (!process || process->ended || bytes == 0 || bytes > machine->config.ram_bytes)
+        return NULL;
+    return host_client_pages_take(machine->ram, &process->pages, bytes);
+}
+
+bool dxgk_client_free(void *memory)
+{
+    struct dxgk_machine *machine = host_run_client_machine();
+    struct host_process *process = machine ? current_process(machine) : NULL;
+
+    return process && host_client_pages_free(machine->ram, &process->pages, memory);
 }
 
 uint64_t dxgk_client_time(void)

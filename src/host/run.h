@@ -12,7 +12,7 @@ struct host_process {
     struct list link;
     struct nt_process *nt;
     struct list pages; /* client_pages.c */
-    bool ended; /* kmt is done with it; goes when its last thread has gone */
+    bool ended;        /* kmt is done with it; goes when its last thread has gone */
 };
 
 /* Run fn(arg) on a kernel thread of the system process until it is done. */
@@ -20,8 +20,6 @@ enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
                                  void (*fn)(void *arg), void *arg);
 /* The machine of the client whose thread this is; NULL: it is none, or one inside a call. */
 struct dxgk_machine *host_run_client_machine(void);
-/* The process that runs; NULL: none of a client. */
-struct host_process *host_run_current_process(struct dxgk_machine *machine);
 /* End the processes that clients left, on a kernel thread; count them. */
 void host_run_end_processes(struct dxgk_machine *machine);
 /* Free what is left of processes that have ended. */

@@ -28,12 +28,12 @@ struct kmt_adapter {
 };
 
 NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle);
-/* The record of an adapter that the process may not have opened: the caller puts something on it, or
- * calls kmt_adapter_put. */
+/* The record of an adapter that the process may not have opened: the caller puts something on it,
+ * or calls kmt_adapter_put. */
 NTSTATUS kmt_adapter_of(struct kmt_call *call, struct port_adapter *port,
                         struct kmt_adapter **adapter);
-/* Frees it if neither a handle nor a device nor an opened object is left. May block. `own`: the caller's call, whose
- * pins do not count. */
+/* Frees it if neither a handle nor a device nor an opened object is left. May block. `own`: the
+ * caller's call, whose pins do not count. */
 void kmt_adapter_put(struct kmt_adapter *adapter, const struct kmt_call *own);
 /* The process on the adapter, from the first device on. */
 NTSTATUS kmt_adapter_begin_process(struct kmt_adapter *adapter, bool *opened);

@@ -72,7 +72,7 @@ static NTSTATUS take_data(struct kmt_keyed_mutex *mutex, const void *user, UINT 
     return STATUS_SUCCESS;
 }
 
-void kmt_keyed_mutex_free(struct kmt_keyed_mutex *mutex)
+static void free_mutex(struct kmt_keyed_mutex *mutex)
 {
     util_free(mutex->data);
     util_free(mutex);
@@ -115,10 +115,11 @@ static NTSTATUS make(struct kmt_call *call, UINT64 key, bool secure, const void 
                  ? kmt_shared_create(call->process->kmt, DDI_CLIENT_KEYED_MUTEX, NULL, secure)
                  : NULL;
     if (!shared) {
-        kmt_keyed_mutex_free(mutex);
+        free_mutex(mutex);
         return NT_SUCCESS(status) ? STATUS_NO_MEMORY : status;
     }
     shared->mutex = mutex;
+    shared->end_mutex = free_mutex;
     status = add_handle(call->process, shared, out);
     if (!NT_SUCCESS(status))
         kmt_shared_release(shared);
@@ -299,7 +300,8 @@ static NTSTATUS read_deadline(LARGE_INTEGER *user, uint64_t *deadline)
     return STATUS_SUCCESS;
 }
 
-/* Wait until the mutex can be taken through `keyed`, and take it. The caller keeps the mutex alive. */
+/* Wait until the mutex can be taken through `keyed`, and take it. The caller keeps the mutex
+ * alive. */
 static NTSTATUS take(struct kmt_keyed_mutex *mutex, const struct kmt_keyed *keyed, UINT64 key,
                      uint64_t deadline)
 {

@@ -24,13 +24,12 @@ struct kmt_keyed {
     D3DKMT_HANDLE handle;
 };
 
-/* The process gets a handle of its own, with a reference of its own; `user`: runtime data, which the
- * mutex takes if it has none yet, or whose size it checks (KMT-403). */
+/* The process gets a handle of its own, with a reference of its own; `user`: runtime data, which
+ * the mutex takes if it has none yet, or whose size it checks (KMT-403). */
 NTSTATUS kmt_keyed_open(struct kmt_call *call, struct kmt_shared *shared, const void *user,
                         UINT bytes, struct kmt_keyed **out);
 /* The process of the handle ends, or somebody destroys it: a mutex that it owns is abandoned, and
  * who waits through it goes on. */
 void kmt_keyed_close(struct kmt_keyed *keyed);
-void kmt_keyed_mutex_free(struct kmt_keyed_mutex *mutex);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NT objects of shared objects: what D3DKMTShareObjects makes, a bundle of one or three objects with
- * a name or without. It lives as long as it has NT handles, and keeps its members alive. */
+/* NT objects of shared objects: what D3DKMTShareObjects makes, a bundle of one or three objects
+ * with a name or without. It lives as long as it has NT handles, and keeps its members alive. */
 #ifndef DXGK_KMT_NT_SHARE_H
 #define DXGK_KMT_NT_SHARE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening shared synchronization objects, by global handle and by NT handle (KMT-356 to KMT-362). */
+/* Opening shared synchronization objects, by global and by NT handle (KMT-356 to KMT-362). */
 #include <ntddk.h>
 #include <d3dkmthk.h>
 

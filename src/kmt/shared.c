@@ -3,7 +3,6 @@
 #include <d3dkmthk.h>
 
 #include "kmt/shared.h"
-#include "kmt/keyed_mutex.h"
 #include "kmt/kmt.h"
 #include "port/record/adapter_info.h"
 #include "sim/machine.h"
@@ -97,7 +96,7 @@ static void end_payload(struct kmt_shared *shared)
     if (shared->type == DDI_CLIENT_SYNC && shared->sync)
         vidsch_sync_destroy(shared->sync);
     else if (shared->type == DDI_CLIENT_KEYED_MUTEX && shared->mutex)
-        kmt_keyed_mutex_free(shared->mutex);
+        shared->end_mutex(shared->mutex);
 }
 
 void kmt_shared_release(struct kmt_shared *shared)

@@ -44,6 +44,7 @@ struct kmt_shared {
         struct vidsch_sync *sync;
         struct kmt_keyed_mutex *mutex;
     };
+    void (*end_mutex)(struct kmt_keyed_mutex *mutex); /* with the last reference */
 };
 
 /* With one reference, which the caller gives to its first handle, and the payload still to be set.

@@ -34,8 +34,8 @@ struct kmt_sync {
 /* Give the scheduler's object a handle, and an end with the device. NULL: out of memory, and the
  * caller still has the object. */
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
-/* A further handle, for a shared object of the adapter, with a reference of its own; `device` may be
- * NULL. */
+/* A further handle, for a shared object of the adapter, with a reference of its own; `device` may
+ * be NULL. */
 NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
                        struct kmt_shared *shared, struct kmt_sync **out);
 /* The handle goes, and with the last one the object. */
@@ -50,8 +50,8 @@ struct kmt_sync_list {
 
 enum kmt_sync_use { KMT_SYNC_WAIT, KMT_SYNC_SIGNAL };
 
-/* `count` is at most KMT_MAX_OBJECTS. STATUS_ACCESS_DENIED: a handle was opened without the right to
- * the use (KMT-247). */
+/* `count` is at most KMT_MAX_OBJECTS. STATUS_ACCESS_DENIED: a handle was opened without the right
+ * to the use (KMT-247). */
 NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
                            enum kmt_sync_use use, struct kmt_sync_list *list);
 /* The same from the client's array; a count of 0 or above the limit is STATUS_INVALID_PARAMETER. */

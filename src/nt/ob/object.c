@@ -78,10 +78,14 @@ bool nt_object_is_uncounted(const void *body)
 const char *nt_object_noun(enum nt_object_type type)
 {
     static const char *const name[] = {
-        [NT_OBJECT_ANY] = "object",          [NT_OBJECT_THREAD] = "thread",
-        [NT_OBJECT_PROCESS] = "process",     [NT_OBJECT_EVENT] = "event",
-        [NT_OBJECT_SEMAPHORE] = "semaphore", [NT_OBJECT_FILE] = "file",
-        [NT_OBJECT_KEY] = "registry key",    [NT_OBJECT_SECTION] = "section",
+        [NT_OBJECT_ANY] = "object",
+        [NT_OBJECT_THREAD] = "thread",
+        [NT_OBJECT_PROCESS] = "process",
+        [NT_OBJECT_EVENT] = "event",
+        [NT_OBJECT_SEMAPHORE] = "semaphore",
+        [NT_OBJECT_FILE] = "file",
+        [NT_OBJECT_KEY] = "registry key",
+        [NT_OBJECT_SECTION] = "section",
         [NT_OBJECT_SHARED_RESOURCE] = "shared resource",
         [NT_OBJECT_SHARED_SYNC] = "shared synchronization object",
     };

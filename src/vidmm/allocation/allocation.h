@@ -55,8 +55,8 @@ void vidmm_resource_put(struct vidmm_resource *resource);
 /* Call end(context) when the resource is destroyed; there is one such function for each. */
 void vidmm_resource_on_end(struct vidmm_resource *resource, void (*end)(void *context),
                            void *context);
-/* The context of vidmm_resource_on_end of the shared resource that a handle of the process names, on
- * whatever device; NULL: it names none. */
+/* The context of vidmm_resource_on_end of the shared resource that a handle of the process names,
+ * on whatever device; NULL: it names none. */
 void *vidmm_resource_context(const struct nt_process *process, D3DKMT_HANDLE handle);
 /* Has anybody it still: a device that did not begin to destroy it, or a reference? */
 bool vidmm_resource_held(const struct vidmm_resource *resource);
@@ -71,8 +71,6 @@ struct vidmm_open_item {
 NTSTATUS vidmm_resource_open(struct vidmm_device *device, struct vidmm_resource *resource,
                              bool read_only, struct vidmm_open_item *item, UINT count,
                              D3DKMT_HANDLE *handle);
-/* Free its record: nothing is left in it. */
-void resource_free(struct vidmm_resource *resource);
 /* Free its pages, and its record as soon as no hold is left (allocation_unhold). Nothing else may
  * refer to it. Lock held. */
 void allocation_free(struct vidmm_allocation *allocation);

@@ -338,7 +338,7 @@ static void destruction_run(struct destruction *d)
         allocation_destroy_unopened(d->resource_open->resource);
         sim_mutex_lock(&vidmm->lock);
     } else if (resource_goes) {
-        resource_free(d->resource_open->resource);
+        resource_record_free(d->resource_open->resource);
     }
     util_free(d->resource_open);
     device->destructions--;
@@ -447,7 +447,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
         vidmm->statistics.allocations_live -= count;
         sim_mutex_unlock(&vidmm->lock);
     }
-    resource_free(resource);
+    resource_record_free(resource);
 }
 
 /* ---- requests ---- */

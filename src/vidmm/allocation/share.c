@@ -72,14 +72,6 @@ bool vidmm_resource_held(const struct vidmm_resource *resource)
     return resource->references != 0;
 }
 
-void resource_free(struct vidmm_resource *resource)
-{
-    if (resource->end)
-        resource->end(resource->end_context);
-    util_free(resource->private_data);
-    util_free(resource);
-}
-
 void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info)
 {
     *info = (struct vidmm_resource_info){.resource_private_bytes = resource->private_bytes,

@@ -21,7 +21,7 @@ static NTSTATUS ask(struct vidmm_device *device, D3DKMDT_GDISURFACEDATA *surface
         .pResourcePrivateDriverData = data->resource,
         .ResourcePrivateDriverDataSize = data->resource_bytes,
     };
-    NTSTATUS status = ddi_get_standard_allocation_driver_data(device->process->vidmm->ddi, &args);
+    NTSTATUS status = ddi_standard_data(device->process->vidmm->ddi, &args);
 
     if (NT_SUCCESS(status) && !data->allocation && !data->resource) {
         data->allocation_bytes = args.AllocationPrivateDriverDataSize;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard allocations: those that the host describes itself, so that the driver's kernel part makes
- * the private data that its user-mode part makes otherwise. */
+/* Standard allocations: those that the host describes itself, so that the driver's kernel part
+ * makes the private data that its user-mode part makes otherwise. */
 #ifndef DXGK_VIDMM_STANDARD_H
 #define DXGK_VIDMM_STANDARD_H
 

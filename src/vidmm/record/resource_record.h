@@ -39,4 +39,7 @@ struct vidmm_resource_open {
     struct list opens; /* vidmm_open.resource_link, in order of creation */
 };
 
+/* Free the record of a resource in which nothing is left, and say so to who asked for it. */
+void resource_record_free(struct vidmm_resource *resource);
+
 #endif

@@ -26,10 +26,9 @@ static NTSTATUS open_from_hdc(struct kmt_call *call, void *arguments)
 
 static NTSTATUS open_from_device_name(struct kmt_call *call, void *arguments)
 {
-    const D3DKMT_OPENADAPTERFROMDEVICENAME *args = arguments;
-
     (void)call;
-    return args->pDeviceName ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER; /* KMT-047 */
+    (void)arguments;
+    return STATUS_INVALID_PARAMETER; /* KMT-047: no adapter has a device interface yet */
 }
 
 static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)

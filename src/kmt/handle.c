@@ -56,7 +56,8 @@ struct kmt_paging_queue *kmt_handle_paging_queue(struct kmt_call *call, D3DKMT_H
     return queue;
 }
 
-NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, struct nt_process **process)
+NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, ACCESS_MASK wanted,
+                            struct nt_process **process)
 {
     void *object = NULL;
     NTSTATUS status;
@@ -65,7 +66,7 @@ NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, struct nt_proc
         *process = call->process->nt;
         return STATUS_SUCCESS;
     }
-    status = nt_user_handle_open(handle, NT_USER_PROCESS, 0, &object);
+    status = nt_user_handle_open(handle, NT_USER_PROCESS, wanted, &object);
     if (!NT_SUCCESS(status))
         return status;
     *process = object;

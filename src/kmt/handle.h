@@ -12,6 +12,10 @@
 #include "nt/base/kprocess.h"
 #include "util/handle.h"
 
+/* Rights to a process, as the Windows SDK numbers them. */
+#define KMT_PROCESS_SET_INFORMATION   0x0200u
+#define KMT_PROCESS_QUERY_INFORMATION 0x0400u
+
 /* Resolve and pin; NULL: STATUS_INVALID_PARAMETER (KMT-026). */
 struct kmt_adapter *kmt_handle_adapter(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_device *kmt_handle_device(struct kmt_call *call, D3DKMT_HANDLE handle);
@@ -41,7 +45,9 @@ static inline void *kmt_handle_take(const struct kmt_call *call, D3DKMT_HANDLE h
     return object;
 }
 
-/* NULL and the pseudo handle: the caller; else an NT process handle (KMT-020). */
-NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, struct nt_process **process);
+/* NULL and the pseudo handle: the caller; else an NT process handle with the rights `wanted`
+ * (KMT-020). */
+NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, ACCESS_MASK wanted,
+                            struct nt_process **process);
 
 #endif

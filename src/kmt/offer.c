@@ -233,7 +233,7 @@ static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
     adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_handle_process(call, args->hProcess, &process);
+    status = kmt_handle_process(call, args->hProcess, KMT_PROCESS_SET_INFORMATION, &process);
     if (NT_SUCCESS(status))
         status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))

@@ -94,7 +94,7 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
     adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_handle_process(call, args->hProcess, &process);
+    status = kmt_handle_process(call, args->hProcess, KMT_PROCESS_QUERY_INFORMATION, &process);
     if (NT_SUCCESS(status))
         status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))

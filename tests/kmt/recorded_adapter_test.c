@@ -76,6 +76,8 @@ TEST_WITH(client, calls_of_the_display_refuse_nothing_as_an_argument)
     SHOW(c, "KMT-049", D3DKMTOpenAdapterFromHdc(&hdc) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-004", D3DKMTOpenAdapterFromDeviceName(NULL) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-047", D3DKMTOpenAdapterFromDeviceName(&device) == STATUS_INVALID_PARAMETER);
+    device.pDeviceName = L"\\\\?\\PCI#VEN_1234";
+    SHOW(c, "KMT-047", D3DKMTOpenAdapterFromDeviceName(&device) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-004", D3DKMTCheckVidPnExclusiveOwnership(NULL) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-489", D3DKMTCheckVidPnExclusiveOwnership(&check) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-489", D3DKMTSetVidPnSourceOwner(&owner) == STATUS_INVALID_PARAMETER);
@@ -120,7 +122,9 @@ TEST_WITH(client, questions_about_an_adapter_need_a_buffer_of_their_size)
 
 TEST_WITH(client, video_memory_is_asked_for_by_process_adapter_and_group)
 {
+    D3DKMT_CHANGEVIDEOMEMORYRESERVATION change = {0};
     D3DKMT_QUERYVIDEOMEMORYINFO args;
+    HANDLE process;
     D3DKMT_HANDLE last;
     struct gpu g;
 
@@ -135,6 +139,19 @@ TEST_WITH(client, video_memory_is_asked_for_by_process_adapter_and_group)
     }
     args.hProcess = (HANDLE)(intptr_t)-1; /* the calling process */
     TRY(c, D3DKMTQueryVideoMemoryInfo(&args) == STATUS_SUCCESS);
+    TRY(c, ObOpenObjectByPointer(IoGetCurrentProcess(), 0, NULL, 0x200 /* SET_INFORMATION */,
+                                 *PsProcessType, UserMode, &process) == STATUS_SUCCESS);
+    args.hProcess = process;
+    SHOW(c, "KMT-020", D3DKMTQueryVideoMemoryInfo(&args) == STATUS_ACCESS_DENIED);
+    TRY(c, ZwClose(process) == STATUS_SUCCESS);
+    TRY(c, ObOpenObjectByPointer(IoGetCurrentProcess(), 0, NULL, 0x400 /* QUERY_INFORMATION */,
+                                 *PsProcessType, UserMode, &process) == STATUS_SUCCESS);
+    args.hProcess = process;
+    SHOW(c, "KMT-020", D3DKMTQueryVideoMemoryInfo(&args) == STATUS_SUCCESS);
+    change.hProcess = process;
+    change.hAdapter = g.adapter;
+    SHOW(c, "KMT-021", D3DKMTChangeVideoMemoryReservation(&change) == STATUS_ACCESS_DENIED);
+    TRY(c, ZwClose(process) == STATUS_SUCCESS);
     args.hProcess = (HANDLE)(uintptr_t)NONSENSE;
     SHOW(c, "KMT-020", D3DKMTQueryVideoMemoryInfo(&args) == STATUS_INVALID_HANDLE);
     args.hProcess = NULL;

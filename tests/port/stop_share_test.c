@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* An adapter that stops while shared objects are alive: what NT handles alone keep goes too, and is told to be gone. */
+#include "port/support/client.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+static struct probe_gpu gpu;
+static D3DKMT_HANDLE resource, opened, mutex, global;
+static HANDLE nt_resource, nt_sync;
+
+static NTSTATUS share(D3DKMT_HANDLE handle, HANDLE *nt)
+{
+    return D3DKMTShareObjects(1, &handle, NULL, GENERIC_ALL, nt);
+}
+
+static NTSTATUS make_resource(void)
+{
+    D3DDDI_ALLOCATIONINFO2 info;
+    D3DKMT_CREATEALLOCATION create;
+    uint32_t data[8] = {4096};
+    NTSTATUS status;
+
+    memset(&info, 0, sizeof(info));
+    memset(&create, 0, sizeof(create));
+    info.pPrivateDriverData = data;
+    info.PrivateDriverDataSize = sizeof(data);
+    create.hDevice = gpu.device;
+    create.NumAllocations = 1;
+    create.pAllocationInfo2 = &info;
+    create.Flags.CreateResource = create.Flags.CreateShared = create.Flags.NtSecuritySharing = 1;
+    status = D3DKMTCreateAllocation2(&create);
+    resource = create.hResource;
+    return status;
+}
+
+static NTSTATUS make_sync(bool secure, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *create)
+{
+    memset(create, 0, sizeof(*create));
+    create->hDevice = gpu.device;
+    create->Info.Type = D3DDDI_SYNCHRONIZATION_MUTEX;
+    create->Info.Flags.Shared = 1;
+    create->Info.Flags.NtSecuritySharing = secure;
+    return D3DKMTCreateSynchronizationObject2(create);
+}
+
+static NTSTATUS open_global(void)
+{
+    D3DKMT_OPENSYNCHRONIZATIONOBJECT args;
+    NTSTATUS status;
+
+    memset(&args, 0, sizeof(args));
+    args.hSharedHandle = global;
+    status = D3DKMTOpenSynchronizationObject(&args);
+    opened = args.hSyncObject;
+    return status;
+}
+
+static void set_up(struct probe *p)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 secure, plain;
+    D3DKMT_CREATEKEYEDMUTEX keyed = {0};
+    D3DKMT_DESTROYALLOCATION2 destroy;
+
+    (void)p;
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    CHECK(IS(make_resource(), STATUS_SUCCESS) && IS(share(resource, &nt_resource), STATUS_SUCCESS));
+    memset(&destroy, 0, sizeof(destroy));
+    destroy.hDevice = gpu.device;
+    destroy.hResource = resource;
+    CHECK(IS(D3DKMTDestroyAllocation2(&destroy), STATUS_SUCCESS)); /* the NT handle keeps it */
+    CHECK(IS(make_sync(true, &secure), STATUS_SUCCESS));
+    CHECK(IS(share(secure.hSyncObject, &nt_sync), STATUS_SUCCESS));
+    CHECK(IS(make_sync(false, &plain), STATUS_SUCCESS));
+    global = plain.Info.SharedHandle;
+    CHECK(IS(open_global(), STATUS_SUCCESS));
+    CHECK(IS(D3DKMTCreateKeyedMutex(&keyed), STATUS_SUCCESS));
+    mutex = keyed.hKeyedMutex;
+    probe_sleep(1000000);
+}
+
+static void remove_body(struct probe *p)
+{
+    CHECK_RULE("KMT-250", probe_count(p, PROBE_DestroyAllocation) == 0);
+    probe_remove(p, 0);
+}
+
+static void use_it(struct probe *p)
+{
+    D3DKMT_OPENSYNCOBJECTFROMNTHANDLE sync = {.hNtHandle = nt_sync};
+    D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE query;
+    D3DKMT_GETSHAREDRESOURCEADAPTERLUID where;
+    D3DKMT_ACQUIREKEYEDMUTEX acquire = {.hKeyedMutex = mutex};
+    size_t calls = p->calls;
+
+    memset(&query, 0, sizeof(query));
+    memset(&where, 0, sizeof(where));
+    query.hDevice = gpu.device;
+    query.hNtHandle = where.hNtHandle = nt_resource;
+    CHECK_RULE("LIFE-168", IS(D3DKMTOpenSyncObjectFromNtHandle(&sync), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-168", IS(D3DKMTQueryResourceInfoFromNtHandle(&query), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("KMT-256", IS(D3DKMTGetSharedResourceAdapterLuid(&where), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-168", IS(D3DKMTDestroySynchronizationObject(
+                                  &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){.hSyncObject = opened}),
+                              STATUS_SUCCESS));
+    CHECK_RULE("KMT-224", IS(open_global(), STATUS_INVALID_PARAMETER)); /* nobody has it any more */
+    CHECK_RULE("KMT-417", IS(D3DKMTAcquireKeyedMutex(&acquire), STATUS_SUCCESS));
+    CHECK(IS(ZwClose(nt_sync), STATUS_SUCCESS) && IS(ZwClose(nt_resource), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-168", p->calls == calls); /* no call of the driver any more */
+}
+
+TEST(what_nt_handles_keep_goes_with_the_adapter)
+{
+    for (unsigned again = 0; again < 2; again++) {
+        struct probe *p = probe_create(NULL);
+        struct probe_client *client;
+
+        probe_clients_begin(p);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        client = probe_client_run(p, set_up);
+        CHECK(probe_run(p, remove_body) == SIM_DONE);
+        CHECK_RULE("LIFE-168", probe_count(p, PROBE_DestroyAllocation) == 1 &&
+                                   probe_nth(p, PROBE_DestroyAllocation, 0)->order <
+                                       probe_nth(p, PROBE_StopDevice, 0)->order);
+        if (again)
+            probe_client_go_on(p, client, use_it);
+        probe_client_end(p, client); /* with its handles open, the first time */
+        probe_clients_end(p);
+        probe_destroy(p);
+    }
+}

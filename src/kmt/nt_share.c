@@ -107,7 +107,7 @@ static WCHAR upper(WCHAR c)
 
 static bool is_named(const struct kmt_nt_share *share, const struct name *name)
 {
-    if (share->name_chars != name->chars || !share->name)
+    if (share->object.name_chars != name->chars || !share->name)
         return false;
     for (unsigned i = 0; i < name->chars; i++)
         if (upper(share->name[i]) != upper(name->text[i]))
@@ -237,7 +237,8 @@ static NTSTATUS make_share(struct kmt *kmt, struct kmt_shared *const *part, stru
         return STATUS_NO_MEMORY;
     }
     share->name = name->text;
-    share->name_chars = name->chars;
+    share->object.name = (const uint16_t *)name->text;
+    share->object.name_chars = name->chars;
     list_push_back(&kmt->nt_shares, &share->link);
     for (unsigned i = 0; i < KMT_PARTS; i++) {
         share->part[i] = part[i];

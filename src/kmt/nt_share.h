@@ -23,8 +23,7 @@ struct kmt_nt_share {
     struct nt_object object;
     struct list link;                   /* kmt->nt_shares */
     struct kmt_shared *part[KMT_PARTS]; /* NULL: not in the bundle; each with a reference */
-    WCHAR *name;                        /* or NULL */
-    USHORT name_chars;
+    WCHAR *name;                        /* that of the object, or NULL */
 };
 
 /* The object of a handle of the calling process, with a reference; NT statuses for a bad one

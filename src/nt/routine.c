@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntifs.h>
+
 #include "nt/routine.h"
 #include "nt/base/export.h"
 #include "nt/base/items.h"

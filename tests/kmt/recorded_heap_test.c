@@ -113,7 +113,8 @@ TEST_WITH(client, requests_for_a_heap_have_one_form)
     REFUSED("ALLOC-019", h.args.Flags.ExistingSection = 1, STATUS_INVALID_PARAMETER);
     REFUSED("ALLOC-018", h.args.Flags.CreateShared = 1, STATUS_INVALID_PARAMETER);
 #undef REFUSED
-    TRY(c, heap_create(&good) == STATUS_SUCCESS);
+    SHOW(c, "KMT-028",
+         heap_create(&good) == STATUS_SUCCESS && is_next_local(good.info[0].hAllocation, &last));
     TRY(c, device_end(&g));
 }
 

@@ -3,6 +3,8 @@
  * (docs/client-answers.md). */
 #include "support/recorded.h"
 
+#include <ntifs.h>
+
 static UNICODE_STRING string_of(const WCHAR *text)
 {
     UNICODE_STRING string;
@@ -21,6 +23,27 @@ static NTSTATUS share(UINT count, const D3DKMT_HANDLE *objects, const WCHAR *nam
     InitializeObjectAttributes(&attributes, name ? &string : NULL, 0, NULL, NULL);
     *handle = (HANDLE)(uintptr_t)NONSENSE;
     return D3DKMTShareObjects(count, objects, &attributes, access, handle);
+}
+
+/* What the object manager knows of it. */
+static bool is_object(HANDLE handle, const WCHAR *type, const WCHAR *name)
+{
+    UNICODE_STRING type_string = string_of(type), name_string = string_of(name);
+    union {
+        PUBLIC_OBJECT_TYPE_INFORMATION type;
+        OBJECT_NAME_INFORMATION name;
+        char bytes[512];
+    } answer;
+    ULONG bytes;
+
+    if (ZwQueryObject(handle, ObjectTypeInformation, &answer, 20, &bytes) !=
+            STATUS_INFO_LENGTH_MISMATCH ||
+        ZwQueryObject(handle, ObjectTypeInformation, &answer, bytes, &bytes) != STATUS_SUCCESS ||
+        !RtlEqualUnicodeString(&answer.type.TypeName, &type_string, FALSE))
+        return false;
+    return ZwQueryObject(handle, ObjectNameInformation, &answer, sizeof(answer), &bytes) ==
+               STATUS_SUCCESS &&
+           bytes <= sizeof(answer) && RtlEqualUnicodeString(&answer.name.Name, &name_string, FALSE);
 }
 
 static const WCHAR first_name[] = L"\\BaseNamedObjects\\Recorded_One";
@@ -60,7 +83,7 @@ static NTSTATUS open_sync(HANDLE nt, D3DKMT_HANDLE device, D3DKMT_HANDLE *handle
     args.hSyncObject = NONSENSE;
     status = D3DKMTOpenSyncObjectFromNtHandle2(&args);
     *handle = args.hSyncObject;
-    return status;
+    return args.Flags.Value ? STATUS_UNSUCCESSFUL : status;
 }
 
 static NTSTATUS open_sync_name(const WCHAR *name, DWORD access, HANDLE *handle)
@@ -114,6 +137,7 @@ TEST_WITH(client, an_nt_handle_keeps_its_object)
     SHOW(c, "KMT-241",
          object && share(1, &object, first_name, STANDARD_RIGHTS_WRITE, &nt) == STATUS_SUCCESS);
     SHOW(c, "KMT-030", is_nt(nt));
+    SHOW(c, "KMT-492", is_object(nt, L"DxgkSharedSyncObject", first_name));
     SHOW(c, "KMT-030", destroy((D3DKMT_HANDLE)(uintptr_t)nt) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-249",
          share(1, &object, same_name, STANDARD_RIGHTS_READ, &again) == STATUS_OBJECT_NAME_COLLISION);
@@ -290,6 +314,7 @@ TEST_WITH(client, a_resource_has_a_name_too)
     TRY(c, device_begin(&g, &last) && heap_init(&h, &g));
     TRY(c, make_resource(&h, true, true) == STATUS_SUCCESS);
     TRY(c, share(1, &h.args.hResource, first_name, STANDARD_RIGHTS_READ, &nt) == STATUS_SUCCESS);
+    SHOW(c, "KMT-492", is_object(nt, L"DxgkSharedResource", first_name));
     SHOW(c, "KMT-248", open_name(NULL, 0, &named) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-249", open_name(no_name, 0, &named) == STATUS_OBJECT_NAME_NOT_FOUND);
     SHOW(c, "KMT-249", open_name(same_name, 0, &named) == STATUS_ACCESS_DENIED);
@@ -404,6 +429,7 @@ TEST_WITH(client, a_bundle_is_resource_mutex_and_object_in_that_order)
 {
     static const uint8_t data[20] = {1, 2, 3};
     D3DKMT_OPENKEYEDMUTEXFROMNTHANDLE keyed_args;
+    D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE query;
     D3DKMT_HANDLE last, r, k, s;
     struct gpu g;
     struct heap h;
@@ -430,8 +456,20 @@ TEST_WITH(client, a_bundle_is_resource_mutex_and_object_in_that_order)
     SHOW(c, "KMT-242",
          share(3, (D3DKMT_HANDLE[]){r, k, s}, first_name, STANDARD_RIGHTS_ALL, &nt) ==
              STATUS_SUCCESS);
+    SHOW(c, "KMT-492", is_object(nt, L"DxgkSharedResource", first_name));
     TRY(c, destroy_keyed(k) == STATUS_SUCCESS && destroy(s) == STATUS_SUCCESS);
     TRY(c, resource_destroy(&g, r) == STATUS_SUCCESS);
+    memset(&query, 0, sizeof(query));
+    memset(o.runtime, 0x77, sizeof(o.runtime));
+    query.hDevice = g.device;
+    query.hNtHandle = nt;
+    query.pPrivateRuntimeData = o.runtime;
+    query.PrivateRuntimeDataSize = sizeof(o.runtime);
+    SHOW(c, "KMT-230",
+         D3DKMTQueryResourceInfoFromNtHandle(&query) == STATUS_SUCCESS &&
+             query.PrivateRuntimeDataSize == 4 && query.NumAllocations == 1 &&
+             query.TotalPrivateDriverDataSize > 0 && query.ResourcePrivateDriverDataSize == 0 &&
+             o.runtime[0] == 0x77);
     open_init(&o, &g, nt);
     o.args.pKeyedMutexPrivateRuntimeData = o.mutex;
     o.args.KeyedMutexPrivateRuntimeDataSize = sizeof(data);

@@ -14,6 +14,8 @@ bool nt_object_init(struct nt_object *object, enum nt_object_type type, void *bo
     object->type = type;
     object->references = 1;
     object->handles = 0;
+    object->name = NULL;
+    object->name_chars = 0;
     object->body = body;
     object->destroy = destroy;
     return hash_put(&nt_state()->objects->by_body, (uintptr_t)body, object);
@@ -88,6 +90,24 @@ const char *nt_object_noun(enum nt_object_type type)
         [NT_OBJECT_SECTION] = "section",
         [NT_OBJECT_SHARED_RESOURCE] = "shared resource",
         [NT_OBJECT_SHARED_SYNC] = "shared synchronization object",
+    };
+
+    return name[type];
+}
+
+const char *nt_object_type_name(enum nt_object_type type)
+{
+    static const char *const name[] = {
+        [NT_OBJECT_ANY] = "",
+        [NT_OBJECT_THREAD] = "Thread",
+        [NT_OBJECT_PROCESS] = "Process",
+        [NT_OBJECT_EVENT] = "Event",
+        [NT_OBJECT_SEMAPHORE] = "Semaphore",
+        [NT_OBJECT_FILE] = "File",
+        [NT_OBJECT_KEY] = "Key",
+        [NT_OBJECT_SECTION] = "Section",
+        [NT_OBJECT_SHARED_RESOURCE] = "DxgkSharedResource",
+        [NT_OBJECT_SHARED_SYNC] = "DxgkSharedSyncObject",
     };
 
     return name[type];

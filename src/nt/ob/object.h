@@ -28,7 +28,9 @@ struct nt_object {
     uint32_t references;      /* pointer references */
     uint32_t host_references; /* how many of them no driver may release */
     uint32_t handles;
-    void *body; /* what a driver's pointer points to */
+    void *body;           /* what a driver's pointer points to */
+    const uint16_t *name; /* UTF-16, the creator's; NULL: none */
+    uint16_t name_chars;
     void (*destroy)(struct nt_object *object);
 };
 
@@ -55,5 +57,7 @@ void nt_object_set_uncounted(bool (*uncounted)(const void *body));
 bool nt_object_is_uncounted(const void *body);
 /* Such as "thread", for reports. */
 const char *nt_object_noun(enum nt_object_type type);
+/* Such as "Thread", the name of the type in the object manager. */
+const char *nt_object_type_name(enum nt_object_type type);
 
 #endif

@@ -101,8 +101,9 @@ uint32_t handle_create(struct handle_table *table, uint8_t type, void *object)
 {
     uint32_t index;
 
-    while (table->capacity - table->live < table->layout->spare && grow(table))
-        continue;
+    while (table->capacity - table->live < table->layout->spare)
+        if (!grow(table))
+            break;
     if (table->free_first == NO_SLOT)
         return 0;
     index = table->free_first;

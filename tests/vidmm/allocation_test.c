@@ -307,6 +307,20 @@ TEST_WITH(mm, existing_memory_stays_the_clients)
     r.data[0].size = PAGE_BYTES + 1;
     CHECK_RULE("ALLOC-020", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
 
+    /* an existing heap: the driver need not say so, and must stay inside */
+    mm_request_init(&r, 1);
+    r.data[0] = mm_private_default(MM_SET_BOTH, 3 * PAGE_BYTES);
+    r.item[0].system_memory = memory;
+    r.request.heap_bytes = 2 * PAGE_BYTES;
+    CHECK_RULE("ALLOC-146", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                                mm_violations(rig, "ALLOC-146") == 1 &&
+                                ram_page_locks(rig->base.ram, frames[0]) == 0);
+    r.request.heap_bytes = 3 * PAGE_BYTES;
+    CHECK_RULE("ALLOC-146", mm_request_make(&r, c) == STATUS_SUCCESS &&
+                                mm_violations(rig, "ALLOC-146") == 1 &&
+                                ram_page_locks(rig->base.ram, frames[2]) == 1);
+    CHECK(mm_destroy(c, r.info[0].hAllocation, 2) == STATUS_SUCCESS);
+
     mm_request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_VRAM, 3 * PAGE_BYTES);
     r.data[0].flags = 0x10;

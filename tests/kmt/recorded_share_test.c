@@ -203,3 +203,24 @@ TEST_WITH(client, a_shared_resource_lives_until_its_last_open)
     SHOW(c, "KMT-224", D3DKMTOpenResource(&o.args) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
+
+/* The memory goes when the GPU is done, but nobody opens it meanwhile. */
+TEST_WITH(client, a_resource_that_waits_for_the_gpu_is_gone)
+{
+    D3DKMT_QUERYRESOURCEINFO query;
+    struct gpu g;
+    struct heap h;
+    struct memory m;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS && heap_init(&h, &g) && share(&h) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < 4; i++)
+        TRY(c, gpu_submit(g.copy, m.va, 0) == STATUS_SUCCESS);
+    TRY(c, resource_destroy(&g, h.args.hResource) == STATUS_SUCCESS);
+    SHOW(c, "ALLOC-088", !dxgk_client_free((void *)(uintptr_t)h.info[0].pSystemMem));
+    memset(&query, 0, sizeof(query));
+    query.hDevice = g.device;
+    query.hGlobalShare = h.args.hGlobalShare;
+    SHOW(c, "KMT-224", D3DKMTQueryResourceInfo(&query) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS && gpu_end(&g) == STATUS_SUCCESS);
+}

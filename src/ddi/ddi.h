@@ -31,8 +31,7 @@
 
 struct nt_image;
 struct nt_process;
-/* The driver as the host calls it: its table, its context, and which threads are inside. One per
- * adapter. */
+/* The driver of one adapter as the host calls it: table, context, and which threads are inside. */
 struct ddi_adapter {
     DRIVER_INITIALIZATION_DATA table; /* members newer than table.Version are NULL */
     PVOID context;                    /* MiniportDeviceContext */

@@ -44,9 +44,11 @@ static NTSTATUS query_name(const struct nt_object *object, void *information, UL
     UNICODE_STRING *string = information;
     NTSTATUS status;
 
-    if (!object->name && string && length >= sizeof(*string)) {
-        memset(string, 0, sizeof(*string));
+    if (!object->name) {
         *needed = sizeof(*string);
+        if (!string || length < *needed)
+            return STATUS_INFO_LENGTH_MISMATCH;
+        memset(string, 0, sizeof(*string));
         return STATUS_SUCCESS;
     }
     status = lay_out(string, sizeof(*string), object->name_chars, length, needed);

@@ -45,6 +45,7 @@ WITH_ARGS(destroy_allocation, DXGKARG_DESTROYALLOCATION)
 WITH_HANDLE_AND_ARGS(open_allocation, DXGKARG_OPENALLOCATION)
 WITH_HANDLE_AND_ARGS(close_allocation, DXGKARG_CLOSEALLOCATION)
 WITH_ARGS(describe_allocation, DXGKARG_DESCRIBEALLOCATION)
+WITH_ARGS(standard_data, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA)
 WITH_HANDLE_AND_ARGS(render, DXGKARG_RENDER)
 WITH_ARGS(query_adapter_info, DXGKARG_QUERYADAPTERINFO)
 WITH_ARGS(query_current_fence, DXGKARG_QUERYCURRENTFENCE)
@@ -210,6 +211,7 @@ const struct entry catalogue[] = {
     E(OpenAllocation, ZERO, 0, "THREAD-038", open_allocation),
     E(CloseAllocation, ZERO, 0, "THREAD-038", close_allocation),
     E(DescribeAllocation, ZERO, 0, "THREAD-038", describe_allocation),
+    E(GetStandardAllocationDriverData, ZERO, 0, "THREAD-038", standard_data),
     E(Render, ZERO, 0, "THREAD-038", render),
     E(QueryAdapterInfo, ZERO, 0, "THREAD-038", query_adapter_info),
     E(QueryCurrentFence, ZERO, 0, "THREAD-038", query_current_fence),

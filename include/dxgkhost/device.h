@@ -38,6 +38,18 @@ struct dxgk_device_bar {
     uint64_t bytes; /* power of two: at least 4096; for ports 4 to 256 */
 };
 
+/*
+ * A capability of PCI configuration space: its id, then the bytes that follow the pointer to the
+ * next one, for example 14 for a vendor-specific capability of virtio (id 0x09, whose first byte is
+ * the length). The host places it at a multiple of 4 and links it.
+ */
+struct dxgk_device_capability {
+    uint8_t id;    /* 0x01: power management, 0x05: MSI, 0x09: vendor, 0x10: Express, 0x11: MSI-X */
+    uint8_t count; /* of bytes behind id and next pointer */
+    const uint8_t *bytes;
+    const uint8_t *writable; /* for each byte, the bits that a write changes; NULL: none */
+};
+
 /* The function's PCI configuration space. */
 struct dxgk_device_description {
     uint16_t vendor, device, subsystem_vendor, subsystem;
@@ -47,6 +59,12 @@ struct dxgk_device_description {
     uint32_t messages; /* interrupt messages (MSI), 1..32 */
     uint64_t device_memory; /* bytes of local memory behind no BAR or a smaller one; 0: the memory BARs are all there is */
     uint8_t dma_bits; /* address bits the device can put on the bus, 32..52 */
+    /* PCI capabilities, in the order of the list, which must stay valid until `create` is called.
+     * Every function has power management, MSI for `messages` and PCI Express (an endpoint
+     * with function-level reset), which come first; one of the same id here takes the place of such
+     * a one. All together have the bytes from 0x40 to 0xFF of configuration space. */
+    const struct dxgk_device_capability *capability;
+    uint32_t capabilities; /* elements of `capability` */
 };
 
 /* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PCI configuration space: 256 bytes and, for each, the bits that a write changes. A type 0 header
- * and three capabilities: power management, MSI, PCI Express endpoint with function-level reset.
+ * PCI configuration space: 256 bytes and, for each, the bits that a write changes. A type 0 header;
+ * bus/capabilities.c has the capabilities.
  *
  * BAR registers answer the sizing protocol (write ones, read back the size), but the window does
  * not move: addresses are the bus's to give. A 64-bit BAR takes the register after its own too,
@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "bus/capabilities.h"
 #include "bus/config.h"
 #include "bus/device_record.h"
 #include "bus/reset.h"
@@ -17,7 +18,6 @@ enum {
     CONFIG_VENDOR = 0x00,
     CONFIG_DEVICE = 0x02,
     CONFIG_COMMAND = 0x04,
-    CONFIG_STATUS = 0x06,
     CONFIG_REVISION = 0x08,
     CONFIG_CLASS = 0x09,
     CONFIG_CACHE_LINE = 0x0C,
@@ -25,30 +25,18 @@ enum {
     CONFIG_BAR = 0x10,
     CONFIG_SUBSYSTEM_VENDOR = 0x2C,
     CONFIG_SUBSYSTEM = 0x2E,
-    CONFIG_CAPABILITIES = 0x34,
     CONFIG_INTERRUPT_LINE = 0x3C,
     CONFIG_INTERRUPT_PIN = 0x3D,
-    CONFIG_PM = 0x40,
-    CONFIG_MSI = 0x50,
-    CONFIG_EXPRESS = 0x70,
 };
 
-#define COMMAND_PORTS       0x0001u
-#define COMMAND_MEMORY      0x0002u
-#define COMMAND_MASTER      0x0004u
-#define COMMAND_WRITABLE    0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
-#define STATUS_CAPABILITIES 0x0010u
-#define BAR_PORTS           0x1u
-#define BAR_64_BIT          0x4u
-#define BAR_PREFETCHABLE    0x8u
-#define EXPRESS_CONTROL     (CONFIG_EXPRESS + 8)
-#define EXPRESS_RESET       0x8000u /* of device control: start a function-level reset */
-
-static void put(uint8_t *space, uint32_t offset, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        space[offset + i] = (uint8_t)(value >> (8 * i));
-}
+#define COMMAND_PORTS    0x0001u
+#define COMMAND_MEMORY   0x0002u
+#define COMMAND_MASTER   0x0004u
+#define COMMAND_WRITABLE 0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
+#define BAR_PORTS        0x1u
+#define BAR_64_BIT       0x4u
+#define BAR_PREFETCHABLE 0x8u
+#define CONTROL_RESET    0x8000u /* of device control: start a function-level reset */
 
 static void init_bars(struct bus_device *device)
 {
@@ -61,8 +49,8 @@ static void init_bars(struct bus_device *device)
         if (bar->kind == DXGK_BAR_NONE)
             continue;
         if (bar->kind == DXGK_BAR_PORTS) {
-            put(device->config, CONFIG_BAR + 4 * i, bar->port | BAR_PORTS, 4);
-            put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, 4);
+            bus_config_put(device->config, CONFIG_BAR + 4 * i, bar->port | BAR_PORTS, 4);
+            bus_config_put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, 4);
             device->config[CONFIG_COMMAND] |= COMMAND_PORTS;
             continue;
         }
@@ -70,62 +58,31 @@ static void init_bars(struct bus_device *device)
             value |= BAR_PREFETCHABLE;
         if (room)
             value |= BAR_64_BIT;
-        put(device->config, CONFIG_BAR + 4 * i, value, room ? 8 : 4);
-        put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, room ? 8 : 4);
+        bus_config_put(device->config, CONFIG_BAR + 4 * i, value, room ? 8 : 4);
+        bus_config_put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, room ? 8 : 4);
     }
 }
 
-static void init_capabilities(struct bus_device *device)
-{
-    uint8_t *config = device->config;
-    uint8_t *mask = device->config_mask;
-    uint32_t messages_log2 = 0;
-
-    while (((uint32_t)1 << messages_log2) < device->description.messages)
-        messages_log2++;
-    put(config, CONFIG_CAPABILITIES, CONFIG_PM, 1);
-
-    put(config, CONFIG_PM, 0x01, 1);
-    put(config, CONFIG_PM + 1, CONFIG_MSI, 1);
-    put(config, CONFIG_PM + 2, 0x0003, 2); /* version 3 */
-    put(mask, CONFIG_PM + 4, 0x0003, 2);   /* power state */
-
-    put(config, CONFIG_MSI, 0x05, 1);
-    put(config, CONFIG_MSI + 1, CONFIG_EXPRESS, 1);
-    put(config, CONFIG_MSI + 2, 0x0080u | messages_log2 << 1, 2); /* 64-bit addresses */
-    put(mask, CONFIG_MSI + 2, 0x0071, 2);                         /* enable, messages granted */
-    put(mask, CONFIG_MSI + 4, 0xFFFFFFFFFFFFFFFC, 8);
-    put(mask, CONFIG_MSI + 12, 0xFFFF, 2);
-
-    put(config, CONFIG_EXPRESS, 0x10, 1);
-    put(config, CONFIG_EXPRESS + 2, 0x0002, 2);     /* version 2, endpoint */
-    put(config, CONFIG_EXPRESS + 4, 0x10008022, 4); /* function-level reset, 512-byte payload */
-    put(mask, EXPRESS_CONTROL, 0x7FFF, 2);
-    put(config, CONFIG_EXPRESS + 12, 0x0104, 4); /* 16 GT/s, 16 lanes */
-    put(config, CONFIG_EXPRESS + 18, 0x0104, 2);
-}
-
-void bus_config_init(struct bus_device *device)
+bool bus_config_init(struct bus_device *device, struct bus_refusal *refusal)
 {
     const struct dxgk_device_description *description = &device->description;
     uint8_t *config = device->config;
     uint8_t *mask = device->config_mask;
 
-    put(config, CONFIG_VENDOR, description->vendor, 2);
-    put(config, CONFIG_DEVICE, description->device, 2);
-    put(config, CONFIG_COMMAND, COMMAND_MEMORY | COMMAND_MASTER, 2);
-    put(mask, CONFIG_COMMAND, COMMAND_WRITABLE, 2);
-    put(config, CONFIG_STATUS, STATUS_CAPABILITIES, 2);
-    put(config, CONFIG_REVISION, description->revision, 1);
-    put(config, CONFIG_CLASS, description->class_code, 3);
-    put(mask, CONFIG_CACHE_LINE, 0xFF, 1);
-    put(mask, CONFIG_LATENCY, 0xFF, 1);
-    put(config, CONFIG_SUBSYSTEM_VENDOR, description->subsystem_vendor, 2);
-    put(config, CONFIG_SUBSYSTEM, description->subsystem, 2);
-    put(mask, CONFIG_INTERRUPT_LINE, 0xFF, 1);
-    put(config, CONFIG_INTERRUPT_PIN, 1, 1);
+    bus_config_put(config, CONFIG_VENDOR, description->vendor, 2);
+    bus_config_put(config, CONFIG_DEVICE, description->device, 2);
+    bus_config_put(config, CONFIG_COMMAND, COMMAND_MEMORY | COMMAND_MASTER, 2);
+    bus_config_put(mask, CONFIG_COMMAND, COMMAND_WRITABLE, 2);
+    bus_config_put(config, CONFIG_REVISION, description->revision, 1);
+    bus_config_put(config, CONFIG_CLASS, description->class_code, 3);
+    bus_config_put(mask, CONFIG_CACHE_LINE, 0xFF, 1);
+    bus_config_put(mask, CONFIG_LATENCY, 0xFF, 1);
+    bus_config_put(config, CONFIG_SUBSYSTEM_VENDOR, description->subsystem_vendor, 2);
+    bus_config_put(config, CONFIG_SUBSYSTEM, description->subsystem, 2);
+    bus_config_put(mask, CONFIG_INTERRUPT_LINE, 0xFF, 1);
+    bus_config_put(config, CONFIG_INTERRUPT_PIN, 1, 1);
     init_bars(device);
-    init_capabilities(device);
+    return bus_capabilities_init(device, refusal);
 }
 
 bool bus_config_decodes_memory(const struct bus_device *device)
@@ -174,10 +131,10 @@ uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void
         uint8_t kept = device->config[offset + i] & (uint8_t)~mask;
 
         device->config[offset + i] = (uint8_t)(kept | (value[i] & mask));
-        if (offset + i == EXPRESS_CONTROL + 1)
+        if (device->reset_control && offset + i == device->reset_control + 1)
             control = (uint32_t)value[i] << 8;
     }
-    if (control & EXPRESS_RESET)
+    if (control & CONTROL_RESET)
         bus_device_reset(device);
     return inside;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct bus_device;
+struct bus_refusal;
 
 /* 256 bytes of PCI configuration space; reads beyond give ones, writes to read-only bytes have no
  * effect. Return bytes done. */
@@ -17,8 +18,9 @@ uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void
  * LIFE-095. */
 bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes);
 
-/* Of a device that is being added; its BARs are placed. */
-void bus_config_init(struct bus_device *device);
+/* Of a device that is being added; its BARs are placed. False: its capabilities are invalid, or
+ * there is no room for all; *refusal says which. */
+bool bus_config_init(struct bus_device *device, struct bus_refusal *refusal);
 bool bus_config_decodes_memory(const struct bus_device *device);
 bool bus_config_decodes_ports(const struct bus_device *device);
 bool bus_config_is_master(const struct bus_device *device);

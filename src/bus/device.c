@@ -227,7 +227,8 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     }
     for (uint32_t i = 0; i < device->description.messages; i++)
         list_init(&device->interrupt[i].link);
-    bus_config_init(device);
+    if (!bus_config_init(device, refusal))
+        goto fail;
     device->track = trace_track_create("devices", trace_intern(model->name));
     device->state = model->create(config, &bus_services, device);
     if (!device->state) {

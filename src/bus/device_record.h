@@ -63,6 +63,7 @@ struct bus_device {
     struct bus_timer timer[DXGK_DEVICE_TIMERS];
     uint8_t config[BUS_CONFIG_BYTES];
     uint8_t config_mask[BUS_CONFIG_BYTES]; /* bits that a write changes */
+    uint32_t reset_control; /* offset of device control, if a write there may reset; 0: none */
     void (*on_fault)(void *context, const struct iommu_fault *fault);
     void *fault_context;
     uint64_t faults, interrupts, dma_bytes;

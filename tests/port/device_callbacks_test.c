@@ -119,6 +119,30 @@ static NTSTATUS space(struct probe *p, bool write, ULONG type, void *buffer, ULO
                : DXGK.DxgkCbReadDeviceSpace(DXGK.DeviceHandle, type, buffer, offset, length, moved);
 }
 
+/* A driver finds the device's own capability by the list, as it would on a machine. */
+TEST_WITH(probe, capability_of_the_device_is_in_its_space)
+{
+    UCHAR at = 0, id = 0;
+    UCHAR own[6];
+    USHORT status;
+    ULONG moved;
+
+    assert_true(
+        IS(space(p, false, DXGK_WHICHSPACE_CONFIG, &status, 0x06, 2, &moved), STATUS_SUCCESS));
+    assert_int_equal(status & 0x10, 0x10);
+    (void)space(p, false, DXGK_WHICHSPACE_CONFIG, &at, 0x34, 1, &moved);
+    while (at) {
+        (void)space(p, false, DXGK_WHICHSPACE_CONFIG, &id, at, 1, &moved);
+        if (id == 0x09)
+            break;
+        (void)space(p, false, DXGK_WHICHSPACE_CONFIG, &at, at + 1u, 1, &moved);
+    }
+    assert_true(at != 0);
+    (void)space(p, false, DXGK_WHICHSPACE_CONFIG, own, at, sizeof(own), &moved);
+    assert_int_equal(own[2], 6);
+    assert_memory_equal(own + 3, "own", 3);
+}
+
 TEST_WITH(probe, device_spaces)
 {
     UCHAR bytes[16];

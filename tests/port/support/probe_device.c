@@ -37,6 +37,10 @@ static uint64_t option(const struct dxgk_device_config *config, const char *key,
     return otherwise;
 }
 
+/* A vendor-specific capability: its length, and bytes to know it by. */
+static const uint8_t own_bytes[] = {6, 'o', 'w', 'n'};
+static const struct dxgk_device_capability own = {0x09, sizeof(own_bytes), own_bytes, NULL};
+
 static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *d,
                       const char **error)
 {
@@ -54,6 +58,8 @@ static bool configure(const struct dxgk_device_config *config, struct dxgk_devic
     d->bar[4].bytes = option(config, "ports", 0); /* the first registers once more */
     d->bar[4].kind = d->bar[4].bytes ? DXGK_BAR_PORTS : DXGK_BAR_NONE;
     d->messages = (uint32_t)option(config, "messages", 1);
+    d->capability = &own;
+    d->capabilities = 1;
     d->dma_bits = (uint8_t)option(config, "dma_bits", 40);
     return true;
 }

@@ -133,7 +133,9 @@ DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machin
                                                      char *error, size_t error_bytes);
 
 /* Plug in a device: a model from a shared object, or one that is linked in. Options are
- * "key=value". */
+ * "key=value". The path "null" is no file but the built-in device without behaviour: BAR 0 and
+ * BAR 2 are plain memory of `vram` (64 MiB) and `registers` (64 KiB) bytes, 0 for none; further
+ * options are vendor, device, subsystem-vendor, subsystem, revision, class, messages, dma-bits. */
 DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
                                                   const char *const *options, size_t count,
                                                   char *error, size_t error_bytes);

@@ -54,7 +54,7 @@ int cli_inspect(int argc, char **argv)
         } else if (strncmp(argv[i], "--", 2) != 0 && !driver) {
             driver = argv[i];
         } else {
-            fprintf(stderr, "dxgkhost: inspect wants DRIVER, --device FILE, --iommu MODE: %s\n",
+            fprintf(stderr, "dxgkhost: inspect wants DRIVER, --device FILE|null, --iommu MODE: %s\n",
                     argv[i]);
             return CLI_USAGE;
         }

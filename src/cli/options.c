@@ -201,11 +201,15 @@ bool cli_options_ready(struct cli_options *options)
         return complain(options->workload);
     if (mkdir(options->out, 0777) != 0 && errno != EEXIST)
         return complain(options->out);
+    if (options->device && strcmp(options->device, "null") == 0)
+        return true;
     if (options->device)
         return access(options->device, R_OK) == 0 || complain(options->device);
     options->device = options->device_path;
     if (cli_default_device(options->driver, options->device_path, sizeof(options->device_path)))
         return true;
-    fprintf(stderr, "dxgkhost: no device model at %s: name one with --device\n", options->device);
+    fprintf(stderr,
+            "dxgkhost: no device model at %s: name one with --device, or say --device null\n",
+            options->device);
     return false;
 }

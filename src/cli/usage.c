@@ -17,7 +17,8 @@ void cli_usage(void)
         "           --power-cycle NS       let the machine sleep (D3) and wake every NS of virtual time\n"
         "           --trace FILE           event stream for ui.perfetto.dev\n"
         "           --out DIR              folder for results (default: out)\n"
-        "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"
+        "           --device FILE|null     device model (default: ../devices/NAME beside the driver); null: one\n"
+        "                                  that is memory and does nothing\n"
         "           --device-set key=value option for the device model (may be repeated)\n"
         "           --registry FILE        keys and values that the driver finds\n"
         "           --severity RULE=note|warning|error|bugcheck\n"
@@ -37,7 +38,7 @@ void cli_usage(void)
         "           --limit SECONDS        host time that one seed may take (default 300)\n"
         "           --json FILE            results for programs (- for standard output)\n"
         "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
-        "           --device FILE, --iommu MODE as above\n"
+        "           --device FILE|null, --iommu MODE as above\n"
         "       dxgkhost explain ID        print a rule and the rules it leans on\n"
         "       dxgkhost rules [SERIES]    list the rules\n"
         "       dxgkhost --version | --help\n",

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices: a copy of the options, which the model may keep, and the device on the bus. */
 #include "host/device.h"
+
+#include <string.h>
+
 #include "bus/device.h"
+#include "bus/null_device.h"
 #include "dxgkhost/dxgkhost.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -71,6 +75,10 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
     enum dxgk_result result;
     bool entered;
 
+    if (path && strcmp(path, BUS_NULL_DEVICE) == 0) {
+        model = &bus_null_device;
+        path = NULL;
+    }
     if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
         util_explain(error, error_bytes,
                      path || model ? "the machine was shut down" : "no device model was given");

@@ -150,6 +150,33 @@ TEST(bad_devices_are_explained)
     dxgk_machine_destroy(m.dxgk);
 }
 
+TEST(null_device_is_built_in)
+{
+    static const char *const good[] = {"vendor=0x1AF4", "device=0x1050", "registers=0", "unknown=1"};
+    static const char *const bad[] = {"vendor=0x10000", "device=",     "revision",
+                                      "class=x",        "vram=1",      "messages=0",
+                                      "dma-bits=70",    "subsystem=-1"};
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    machine_config(&m, &config);
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_add_device(m.dxgk, "./null", NULL, 0, m.error, sizeof(m.error)) ==
+          DXGK_ERROR); /* a file */
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const char *key = strchr(bad[i], '=');
+
+        CHECK(dxgk_machine_add_device(m.dxgk, "null", &bad[i], 1, m.error, sizeof(m.error)) ==
+              DXGK_ERROR);
+        CHECK(strncmp(m.error, "null: ", 6) == 0);
+        if (i < 4)
+            CHECK(strncmp(m.error + 6, bad[i], key ? (size_t)(key - bad[i]) : 8) == 0);
+    }
+    CHECK(dxgk_machine_add_device(m.dxgk, "null", good, 4, m.error, sizeof(m.error)) == DXGK_OK);
+    CHECK(dxgk_machine_add_device(m.dxgk, "null", NULL, 0, m.error, sizeof(m.error)) == DXGK_OK);
+    dxgk_machine_destroy(m.dxgk);
+}
+
 /* ---- drivers that fail ---- */
 
 static enum dxgk_result load_bad(struct machine *m, const char *name, unsigned watchdog_ms)

@@ -364,6 +364,10 @@ def case_bad_input():
         one_line(program("run", os.path.join(folder, "no.so"), workload, *device, *out, expect=1), "no.so")
         one_line(program("run", os.path.join(folder, "no.so"), workload, *out, expect=1), "no.so")
         one_line(program("run", driver, workload, *out, "--device", os.path.join(folder, "none.so"), expect=1), "none.so")
+        one_line(program("run", driver, workload, *out, "--device", "null", "--device-set", "class=x", expect=1), "class is a number")
+        done = program("run", driver, workload, *out, "--device", "null", "--vram", "32M", expect=1) # the driver misses its hardware
+        if "null" in done.stderr or "STATUS_DEVICE_CONFIGURATION_ERROR" not in done.stderr:
+            fail(done.stderr)
         one_line(program("run", driver, workload, *out, "--trace", os.path.join(folder, "no", "trace.json"), expect=1), "trace.json")
         done = program("run", driver, file("quiet.lua", b"return dxgk.set.known ~= nil"), *out, "--set", "known=1", "--set", "unknwon=2", expect=1)
         one_line(done, "unknwon")

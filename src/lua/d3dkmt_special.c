@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation2, Lock, Lock2,
- * CreateSynchronizationObject2, SubmitCommand. */
+/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation(2), Lock(2),
+ * CreateSynchronizationObject(2). */
 #include <string.h>
 
 #include <ntddk.h>
@@ -11,7 +11,9 @@
 
 #include "lua/d3dkmt_special.h"
 #include "lua/buffer.h"
+#include "lua/field.h"
 #include "lua/status.h"
+#include "util/array.h"
 
 #define MAX_ITEMS 4096
 
@@ -70,56 +72,74 @@ static int enum_adapters2(lua_State *L)
     return 1;
 }
 
-/* CreateAllocation2{hDevice, hResource, Flags, pPrivateDriverData, pAllocationInfo =
- * {{pPrivateDriverData, Flags, Priority}...}} */
-static int create_allocation2(lua_State *L)
+static NTSTATUS (*const create_calls[])(D3DKMT_CREATEALLOCATION *) = {D3DKMTCreateAllocation,
+                                                                      D3DKMTCreateAllocation2};
+static const char *const create_names[] = {"CreateAllocation", "CreateAllocation2"};
+
+/* What a copy of a string may be, or memory of the client's own, which must be whole pages. */
+static void *system_memory(lua_State *L, int table)
 {
-    D3DKMT_CREATEALLOCATION args;
-    D3DDDI_ALLOCATIONINFO2 *infos;
-    NTSTATUS status;
-    lua_Integer count;
+    void *memory = NULL;
+
+    if (lua_getfield(L, table, "pSystemMem") != LUA_TNIL)
+        memory = lua_buffer_check(L, -1)->data;
+    lua_pop(L, 1);
+    return memory;
+}
+
+/* One element of pAllocationInfo, on top of the stack; what it points to takes its place there. The
+ * older structure is written as the newer one, and converted by its caller. */
+static void read_info(lua_State *L, D3DDDI_ALLOCATIONINFO2 *info)
+{
+    static const char *const members[] = {
+        "pPrivateDriverData", "pSystemMem",        "Flags",   "VidPnSourceId",
+        "hAllocation",        "GpuVirtualAddress", "Priority"};
+    int item = lua_gettop(L);
     UINT bytes;
 
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    lua_getfield(L, 1, "pAllocationInfo");
-    luaL_checktype(L, 2, LUA_TTABLE);
-    count = (lua_Integer)lua_rawlen(L, 2);
-    luaL_argcheck(L, count <= MAX_ITEMS, 1, "too many allocations");
-    luaL_checkstack(L, (int)count + 16, "too many allocations");
-    infos = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof(*infos), 0);
-    memset(infos, 0, (size_t)(count + 1) * sizeof(*infos));
-    memset(&args, 0, sizeof(args));
-    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
-    args.hResource = (D3DKMT_HANDLE)optional_integer(L, 1, "hResource", 0);
-    args.pPrivateDriverData = copy_string(L, 1, "pPrivateDriverData", &bytes);
-    args.PrivateDriverDataSize = bytes;
-    args.NumAllocations = (UINT)count;
-    args.pAllocationInfo2 = infos;
-    {
-        UINT flags = (UINT)optional_integer(L, 1, "Flags", 0);
+    luaL_checktype(L, item, LUA_TTABLE);
+    field_check_names(L, item, "pAllocationInfo", members, ARRAY_COUNT(members));
+    info->pPrivateDriverData = copy_string(L, item, "pPrivateDriverData", &bytes);
+    info->PrivateDriverDataSize = bytes;
+    info->pSystemMem = system_memory(L, item);
+    info->Flags.Value = (UINT)optional_integer(L, item, "Flags", 0);
+    info->VidPnSourceId = (UINT)optional_integer(L, item, "VidPnSourceId", 0);
+    info->Priority = (UINT)optional_integer(L, item, "Priority", 0);
+    lua_remove(L, item); /* the copy stays on the stack, and so alive */
+}
 
-        memcpy(&args.Flags, &flags, sizeof(flags));
-    }
-    for (lua_Integer i = 0; i < count; i++) {
-        int item;
+static NTSTATUS create(bool second, D3DKMT_CREATEALLOCATION *args, D3DDDI_ALLOCATIONINFO2 *infos,
+                       D3DDDI_ALLOCATIONINFO *older)
+{
+    NTSTATUS status;
 
-        lua_rawgeti(L, 2, i + 1);
-        luaL_checktype(L, -1, LUA_TTABLE);
-        item = lua_gettop(L);
-        infos[i].pPrivateDriverData = copy_string(L, item, "pPrivateDriverData", &bytes);
-        infos[i].PrivateDriverDataSize = bytes;
-        infos[i].Flags.Value = (UINT)optional_integer(L, item, "Flags", 0);
-        infos[i].Priority = (UINT)optional_integer(L, item, "Priority", 0);
-        lua_remove(L, item); /* the copy stays on the stack, and so alive */
+    if (second) {
+        args->pAllocationInfo2 = infos;
+        return create_calls[1](args);
     }
-    status = D3DKMTCreateAllocation2(&args);
-    if (!NT_SUCCESS(status))
-        return lua_status_raise(L, "CreateAllocation2", status);
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        older[i].pSystemMem = infos[i].pSystemMem;
+        older[i].pPrivateDriverData = infos[i].pPrivateDriverData;
+        older[i].PrivateDriverDataSize = infos[i].PrivateDriverDataSize;
+        older[i].VidPnSourceId = infos[i].VidPnSourceId;
+        older[i].Flags.Value = infos[i].Flags.Value;
+    }
+    args->pAllocationInfo = older;
+    status = create_calls[0](args);
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        infos[i].hAllocation = older[i].hAllocation;
+        infos[i].PrivateDriverDataSize = older[i].PrivateDriverDataSize;
+    }
+    return status;
+}
+
+static void push_created(lua_State *L, const D3DKMT_CREATEALLOCATION *args,
+                         const D3DDDI_ALLOCATIONINFO2 *infos)
+{
     lua_createtable(L, 0, 2);
-    set_integer(L, "hResource", args.hResource);
-    lua_createtable(L, (int)count, 0);
-    for (lua_Integer i = 0; i < count; i++) {
+    set_integer(L, "hResource", args->hResource);
+    lua_createtable(L, (int)args->NumAllocations, 0);
+    for (UINT i = 0; i < args->NumAllocations; i++) {
         lua_createtable(L, 0, 3);
         set_integer(L, "hAllocation", infos[i].hAllocation);
         set_integer(L, "GpuVirtualAddress", infos[i].GpuVirtualAddress);
@@ -127,26 +147,96 @@ static int create_allocation2(lua_State *L)
             lua_pushlstring(L, infos[i].pPrivateDriverData, infos[i].PrivateDriverDataSize);
             lua_setfield(L, -2, "pPrivateDriverData");
         }
-        lua_rawseti(L, -2, i + 1);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -2, "pAllocationInfo");
+}
+
+/* Zeroed, one more than asked for, left on the stack. */
+static void *new_array(lua_State *L, lua_Integer count, size_t bytes)
+{
+    void *array = lua_newuserdatauv(L, (size_t)(count + 1) * bytes, 0);
+
+    memset(array, 0, (size_t)(count + 1) * bytes);
+    return array;
+}
+
+/* {hDevice, hResource, Flags, pPrivateDriverData, pAllocationInfo = {{pPrivateDriverData, Flags,
+ * ...}...}} */
+static int create_allocation(lua_State *L, bool second)
+{
+    static const char *const members[] = {"hDevice", "hResource", "Flags", "pPrivateDriverData",
+                                          "pAllocationInfo"};
+    D3DKMT_CREATEALLOCATION args;
+    D3DDDI_ALLOCATIONINFO2 *infos;
+    D3DDDI_ALLOCATIONINFO *older;
+    NTSTATUS status;
+    lua_Integer count;
+    UINT bytes, flags;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    field_check_names(L, 1, create_names[second], members, ARRAY_COUNT(members));
+    lua_getfield(L, 1, "pAllocationInfo");
+    luaL_argcheck(L, lua_istable(L, 2), 1, "pAllocationInfo: array expected");
+    count = (lua_Integer)lua_rawlen(L, 2);
+    luaL_argcheck(L, count <= MAX_ITEMS, 1, "too many allocations");
+    luaL_checkstack(L, (int)count + 16, "too many allocations");
+    infos = new_array(L, count, sizeof(*infos));
+    older = new_array(L, count, sizeof(*older));
+    memset(&args, 0, sizeof(args));
+    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
+    args.hResource = (D3DKMT_HANDLE)optional_integer(L, 1, "hResource", 0);
+    args.pPrivateDriverData = copy_string(L, 1, "pPrivateDriverData", &bytes);
+    args.PrivateDriverDataSize = bytes;
+    args.NumAllocations = (UINT)count;
+    flags = (UINT)optional_integer(L, 1, "Flags", 0);
+    memcpy(&args.Flags, &flags, sizeof(flags));
+    for (lua_Integer i = 0; i < count; i++) {
+        lua_rawgeti(L, 2, i + 1);
+        read_info(L, &infos[i]);
+    }
+    status = create(second, &args, infos, older);
+    if (!NT_SUCCESS(status))
+        return lua_status_raise(L, create_names[second], status);
+    push_created(L, &args, infos);
     return 1;
 }
 
-/* Lock2{hDevice, hAllocation, Size}: pData is a buffer of Size bytes (the structure has no size:
- * the caller knows it) */
+static int create_allocation1(lua_State *L)
+{
+    return create_allocation(L, false);
+}
+
+static int create_allocation2(lua_State *L)
+{
+    return create_allocation(L, true);
+}
+
+/* The member Size of both: the structures have none, and the caller knows what it created. */
+static lua_Integer size_to_see(lua_State *L)
+{
+    lua_Integer size = optional_integer(L, 1, "Size", 0);
+
+    luaL_argcheck(L, size > 0, 1, "Size: how many bytes of the allocation to see");
+    return size;
+}
+
+/* Lock2{hDevice, hAllocation, Flags, Size}: pData is a buffer of Size bytes */
 static int lock2(lua_State *L)
 {
+    static const char *const members[] = {"hDevice", "hAllocation", "Flags", "Size"};
     D3DKMT_LOCK2 args;
     NTSTATUS status;
     lua_Integer size;
 
     luaL_checktype(L, 1, LUA_TTABLE);
-    size = optional_integer(L, 1, "Size", 0);
-    luaL_argcheck(L, size > 0, 1, "Size: how many bytes of the allocation to see");
+    field_check_names(L, 1, "Lock2", members, ARRAY_COUNT(members));
+    size = size_to_see(L);
     memset(&args, 0, sizeof(args));
     args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
     args.hAllocation = (D3DKMT_HANDLE)optional_integer(L, 1, "hAllocation", 0);
+    args.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
     status = D3DKMTLock2(&args);
     if (!NT_SUCCESS(status))
         return lua_status_raise(L, "Lock2", status);
@@ -156,27 +246,61 @@ static int lock2(lua_State *L)
     return 1;
 }
 
-/* Lock{hDevice, hAllocation, Flags, Size}: the call of WDDM 1.x, as above; the whole allocation is
- * locked */
+/* Lock{hDevice, hAllocation, Flags, PrivateDriverData, Size}: the call of WDDM 1.x, as above; the
+ * whole allocation is locked */
 static int lock(lua_State *L)
 {
+    static const char *const members[] = {"hDevice", "hAllocation", "Flags", "PrivateDriverData",
+                                          "Size"};
     D3DKMT_LOCK args;
     NTSTATUS status;
     lua_Integer size;
 
     luaL_checktype(L, 1, LUA_TTABLE);
-    size = optional_integer(L, 1, "Size", 0);
-    luaL_argcheck(L, size > 0, 1, "Size: how many bytes of the allocation to see");
+    field_check_names(L, 1, "Lock", members, ARRAY_COUNT(members));
+    size = size_to_see(L);
     memset(&args, 0, sizeof(args));
     args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
     args.hAllocation = (D3DKMT_HANDLE)optional_integer(L, 1, "hAllocation", 0);
+    args.PrivateDriverData = (UINT)optional_integer(L, 1, "PrivateDriverData", 0);
     args.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
     status = D3DKMTLock(&args);
     if (!NT_SUCCESS(status))
         return lua_status_raise(L, "Lock", status);
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lua_buffer_push_view(L, args.pData, (size_t)size);
     lua_setfield(L, -2, "pData");
+    set_integer(L, "GpuVirtualAddress", args.GpuVirtualAddress);
+    return 1;
+}
+
+/* CreateSynchronizationObject{hDevice, Type, MaxCount, InitialCount | InitialState}: the call of
+ * WDDM 1.x, for mutexes and semaphores */
+static int create_sync1(lua_State *L)
+{
+    static const char *const members[] = {"hDevice", "Type", "InitialState", "MaxCount",
+                                          "InitialCount"};
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT args;
+    NTSTATUS status;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    field_check_names(L, 1, "CreateSynchronizationObject", members, ARRAY_COUNT(members));
+    memset(&args, 0, sizeof(args));
+    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
+    args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type",
+                                                                         D3DDDI_SEMAPHORE);
+    if (args.Info.Type == D3DDDI_SYNCHRONIZATION_MUTEX) {
+        args.Info.SynchronizationMutex.InitialState = (BOOL)optional_integer(L, 1, "InitialState",
+                                                                             0);
+    } else {
+        args.Info.Semaphore.MaxCount = (UINT)optional_integer(L, 1, "MaxCount", 1);
+        args.Info.Semaphore.InitialCount = (UINT)optional_integer(L, 1, "InitialCount", 0);
+    }
+    status = D3DKMTCreateSynchronizationObject(&args);
+    if (!NT_SUCCESS(status))
+        return lua_status_raise(L, "CreateSynchronizationObject", status);
+    lua_createtable(L, 0, 1);
+    set_integer(L, "hSyncObject", args.hSyncObject);
     return 1;
 }
 
@@ -184,10 +308,15 @@ static int lock(lua_State *L)
  * InitialState} */
 static int create_sync2(lua_State *L)
 {
+    static const char *const members[] = {
+        "hDevice",       "Type",         "Flags",      "InitialState",
+        "MaxCount",      "InitialCount", "FenceValue", "InitialFenceValue",
+        "EngineAffinity"};
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
     NTSTATUS status;
 
     luaL_checktype(L, 1, LUA_TTABLE);
+    field_check_names(L, 1, "CreateSynchronizationObject2", members, ARRAY_COUNT(members));
     memset(&args, 0, sizeof(args));
     args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
     args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type",
@@ -228,50 +357,16 @@ static int create_sync2(lua_State *L)
     return 1;
 }
 
-/* SubmitCommand{Commands, CommandLength, BroadcastContext = {h...}, Flags, pPrivateDriverData} */
-static int submit_command(lua_State *L)
-{
-    D3DKMT_SUBMITCOMMAND args;
-    NTSTATUS status;
-    UINT bytes;
-
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    memset(&args, 0, sizeof(args));
-    args.Commands = (D3DGPU_VIRTUAL_ADDRESS)optional_integer(L, 1, "Commands", 0);
-    args.CommandLength = (UINT)optional_integer(L, 1, "CommandLength", 0);
-    {
-        UINT flags = (UINT)optional_integer(L, 1, "Flags", 0);
-
-        memcpy(&args.Flags, &flags, sizeof(flags));
-    }
-    if (lua_getfield(L, 1, "BroadcastContext") != LUA_TNIL) {
-        luaL_checktype(L, -1, LUA_TTABLE);
-        luaL_argcheck(L, lua_rawlen(L, -1) <= 64, 1, "BroadcastContext: at most 64");
-        args.BroadcastContextCount = (UINT)lua_rawlen(L, -1);
-        for (UINT i = 0; i < args.BroadcastContextCount; i++) {
-            lua_rawgeti(L, -1, (lua_Integer)i + 1);
-            args.BroadcastContext[i] = (D3DKMT_HANDLE)luaL_checkinteger(L, -1);
-            lua_pop(L, 1);
-        }
-    }
-    args.pPrivateDriverData = copy_string(L, 1, "pPrivateDriverData", &bytes);
-    args.PrivateDriverDataSize = bytes;
-    status = D3DKMTSubmitCommand(&args);
-    if (!NT_SUCCESS(status))
-        return lua_status_raise(L, "SubmitCommand", status);
-    return 0;
-}
-
 void lua_d3dkmt_special(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"EnumAdapters2", enum_adapters2},
+        {"CreateAllocation", create_allocation1},
         {"CreateAllocation2", create_allocation2},
         {"Lock", lock},
         {"Lock2", lock2},
+        {"CreateSynchronizationObject", create_sync1},
         {"CreateSynchronizationObject2", create_sync2},
-        {"SubmitCommand", submit_command},
         {NULL, NULL},
     };
 

@@ -18,9 +18,11 @@
  */
 #include "dxgkhost/dxgkhost.h"
 #include "lua/buffer.h"
+#include "lua/constants.h"
 #include "lua/d3dkmt.h"
 #include "lua/image.h"
 #include "lua/lua_workload.h"
+#include "lua/nearest.h"
 #include "lua/set.h"
 #include "util/array.h"
 
@@ -228,8 +230,10 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
         lua_setfield(L, -2, "cpath");
     }
     lua_pop(L, 1);
+    nearest_for_table(L, "dxgk");
     lua_setglobal(L, "dxgk");
     lua_d3dkmt_open(L);
+    lua_constants_open(L);
 }
 
 static int with_message(lua_State *L)

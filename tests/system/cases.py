@@ -390,6 +390,16 @@ def case_bad_input():
         program("explain", "PATCH-9999", expect=1)
 
 
+def case_calls():
+    """A client of WDDM 1.x, and one of 2.0: calls, constants, and what is said of misspelt names."""
+    folder = os.path.join(BUILD, "tests", "drivers", "seeds")
+    workload = os.path.join(SOURCE, "tests", "system", "calls.lua")
+    with tempfile.TemporaryDirectory() as out:
+        for driver, version in (("seeds12.so", "1.x"), ("seeds20.so", "2.0")):
+            program("run", os.path.join(folder, driver), workload, "--device", os.path.join(folder, "device.so"), "--set",
+                    f"version={version}", "--out", out)
+
+
 def case_driver_faults():
     """A driver that crashes or loops: a report with DDI, symbol and fault, exit status 3; one that cannot be loaded: 1."""
     with tempfile.TemporaryDirectory() as folder:

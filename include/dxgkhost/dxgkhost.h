@@ -225,6 +225,26 @@ DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
                                      struct dxgk_violation *violation);
 
+/* A call of a client (D3DKMT*) or of a driver (DxgkCb*) that failed, and why. */
+struct dxgk_refusal {
+    const char *call;   /* "D3DKMTRender" */
+    const char *status; /* "STATUS_INVALID_PARAMETER"; "": it has no name */
+    uint32_t code;      /* the status as a number */
+    const char *reason; /* a sentence with the values that were seen */
+    const char *rule;   /* the rule of docs/spec that says so; "": none */
+    const char *thread;
+    uint64_t virtual_ns;
+};
+
+/* The last 64 failed calls: how many there are, and the last but `back` of them. False: there is
+ * none. The strings are valid until 64 more calls have failed, or the machine is destroyed. */
+DXGK_API size_t dxgk_machine_refusals(const struct dxgk_machine *machine);
+DXGK_API bool dxgk_machine_refusal(const struct dxgk_machine *machine, size_t back,
+                                   struct dxgk_refusal *refusal);
+/* Called by a client: the last of its thread's own calls that failed, as far as it is among those.
+ * False: there is none. */
+DXGK_API bool dxgk_client_last_refusal(struct dxgk_refusal *refusal);
+
 /* After a deadlock (THREAD-072, THREAD-073): lines that say what each thread waited for, what it
  * held, and where in the driver it was. NULL: there was none. Valid until the machine is
  * destroyed. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "nt/base/status_name.h"
 #include "util/alloc.h"
 
 #define REPORT_BYTES       65536u /* TDR-069 */
@@ -32,7 +33,7 @@ static void check_answer(NTSTATUS status, const DXGKARG_COLLECTDBGINFO_EXT *exte
         VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
     if (status != STATUS_SUCCESS && status != STATUS_NO_MEMORY && status != STATUS_UNSUCCESSFUL &&
         status != STATUS_DEVICE_REMOVED)
-        WARNING("LIFE-141", "DxgkDdiCollectDbgInfo returned 0x%08x", (unsigned)status);
+        WARNING("LIFE-141", "DxgkDdiCollectDbgInfo returned %s", nt_status_text(status).text);
 }
 
 NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,

@@ -17,6 +17,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "verify/refusal.h"
 
 #include <string.h>
 
@@ -55,6 +56,12 @@ static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi
     call->class_lock = NULL;
 }
 
+static NTSTATUS removed(const struct ddi_adapter *adapter)
+{
+    return refuse(STATUS_DEVICE_REMOVED, NULL, "%s",
+                  adapter->gone ? "the adapter is gone" : "the machine was stopped");
+}
+
 /* prepare() was called on `call`. */
 static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
 {
@@ -62,7 +69,7 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
     struct ddi_adapter *adapter = call->frame.adapter;
 
     if (m->stopped || adapter->gone)
-        return STATUS_DEVICE_REMOVED;
+        return removed(adapter);
     list_init(&call->link);
     if (wakes(call))
         adapter->wake(adapter);
@@ -73,7 +80,7 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
             return status;
         if (m->stopped || adapter->gone) { /* while this call waited */
             ddi_unlock(call);
-            return STATUS_DEVICE_REMOVED;
+            return removed(adapter);
         }
     }
     call->frame.outer = m->frame;
@@ -140,6 +147,8 @@ NTSTATUS ddi_leave_with(struct ddi_call *call, NTSTATUS status)
         adapter->failed_status = status;
     }
     ddi_leave(call);
+    if (!NT_SUCCESS(status))
+        (void)refuse(status, NULL, "the driver's %s returned it", call->frame.name);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "sim/sim.h"
 #include "sim/slot.h"
 #include "trace/trace.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 static struct sim_slot host_slot;
@@ -27,6 +28,7 @@ bool host_enter(struct dxgk_machine *machine)
         return false;
     sim_enter(machine->sim);
     verify_log_install(machine->log);
+    refusal_sink = &machine->refusals.sink;
     trace_sink_install(machine->trace, &machine->sim->now);
     return true;
 }
@@ -37,5 +39,6 @@ void host_leave(bool entered)
         return;
     trace_sink_install(NULL, NULL);
     verify_log_install(NULL);
+    refusal_sink = NULL;
     sim_leave();
 }

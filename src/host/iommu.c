@@ -72,7 +72,6 @@ enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, cha
                                                size_t error_bytes)
 {
     struct making making = {machine, STATUS_SUCCESS};
-    const char *name;
     enum dxgk_result result;
     bool entered;
 
@@ -85,13 +84,10 @@ enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, cha
     host_leave(entered);
     if (result == DXGK_OK && NT_SUCCESS(making.status))
         return DXGK_OK;
-    name = nt_status_name(making.status);
     if (result != DXGK_OK)
         util_explain(error, error_bytes, "the adapter did not change to isolation");
-    else if (name)
-        util_explain(error, error_bytes, "no secure virtual machine: %s", name);
     else
-        util_explain(error, error_bytes, "no secure virtual machine: status 0x%08x",
-                     (unsigned)making.status);
+        util_explain(error, error_bytes, "no secure virtual machine: %s",
+                     nt_status_text(making.status).text);
     return result == DXGK_OK ? DXGK_ERROR : result;
 }

@@ -159,6 +159,7 @@ static bool create_services(struct dxgk_machine *machine)
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
     host_enter_claim(machine);
+    host_refusals_init(machine);
     machine->ram = ram_create(&ram);
     if (machine->ram)
         machine->bus = bus_create(machine->ram);

@@ -81,23 +81,18 @@ static const char *reason_of(NTSTATUS status)
 
 static enum dxgk_result explain(const struct change *change, char *error, size_t error_bytes)
 {
-    const char *status = nt_status_name(change->status);
+    const struct nt_status_text status = nt_status_text(change->status);
     unsigned state = (unsigned)(change->state - PowerDeviceD0);
-    char number[16];
 
     if (NT_SUCCESS(change->status))
         return DXGK_OK;
-    if (!status) {
-        (void)snprintf(number, sizeof(number), "0x%08x", (unsigned)change->status);
-        status = number;
-    }
     if (change->there)
         util_explain(error, error_bytes,
                      "%s is in D%u, but what it had in video memory did not come back (%s)",
-                     change->name, state, status);
+                     change->name, state, status.text);
     else
         util_explain(error, error_bytes, "no change of %s to D%u: %s (%s)", change->name, state,
-                     reason_of(change->status), status);
+                     reason_of(change->status), status.text);
     return DXGK_ERROR;
 }
 

@@ -21,6 +21,7 @@
 #include "trace/trace.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 /* ---- entry and exit ---- */
@@ -49,13 +50,14 @@ static NTSTATUS check_caller(const char *name)
         return STATUS_INVALID_DEVICE_STATE;
     if (m->frame || m->inside) {
         VIOLATION("KMT-003", "%s was called from inside the driver", name);
-        return STATUS_INVALID_DEVICE_STATE;
+        return refuse(STATUS_INVALID_DEVICE_STATE, "KMT-003", "it was called inside the driver");
     }
-    if (!m->thread || sim_thread_kind(m->thread) != SIM_THREAD_CLIENT || m->irql != SIM_IRQL_PASSIVE)
-        return STATUS_INVALID_DEVICE_STATE;
-    if (!nt_process_current()->client)
-        return STATUS_INVALID_DEVICE_STATE;
-    return m->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+    if (!m->thread || sim_thread_kind(m->thread) != SIM_THREAD_CLIENT ||
+        m->irql != SIM_IRQL_PASSIVE || !nt_process_current()->client)
+        return refuse(STATUS_INVALID_DEVICE_STATE, "KMT-003",
+                      "the thread is not of a client process, or not at PASSIVE_LEVEL");
+    return m->stopped ? refuse(STATUS_DEVICE_REMOVED, NULL, "the machine was stopped")
+                      : STATUS_SUCCESS;
 }
 
 static void begin(struct kmt_call *call, const char *name)
@@ -86,17 +88,20 @@ static void end(struct kmt_call *call)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }
 
-NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *arguments,
-                      size_t bytes, unsigned flags)
+static NTSTATUS unreadable(const void *user, size_t bytes, const char *verb)
+{
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-004",
+                  "the argument, %zu bytes at %p, cannot be %s", bytes, user, verb);
+}
+
+static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arguments,
+                    size_t bytes, unsigned flags)
 {
     struct kmt_call call;
     struct sim_mark mark;
     bool removed = false;
-    NTSTATUS status;
+    NTSTATUS status = check_caller(name);
 
-    if (!user)
-        return STATUS_INVALID_PARAMETER; /* KMT-004 */
-    status = check_caller(name);
     if (!NT_SUCCESS(status))
         return status;
     list_init(&call.link);
@@ -108,14 +113,32 @@ NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *a
     begin(&call, name);
     call.removed = &removed;
     status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments)
-                                                      : STATUS_INVALID_PARAMETER;
+                                                      : unreadable(user, bytes, "read");
     if (removed && !NT_SUCCESS(status))
-        status = flags & KMT_ENDS ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED; /* LIFE-168 */
+        status = flags & KMT_ENDS ? STATUS_SUCCESS
+                                  : refuse(STATUS_DEVICE_REMOVED, "LIFE-168",
+                                           "a handle is of an adapter that was stopped");
     if (flags & KMT_WRITES && (NT_SUCCESS(status) || call.write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
-        status = STATUS_INVALID_PARAMETER;
+        status = unreadable(user, bytes, "written");
     end(&call);
     sim_unmark(&mark);
+    return status;
+}
+
+NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *arguments,
+                      size_t bytes, unsigned flags)
+{
+    struct refusal refusal;
+    NTSTATUS status;
+
+    refusal_begin(&refusal);
+    status = user ? run(name, body, user, arguments, bytes, flags)
+                  : refuse(STATUS_INVALID_PARAMETER, "KMT-004", "the argument is NULL");
+    refusal_current = &refusal; /* a throw to the mark lost it */
+    if (status == STATUS_DEVICE_REMOVED && sim_current && sim_current->stopped)
+        (void)refuse(STATUS_DEVICE_REMOVED, NULL, "the machine was stopped by a bug check");
+    refusal_end(&refusal, name, status);
     return status;
 }
 

@@ -34,7 +34,14 @@ static int status_tostring(lua_State *L)
     lua_getfield(L, 1, "call");
     lua_pushliteral(L, ": ");
     lua_getfield(L, 1, "status");
-    lua_concat(L, 3);
+    if (lua_getfield(L, 1, "reason") == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_concat(L, 3);
+        return 1;
+    }
+    lua_pushliteral(L, ": ");
+    lua_insert(L, -2);
+    lua_concat(L, 5);
     return 1;
 }
 

@@ -7,7 +7,8 @@
 
 #include <lua.h>
 
-/* Raise {call =, status =, code =}, which prints as "D3DKMTRender: STATUS_NO_MEMORY". */
+/* Raise {call =, status =, code =}, which prints as "D3DKMTRender: STATUS_NO_MEMORY:
+ * why". */
 int lua_status_raise(lua_State *L, const char *call, int32_t status);
 
 #endif

@@ -32,6 +32,7 @@ struct processor {
     uint16_t inside;
     uint64_t deadline;
     void *frame;
+    struct refusal *refusal;
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
     struct list interrupts; /* pending on this processor, by struct sim_interrupt.link */

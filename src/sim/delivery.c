@@ -5,6 +5,7 @@
 #include "sim/core.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
+#include "verify/refusal.h"
 
 static struct sim_interrupt *deliverable(struct sim_core *core, struct processor *p)
 {
@@ -23,6 +24,7 @@ static struct sim_interrupt *deliverable(struct sim_core *core, struct processor
 static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
 {
     struct sim_machine *m = &core->public;
+    struct refusal *refusal = refusal_current;
     uint8_t before = m->irql;
 
     list_remove(&interrupt->link);
@@ -34,7 +36,9 @@ static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
     m->irql = interrupt->irql;
     sim_level_raised(core);
     current_processor(core)->interrupt_depth++;
+    refusal_current = NULL; /* what it refuses is not the interrupted call's */
     interrupt->service(interrupt->context, interrupt->message);
+    refusal_current = refusal;
     current_processor(core)->interrupt_depth--;
     m->irql = before;
     interrupt->lock_owner = 0;
@@ -44,6 +48,7 @@ static void run_dpcs(struct sim_core *core)
 {
     struct sim_machine *m = &core->public;
     struct processor *p = current_processor(core);
+    struct refusal *refusal = refusal_current;
     uint8_t before = m->irql;
 
     while (!list_empty(&p->dpcs)) {
@@ -57,7 +62,9 @@ static void run_dpcs(struct sim_core *core)
         sim_level_raised(core);
         p->dpc_depth++;
         m->deadline = SIM_FOREVER; /* the interrupted call is not charged for this time */
+        refusal_current = NULL;
         dpc->routine(dpc);
+        refusal_current = refusal;
         m->inside = inside;
         m->deadline = deadline;
         p->dpc_depth--;

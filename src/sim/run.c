@@ -9,6 +9,7 @@
 #include "sim/event_queue.h"
 #include "sim/schedule.h"
 #include "sim/slice.h"
+#include "verify/refusal.h"
 
 void sim_to_host(struct sim_core *core, enum sim_outcome outcome)
 {
@@ -69,6 +70,7 @@ static void start_thread(struct sim_core *core, struct sim_thread *next)
     m->inside = next->inside;
     m->deadline = next->deadline;
     m->frame = next->frame;
+    refusal_current = next->refusal;
     sim_new_slice(core);
     sim_refuel(core);
     sim_switched(core);

@@ -7,6 +7,7 @@
 #include "sim/slice.h"
 #include "sim/throw.h"
 #include "util/rng.h"
+#include "verify/refusal.h"
 
 #define READY_CHOICE 4u /* the seed picks among this many threads at the head of the ready queue */
 
@@ -45,6 +46,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
     self->inside = m->inside;
     self->deadline = m->deadline;
     self->frame = m->frame;
+    self->refusal = refusal_current;
     if (next == self) {
         self->state = THREAD_RUNNING;
         return;
@@ -57,6 +59,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->inside = next->inside;
         m->deadline = next->deadline;
         m->frame = next->frame;
+        refusal_current = next->refusal;
         m->points++;
         sim_switched(core);
         sim_refuel(core); /* a new thread does not refuel by itself */
@@ -66,6 +69,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->inside = 0;
         m->deadline = SIM_FOREVER;
         m->frame = NULL;
+        refusal_current = NULL;
         sim_switched(core);
         fiber_switch(&self->fiber, &p->idle, ending);
     }
@@ -96,12 +100,14 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     from->inside = m->inside;
     from->deadline = m->deadline;
     from->frame = m->frame;
+    from->refusal = refusal_current;
     m->processor = (uint16_t)to;
     m->irql = target->irql;
     m->thread = target->thread;
     m->inside = target->inside;
     m->deadline = target->deadline;
     m->frame = target->frame;
+    refusal_current = target->refusal;
     m->points++;
     sim_switched(core);
     fiber_switch(mine, target->thread ? &target->thread->fiber : &target->idle, false);

@@ -11,6 +11,7 @@
 #include "sim/throw.h"
 #include "sim/wait.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 
 static void drop_processor(struct sim_core *core, unsigned index)
 {
@@ -27,6 +28,7 @@ static void drop_processor(struct sim_core *core, unsigned index)
     p->inside = 0;
     p->deadline = SIM_FOREVER;
     p->frame = NULL;
+    p->refusal = NULL;
     if (p == current)
         return;
     if (p->thread && p->thread->kind == SIM_THREAD_KERNEL) {
@@ -68,6 +70,7 @@ void sim_stop(void)
     m->inside = 0;
     m->deadline = SIM_FOREVER;
     m->frame = NULL;
+    refusal_current = NULL;
     if (self && self->kind == SIM_THREAD_CLIENT) {
         sim_check_stopped(core); /* jumps to the recovery mark; returns if there is none */
         return;

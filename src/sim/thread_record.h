@@ -41,6 +41,7 @@ struct sim_thread {
     uint16_t inside;       /* saved while not running */
     uint64_t deadline;
     void *frame;
+    struct refusal *refusal; /* saved while not running */
 };
 
 /* thread.c: free the stacks of threads that have ended; must not be called on such a stack. */

@@ -3,6 +3,7 @@
 #include "sim/throw.h"
 
 #include "sim/core.h"
+#include "verify/refusal.h"
 
 void sim_check_stopped(struct sim_core *core)
 {
@@ -19,6 +20,7 @@ void sim_check_stopped(struct sim_core *core)
     m->inside = 0;
     m->deadline = SIM_FOREVER;
     m->frame = NULL;
+    refusal_current = NULL;
 #if SIM_ASAN
     extern void __asan_handle_no_return(void);
     __asan_handle_no_return();

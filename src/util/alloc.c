@@ -81,7 +81,16 @@ bool util_fault_point(void)
     if (heap->requests > heap->fail_at && !heap->fail_onward)
         return false;
     heap->failures++;
+    heap->refused++;
     return true;
+}
+
+/* The C library has no memory left. */
+static void *none(void)
+{
+    if (util_heap_current)
+        util_heap_current->refused++;
+    return NULL;
 }
 
 static void *allocate(size_t size, bool zero)
@@ -92,10 +101,10 @@ static void *allocate(size_t size, bool zero)
     if (util_fault_point())
         return NULL;
     if (__builtin_add_overflow(size, sizeof(*block), &total))
-        return NULL;
+        return none();
     block = zero ? calloc(1, total) : malloc(total);
     if (!block)
-        return NULL;
+        return none();
     block->size = size;
     link_block(util_heap_current, block);
     return payload(block);
@@ -133,7 +142,7 @@ void *util_realloc(void *memory, size_t size)
     block = realloc(old, total);
     if (!block) {
         link_block(heap, old);
-        return NULL;
+        return none();
     }
     block->size = size;
     link_block(heap, block);

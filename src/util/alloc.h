@@ -24,6 +24,7 @@ struct util_heap {
     uint64_t requests; /* allocation requests so far, failed ones included */
     uint64_t fail_at;  /* number (1-based) of the request to fail; 0: none */
     uint64_t failures; /* requests that injection made fail */
+    uint64_t refused;  /* requests that failed, injected or not */
     bool fail_onward;  /* fail every request from fail_at on, not only that one */
 };
 

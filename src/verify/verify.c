@@ -18,6 +18,7 @@
  */
 #include "verify/verify.h"
 #include "util/assert.h"
+#include "verify/refusal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -265,6 +266,8 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
         whole = NULL;
     va_end(again);
     record->seen = whole ? whole : seen;
+    if (record->severity >= VERIFY_ERROR || record->refuses)
+        refusal_violation(record->rule, record->seen);
     if (log->place && log->place->describe)
         log->place->describe(record);
     rule->count++;

@@ -185,7 +185,7 @@ TEST(the_buffer_is_guarded)
         {answer_no_memory, NULL},
         {write_beyond, "outside its buffer of 65536 bytes"},
         {write_reserved, "reserved members"},
-        {answer_oddly, "returned 0xc000000d"},
+        {answer_oddly, "returned STATUS_INVALID_PARAMETER"},
     };
     struct probe *p;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nt/base/export.h"
+#include "nt/base/status_name.h"
 #include "nt/io/device_object.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
@@ -461,8 +462,8 @@ NT_EXPORT VOID NTAPI IoWriteErrorLogEntry(PVOID ElEntry)
     block = log_entry(ElEntry, __func__);
     if (!block)
         return;
-    NOTE("NT-164", "error log entry with code %#x and final status %#x",
-         (unsigned)packet->ErrorCode, (unsigned)packet->FinalStatus);
+    NOTE("NT-164", "error log entry with code %#x and final status %s", (unsigned)packet->ErrorCode,
+         nt_status_text(packet->FinalStatus).text);
     nt_pool_give(block);
 }
 

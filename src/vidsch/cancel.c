@@ -4,6 +4,7 @@
  * hardware (DxgkDdiCancelCommand).
  */
 #include "vidsch/cancel.h"
+#include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "vidmm/process.h"
 #include "vidsch/change.h"
@@ -63,8 +64,8 @@ static void cancel_queue(struct vidsch_context *context)
             status = ddi_cancel_command(vidsch->ddi, &args);
             if (!NT_SUCCESS(status) && !sim_current->stopped)
                 verify_fatal("TDR-064", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_CANCEL_FAILED,
-                             (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered 0x%08x",
-                             (unsigned)status);
+                             (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered %s",
+                             nt_status_text(status).text);
         }
         vidsch_packet_finish(packet);
     }

@@ -4,11 +4,13 @@
 #include <stdio.h>
 
 #include "vidsch/context.h"
+#include "nt/base/status_name.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/sim_assert.h"
+#include "verify/refusal.h"
 #include "vidmm/context/context.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"
@@ -30,17 +32,25 @@
 static NTSTATUS check_request(const struct vidsch *vidsch,
                               const struct vidsch_context_request *request)
 {
-    if (request->node >= vidsch->config.nodes) /* PATCH-022 */
-        return STATUS_INVALID_PARAMETER;
-    if (request->engine_affinity > 1) /* PATCH-024 */
-        return STATUS_INVALID_PARAMETER;
-    if (request->virtual_addressing !=
-        vidsch->node[request->node].info.virtual_addressing) /* CAPS-102, SUBMIT-011 */
-        return STATUS_INVALID_PARAMETER;
-    if (request->flags.Reserved || request->flags.NoKmdAccess) /* KMT-149 */
-        return STATUS_INVALID_PARAMETER;
+    if (request->node >= vidsch->config.nodes)
+        return refuse(STATUS_INVALID_PARAMETER, "PATCH-022", "node %u, the adapter has %u",
+                      request->node, vidsch->config.nodes);
+    if (request->engine_affinity > 1)
+        return refuse(STATUS_INVALID_PARAMETER, "PATCH-024",
+                      "EngineAffinity 0x%x, a node has one engine", request->engine_affinity);
+    if (request->virtual_addressing != vidsch->node[request->node].info.virtual_addressing)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-011",
+                      "a context of %s addresses on node %u, which takes %s ones",
+                      request->virtual_addressing ? "GPU virtual" : "physical", request->node,
+                      request->virtual_addressing ? "physical" : "GPU virtual");
+    if (request->flags.Reserved || request->flags.NoKmdAccess)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-149", "reserved bits in Flags 0x%x",
+                      request->flags.Value);
     if (request->flags.HwQueueSupported)
-        return request->virtual_addressing ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+        return request->virtual_addressing
+                   ? refuse(STATUS_NOT_SUPPORTED, NULL, "this host has no hardware queues")
+                   : refuse(STATUS_INVALID_PARAMETER, NULL,
+                            "HwQueueSupported for a context of physical addresses");
     return STATUS_SUCCESS;
 }
 
@@ -182,7 +192,7 @@ static void destroy_driver_side(struct vidsch_context *context)
     if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware) {
         status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
-            VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered 0x%08x", (unsigned)status);
+            VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
     }
     vidmm_context_finish(&context->mm);
 }
@@ -257,7 +267,8 @@ static NTSTATUS copy_private(const struct vidsch_context_request *request, void 
         sim_copy_checked(*copy, request->private_data, request->private_bytes))
         return STATUS_SUCCESS;
     util_free(*copy);
-    return STATUS_INVALID_PARAMETER;
+    return refuse(STATUS_INVALID_PARAMETER, NULL, "private data of %u bytes at %p cannot be read",
+                  request->private_bytes, request->private_data);
 }
 
 NTSTATUS vidsch_context_create(struct vidsch_device *device,
@@ -369,8 +380,9 @@ NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priorit
 
     if (!NT_SUCCESS(status))
         return status;
-    if (priority < -VIDSCH_PRIORITY_LIMIT || priority > VIDSCH_PRIORITY_LIMIT) /* SUBMIT-020 */
-        return STATUS_INVALID_PARAMETER;
+    if (priority < -VIDSCH_PRIORITY_LIMIT || priority > VIDSCH_PRIORITY_LIMIT)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-020", "priority %d, the limits are +-%d",
+                      priority, VIDSCH_PRIORITY_LIMIT);
     if (ready)
         vidsch_ready_remove(context);
     context->priority = priority;

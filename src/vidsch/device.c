@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "vidsch/device.h"
+#include "nt/base/status_name.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -133,7 +135,7 @@ static void destroy_with_driver(struct vidsch_device *device)
         return;
     status = ddi_destroy_device(device->vidsch->ddi, device->driver_handle);
     if (!NT_SUCCESS(status) && !sim_current->stopped)
-        VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
+        VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered %s", nt_status_text(status).text);
 }
 
 /* Does the driver create a system device? Paging needs one for its context, or to set its root page
@@ -199,11 +201,16 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
     sim_assert_passive();
     vidsch_recovery_await_adapter(vidsch);
     if (vidsch->quiescing)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
     process = vidsch_process_get(vidsch, mm);
     if (!process)
         return STATUS_NO_MEMORY;
-    if (!process->blocked && !taken_by_another(vidsch, process)) /* TDR-042, PATCH-016 */
+    if (process->blocked)
+        status = refuse(status, "TDR-042", "the process has caused too many resets");
+    else if (taken_by_another(vidsch, process))
+        status = refuse(status, "PATCH-016",
+                        "another process has a device of this driver without MultiEngineAware");
+    else
         status = create(vidsch, process, flags, false, out);
     vidsch_process_put(process);
     return status;

@@ -8,6 +8,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -55,18 +56,22 @@ D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *dev
 
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
 {
+    NTSTATUS status;
+
     if (device->vidsch->quiescing || sim_current->stopped)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter was stopped");
     if (!device_is_lost(device))
         return STATUS_SUCCESS;
-    return submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
-                                             : STATUS_DEVICE_REMOVED;
+    status = submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
+                                               : STATUS_DEVICE_REMOVED;
+    return refuse(status, NULL, "the device was lost before: its execution state is %d%s",
+                  (int)device->state, device->reset_loss ? ", after a reset" : "");
 }
 
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)
 {
     if (device->vidsch->quiescing || sim_current->stopped)
-        return STATUS_DEVICE_REMOVED; /* KMT-128 */
+        return refuse(STATUS_DEVICE_REMOVED, "KMT-128", "the adapter was stopped");
     *state = device->fault;
     return STATUS_SUCCESS;
 }

@@ -10,6 +10,7 @@
  * does not touch the node.
  */
 #include "vidsch/dispatch.h"
+#include "nt/base/status_name.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/change.h"
@@ -67,9 +68,8 @@ static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS statu
                             const struct packet *packet)
 {
     verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence,
-                 packet->context->node->ordinal,
-                 "the driver answered 0x%08x for fence %u of node %u", (unsigned)status,
-                 packet->fence, packet->context->node->ordinal);
+                 packet->context->node->ordinal, "the driver answered %s for fence %u of node %u",
+                 nt_status_text(status).text, packet->fence, packet->context->node->ordinal);
 }
 
 /* Segment and address of a buffer (PATCH-144). */
@@ -270,9 +270,9 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (!may_refuse || status != STATUS_INVALID_PARAMETER)
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, fence, node->ordinal,
-                     "%s answered 0x%08x for fence %u of node %u",
+                     "%s answered %s for fence %u of node %u",
                      is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand",
-                     (unsigned)status, fence, node->ordinal);
+                     nt_status_text(status).text, fence, node->ordinal);
     refuse(node, fence);
 }
 

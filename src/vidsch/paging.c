@@ -10,6 +10,7 @@
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/space/paging_process.h"
 #include "vidsch/context.h"
@@ -175,7 +176,7 @@ NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **out)
 
     sim_assert_passive();
     if (!vidsch->paging.slots)
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "the driver has no paging buffers");
     while (list_empty(&vidsch->paging.free) || (memory = memory_with_room(vidsch)) == NULL) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;

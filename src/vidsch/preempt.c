@@ -6,6 +6,7 @@
  * paging packets are submitted first and with their old ids, render packets with new ones.
  */
 #include "vidsch/preempt.h"
+#include "nt/base/status_name.h"
 #include "sim/event.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -68,7 +69,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     if (!NT_SUCCESS(status))
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, args.PreemptionFenceId, node->ordinal,
-                     "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
+                     "DxgkDdiPreemptCommand answered %s", nt_status_text(status).text);
 }
 
 void vidsch_preempt_close(struct vidsch_node *node)

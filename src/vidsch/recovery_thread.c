@@ -5,6 +5,7 @@
  */
 #include "sim/machine.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 #include "vidsch/adapter_reset.h"
 #include "vidsch/change.h"
 #include "vidsch/engine_reset.h"
@@ -61,9 +62,10 @@ static NTSTATUS wait_recovered(struct vidsch *vidsch)
 NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node)
 {
     if (node >= vidsch->config.nodes)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "node %u, the adapter has %u", node,
+                      vidsch->config.nodes);
     if (vidsch->quiescing)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
     vidsch_recovery_want_engine(&vidsch->node[node], RECOVER_FORCED);
     return wait_recovered(vidsch);
 }
@@ -71,7 +73,7 @@ NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node)
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter)
 {
     if (vidsch->quiescing)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
     if (whole_adapter) {
         vidsch_recovery_want_adapter(vidsch, RECOVER_FORCED);
     } else {

@@ -11,9 +11,11 @@
  */
 #include "ddi/client_handle.h"
 #include "nt/base/kprocess.h"
+#include "nt/base/status_name.h"
 #include "sim/irql.h"
 #include "sim/mutex.h"
 #include "sim/sim_assert.h"
+#include "verify/refusal.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/process.h"
 #include "vidmm/residency/open_place.h"
@@ -44,22 +46,32 @@ struct submission {
 
 static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DKMT_RENDER *args)
 {
-    if (!context->has_lists) /* KMT-301 */
-        return STATUS_INVALID_PARAMETER;
+    if (!context->has_lists)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-301",
+                      "the context has no command buffer: it is of GPU virtual addresses, or for "
+                      "synchronization only");
     if (args->CommandOffset > args->CommandLength ||
-        args->CommandLength > context->promise.command_bytes) /* PATCH-063 */
-        return STATUS_INVALID_PARAMETER;
+        args->CommandLength > context->promise.command_bytes)
+        return refuse(STATUS_INVALID_PARAMETER, "PATCH-063",
+                      "CommandOffset %u, CommandLength %u, the command buffer has %u bytes",
+                      args->CommandOffset, args->CommandLength, context->promise.command_bytes);
     if (args->AllocationCount > context->promise.allocation_count ||
         args->PatchLocationCount > context->promise.patch_count)
-        return STATUS_INVALID_PARAMETER;                            /* PATCH-073, KMT-303 */
-    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT) /* PATCH-059 */
-        return STATUS_INVALID_PARAMETER;
-    if (args->pPrivateDriverData || args->PrivateDriverDataSize ||
-        args->Flags.Reserved) /* KMT-307 */
-        return STATUS_INVALID_PARAMETER;
-    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback ||
-        args->Flags.RenderKm) /* KMT-306, PATCH-097 */
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-303", /* PATCH-073 */
+                      "%u allocations and %u patch locations, the lists have %u and %u elements",
+                      args->AllocationCount, args->PatchLocationCount,
+                      context->promise.allocation_count, context->promise.patch_count);
+    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
+        return refuse(STATUS_INVALID_PARAMETER, "PATCH-059",
+                      "%u broadcast contexts, at most %u are possible",
+                      (unsigned)args->BroadcastContextCount, D3DDDI_MAX_BROADCAST_CONTEXT);
+    if (args->pPrivateDriverData || args->PrivateDriverDataSize || args->Flags.Reserved)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-307",
+                      "pPrivateDriverData %p, %u bytes, reserved bits of Flags 0x%x",
+                      args->pPrivateDriverData, args->PrivateDriverDataSize, args->Flags.Reserved);
+    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback || args->Flags.RenderKm)
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-306", /* PATCH-097 */
+                      "PresentRedirected, RenderKm and RenderKmReadback need a display");
     return STATUS_SUCCESS;
 }
 
@@ -76,12 +88,43 @@ static NTSTATUS collect_contexts(struct submission *s)
             &process->handles, s->args->BroadcastContext[i], DDI_CLIENT_CONTEXT);
 
         if (!context || context->device != device || !context->has_lists)
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-308",
+                          "broadcast context %u, handle 0x%x, is no context of this device with a "
+                          "command buffer",
+                          (unsigned)i, s->args->BroadcastContext[i]);
         for (uint32_t j = 0; j < s->count; j++)
             if (s->contexts[j] == context)
-                return STATUS_INVALID_PARAMETER;
+                return refuse(STATUS_INVALID_PARAMETER, "KMT-308",
+                              "broadcast context %u, handle 0x%x, was named before", (unsigned)i,
+                              s->args->BroadcastContext[i]);
         s->contexts[s->count++] = context;
     }
+    return STATUS_SUCCESS;
+}
+
+/* An element of the client's list. */
+static NTSTATUS check_reference(const struct vidsch_device *device, const struct vidmm_open *open,
+                                const struct dma_reference *reference, UINT i)
+{
+    if (!open || vidmm_open_device(open) != device->mm)
+        return refuse(STATUS_INVALID_HANDLE, NULL,
+                      "element %u of the allocation list, handle 0x%x, is no allocation of this "
+                      "device",
+                      i, reference->handle);
+    if (!vidmm_open_accessed_physically(open))
+        return refuse(STATUS_INVALID_PARAMETER, "RES-032",
+                      "element %u of the allocation list, handle 0x%x, is an allocation that the "
+                      "driver created without AccessedPhysically",
+                      i, reference->handle);
+    if (vidmm_open_offered(open))
+        return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "KMT-310",
+                      "element %u of the allocation list, handle 0x%x, is offered", i,
+                      reference->handle);
+    if (reference->write && vidmm_open_read_only(open))
+        return refuse(STATUS_ACCESS_DENIED, "KMT-311",
+                      "element %u of the allocation list, handle 0x%x, is to be written and was "
+                      "opened for reading only",
+                      i, reference->handle);
     return STATUS_SUCCESS;
 }
 
@@ -101,14 +144,10 @@ static NTSTATUS convert_list(struct submission *s)
             struct vidmm_open *open = handle_lookup(&process->handles, reference.handle,
                                                     DDI_CLIENT_ALLOCATION);
 
-            if (!open || vidmm_open_device(open) != device->mm)
-                return STATUS_INVALID_HANDLE;
-            if (!vidmm_open_accessed_physically(open)) /* RES-032 */
-                return STATUS_INVALID_PARAMETER;
-            if (vidmm_open_offered(open)) /* KMT-310 */
-                return STATUS_GRAPHICS_ALLOCATION_INVALID;
-            if (reference.write && vidmm_open_read_only(open)) /* KMT-311 */
-                return STATUS_ACCESS_DENIED;
+            NTSTATUS status = check_reference(device, open, &reference, i);
+
+            if (!NT_SUCCESS(status))
+                return status;
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
             reference.bytes = vidmm_open_bytes(open);
@@ -232,7 +271,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
     *more = status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     if (!NT_SUCCESS(status) && !*more) {
         if (!is_documented(status))
-            WARNING("PATCH-093", "DxgkDdiRender answered 0x%08x", (unsigned)status);
+            WARNING("PATCH-093", "DxgkDdiRender answered %s", nt_status_text(status).text);
         if (status == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE) /* PATCH-092 */
             vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
         return status;

@@ -2,6 +2,7 @@
 /* What DxgkDdiRender returned, checked and recorded in the DMA buffer. */
 #include "vidsch/render_answer.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/vidsch_bugcheck.h"
 
@@ -27,7 +28,8 @@ NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_REND
     if (buffer->private_used == 0) /* PATCH-069 */
         buffer->private_used = buffer->private_bytes;
     if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender"))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "DxgkDdiRender wrote beyond the DMA buffer or its private data");
     if (buffer->patch_capacity == 0) {
         buffer->patch_count = 0;
         return STATUS_SUCCESS;

@@ -6,6 +6,7 @@
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -17,35 +18,56 @@
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 
+/* The one with index `i`, after those before it. */
+static NTSTATUS check_context(struct vidsch_context *const *contexts, UINT i,
+                              const D3DKMT_SUBMITCOMMAND *args)
+{
+    const struct vidsch_context *context = contexts[i];
+
+    if (context->device != contexts[0]->device)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-316",
+                      "context %u of the list is of another device than the first", i);
+    if (!context->mm.virtual_addressing || context->flags.SynchronizationOnly)
+        return refuse(STATUS_INVALID_PARAMETER, "PATCH-030", "context %u of the list is %s", i,
+                      context->mm.virtual_addressing ? "for synchronization only"
+                                                     : "of physical addresses");
+    if (args->PrivateDriverDataSize > context->info.DmaBufferPrivateDataSize)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-111",
+                      "private data of %u bytes, the driver takes %u", args->PrivateDriverDataSize,
+                      context->info.DmaBufferPrivateDataSize);
+    for (UINT j = 0; j < i; j++)
+        if (contexts[j] == context)
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-316",
+                          "contexts %u and %u of the list are the same", j, i);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS check(struct vidsch_context *const *contexts, UINT count,
                       const D3DKMT_SUBMITCOMMAND *args)
 {
     const struct vidsch *vidsch;
     uint64_t end;
 
-    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT) /* SUBMIT-112 */
-        return STATUS_INVALID_PARAMETER;
+    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-112", "%u contexts, 1 to %u are possible",
+                      count, D3DDDI_MAX_BROADCAST_CONTEXT);
     vidsch = contexts[0]->device->vidsch;
     for (UINT i = 0; i < count; i++) {
-        const struct vidsch_context *context = contexts[i];
+        NTSTATUS status = check_context(contexts, i, args);
 
-        if (context->device != contexts[0]->device || !context->mm.virtual_addressing ||
-            context->flags.SynchronizationOnly)
-            return STATUS_INVALID_PARAMETER; /* KMT-316, PATCH-030 */
-        if (args->PrivateDriverDataSize > context->info.DmaBufferPrivateDataSize)
-            return STATUS_INVALID_PARAMETER; /* SUBMIT-111 */
-        for (UINT j = 0; j < i; j++)
-            if (contexts[j] == context)
-                return STATUS_INVALID_PARAMETER;
+        if (!NT_SUCCESS(status))
+            return status;
     }
-    if (args->Flags.Reserved || args->Flags.NoKmdAccess) /* KMT-320 */
-        return STATUS_INVALID_PARAMETER;
+    if (args->Flags.Reserved || args->Flags.NoKmdAccess)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-320", "reserved bits in Flags");
     if (args->Flags.PresentRedirected)
-        return STATUS_NOT_SUPPORTED;
-    if (ckd_add(&end, args->Commands, (uint64_t)args->CommandLength)) /* KMT-317 */
-        return STATUS_INVALID_PARAMETER;
-    if (vidsch->config.virtual_address_end && end > vidsch->config.virtual_address_end)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "PresentRedirected needs a display");
+    if (ckd_add(&end, args->Commands, (uint64_t)args->CommandLength) ||
+        (vidsch->config.virtual_address_end && end > vidsch->config.virtual_address_end))
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-317",
+                      "commands of %u bytes at 0x%llx, GPU virtual addresses end at 0x%llx",
+                      args->CommandLength, (unsigned long long)args->Commands,
+                      (unsigned long long)vidsch->config.virtual_address_end);
     return STATUS_SUCCESS;
 }
 
@@ -72,7 +94,9 @@ static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITC
         if (args->PrivateDriverDataSize &&
             !sim_copy_checked(buffer->private_data, private_data, args->PrivateDriverDataSize)) {
             vidsch_packet_free(vidsch, packet);
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, NULL,
+                          "private data of %u bytes at %p cannot be read",
+                          args->PrivateDriverDataSize, private_data);
         }
         memset(buffer->private_data + args->PrivateDriverDataSize, 0,
                buffer->private_bytes - args->PrivateDriverDataSize);
@@ -91,7 +115,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
 
     sim_assert_passive();
     if (count == 0)
-        return status;
+        return refuse(status, "SUBMIT-112", "no context is named");
     vidsch = contexts[0]->device->vidsch;
     vidsch_recovery_await_adapter(vidsch); /* TDR-081 */
     status = vidsch_device_check(contexts[0]->device, true);

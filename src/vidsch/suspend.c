@@ -6,6 +6,7 @@
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -39,7 +40,7 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
     while (at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
             vidsch_resume(vidsch);
-            return STATUS_IO_TIMEOUT;
+            return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
         }
     if (!sim_current->stopped)
         return STATUS_SUCCESS;
@@ -81,7 +82,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
         if (sim_now() >= deadline) {
             if (name)
                 ddi_report_inside(vidsch->ddi, name);
-            return STATUS_IO_TIMEOUT;
+            return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
         }
         sim_block(sim_now() + at_most(try_ns, deadline), NULL);
     }
@@ -120,7 +121,7 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
     while (clients_at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
             vidsch_release_clients(vidsch);
-            return STATUS_IO_TIMEOUT;
+            return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
         }
     if (!sim_current->stopped)
         return STATUS_SUCCESS;

@@ -5,6 +5,7 @@
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -68,6 +69,17 @@ static bool has_duplicates(const void *const *list, UINT count)
     return false;
 }
 
+static NTSTATUS check_count(const void *const *list, UINT count, UINT most, const char *what)
+{
+    if (count == 0 || count > most)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "a list of %u %s, 1 to %u are possible",
+                      count, what, most);
+    if (has_duplicates(list, count))
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "the list of %u %s has one twice", count,
+                      what);
+    return STATUS_SUCCESS;
+}
+
 /* SUBMIT-141: a 32-bit fence value more than half the range ahead cannot be told from one in the
  * past. */
 static bool out_of_range(const struct vidsch_sync *sync, uint64_t value)
@@ -81,51 +93,81 @@ static bool out_of_range(const struct vidsch_sync *sync, uint64_t value)
     return (value > now ? value - now : now - value) > UINT32_MAX / 2;
 }
 
+static NTSTATUS refuse_range(const struct vidsch_sync *sync, UINT i, uint64_t value)
+{
+    return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-141",
+                  "value %llu for fence %u of the list, which is at %llu: too far for 32 bits",
+                  (unsigned long long)value, i, (unsigned long long)vidsch_sync_current(sync));
+}
+
 static NTSTATUS check_wait(const struct vidsch *vidsch, struct vidsch_sync *const *list,
                            const UINT64 *values, UINT count)
 {
-    if (count == 0 || count > D3DDDI_MAX_OBJECT_WAITED_ON ||
-        has_duplicates((const void *const *)list, count))
-        return STATUS_INVALID_PARAMETER;
-    for (UINT i = 0; i < count; i++) {
-        if (list[i]->vidsch != vidsch || list[i]->type == D3DDDI_CPU_NOTIFICATION)
-            return STATUS_INVALID_PARAMETER; /* KMT-352, KMT-370 */
-        if (values && out_of_range(list[i], values[i]))
-            return STATUS_INVALID_PARAMETER;
-        if (list[i]->flags.NoWait)
-            return STATUS_ACCESS_DENIED; /* SUBMIT-140 */
+    NTSTATUS status = check_count((const void *const *)list, count, D3DDDI_MAX_OBJECT_WAITED_ON,
+                                  "objects");
+
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        if (list[i]->vidsch != vidsch)
+            status = refuse(STATUS_INVALID_PARAMETER, "KMT-370",
+                            "object %u of the list is of another adapter", i);
+        else if (list[i]->type == D3DDDI_CPU_NOTIFICATION)
+            status = refuse(STATUS_INVALID_PARAMETER, "KMT-352",
+                            "object %u of the list is a CPU notification", i);
+        else if (values && out_of_range(list[i], values[i]))
+            status = refuse_range(list[i], i, values[i]);
+        else if (list[i]->flags.NoWait)
+            status = refuse(STATUS_ACCESS_DENIED, "SUBMIT-140",
+                            "object %u of the list was created with NoWait", i);
     }
+    return status;
+}
+
+static NTSTATUS check_signal_one(const struct vidsch *vidsch, const struct vidsch_sync *sync,
+                                 const UINT64 *values, UINT i, D3DDDICB_SIGNALFLAGS flags)
+{
+    bool fence = sync->type == D3DDDI_MONITORED_FENCE;
+    uint64_t now;
+
+    if (sync->vidsch != vidsch)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-370",
+                      "object %u of the list is of another adapter", i);
+    if (sync->flags.SignalByKmd)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-353",
+                      "object %u of the list is signaled by the driver alone", i);
+    if ((fence || sync->type == D3DDDI_FENCE) && !values)
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "object %u of the list is a fence, but there are no values", i);
+    if (sync->flags.NoSignal)
+        return refuse(STATUS_ACCESS_DENIED, "SUBMIT-140",
+                      "object %u of the list was created with NoSignal", i);
+    if (!fence)
+        return STATUS_SUCCESS;
+    now = vidsch_sync_current(sync);
+    if (now < sync->queued)
+        now = sync->queued;
+    if (out_of_range(sync, values[i]))
+        return refuse_range(sync, i, values[i]);
+    if (values[i] < now && !flags.AllowFenceRewind)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-139",
+                      "fence %u of the list to %llu, it is or will be at %llu", i,
+                      (unsigned long long)values[i], (unsigned long long)now);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_signal(const struct vidsch *vidsch, struct vidsch_sync *const *list,
                              const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
 {
-    if (count == 0 || count > D3DDDI_MAX_OBJECT_SIGNALED ||
-        has_duplicates((const void *const *)list, count))
-        return STATUS_INVALID_PARAMETER;
-    for (UINT i = 0; i < count; i++) {
-        const struct vidsch_sync *sync = list[i];
-        bool fence = sync->type == D3DDDI_MONITORED_FENCE;
-        uint64_t now;
+    NTSTATUS status = check_count((const void *const *)list, count, D3DDDI_MAX_OBJECT_SIGNALED,
+                                  "objects");
 
-        if (sync->vidsch != vidsch || sync->flags.SignalByKmd)
-            return STATUS_INVALID_PARAMETER;
-        if (sync->type == D3DDDI_FENCE && count != 1)
-            return STATUS_INVALID_PARAMETER; /* SUBMIT-132 */
-        if ((fence || sync->type == D3DDDI_FENCE) && !values)
-            return STATUS_INVALID_PARAMETER;
-        if (sync->flags.NoSignal)
-            return STATUS_ACCESS_DENIED;
-        if (!fence)
-            continue;
-        now = vidsch_sync_current(sync);
-        if (now < sync->queued)
-            now = sync->queued;
-        if (out_of_range(sync, values[i]) || (values[i] < now && !flags.AllowFenceRewind))
-            return STATUS_INVALID_PARAMETER; /* SUBMIT-139 */
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        if (list[i]->type == D3DDDI_FENCE && count != 1)
+            return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-132",
+                          "a fence (not monitored) in a list of %u objects, it has to be alone",
+                          count);
+        status = check_signal_one(vidsch, list[i], values, i, flags);
     }
-    return STATUS_SUCCESS;
+    return status;
 }
 
 static void note_queued(struct vidsch_sync *const *list, const UINT64 *values, UINT count)
@@ -161,12 +203,15 @@ NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync
 
 static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT count)
 {
-    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT + 1u ||
-        has_duplicates((const void *const *)contexts, count))
-        return STATUS_INVALID_PARAMETER;
+    NTSTATUS status = check_count((const void *const *)contexts, count,
+                                  D3DDDI_MAX_BROADCAST_CONTEXT + 1u, "contexts");
+
+    if (!NT_SUCCESS(status))
+        return status;
     for (UINT i = 1; i < count; i++)
         if (contexts[i]->device != contexts[0]->device)
-            return STATUS_INVALID_PARAMETER; /* KMT-370 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-370",
+                          "context %u of the list is of another device than the first", i);
     return vidsch_device_check(contexts[0]->device, true);
 }
 
@@ -207,7 +252,8 @@ NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT con
         return status;
     vidsch = contexts[0]->device->vidsch;
     if (flags.EnqueueCpuEvent || flags.Reserved || flags.DXGK_SIGNAL_FLAG_INTERNAL0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "Flags 0x%x with a list of objects",
+                      flags.Value);
     status = check_signal(vidsch, list, values, count, flags);
     if (!NT_SUCCESS(status))
         return status;
@@ -246,10 +292,13 @@ NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *v
 
     others.AllowFenceRewind = 0;
     if (count == 0 || others.Value)
-        return STATUS_INVALID_PARAMETER; /* KMT-385 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-385",
+                      "%u objects, Flags 0x%x: at least one, and AllowFenceRewind alone", count,
+                      flags.Value);
     for (UINT i = 0; i < count; i++)
         if (list[i]->type != D3DDDI_MONITORED_FENCE)
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-385",
+                          "object %u of the list is no monitored fence", i);
     status = check_signal(list[0]->vidsch, list, values, count, flags);
     if (!NT_SUCCESS(status))
         return status;
@@ -269,15 +318,18 @@ static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *
     NTSTATUS status;
 
     if (count == 0 || !values)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "%u objects%s", count,
+                      values ? "" : " without fence values");
     status = check_wait(list[0]->vidsch, list, values, count);
     if (!NT_SUCCESS(status))
         return status;
     for (UINT i = 0; i < count; i++) {
         if (list[i]->type != D3DDDI_MONITORED_FENCE)
-            return STATUS_INVALID_PARAMETER; /* KMT-392 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-392",
+                          "object %u of the list is no monitored fence", i);
         if (list[i]->device && !NT_SUCCESS(vidsch_device_check(list[i]->device, false)))
-            return STATUS_DEVICE_REMOVED;
+            return refuse(STATUS_DEVICE_REMOVED, NULL,
+                          "the device of object %u of the list is lost", i);
     }
     op = vidsch_sync_op_create(list[0]->vidsch, OP_WAIT_CPU, list, values, count);
     if (!op)

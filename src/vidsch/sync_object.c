@@ -2,6 +2,7 @@
 #include "vidsch/sync_object.h"
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
+#include "verify/refusal.h"
 #include "vidmm/context/fence_memory.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
@@ -40,17 +41,22 @@ static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 static NTSTATUS check_info(const struct vidsch *vidsch,
                            const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
-    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX ||
-        info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
-        return STATUS_INVALID_PARAMETER;
+    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX || info->Type > D3DDDI_MONITORED_FENCE)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-126", "type %d of object is unknown",
+                      (int)info->Type);
     if (!flags_are_legal(info))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "Flags 0x%x do not go with type %d",
+                      info->Flags.Value, (int)info->Type);
     if (info->Flags.SignalByKmd && !ddi_has(vidsch->ddi, DxgkDdiCreateCpuEvent))
-        return STATUS_NOT_SUPPORTED; /* KMT-355: without the entry, or below WDDM 3.0 */
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-355",
+                      "SignalByKmd: the driver has no DxgkDdiCreateCpuEvent, or is below WDDM 3.0");
     if (info->Type == D3DDDI_SEMAPHORE && info->Semaphore.InitialCount > info->Semaphore.MaxCount)
-        return STATUS_INVALID_PARAMETER; /* KMT-343 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-343",
+                      "a semaphore with InitialCount %u and MaxCount %u",
+                      info->Semaphore.InitialCount, info->Semaphore.MaxCount);
     if (info->Type == D3DDDI_MONITORED_FENCE && info->MonitoredFence.EngineAffinity > 1)
-        return STATUS_INVALID_PARAMETER; /* KMT-350 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-350", "EngineAffinity 0x%x, at most 1",
+                      info->MonitoredFence.EngineAffinity);
     return STATUS_SUCCESS;
 }
 

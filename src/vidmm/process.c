@@ -9,6 +9,7 @@
 #include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/context/context_allocation.h"
@@ -92,7 +93,8 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
         return STATUS_NO_MEMORY;
     if (vidmm->config.pasids) { /* IOMMU-102 */
         process->pasid = iommu_pasid_create(vidmm->config.pasids);
-        status = process->pasid ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+        status = process->pasid ? STATUS_SUCCESS
+                                : refuse(STATUS_NO_MEMORY, "IOMMU-102", "no PASID is left");
     }
     if (NT_SUCCESS(status) && vidmm->config.gpu_mmu) {
         sim_mutex_lock(&vidmm->lock);
@@ -287,7 +289,8 @@ NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUE
 
     if (priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL ||
         priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL)
-        return STATUS_INVALID_PARAMETER; /* GPUVA-065 */
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-065", "priority %d of a paging queue",
+                      (int)priority);
     queue = util_zalloc(1, sizeof(*queue));
     if (!queue)
         return STATUS_NO_MEMORY;

@@ -27,6 +27,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/allocation_info.h"
 #include "vidmm/allocation/internal_allocation.h"
@@ -156,9 +157,11 @@ static NTSTATUS find_resource(struct creation *c)
         return STATUS_SUCCESS;
     open = handle_lookup(&c->device->process->nt->handles, request->resource, DDI_CLIENT_RESOURCE);
     if (!open || open->device != c->device || list_empty(&open->device_link))
-        return STATUS_INVALID_HANDLE; /* KMT-191 */
+        return refuse(STATUS_INVALID_HANDLE, "KMT-191", "handle 0x%x is no resource of this device",
+                      request->resource);
     if (open->resource->shared)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-014 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-014",
+                      "resource 0x%x is shared: it cannot grow", request->resource);
     c->resource_open = open;
     c->resource = open->resource;
     return STATUS_SUCCESS;
@@ -170,10 +173,16 @@ static NTSTATUS check_request(const struct vidmm_device *device,
     D3DKMT_CREATEALLOCATIONFLAGS f = request->flags;
 
     if ((f.CreateShared && !f.CreateResource) || (f.NtSecuritySharing && !f.CreateShared))
-        return STATUS_INVALID_PARAMETER; /* ALLOC-018 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-018",
+                      "CreateShared %u, CreateResource %u, NtSecuritySharing %u", f.CreateShared,
+                      f.CreateResource, f.NtSecuritySharing);
     if (f.CreateResource ? request->resource != 0 : request->count == 0)
-        return STATUS_INVALID_PARAMETER; /* KMT-192 */
-    return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-192",
+                      "CreateResource %u, resource 0x%x, %u allocations", f.CreateResource,
+                      request->resource, request->count);
+    if (device->lost || device->process->vidmm->lost)
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost");
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS new_record(struct creation *c, UINT i)
@@ -276,7 +285,9 @@ static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
     struct page_number *backing;
 
     if ((uintptr_t)memory % PAGE_BYTES || allocation->bytes % PAGE_BYTES)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "client memory at %p for %llu bytes: both have to be whole pages", memory,
+                      (unsigned long long)allocation->bytes);
     backing = util_alloc(allocation->pages * sizeof(*backing));
     if (!backing)
         return STATUS_NO_MEMORY;
@@ -287,7 +298,9 @@ static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
             while (i--)
                 ram_unlock_page(ram, backing[i]);
             util_free(backing);
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, NULL,
+                          "page %llu of the client memory at %p is no RAM of the machine",
+                          (unsigned long long)i, memory);
         }
         backing[i] = phys_page(address);
         ram_lock_page(ram, backing[i]);

@@ -11,6 +11,7 @@
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/shared_backing.h"
 #include "vidmm/record/allocation_record.h"
@@ -373,6 +374,8 @@ NTSTATUS allocation_read_info(struct vidmm_allocation *allocation, const DXGK_AL
     if (NT_SUCCESS(status))
         status = read_rest(allocation, info);
     if (NT_SUCCESS(status) && !allocation_fits_somewhere(allocation))
-        status = STATUS_GRAPHICS_NO_VIDEO_MEMORY; /* ALLOC-031 */
+        status = refuse(STATUS_GRAPHICS_NO_VIDEO_MEMORY, "ALLOC-031",
+                        "%llu bytes fit into none of the segments 0x%x that the driver names",
+                        (unsigned long long)allocation->bytes, allocation->segments.supported);
     return status;
 }

@@ -23,6 +23,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/handle_callbacks.h"
@@ -460,12 +461,20 @@ static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     bool ok = first != NULL;
     UINT seen = 0;
 
+    if (count == 0)
+        (void)refuse(STATUS_INVALID_PARAMETER, NULL, "a list of no allocations");
     for (; seen < count && ok; seen++) {
         struct vidmm_open *open = open_find(device, list[seen]);
 
         if (!open)
             break;
         ok = open->resource_open == first->resource_open && open->mark++ == 0;
+        if (!ok)
+            (void)refuse(STATUS_INVALID_PARAMETER, NULL,
+                         "element %u of the list, handle 0x%x, is %s", seen, list[seen],
+                         open->resource_open == first->resource_open
+                             ? "there twice"
+                             : "of another resource than the first");
     }
     ok = ok && seen == count;
     while (seen--)
@@ -482,13 +491,19 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     struct destruction *d;
     bool ok;
 
-    if (flags.Reserved || flags.SystemUseOnly || (resource != 0) == (list != NULL))
-        return STATUS_INVALID_PARAMETER;
+    if (flags.Reserved || flags.SystemUseOnly)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "reserved bits in Flags 0x%x", flags.Value);
+    if ((resource != 0) == (list != NULL))
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "resource 0x%x and %s list of allocations",
+                      resource, list ? "a" : "no");
     sim_mutex_lock(&vidmm->lock);
     if (resource) {
         resource_open = handle_lookup(&device->process->nt->handles, resource, DDI_CLIENT_RESOURCE);
         ok = resource_open && resource_open->device == device &&
              !list_empty(&resource_open->device_link);
+        if (!ok)
+            (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                         "handle 0x%x is no resource of this device", resource);
         count = 0;
         if (ok)
             LIST_FOR(node, &resource_open->opens)

@@ -11,6 +11,7 @@
 #include "sim/mutex.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/paging/follow.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
@@ -140,8 +141,11 @@ static bool walk(const struct offer_walk *w,
         struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i],
                                                              DDI_CLIENT_RESOURCE);
 
-        if (!resource || resource->device != w->device || list_empty(&resource->device_link))
+        if (!resource || resource->device != w->device || list_empty(&resource->device_link)) {
+            (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                         "handle 0x%x is no resource of this device", w->resources[i]);
             return false;
+        }
         LIST_FOR(node, &resource->opens)
             if (!visit(CONTAINER(node, struct vidmm_open, resource_link), i, arg))
                 return false;
@@ -151,14 +155,33 @@ static bool walk(const struct offer_walk *w,
 
 static bool is_one_list(const struct offer_walk *w)
 {
-    return (w->resources != NULL) != (w->list != NULL) && w->count != 0; /* RES-062, KMT-279 */
+    if ((w->resources != NULL) != (w->list != NULL) && w->count != 0)
+        return true;
+    (void)refuse(STATUS_INVALID_PARAMETER, "KMT-279", /* RES-062 */
+                 "%u elements, %s resources, %s allocations: one list of them, not empty", w->count,
+                 w->resources ? "with" : "without", w->list ? "with" : "without");
+    return false;
+}
+
+/* ALLOC-142: a resource instead of a list, not with one. */
+static bool is_alone(const struct offer_walk *w, UINT count)
+{
+    if (!is_one_list(w))
+        return false;
+    if (!w->resources || count == 0)
+        return true;
+    (void)refuse(STATUS_INVALID_PARAMETER, "ALLOC-142", "a resource and a list of %u allocations",
+                 count);
+    return false;
 }
 
 static bool may_offer(struct vidmm_open *open, UINT index, void *arg)
 {
-    (void)index;
     (void)arg;
-    return open->allocation->view.lock_count == 0 && open->allocation->pins == 0; /* RES-073 */
+    if (open->allocation->view.lock_count == 0 && open->allocation->pins == 0)
+        return true;
+    (void)refuse(STATUS_INVALID_PARAMETER, "RES-073", "element %u is locked or pinned", index);
+    return false;
 }
 
 struct offer_arg {
@@ -185,9 +208,12 @@ NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources
     struct offer_arg arg = {.priority = priority, .flags = flags};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    if (!is_one_list(&w) || priority < D3DKMT_OFFER_PRIORITY_LOW ||
-        priority > D3DKMT_OFFER_PRIORITY_AUTO || flags.Reserved)
+    if (!is_one_list(&w))
         return status;
+    if (priority < D3DKMT_OFFER_PRIORITY_LOW || priority > D3DKMT_OFFER_PRIORITY_AUTO ||
+        flags.Reserved)
+        return refuse(status, NULL, "offer priority %d, reserved bits 0x%x", (int)priority,
+                      flags.Reserved);
     sim_mutex_lock(&vidmm->lock);
     if (walk(&w, may_offer, NULL)) {
         walk(&w, offer_one, &arg);
@@ -287,11 +313,11 @@ NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
     struct value_arg arg = {.in = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    if (!is_one_list(&w) || (resource && count))
-        return status; /* ALLOC-142 */
+    if (!is_alone(&w, count))
+        return status;
     for (UINT i = 0; i < w.count; i++)
         if (priorities[i] == 0)
-            return status; /* KMT-278 */
+            return refuse(status, "KMT-278", "priority %u of the list is 0", i);
     sim_mutex_lock(&vidmm->lock);
     if (walk(&w, any, NULL)) {
         walk(&w, set_priority, &arg);
@@ -321,7 +347,7 @@ NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
     struct value_arg arg = {.out = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    if (!is_one_list(&w) || (resource && count))
+    if (!is_alone(&w, count))
         return status;
     sim_mutex_lock(&vidmm->lock);
     if (walk(&w, any, NULL)) {
@@ -363,8 +389,8 @@ NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resour
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     _Static_assert(sizeof(D3DKMT_ALLOCATIONRESIDENCYSTATUS) == sizeof(UINT), "written as numbers");
-    if (!is_one_list(&w) || (resource && count))
-        return status; /* RES-074 */
+    if (!is_alone(&w, count)) /* RES-074 */
+        return status;
     sim_mutex_lock(&vidmm->lock);
     if (walk(&w, any, NULL)) {
         for (UINT i = 0; i < w.count; i++)

@@ -15,6 +15,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
@@ -260,9 +261,11 @@ NTSTATUS vidmm_resource_open(struct vidmm_device *device, struct vidmm_resource 
 
     vidmm_resource_query(resource, &info);
     if (info.allocations != count || resource->vidmm != vidmm)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-081 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-081",
+                      "%u elements for a resource of %u allocations%s", count, info.allocations,
+                      resource->vidmm != vidmm ? ", of another adapter" : "");
     if (device->lost || vidmm->lost)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost");
     status = make_opens(&o);
     if (NT_SUCCESS(status))
         status = driver_open(&o);

@@ -69,7 +69,7 @@ NTSTATUS shared_backing_give(struct vidmm_allocation *allocation)
     allocation->kernel_view = ram_view_reserve(ram, allocation->pages);
     if (!allocation->kernel_view || !ram_view_point(ram, allocation->kernel_view, 0,
                                                     allocation->backing, allocation->pages, true))
-        return STATUS_NO_MEMORY; /* kernel_view is released with the record */
+        return vidmm_host_is_full(); /* kernel_view is released with the record */
     args.pBackingStore = allocation->kernel_view;
     return ddi_set_allocation_backing_store(allocation->vidmm->ddi, &args);
 }

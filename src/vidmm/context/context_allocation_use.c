@@ -3,6 +3,7 @@
  * context_allocation.c. */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
+#include "nt/base/status_name.h"
 #include "ram/ram.h"
 #include "sim/fault.h"
 #include "sim/mutex.h"
@@ -272,7 +273,7 @@ static void tell_failed_update(const struct vidmm *vidmm, const struct context_a
     else if (vidmm_status(status) == STATUS_NO_MEMORY)
         NOTE("CTXA-058", "no memory to make a context allocation of %llu pages resident", pages);
     else
-        NOTE("CTXA-054", "the update failed with 0x%08x", (unsigned)status);
+        NOTE("CTXA-054", "the update failed with %s", nt_status_text(status).text);
 }
 
 /* Copy the driver's private data. */

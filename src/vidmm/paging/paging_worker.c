@@ -15,6 +15,7 @@
  * without the lock, it reports to the scheduler: fence values of queues, devices whose residency
  * list has become complete, and devices in error.
  */
+#include "verify/refusal.h"
 #include "vidmm/paging/paging_worker.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -188,7 +189,7 @@ NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
     }
 
     struct paging_queue queue;
-    struct paging_job job = {.fn = fn, .arg = arg};
+    struct paging_job job = {.fn = fn, .arg = arg, .refusal = refusal_current};
 
     sim_mutex_lock(&vidmm->lock);
     paging_queue_init(&queue, vidmm, NULL, 2);
@@ -293,6 +294,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     struct paging_turn turn;
     NTSTATUS status;
 
+    refusal_current = job->refusal;
     for (;;) {
         turn = paging_turn_begin(queue->device);
         turn.impatient = queue->impatient;
@@ -308,6 +310,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         if (status != STATUS_RETRY || !turn.suspend || !suspend_process(worker, turn.suspend))
             break;
     }
+    refusal_current = NULL;
     if (status == STATUS_RETRY && !worker->poked) {
         queue->parked = true;
         queue->deadline = turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;

@@ -5,6 +5,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/process_record.h"
@@ -33,7 +34,11 @@ struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
     struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
                                             DDI_CLIENT_ALLOCATION);
 
-    return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
+    if (open && open->device == device && !list_empty(&open->device_link))
+        return open;
+    (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026", "handle 0x%x is no allocation of this device",
+                 handle);
+    return NULL;
 }
 
 struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)

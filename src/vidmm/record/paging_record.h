@@ -42,7 +42,8 @@ struct paging_job {
     void *arg;
     uint64_t value; /* fence value to report when it completes; 0: none */
     NTSTATUS status;
-    bool heap; /* allocated by the queue, and freed when it completes */
+    struct refusal *refusal; /* of the call that waits for it; NULL: none does */
+    bool heap;               /* allocated by the queue, and freed when it completes */
     struct paging_deferred done;
 };
 

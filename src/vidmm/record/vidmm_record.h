@@ -103,10 +103,13 @@ struct vidmm {
 /* At the entry of functions that need the lock (sim/sim_assert.h). */
 #define vidmm_assert_locked(vidmm) sim_assert_owner(&(vidmm)->lock)
 
+/* Of an operation that found no memory of the host, frames or IOMMU addresses: STATUS_NO_MEMORY,
+ * with that as the reason of the call unless a closer one is known. */
+NTSTATUS vidmm_host_is_full(void);
 /* The status that a client gets for an internal one. */
 static inline NTSTATUS vidmm_status(NTSTATUS status)
 {
-    return status == STATUS_INSUFFICIENT_RESOURCES ? STATUS_NO_MEMORY : status;
+    return status == STATUS_INSUFFICIENT_RESOURCES ? vidmm_host_is_full() : status;
 }
 
 #endif

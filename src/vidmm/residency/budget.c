@@ -2,6 +2,7 @@
 #include "vidmm/residency/budget.h"
 #include "util/address.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
@@ -303,7 +304,9 @@ NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *pro
     if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL &&
          group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
         info->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER; /* RES-043 */
+        return refuse(STATUS_INVALID_PARAMETER, "RES-043",
+                      "segment group %d of physical adapter %u: groups are 0 and 1, the adapter 0",
+                      (int)group, info->PhysicalAdapterIndex);
     LIST_FOR(node, &vidmm->processes) {
         const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
 
@@ -327,7 +330,9 @@ NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGM
     if (!NT_SUCCESS(status))
         return status;
     if (bytes > info.AvailableForReservation)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "a reservation of %llu bytes, %llu are available", (unsigned long long)bytes,
+                      (unsigned long long)info.AvailableForReservation);
     process->reservation[group] = bytes;
     return STATUS_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * to its last unlock. */
 #include "vidmm/residency/cpu_access.h"
 #include "sim/mutex.h"
+#include "verify/refusal.h"
 #include "vidmm/content/backing.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
@@ -48,15 +49,22 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
     const struct vidmm_allocation *allocation = open->allocation;
 
     if (open->device->lost || allocation->vidmm->lost)
-        return STATUS_DEVICE_REMOVED;
-    if (allocation->offer.in_force || allocation->creator != open->device->process->nt)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-119, RES-065 */
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost");
+    if (allocation->offer.in_force)
+        return refuse(STATUS_INVALID_PARAMETER, "RES-065", "the allocation is offered");
+    if (allocation->creator != open->device->process->nt)
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-119",
+                      "the allocation was created by another process");
     if (allocation->view.lock_count >= MAX_LOCKS)
-        return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
+        return refuse(STATUS_GRAPHICS_TOO_MANY_REFERENCES, NULL, "the allocation has %u locks",
+                      (UINT)allocation->view.lock_count);
     if (!allocation->cpu_visible && cpu_view_in_memory_segment(allocation) &&
         !(allocation->vidmm->aperture &&
           (allocation->segments.supported & segment_bit(allocation->vidmm->aperture))))
-        return STATUS_INVALID_PARAMETER; /* ALLOC-128 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-128",
+                      "the allocation is in a memory segment, not CpuVisible, and no aperture "
+                      "segment is in its set 0x%x",
+                      allocation->segments.supported);
     return STATUS_SUCCESS;
 }
 
@@ -78,7 +86,8 @@ static NTSTATUS first_lock(struct vidmm_allocation *allocation)
         sim_mutex_lock(&vidmm->lock);
     }
     if (allocation->destroyed || allocation->gone || allocation->view.lock_count == 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "the allocation was destroyed or unlocked while it was being locked");
     if (NT_SUCCESS(status) && !cpu_view_in_memory_segment(allocation))
         status = backing_take(allocation);
     return vidmm_status(NT_SUCCESS(status) ? cpu_view_make(allocation) : status);
@@ -187,6 +196,8 @@ NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE handle)
 
     sim_mutex_lock(&vidmm->lock);
     open = open_find(device, handle);
+    if (open && open->lock_count == 0)
+        (void)refuse(status, NULL, "allocation 0x%x is not locked", handle);
     if (open && open->lock_count) {
         struct vidmm_allocation *allocation = open->allocation;
 

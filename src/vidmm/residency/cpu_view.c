@@ -108,11 +108,11 @@ NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
 {
     allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
     if (!allocation->view.address)
-        return STATUS_NO_MEMORY;
+        return vidmm_host_is_full();
     if (point(allocation))
         return STATUS_SUCCESS;
     drop_view(allocation);
-    return STATUS_NO_MEMORY;
+    return vidmm_host_is_full();
 }
 
 /* ---- moving a locked allocation ---- */

@@ -22,6 +22,7 @@
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/content/aperture.h"
 #include "vidmm/content/backing.h"
 #include "vidmm/content/content.h"
@@ -318,6 +319,10 @@ NTSTATUS placement_bring_in(struct paging_turn *turn, struct vidmm *vidmm,
                 return status;
         }
     }
+    if (result == STATUS_NO_MEMORY)
+        (void)refuse(result, NULL,
+                     "%llu bytes find no room in the segments 0x%x, whatever is evicted",
+                     (unsigned long long)allocation->bytes, allocation->segments.supported);
     return result;
 }
 

@@ -16,6 +16,7 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/paging/follow.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
@@ -271,6 +272,10 @@ static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list
     if (NT_SUCCESS(status))
         return status;
     *bytes_to_trim = budget_excess(device, list + done, count - done);
+    (void)refuse(status, NULL,
+                 "element %u of the list, handle 0x%x, does not fit %s: %llu bytes have to go",
+                 done, list[done], over_budget ? "into video memory" : "into the budget",
+                 (unsigned long long)*bytes_to_trim);
     while (done--) {
         struct vidmm_open *open = open_find(device, list[done]);
 
@@ -311,11 +316,15 @@ static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HA
                                     UINT count, D3DDDI_MAKERESIDENT_FLAGS flags)
 {
     if (flags.Reserved || (flags.MustSucceed && !flags.CantTrimFurther))
-        return STATUS_INVALID_PARAMETER; /* RES-012, RES-020 */
+        return refuse(STATUS_INVALID_PARAMETER, "RES-020", /* RES-012 */
+                      "Flags 0x%x: reserved bits, or MustSucceed without CantTrimFurther",
+                      flags.Value);
     for (UINT i = 0; i < count; i++)
         if (!open_find(device, list[i]))
             return STATUS_INVALID_PARAMETER;
-    return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+    if (device->lost || device->process->vidmm->lost)
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost");
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list,
@@ -368,6 +377,10 @@ static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
         if (!open)
             break;
         ok = ++open->mark <= open->residency_count;
+        if (!ok)
+            (void)refuse(STATUS_INVALID_PARAMETER, "RES-025",
+                         "handle 0x%x is evicted %u times, and was made resident %u times",
+                         list[seen], (UINT)open->mark, (UINT)open->residency_count);
     }
     ok = ok && seen == count;
     while (seen--)
@@ -381,8 +394,10 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
     struct vidmm *vidmm = device->process->vidmm;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
+    if (flags.Reserved)
+        return refuse(status, NULL, "reserved bits in Flags 0x%x", flags.Value);
     sim_mutex_lock(&vidmm->lock);
-    if (!flags.Reserved && check_evict(device, list, count)) {
+    if (check_evict(device, list, count)) {
         for (UINT i = 0; i < count; i++) {
             struct vidmm_open *open = open_find(device, list[i]);
 

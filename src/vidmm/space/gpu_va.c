@@ -19,6 +19,7 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
+#include "verify/refusal.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
@@ -66,17 +67,38 @@ static bool aligned(uint64_t value, uint64_t unit)
     return value % unit == 0;
 }
 
+static NTSTATUS refuse_without_mmu(void)
+{
+    return refuse(STATUS_NOT_SUPPORTED, NULL, "the adapter has no GPU virtual addresses");
+}
+
+static NTSTATUS refuse_zero(void)
+{
+    return refuse(STATUS_NOT_SUPPORTED, NULL, "the page tables of the driver have no Zero bit");
+}
+
+static NTSTATUS refuse_limits(uint64_t low, uint64_t high, uint64_t pages, uint64_t unit)
+{
+    return refuse(STATUS_INVALID_PARAMETER, NULL,
+                  "0x%llx pages between MinimumAddress 0x%llx and MaximumAddress 0x%llx: both are "
+                  "multiples of 0x%llx, with room for the range between",
+                  (unsigned long long)pages, (unsigned long long)low, (unsigned long long)high,
+                  (unsigned long long)unit);
+}
+
 /* GPUVA-087. */
 static NTSTATUS check_protection(protection_type protection)
 {
     bool nothing = protection.Zero || protection.NoAccess;
 
-    if (protection.SystemUseOnly || protection.Reserved)
-        return STATUS_INVALID_PARAMETER;
-    if (nothing &&
-        (protection.Write || protection.Execute || (protection.Zero && protection.NoAccess)))
-        return STATUS_INVALID_PARAMETER;
-    return STATUS_SUCCESS;
+    bool good = !protection.SystemUseOnly && !protection.Reserved &&
+                !(nothing && (protection.Write || protection.Execute ||
+                              (protection.Zero && protection.NoAccess)));
+
+    return good ? STATUS_SUCCESS
+                : refuse(STATUS_INVALID_PARAMETER, "GPUVA-087",
+                         "Protection 0x%llx: reserved bits, or bits that exclude each other",
+                         (unsigned long long)protection.Value);
 }
 
 /* Check where a request wants its range, and convert it to pages (GPUVA-061, GPUVA-077,
@@ -88,20 +110,26 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
     uint64_t end;
 
     if (pages > UINT64_MAX >> PAGE_BITS)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "a range of 0x%llx pages",
+                      (unsigned long long)pages);
     *request = (struct va_request){.base = base >> PAGE_BITS, .pages = pages};
     if (base != 0) {
         if (!aligned(base, unit) || request->base < geometry->span ||
             ckd_add(&end, request->base, pages) || end > geometry->end)
-            return STATUS_INVALID_PARAMETER; /* GPUVA-058 */
+            return refuse(STATUS_INVALID_PARAMETER, "GPUVA-058",
+                          "BaseAddress 0x%llx for 0x%llx pages: a multiple of 0x%llx, from 0x%llx "
+                          "to 0x%llx",
+                          (unsigned long long)base, (unsigned long long)pages,
+                          (unsigned long long)unit, (unsigned long long)geometry->span << PAGE_BITS,
+                          (unsigned long long)geometry->end << PAGE_BITS);
         return STATUS_SUCCESS;
     }
     if (!aligned(low, unit) || !aligned(high, unit) || ckd_add(&end, low, pages << PAGE_BITS))
-        return STATUS_INVALID_PARAMETER;
+        return refuse_limits(low, high, pages, unit);
     if (high != 0 && high >> PAGE_BITS > geometry->end)
         high = geometry->end << PAGE_BITS;
     if (high != 0 && end > high)
-        return STATUS_INVALID_PARAMETER;
+        return refuse_limits(low, high, pages, unit);
     request->low = low >> PAGE_BITS;
     request->high = high >> PAGE_BITS;
     return STATUS_SUCCESS;
@@ -143,14 +171,22 @@ static NTSTATUS bind_allocation(struct va_call *call)
         return STATUS_SUCCESS;
     if (call->handle)
         values->allocation = find_allocation(call->process, call->handle);
-    if (!values->allocation ||
-        !range_inside(values->offset, call->request.pages, values->allocation->pages))
-        return STATUS_INVALID_PARAMETER;
+    if (!values->allocation)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                      "handle 0x%x is no allocation of the process", call->handle);
+    if (!range_inside(values->offset, call->request.pages, values->allocation->pages))
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "range of %llu pages from page %llu on, the allocation has %llu",
+                      (unsigned long long)call->request.pages, (unsigned long long)values->offset,
+                      (unsigned long long)values->allocation->pages);
     if (protection_conflict(values->allocation, values->offset, call->request.pages,
                             values->driver_protection)) {
         if (call->context_map)
             call->context_map->conflict = true;
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-101",
+                      "DriverProtection 0x%llx, another mapping of these pages has a different "
+                      "unique one",
+                      (unsigned long long)values->driver_protection);
     }
     return STATUS_SUCCESS;
 }
@@ -217,6 +253,18 @@ static void note_why(const struct va_call *call, NTSTATUS status)
     map->no_room = status == STATUS_NO_MEMORY;
 }
 
+static NTSTATUS refuse_taken(const struct va_call *call)
+{
+    struct va_neighbour taken;
+
+    if (!va_neighbour_at(call->space, call->request.base, call->request.pages, &taken))
+        return STATUS_INVALID_PARAMETER;
+    return refuse(STATUS_INVALID_PARAMETER, "GPUVA-078", "0x%llx pages at 0x%llx: there is %s",
+                  (unsigned long long)call->request.pages,
+                  (unsigned long long)call->request.base << PAGE_BITS,
+                  va_neighbour_describe(&taken).text);
+}
+
 static NTSTATUS find_range(struct va_call *call)
 {
     struct span_node *node;
@@ -229,7 +277,7 @@ static NTSTATUS find_range(struct va_call *call)
             struct va_range *range = CONTAINER(node, struct va_range, span);
 
             if (node->first > call->request.base || !may_overlay(range, call))
-                return STATUS_INVALID_PARAMETER;
+                return refuse_taken(call);
             call->fresh = false;
             call->range = range;
             return STATUS_SUCCESS;
@@ -238,7 +286,7 @@ static NTSTATUS find_range(struct va_call *call)
     status = range_create(call->space, call->kind, &call->request, &call->range);
     if (!NT_SUCCESS(status)) {
         note_why(call, status);
-        return status;
+        return status == STATUS_INVALID_PARAMETER ? refuse_taken(call) : status;
     }
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): range_create made one. */
     call->range->driver_protection = call->values.driver_protection;
@@ -443,9 +491,9 @@ static void debug_check(const struct vidmm_space *space)
 static NTSTATUS try_here(struct va_call *call)
 {
     const struct vidmm *vidmm = call->space->vidmm;
-    NTSTATUS status = vidmm->lost || vidmm->stopping ||
-                              (call->queue && call->queue->base.device->lost)
-                          ? STATUS_DEVICE_REMOVED
+    bool lost = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost);
+    NTSTATUS status = lost
+                          ? refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost")
                           : publish(call);
 
     debug_check(call->space);
@@ -491,21 +539,26 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
     NTSTATUS status;
 
     if (!call.space)
-        return STATUS_NOT_SUPPORTED;
+        return refuse_without_mmu();
     if (args->SizeInPages == 0 || args->Reserved0 != 0 || args->Reserved1 != 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "SizeInPages 0x%llx, Reserved0 0x%llx, Reserved1 0x%llx",
+                      (unsigned long long)args->SizeInPages, (unsigned long long)args->Reserved0,
+                      (unsigned long long)args->Reserved1);
     status = check_protection(args->Protection);
     if (!NT_SUCCESS(status))
         return status;
     call.values.state = requested_state(args->Protection);
-    if ((call.values.state == ENTRY_PAGES) != (args->hAllocation != 0)) /* GPUVA-082 */
-        return STATUS_INVALID_PARAMETER;
+    if ((call.values.state == ENTRY_PAGES) != (args->hAllocation != 0))
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-082",
+                      "hAllocation 0x%x with Protection 0x%llx", args->hAllocation,
+                      (unsigned long long)args->Protection.Value);
     status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
                          args->SizeInPages, PAGE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
         return status;
     if (call.values.state == ENTRY_ZERO && !can_be_zero(call.space))
-        return STATUS_NOT_SUPPORTED;
+        return refuse_zero();
     call.values.offset = args->OffsetInPages;
     call.values.protection = args->Protection.Value;
     call.values.driver_protection = args->DriverProtection;
@@ -525,10 +578,13 @@ NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging
     NTSTATUS status;
 
     if (!call.space)
-        return STATUS_NOT_SUPPORTED;
+        return refuse_without_mmu();
     if (args->Size == 0 || !aligned(args->Size, RESERVE_BYTES) ||
         (UINT)args->ReservationType > D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "Size 0x%llx, a multiple of 0x%llx and not 0; ReservationType %d",
+                      (unsigned long long)args->Size, (unsigned long long)RESERVE_BYTES,
+                      (int)args->ReservationType);
     status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
                          args->Size >> PAGE_BITS, RESERVE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
@@ -536,7 +592,7 @@ NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging
     call.values.state = ENTRY_INVALID;
     if (args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO) {
         if (!can_be_zero(call.space))
-            return STATUS_NOT_SUPPORTED;
+            return refuse_zero();
         call.values.state = ENTRY_ZERO;
     }
     call.no_commit = args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT;
@@ -559,14 +615,17 @@ NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!space)
-        return STATUS_NOT_SUPPORTED;
+        return refuse_without_mmu();
     if (!aligned(base, PAGE_BYTES) || !aligned(size, PAGE_BYTES))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "0x%llx bytes at 0x%llx are no whole pages",
+                      (unsigned long long)size, (unsigned long long)base);
     sim_mutex_lock(&vidmm->lock);
     range = range_at(space, base >> PAGE_BITS);
     if (!range || range->span.first != base >> PAGE_BITS || range->span.pages != size >> PAGE_BITS ||
         (range->kind != RANGE_MAP && range->kind != RANGE_RESERVATION))
-        status = STATUS_INVALID_PARAMETER; /* GPUVA-118 */
+        status = refuse(STATUS_INVALID_PARAMETER, "GPUVA-118",
+                        "0x%llx bytes at 0x%llx are no whole range that was mapped or reserved",
+                        (unsigned long long)size, (unsigned long long)base);
     else if (range_free(range))
         space_clean_later(space);
     debug_check(space);

@@ -8,6 +8,7 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
+#include "verify/refusal.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
@@ -15,7 +16,11 @@
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {
-    return space->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : otherwise;
+    if (space->free.out_of_memory)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    return otherwise == STATUS_NO_MEMORY
+               ? refuse(otherwise, NULL, "no free range of GPU virtual addresses is large enough")
+               : refuse(otherwise, NULL, "the range of GPU virtual addresses is taken");
 }
 
 /* Find the lowest free addresses in [low, high) outside the internal range (GPUVA-060). */
@@ -82,7 +87,11 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
 
     if (request->base != 0) {
         if (ckd_add(&last, request->base, request->pages) || last > end || request->base < low)
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "GPUVA-058",
+                          "%llu pages from page 0x%llx of GPU virtual addresses, which has pages "
+                          "0x%llx to 0x%llx",
+                          (unsigned long long)request->pages, (unsigned long long)request->base,
+                          (unsigned long long)low, (unsigned long long)end);
         *first = request->base;
         space->free.out_of_memory = false;
         return extent_take_fixed(&space->free, request->base, request->pages)
@@ -94,7 +103,10 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
     if (want.high == 0 || want.high > end)
         want.high = end;
     if (want.size > end || want.low >= want.high)
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL,
+                      "%llu pages of GPU virtual addresses between pages 0x%llx and 0x%llx",
+                      (unsigned long long)want.size, (unsigned long long)want.low,
+                      (unsigned long long)want.high);
     space->free.out_of_memory = false;
     if (request->internal
             ? take_for_host(space, want, request->low == 0 && request->high == 0, first)

@@ -41,7 +41,8 @@ def whole(result, name, parts):
             line += part + end
     body = [f"    (void)argument{i};" for i in range(len(named))]
     if result != "void":
-        body.append(f"    return {'FALSE' if result == 'BOOLEAN' else 'STATUS_NOT_SUPPORTED'};")
+        refusal = f'kmt_call_unsupported("{name}", true)'
+        body.append(f"    return {'FALSE' if result == 'BOOLEAN' else refusal};")
     return "\n".join(["", line, "{", *body, "}"])
 
 

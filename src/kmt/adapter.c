@@ -17,6 +17,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/process.h"
 
 #define MAX_ENUM_ADAPTERS_1 16u /* KMT-033 */
@@ -121,7 +122,15 @@ void kmt_adapter_end_process(struct kmt_adapter *adapter)
 
 NTSTATUS kmt_adapter_check(const struct kmt_adapter *adapter)
 {
-    return port_adapter_lost(adapter->port) ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+    return port_adapter_lost(adapter->port)
+               ? refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter was stopped, or is lost")
+               : STATUS_SUCCESS;
+}
+
+NTSTATUS kmt_adapter_refuse_1x(void)
+{
+    return refuse(STATUS_NOT_SUPPORTED, "KMT-022",
+                  "the call is one of WDDM 2.0, and the driver of the adapter is of 1.x");
 }
 
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter)
@@ -215,7 +224,8 @@ static NTSTATUS enumerate(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTE
         return STATUS_SUCCESS;
     }
     if (*number < present)
-        return STATUS_BUFFER_TOO_SMALL; /* KMT-037 */
+        return refuse(STATUS_BUFFER_TOO_SMALL, "KMT-037", "room for %u adapters, there are %u",
+                      (UINT)*number, (UINT)present);
     if (!kmt_client_probe_write(user, present * sizeof(*list)))
         return STATUS_INVALID_PARAMETER; /* KMT-007 */
     list = util_alloc((present ? present : 1) * sizeof(*list));
@@ -244,7 +254,8 @@ static NTSTATUS enum_adapters3(struct kmt_call *call, void *arguments)
     D3DKMT_ENUMADAPTERS3 *args = arguments;
 
     if (args->Filter.Reserved)
-        return STATUS_INVALID_PARAMETER; /* KMT-043 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-043", "reserved bits in Filter 0x%llx",
+                      (unsigned long long)args->Filter.Value);
     return enumerate(call, &args->Filter, args->pAdapters, &args->NumAdapters);
 }
 
@@ -256,7 +267,8 @@ static NTSTATUS open_from_luid(struct kmt_call *call, void *arguments)
     struct port_adapter *port = port_adapter_by_luid(call->process->kmt->port, args->AdapterLuid);
 
     if (!port || !is_listed(port))
-        return STATUS_INVALID_PARAMETER; /* KMT-045 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-045", "no adapter has the LUID %08x:%08x",
+                      (UINT)args->AdapterLuid.HighPart, (UINT)args->AdapterLuid.LowPart);
     return kmt_adapter_open(call, port, &args->hAdapter);
 }
 
@@ -267,7 +279,8 @@ static NTSTATUS close_adapter(struct kmt_call *call, void *arguments)
                                                 DDI_CLIENT_ADAPTER);
 
     if (!adapter)
-        return STATUS_INVALID_PARAMETER; /* KMT-050 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-050", "handle 0x%x is not that of an adapter",
+                      args->hAdapter);
     adapter->handles--;
     kmt_adapter_put(adapter, call);
     return STATUS_SUCCESS;

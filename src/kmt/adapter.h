@@ -42,6 +42,8 @@ void kmt_adapter_end_process(struct kmt_adapter *adapter);
 /* STATUS_SUCCESS, or STATUS_DEVICE_REMOVED for a stopped adapter. */
 NTSTATUS kmt_adapter_check(const struct kmt_adapter *adapter);
 /* The adapter's driver is of WDDM 2.0 or later (KMT-022). */
+/* KMT-022: STATUS_NOT_SUPPORTED, because the driver is of WDDM 1.x. */
+NTSTATUS kmt_adapter_refuse_1x(void);
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter);
 
 #endif

@@ -10,13 +10,17 @@
 #include "kmt/handle.h"
 #include "kmt/paging_queue.h"
 #include "port/record/adapter_info.h"
+#include "verify/refusal.h"
 #include "vidmm/space/gpu_va.h"
 #include "vidsch/client.h"
 
 static NTSTATUS check_model(const struct kmt_adapter *adapter)
 {
-    return kmt_adapter_is_2x(adapter) && port_adapter_gpu_mmu(adapter->port) ? STATUS_SUCCESS
-                                                                             : STATUS_NOT_SUPPORTED;
+    if (!kmt_adapter_is_2x(adapter))
+        return kmt_adapter_refuse_1x();
+    return port_adapter_gpu_mmu(adapter->port)
+               ? STATUS_SUCCESS
+               : refuse(STATUS_NOT_SUPPORTED, NULL, "the adapter has no GPU virtual addresses");
 }
 
 static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
@@ -71,7 +75,8 @@ static NTSTATUS free_gpu_va(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     if (!adapter->mm)
-        return STATUS_INVALID_PARAMETER; /* nothing was ever reserved */
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-118",
+                      "nothing was ever mapped or reserved in this process");
     return vidmm_free_gpu_va(adapter->mm, args->BaseAddress,
                              args->Size); /* also when devices are lost (KMT-124) */
 }

@@ -21,6 +21,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/array.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/allocation/standard.h"
@@ -42,6 +43,14 @@ struct allocation_creation {
 
 /* ---- flags ---- */
 
+static UINT flags_value(D3DKMT_CREATEALLOCATIONFLAGS flags)
+{
+    UINT value;
+
+    memcpy(&value, &flags, sizeof(value));
+    return value;
+}
+
 /* KMT-192, KMT-207, KMT-209, KMT-210, KMT-214, KMT-216, KMT-217, KMT-225. */
 static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
 {
@@ -49,24 +58,32 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
 
     if (f.CreateProtected || f.CreateWriteCombined || f.CreateCached || f.OpenCrossAdapter ||
         f.PhysicallyContiguous || f.NoKmdAccess || f.SharedDisplayable || f.Reserved)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-217",
+                      "Flags 0x%x: bits that a client may not set, or reserved ones",
+                      flags_value(f));
     if (!f.CreateResource && args->NumAllocations == 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-192", "no allocations, and no CreateResource");
     if (f.StandardAllocation ? f.ExistingSysMem == f.ExistingSection || args->NumAllocations != 1 ||
                                    args->PrivateDriverDataSize
                              : f.ExistingSysMem || f.ExistingSection)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-019 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-019",
+                      "Flags 0x%x with %u allocations and private data of %u bytes", flags_value(f),
+                      args->NumAllocations, args->PrivateDriverDataSize);
     if (f.CreateShared
             ? !f.CreateResource
             : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-210",
+                      "Flags 0x%x: bits of sharing without CreateShared or CreateResource",
+                      flags_value(f));
     if ((f.NonSecure && f.RestrictSharedAccess) || (f.Zeroed && f.AllowNotZeroed))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-216",
+                      "Flags 0x%x: bits that exclude each other", flags_value(f));
     if (args->NumAllocations > KMT_MAX_ELEMENTS || (args->NumAllocations && !args->pAllocationInfo))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-012", "%u allocations described at %p",
+                      args->NumAllocations, (const void *)args->pAllocationInfo);
     if (args->PrivateRuntimeDataSize > KMT_MAX_PRIVATE_BYTES ||
         (args->PrivateRuntimeDataSize && !args->pPrivateRuntimeData))
-        return STATUS_INVALID_PARAMETER;
+        return kmt_client_refuse_private(args->pPrivateRuntimeData, args->PrivateRuntimeDataSize);
     return STATUS_SUCCESS;
 }
 
@@ -74,9 +91,11 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
 static NTSTATUS check_resource(const struct kmt_call *call, const D3DKMT_CREATEALLOCATION *args)
 {
     if (args->hResource && !kmt_handle_lookup(call, args->hResource, DDI_CLIENT_RESOURCE))
-        return STATUS_INVALID_HANDLE;
+        return refuse(STATUS_INVALID_HANDLE, "KMT-191", "handle 0x%x is not that of a resource",
+                      args->hResource);
     return args->hResource && (args->Flags.CreateResource || args->Flags.StandardAllocation)
-               ? STATUS_INVALID_PARAMETER
+               ? refuse(STATUS_INVALID_PARAMETER, "KMT-192",
+                        "hResource 0x%x with CreateResource or StandardAllocation", args->hResource)
                : STATUS_SUCCESS;
 }
 
@@ -86,7 +105,9 @@ static NTSTATUS check_support(const D3DKMT_CREATEALLOCATION *args)
     D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
 
     return f.PartialSharedCreation || f.CrossAdapter || f.RestrictSharedAccess || f.ExistingSection
-               ? STATUS_NOT_SUPPORTED
+               ? refuse(STATUS_NOT_SUPPORTED, NULL,
+                        "Flags 0x%x: kinds of sharing, or sections, that this host does not have",
+                        flags_value(f))
                : STATUS_SUCCESS;
 }
 
@@ -99,16 +120,20 @@ static NTSTATUS read_standard(struct allocation_creation *c)
     if (!kmt_client_get(&standard, c->args->pStandardAllocation, sizeof(standard)))
         return STATUS_INVALID_PARAMETER;
     if (standard.Flags.Value)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "Flags 0x%x of a standard allocation",
+                      standard.Flags.Value);
     if (standard.Type == D3DKMT_STANDARDALLOCATIONTYPE_INTERNALBACKINGSTORE)
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "this host has no internal backing stores");
     if (standard.Type != D3DKMT_STANDARDALLOCATIONTYPE_EXISTINGHEAP)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "type %d of standard allocation is unknown",
+                      (int)standard.Type);
     bytes = standard.ExistingHeapData.Size;
     if (bytes == 0 || bytes % PAGE_BYTES || bytes > UINT32_MAX)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-020", "a heap of %llu bytes",
+                      (unsigned long long)bytes);
     if (!c->info[0].pSystemMem || (uintptr_t)c->info[0].pSystemMem % PAGE_BYTES)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-020 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-020", "the heap's memory is at %p",
+                      c->info[0].pSystemMem);
     c->heap_bytes = (UINT)bytes;
     return STATUS_SUCCESS;
 }
@@ -155,16 +180,21 @@ static NTSTATUS check_elements(const struct allocation_creation *c)
         const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
 
         if (info->Flags.Primary || info->Flags.Stereo || info->Flags.Reserved)
-            return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-203 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-203", /* KMT-009 */
+                          "allocation %u has Flags 0x%x: reserved bits, or those of a display", i,
+                          info->Flags.Value);
         if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
             (info->PrivateDriverDataSize && !info->pPrivateDriverData))
-            return STATUS_INVALID_PARAMETER;
+            return kmt_client_refuse_private(info->pPrivateDriverData, info->PrivateDriverDataSize);
         for (unsigned j = 0; j < ARRAY_COUNT(info->Reserved); j++)
             if (info->Reserved[j])
-                return STATUS_INVALID_PARAMETER;
+                return refuse(STATUS_INVALID_PARAMETER, "KMT-009",
+                              "allocation %u has a Reserved member that is not 0", i);
         total += info->PrivateDriverDataSize;
     }
-    return total > MAX_TOTAL_PRIVATE ? STATUS_NO_MEMORY : STATUS_SUCCESS;
+    return total > MAX_TOTAL_PRIVATE ? refuse(STATUS_NO_MEMORY, NULL, "%llu bytes of private data",
+                                              (unsigned long long)total)
+                                     : STATUS_SUCCESS;
 }
 
 static NTSTATUS copy_privates(struct allocation_creation *c)
@@ -219,7 +249,10 @@ static NTSTATUS copy_in(struct allocation_creation *c)
 
 static void release(struct allocation_creation *c)
 {
-    for (UINT i = 0; i < c->args->NumAllocations; i++) {
+    /* the number is the client's, and has been checked only if there are arrays */
+    UINT count = c->request.item || c->original ? c->args->NumAllocations : 0;
+
+    for (UINT i = 0; i < count; i++) {
         if (c->request.item)
             util_free(c->request.item[i].private_data);
         if (c->original)

@@ -13,6 +13,7 @@
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/residency/cpu_access.h"
 #include "vidmm/residency/open_place.h"
@@ -52,7 +53,9 @@ static NTSTATUS check_duplicates(const D3DKMT_HANDLE *list, UINT count)
     memcpy(sorted, list, count * sizeof(*sorted));
     duplicates = has_duplicates(sorted, count);
     util_free(sorted);
-    return duplicates ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+    return duplicates ? refuse(STATUS_INVALID_PARAMETER, NULL,
+                               "a list of %u handles names one of them twice", count)
+                      : STATUS_SUCCESS;
 }
 
 static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *args)
@@ -62,9 +65,12 @@ static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *
     NTSTATUS status;
 
     if (args->Flags.Reserved || args->Flags.SystemUseOnly)
-        return STATUS_INVALID_PARAMETER; /* KMT-262, ALLOC-091 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-262", /* ALLOC-091 */
+                      "reserved bits in Flags 0x%x", args->Flags.Value);
     if (args->hResource && args->AllocationCount && args->phAllocationList)
-        return STATUS_INVALID_PARAMETER;            /* ALLOC-085 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-085",
+                      "hResource 0x%x with a list of %u allocations", args->hResource,
+                      args->AllocationCount);
     if (!args->hResource && !args->AllocationCount) /* KMT-263 */
         return kmt_handle_device(call, args->hDevice) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
     status = kmt_client_copy_array(args->phAllocationList,
@@ -110,12 +116,13 @@ static NTSTATUS lock2(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.Value)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-009", "reserved bits in Flags 0x%x",
+                      args->Flags.Value);
     device = kmt_handle_device(call, args->hDevice);
     if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED; /* KMT-022 */
+        return kmt_adapter_refuse_1x();
     status = vidsch_device_check(device->sch, false);
     return NT_SUCCESS(status) ? vidmm_lock2(device->mm, args->hAllocation, &args->pData) : status;
 }
@@ -128,7 +135,7 @@ static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
     if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED;
+        return kmt_adapter_refuse_1x();
     return vidmm_unlock2(device->mm, args->hAllocation); /* also on a lost device (KMT-124) */
 }
 
@@ -142,11 +149,17 @@ static NTSTATUS check_lock(const D3DKMT_LOCK *args)
 
     if (f.Reserved || (f.ReadOnly && f.WriteOnly) || (f.IgnoreSync && f.AcquireAperture) ||
         (f.UseAlternateVA && !f.AcquireAperture))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "Flags 0x%x: reserved bits, or bits that exclude each other", f.Value);
     if (args->GpuVirtualAddress || (f.LockEntire && (args->NumPages || args->pPages)) ||
         (args->NumPages && !args->pPages))
-        return STATUS_INVALID_PARAMETER;
-    return args->NumPages ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "GpuVirtualAddress 0x%llx, %u pages at %p, Flags 0x%x",
+                      (unsigned long long)args->GpuVirtualAddress, args->NumPages,
+                      (const void *)args->pPages, f.Value);
+    return args->NumPages
+               ? refuse(STATUS_NOT_SUPPORTED, NULL, "a lock of single pages: %u", args->NumPages)
+               : STATUS_SUCCESS;
 }
 
 static NTSTATUS lock(struct kmt_call *call, void *arguments)
@@ -180,7 +193,10 @@ static NTSTATUS check_locked(const struct kmt_call *call, const struct kmt_devic
         struct vidmm_open *open = kmt_handle_lookup(call, list[i], DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_locked(open))
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, NULL,
+                          "element %u of the list, handle 0x%x, is no locked allocation of this "
+                          "device",
+                          i, list[i]);
     }
     return STATUS_SUCCESS;
 }
@@ -193,7 +209,7 @@ static NTSTATUS unlock(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->NumAllocations == 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "a list of no allocations");
     status = kmt_client_copy_array(args->phAllocations, args->NumAllocations, sizeof(*list),
                                    (void **)&list);
     if (!NT_SUCCESS(status))

@@ -142,6 +142,19 @@ NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *a
     return status;
 }
 
+NTSTATUS kmt_call_unsupported(const char *name, bool argument)
+{
+    struct refusal refusal;
+    NTSTATUS status;
+
+    refusal_begin(&refusal);
+    status = argument
+                 ? refuse(STATUS_NOT_SUPPORTED, "KMT-001", "this host does not carry out this call")
+                 : refuse(STATUS_INVALID_PARAMETER, "KMT-004", "the argument is NULL");
+    refusal_end(&refusal, name, status);
+    return status;
+}
+
 /* ---- pins ---- */
 
 static bool has_pinned(const struct kmt_call *call, const void *object)

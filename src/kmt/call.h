@@ -40,6 +40,10 @@ enum kmt_call_flag {
 NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *arguments,
                       size_t bytes, unsigned flags);
 
+/* The whole of a function that this host does not carry out (KMT-001): STATUS_NOT_SUPPORTED, or
+ * STATUS_INVALID_PARAMETER without an argument, and the reason. */
+NTSTATUS kmt_call_unsupported(const char *name, bool argument);
+
 #define KMT_FUNCTION(function, parameter, type, body, flags)                      \
     NTSTATUS APIENTRY function(parameter *user)                                   \
     {                                                                             \

@@ -7,6 +7,20 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
+
+NTSTATUS kmt_client_refuse(const void *user, size_t bytes, const char *verb)
+{
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-007", "%zu bytes at %p cannot be %s", bytes, user,
+                  verb);
+}
+
+NTSTATUS kmt_client_refuse_private(const void *user, UINT bytes)
+{
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-012",
+                  "private data of %u bytes at %p; at most %u are possible", bytes, user,
+                  (UINT)KMT_MAX_PRIVATE_BYTES);
+}
 
 NTSTATUS kmt_client_copy_array(const void *user, UINT count, size_t size, void **copy)
 {
@@ -17,13 +31,15 @@ NTSTATUS kmt_client_copy_array(const void *user, UINT count, size_t size, void *
     if (count == 0)
         return STATUS_SUCCESS;
     if (!user || count > KMT_MAX_ELEMENTS || ckd_mul(&bytes, (size_t)count, size))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-006", "an array of %u elements at %p", count,
+                      user);
     block = util_alloc(bytes);
     if (!block)
         return STATUS_NO_MEMORY;
     if (!sim_copy_checked(block, user, bytes)) {
         util_free(block);
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-007",
+                      "an array of %u elements at %p cannot be read", count, user);
     }
     *copy = block;
     return STATUS_SUCCESS;
@@ -32,12 +48,10 @@ NTSTATUS kmt_client_copy_array(const void *user, UINT count, size_t size, void *
 NTSTATUS kmt_client_copy_private(const void *user, UINT bytes, void **copy)
 {
     *copy = NULL;
-    if (bytes > KMT_MAX_PRIVATE_BYTES)
-        return STATUS_INVALID_PARAMETER;
+    if (bytes > KMT_MAX_PRIVATE_BYTES || (bytes && !user))
+        return kmt_client_refuse_private(user, bytes);
     if (bytes == 0)
         return STATUS_SUCCESS;
-    if (!user)
-        return STATUS_INVALID_PARAMETER;
     *copy = util_alloc(bytes);
     if (!*copy)
         return STATUS_NO_MEMORY;
@@ -45,7 +59,7 @@ NTSTATUS kmt_client_copy_private(const void *user, UINT bytes, void **copy)
         return STATUS_SUCCESS;
     util_free(*copy);
     *copy = NULL;
-    return STATUS_INVALID_PARAMETER;
+    return kmt_client_refuse(user, bytes, "read");
 }
 
 bool kmt_client_probe_write(void *user, size_t bytes)
@@ -55,13 +69,13 @@ bool kmt_client_probe_write(void *user, size_t bytes)
     if (bytes == 0)
         return true;
     if (!user)
-        return false;
+        return kmt_client_refuse(user, bytes, "written") == STATUS_SUCCESS;
     for (size_t offset = 0; offset < bytes;
          offset += PAGE_BYTES - (((uintptr_t)at + offset) & (PAGE_BYTES - 1))) {
         uint8_t byte;
 
         if (!sim_copy_checked(&byte, at + offset, 1) || !sim_copy_checked(at + offset, &byte, 1))
-            return false;
+            return kmt_client_refuse(user, bytes, "written") == STATUS_SUCCESS;
     }
     return true;
 }

@@ -15,6 +15,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 
 /* ---- creation ---- */
@@ -28,12 +29,14 @@ struct context_creation {
 static NTSTATUS check(const struct vidsch_context_request *request)
 {
     if (request->flags.NoKmdAccess || request->flags.Reserved)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-149", "reserved bits in Flags 0x%x",
+                      request->flags.Value);
     if (request->flags.HwQueueSupported && !request->virtual_addressing)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-149",
+                      "HwQueueSupported for a context of physical addresses");
     if (request->private_bytes > KMT_MAX_PRIVATE_BYTES ||
         (request->private_bytes && !request->private_data))
-        return STATUS_INVALID_PARAMETER;
+        return kmt_client_refuse_private(request->private_data, request->private_bytes);
     return STATUS_SUCCESS;
 }
 
@@ -42,7 +45,9 @@ static NTSTATUS check_mode(const struct kmt_adapter *adapter,
 {
     if (request->virtual_addressing &&
         (!kmt_adapter_is_2x(adapter) || !port_adapter_gpu_mmu(adapter->port)))
-        return STATUS_NOT_SUPPORTED; /* KMT-022, KMT-145 */
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-145", /* KMT-022 */
+                      "the adapter has no GPU virtual addresses%s",
+                      kmt_adapter_is_2x(adapter) ? "" : ": its driver is of WDDM 1.x");
     return STATUS_SUCCESS;
 }
 
@@ -169,7 +174,8 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
     if (!device)
         return STATUS_INVALID_PARAMETER;
     if (vidsch_context_owns_mutex(sch) && NT_SUCCESS(vidsch_device_check(device->sch, false)))
-        return STATUS_INVALID_PARAMETER; /* KMT-159, KMT-160 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-160", /* KMT-159 */
+                      "the context owns a synchronization mutex");
     kmt_call_pin(call, device);
     handle_remove(&call->process->nt->handles, args->hContext, DDI_CLIENT_CONTEXT);
     list_remove(&context->link);

@@ -17,6 +17,7 @@
 #include "util/handle.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 
 /* ---- creation ---- */
@@ -95,7 +96,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.TestDevice || args->Flags.Reserved)
-        return STATUS_INVALID_PARAMETER; /* KMT-113 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-113", "TestDevice or reserved bits in Flags");
     adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
@@ -209,7 +210,8 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
 
     if (args->StateType < D3DKMT_DEVICESTATE_EXECUTION ||
         args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
-        return STATUS_INVALID_PARAMETER; /* KMT-133 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-133", "state type %d is unknown",
+                      (int)args->StateType);
     device = kmt_handle_device(call, args->hDevice);
     if (!device && *call->removed && args->StateType == D3DKMT_DEVICESTATE_EXECUTION) {
         args->ExecutionState = D3DKMT_DEVICEEXECUTION_STOPPED;
@@ -229,7 +231,8 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
     case D3DKMT_DEVICESTATE_PAGE_FAULT:
         return vidsch_device_fault_state(device->sch, &args->PageFaultState);
     default:
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "state type %d needs a display",
+                      (int)args->StateType);
     }
 }
 
@@ -255,7 +258,7 @@ static NTSTATUS mark_device_as_error(struct kmt_call *call, void *arguments)
     else if (args->Reason == D3DKMT_DEVICE_ERROR_REASON_GENERIC)
         state = D3DKMT_DEVICEEXECUTION_HUNG;
     else
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "reason %d is unknown", (int)args->Reason);
     device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;

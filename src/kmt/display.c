@@ -9,11 +9,17 @@
 
 #include "kmt/call.h"
 #include "kmt/handle.h"
+#include "verify/refusal.h"
 
 /* KMT-049: Windows answers so for every name that is not of a display of the desktop. */
 NTSTATUS APIENTRY D3DKMTOpenAdapterFromGdiDisplayName(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *args)
 {
+    struct refusal refusal;
+
     (void)args;
+    refusal_begin(&refusal);
+    (void)refuse(STATUS_UNSUCCESSFUL, "KMT-049", "no display of the desktop has this name");
+    refusal_end(&refusal, "D3DKMTOpenAdapterFromGdiDisplayName", STATUS_UNSUCCESSFUL);
     return STATUS_UNSUCCESSFUL;
 }
 
@@ -21,29 +27,32 @@ static NTSTATUS open_from_hdc(struct kmt_call *call, void *arguments)
 {
     (void)call;
     (void)arguments;
-    return STATUS_INVALID_PARAMETER; /* KMT-049 */
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-049", "there is no display, and no HDC of one");
 }
 
 static NTSTATUS open_from_device_name(struct kmt_call *call, void *arguments)
 {
     (void)call;
     (void)arguments;
-    return STATUS_INVALID_PARAMETER; /* KMT-047: no adapter has a device interface yet */
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-047", "no adapter has a device interface");
 }
 
 static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *args = arguments;
 
-    return kmt_handle_adapter(call, args->hAdapter) ? STATUS_NOT_SUPPORTED
-                                                    : STATUS_INVALID_PARAMETER;
+    return kmt_handle_adapter(call, args->hAdapter)
+               ? refuse(STATUS_NOT_SUPPORTED, "KMT-001", "the adapter has no display")
+               : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SETVIDPNSOURCEOWNER *args = arguments;
 
-    return kmt_handle_device(call, args->hDevice) ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+    return kmt_handle_device(call, args->hDevice)
+               ? refuse(STATUS_NOT_SUPPORTED, "KMT-001", "the adapter has no display")
+               : STATUS_INVALID_PARAMETER;
 }
 
 /* No value can be the handle of a window. */
@@ -51,7 +60,7 @@ static NTSTATUS check_occlusion(struct kmt_call *call, void *arguments)
 {
     (void)call;
     (void)arguments;
-    return STATUS_INVALID_PARAMETER;
+    return refuse(STATUS_INVALID_PARAMETER, NULL, "there is no window that could be hidden");
 }
 
 KMT_IN_OUT(D3DKMTOpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, open_from_hdc)

@@ -16,6 +16,7 @@
 #include "sim/fault.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
@@ -32,22 +33,35 @@ struct escape {
 };
 
 /* KMT-422, KMT-423. */
+
+static NTSTATUS refuse_size(const D3DKMT_ESCAPE *args, size_t wanted)
+{
+    return refuse(STATUS_INVALID_PARAMETER, NULL, "private data of %u bytes, %zu are wanted",
+                  args->PrivateDriverDataSize, wanted);
+}
 static NTSTATUS find_objects(struct kmt_call *call, struct escape *e)
 {
     const D3DKMT_ESCAPE *args = e->args;
 
     e->adapter = kmt_handle_adapter(call, args->hAdapter);
-    if (!e->adapter || (args->hContext && !args->hDevice))
+    if (!e->adapter)
         return STATUS_INVALID_PARAMETER;
+    if (args->hContext && !args->hDevice)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "hContext 0x%x without hDevice",
+                      args->hContext);
     if (args->hDevice) {
         e->device = kmt_handle_device(call, args->hDevice);
         if (!e->device || e->device->adapter != e->adapter)
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                          "hDevice 0x%x is no device of hAdapter 0x%x", args->hDevice,
+                          args->hAdapter);
     }
     if (args->hContext) {
         e->context = kmt_handle_context(call, args->hContext);
         if (!e->context || vidsch_context_device(e->context) != e->device->sch)
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                          "hContext 0x%x is no context of hDevice 0x%x", args->hContext,
+                          args->hDevice);
     }
     return STATUS_SUCCESS;
 }
@@ -114,14 +128,15 @@ static NTSTATUS driver_private(const struct escape *e)
     if (!NT_SUCCESS(status))
         return status;
     if (!ddi_has(port_adapter_ddi(e->adapter->port), DxgkDdiEscape))
-        return STATUS_NOT_SUPPORTED; /* KMT-428 */
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-428", "the driver has no DxgkDdiEscape");
     if (args->PrivateDriverDataSize) {
         block = util_alloc(args->PrivateDriverDataSize + PRIVATE_ALIGNMENT);
         if (!block)
             return STATUS_NO_MEMORY;
         data = (void *)align_up((uintptr_t)block, PRIVATE_ALIGNMENT);
         if (!sim_copy_checked(data, args->pPrivateDriverData, args->PrivateDriverDataSize))
-            status = STATUS_INVALID_PARAMETER;
+            status = kmt_client_refuse(args->pPrivateDriverData, args->PrivateDriverDataSize,
+                                       "read");
     }
     if (NT_SUCCESS(status))
         status = call_driver(e, data);
@@ -138,12 +153,15 @@ static NTSTATUS check_flags(const D3DKMT_ESCAPE *args)
     D3DDDI_ESCAPEFLAGS f = args->Flags;
 
     if (args->Type != D3DKMT_ESCAPE_DRIVERPRIVATE)
-        return f.Value ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+        return f.Value ? refuse(STATUS_INVALID_PARAMETER, NULL, "Flags 0x%x with escape type %d",
+                                f.Value, (int)args->Type)
+                       : STATUS_SUCCESS;
     if (f.DeviceStatusQuery || f.ChangeFrameLatency || f.VirtualMachineData || f.Reserved ||
         f.Reserved2)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "reserved bits in Flags 0x%x", f.Value);
     if (f.HardwareAccess && f.NoAdapterSynchronization)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "HardwareAccess together with NoAdapterSynchronization");
     return STATUS_SUCCESS;
 }
 
@@ -164,7 +182,9 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
     case D3DKMT_TDRDBGCTRLTYPE_ENGINETDR:
         if (bytes != sizeof(*control) ||
             control->NodeOrdinal >= port_adapter_nodes(e->adapter->port))
-            return STATUS_INVALID_PARAMETER; /* KMT-444 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-444",
+                          "a control of %u bytes for node %u, the adapter has %u nodes", bytes,
+                          (UINT)control->NodeOrdinal, (UINT)port_adapter_nodes(e->adapter->port));
         return vidsch_force_engine_reset(vidsch, control->NodeOrdinal);
     case D3DKMT_TDRDBGCTRLTYPE_DISABLEBREAK:
     case D3DKMT_TDRDBGCTRLTYPE_ENABLEBREAK:
@@ -173,9 +193,10 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
     case D3DKMT_TDRDBGCTRLTYPE_VSYNCTDR:
     case D3DKMT_TDRDBGCTRLTYPE_FORCEDODTDR:
     case D3DKMT_TDRDBGCTRLTYPE_FORCEDODVSYNCTDR:
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "a reset of a display");
     default:
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "type %d of TDR control is unknown",
+                      (int)control->TdrControl);
     }
 }
 
@@ -187,7 +208,7 @@ static NTSTATUS timeout_control(const struct escape *e)
     memset(&control, 0, sizeof(control));
     if (args->PrivateDriverDataSize != sizeof(control) &&
         args->PrivateDriverDataSize != sizeof(control.TdrControl))
-        return STATUS_INVALID_PARAMETER;
+        return refuse_size(args, sizeof(control));
     if (!kmt_client_get(&control, args->pPrivateDriverData, args->PrivateDriverDataSize))
         return STATUS_INVALID_PARAMETER;
     return force_timeout(e, &control, args->PrivateDriverDataSize);
@@ -198,8 +219,9 @@ static NTSTATUS machine_crash(const struct escape *e)
 {
     D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE crash;
 
-    if (e->args->PrivateDriverDataSize != sizeof(crash) ||
-        !kmt_client_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
+    if (e->args->PrivateDriverDataSize != sizeof(crash))
+        return refuse_size(e->args, sizeof(crash));
+    if (!kmt_client_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
         return STATUS_INVALID_PARAMETER;
     /* 0xE2: MANUALLY_INITIATED_CRASH */
     verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0,
@@ -213,7 +235,7 @@ static NTSTATUS history_buffers(const struct escape *e)
     D3DKMT_HISTORY_BUFFER_STATUS status;
 
     if (e->args->PrivateDriverDataSize != sizeof(status))
-        return STATUS_INVALID_PARAMETER;
+        return refuse_size(e->args, sizeof(status));
     memset(&status, 0, sizeof(status));
     return kmt_client_put(e->args->pPrivateDriverData, &status, sizeof(status))
                ? STATUS_SUCCESS
@@ -228,7 +250,10 @@ static NTSTATUS other_type(D3DKMT_ESCAPETYPE type)
                  (type >= D3DKMT_ESCAPE_WIN32K_START &&
                   type <= D3DKMT_ESCAPE_WIN32K_SPECIALIZED_DISPLAY_TEST);
 
-    return known ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+    return refuse(known ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER, NULL,
+                  known ? "this host does not carry out escape type %d"
+                        : "escape type %d is unknown",
+                  (int)type);
 }
 
 static NTSTATUS escape(struct kmt_call *call, void *arguments)
@@ -241,14 +266,15 @@ static NTSTATUS escape(struct kmt_call *call, void *arguments)
         return status;
     if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
         (args->PrivateDriverDataSize && !args->pPrivateDriverData))
-        return STATUS_INVALID_PARAMETER;
+        return kmt_client_refuse_private(args->pPrivateDriverData, args->PrivateDriverDataSize);
     status = find_objects(call, &e);
     if (!NT_SUCCESS(status))
         return status;
     switch (args->Type) {
     case D3DKMT_ESCAPE_DRIVERPRIVATE:
         if (args->Flags.DriverCommonEscape || args->Flags.DriverKnownEscape)
-            return STATUS_NOT_SUPPORTED; /* KMT-431 */
+            return refuse(STATUS_NOT_SUPPORTED, "KMT-431",
+                          "DriverCommonEscape and DriverKnownEscape, Flags 0x%x", args->Flags.Value);
         return driver_private(&e);
     case D3DKMT_ESCAPE_TDRDBGCTRL:
         return timeout_control(&e);

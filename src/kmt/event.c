@@ -4,6 +4,7 @@
 #include "kmt/event.h"
 #include "nt/ob/user_handle.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 
 struct kmt_event {
     void *object;
@@ -19,7 +20,8 @@ NTSTATUS kmt_event_open(HANDLE handle, struct kmt_event **out)
     status = nt_user_handle_open(handle, NT_USER_EVENT, EVENT_MODIFY_STATE, &event->object);
     if (!NT_SUCCESS(status)) {
         util_free(event);
-        return status;
+        return refuse(status, NULL,
+                      "handle %p is not that of an event of this process that may be set", handle);
     }
     *out = event;
     return STATUS_SUCCESS;

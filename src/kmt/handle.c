@@ -9,11 +9,37 @@
 #include "kmt/call.h"
 #include "nt/ob/user_handle.h"
 #include "util/hash.h"
+#include "verify/refusal.h"
 
 void kmt_handle_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle)
 {
     if (hash_get(&call->process->gone, handle))
         *call->removed = true;
+}
+
+static const char *kind_of(enum ddi_client_handle type)
+{
+    static const char *const kinds[] = {
+        [DDI_CLIENT_ADAPTER] = "an adapter",
+        [DDI_CLIENT_DEVICE] = "a device",
+        [DDI_CLIENT_CONTEXT] = "a context",
+        [DDI_CLIENT_RESOURCE] = "a resource",
+        [DDI_CLIENT_ALLOCATION] = "an allocation",
+        [DDI_CLIENT_SYNC] = "a synchronization object",
+        [DDI_CLIENT_PAGING_QUEUE] = "a paging queue",
+        [DDI_CLIENT_HW_QUEUE] = "a hardware queue",
+        [DDI_CLIENT_KEYED_MUTEX] = "a keyed mutex",
+    };
+
+    return kinds[type];
+}
+
+void kmt_handle_refuse(const struct kmt_call *call, D3DKMT_HANDLE handle,
+                       enum ddi_client_handle type)
+{
+    kmt_handle_note_gone(call, handle);
+    (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026", "handle 0x%x is not that of %s", handle,
+                 kind_of(type));
 }
 
 struct kmt_adapter *kmt_handle_adapter(struct kmt_call *call, D3DKMT_HANDLE handle)
@@ -68,7 +94,7 @@ NTSTATUS kmt_handle_process(struct kmt_call *call, HANDLE handle, ACCESS_MASK wa
     }
     status = nt_user_handle_open(handle, NT_USER_PROCESS, wanted, &object);
     if (!NT_SUCCESS(status))
-        return status;
+        return refuse(status, "KMT-020", "handle %p is not that of a process", handle);
     *process = object;
     nt_user_handle_close(object);
     return STATUS_SUCCESS;

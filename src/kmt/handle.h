@@ -11,6 +11,7 @@
 #include "kmt/process.h"
 #include "nt/base/kprocess.h"
 #include "util/handle.h"
+#include "verify/refusal.h"
 
 /* Rights to a process, as the Windows SDK numbers them. */
 #define KMT_PROCESS_SET_INFORMATION   0x0200u
@@ -24,6 +25,9 @@ struct kmt_paging_queue *kmt_handle_paging_queue(struct kmt_call *call, D3DKMT_H
 /* A handle that is none, or not any more: remember it if a stopped adapter took its object
  * (KMT-026, LIFE-168). */
 void kmt_handle_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle);
+/* The same, and why the call is refused: no object of that type has it. */
+void kmt_handle_refuse(const struct kmt_call *call, D3DKMT_HANDLE handle,
+                       enum ddi_client_handle type);
 /* Resolve without pinning. */
 static inline void *kmt_handle_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle,
                                       enum ddi_client_handle type)
@@ -31,7 +35,7 @@ static inline void *kmt_handle_lookup(const struct kmt_call *call, D3DKMT_HANDLE
     void *object = handle_lookup(&call->process->nt->handles, handle, (uint8_t)type);
 
     if (!object)
-        kmt_handle_note_gone(call, handle);
+        kmt_handle_refuse(call, handle, type);
     return object;
 }
 /* The same, and the handle is none from now on. */
@@ -41,7 +45,7 @@ static inline void *kmt_handle_take(const struct kmt_call *call, D3DKMT_HANDLE h
     void *object = handle_remove(&call->process->nt->handles, handle, (uint8_t)type);
 
     if (!object)
-        kmt_handle_note_gone(call, handle);
+        kmt_handle_refuse(call, handle, type);
     return object;
 }
 

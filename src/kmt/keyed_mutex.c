@@ -33,6 +33,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 
 struct kmt_keyed_mutex {
     UINT64 key;                    /* when it is free */
@@ -60,7 +61,8 @@ static NTSTATUS take_data(struct kmt_keyed_mutex *mutex, const void *user, UINT 
     void *data;
 
     if (mutex->bytes && bytes && bytes != mutex->bytes)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "private data of %u bytes, the mutex has %u",
+                      (UINT)bytes, (UINT)mutex->bytes);
     status = kmt_client_copy_private(user, bytes, &data);
     if (!NT_SUCCESS(status) || mutex->bytes || bytes == 0) {
         if (NT_SUCCESS(status))
@@ -160,7 +162,7 @@ static NTSTATUS create_2(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.Reserved)
-        return STATUS_INVALID_PARAMETER; /* KMT-400 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-400", "reserved bits in Flags");
     status = make(call, args->InitialValue, args->Flags.NtSecuritySharing,
                   args->pPrivateRuntimeData, args->PrivateRuntimeDataSize, &keyed);
     if (!NT_SUCCESS(status))
@@ -180,7 +182,8 @@ static NTSTATUS open_global(struct kmt_call *call, D3DKMT_HANDLE global, const v
     NTSTATUS status;
 
     if (!shared)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                      "the shared handle is not that of a keyed mutex");
     status = kmt_keyed_open(call, shared, user, bytes, &keyed);
     if (NT_SUCCESS(status))
         *handle = keyed->handle;
@@ -214,7 +217,8 @@ static NTSTATUS open_from_nt(struct kmt_call *call, void *arguments)
     status = share->part[KMT_PART_MUTEX]
                  ? kmt_keyed_open(call, share->part[KMT_PART_MUTEX], args->pPrivateRuntimeData,
                                   args->PrivateRuntimeDataSize, &keyed)
-                 : STATUS_INVALID_PARAMETER; /* KMT-405 */
+                 : refuse(STATUS_INVALID_PARAMETER, "KMT-405",
+                          "the NT handle is not of a bundle with a keyed mutex");
     kmt_nt_share_close(share);
     if (NT_SUCCESS(status))
         args->hKeyedMutex = keyed->handle;
@@ -318,7 +322,7 @@ static NTSTATUS take(struct kmt_keyed_mutex *mutex, const struct kmt_keyed *keye
     }
     list_remove(&waiter.link);
     if (!waiter.keyed) {
-        status = STATUS_INVALID_HANDLE; /* KMT-418 */
+        status = refuse(STATUS_INVALID_HANDLE, "KMT-418", "the handle was closed meanwhile");
     } else if (status == STATUS_SUCCESS) {
         if (mutex->abandoned)
             status = STATUS_ABANDONED;
@@ -346,7 +350,10 @@ static NTSTATUS acquire(struct kmt_call *call, D3DKMT_HANDLE handle, UINT64 key,
     mutex = shared->mutex;
     if (mutex->owner == keyed || (bytes && bytes != mutex->bytes) ||
         !kmt_client_probe_write(user, bytes))
-        return STATUS_INVALID_PARAMETER; /* KMT-411, KMT-414 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-411", /* KMT-414 */
+                      "%s; private data of %u bytes at %p, the mutex has %u",
+                      mutex->owner == keyed ? "the handle owns the mutex" : "it is not the owner",
+                      (UINT)bytes, (const void *)user, (UINT)mutex->bytes);
     kmt_shared_reference(shared);
     status = take(mutex, keyed, key, deadline);
     if (status == STATUS_SUCCESS || status == STATUS_ABANDONED) {
@@ -386,7 +393,11 @@ static NTSTATUS release(struct kmt_call *call, D3DKMT_HANDLE handle, UINT64 key,
         return STATUS_INVALID_PARAMETER;
     mutex = keyed->shared->mutex;
     if (mutex->owner != keyed || (mutex->bytes && bytes && bytes != mutex->bytes))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "%s; private data of %u bytes, the mutex has %u",
+                      mutex->owner == keyed ? "the handle owns the mutex"
+                                            : "the handle does not own the mutex",
+                      (UINT)bytes, (UINT)mutex->bytes);
     status = kmt_client_copy_private(user, bytes, &data);
     if (!NT_SUCCESS(status))
         return status;

@@ -25,6 +25,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
 
 /* ---- objects ---- */
@@ -46,8 +47,10 @@ NTSTATUS kmt_nt_share_open(HANDLE handle, enum nt_user_object kind, struct kmt_n
     void *body = NULL;
     NTSTATUS status = nt_user_handle_open(handle, kind, READ_CONTROL, &body);
 
-    if (NT_SUCCESS(status))
-        *share = body;
+    if (!NT_SUCCESS(status))
+        return refuse(status, NULL, "handle %p is not that of a shared %s, or lacks the right to it",
+                      handle, kind == NT_USER_SHARED_RESOURCE ? "resource" : "object");
+    *share = body;
     return status;
 }
 
@@ -92,9 +95,10 @@ static NTSTATUS copy_name(const OBJECT_ATTRIBUTES *user, struct name *name)
     if (!attributes.ObjectName)
         return STATUS_SUCCESS;
     if (attributes.RootDirectory || !kmt_client_get(&string, attributes.ObjectName, sizeof(string)))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "a RootDirectory, or an ObjectName that cannot be read");
     if (string.Length % sizeof(WCHAR))
-        return STATUS_OBJECT_NAME_INVALID;
+        return refuse(STATUS_OBJECT_NAME_INVALID, NULL, "a name of %u bytes", string.Length);
     status = kmt_client_copy_private(string.Buffer, string.Length, (void **)&name->text);
     name->chars = string.Length / sizeof(WCHAR);
     return status;
@@ -136,16 +140,17 @@ static NTSTATUS open_named(const struct kmt_call *call, ACCESS_MASK access,
     if (!NT_SUCCESS(status))
         return status;
     if (!name.text)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "no name is given");
     share = find_named(call->process->kmt, &name);
     util_free(name.text);
     if (!share)
-        return STATUS_OBJECT_NAME_NOT_FOUND;
+        return refuse(STATUS_OBJECT_NAME_NOT_FOUND, NULL, "nothing is shared by this name");
     if ((share->object.type == NT_OBJECT_SHARED_RESOURCE) != resource)
-        return STATUS_OBJECT_TYPE_MISMATCH;
+        return refuse(STATUS_OBJECT_TYPE_MISMATCH, NULL, "the name is that of %s",
+                      resource ? "a synchronization object" : "a resource");
     access = map_access(access, resource);
     if (access == 0)
-        return STATUS_ACCESS_DENIED; /* KMT-249 */
+        return refuse(STATUS_ACCESS_DENIED, "KMT-249", "no right is asked for");
     *handle = nt_handle_create(&share->object, access, false, NULL);
     return *handle ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -213,12 +218,16 @@ static NTSTATUS find_parts(const struct kmt_call *call, const D3DKMT_HANDLE *han
 
         if (!shared ||
             (count == 1 ? shared->type == DDI_CLIENT_KEYED_MUTEX : shared->type != types[i]))
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, NULL,
+                          "object %u of %u, handle 0x%x, was not made for NT handles, or is of a "
+                          "kind that does not go there",
+                          (UINT)i, (UINT)count, handles[i]);
         part[shared->type == DDI_CLIENT_SYNC ? KMT_PART_SYNC : i] = shared;
     }
     for (unsigned i = KMT_PART_MUTEX; count > 1 && i < KMT_PARTS; i++)
         if (part[i]->bundle && part[i]->bundle != part[KMT_PART_RESOURCE])
-            return STATUS_INVALID_PARAMETER; /* KMT-251 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-251",
+                          "object %u belongs to another bundle", i);
     return STATUS_SUCCESS;
 }
 
@@ -265,12 +274,14 @@ static NTSTATUS share_objects(struct kmt_call *call, void *arguments)
     if ((args->count != 1 && args->count != KMT_PARTS) ||
         !kmt_client_get(objects, args->objects, args->count * sizeof(*objects)) ||
         !kmt_client_probe_write(args->handle, sizeof(handle)))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "%u objects at %p, the handle goes to %p: 1 or %u objects", (UINT)args->count,
+                      (const void *)args->objects, (void *)args->handle, (UINT)KMT_PARTS);
     status = copy_name(args->attributes, &name);
     if (NT_SUCCESS(status))
         status = find_parts(call, objects, args->count, part);
     if (NT_SUCCESS(status) && name.text && find_named(kmt, &name))
-        status = STATUS_OBJECT_NAME_COLLISION; /* KMT-249 */
+        status = refuse(STATUS_OBJECT_NAME_COLLISION, "KMT-249", "the name is taken");
     if (NT_SUCCESS(status))
         status = make_share(kmt, part, &name, args->access, &handle);
     else

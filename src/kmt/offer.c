@@ -10,6 +10,7 @@
 #include "kmt/handle.h"
 #include "kmt/paging_queue.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/offer.h"
 #include "vidmm/residency/budget.h"
 #include "vidsch/client.h"
@@ -24,7 +25,9 @@ static NTSTATUS copy_lists(struct lists *lists, const D3DKMT_HANDLE *resources,
 {
     lists->resources = lists->allocations = NULL;
     if (count == 0 || (resources != NULL) == (allocations != NULL))
-        return STATUS_INVALID_PARAMETER; /* KMT-279, KMT-283 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-279", /* KMT-283 */
+                      "%u elements, resources at %p, allocations at %p: one list, not empty", count,
+                      (const void *)resources, (const void *)allocations);
     return resources ? kmt_client_copy_array(resources, count, sizeof(D3DKMT_HANDLE),
                                              (void **)&lists->resources)
                      : kmt_client_copy_array(allocations, count, sizeof(D3DKMT_HANDLE),
@@ -48,7 +51,8 @@ static NTSTATUS offer(struct kmt_call *call, void *arguments)
 
     if (args->Flags.Reserved || args->Priority < D3DKMT_OFFER_PRIORITY_LOW ||
         args->Priority > D3DKMT_OFFER_PRIORITY_AUTO)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "offer priority %d, reserved bits 0x%x",
+                      (int)args->Priority, args->Flags.Reserved);
     status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
     if (NT_SUCCESS(status)) {
         device = kmt_handle_device(call, args->hDevice);
@@ -117,8 +121,11 @@ struct selection {
 static NTSTATUS check_selection(const struct selection *s, const void *values)
 {
     if (s->resource ? s->user_list || s->count : s->count == 0)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-142, RES-074 */
-    return values ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-142", /* RES-074 */
+                      "resource 0x%x with a list of %u allocations: one of them", s->resource,
+                      s->count);
+    return values ? STATUS_SUCCESS
+                  : refuse(STATUS_INVALID_PARAMETER, "KMT-006", "the array of values is NULL");
 }
 
 static UINT values_of(const struct selection *s)
@@ -229,7 +236,8 @@ static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
 
     if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL ||
         args->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "RES-043", "segment group %d of physical adapter %u",
+                      (int)args->MemorySegmentGroup, args->PhysicalAdapterIndex);
     adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
@@ -239,9 +247,13 @@ static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     if (process != call->process->nt)
-        return STATUS_ACCESS_DENIED;
+        return refuse(STATUS_ACCESS_DENIED, NULL, "a reservation for another process");
     if (!adapter->mm) /* nothing is in use there, so nothing can be kept */
-        return args->Reservation ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+        return args->Reservation
+                   ? refuse(STATUS_INVALID_PARAMETER, NULL,
+                            "a reservation of %llu bytes, but the process has no device",
+                            (unsigned long long)args->Reservation)
+                   : STATUS_SUCCESS;
     return vidmm_set_reservation(adapter->mm, args->MemorySegmentGroup, args->Reservation);
 }
 

@@ -23,6 +23,7 @@
 #include "port/record/adapter_info.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidsch/client.h"
@@ -32,7 +33,7 @@
 static NTSTATUS query(const struct kmt_shared *shared, struct vidmm_resource_info *info)
 {
     if (shared->gone)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter of the resource is gone");
     vidmm_resource_query(shared->resource, info);
     return info->private_bytes > UINT32_MAX ? STATUS_INTEGER_OVERFLOW : STATUS_SUCCESS;
 }
@@ -45,8 +46,11 @@ static NTSTATUS query_global(struct kmt_call *call, void *arguments)
     struct vidmm_resource_info info;
     NTSTATUS status;
 
-    if (!kmt_handle_device(call, args->hDevice) || !shared)
+    if (!kmt_handle_device(call, args->hDevice))
         return STATUS_INVALID_PARAMETER;
+    if (!shared)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                      "the shared handle is not that of a resource");
     status = query(shared, &info);
     if (!NT_SUCCESS(status))
         return status;
@@ -101,10 +105,21 @@ static NTSTATUS check_sizes(const struct opening *o, const struct vidmm_resource
 {
     if (o->count != info->allocations || o->runtime_bytes != o->shared->runtime_bytes ||
         o->resource_private_bytes != info->resource_private_bytes)
-        return STATUS_INVALID_PARAMETER; /* ALLOC-081 */
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-081",
+                      "%u allocations, runtime data of %u bytes, private data of %u bytes; the "
+                      "resource has %u, %u, %u",
+                      o->count, (UINT)o->runtime_bytes, (UINT)o->resource_private_bytes,
+                      info->allocations, (UINT)o->shared->runtime_bytes,
+                      (UINT)info->resource_private_bytes);
     if (info->private_bytes && !o->total)
-        return STATUS_INVALID_PARAMETER;
-    return o->total_bytes < info->private_bytes ? o->total_too_small : STATUS_SUCCESS;
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-081",
+                      "no buffer for %llu bytes of private data",
+                      (unsigned long long)info->private_bytes);
+    return o->total_bytes < info->private_bytes
+               ? refuse(o->total_too_small, "ALLOC-081",
+                        "a buffer of %u bytes for %llu bytes of private data", o->total_bytes,
+                        (unsigned long long)info->private_bytes)
+               : STATUS_SUCCESS;
 }
 
 static bool writable(const struct opening *o, UINT total)
@@ -191,12 +206,16 @@ static NTSTATUS open_resource(struct opening *o)
 {
     NTSTATUS status;
 
-    if (!o->device || !o->shared || (o->count && !o->info && !o->info2))
+    if (!o->device)
         return STATUS_INVALID_PARAMETER;
+    if (!o->shared || (o->count && !o->info && !o->info2))
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "%s",
+                      o->shared ? "no list for the allocations"
+                                : "the shared handle is not that of a resource");
     if (o->shared->gone)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter of the resource is gone");
     if (o->shared->port != o->device->adapter->port)
-        return STATUS_INVALID_PARAMETER; /* KMT-237 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-237", "the resource is of another adapter");
     kmt_shared_reference(o->shared);
     status = open_checked(o);
     kmt_shared_release(o->shared);
@@ -308,7 +327,7 @@ static NTSTATUS open_nt(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     status = kmt_nt_share_open(args->hNtHandle, NT_USER_SHARED_RESOURCE, &share);
     if (status == STATUS_OBJECT_TYPE_MISMATCH)
-        return STATUS_INVALID_PARAMETER; /* KMT-253 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-253", "the NT handle is not of a resource");
     if (!NT_SUCCESS(status))
         return status;
     status = open_bundle(call, share, args);
@@ -326,7 +345,9 @@ static NTSTATUS adapter_luid(struct kmt_call *call, void *arguments)
     NTSTATUS status = STATUS_SUCCESS;
 
     if ((args->hGlobalShare != 0) == (args->hNtHandle != NULL))
-        return STATUS_INVALID_PARAMETER; /* KMT-256 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-256",
+                      "hGlobalShare 0x%x and hNtHandle %p: one of them", args->hGlobalShare,
+                      args->hNtHandle);
     if (args->hNtHandle)
         status = kmt_nt_share_open(args->hNtHandle, NT_USER_SHARED_RESOURCE, &share);
     if (!NT_SUCCESS(status))
@@ -337,7 +358,8 @@ static NTSTATUS adapter_luid(struct kmt_call *call, void *arguments)
         args->AdapterLuid = port_adapter_luid(shared->port);
     if (share)
         kmt_nt_share_close(share);
-    return shared ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return shared ? STATUS_SUCCESS
+                  : refuse(STATUS_INVALID_PARAMETER, NULL, "no resource has this handle");
 }
 
 KMT_IN_OUT(D3DKMTQueryResourceInfo, D3DKMT_QUERYRESOURCEINFO, query_global)

@@ -13,6 +13,7 @@
 #include "kmt/shared.h"
 #include "kmt/sync.h"
 #include "util/array.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 
 /* KMT-357: of the process on the object's adapter, which it need not have opened. */
@@ -23,7 +24,7 @@ static NTSTATUS open_on_adapter(struct kmt_call *call, struct kmt_shared *shared
     NTSTATUS status;
 
     if (shared->gone)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter of the object is gone");
     status = kmt_adapter_of(call, shared->port, &adapter);
     if (!NT_SUCCESS(status))
         return status;
@@ -42,10 +43,12 @@ static NTSTATUS open_global(struct kmt_call *call, void *arguments)
 
     for (unsigned i = 0; i < ARRAY_COUNT(args->Reserved); i++)
         if (args->Reserved[i])
-            return STATUS_INVALID_PARAMETER; /* KMT-356 */
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-356", "Reserved members are not 0");
     shared = kmt_shared_find(call->process->kmt, args->hSharedHandle, DDI_CLIENT_SYNC);
     if (!shared)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                      "shared handle 0x%x is not that of a synchronization object",
+                      args->hSharedHandle);
     status = open_on_adapter(call, shared, &sync);
     if (NT_SUCCESS(status))
         args->hSyncObject = sync->handle;
@@ -88,7 +91,8 @@ static NTSTATUS open_nt2(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.Reserved || args->Flags.Reserved0 || args->Flags.SignalByKmd)
-        return STATUS_INVALID_PARAMETER; /* KMT-362 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-362", "reserved bits in Flags 0x%x",
+                      args->Flags.Value);
     device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/process.h"
 #include "vidsch/client.h"
 
@@ -71,12 +72,13 @@ static NTSTATUS create_paging_queue(struct kmt_call *call, void *arguments)
 
     if (args->Priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL ||
         args->Priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL || args->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER; /* GPUVA-065 */
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-065", "priority %d, physical adapter %u",
+                      (int)args->Priority, args->PhysicalAdapterIndex);
     device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED; /* KMT-022 */
+        return kmt_adapter_refuse_1x();
     status = vidsch_device_check(device->sch, false);
     if (!NT_SUCCESS(status))
         return status;

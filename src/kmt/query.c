@@ -19,6 +19,7 @@
 #include "kmt/query_machine.h"
 #include "port/record/adapter_info.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/process.h"
 
 /* KMT-064, CAPS-016: the same copy in and out, and back to the client on success only. */
@@ -29,7 +30,7 @@ static NTSTATUS ask_driver(const struct kmt_query *query)
     NTSTATUS status;
 
     if (!query->bytes)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-056", "a buffer of 0 bytes");
     status = kmt_client_copy_private(query->user, query->bytes, &copy);
     if (!NT_SUCCESS(status))
         return status;
@@ -69,7 +70,7 @@ static NTSTATUS display_type(const struct kmt_query *query)
     case KMTQAITYPE_QUERY_ISBADDRIVERFORHWPROTECTIONDISABLED:
         return kmt_query_put(query, &no, sizeof(no));
     default:
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "this host does not answer this type of query");
     }
 }
 
@@ -112,7 +113,8 @@ static NTSTATUS query_adapter_info(struct kmt_call *call, void *arguments)
 
     if (!query.user || (int)args->Type < 0 || args->Type > KMTQAITYPE_WDDM_3_1_CAPS ||
         args->Type == 14)
-        return STATUS_INVALID_PARAMETER; /* KMT-056, KMT-058 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-058", /* KMT-056 */
+                      "type %d of query, buffer %p", (int)args->Type, query.user);
     query.adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!query.adapter)
         return STATUS_INVALID_PARAMETER;

@@ -11,6 +11,7 @@
 #include "kmt/adapter.h"
 #include "kmt/query_buffer.h"
 #include "port/record/adapter_info.h"
+#include "verify/refusal.h"
 
 /* ---- version ---- */
 
@@ -124,11 +125,15 @@ static NTSTATUS node_metadata(const struct kmt_query *query)
     if (!NT_SUCCESS(status))
         return status;
     if (DXGKNODEMETADATA_GETPHYSICALADAPTERINDEX(node.NodeOrdinalAndAdapterIndex) != 0)
-        return STATUS_INVALID_PARAMETER; /* KMT-062 */
+        return refuse(
+            STATUS_INVALID_PARAMETER, "KMT-062", "physical adapter %u, there is only 0",
+            (UINT)DXGKNODEMETADATA_GETPHYSICALADAPTERINDEX(node.NodeOrdinalAndAdapterIndex));
     metadata = port_adapter_node(query->adapter->port,
                                  DXGKNODEMETADATA_GETNODEORDINAL(node.NodeOrdinalAndAdapterIndex));
     if (!metadata)
-        return STATUS_INVALID_PARAMETER; /* KMT-094 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-094", "node %u, the adapter has %u",
+                      (UINT)DXGKNODEMETADATA_GETNODEORDINAL(node.NodeOrdinalAndAdapterIndex),
+                      (UINT)port_adapter_nodes(query->adapter->port));
     node.NodeData = *metadata;
     return kmt_query_put(query, &node, sizeof(node));
 }
@@ -142,9 +147,10 @@ static NTSTATUS gpu_mmu_caps(const struct kmt_query *query)
     if (!NT_SUCCESS(status))
         return status;
     if (answer.PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-062", "physical adapter %u, there is only 0",
+                      (UINT)answer.PhysicalAdapterIndex);
     if (!port_adapter_gpu_mmu(query->adapter->port))
-        return STATUS_NOT_SUPPORTED; /* KMT-099 */
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-099", "the adapter has no GPU virtual addresses");
     memset(&answer.Caps, 0, sizeof(answer.Caps));
     answer.Caps.Flags.ReadOnlyMemorySupported = mmu->ReadOnlyMemorySupported;
     answer.Caps.Flags.NoExecuteMemorySupported = mmu->NoExecuteMemorySupported;
@@ -185,7 +191,8 @@ static NTSTATUS tracked_workload(const struct kmt_query *query)
     if (!NT_SUCCESS(status))
         return status;
     if (answer.PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-062", "physical adapter %u, there is only 0",
+                      (UINT)answer.PhysicalAdapterIndex);
     answer.Support = FALSE; /* KMT-111 */
     for (UINT i = 0; i < port_adapter_nodes(query->adapter->port); i++) {
         const DXGKARG_GETNODEMETADATA *node = port_adapter_node(query->adapter->port, i);

@@ -15,6 +15,7 @@
 #include "kmt/query_buffer.h"
 #include "port/record/adapter_info.h"
 #include "util/array.h"
+#include "verify/refusal.h"
 #include "vidmm/segment/segment_table.h"
 
 static void widen(WCHAR *to, size_t capacity, const char *from)
@@ -78,7 +79,8 @@ static NTSTATUS device_ids(const struct kmt_query *query)
     if (!NT_SUCCESS(status))
         return status;
     if (answer.PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER; /* KMT-062 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-062", "physical adapter %u, there is only 0",
+                      (UINT)answer.PhysicalAdapterIndex);
     answer.DeviceIds = (D3DKMT_DEVICE_IDS){
         /* KMT-096 */
         .VendorID = d->vendor,
@@ -143,7 +145,8 @@ static NTSTATUS driver_description(const struct kmt_query *query)
     WCHAR end = 0;
 
     if (query->bytes < sizeof(D3DKMT_DRIVER_DESCRIPTION))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-056", "a buffer of %u bytes for %zu",
+                      query->bytes, sizeof(D3DKMT_DRIVER_DESCRIPTION));
     return kmt_query_put(query, &end, sizeof(end));
 }
 
@@ -155,14 +158,19 @@ static NTSTATUS user_mode_driver(const struct kmt_query *query)
 
     if (!NT_SUCCESS(status))
         return status;
-    return (unsigned)info.Version <= KMTUMDVERSION_DX12 ? STATUS_OBJECT_NAME_NOT_FOUND
-                                                        : STATUS_INVALID_PARAMETER;
+    return (unsigned)info.Version <= KMTUMDVERSION_DX12
+               ? refuse(STATUS_OBJECT_NAME_NOT_FOUND, "KMT-066",
+                        "no user-mode driver is installed for version %u", (unsigned)info.Version)
+               : refuse(STATUS_INVALID_PARAMETER, NULL, "version %u of user-mode driver is unknown",
+                        (unsigned)info.Version);
 }
 
 static NTSTATUS opengl(const struct kmt_query *query)
 {
-    return query->bytes < sizeof(D3DKMT_OPENGLINFO) ? STATUS_INVALID_PARAMETER
-                                                    : STATUS_OBJECT_NAME_NOT_FOUND; /* KMT-068 */
+    return query->bytes < sizeof(D3DKMT_OPENGLINFO)
+               ? refuse(STATUS_INVALID_PARAMETER, "KMT-056", "a buffer of %u bytes for %zu",
+                        query->bytes, sizeof(D3DKMT_OPENGLINFO))
+               : refuse(STATUS_OBJECT_NAME_NOT_FOUND, "KMT-068", "no OpenGL driver is installed");
 }
 
 static NTSTATUS file_version(const struct kmt_query *query)

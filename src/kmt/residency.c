@@ -12,6 +12,7 @@
 #include "port/record/adapter_info.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/residency.h"
 #include "vidsch/client.h"
@@ -28,7 +29,9 @@ static NTSTATUS make_resident(struct kmt_call *call, void *arguments)
 
     if (args->NumAllocations == 0 || args->Flags.Reserved ||
         (args->Flags.MustSucceed && !args->Flags.CantTrimFurther))
-        return STATUS_INVALID_PARAMETER; /* KMT-279, RES-020 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-279", /* RES-020 */
+                      "%u allocations, Flags 0x%x: at least one; MustSucceed with CantTrimFurther",
+                      args->NumAllocations, args->Flags.Value);
     status = kmt_client_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list),
                                    (void **)&list);
     if (!NT_SUCCESS(status))
@@ -61,7 +64,8 @@ static NTSTATUS evict(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->NumAllocations == 0 || args->Flags.Reserved)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-279", "%u allocations, Flags 0x%x",
+                      args->NumAllocations, args->Flags.Value);
     status = kmt_client_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list),
                                    (void **)&list);
     if (!NT_SUCCESS(status))
@@ -71,7 +75,7 @@ static NTSTATUS evict(struct kmt_call *call, void *arguments)
     if (device)
         status = kmt_adapter_is_2x(device->adapter)
                      ? vidmm_evict(device->mm, list, args->NumAllocations, args->Flags, &trim)
-                     : STATUS_NOT_SUPPORTED;
+                     : kmt_adapter_refuse_1x();
     if (NT_SUCCESS(status))
         args->NumBytesToTrim = trim;
     util_free(list);
@@ -90,7 +94,8 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
 
     if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL ||
         args->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "RES-043", "segment group %d of physical adapter %u",
+                      (int)args->MemorySegmentGroup, args->PhysicalAdapterIndex);
     adapter = kmt_handle_adapter(call, args->hAdapter);
     if (!adapter)
         return STATUS_INVALID_PARAMETER;

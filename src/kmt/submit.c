@@ -14,10 +14,17 @@
 #include "kmt/handle.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/client.h"
 
 #define STACK_PRIVATE_BYTES 1024u
+
+static NTSTATUS refuse_contexts(UINT count)
+{
+    return refuse(STATUS_INVALID_PARAMETER, NULL, "%u contexts, at most %u are possible", count,
+                  D3DDDI_MAX_BROADCAST_CONTEXT);
+}
 
 /* The contexts of a broadcast list, pinned for the call. */
 static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle, UINT count,
@@ -54,12 +61,17 @@ static NTSTATUS render(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.Reserved || args->pPrivateDriverData || args->PrivateDriverDataSize)
-        return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-307 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-307", /* KMT-009 */
+                      "pPrivateDriverData %p, %u bytes, reserved bits of Flags 0x%x",
+                      args->pPrivateDriverData, args->PrivateDriverDataSize, args->Flags.Reserved);
     if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
-        return STATUS_INVALID_PARAMETER;
+        return refuse_contexts(args->BroadcastContextCount);
     context = context_to_render(call, args->hContext);
     if (!context)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-301",
+                      "handle 0x%x is not that of a context, nor of a device of a driver without "
+                      "contexts",
+                      args->hContext);
     if (args->BroadcastContextCount) {
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, further);
         if (!NT_SUCCESS(status))
@@ -79,7 +91,10 @@ static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMIT
                                                     DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device || !vidmm_open_on_residency_list(open))
-            return STATUS_INVALID_PARAMETER;
+            return refuse(STATUS_INVALID_PARAMETER, "KMT-321",
+                          "primary %u, handle 0x%x, is no allocation of the device that was made "
+                          "resident",
+                          i, args->WrittenPrimaries[i]);
     }
     return STATUS_SUCCESS;
 }
@@ -89,18 +104,21 @@ static NTSTATUS check_submit(const D3DKMT_SUBMITCOMMAND *args)
     uint64_t end;
 
     if (args->Flags.NoKmdAccess || args->Flags.Reserved)
-        return STATUS_INVALID_PARAMETER; /* KMT-320 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-320", "reserved bits in Flags");
     if (args->BroadcastContextCount == 0 ||
         args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
-        return STATUS_INVALID_PARAMETER;
+        return refuse_contexts(args->BroadcastContextCount);
     if (args->NumPrimaries > D3DDDI_MAX_WRITTEN_PRIMARIES || args->NumHistoryBuffers ||
         args->HistoryBufferArray)
-        return STATUS_INVALID_PARAMETER; /* KMT-321, KMT-323 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-321", /* KMT-323 */
+                      "%u primaries, %u history buffers at %p", args->NumPrimaries,
+                      args->NumHistoryBuffers, (const void *)args->HistoryBufferArray);
     if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
         (args->PrivateDriverDataSize && !args->pPrivateDriverData))
-        return STATUS_INVALID_PARAMETER;
+        return kmt_client_refuse_private(args->pPrivateDriverData, args->PrivateDriverDataSize);
     if (ckd_add(&end, args->Commands, (uint64_t)args->CommandLength))
-        return STATUS_INVALID_PARAMETER; /* KMT-317 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-317", "commands of %u bytes at 0x%llx",
+                      args->CommandLength, (unsigned long long)args->Commands);
     return STATUS_SUCCESS;
 }
 
@@ -122,7 +140,7 @@ static NTSTATUS submit_command(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, context);
     if (NT_SUCCESS(status) && args->Flags.PresentRedirected)
-        status = STATUS_NOT_SUPPORTED; /* KMT-320 */
+        status = refuse(STATUS_NOT_SUPPORTED, "KMT-320", "PresentRedirected needs a display");
     if (NT_SUCCESS(status) && args->NumPrimaries)
         status = check_primaries(call, args, context[0]);
     if (NT_SUCCESS(status))

@@ -22,6 +22,7 @@
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 
 /* ---- handles ---- */
@@ -56,9 +57,9 @@ NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
     struct kmt_sync *sync;
 
     if (shared->gone)
-        return STATUS_DEVICE_REMOVED;
+        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter of the object is gone");
     if (shared->port != adapter->port)
-        return STATUS_INVALID_PARAMETER; /* KMT-340 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-340", "the object is of another adapter");
     sync = add(adapter, device, shared->sync);
     if (!sync)
         return STATUS_NO_MEMORY;
@@ -101,7 +102,9 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
         list->adapter = sync->adapter;
         denied |= use == KMT_SYNC_WAIT ? sync->no_wait : sync->no_signal;
     }
-    return denied ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
+    return denied ? refuse(STATUS_ACCESS_DENIED, "SUBMIT-140",
+                           "an object of the list was opened with NoSignal or NoWait")
+                  : STATUS_SUCCESS;
 }
 
 NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count,
@@ -111,7 +114,9 @@ NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *us
 
     if (count == 0 || count > KMT_MAX_OBJECTS ||
         !kmt_client_get(handles, user, count * sizeof(*handles)))
-        return STATUS_INVALID_PARAMETER; /* KMT-371 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-371",
+                      "%u handles at %p; 1 to %u are possible, and have to be readable", count,
+                      (const void *)user, KMT_MAX_OBJECTS);
     return kmt_sync_list_get(call, handles, count, use, list);
 }
 
@@ -141,7 +146,8 @@ static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
     NTSTATUS status;
 
     if (info->Type == D3DDDI_MONITORED_FENCE || info->Flags.CrossAdapter)
-        return STATUS_NOT_SUPPORTED; /* legal, but not carried out */
+        return refuse(STATUS_NOT_SUPPORTED, NULL,
+                      "this host shares no monitored fences, and nothing between adapters");
     shared = kmt_shared_create(device->adapter->process->kmt, DDI_CLIENT_SYNC,
                                device->adapter->port, info->Flags.NtSecuritySharing);
     if (!shared)
@@ -195,12 +201,13 @@ static NTSTATUS create_object2(struct kmt_call *call, void *arguments)
     struct kmt_device *device;
 
     if (args->Info.Flags.Reserved || args->Info.Flags.Reserved0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-009", "reserved bits in Flags 0x%x",
+                      args->Info.Flags.Value);
     device = kmt_handle_device(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER; /* KMT-335 */
     if (args->Info.Type == D3DDDI_MONITORED_FENCE && !kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED; /* KMT-022 */
+        return kmt_adapter_refuse_1x();
     return make(device, &args->Info, &args->hSyncObject);
 }
 
@@ -216,7 +223,9 @@ static NTSTATUS create_object(struct kmt_call *call, void *arguments)
         info.Semaphore.MaxCount = args->Info.Semaphore.MaxCount;
         info.Semaphore.InitialCount = args->Info.Semaphore.InitialCount;
     } else {
-        return STATUS_INVALID_PARAMETER; /* KMT-332 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-332",
+                      "type %d of object: this call creates mutexes and semaphores",
+                      (int)args->Info.Type);
     }
     device = kmt_handle_device(call, args->hDevice);
     return device ? make(device, &info, &args->hSyncObject) : STATUS_INVALID_PARAMETER;
@@ -229,7 +238,8 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
     struct kmt_adapter *adapter;
 
     if (!sync || sync->queue)
-        return STATUS_INVALID_PARAMETER; /* GPUVA-070 */
+        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-070", "handle 0x%x is %s", args->hSyncObject,
+                      sync ? "the fence of a paging queue" : "not that of a synchronization object");
     adapter = sync->adapter;
     kmt_call_pin(call, sync->device ? (const void *)sync->device : adapter);
     kmt_sync_remove(sync);
@@ -238,6 +248,13 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 }
 
 /* ---- from the CPU ---- */
+
+static NTSTATUS refuse_objects(UINT count)
+{
+    return refuse(STATUS_INVALID_PARAMETER, NULL,
+                  "%u objects, 1 to %u are possible; or reserved bits in Flags", count,
+                  KMT_MAX_OBJECTS);
+}
 
 static NTSTATUS copy_values(const UINT64 *user, UINT count, UINT64 *values)
 {
@@ -267,7 +284,7 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS || args->Flags.Reserved)
-        return STATUS_INVALID_PARAMETER;
+        return refuse_objects(args->ObjectCount);
     status = copy_values(args->FenceValueArray, args->ObjectCount, values);
     if (!NT_SUCCESS(status))
         return status;
@@ -280,9 +297,9 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     if (!kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED;
+        return kmt_adapter_refuse_1x();
     if (list.adapter != device->adapter)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "the objects are of another adapter");
     status = vidsch_device_check(device->sch, false);
     if (!NT_SUCCESS(status))
         return status;
@@ -302,7 +319,7 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
 
     others.AllowFenceRewind = 0;
     if (args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS || others.Value)
-        return STATUS_INVALID_PARAMETER; /* KMT-385 */
+        return refuse_objects(args->ObjectCount); /* KMT-385 */
     status = copy_values(args->FenceValueArray, args->ObjectCount, values);
     if (!NT_SUCCESS(status))
         return status;
@@ -314,9 +331,9 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     if (!kmt_adapter_is_2x(device->adapter))
-        return STATUS_NOT_SUPPORTED;
+        return kmt_adapter_refuse_1x();
     if (list.adapter != device->adapter)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "the objects are of another adapter");
     status = vidsch_device_check(device->sch, false);
     return NT_SUCCESS(status) ? vidsch_sync_signal_cpu(list.sync, values, list.count, args->Flags)
                               : status;

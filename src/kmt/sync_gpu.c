@@ -19,6 +19,7 @@
 #include "kmt/event.h"
 #include "kmt/handle.h"
 #include "kmt/sync.h"
+#include "verify/refusal.h"
 #include "vidsch/client.h"
 
 /* Do the bytes of a union behind the member in use hold zero (KMT-382)? */
@@ -46,7 +47,8 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
 {
     *values = NULL;
     if (list->monitored && list->monitored != list->count)
-        return STATUS_INVALID_PARAMETER; /* KMT-381 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-381",
+                      "monitored fences together with other objects");
     if (list->monitored || (has_fence(list) && !single)) {
         *values = storage;
         return kmt_client_get(storage, array, list->count * sizeof(*storage))
@@ -55,7 +57,8 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
     }
     if (has_fence(list)) {
         if (list->count != 1 || !single)
-            return STATUS_INVALID_PARAMETER; /* SUBMIT-132 */
+            return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-132",
+                          "a fence (not monitored) in a list of %u objects", list->count);
         storage[0] = *single;
         *values = storage;
     }
@@ -69,11 +72,13 @@ static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *singl
 {
     *values = NULL;
     if (list->monitored)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "monitored fences have calls of their own");
     if (!has_fence(list))
         return STATUS_SUCCESS;
     if (!single || list->count != 1)
-        return STATUS_INVALID_PARAMETER; /* KMT-368, KMT-386 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-386", /* KMT-368 */
+                      "a fence in a list of %u objects%s", list->count,
+                      single ? "" : ", in a call without a fence value");
     *values = single;
     return STATUS_SUCCESS;
 }
@@ -81,7 +86,7 @@ static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *singl
 /* The FromGpu calls belong to the 2.x interface (KMT-373). */
 static NTSTATUS check_2x(const struct kmt_sync_list *list)
 {
-    return kmt_adapter_is_2x(list->adapter) ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+    return kmt_adapter_is_2x(list->adapter) ? STATUS_SUCCESS : kmt_adapter_refuse_1x();
 }
 
 /* ---- waits ---- */
@@ -115,8 +120,11 @@ static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle,
     const UINT64 *values;
     NTSTATUS status;
 
-    if (count == 0 || count > KMT_MAX_OBJECTS || !context)
+    if (!context)
         return STATUS_INVALID_PARAMETER;
+    if (count == 0 || count > KMT_MAX_OBJECTS)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-371", "%u objects, 1 to %u are possible",
+                      count, KMT_MAX_OBJECTS);
     status = kmt_sync_list_get(call, handles, count, KMT_SYNC_WAIT, &list);
     if (NT_SUCCESS(status))
         status = old_values(&list, single, &values);
@@ -183,7 +191,7 @@ static NTSTATUS signal_with_event(struct vidsch_context *const *context, UINT co
     NTSTATUS status;
 
     if (list->monitored || has_fence(list))
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "EnqueueCpuEvent together with fences");
     status = kmt_event_open(handle, &event);
     if (!NT_SUCCESS(status))
         return status;
@@ -208,10 +216,12 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
     NTSTATUS status;
 
     if (args->Flags.Reserved || args->Flags.DXGK_SIGNAL_FLAG_INTERNAL0)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-009", "reserved bits in Flags 0x%x",
+                      args->Flags.Value);
     if (args->BroadcastContextCount == 0 ||
         args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
-        return STATUS_INVALID_PARAMETER; /* KMT-380 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-380", "%u contexts, 1 to %u are possible",
+                      (UINT)args->BroadcastContextCount, D3DDDI_MAX_BROADCAST_CONTEXT);
     if (!kmt_client_get(handles, args->BroadcastContextArray,
                         args->BroadcastContextCount * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER;
@@ -221,7 +231,7 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
                                     KMT_SYNC_SIGNAL, &list);
     if (NT_SUCCESS(status) && (list.monitored || has_fence(&list) || args->Flags.EnqueueCpuEvent) &&
         !rest_is_zero(args->Reserved, 8, 1))
-        status = STATUS_INVALID_PARAMETER; /* KMT-382 */
+        status = refuse(STATUS_INVALID_PARAMETER, "KMT-382", "Reserved members are not 0");
     if (NT_SUCCESS(status) && list.count)
         status = check_2x(&list);
     if (!NT_SUCCESS(status))
@@ -246,7 +256,9 @@ static NTSTATUS signal_1(struct kmt_call *call, void *arguments)
 
     others.SignalAtSubmission = 0;
     if (others.Value || args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS)
-        return STATUS_INVALID_PARAMETER; /* KMT-368 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-368",
+                      "%u objects, Flags 0x%x: 1 to %u, and SignalAtSubmission alone",
+                      args->ObjectCount, args->Flags.Value, KMT_MAX_OBJECTS);
     context = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     if (!context)
         return STATUS_INVALID_PARAMETER;
@@ -270,11 +282,13 @@ static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
 
     if (args->Flags.Reserved || args->Flags.DXGK_SIGNAL_FLAG_INTERNAL0 ||
         args->Flags.AllowFenceRewind)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-009", "Flags 0x%x", args->Flags.Value);
     if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT ||
         args->ObjectCount > KMT_MAX_OBJECTS ||
         (args->ObjectCount == 0 && !args->Flags.EnqueueCpuEvent))
-        return STATUS_INVALID_PARAMETER; /* KMT-371 */
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-371",
+                      "%u contexts besides, %u objects, Flags 0x%x",
+                      (UINT)args->BroadcastContextCount, args->ObjectCount, args->Flags.Value);
     status = find_contexts(call, &args->hContext, 1, context);
     if (NT_SUCCESS(status))
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount,

@@ -10,10 +10,12 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
-#define UNSUPPORTED(function, type)                                    \
-    NTSTATUS APIENTRY function(type args)                              \
-    {                                                                  \
-        return args ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER; \
+#include "kmt/call.h"
+
+#define UNSUPPORTED(function, type)                        \
+    NTSTATUS APIENTRY function(type args)                  \
+    {                                                      \
+        return kmt_call_unsupported(#function, args != 0); \
     }
 
 UNSUPPORTED(D3DKMTGetDisplayModeList, D3DKMT_GETDISPLAYMODELIST *)
@@ -123,7 +125,7 @@ NTSTATUS APIENTRY D3DKMTGetPresentQueueEvent(D3DKMT_HANDLE argument0, HANDLE *ar
 {
     (void)argument0;
     (void)argument1;
-    return STATUS_NOT_SUPPORTED;
+    return kmt_call_unsupported("D3DKMTGetPresentQueueEvent", true);
 }
 
 NTSTATUS APIENTRY D3DKMTSetProcessSchedulingPriorityClass(HANDLE argument0,
@@ -131,7 +133,7 @@ NTSTATUS APIENTRY D3DKMTSetProcessSchedulingPriorityClass(HANDLE argument0,
 {
     (void)argument0;
     (void)argument1;
-    return STATUS_NOT_SUPPORTED;
+    return kmt_call_unsupported("D3DKMTSetProcessSchedulingPriorityClass", true);
 }
 
 NTSTATUS APIENTRY D3DKMTGetProcessSchedulingPriorityClass(HANDLE argument0,
@@ -139,13 +141,13 @@ NTSTATUS APIENTRY D3DKMTGetProcessSchedulingPriorityClass(HANDLE argument0,
 {
     (void)argument0;
     (void)argument1;
-    return STATUS_NOT_SUPPORTED;
+    return kmt_call_unsupported("D3DKMTGetProcessSchedulingPriorityClass", true);
 }
 
 NTSTATUS APIENTRY D3DKMTReleaseProcessVidPnSourceOwners(HANDLE argument0)
 {
     (void)argument0;
-    return STATUS_NOT_SUPPORTED;
+    return kmt_call_unsupported("D3DKMTReleaseProcessVidPnSourceOwners", true);
 }
 
 BOOLEAN APIENTRY D3DKMTCheckExclusiveOwnership(void)

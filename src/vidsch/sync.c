@@ -361,7 +361,11 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     }
     status = op->done ? op->status : STATUS_TIMEOUT;
     vidsch_sync_op_release(vidsch, op);
-    return status;
+    if (NT_SUCCESS(status))
+        return status;
+    return refuse(status, NULL, "the wait for %u objects ended: %s", count,
+                  status == STATUS_INVALID_HANDLE ? "one of them was destroyed"
+                                                  : "a device was lost, or the adapter stopped");
 }
 
 NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count,

@@ -2,6 +2,7 @@
 #include "vidmm/allocation/standard.h"
 #include "ddi/ddi.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/process_record.h"
@@ -62,7 +63,8 @@ NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
 
     *data = (struct vidmm_standard_data){0};
     if (!ddi_has(device->process->vidmm->ddi, DxgkDdiGetStandardAllocationDriverData))
-        return STATUS_NOT_SUPPORTED;
+        return refuse(STATUS_NOT_SUPPORTED, NULL,
+                      "the driver has no DxgkDdiGetStandardAllocationDriverData");
     status = ask(device, &surface, data);
     surface = wanted; /* the first call asks for sizes alone */
     if (NT_SUCCESS(status))

@@ -34,6 +34,7 @@ struct machine {
     struct dxgk_machine *dxgk;
     char error[512];
     bool noisy;
+    char silent[256]; /* a call that failed without a reason; "": none did */
 };
 
 struct client {
@@ -78,8 +79,12 @@ static inline void client_shown(struct client *c, const char *rule, const char *
 
 static inline void machine_log(void *context, const char *line)
 {
-    if (((struct machine *)context)->noisy)
+    struct machine *m = context;
+
+    if (m->noisy)
         printf("    %s\n", line);
+    if (strstr(line, "no reason is known"))
+        snprintf(m->silent, sizeof(m->silent), "%s", line);
 }
 
 static inline const char *machine_path(const char *name)
@@ -190,6 +195,8 @@ static inline void machine_end(struct machine *m)
     struct dxgk_statistics s;
     enum dxgk_result result = dxgk_machine_shutdown(m->dxgk);
 
+    if (m->silent[0])
+        fail_msg("%s", m->silent);
     dxgk_machine_statistics(m->dxgk, &s);
     if (m->noisy || result != DXGK_OK || s.violations || s.leaks)
         machine_print_violations(m);

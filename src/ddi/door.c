@@ -84,6 +84,7 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
         }
     }
     call->frame.outer = m->frame;
+    call->refusal = refusal_current;
     call->frame.track = ddi_track(call->level);
     m->frame = &call->frame;
     call->image = nt_image_enter(adapter->image);
@@ -131,6 +132,7 @@ void ddi_leave(struct ddi_call *call)
         call->frame.on_return(&call->frame);
     nt_image_enter(call->image);
     m->frame = call->frame.outer;
+    refusal_current = call->refusal;
     if (m->irql > call->irql_before)
         sim_lower_irql(call->irql_before);
     if (call->frame.counted || call->frame.alone)

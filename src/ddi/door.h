@@ -19,6 +19,7 @@ struct ddi_call {
     uint64_t deadline;            /* to restore afterwards */
     struct nt_image *image;       /* to restore afterwards */
     struct nt_call_state state;   /* state when the driver was entered */
+    struct refusal *refusal;      /* to restore afterwards */
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 

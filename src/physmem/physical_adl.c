@@ -21,6 +21,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define MOST_LISTED ((uint64_t)1 << 24) /* the most pages of device ranges in an array: 64 GiB */
@@ -235,7 +236,8 @@ static NTSTATUS build(struct physical_adl *adl, const struct physical_adl_reques
     bool remapped = iommu_domain_mode(adapter->domain) == IOMMU_REMAP;
 
     if (!lock_pages(memory, adl->object, adl->first_page, adl->pages))
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL, "%llu pages of the object could not be locked",
+                      (unsigned long long)adl->pages);
     if (!map_pages(adl, adapter->domain))
         goto no_mapping;
     check_locked(adl, memory->ram);

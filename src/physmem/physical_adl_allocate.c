@@ -11,6 +11,7 @@
 #include "util/address.h"
 #include "util/checked.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 static NTSTATUS check_request(const struct physical_object *object,
@@ -28,7 +29,8 @@ static NTSTATUS check_request(const struct physical_object *object,
                                (unsigned long long)args->Size, (unsigned long long)args->Offset,
                                (unsigned long long)object->bytes);
     if (args->Size / PAGE_BYTES > UINT32_MAX)
-        return STATUS_INSUFFICIENT_RESOURCES; /* too many for PageCount */
+        return refuse(STATUS_INSUFFICIENT_RESOURCES, NULL,
+                      "0x%llx bytes are too many pages for an ADL", (unsigned long long)args->Size);
     if (args->Flags.RequireContiguous && !physical_object_is_one_run(object))
         return physical_refuse(
             "PHYS-167",

@@ -20,6 +20,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define KNOWN_MDL_FLAGS                                                                            \
@@ -70,7 +71,8 @@ NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
     if (top > ram_highest(memory->ram).value)
         top = ram_highest(memory->ram).value;
     if (limits->bytes > top + 1 || ckd_align_up(&rounded, limits->bytes, PAGE_BYTES))
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL, "%llu bytes, physical addresses end at 0x%llx",
+                      (unsigned long long)limits->bytes, (unsigned long long)top);
     /* The requested bytes must end at or below `top`; the rest of their last page may be above
      * it. */
     request.pages = rounded / PAGE_BYTES;
@@ -79,7 +81,12 @@ NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
      * page. */
     request.boundary_bytes = limits->boundary >= PAGE_BYTES ? limits->boundary : 0;
     if (!ram_take_contiguous(memory->ram, &request, &backing->first))
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL,
+                      "no %llu contiguous bytes of RAM are free between 0x%llx and 0x%llx, boundary "
+                      "0x%llx",
+                      (unsigned long long)limits->bytes, (unsigned long long)request.low.value,
+                      (unsigned long long)request.high.value,
+                      (unsigned long long)request.boundary_bytes);
     backing->list = NULL;
     backing->pages = request.pages;
     return STATUS_SUCCESS;
@@ -261,7 +268,10 @@ NTSTATUS physical_pages_take_mdl(struct physical_memory *memory,
     /* PHYS-072: there is no cache of large pages to serve this from. */
     if ((limits->flags & MM_ALLOCATE_FAST_LARGE_PAGES) ||
         request.pages > ram_free_pages(memory->ram))
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, "PHYS-072",
+                      "%llu pages, flags 0x%x: %llu are free, and none is large",
+                      (unsigned long long)request.pages, (unsigned)limits->flags,
+                      (unsigned long long)ram_free_pages(memory->ram));
     backing->pages = request.pages;
     backing->list = util_alloc(backing->pages * sizeof(*backing->list));
     if (!backing->list)
@@ -269,7 +279,8 @@ NTSTATUS physical_pages_take_mdl(struct physical_memory *memory,
     if (!take_mdl_pages(memory, limits, &request, backing->list)) {
         util_free(backing->list);
         backing->list = NULL;
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL, "no %llu pages of RAM are free within the limits",
+                      (unsigned long long)request.pages);
     }
     if (limits->flags & MM_DONT_ZERO_ALLOCATION)
         physical_backing_fill_undefined(memory, backing);

@@ -40,6 +40,7 @@ void refusal_begin(struct refusal *refusal)
 {
     refusal->outer = refusal_current;
     refusal->status = 0;
+    refusal->notes = false;
     refusal->wants = wants();
     refusal_current = refusal;
 }

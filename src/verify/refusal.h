@@ -15,6 +15,7 @@
 #ifndef DXGK_VERIFY_REFUSAL_H
 #define DXGK_VERIFY_REFUSAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct refusal {
     struct refusal *outer;
     int32_t status;           /* NTSTATUS; 0: nothing was refused so far */
     const char *rule;         /* a string literal; NULL: none */
+    bool notes;               /* of rules are reasons, too, not only errors */
     uint64_t wants;           /* requests for memory of the host that had failed when it began */
     char text[REFUSAL_BYTES]; /* "": no reason is known */
 };

@@ -266,7 +266,8 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
         whole = NULL;
     va_end(again);
     record->seen = whole ? whole : seen;
-    if (record->severity >= VERIFY_ERROR || record->refuses)
+    if (record->severity >= VERIFY_ERROR || record->refuses ||
+        (refusal_current && refusal_current->notes))
         refusal_violation(record->rule, record->seen);
     if (log->place && log->place->describe)
         log->place->describe(record);

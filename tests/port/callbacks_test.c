@@ -2,6 +2,7 @@
 /* The callbacks of DXGKRNL_INTERFACE: handles, states and levels. */
 #include "port/support/probe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <acpiioct.h>
@@ -72,6 +73,44 @@ TEST(after_stop_only_freeing_is_accepted)
     CHECK_RULE("LIFE-064", IS(after_stop[0], STATUS_INVALID_DEVICE_STATE) &&
                                IS(after_stop[1], STATUS_SUCCESS) && reports == 1);
     probe_destroy(p);
+}
+
+/* ---- reasons ---- */
+
+static bool because(const char *call, const char *rule, const char *part)
+{
+    if (probe_refused_call && strcmp(probe_refused_call, call) == 0 &&
+        strcmp(probe_refused_rule, rule) == 0 && strstr(probe_refused_text, part))
+        return true;
+    printf("    %s: %s (%s)\n", probe_refused_call, probe_refused_text, probe_refused_rule);
+    return false;
+}
+
+/* What a rule says, what a service says, and what the memory says. */
+TEST_WITH(probe, failed_callbacks_have_reasons)
+{
+    DXGKARGCB_ALLOCATECONTIGUOUSMEMORY block = {.NumberOfBytes = (SIZE_T)1 << 50,
+                                                .HighestAcceptableAddress.QuadPart = -1,
+                                                .CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED};
+    PVOID mapped = NULL;
+    USHORT id;
+    ULONG moved;
+
+    assert_true(IS(DXGK.DxgkCbReadDeviceSpace(DXGK.DeviceHandle, DXGK_WHICHSPACE_CONFIG, &id, 256,
+                                              sizeof(id), &moved),
+                   STATUS_UNSUCCESSFUL));
+    assert_true(because("DxgkCbReadDeviceSpace", "LIFE-093", "offset 0x100"));
+    assert_true(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, (PHYSICAL_ADDRESS){.QuadPart = 0x1000},
+                                        4096, FALSE, FALSE, MmNonCached, &mapped),
+                   STATUS_INVALID_PARAMETER));
+    assert_true(because("DxgkCbMapMemory", "PHYS-027", "0x1000 + 0x1000 lies in no memory range"));
+    assert_true(IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, (void *)(uintptr_t)0x1000),
+                   STATUS_INVALID_PARAMETER));
+    assert_true(because("DxgkCbGetDeviceInformation", "", "0x1000 cannot be written"));
+    if (DXGK.DxgkCbAllocateContiguousMemory) {
+        assert_false(NT_SUCCESS(DXGK.DxgkCbAllocateContiguousMemory(DXGK.DeviceHandle, &block)));
+        assert_true(because("DxgkCbAllocateContiguousMemory", "", "1125899906842624 bytes"));
+    }
 }
 
 /* ---- levels ---- */

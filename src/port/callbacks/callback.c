@@ -8,6 +8,7 @@
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "verify/refusal.h"
 
 struct port_adapter *port_callback_adapter(HANDLE device_handle)
 {
@@ -50,6 +51,13 @@ static enum verify_severity level_severity(const struct port_adapter *adapter)
                                                                                      : VERIFY_ERROR;
 }
 
+/* In a callback notes are reasons, too. */
+static void begin_reasons(struct port_callback *callback)
+{
+    refusal_begin(&callback->refusal);
+    callback->refusal.notes = true;
+}
+
 NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handle, const char *name,
                              uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags)
 {
@@ -62,6 +70,7 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
     if (adapter && adapter->state == PORT_ADDED) /* LIFE-064: not valid before StartDevice */
         adapter = NULL;
     callback->adapter = adapter;
+    begin_reasons(callback);
     ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {
         report_bad_handle(device_handle);
@@ -81,9 +90,7 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
         VIOLATION("LIFE-064", "%s was called after StopDevice", name);
         status = STATUS_INVALID_DEVICE_STATE;
     }
-    if (!NT_SUCCESS(status))
-        ddi_callback_leave(&callback->frame);
-    return status;
+    return NT_SUCCESS(status) ? status : port_callback_return(callback, status);
 }
 
 /* The adapter whose driver calls: that of the DDI in progress. Outside any DDI (threads, timers):
@@ -107,11 +114,11 @@ NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const cha
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     cb->adapter = calling_adapter();
+    begin_reasons(cb);
     ddi_callback_enter(&cb->frame, cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
     if (sim_in_interrupt()) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
-        port_callback_end(cb);
-        return STATUS_INVALID_DEVICE_REQUEST;
+        return port_callback_return(cb, STATUS_INVALID_DEVICE_REQUEST);
     }
     if (sim_irql() > SIM_IRQL_APC)
         verify_report("THREAD-049", level_severity(cb->adapter),
@@ -121,5 +128,14 @@ NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const cha
 
 void port_callback_end(struct port_callback *callback)
 {
+    (void)port_callback_return(callback, STATUS_SUCCESS);
+}
+
+NTSTATUS port_callback_return(struct port_callback *callback, NTSTATUS status)
+{
     ddi_callback_leave(&callback->frame);
+    if (status == STATUS_INSUFFICIENT_RESOURCES && callback->refusal.status == 0)
+        (void)refuse(status, NULL, "no memory of the host, RAM or IOMMU addresses are left for it");
+    refusal_end(&callback->refusal, callback->frame.name, status);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include <ntddk.h>
 
 #include "ddi/ddi.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 struct port_adapter;
@@ -20,6 +21,7 @@ struct port_adapter;
 struct port_callback {
     struct ddi_frame frame;
     struct port_adapter *adapter;
+    struct refusal refusal;
 };
 
 #define PORT_CALLBACK_FREEING   1u /* accepted between StopDevice and the next start (LIFE-064) */
@@ -40,6 +42,9 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
 NTSTATUS port_callback_begin_without_adapter(struct port_callback *callback, const char *name,
                                              uintptr_t caller);
 void port_callback_end(struct port_callback *callback);
+/* The same for one that returns a status, which is returned. A failure is told with its reason: the
+ * last refusal (verify/refusal.h), else what was reported during the callback. */
+NTSTATUS port_callback_return(struct port_callback *callback, NTSTATUS status);
 
 /* The adapter with this DeviceHandle, or NULL. */
 struct port_adapter *port_callback_adapter(HANDLE device_handle);

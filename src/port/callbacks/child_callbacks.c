@@ -22,8 +22,7 @@ static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STA
         else
             VIOLATION("LIFE-083", "the adapter has no child 0x%x", copy.ChildUid);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_child_callbacks_fill(DXGKRNL_INTERFACE *interface)

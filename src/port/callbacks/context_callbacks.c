@@ -22,8 +22,7 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE adapter, const char *name
     if (NT_SUCCESS(status) && !port_adapter_vidmm(cb->adapter)) {
         VIOLATION(rule, "%s before the adapter has finished its start, or after its end began",
                   name);
-        port_callback_end(cb);
-        return STATUS_INVALID_DEVICE_STATE;
+        return port_callback_return(cb, STATUS_INVALID_DEVICE_STATE);
     }
     return status;
 }
@@ -81,8 +80,7 @@ static NTSTATUS NTAPI create_context_allocation(INOUT_PDXGKARGCB_CREATECONTEXTAL
         return no_arguments("DxgkCbCreateContextAllocation", PORT_CALLER, args);
     status = begin(&cb, handle, "DxgkCbCreateContextAllocation", PORT_CALLER, 0, "CTXA-012");
     if (NT_SUCCESS(status)) {
-        status = create_and_return(&cb, args);
-        port_callback_end(&cb);
+        status = port_callback_return(&cb, create_and_return(&cb, args));
     }
     if (!NT_SUCCESS(status)) /* CTXA-028; if it cannot be written, that was reported */
         (void)PORT_GIVE_MEMBER(DXGKARGCB_CREATECONTEXTALLOCATION, args, hAllocation, &none);
@@ -98,8 +96,7 @@ static NTSTATUS NTAPI destroy_context_allocation(IN_CONST_HANDLE adapter, IN_CON
     if (!NT_SUCCESS(status))
         return status;
     status = vidmm_cb_destroy_context_allocation(&cb.adapter->ddi, allocation);
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static D3DGPU_VIRTUAL_ADDRESS NTAPI
@@ -135,8 +132,7 @@ static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter,
         report_bad_arguments(args, "CTXA-005");
         status = STATUS_INVALID_PARAMETER;
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 /* GPUVA-046: StartVirtualAddress is written only on success. */
@@ -170,8 +166,7 @@ static NTSTATUS NTAPI reserve_gpu_va(IN_CONST_HANDLE adapter,
     if (!NT_SUCCESS(status))
         return status;
     status = reserve_and_return(&cb, args);
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_context_callbacks_fill(DXGKRNL_INTERFACE *interface)

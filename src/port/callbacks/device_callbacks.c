@@ -12,6 +12,7 @@
 #include "port/record/boundary.h"
 #include "ram/ram.h"
 #include "sim/irql.h"
+#include "verify/refusal.h"
 
 /* ---- information ---- */
 
@@ -37,8 +38,7 @@ static NTSTATUS NTAPI get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_I
     info.DockingState = DockStateUnsupported; /* LIFE-088 */
     if (!PORT_GIVE(DXGK_DEVICE_INFO, DeviceInfo, &info))
         status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static bool device_matches(const struct dxgk_device_description *d,
@@ -71,7 +71,8 @@ static NTSTATUS NTAPI is_device_present(HANDLE DeviceHandle,
         return status;
     if (!Present || !PORT_TAKE(PCI_DEVICE_PRESENCE_PARAMETERS, &copy, Parameters) ||
         copy.Size < sizeof(copy)) {
-        status = STATUS_INVALID_PARAMETER;
+        status = refuse(STATUS_INVALID_PARAMETER, NULL,
+                        "Present is NULL, or Parameters cannot be read or have a smaller Size");
     } else {
         LIST_FOR(node, &cb.adapter->port->adapter_list)
             present |= device_matches(
@@ -79,8 +80,7 @@ static NTSTATUS NTAPI is_device_present(HANDLE DeviceHandle,
         if (!PORT_GIVE(BOOLEAN, Present, &present))
             status = STATUS_INVALID_PARAMETER;
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 /* ---- configuration space (LIFE-092 to LIFE-095) ---- */
@@ -102,7 +102,9 @@ static NTSTATUS transfer_config(struct port_adapter *adapter, const struct trans
     ULONG part;
 
     if (offset >= sizeof(bytes))
-        return STATUS_UNSUCCESSFUL; /* LIFE-093 */
+        return refuse(STATUS_UNSUCCESSFUL, "LIFE-093",
+                      "offset 0x%x, configuration space has 0x%zx bytes", (unsigned)offset,
+                      sizeof(bytes));
     part = length < sizeof(bytes) - offset ? length : (ULONG)sizeof(bytes) - offset;
     if (transfer->write) {
         if (!port_boundary_take_bytes(bytes, transfer->buffer, part))
@@ -135,22 +137,23 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
     if (!NT_SUCCESS(status))
         return status;
     if (!transfer->buffer || !known_space(transfer->space)) {
-        status = STATUS_INVALID_PARAMETER;
+        status = refuse(STATUS_INVALID_PARAMETER, "LIFE-092", "space %u, buffer %p",
+                        (unsigned)transfer->space, transfer->buffer);
     } else if (transfer->space == DXGK_WHICHSPACE_BRIDGE) {
         if (!port_exclude_bridge_open(cb.adapter))
             VIOLATION(
                 "LIFE-094",
                 "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
-        status = STATUS_UNSUCCESSFUL; /* there is no bridge above the device */
+        status = refuse(STATUS_UNSUCCESSFUL, "LIFE-094", "there is no bridge above the device");
     } else if (transfer->space != DXGK_WHICHSPACE_CONFIG) {
-        status = STATUS_UNSUCCESSFUL; /* LIFE-093 */
+        status = refuse(STATUS_UNSUCCESSFUL, "LIFE-093", "the device has no space of type %u",
+                        (unsigned)transfer->space);
     } else {
         status = transfer_config(cb.adapter, transfer, &done);
     }
     if (transfer->moved && !PORT_GIVE(ULONG, transfer->moved, &done))
         status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS NTAPI read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,

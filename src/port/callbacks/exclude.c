@@ -26,6 +26,7 @@
 #include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidsch/vidsch.h"
 
 #define EXCLUSION_LIMIT_NS 10000000000u /* LIFE-112 */
@@ -155,14 +156,15 @@ static NTSTATUS NTAPI exclude_adapter_access(HANDLE DeviceHandle, ULONG Attribut
     exclusion.adapter = cb.adapter;
     if (!DxgkProtectedCallback || Attributes & ~(ULONG)KNOWN_ATTRIBUTES ||
         (synchronous && (Attributes & DXGK_EXCLUDE_EVICT_ALL || !inside_exclusive_ddi(cb.adapter)))) {
-        status = STATUS_INVALID_PARAMETER; /* LIFE-109 to LIFE-111 */
+        status = refuse(STATUS_INVALID_PARAMETER, "LIFE-109", /* LIFE-110, LIFE-111 */
+                        "Attributes 0x%x, callback %p", (unsigned)Attributes,
+                        (void *)(uintptr_t)DxgkProtectedCallback);
     } else if (synchronous) {
         call_back(&exclusion, STATUS_SUCCESS);
     } else {
         status = request(cb.adapter, &exclusion);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_exclude_fill(DXGKRNL_INTERFACE *interface)

@@ -27,6 +27,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -264,11 +265,12 @@ static NTSTATUS answer(const struct port *port, struct port_adapter *adapter,
     DXGKARGCB_ISFEATUREENABLED2 args;
 
     if (!PORT_TAKE(DXGKARGCB_ISFEATUREENABLED2, &args, user) || args.Flags.Value)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "the argument cannot be read, or has Flags");
     feature = find(args.FeatureId);
     memset(&args.Result, 0, sizeof(args.Result));
     if (feature && feature->global != !adapter)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "feature %u is one of %s",
+                      (unsigned)args.FeatureId, adapter ? "the system" : "an adapter");
     if (feature)
         args.Result = negotiate(port, adapter, feature);
     if (adapter && feature) {
@@ -293,8 +295,7 @@ static NTSTATUS NTAPI is_feature_enabled2(HANDLE handle, INOUT_PDXGKARGCB_ISFEAT
     if (!NT_SUCCESS(status))
         return status;
     status = answer(cb.adapter->port, cb.adapter, args);
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 /* No feature of the host has an interface of its own. */
@@ -308,11 +309,15 @@ static NTSTATUS NTAPI query_feature_interface(HANDLE handle,
 
     if (!NT_SUCCESS(status))
         return status;
-    status = STATUS_NOT_SUPPORTED;
-    if (!PORT_TAKE(DXGKARGCB_QUERYFEATUREINTERFACE, &args, user) || !find(args.FeatureId))
+    if (!PORT_TAKE(DXGKARGCB_QUERYFEATUREINTERFACE, &args, user))
         status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+    else if (!find(args.FeatureId))
+        status = refuse(STATUS_INVALID_PARAMETER, NULL, "feature %u is unknown",
+                        (unsigned)args.FeatureId);
+    else
+        status = refuse(STATUS_NOT_SUPPORTED, NULL, "feature %u has no interface",
+                        (unsigned)args.FeatureId);
+    return port_callback_return(&cb, status);
 }
 
 void port_feature_interface_fill(DXGK_FEATURE_INTERFACE *interface)

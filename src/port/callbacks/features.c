@@ -6,6 +6,7 @@
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
 #include "sim/irql.h"
+#include "verify/refusal.h"
 
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
                          DXGK_FEATURE_ID feature)
@@ -44,11 +45,11 @@ static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
     if ((UINT)copy.FeatureId < PORT_FEATURES)
         copy.Enabled = answer(cb.adapter, copy.FeatureId, allowed(cb.adapter, copy.FeatureId));
     else
-        status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
+        status = refuse(STATUS_INVALID_PARAMETER, "LIFE-125", "feature %u is unknown",
+                        (UINT)copy.FeatureId);
     if (!PORT_GIVE(DXGKARGCB_ISFEATUREENABLED, args, &copy))
         status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 /* LIFE-123, LIFE-124: the driver's own support decides, too. */
@@ -90,13 +91,13 @@ static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT
     copy.Enabled = FALSE;
     if ((UINT)copy.FeatureId >= PORT_FEATURES ||
         (UINT)copy.DriverSupportState > DXGK_FEATURE_SUPPORT_ALWAYS_ON)
-        status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
+        status = refuse(STATUS_INVALID_PARAMETER, "LIFE-125", "feature %u is unknown",
+                        (UINT)copy.FeatureId);
     else
         copy.Enabled = answer(cb.adapter, copy.FeatureId, agrees(cb.adapter, &copy));
     if (!PORT_GIVE(DXGKARGCB_QUERYFEATURESUPPORT, args, &copy))
         status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_features_fill(DXGKRNL_INTERFACE *interface)

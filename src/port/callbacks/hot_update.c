@@ -9,6 +9,7 @@
 #include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 
 #include <stdlib.h>
 
@@ -40,13 +41,19 @@ static void check_overlaps(DXGK_KSR_MEMORY_RANGE *ranges, UINT count)
     }
 }
 
+static NTSTATUS refuse_updates(void)
+{
+    return refuse(STATUS_NOT_SUPPORTED, "PHYS-190", "this host is not updated while it runs");
+}
+
 static NTSTATUS check_ranges(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *args)
 {
     DXGK_KSR_MEMORY_RANGE *ranges;
     size_t bytes = args->NumDataMemoryRanges * sizeof(*ranges);
 
     if (args->NumDataMemoryRanges == 0 || args->NumDataMemoryRanges > MOST_RANGES)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "%u memory ranges, 1 to %u are possible",
+                      (unsigned)args->NumDataMemoryRanges, (unsigned)MOST_RANGES);
     ranges = util_alloc(bytes);
     if (!ranges)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -56,7 +63,7 @@ static NTSTATUS check_ranges(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *args)
     }
     check_overlaps(ranges, args->NumDataMemoryRanges);
     util_free(ranges);
-    return STATUS_NOT_SUPPORTED; /* PHYS-190 */
+    return refuse_updates();
 }
 
 static NTSTATUS check(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *given)
@@ -70,7 +77,7 @@ static NTSTATUS check(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *given)
                   "not exactly one of pDataMemoryRanges, pDataMdl and pData says what to save");
         return STATUS_INVALID_PARAMETER;
     }
-    return args.pDataMemoryRanges ? check_ranges(&args) : STATUS_NOT_SUPPORTED;
+    return args.pDataMemoryRanges ? check_ranges(&args) : refuse_updates();
 }
 
 static NTSTATUS NTAPI save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
@@ -83,8 +90,7 @@ static NTSTATUS NTAPI save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
     if (!NT_SUCCESS(status))
         return status;
     status = check(pArgs);
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_hot_update_fill(DXGKRNL_INTERFACE *interface)

@@ -30,6 +30,7 @@
 #include "port/record/versions.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "verify/refusal.h"
 
 /* ---- firmware ---- */
 
@@ -48,12 +49,12 @@ static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
     (void)output_bytes;
     if (!NT_SUCCESS(status))
         return status;
-    status = STATUS_OBJECT_NAME_NOT_FOUND;
+    status = refuse(STATUS_OBJECT_NAME_NOT_FOUND, NULL, "the device has no ACPI methods");
     if (!input || input_bytes < sizeof(*input) ||
         !PORT_GIVE_MEMBER(ACPI_EVAL_INPUT_BUFFER_COMPLEX, input, Signature, &signature))
-        status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+        status = refuse(STATUS_INVALID_PARAMETER, NULL, "an input buffer of %u bytes at %p",
+                        (unsigned)input_bytes, (void *)input);
+    return port_callback_return(&cb, status);
 }
 
 /* LIFE-073: on an adapter without outputs the firmware has set up no display. */
@@ -68,13 +69,12 @@ static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
 
     if (!NT_SUCCESS(status))
         return status;
-    status = STATUS_UNSUCCESSFUL;
+    status = refuse(STATUS_UNSUCCESSFUL, NULL, "no display was left by the firmware");
     if (!PORT_GIVE(DXGK_DISPLAY_INFORMATION, info, &zero))
         status = STATUS_INVALID_PARAMETER;
     else if (flags)
         (void)PORT_GIVE(DXGK_DISPLAY_OWNERSHIP_FLAGS, flags, &zero_flags);
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS NTAPI acquire_post_display_ownership(HANDLE handle, PDXGK_DISPLAY_INFORMATION info)

@@ -13,6 +13,7 @@
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "verify/refusal.h"
 #include "vidsch/vidsch.h"
 
 /* The interrupt whose lock the current processor holds. */
@@ -168,9 +169,14 @@ static NTSTATUS NTAPI synchronize_execution(HANDLE DeviceHandle,
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!SynchronizeRoutine || !ReturnValue ||
                MessageNumber >= bus_device_description(cb.adapter->device)->messages) {
-        status = STATUS_INVALID_PARAMETER; /* THREAD-069, THREAD-070 */
+        status = refuse(STATUS_INVALID_PARAMETER, "THREAD-069", /* THREAD-070 */
+                        "routine %p, ReturnValue %p, message %u of %u",
+                        (void *)(uintptr_t)SynchronizeRoutine, (void *)ReturnValue,
+                        (unsigned)MessageNumber,
+                        bus_device_description(cb.adapter->device)->messages);
     } else if (!cb.adapter->interrupts.message[MessageNumber].line) {
-        status = STATUS_UNSUCCESSFUL;
+        status = refuse(STATUS_UNSUCCESSFUL, NULL, "interrupt message %u is not connected",
+                        (unsigned)MessageNumber);
     } else {
         call.interrupt = &cb.adapter->interrupts.message[MessageNumber];
         result = sim_interrupt_synchronize(call.interrupt->line, run_synchronized, &call);
@@ -179,8 +185,7 @@ static NTSTATUS NTAPI synchronize_execution(HANDLE DeviceHandle,
         if (!PORT_GIVE(BOOLEAN, ReturnValue, &result))
             status = STATUS_INVALID_PARAMETER;
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_interrupt_callbacks_fill(DXGKRNL_INTERFACE *interface)

@@ -16,6 +16,7 @@
 #include "sim/irql.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "verify/refusal.h"
 
 struct map {
     struct list link; /* port_adapter.maps */
@@ -102,7 +103,8 @@ static NTSTATUS map_ports(struct port_adapter *adapter, uint64_t start, uint64_t
     NTSTATUS status;
 
     if (!count || cache < MmNonCached || cache > MmWriteCombined)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(STATUS_INVALID_PARAMETER, "LIFE-098", "%llu ports with cache type %d",
+                      (unsigned long long)count, (int)cache);
     if (!ports_granted(adapter, start, count)) {
         VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no port range of the adapter",
                   (unsigned long long)start, (unsigned long long)count);
@@ -135,7 +137,8 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     void *address;
 
     if (!bytes || cache < MmNonCached || cache > MmWriteCombined)
-        return STATUS_INVALID_PARAMETER; /* LIFE-098 */
+        return refuse(STATUS_INVALID_PARAMETER, "LIFE-098", "%llu bytes with cache type %d",
+                      (unsigned long long)bytes, (int)cache);
     if (!granted(adapter, start, bytes)) {
         VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no memory range of the adapter",
                   (unsigned long long)start, (unsigned long long)bytes);
@@ -200,7 +203,7 @@ static NTSTATUS NTAPI map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translate
         return status;
     }
     if (!VirtualAddress)
-        status = STATUS_INVALID_PARAMETER; /* PHYS-036 */
+        status = refuse(STATUS_INVALID_PARAMETER, "PHYS-036", "VirtualAddress is NULL");
     else if (InIoSpace)
         status = map_ports(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
                            &map);
@@ -213,8 +216,7 @@ static NTSTATUS NTAPI map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translate
             unmap_range(cb.adapter, map);
         status = STATUS_INVALID_PARAMETER;
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS NTAPI unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress)
@@ -239,8 +241,7 @@ static NTSTATUS NTAPI unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress)
         VIOLATION(
             "LIFE-100",
             "DxgkCbUnmapMemory was given an address that starts no live mapping of this adapter");
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_maps_fill(DXGKRNL_INTERFACE *interface)

@@ -35,8 +35,7 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name,
         return status;                                                              \
     status = service(port_adapter_physical(cb.adapter),                             \
                      PORT_TAKE(type, &copy, args) ? &copy : args);                  \
-    port_callback_end(&cb);                                                         \
-    return status
+    return port_callback_return(&cb, status)
 
 #define BODY_OUT(type, handle, name, service, args)                 \
     struct port_callback cb;                                        \
@@ -53,8 +52,7 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name,
     } else {                                                        \
         status = service(port_adapter_physical(cb.adapter), args);  \
     }                                                               \
-    port_callback_end(&cb);                                         \
-    return status
+    return port_callback_return(&cb, status)
 
 static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
                                           INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)

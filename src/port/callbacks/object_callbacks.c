@@ -74,8 +74,7 @@ static NTSTATUS NTAPI object_create(IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJ
     } else {
         status = create(&cb, args);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS open(struct port_callback *cb, DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT *args)
@@ -104,8 +103,7 @@ static NTSTATUS NTAPI object_open(IN_OUT_PDXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT 
     } else {
         status = open(&cb, args);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS NTAPI object_map(IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY args)
@@ -125,8 +123,7 @@ static NTSTATUS NTAPI object_map(IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY args)
     } else {
         status = physical_object_map(memory(), nt_process_current(), args);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
@@ -145,8 +142,7 @@ static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
     } else {
         status = physical_adl_allocate(memory(), args);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 /* Callbacks that free something: they have no outputs. */

@@ -10,6 +10,7 @@
 #include "port/record/boundary.h"
 #include "port/running/power_components.h"
 #include "sim/irql.h"
+#include "verify/refusal.h"
 
 /* Check IRQL, time of the call (LIFE-159) and index. NULL: refused or no such component; this was
  * reported, and the callback has ended. */
@@ -155,15 +156,16 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
     if (!NT_SUCCESS(status))
         return status;
     cb.frame.entry = DDI_CB_POWER_RUNTIME_CONTROL_REQUEST;
-    status = STATUS_NOT_SUPPORTED;
+    status = refuse(STATUS_NOT_SUPPORTED, NULL,
+                    "there is no platform firmware that knows the control code");
     if (cb.adapter->components.runtime != PORT_RUNTIME_POWER_STARTED)
         VIOLATION(
             "LIFE-159",
             "DxgkCbPowerRuntimeControlRequest was called outside POWER_MANAGEMENT_STARTED and STOPPED");
     else if (!code || (returned && !PORT_GIVE(SIZE_T, returned, &none)))
-        status = STATUS_INVALID_PARAMETER;
-    port_callback_end(&cb);
-    return status;
+        status = refuse(STATUS_INVALID_PARAMETER, NULL,
+                        "PowerControlCode is NULL, or BytesReturned cannot be written");
+    return port_callback_return(&cb, status);
 }
 
 void port_power_callbacks_fill(DXGKRNL_INTERFACE *interface)

@@ -18,6 +18,7 @@
 #include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 
 /* ---- references: the Context of an interface is only compared, never followed ---- */
 
@@ -154,10 +155,14 @@ static NTSTATUS check_request(const struct port_adapter *adapter, const struct s
         !PORT_TAKE_MEMBER(INTERFACE, &version, user, Version))
         return STATUS_INVALID_PARAMETER;
     if (!kind || !kind->offered(adapter))
-        return STATUS_NOT_SUPPORTED; /* LIFE-114 */
+        return refuse(STATUS_NOT_SUPPORTED, "LIFE-114", "the adapter does not offer the services");
     if (version != 1)
-        return STATUS_NOT_SUPPORTED;
-    return size < kind->bytes ? STATUS_BUFFER_TOO_SMALL : STATUS_SUCCESS;
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "version %u of the services, there is 1",
+                      (unsigned)version);
+    return size < kind->bytes
+               ? refuse(STATUS_BUFFER_TOO_SMALL, NULL, "Size %u, the interface has %u bytes",
+                        (unsigned)size, (unsigned)kind->bytes)
+               : STATUS_SUCCESS;
 }
 
 static NTSTATUS NTAPI query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
@@ -183,8 +188,7 @@ static NTSTATUS NTAPI query_services(HANDLE DeviceHandle, DXGK_SERVICES Services
     } else {
         util_free(service);
     }
-    port_callback_end(&cb);
-    return status;
+    return port_callback_return(&cb, status);
 }
 
 void port_services_revoke(struct port_adapter *adapter)

@@ -7,6 +7,7 @@
 #include "port/record/versions.h"
 #include "sim/fault.h"
 #include "sim/sim_assert.h"
+#include "verify/refusal.h"
 
 static const struct {
     size_t bytes;
@@ -42,14 +43,21 @@ static const struct output {
 #undef OUTPUT
 };
 
+/* False; a callback that fails for that has the reason. */
+static bool out_of_reach(const void *address, const char *verb)
+{
+    (void)refuse(STATUS_INVALID_PARAMETER, NULL, "the argument at %p cannot be %s", address, verb);
+    return false;
+}
+
 bool port_boundary_take_bytes(void *copy, const void *from, size_t bytes)
 {
-    return (from || !bytes) && sim_copy_checked(copy, from, bytes);
+    return ((from || !bytes) && sim_copy_checked(copy, from, bytes)) || out_of_reach(from, "read");
 }
 
 bool port_boundary_give_bytes(void *to, const void *copy, size_t bytes)
 {
-    return (to || !bytes) && sim_copy_checked(to, copy, bytes);
+    return ((to || !bytes) && sim_copy_checked(to, copy, bytes)) || out_of_reach(to, "written");
 }
 
 bool port_boundary_take(enum port_structure structure, void *copy, const void *from)

@@ -14,6 +14,7 @@
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -265,6 +266,28 @@ static void settle(void)
     (void)sim_run(NULL, NULL, sim_now() + 1000000);
 }
 
+#define SILENT_BYTES 160
+
+static struct refusal last;
+const char *probe_refused_call, *probe_refused_rule, *probe_refused_text;
+
+/* No callback, nor call of a client, fails without a reason. */
+static void refused(void *context, const char *call, const struct refusal *refusal)
+{
+    char *silent = context;
+
+    last = *refusal;
+    probe_refused_call = call;
+    probe_refused_rule = last.rule ? last.rule : "";
+    probe_refused_text = last.text;
+    if (!refusal->text[0])
+        snprintf(silent, SILENT_BYTES, "%s failed with 0x%08x without a reason", call,
+                 (unsigned)refusal->status);
+}
+
+static char silent_call[SILENT_BYTES];
+static const struct refusal_sink sink = {refused, silent_call};
+
 struct probe *probe_create(const struct probe_options *options)
 {
     struct probe *p = calloc(1, sizeof(*p));
@@ -288,6 +311,9 @@ struct probe *probe_create(const struct probe_options *options)
     p->blocks = p->sim->heap.live_blocks;
     p->log = verify_log_create();
     verify_log_install(p->log);
+    silent_call[0] = 0;
+    probe_refused_call = NULL;
+    refusal_sink = &sink;
     verify_set_strict(p->log, p->options.strict);
     p->ram = ram_create(&ram);
     p->bus = bus_create(p->ram);
@@ -334,6 +360,7 @@ void probe_destroy(struct probe *p)
         fail_msg("%lld blocks of memory are left",
                  (long long)(p->sim->heap.live_blocks - p->blocks));
     verify_log_install(NULL);
+    refusal_sink = NULL;
     sim_leave();
     sim_machine_destroy(p->sim);
     verify_log_destroy(p->log);
@@ -341,6 +368,8 @@ void probe_destroy(struct probe *p)
     free(p->call);
     free(p);
     probe = NULL;
+    if (silent_call[0])
+        fail_msg("%s", silent_call);
 }
 
 /* ---- running ---- */

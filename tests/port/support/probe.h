@@ -211,6 +211,8 @@ size_t probe_queries(const struct probe *p, DXGK_QUERYADAPTERINFOTYPE type);
 void probe_forget(struct probe *p);                           /* all calls so far */
 uint64_t probe_rule(const struct probe *p, const char *rule); /* reports of it */
 /* Some report of the rule whose text holds `part`. */
+/* The last callback or call of a client that failed, with its reason. NULL: none did. */
+extern const char *probe_refused_call, *probe_refused_rule, *probe_refused_text;
 bool probe_said(const struct probe *p, const char *rule, const char *part);
 const struct verify_record *probe_record(const struct probe *p, const char *rule);
 struct probe_adapter *probe_adapter_of(struct probe *p, uint64_t context);

@@ -139,6 +139,20 @@ static bool write_trace(const struct cli_session *session, FILE *file)
 }
 
 /* The exit status of the run; prints what was wrong. */
+/* What failed for the driver before it gave up, or for the workload at last, unless its message says
+ * so already. With --verbose all were printed when they happened. */
+static void print_refusals(const struct cli_session *session)
+{
+    if (session->options->verbose)
+        return;
+    for (size_t i = 0; i < session->refusals; i++) {
+        const char *reason = strstr(session->refused[i], ": ");
+
+        if (!reason || !strstr(session->workload.message, reason + 2))
+            fprintf(stderr, "dxgkhost: before that, %s\n", session->refused[i]);
+    }
+}
+
 static int judge(const struct cli_session *session)
 {
     const struct dxgk_statistics *s = &session->statistics;
@@ -147,6 +161,7 @@ static int judge(const struct cli_session *session)
     if (session->loaded != DXGK_OK) {
         fprintf(stderr, "dxgkhost: %s\n",
                 session->error[0] ? session->error : "the driver could not be started");
+        print_refusals(session);
         print_violations(session);
         return session->loaded == DXGK_DRIVER_STOPPED || session->loaded == DXGK_DEADLOCK
                    ? CLI_DRIVER
@@ -169,6 +184,8 @@ static int judge(const struct cli_session *session)
         fprintf(stderr, "dxgkhost: the limit of virtual time was reached\n");
     else if (!workload->passed && workload->message[0])
         fprintf(stderr, "dxgkhost: %s\n", workload->message);
+    if (session->result == DXGK_TIME_UP || !workload->passed)
+        print_refusals(session);
     if (session->power_error[0]) {
         fprintf(stderr, "dxgkhost: --power-cycle: %s\n", session->power_error);
         return CLI_ERROR;

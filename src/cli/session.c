@@ -108,6 +108,26 @@ static void run_workload(void *argument)
     session->workload_over = true;
 }
 
+/* ---- calls that failed ---- */
+
+/* The last ones of the client interface, or of drivers, at most `most`. */
+static void keep_refusals(struct cli_session *session, bool clients, size_t most)
+{
+    size_t back[CLI_REFUSALS];
+    struct dxgk_refusal r;
+
+    session->refusals = 0;
+    for (size_t i = 0; session->refusals < most && dxgk_machine_refusal(session->machine, i, &r);
+         i++)
+        if (clients == (strncmp(r.call, "D3DKMT", 6) == 0))
+            back[session->refusals++] = i;
+    for (size_t i = 0; i < session->refusals; i++) {
+        (void)dxgk_machine_refusal(session->machine, back[session->refusals - 1 - i], &r);
+        snprintf(session->refused[i], sizeof(session->refused[i]), "%s failed with %s: %s%s%s%s",
+                 r.call, r.status, r.reason, r.rule[0] ? " (" : "", r.rule, r.rule[0] ? ")" : "");
+    }
+}
+
 /* ---- the run ---- */
 
 static void run(struct cli_session *session)
@@ -126,8 +146,12 @@ static void run(struct cli_session *session)
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));
-    if (session->loaded == DXGK_OK)
+    if (session->loaded == DXGK_OK) {
         session->result = dxgk_machine_run(machine, "workload", run_workload, session);
+        keep_refusals(session, true, 1);
+    } else {
+        keep_refusals(session, false, CLI_REFUSALS);
+    }
     if (options->report_memory && !keep_memory_report(session)) {
         free(session->memory_text);
         session->memory_text = NULL;

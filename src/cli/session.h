@@ -8,6 +8,7 @@
 #include "lua/lua_workload.h"
 
 #define CLI_MAX_OPTIONS 64u
+#define CLI_REFUSALS    4u
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *out, *iommu;
@@ -42,6 +43,10 @@ struct cli_session {
     uint64_t power_cycles; /* how many were made */
     char power_error[256]; /* why power cycling stopped; "": no error */
     bool workload_over;
+    /* the last failed calls, oldest first: of the driver, if it was not started; else the last one
+     * of the workload */
+    char refused[CLI_REFUSALS][512];
+    size_t refusals;
     /* report of memory at the end of the workload; NULL: not requested, or failed. Owned */
     char *memory_text;
     size_t memory_bytes;

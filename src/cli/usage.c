@@ -25,7 +25,7 @@ void cli_usage(void)
         "           --strict               stop at the first broken rule, refuse what is only expected\n"
         "           --stub-missing         start a .sys although routines it imports are missing\n"
         "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
-        "           --verbose              print what the driver prints\n"
+        "           --verbose              print what the driver prints, and each call that fails, with the reason\n"
         "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
         "           --special-pool         find accesses past or after pool blocks at once\n"
         "           --force-irql           take paged pool away at DISPATCH_LEVEL and above\n"

@@ -17,8 +17,8 @@ struct lua_workload {
     bool progress;             /* stderr is a terminal */
     /* results */
     bool finished, passed;
-    char message[512]; /* why it failed, or what it has to say */
-    size_t expected;   /* rules whose violations belong to the workload */
+    char message[1024]; /* why it failed, or what it has to say */
+    size_t expected;    /* rules whose violations belong to the workload */
     char expect[16][16];
     size_t rows; /* lines of the workload's own report */
     struct lua_report_row {

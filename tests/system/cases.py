@@ -307,6 +307,8 @@ def case_inspect():
                  "DxgkDdiPatch refgpu.so!RefGpuPatch", "WDDM version 2.9", "0 3D, physical addresses",
                  "1 copy, GPU virtual addresses", "2 at 0x10000000000,", "GPU MMU of 48 address bits, 4 page-table levels",
                  "level 3: 9 index bits", "verdict", "starts")
+    done = program("inspect", os.path.join(BUILD, "tests", "drivers", "seeds", "seeds29.so"), "--device", "null")
+    expect_lines(done, "verdict", "starts")
     for path in windows_images("refgpu.sys"):
         done = program("inspect", path, expect=None)
         expect_lines(done, "refgpu.sys: PE32+ image for x64", ".text 0x00001000,", "ntoskrnl.exe: 25 provided, 0 missing",
@@ -398,6 +400,39 @@ def case_calls():
         for driver, version in (("seeds12.so", "1.x"), ("seeds20.so", "2.0")):
             program("run", os.path.join(folder, driver), workload, "--device", os.path.join(folder, "device.so"), "--set",
                     f"version={version}", "--out", out)
+
+
+def case_reasons():
+    """A call that fails says why: as an error, when the workload fails without telling, and each one with --verbose."""
+    refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+    reason = "STATUS_INVALID_PARAMETER: handle 0x4d is not that of an adapter (KMT-026)"
+    with tempfile.TemporaryDirectory() as folder:
+        def run_script(text, *options, expect=1):
+            path = os.path.join(folder, "work.lua")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            return program("run", refgpu, path, *options, "--out", folder, expect=expect)
+
+        one_line(run_script("D3DKMT.CreateDevice{hAdapter = 77}"), "D3DKMTCreateDevice: " + reason)
+        quiet = "local ok, why = pcall(D3DKMT.CreateDevice, {hAdapter = 77}); "
+        done = run_script(quiet + "return false, 'it is so'")
+        expected = ["dxgkhost: it is so", "dxgkhost: before that, D3DKMTCreateDevice failed with " + reason]
+        if done.stderr.splitlines() != expected:
+            fail(done.stderr)
+        one_line(run_script(quiet + "return false, why.status .. ': ' .. why.reason"), reason)
+        done = run_script(quiet, expect=0)
+        if done.stderr:
+            fail(done.stderr)
+        one_line(run_script(quiet, "--verbose", expect=0), "D3DKMTCreateDevice failed with " + reason)
+        for number in range(1, 200): # until it is a callback of the start
+            done = run_script("", "--fail-allocation", str(number), expect=None)
+            lines = done.stderr.splitlines()
+            if len(lines) > 1 and lines[1].startswith("dxgkhost: before that, DxgkCb"):
+                break
+        else:
+            fail("no callback failed for want of memory")
+        if "DxgkDdiStartDevice returned STATUS_INSUFFICIENT_RESOURCES" not in lines[0] or "no memory of the host" not in lines[1]:
+            fail(done.stderr)
 
 
 def case_driver_faults():

@@ -138,9 +138,8 @@ static bool write_trace(const struct cli_session *session, FILE *file)
     return true;
 }
 
-/* The exit status of the run; prints what was wrong. */
-/* What failed for the driver before it gave up, or for the workload at last, unless its message says
- * so already. With --verbose all were printed when they happened. */
+/* What failed for the driver before it gave up, or for the workload at last, unless its message
+ * says so already. With --verbose all were printed when they happened. */
 static void print_refusals(const struct cli_session *session)
 {
     if (session->options->verbose)
@@ -153,6 +152,7 @@ static void print_refusals(const struct cli_session *session)
     }
 }
 
+/* The exit status of the run; prints what was wrong. */
 static int judge(const struct cli_session *session)
 {
     const struct dxgk_statistics *s = &session->statistics;

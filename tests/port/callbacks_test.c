@@ -82,7 +82,8 @@ static bool because(const char *call, const char *rule, const char *part)
     if (probe_refused_call && strcmp(probe_refused_call, call) == 0 &&
         strcmp(probe_refused_rule, rule) == 0 && strstr(probe_refused_text, part))
         return true;
-    printf("    %s: %s (%s)\n", probe_refused_call, probe_refused_text, probe_refused_rule);
+    printf("    %s: %s (%s)\n", probe_refused_call ? probe_refused_call : "nothing",
+           probe_refused_text, probe_refused_rule);
     return false;
 }
 

@@ -72,7 +72,7 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
     if (f.CreateShared
             ? !f.CreateResource
             : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
-        return refuse(STATUS_INVALID_PARAMETER, "KMT-210",
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-018",
                       "Flags 0x%x: bits of sharing without CreateShared or CreateResource",
                       flags_value(f));
     if ((f.NonSecure && f.RestrictSharedAccess) || (f.Zeroed && f.AllowNotZeroed))

@@ -90,7 +90,7 @@ static void end(struct kmt_call *call)
 
 static NTSTATUS unreadable(const void *user, size_t bytes, const char *verb)
 {
-    return refuse(STATUS_INVALID_PARAMETER, "KMT-004",
+    return refuse(STATUS_INVALID_PARAMETER, "KMT-007",
                   "the argument, %zu bytes at %p, cannot be %s", bytes, user, verb);
 }
 

@@ -8,6 +8,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
+#include "util/array.h"
 #include "verify/refusal.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -54,6 +55,20 @@ D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *dev
     return device->state;
 }
 
+static const char *state_name(D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    static const char *const names[] = {
+        [D3DKMT_DEVICEEXECUTION_RESET] = "D3DKMT_DEVICEEXECUTION_RESET",
+        [D3DKMT_DEVICEEXECUTION_HUNG] = "D3DKMT_DEVICEEXECUTION_HUNG",
+        [D3DKMT_DEVICEEXECUTION_STOPPED] = "D3DKMT_DEVICEEXECUTION_STOPPED",
+        [D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY] = "D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY",
+        [D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT] = "D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT",
+        [D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT] = "D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT",
+    };
+
+    return (size_t)state < ARRAY_COUNT(names) && names[state] ? names[state] : "lost";
+}
+
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
 {
     NTSTATUS status;
@@ -64,8 +79,8 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
         return STATUS_SUCCESS;
     status = submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
                                                : STATUS_DEVICE_REMOVED;
-    return refuse(status, NULL, "the device was lost before: its execution state is %d%s",
-                  (int)device->state, device->reset_loss ? ", after a reset" : "");
+    return refuse(status, NULL, "the device was lost before: %s%s", state_name(device->state),
+                  device->reset_loss ? ", by a reset" : "");
 }
 
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)

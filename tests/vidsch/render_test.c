@@ -3,6 +3,7 @@
 #include "nt/base/kprocess.h"
 #include "ram/ram.h"
 #include "sim/irql.h"
+#include "verify/refusal.h"
 #include "vidsch/support/render_client.h"
 
 #include <string.h>
@@ -124,6 +125,37 @@ TEST_WITH(fixture, the_allocation_list_is_converted)
     idle(c.device);
     memory_close(f, a);
     memory_close(f, b);
+    vidsch_device_destroy(c.device);
+}
+
+/* The last call on this stack was refused for that reason. */
+static bool because(const struct refusal *call, const char *rule, const char *part)
+{
+    return call->rule && strcmp(call->rule, rule) == 0 && strstr(call->text, part);
+}
+
+TEST_WITH(fixture, refused_allocations_have_a_reason)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *mine = memory_open(f, c.device, 0x10000);
+    struct refusal call;
+
+    reference(&c, 0, mine, false);
+    refusal_begin(&call);
+    mine->physical = false;
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_INVALID_PARAMETER);
+    CHECK(because(&call, "RES-032", "element 0 of the allocation list"));
+    CHECK(because(&call, "RES-032", "without AccessedPhysically"));
+    mine->physical = mine->offered = true;
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_GRAPHICS_ALLOCATION_INVALID);
+    CHECK(because(&call, "KMT-310", "is offered"));
+    mine->offered = false;
+    CHECK(render_lists(&c, 0x100000, 1, 0) == STATUS_INVALID_PARAMETER);
+    CHECK(because(&call, "PATCH-063", "CommandLength 1048576, the command buffer has"));
+    CHECK(render_lists(&c, 16, 0x10000, 3) == STATUS_INVALID_PARAMETER);
+    CHECK(because(&call, "KMT-303", "65536 allocations and 3 patch locations"));
+    refusal_end(&call, "Render", STATUS_SUCCESS);
+    memory_close(f, mine);
     vidsch_device_destroy(c.device);
 }
 

@@ -246,9 +246,12 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
         args.hResource = d->resource_open->resource->driver_handle;
         args.Flags.DestroyResource = 1;
     }
-    for (UINT i = 0; d->singly && i < args.NumAllocations; i++)
-        call_destroy(vidmm, &(DXGKARG_DESTROYALLOCATION){.NumAllocations = 1,
-                                                         .pAllocationList = &d->handle[i]});
+    for (UINT i = 0; d->singly && i < args.NumAllocations; i++) {
+        const DXGKARG_DESTROYALLOCATION one = {.NumAllocations = 1,
+                                               .pAllocationList = &d->handle[i]};
+
+        call_destroy(vidmm, &one);
+    }
     if (!d->singly && (args.NumAllocations || args.Flags.DestroyResource))
         call_destroy(vidmm, &args);
 }

@@ -200,6 +200,11 @@ __attribute__((unused)) static VOID NTAPI DxgkWppPrint(ULONG Level, const char *
     DxgkWppPrint((ULONG)(Level), __FILE__, __func__, __LINE__, (ULONG)sizeof(*(Format)), \
                  (Format), ##__VA_ARGS__)
 
+/* The same for a text in brackets of its own, of which FORMAT_OF takes the format and ARGUMENTS_OF what follows it. */
+#define DXGK_WPP_MESSAGE_OF(...)           DXGK_WPP_MESSAGE(__VA_ARGS__)
+#define DXGK_WPP_FORMAT_OF(Format, ...)    Format
+#define DXGK_WPP_ARGUMENTS_OF(Format, ...) , ##__VA_ARGS__
+
 /* The one trace macro that needs no configuration. */
 #ifndef DoTraceMessage
 #define DoTraceMessage(Flag, ...) DXGK_WPP_MESSAGE(TRACE_LEVEL_INFORMATION, "" __VA_ARGS__)

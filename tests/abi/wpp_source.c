@@ -31,6 +31,8 @@ NTSTATUS NTAPI SampleTrace(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     TraceAssert(bytes != 0);
     TracePlace("arguments of the prefix come before %u", 8u);
     TracePlace(L"wide, of %s", "kind");
+    TraceWrapped(TRACE_LEVEL_ERROR, ("wrapped, with %u and %s", 9u, "text"));
+    TraceWrapped(TRACE_LEVEL_VERBOSE, ("wrapped alone"));
     if (RegistryPath) {
         TraceEvents(TRACE_LEVEL_WARNING, TRACE_START, "path %wZ", RegistryPath);
     }

@@ -32,6 +32,10 @@ extern int SampleBroken;
  * USEPREFIX (TraceAssert, "%!STDPREFIX! [line %u] broken: %s", __LINE__, #MUST_HOLD);
  * FUNC TracePlace{LEVEL=TRACE_LEVEL_ERROR, FLAGS=TRACE_START}(MSG, ...);
  * USEPREFIX (TracePlace, "%!STDPREFIX! [line %u] ", __LINE__);
+ * CUSTOM_TYPE(bool, ItemListByte(FALSE, TRUE));
+ * USEPREFIX (TraceWrapped, "%!STDPREFIX! [line %u] ", __LINE__);
+ * USESUFFIX (TraceWrapped, " (%!STATUS!)", STATUS_NO_MEMORY);
+ * TraceWrapped{FLAG = TRACE_MEMORY}(LEVEL, (MSG, ...));
  * end_wpp
  */
 

@@ -18,7 +18,7 @@ TEST_WITH(driver, messages_are_printed)
     DRIVER_OBJECT object = {0};
 
     assert_int_equal(SampleTrace(&object, NULL), STATUS_NO_MEMORY);
-    assert_int_equal(h.lines, 10);
+    assert_int_equal(h.lines, 12);
     assert_non_null(line_with("Enter SampleTrace"));
     assert_non_null(line_with("plain"));
     assert_non_null(line_with("100% of 123456789a at heap"));
@@ -31,6 +31,9 @@ TEST_WITH(driver, messages_are_printed)
     assert_int_equal(SampleBroken, 2); /* its flag is the second bit that the driver defines */
     assert_non_null(line_with("] arguments of the prefix come before 8"));
     assert_non_null(line_with("] wide, of kind"));
+    assert_non_null(line_with("SampleTrace: [line "));
+    assert_non_null(line_with("] wrapped, with 9 and text (0xc0000017)"));
+    assert_non_null(line_with("] wrapped alone (0xc0000017)"));
     assert_int_equal(errors(), 0);
 }
 

@@ -38,7 +38,7 @@ def main():
                 print(f"{compiler}: left out, not installed: {lacking}")
                 continue
             for language, options in (("c", ["-x", "c"]), ("c++", ["-x", "c++"])):
-                sources = ["driver_source.c", "style_source.c", "sample_source.c", "wpp_source.c"]
+                sources = ["driver_source.c", "style_source.c", "sample_source.c", "habit_source.c", "wpp_source.c"]
                 if compiler != "mingw": # gcc has no structured exceptions for Windows
                     sources.append("seh_source.c")
                 line = matrix.command(compiler, language == "c++", ROOT / "include" / "wdk", ddk, tmh)

@@ -21,6 +21,11 @@
 #include "../dxgk_layout.h"
 #include "sal.h"
 
+/* What Microsoft's <stdint.h> defines, and sources ask for before they define its types themselves. */
+#ifndef _STDINT
+#define _STDINT
+#endif
+
 #ifdef __cplusplus
 #define EXTERN_C       extern "C"
 #define EXTERN_C_START extern "C" {
@@ -75,11 +80,16 @@ extern "C" {
 #define DECLSPEC_SELECTANY  __attribute__((weak))
 #define DECLSPEC_DEPRECATED_DDK
 #define DECLSPEC_RESTRICT
-/* In C++ it may stand before a member function, where `static` would say something else. */
+/*
+ * DXGK_INLINE is that of these headers. A driver's own may stand before a member function or behind
+ * `static`, so that neither form says `static` itself.
+ */
 #ifdef __cplusplus
 #define FORCEINLINE         inline __attribute__((always_inline))
+#define DXGK_INLINE         FORCEINLINE
 #else
-#define FORCEINLINE         static inline __attribute__((always_inline, unused))
+#define FORCEINLINE         __inline__ __attribute__((always_inline, unused))
+#define DXGK_INLINE         static inline __attribute__((always_inline, unused))
 #endif
 #define CFORCEINLINE        FORCEINLINE
 #define POINTER_ALIGNMENT   DECLSPEC_ALIGN(8)

@@ -9,7 +9,7 @@
 #include <ntdef.h>
 
 #define DXGK_INTSAFE(Name, Type)                                                                   \
-    FORCEINLINE NTSTATUS Rtl##Name##Add(Type augend, Type addend, Type *result)                    \
+    DXGK_INLINE NTSTATUS Rtl##Name##Add(Type augend, Type addend, Type *result)                    \
     {                                                                                              \
         if (__builtin_add_overflow(augend, addend, result)) {                                      \
             *result = (Type)~(Type)0;                                                              \
@@ -17,7 +17,7 @@
         }                                                                                          \
         return STATUS_SUCCESS;                                                                     \
     }                                                                                              \
-    FORCEINLINE NTSTATUS Rtl##Name##Sub(Type minuend, Type subtrahend, Type *result)               \
+    DXGK_INLINE NTSTATUS Rtl##Name##Sub(Type minuend, Type subtrahend, Type *result)               \
     {                                                                                              \
         if (__builtin_sub_overflow(minuend, subtrahend, result)) {                                 \
             *result = (Type)~(Type)0;                                                              \
@@ -25,7 +25,7 @@
         }                                                                                          \
         return STATUS_SUCCESS;                                                                     \
     }                                                                                              \
-    FORCEINLINE NTSTATUS Rtl##Name##Mult(Type multiplicand, Type multiplier, Type *result)         \
+    DXGK_INLINE NTSTATUS Rtl##Name##Mult(Type multiplicand, Type multiplier, Type *result)         \
     {                                                                                              \
         if (__builtin_mul_overflow(multiplicand, multiplier, result)) {                            \
             *result = (Type)~(Type)0;                                                              \
@@ -43,7 +43,7 @@ DXGK_INTSAFE(ULongPtr, ULONG_PTR)
 DXGK_INTSAFE(SizeT, SIZE_T)
 
 #define DXGK_INTSAFE_NARROW(Name, From, To)                                                        \
-    FORCEINLINE NTSTATUS Rtl##Name(From operand, To *result)                                       \
+    DXGK_INLINE NTSTATUS Rtl##Name(From operand, To *result)                                       \
     {                                                                                              \
         if (operand > (From)(To)~(To)0) {                                                          \
             *result = (To)~(To)0;                                                                  \

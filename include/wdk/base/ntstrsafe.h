@@ -24,7 +24,7 @@ typedef PWSTR NTSTRSAFE_PWSTR;
 
 /* The functions of one character type; Cb variants are the Cch ones with a scaled size. */
 #define DXGK_STRSAFE(Suffix, Char)                                                                 \
-    FORCEINLINE NTSTATUS RtlStringCchLength##Suffix(const Char *string, size_t max, size_t *length)\
+    DXGK_INLINE NTSTATUS RtlStringCchLength##Suffix(const Char *string, size_t max, size_t *length)\
     {                                                                                              \
         size_t n = 0;                                                                              \
                                                                                                    \
@@ -42,7 +42,7 @@ typedef PWSTR NTSTRSAFE_PWSTR;
         }                                                                                          \
         return STATUS_SUCCESS;                                                                     \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCbLength##Suffix(const Char *string, size_t max, size_t *length) \
+    DXGK_INLINE NTSTATUS RtlStringCbLength##Suffix(const Char *string, size_t max, size_t *length) \
     {                                                                                              \
         NTSTATUS status = RtlStringCchLength##Suffix(string, max / sizeof(Char), length);          \
                                                                                                    \
@@ -51,7 +51,7 @@ typedef PWSTR NTSTRSAFE_PWSTR;
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCchCopyN##Suffix(                                                \
+    DXGK_INLINE NTSTATUS RtlStringCchCopyN##Suffix(                                                \
         Char *destination, size_t size, const Char *source, size_t count)                          \
     {                                                                                              \
         size_t n = 0;                                                                              \
@@ -65,23 +65,23 @@ typedef PWSTR NTSTRSAFE_PWSTR;
         destination[n] = 0;                                                                        \
         return n < count && source[n] ? STATUS_BUFFER_OVERFLOW : STATUS_SUCCESS;                   \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCbCopyN##Suffix(                                                 \
+    DXGK_INLINE NTSTATUS RtlStringCbCopyN##Suffix(                                                 \
         Char *destination, size_t size, const Char *source, size_t count)                          \
     {                                                                                              \
         return RtlStringCchCopyN##Suffix(destination, size / sizeof(Char), source,                 \
                                          count / sizeof(Char));                                    \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCchCopy##Suffix(                                                 \
+    DXGK_INLINE NTSTATUS RtlStringCchCopy##Suffix(                                                 \
         Char *destination, size_t size, const Char *source)                                        \
     {                                                                                              \
         return RtlStringCchCopyN##Suffix(destination, size, source, NTSTRSAFE_MAX_CCH);            \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCbCopy##Suffix(                                                  \
+    DXGK_INLINE NTSTATUS RtlStringCbCopy##Suffix(                                                  \
         Char *destination, size_t size, const Char *source)                                        \
     {                                                                                              \
         return RtlStringCchCopy##Suffix(destination, size / sizeof(Char), source);                 \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCchCat##Suffix(                                                  \
+    DXGK_INLINE NTSTATUS RtlStringCchCat##Suffix(                                                  \
         Char *destination, size_t size, const Char *source)                                        \
     {                                                                                              \
         size_t length;                                                                             \
@@ -91,7 +91,7 @@ typedef PWSTR NTSTRSAFE_PWSTR;
         }                                                                                          \
         return RtlStringCchCopy##Suffix(destination + length, size - length, source);              \
     }                                                                                              \
-    FORCEINLINE NTSTATUS RtlStringCbCat##Suffix(                                                   \
+    DXGK_INLINE NTSTATUS RtlStringCbCat##Suffix(                                                   \
         Char *destination, size_t size, const Char *source)                                        \
     {                                                                                              \
         return RtlStringCchCat##Suffix(destination, size / sizeof(Char), source);                  \
@@ -192,7 +192,7 @@ static inline NTSTATUS NTAPI RtlUnicodeStringPrintf(
     return STATUS_SUCCESS;
 }
 
-FORCEINLINE NTSTATUS RtlUnicodeStringInit(PUNICODE_STRING destination, PCWSTR source)
+DXGK_INLINE NTSTATUS RtlUnicodeStringInit(PUNICODE_STRING destination, PCWSTR source)
 {
     size_t length = source ? DxgkWcslen(source) : 0;
 

@@ -198,8 +198,13 @@
 
 /*
  * The older annotations, still found in driver sources. Those that the system's own headers use as
- * names (__in, __out, __reserved, __range, __success) are left out.
+ * names (__reserved, __range, __success) are left out. __in and __out are names in libstdc++: its
+ * headers go ahead of this one, or the source is compiled with -DDXGK_NO_SAL1 and goes without.
  */
+#ifndef DXGK_NO_SAL1
+#define __in
+#define __out
+#endif
 #define __in_opt
 #define __in_bcount(...)
 #define __in_bcount_opt(...)

@@ -166,4 +166,18 @@
 #define __out_ecount_opt(...)
 #endif
 
+
+/*
+ * The two oldest ones, which libstdc++ has as names of parameters: its headers go ahead of this one, or the source is compiled with
+ * -DDXGK_NO_SAL1 and goes without.
+ */
+#ifndef DXGK_NO_SAL1
+#ifndef __in
+#define __in
+#endif
+#ifndef __out
+#define __out
+#endif
+#endif
+
 #endif /* DXGK_WDK_MINGW_ANNOTATIONS_H */

@@ -10,6 +10,13 @@
 extern "C" {
 #endif
 
+/* ---- processes: mingw-w64 has KAPC_STATE and the routines that attach in <ntifs.h> ---- */
+
+#ifndef DXGK_HAS_PRKPROCESS
+#define DXGK_HAS_PRKPROCESS
+typedef struct _KPROCESS *PRKPROCESS;
+#endif
+
 /* ---- memory order ---- */
 
 #ifndef KeMemoryBarrier
@@ -145,6 +152,20 @@ NTKERNELAPI VOID NTAPI ExFreePool2(PVOID P, ULONG Tag, PCPOOL_EXTENDED_PARAMETER
                                    ULONG ExtendedParametersCount);
 #endif
 
+/* The older names of what ExAllocatePool2 does: memory as it was, and zeroed memory. */
+FORCEINLINE PVOID ExAllocatePoolUninitialized(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    return ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
+}
+FORCEINLINE PVOID ExAllocatePoolZero(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    PVOID memory = ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
+
+    if (memory)
+        RtlZeroMemory(memory, NumberOfBytes);
+    return memory;
+}
+
 /* ---- locks ---- */
 
 #ifndef EX_DEFAULT_PUSH_LOCK_FLAGS
@@ -178,6 +199,12 @@ NTKERNELAPI PVOID NTAPI MmAllocateContiguousNodeMemory(
     SIZE_T NumberOfBytes, PHYSICAL_ADDRESS LowestAcceptableAddress,
     PHYSICAL_ADDRESS HighestAcceptableAddress, PHYSICAL_ADDRESS BoundaryAddressMultiple,
     ULONG Protect, ULONG PreferredNode);
+/* There with an enumeration for Priority, which takes flags as well: C++ refuses a sum of both. */
+NTKERNELAPI PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDL MemoryDescriptorList,
+                                                     KPROCESSOR_MODE AccessMode,
+                                                     MEMORY_CACHING_TYPE CacheType,
+                                                     PVOID RequestedAddress, ULONG BugCheckOnFailure,
+                                                     ULONG Priority);
 #ifndef MdlMappingNoWrite
 #define MdlMappingNoWrite   0x80000000
 #define MdlMappingNoExecute 0x40000000
@@ -186,6 +213,13 @@ NTKERNELAPI ULONGLONG NTAPI KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp);
 NTKERNELAPI VOID NTAPI KeQuerySystemTimePrecise(PLARGE_INTEGER CurrentTime);
 NTKERNELAPI NTSTATUS NTAPI IoSynchronousCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp);
 NTKERNELAPI NTSTATUS NTAPI ObCloseHandle(HANDLE Handle, KPROCESSOR_MODE PreviousMode);
+
+#ifndef _NTOSP_
+NTSYSAPI NTSTATUS NTAPI ZwQuerySystemInformation(ULONG SystemInformationClass,
+                                                 PVOID SystemInformation,
+                                                 ULONG SystemInformationLength,
+                                                 PULONG ReturnLength);
+#endif
 
 /* ---- codes of bug checks and reports ---- */
 
@@ -219,6 +253,9 @@ FORCEINLINE NTSTATUS KeRestoreFloatingPointState(PKFLOATING_SAVE FloatSave)
 
 #ifndef STATUS_ALREADY_COMPLETE
 #define STATUS_ALREADY_COMPLETE ((NTSTATUS)0x000000FF)
+#endif
+#ifndef STATUS_INVALID_TOKEN
+#define STATUS_INVALID_TOKEN ((NTSTATUS)0xC0000465)
 #endif
 #ifndef STATUS_DEVICE_INSUFFICIENT_RESOURCES
 #define STATUS_DEVICE_INSUFFICIENT_RESOURCES ((NTSTATUS)0xC0000468)

@@ -18,8 +18,21 @@
 /* #pragma alloc_text, code_seg, prefast and the like, as far as the compiler does not know them. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 
-/* The C++ library defines NOMINMAX by itself; a driver that did not has min and max (dxgk_base_kernel.h). */
-#ifndef NOMINMAX
+/*
+ * In C, __forceinline there says extern as well, so that "static __forceinline" is an error. Without it the meaning is the same:
+ * gcc and clang then make no function of it that could be called from elsewhere.
+ */
+#include <_mingw.h>
+#if !defined(__cplusplus) && defined(__GNUC_STDC_INLINE__)
+#undef __forceinline
+#define __forceinline __inline__ __attribute__((__always_inline__))
+#endif
+
+/*
+ * libstdc++ defines NOMINMAX by itself, also behind <stdlib.h>; a driver that did not has min and max (dxgk_base_kernel.h), unless
+ * it uses that library's own.
+ */
+#if !defined(NOMINMAX) || (defined(_GLIBCXX_OS_DEFINES) && !defined(_STL_ALGOBASE_H))
 #define DXGK_MINMAX
 #endif
 
@@ -42,6 +55,7 @@
 #define WRITE_REGISTER_BUFFER_UCHAR  DxgkReplacedWriteUchar
 #define WRITE_REGISTER_BUFFER_USHORT DxgkReplacedWriteUshort
 #define WRITE_REGISTER_BUFFER_ULONG  DxgkReplacedWriteUlong
+#define MmMapLockedPagesSpecifyCache DxgkReplacedMapLockedPages
 #define CmKeyObjectType                DxgkReplacedCmKeyObjectType
 #define ExEventObjectType              DxgkReplacedExEventObjectType
 #define ExSemaphoreObjectType          DxgkReplacedExSemaphoreObjectType
@@ -63,6 +77,7 @@
 #undef WRITE_REGISTER_BUFFER_UCHAR
 #undef WRITE_REGISTER_BUFFER_USHORT
 #undef WRITE_REGISTER_BUFFER_ULONG
+#undef MmMapLockedPagesSpecifyCache
 #undef CmKeyObjectType
 #undef ExEventObjectType
 #undef ExSemaphoreObjectType

@@ -139,12 +139,12 @@ NTKERNELAPI VOID NTAPI ExFreePool2(
     PCPOOL_EXTENDED_PARAMETER ExtendedParameters,
     ULONG ExtendedParametersCount);
 
-FORCEINLINE PVOID ExAllocatePoolUninitialized(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+DXGK_INLINE PVOID ExAllocatePoolUninitialized(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
     return ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
 }
 
-FORCEINLINE PVOID ExAllocatePoolZero(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+DXGK_INLINE PVOID ExAllocatePoolZero(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
     PVOID memory = ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
 
@@ -166,7 +166,7 @@ typedef struct _FAST_MUTEX {
 
 #define FM_LOCK_BIT 0x1
 
-FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
+DXGK_INLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
 {
     FastMutex->Count = FM_LOCK_BIT;
     FastMutex->Owner = NULL;
@@ -445,7 +445,7 @@ NTKERNELAPI NTSTATUS NTAPI ExInitializeLookasideListEx(
     USHORT Depth);
 NTKERNELAPI VOID NTAPI ExDeleteLookasideListEx(PLOOKASIDE_LIST_EX Lookaside);
 
-FORCEINLINE PVOID ExAllocateFromNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside)
+DXGK_INLINE PVOID ExAllocateFromNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside)
 {
     PVOID entry;
 
@@ -458,7 +458,7 @@ FORCEINLINE PVOID ExAllocateFromNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Looka
     return entry;
 }
 
-FORCEINLINE VOID ExFreeToNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside, PVOID Entry)
+DXGK_INLINE VOID ExFreeToNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside, PVOID Entry)
 {
     Lookaside->L.TotalFrees += 1;
     if (ExQueryDepthSList(&Lookaside->L.ListHead) >= Lookaside->L.Depth) {
@@ -492,7 +492,7 @@ typedef struct _WORK_QUEUE_ITEM {
     PVOID Parameter;
 } WORK_QUEUE_ITEM, *PWORK_QUEUE_ITEM;
 
-FORCEINLINE VOID ExInitializeWorkItem(
+DXGK_INLINE VOID ExInitializeWorkItem(
     PWORK_QUEUE_ITEM Item, PWORKER_THREAD_ROUTINE Routine, PVOID Context)
 {
     Item->WorkerRoutine = Routine;
@@ -535,7 +535,7 @@ NTKERNELAPI BOOLEAN NTAPI ExCancelTimer(PEX_TIMER Timer, PVOID Parameters);
 NTKERNELAPI BOOLEAN NTAPI ExDeleteTimer(
     PEX_TIMER Timer, BOOLEAN Cancel, BOOLEAN Wait, PEXT_DELETE_PARAMETERS Parameters);
 
-FORCEINLINE VOID ExInitializeSetTimerParameters(PEXT_SET_PARAMETERS Parameters)
+DXGK_INLINE VOID ExInitializeSetTimerParameters(PEXT_SET_PARAMETERS Parameters)
 {
     Parameters->Version = 0;
     Parameters->Reserved = 0;

@@ -5,79 +5,79 @@
 
 #include <ntdef.h>
 
-FORCEINLINE LONG InterlockedIncrement(LONG volatile *Addend)
+DXGK_INLINE LONG InterlockedIncrement(LONG volatile *Addend)
 {
     return __atomic_add_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedDecrement(LONG volatile *Addend)
+DXGK_INLINE LONG InterlockedDecrement(LONG volatile *Addend)
 {
     return __atomic_sub_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedExchange(LONG volatile *Target, LONG Value)
+DXGK_INLINE LONG InterlockedExchange(LONG volatile *Target, LONG Value)
 {
     return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedExchangeAdd(LONG volatile *Addend, LONG Value)
+DXGK_INLINE LONG InterlockedExchangeAdd(LONG volatile *Addend, LONG Value)
 {
     return __atomic_fetch_add(Addend, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedAdd(LONG volatile *Addend, LONG Value)
+DXGK_INLINE LONG InterlockedAdd(LONG volatile *Addend, LONG Value)
 {
     return __atomic_add_fetch(Addend, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedCompareExchange(LONG volatile *Target, LONG Exchange, LONG Comparand)
+DXGK_INLINE LONG InterlockedCompareExchange(LONG volatile *Target, LONG Exchange, LONG Comparand)
 {
     __atomic_compare_exchange_n(Target, &Comparand, Exchange, 0, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
     return Comparand;
 }
 
-FORCEINLINE LONG InterlockedAnd(LONG volatile *Target, LONG Set)
+DXGK_INLINE LONG InterlockedAnd(LONG volatile *Target, LONG Set)
 {
     return __atomic_fetch_and(Target, Set, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedOr(LONG volatile *Target, LONG Set)
+DXGK_INLINE LONG InterlockedOr(LONG volatile *Target, LONG Set)
 {
     return __atomic_fetch_or(Target, Set, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG InterlockedXor(LONG volatile *Target, LONG Set)
+DXGK_INLINE LONG InterlockedXor(LONG volatile *Target, LONG Set)
 {
     return __atomic_fetch_xor(Target, Set, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedIncrement64(LONG64 volatile *Addend)
+DXGK_INLINE LONG64 InterlockedIncrement64(LONG64 volatile *Addend)
 {
     return __atomic_add_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedDecrement64(LONG64 volatile *Addend)
+DXGK_INLINE LONG64 InterlockedDecrement64(LONG64 volatile *Addend)
 {
     return __atomic_sub_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedExchange64(LONG64 volatile *Target, LONG64 Value)
+DXGK_INLINE LONG64 InterlockedExchange64(LONG64 volatile *Target, LONG64 Value)
 {
     return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedExchangeAdd64(LONG64 volatile *Addend, LONG64 Value)
+DXGK_INLINE LONG64 InterlockedExchangeAdd64(LONG64 volatile *Addend, LONG64 Value)
 {
     return __atomic_fetch_add(Addend, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedAdd64(LONG64 volatile *Addend, LONG64 Value)
+DXGK_INLINE LONG64 InterlockedAdd64(LONG64 volatile *Addend, LONG64 Value)
 {
     return __atomic_add_fetch(Addend, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedCompareExchange64(
+DXGK_INLINE LONG64 InterlockedCompareExchange64(
     LONG64 volatile *Target, LONG64 Exchange, LONG64 Comparand)
 {
     __atomic_compare_exchange_n(Target, &Comparand, Exchange, 0, __ATOMIC_SEQ_CST,
@@ -85,22 +85,22 @@ FORCEINLINE LONG64 InterlockedCompareExchange64(
     return Comparand;
 }
 
-FORCEINLINE LONG64 InterlockedAnd64(LONG64 volatile *Target, LONG64 Set)
+DXGK_INLINE LONG64 InterlockedAnd64(LONG64 volatile *Target, LONG64 Set)
 {
     return __atomic_fetch_and(Target, Set, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE LONG64 InterlockedOr64(LONG64 volatile *Target, LONG64 Set)
+DXGK_INLINE LONG64 InterlockedOr64(LONG64 volatile *Target, LONG64 Set)
 {
     return __atomic_fetch_or(Target, Set, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE PVOID InterlockedExchangePointer(PVOID volatile *Target, PVOID Value)
+DXGK_INLINE PVOID InterlockedExchangePointer(PVOID volatile *Target, PVOID Value)
 {
     return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE PVOID InterlockedCompareExchangePointer(
+DXGK_INLINE PVOID InterlockedCompareExchangePointer(
     PVOID volatile *Target, PVOID Exchange, PVOID Comparand)
 {
     __atomic_compare_exchange_n(Target, &Comparand, Exchange, 0, __ATOMIC_SEQ_CST,
@@ -108,31 +108,31 @@ FORCEINLINE PVOID InterlockedCompareExchangePointer(
     return Comparand;
 }
 
-FORCEINLINE SHORT InterlockedIncrement16(SHORT volatile *Addend)
+DXGK_INLINE SHORT InterlockedIncrement16(SHORT volatile *Addend)
 {
     return __atomic_add_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE SHORT InterlockedDecrement16(SHORT volatile *Addend)
+DXGK_INLINE SHORT InterlockedDecrement16(SHORT volatile *Addend)
 {
     return __atomic_sub_fetch(Addend, 1, __ATOMIC_SEQ_CST);
 }
 
-FORCEINLINE BOOLEAN InterlockedBitTestAndSet(LONG volatile *Base, LONG Bit)
+DXGK_INLINE BOOLEAN InterlockedBitTestAndSet(LONG volatile *Base, LONG Bit)
 {
     LONG mask = (LONG)(1u << (Bit & 31));
 
     return (__atomic_fetch_or(Base + (Bit >> 5), mask, __ATOMIC_SEQ_CST) & mask) != 0;
 }
 
-FORCEINLINE BOOLEAN InterlockedBitTestAndReset(LONG volatile *Base, LONG Bit)
+DXGK_INLINE BOOLEAN InterlockedBitTestAndReset(LONG volatile *Base, LONG Bit)
 {
     LONG mask = (LONG)(1u << (Bit & 31));
 
     return (__atomic_fetch_and(Base + (Bit >> 5), ~mask, __ATOMIC_SEQ_CST) & mask) != 0;
 }
 
-FORCEINLINE BOOLEAN _BitScanForward(ULONG *Index, ULONG Mask)
+DXGK_INLINE BOOLEAN _BitScanForward(ULONG *Index, ULONG Mask)
 {
     if (Mask == 0) {
         return FALSE;
@@ -141,7 +141,7 @@ FORCEINLINE BOOLEAN _BitScanForward(ULONG *Index, ULONG Mask)
     return TRUE;
 }
 
-FORCEINLINE BOOLEAN _BitScanReverse(ULONG *Index, ULONG Mask)
+DXGK_INLINE BOOLEAN _BitScanReverse(ULONG *Index, ULONG Mask)
 {
     if (Mask == 0) {
         return FALSE;
@@ -150,7 +150,7 @@ FORCEINLINE BOOLEAN _BitScanReverse(ULONG *Index, ULONG Mask)
     return TRUE;
 }
 
-FORCEINLINE BOOLEAN _BitScanForward64(ULONG *Index, ULONG64 Mask)
+DXGK_INLINE BOOLEAN _BitScanForward64(ULONG *Index, ULONG64 Mask)
 {
     if (Mask == 0) {
         return FALSE;
@@ -159,7 +159,7 @@ FORCEINLINE BOOLEAN _BitScanForward64(ULONG *Index, ULONG64 Mask)
     return TRUE;
 }
 
-FORCEINLINE BOOLEAN _BitScanReverse64(ULONG *Index, ULONG64 Mask)
+DXGK_INLINE BOOLEAN _BitScanReverse64(ULONG *Index, ULONG64 Mask)
 {
     if (Mask == 0) {
         return FALSE;
@@ -182,37 +182,37 @@ FORCEINLINE BOOLEAN _BitScanReverse64(ULONG *Index, ULONG64 Mask)
 #define InterlockedExchangeNoFence InterlockedExchange
 #define InterlockedExchangeAcquire InterlockedExchange
 
-FORCEINLINE LONG ReadAcquire(LONG const volatile *Source)
+DXGK_INLINE LONG ReadAcquire(LONG const volatile *Source)
 {
     return __atomic_load_n(Source, __ATOMIC_ACQUIRE);
 }
 
-FORCEINLINE LONG ReadNoFence(LONG const volatile *Source)
+DXGK_INLINE LONG ReadNoFence(LONG const volatile *Source)
 {
     return __atomic_load_n(Source, __ATOMIC_RELAXED);
 }
 
-FORCEINLINE VOID WriteRelease(LONG volatile *Destination, LONG Value)
+DXGK_INLINE VOID WriteRelease(LONG volatile *Destination, LONG Value)
 {
     __atomic_store_n(Destination, Value, __ATOMIC_RELEASE);
 }
 
-FORCEINLINE VOID WriteNoFence(LONG volatile *Destination, LONG Value)
+DXGK_INLINE VOID WriteNoFence(LONG volatile *Destination, LONG Value)
 {
     __atomic_store_n(Destination, Value, __ATOMIC_RELAXED);
 }
 
-FORCEINLINE LONG64 ReadAcquire64(LONG64 const volatile *Source)
+DXGK_INLINE LONG64 ReadAcquire64(LONG64 const volatile *Source)
 {
     return __atomic_load_n(Source, __ATOMIC_ACQUIRE);
 }
 
-FORCEINLINE LONG64 ReadNoFence64(LONG64 const volatile *Source)
+DXGK_INLINE LONG64 ReadNoFence64(LONG64 const volatile *Source)
 {
     return __atomic_load_n(Source, __ATOMIC_RELAXED);
 }
 
-FORCEINLINE VOID WriteRelease64(LONG64 volatile *Destination, LONG64 Value)
+DXGK_INLINE VOID WriteRelease64(LONG64 volatile *Destination, LONG64 Value)
 {
     __atomic_store_n(Destination, Value, __ATOMIC_RELEASE);
 }

@@ -576,7 +576,7 @@ typedef struct DECLSPEC_ALIGN(16) _IRP {
 #define IoSizeOfIrp(StackSize)                                                                     \
     ((USHORT)(sizeof(IRP) + ((StackSize) * (sizeof(IO_STACK_LOCATION)))))
 
-FORCEINLINE VOID IoCopyCurrentIrpStackLocationToNext(PIRP Irp)
+DXGK_INLINE VOID IoCopyCurrentIrpStackLocationToNext(PIRP Irp)
 {
     PIO_STACK_LOCATION current = IoGetCurrentIrpStackLocation(Irp);
     PIO_STACK_LOCATION next = IoGetNextIrpStackLocation(Irp);
@@ -585,7 +585,7 @@ FORCEINLINE VOID IoCopyCurrentIrpStackLocationToNext(PIRP Irp)
     next->Control = 0;
 }
 
-FORCEINLINE VOID IoSetCompletionRoutine(
+DXGK_INLINE VOID IoSetCompletionRoutine(
     PIRP Irp,
     PIO_COMPLETION_ROUTINE CompletionRoutine,
     PVOID Context,

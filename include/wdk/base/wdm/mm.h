@@ -223,6 +223,11 @@ NTKERNELAPI VOID NTAPI MmProbeAndLockPages(
     PMDLX MemoryDescriptorList, KPROCESSOR_MODE AccessMode, LOCK_OPERATION Operation);
 NTKERNELAPI VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList);
 NTKERNELAPI PVOID NTAPI MmMapLockedPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode);
+/* Flags beside the Priority of a mapping. */
+#define MdlMappingNoWrite         0x80000000
+#define MdlMappingNoExecute       0x40000000
+#define MdlMappingWithGuardPtes   0x20000000
+
 NTKERNELAPI PVOID NTAPI MmMapLockedPagesSpecifyCache(
     PMDLX MemoryDescriptorList,
     KPROCESSOR_MODE AccessMode,
@@ -247,7 +252,7 @@ NTKERNELAPI PMDL NTAPI MmAllocatePagesForMdlEx(
     ULONG Flags);
 NTKERNELAPI VOID NTAPI MmFreePagesFromMdl(PMDLX MemoryDescriptorList);
 
-FORCEINLINE PVOID MmGetSystemAddressForMdlSafe(PMDL Mdl, ULONG Priority)
+DXGK_INLINE PVOID MmGetSystemAddressForMdlSafe(PMDL Mdl, ULONG Priority)
 {
     if (Mdl->MdlFlags & (MDL_MAPPED_TO_SYSTEM_VA | MDL_SOURCE_IS_NONPAGED_POOL)) {
         return Mdl->MappedSystemVa;

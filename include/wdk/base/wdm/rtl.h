@@ -24,7 +24,7 @@ extern "C" {
 #define RtlFillBytes RtlFillMemory
 #define RtlCopyVolatileMemory RtlCopyMemory
 
-FORCEINLINE PVOID DxgkSecureZero(PVOID Pointer, SIZE_T Count)
+DXGK_INLINE PVOID DxgkSecureZero(PVOID Pointer, SIZE_T Count)
 {
     volatile UCHAR *byte = (volatile UCHAR *)Pointer;
 
@@ -38,18 +38,18 @@ NTSYSAPI SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2,
 
 /* --- Doubly linked lists ------------------------------------------------------------------ */
 
-FORCEINLINE VOID InitializeListHead(PLIST_ENTRY ListHead)
+DXGK_INLINE VOID InitializeListHead(PLIST_ENTRY ListHead)
 {
     ListHead->Flink = ListHead;
     ListHead->Blink = ListHead;
 }
 
-FORCEINLINE BOOLEAN IsListEmpty(const LIST_ENTRY *ListHead)
+DXGK_INLINE BOOLEAN IsListEmpty(const LIST_ENTRY *ListHead)
 {
     return ListHead->Flink == ListHead;
 }
 
-FORCEINLINE BOOLEAN RemoveEntryList(PLIST_ENTRY Entry)
+DXGK_INLINE BOOLEAN RemoveEntryList(PLIST_ENTRY Entry)
 {
     PLIST_ENTRY next = Entry->Flink;
     PLIST_ENTRY previous = Entry->Blink;
@@ -62,7 +62,7 @@ FORCEINLINE BOOLEAN RemoveEntryList(PLIST_ENTRY Entry)
     return next == previous;
 }
 
-FORCEINLINE PLIST_ENTRY RemoveHeadList(PLIST_ENTRY ListHead)
+DXGK_INLINE PLIST_ENTRY RemoveHeadList(PLIST_ENTRY ListHead)
 {
     PLIST_ENTRY entry = ListHead->Flink;
 
@@ -70,7 +70,7 @@ FORCEINLINE PLIST_ENTRY RemoveHeadList(PLIST_ENTRY ListHead)
     return entry;
 }
 
-FORCEINLINE PLIST_ENTRY RemoveTailList(PLIST_ENTRY ListHead)
+DXGK_INLINE PLIST_ENTRY RemoveTailList(PLIST_ENTRY ListHead)
 {
     PLIST_ENTRY entry = ListHead->Blink;
 
@@ -78,7 +78,7 @@ FORCEINLINE PLIST_ENTRY RemoveTailList(PLIST_ENTRY ListHead)
     return entry;
 }
 
-FORCEINLINE VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
+DXGK_INLINE VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
 {
     PLIST_ENTRY previous = ListHead->Blink;
 
@@ -88,7 +88,7 @@ FORCEINLINE VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
     ListHead->Blink = Entry;
 }
 
-FORCEINLINE VOID InsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
+DXGK_INLINE VOID InsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
 {
     PLIST_ENTRY next = ListHead->Flink;
 
@@ -98,7 +98,7 @@ FORCEINLINE VOID InsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
     ListHead->Flink = Entry;
 }
 
-FORCEINLINE VOID AppendTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListToAppend)
+DXGK_INLINE VOID AppendTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListToAppend)
 {
     PLIST_ENTRY end = ListHead->Blink;
 
@@ -108,7 +108,7 @@ FORCEINLINE VOID AppendTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListToAppend)
     ListToAppend->Blink = end;
 }
 
-FORCEINLINE PSINGLE_LIST_ENTRY PopEntryList(PSINGLE_LIST_ENTRY ListHead)
+DXGK_INLINE PSINGLE_LIST_ENTRY PopEntryList(PSINGLE_LIST_ENTRY ListHead)
 {
     PSINGLE_LIST_ENTRY first = ListHead->Next;
 
@@ -118,7 +118,7 @@ FORCEINLINE PSINGLE_LIST_ENTRY PopEntryList(PSINGLE_LIST_ENTRY ListHead)
     return first;
 }
 
-FORCEINLINE VOID PushEntryList(PSINGLE_LIST_ENTRY ListHead, PSINGLE_LIST_ENTRY Entry)
+DXGK_INLINE VOID PushEntryList(PSINGLE_LIST_ENTRY ListHead, PSINGLE_LIST_ENTRY Entry)
 {
     Entry->Next = ListHead->Next;
     ListHead->Next = Entry;
@@ -174,7 +174,7 @@ NTSYSAPI NTSTATUS NTAPI RtlUpcaseUnicodeString(
 NTSYSAPI NTSTATUS NTAPI RtlStringFromGUID(const GUID *Guid, PUNICODE_STRING GuidString);
 NTSYSAPI NTSTATUS NTAPI RtlGUIDFromString(PCUNICODE_STRING GuidString, GUID *Guid);
 
-FORCEINLINE VOID RtlInitEmptyUnicodeString(
+DXGK_INLINE VOID RtlInitEmptyUnicodeString(
     PUNICODE_STRING UnicodeString, PWCHAR Buffer, USHORT BufferSize)
 {
     UnicodeString->Length = 0;
@@ -319,22 +319,22 @@ NTSYSAPI ULONG NTAPI RtlWalkFrameChain(PVOID *Callers, ULONG Count, ULONG Flags)
 NTSYSAPI USHORT NTAPI RtlCaptureStackBackTrace(
     ULONG FramesToSkip, ULONG FramesToCapture, PVOID *BackTrace, PULONG BackTraceHash);
 
-FORCEINLINE USHORT RtlUshortByteSwap(USHORT Source)
+DXGK_INLINE USHORT RtlUshortByteSwap(USHORT Source)
 {
     return __builtin_bswap16(Source);
 }
 
-FORCEINLINE ULONG RtlUlongByteSwap(ULONG Source)
+DXGK_INLINE ULONG RtlUlongByteSwap(ULONG Source)
 {
     return __builtin_bswap32(Source);
 }
 
-FORCEINLINE ULONGLONG RtlUlonglongByteSwap(ULONGLONG Source)
+DXGK_INLINE ULONGLONG RtlUlonglongByteSwap(ULONGLONG Source)
 {
     return __builtin_bswap64(Source);
 }
 
-FORCEINLINE LARGE_INTEGER RtlConvertLongToLargeInteger(LONG SignedInteger)
+DXGK_INLINE LARGE_INTEGER RtlConvertLongToLargeInteger(LONG SignedInteger)
 {
     LARGE_INTEGER result;
 
@@ -342,14 +342,14 @@ FORCEINLINE LARGE_INTEGER RtlConvertLongToLargeInteger(LONG SignedInteger)
     return result;
 }
 
-FORCEINLINE LUID RtlConvertLongToLuid(LONG Value)
+DXGK_INLINE LUID RtlConvertLongToLuid(LONG Value)
 {
     LUID luid = {(ULONG)Value, Value < 0 ? -1 : 0};
 
     return luid;
 }
 
-FORCEINLINE LUID RtlConvertUlongToLuid(ULONG Value)
+DXGK_INLINE LUID RtlConvertUlongToLuid(ULONG Value)
 {
     LUID luid = {Value, 0};
 

@@ -206,6 +206,8 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     struct loading loading = {.machine = machine, .driver = driver, .status = STATUS_UNSUCCESSFUL};
     size_t since = verify_records(machine->log);
     enum dxgk_result result;
+    uintptr_t base;
+    uint64_t bytes;
     NTSTATUS status;
 
     if (!driver) {
@@ -225,6 +227,8 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
         util_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
+    bytes = loader_image_place(driver->image, &base);
+    nt_image_place(driver->nt_image, base, bytes);
     list_push_back(&machine->drivers, &driver->link);
     result = host_run_kernel(machine, "load driver", start_driver, &loading);
     if (result != DXGK_OK) {

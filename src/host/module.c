@@ -83,6 +83,8 @@ static struct host_module *find(const struct dxgk_machine *machine, const struct
 static struct host_module *create(struct dxgk_machine *machine, struct loader_image *image)
 {
     struct host_module *module = util_zalloc(1, sizeof(*module));
+    uintptr_t base;
+    uint64_t bytes;
 
     if (!module)
         return NULL;
@@ -92,6 +94,8 @@ static struct host_module *create(struct dxgk_machine *machine, struct loader_im
         util_free(module);
         return NULL;
     }
+    bytes = loader_image_place(module->image, &base);
+    nt_image_place(module->nt_image, base, bytes);
     list_push_back(&machine->modules, &module->link);
     return module;
 }

@@ -165,6 +165,12 @@ PDRIVER_INITIALIZE loader_image_entry(const struct loader_image *image)
     return image->entry;
 }
 
+uint64_t loader_image_place(const struct loader_image *image, uintptr_t *base)
+{
+    *base = image->base + image->low;
+    return image->high - image->low;
+}
+
 bool loader_image_contains(const struct loader_image *image, uintptr_t pc)
 {
     uint64_t address = pc - image->base;

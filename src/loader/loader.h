@@ -79,6 +79,8 @@ const char *loader_image_service(const struct loader_image *image);
 PDRIVER_INITIALIZE loader_image_entry(const struct loader_image *image);
 /* Whether the image imports a routine of this name, for CAPS-065. */
 bool loader_image_imports(const struct loader_image *image, const char *name);
+/* Where the image is mapped; returns its size in bytes. */
+uint64_t loader_image_place(const struct loader_image *image, uintptr_t *base);
 bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
 
 /* "refgpu.so!refgpu_patch+0x42" for an address inside any image of the current machine, including

@@ -6,6 +6,7 @@
 #include "nt/nt.h"
 #include "nt/base/items.h"
 #include "nt/base/state.h"
+#include "nt/ps/attach.h"
 #include "nt/routine.h"
 #include "sim/machine.h"
 #include "sim/slot.h"
@@ -27,20 +28,30 @@ extern const struct nt_component nt_image_component, nt_current_component, nt_pr
     nt_user_range_component, nt_thread_component, nt_debug_component, nt_work_item_component,
     nt_ex_timer_component, nt_lookaside_component, nt_eresource_component, nt_etw_component,
     nt_device_object_component, nt_io_work_item_component, nt_worker_component,
-    nt_lock_order_component, nt_registry_component, nt_variable_component, nt_image_life_component;
+    nt_lock_order_component, nt_registry_component, nt_variable_component,
+    nt_timer_resolution_component, nt_power_setting_component, nt_power_framework_component,
+    nt_bios_component, nt_wmi_component, nt_image_life_component;
 
 static const struct nt_component *const components[] = {
-    &nt_image_component,         &nt_current_component,      &nt_processor_component,
-    &nt_wait_component,          &nt_timer_component,        &nt_dpc_component,
-    &nt_bugcheck_component,      &nt_ipi_component,          &nt_time_component,
-    &nt_object_component,        &nt_handle_component,       &nt_pool_component,
-    &nt_mdl_component,           &nt_mdl_map_component,      &nt_contiguous_component,
-    &nt_io_space_component,      &nt_retired_view_component, &nt_page_fault_component,
-    &nt_process_component,       &nt_user_range_component,   &nt_thread_component,
-    &nt_debug_component,         &nt_work_item_component,    &nt_ex_timer_component,
-    &nt_lookaside_component,     &nt_eresource_component,    &nt_etw_component,
-    &nt_device_object_component, &nt_io_work_item_component, &nt_worker_component,
-    &nt_lock_order_component,    &nt_registry_component,     &nt_variable_component,
+    &nt_image_component,         &nt_current_component,
+    &nt_processor_component,     &nt_wait_component,
+    &nt_timer_component,         &nt_dpc_component,
+    &nt_bugcheck_component,      &nt_ipi_component,
+    &nt_time_component,          &nt_object_component,
+    &nt_handle_component,        &nt_pool_component,
+    &nt_mdl_component,           &nt_mdl_map_component,
+    &nt_contiguous_component,    &nt_io_space_component,
+    &nt_retired_view_component,  &nt_page_fault_component,
+    &nt_process_component,       &nt_user_range_component,
+    &nt_thread_component,        &nt_debug_component,
+    &nt_work_item_component,     &nt_ex_timer_component,
+    &nt_lookaside_component,     &nt_eresource_component,
+    &nt_etw_component,           &nt_device_object_component,
+    &nt_io_work_item_component,  &nt_worker_component,
+    &nt_lock_order_component,    &nt_registry_component,
+    &nt_variable_component,      &nt_timer_resolution_component,
+    &nt_power_setting_component, &nt_power_framework_component,
+    &nt_bios_component,          &nt_wmi_component,
     &nt_image_life_component,
 };
 
@@ -111,6 +122,7 @@ struct nt *nt_create(const struct nt_config *config)
     if (nt->config.os_build == 0)
         nt->config.os_build = DEFAULT_BUILD;
     nt->find_routine = nt_routine_find;
+    nt->detach_to = nt_attach_end_to;
     sim_slot_set(&nt_slot, nt);
     for (size_t i = 0; i < NT_ITEMS(components); i++) {
         if (!init(nt, components[i])) {

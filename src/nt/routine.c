@@ -13,8 +13,10 @@
 #include "nt/base/export.h"
 #include "nt/base/items.h"
 #include "nt/base/state.h"
+#include "nt/io/bios.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
+#include "nt/ke/raise.h"
 #include "nt/rtl/crt.h"
 #include "nt/variable.h"
 

@@ -14,6 +14,7 @@
 #include <windef.h>
 
 #include "wdm/crt.h"
+#include "wdm/crt_secure.h"
 #include "wdm/ke.h"
 #include "wdm/interlocked.h"
 #include "wdm/rtl.h"

@@ -14,6 +14,8 @@
 
 struct nt_image {
     char name[64];
+    uintptr_t base; /* where it is mapped; 0: not known */
+    uint64_t bytes;
     struct list resources; /* struct nt_resource, in order of acquisition */
     struct list link;
     bool unloading;

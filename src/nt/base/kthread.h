@@ -14,16 +14,25 @@
 #include "util/list.h"
 
 struct nt_image;
+struct nt_object;
 struct nt_process;
 struct nt_wait;
 struct _DXGK_TRY_RECORD;
 
 #define NT_HELD_LOCKS 32u /* locks that a thread, or a processor, may hold at once */
+#define NT_ATTACHES   8u  /* processes that a thread may be attached to, nested */
 #define NT_RAISES     16u /* nested raises of the IRQL that are recorded */
 
 /* One raise of the IRQL that was not undone yet. */
 struct nt_raise_record {
     uint8_t from, to;
+};
+
+/* A process that a thread is attached to (ps/attach.c). */
+struct nt_attach {
+    struct nt_object *object;  /* referenced */
+    struct nt_process *before; /* the current process until then */
+    const void *state;         /* the driver's KAPC_STATE; only compared */
 };
 
 struct _KTHREAD {
@@ -47,6 +56,8 @@ struct _KTHREAD {
     KAFFINITY affinity;
     struct nt_raise_record raise[NT_RAISES];
     uint32_t raises;
+    struct nt_attach attached[NT_ATTACHES];
+    uint32_t attaches;
     struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
     bool system;                    /* created by PsCreateSystemThread */
     bool must_wait;                 /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */

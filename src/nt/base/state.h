@@ -24,6 +24,7 @@
 #include "sim/slot.h"
 
 struct hash_map;
+struct list;
 
 struct nt {
     struct nt_config config; /* with defaults filled in */
@@ -46,6 +47,7 @@ struct nt {
     struct nt_ipi *ipi;                  /* ipi.c */
     struct nt_time *time;                /* time.c */
     void *(*find_routine)(const char *); /* deadlock.c: finds a kernel routine by name */
+    void (*detach_to)(uint32_t);         /* driver_call.c: ends attachments beyond a number */
     /* ob */
     struct nt_objects *objects;   /* object.c */
     struct handle_table *handles; /* handle.c */
@@ -64,6 +66,7 @@ struct nt {
     /* cm */
     struct nt_registry *registry; /* registry.c */
     /* ex */
+    struct list *clock_wishes;      /* timer_resolution.c */
     struct nt_workers *workers;     /* work_item.c */
     struct hash_map *ex_work_items; /* work_item.c: WORK_QUEUE_ITEM -> struct nt_work */
     struct hash_map *ex_timers;     /* ex_timer.c */
@@ -73,6 +76,10 @@ struct nt {
     /* io */
     struct hash_map *device_objects; /* device_object.c */
     struct hash_map *work_items;     /* io_work_item.c: PIO_WORKITEM -> struct nt_work */
+    struct hash_map *wmi_devices;    /* wmi.c */
+    struct nt_bios *bios;            /* bios.c */
+    struct hash_map *power_settings; /* power_setting.c: handle -> struct registration */
+    struct hash_map *power_devices;  /* power_framework.c: POHANDLE -> struct device */
     /* init */
     struct nt_variables *variables; /* variable.c */
 };

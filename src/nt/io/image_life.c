@@ -34,6 +34,12 @@ struct nt_image *nt_image_create(const char *name)
     return image;
 }
 
+void nt_image_place(struct nt_image *image, uintptr_t base, uint64_t bytes)
+{
+    image->base = base;
+    image->bytes = bytes;
+}
+
 void nt_image_destroy(struct nt_image *image)
 {
     if (!image)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 struct nt_image *nt_image_create(const char *name);
+/* Say where the image is mapped, for the list of modules. */
+void nt_image_place(struct nt_image *image, uintptr_t base, uint64_t bytes);
 void nt_image_destroy(struct nt_image *image);
 /* Unloading begins: from now on, allocating is 0xC4/0x61 (NT-027). */
 void nt_image_unloading(struct nt_image *image);

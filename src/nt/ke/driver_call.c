@@ -5,6 +5,7 @@
 #include "nt/base/current.h"
 #include "nt/base/image.h"
 #include "nt/base/nt_report.h"
+#include "nt/base/state.h"
 #include "nt/ke/level.h"
 #include "nt/ke/processor.h"
 #include "nt/ke/spinlock.h"
@@ -22,6 +23,7 @@ void nt_call_state(struct nt_call_state *state)
     state->apc_disable = thread->kernel_apc_disable + thread->special_apc_disable;
     state->sleeping_locks = thread->sleeping_locks;
     state->floating_saves = thread->floating_saves;
+    state->attaches = thread->attaches;
     state->raises = thread->raises;
 }
 
@@ -68,6 +70,10 @@ void nt_call_check(const struct nt_call_state *before, const char *routine)
         VIOLATION("NT-160", "%s returned with a floating point state saved and not restored",
                   routine);
         nt_thread()->floating_saves = before->floating_saves;
+    }
+    if (now.attaches > before->attaches) {
+        VIOLATION("NT-177", "%s returned attached to a process", routine);
+        nt_state()->detach_to(before->attaches);
     }
     nt_thread()->raises = before->raises;
     if (now.irql != before->irql) {

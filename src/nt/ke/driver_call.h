@@ -16,6 +16,7 @@ struct nt_call_state {
     int32_t apc_disable;
     uint32_t sleeping_locks; /* mutexes, fast mutexes, push locks, ERESOURCEs owned by the thread */
     uint32_t floating_saves; /* calls of KeSaveFloatingPointState without restore */
+    uint32_t attaches;       /* processes that the thread is attached to */
     uint32_t raises;         /* private */
 };
 void nt_call_state(struct nt_call_state *state);

@@ -48,3 +48,17 @@ NT_EXPORT DECLSPEC_NORETURN VOID NTAPI ExRaiseDatatypeMisalignment(void)
 {
     raise_status(STATUS_DATATYPE_MISALIGNMENT, __func__);
 }
+
+/* What a pure virtual function of C++ comes to (NT-186): an ELF driver has it under another name. */
+NT_EXPORT void __cxa_pure_virtual(void);
+
+NT_EXPORT int NTAPI _purecall(void)
+{
+    VIOLATION("NT-186", "a pure virtual function was called");
+    raise_status(STATUS_NOT_IMPLEMENTED, __func__);
+}
+
+NT_EXPORT void __cxa_pure_virtual(void)
+{
+    _purecall();
+}

@@ -21,11 +21,21 @@
 
 struct nt_time {
     int64_t offset; /* 100 ns units: system time - boot time - interrupt time */
+    /* The clock interrupts every `resolution` 100 ns units since `since` (NT-178). */
+    uint32_t resolution;
+    uint64_t since;
 };
+
+static bool init(struct nt *nt)
+{
+    nt->time->resolution = NT_TICK_100NS;
+    return true;
+}
 
 const struct nt_component nt_time_component = {
     .slot = offsetof(struct nt, time),
     .bytes = sizeof(struct nt_time),
+    .init = init,
 };
 
 static uint64_t interrupt_time(void)
@@ -42,7 +52,22 @@ static uint64_t system_time(uint64_t interrupt)
 
 static uint64_t last_tick(void)
 {
-    return interrupt_time() / NT_TICK_100NS * NT_TICK_100NS;
+    const struct nt_time *time = nt_state()->time;
+
+    return time->since + (interrupt_time() - time->since) / time->resolution * time->resolution;
+}
+
+uint32_t nt_time_resolution(void)
+{
+    return nt_state()->time->resolution;
+}
+
+void nt_time_set_resolution(uint32_t resolution)
+{
+    struct nt_time *time = nt_state()->time;
+
+    time->since = last_tick();
+    time->resolution = resolution;
 }
 
 uint64_t nt_time_system(void)

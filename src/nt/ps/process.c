@@ -141,10 +141,14 @@ HANDLE nt_process_id(const struct nt_process *process)
     return (HANDLE)(uintptr_t)(((uintptr_t)process->id + 1) * 4);
 }
 
+/* Of the process that the thread belongs to, also while it is attached to another (NT-177). */
 NT_EXPORT HANDLE NTAPI PsGetCurrentProcessId(void)
 {
+    const struct _KTHREAD *thread;
+
     NT_ENTER();
-    return nt_process_id(nt_process_current());
+    thread = nt_thread();
+    return nt_process_id(thread->attaches ? thread->attached[0].before : nt_process_current());
 }
 
 static struct nt_process *check_process(PEPROCESS pointer, const char *routine)

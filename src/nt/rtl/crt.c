@@ -105,6 +105,16 @@ NT_TRANSPARENT static char *NTAPI crt_strcat(char *to, const char *from)
     return strcat(to, from);
 }
 
+NT_TRANSPARENT static char *NTAPI crt_strncat(char *to, const char *from, size_t count)
+{
+    return strncat(to, from, count);
+}
+
+NT_TRANSPARENT static size_t NTAPI crt_strspn(const char *s, const char *accepted)
+{
+    return strspn(s, accepted);
+}
+
 NT_TRANSPARENT static const char *NTAPI crt_strchr(const char *s, int c)
 {
     return strchr(s, c);
@@ -128,6 +138,31 @@ static int NTAPI crt_toupper(int c)
 static int NTAPI crt_tolower(int c)
 {
     return lower(c);
+}
+
+static int NTAPI crt_isdigit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int NTAPI crt_isspace(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int NTAPI crt_isupper(int c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static int NTAPI crt_islower(int c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static int NTAPI crt_isxdigit(int c)
+{
+    return crt_isdigit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
 /* ---- wide strings ---- */
@@ -352,7 +387,9 @@ static const struct nt_crt_routine routines[] = {
     {"_vsnprintf", crt_vsnprintf}, {"vsprintf", crt_vsprintf}, {"vswprintf", crt_vswprintf},
     {"sprintf", crt_sprintf},      {"swprintf", crt_swprintf}, {"_snprintf", crt_snprintf},
     {"_snwprintf", crt_snwprintf}, {"atoi", crt_atoi},         {"atol", crt_atoi},
-    {"strtoul", crt_strtoul},      {"qsort", crt_qsort},
+    {"strtoul", crt_strtoul},      {"qsort", crt_qsort},       {"strncat", crt_strncat},
+    {"strspn", crt_strspn},        {"isdigit", crt_isdigit},   {"isspace", crt_isspace},
+    {"isupper", crt_isupper},      {"islower", crt_islower},   {"isxdigit", crt_isxdigit},
 };
 
 void *nt_crt_find(const char *name)

@@ -22,6 +22,23 @@ typedef struct _KTHREAD *PKTHREAD, *PRKTHREAD;
 typedef struct _ETHREAD *PETHREAD;
 typedef struct _EPROCESS *PEPROCESS;
 typedef struct _KPROCESS *PKPROCESS, *PRKPROCESS;
+
+/* What KeStackAttachProcess leaves for KeUnstackDetachProcess. */
+typedef struct _KAPC_STATE {
+    LIST_ENTRY ApcListHead[2];
+    PKPROCESS Process;
+    BOOLEAN KernelApcInProgress;
+    BOOLEAN KernelApcPending;
+    BOOLEAN UserApcPending;
+} KAPC_STATE, *PKAPC_STATE, *PRKAPC_STATE;
+
+NTKERNELAPI VOID NTAPI KeAttachProcess(PRKPROCESS Process);
+NTKERNELAPI VOID NTAPI KeDetachProcess(VOID);
+NTKERNELAPI VOID NTAPI KeStackAttachProcess(PRKPROCESS Process, PRKAPC_STATE ApcState);
+NTKERNELAPI VOID NTAPI KeUnstackDetachProcess(PRKAPC_STATE ApcState);
+NTKERNELAPI ULONG NTAPI ExSetTimerResolution(ULONG DesiredTime, BOOLEAN SetResolution);
+NTKERNELAPI VOID NTAPI ExQueryTimerResolution(
+    PULONG MaximumTime, PULONG MinimumTime, PULONG CurrentTime);
 typedef struct _KINTERRUPT *PKINTERRUPT, *PRKINTERRUPT;
 
 /* --- IRQL --------------------------------------------------------------------------------- */

@@ -163,6 +163,36 @@ typedef struct _PO_FX_DEVICE_V1 {
     PO_FX_COMPONENT_V1 Components[1];
 } PO_FX_DEVICE_V1, *PPO_FX_DEVICE_V1;
 
+typedef struct __POHANDLE *POHANDLE;
+struct _DEVICE_OBJECT;
+
+NTKERNELAPI NTSTATUS NTAPI PoFxRegisterDevice(
+    struct _DEVICE_OBJECT *Pdo, PPO_FX_DEVICE_V1 Device, POHANDLE *Handle);
+NTKERNELAPI VOID NTAPI PoFxUnregisterDevice(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxStartDevicePowerManagement(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxActivateComponent(POHANDLE Handle, ULONG Component, ULONG Flags);
+NTKERNELAPI VOID NTAPI PoFxIdleComponent(POHANDLE Handle, ULONG Component, ULONG Flags);
+NTKERNELAPI VOID NTAPI PoFxCompleteIdleCondition(POHANDLE Handle, ULONG Component);
+NTKERNELAPI VOID NTAPI PoFxCompleteIdleState(POHANDLE Handle, ULONG Component);
+NTKERNELAPI VOID NTAPI PoFxCompleteDevicePowerNotRequired(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxReportDevicePoweredOn(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxSetComponentLatency(POHANDLE Handle, ULONG Component, ULONGLONG Latency);
+NTKERNELAPI VOID NTAPI PoFxSetComponentResidency(
+    POHANDLE Handle, ULONG Component, ULONGLONG Residency);
+NTKERNELAPI VOID NTAPI PoFxSetDeviceIdleTimeout(POHANDLE Handle, ULONGLONG IdleTimeout);
+
+typedef NTSTATUS NTAPI POWER_SETTING_CALLBACK(
+    LPCGUID SettingGuid, PVOID Value, ULONG ValueLength, PVOID Context);
+typedef POWER_SETTING_CALLBACK *PPOWER_SETTING_CALLBACK;
+
+NTKERNELAPI NTSTATUS NTAPI PoRegisterPowerSettingCallback(
+    struct _DEVICE_OBJECT *DeviceObject,
+    LPCGUID SettingGuid,
+    PPOWER_SETTING_CALLBACK Callback,
+    PVOID Context,
+    PVOID *Handle);
+NTKERNELAPI NTSTATUS NTAPI PoUnregisterPowerSettingCallback(PVOID Handle);
+
 #ifdef __cplusplus
 }
 #endif

@@ -90,6 +90,13 @@ typedef struct _INITIAL_PRIVILEGE_SET {
     LUID_AND_ATTRIBUTES Privilege[3];
 } INITIAL_PRIVILEGE_SET, *PINITIAL_PRIVILEGE_SET;
 
+typedef struct _GENERIC_MAPPING {
+    ACCESS_MASK GenericRead;
+    ACCESS_MASK GenericWrite;
+    ACCESS_MASK GenericExecute;
+    ACCESS_MASK GenericAll;
+} GENERIC_MAPPING, *PGENERIC_MAPPING;
+
 typedef struct _ACL {
     UCHAR AclRevision;
     UCHAR Sbz1;
@@ -136,6 +143,21 @@ typedef struct _ACCESS_STATE {
 
 NTKERNELAPI BOOLEAN NTAPI SeSinglePrivilegeCheck(
     LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode);
+NTKERNELAPI BOOLEAN NTAPI SeAccessCheck(
+    PSECURITY_DESCRIPTOR SecurityDescriptor,
+    PSECURITY_SUBJECT_CONTEXT SubjectSecurityContext,
+    BOOLEAN SubjectContextLocked,
+    ACCESS_MASK DesiredAccess,
+    ACCESS_MASK PreviouslyGrantedAccess,
+    PPRIVILEGE_SET *Privileges,
+    PGENERIC_MAPPING GenericMapping,
+    KPROCESSOR_MODE AccessMode,
+    PACCESS_MASK GrantedAccess,
+    PNTSTATUS AccessStatus);
+NTKERNELAPI VOID NTAPI SeCaptureSubjectContext(PSECURITY_SUBJECT_CONTEXT SubjectContext);
+NTKERNELAPI VOID NTAPI SeReleaseSubjectContext(PSECURITY_SUBJECT_CONTEXT SubjectContext);
+NTKERNELAPI VOID NTAPI SeLockSubjectContext(PSECURITY_SUBJECT_CONTEXT SubjectContext);
+NTKERNELAPI VOID NTAPI SeUnlockSubjectContext(PSECURITY_SUBJECT_CONTEXT SubjectContext);
 NTKERNELAPI BOOLEAN NTAPI SeTokenIsAdmin(PACCESS_TOKEN Token);
 
 /* --- Objects ------------------------------------------------------------------------------ */

@@ -362,4 +362,15 @@ typedef struct _IO_RESOURCE_REQUIREMENTS_LIST {
 #define IO_RESOURCE_DEFAULT     0x2
 #define IO_RESOURCE_PREFERRED   0x1
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+NTSYSAPI ULONGLONG NTAPI RtlCmDecodeMemIoResource(
+    PCM_PARTIAL_RESOURCE_DESCRIPTOR Descriptor, PULONGLONG Start);
+NTSYSAPI NTSTATUS NTAPI RtlCmEncodeMemIoResource(
+    PCM_PARTIAL_RESOURCE_DESCRIPTOR Descriptor, UCHAR Type, ULONGLONG Length, ULONGLONG Start);
+#ifdef __cplusplus
+}
+#endif
+
 #endif /* DXGK_WDK_WDM_RESOURCES_H */

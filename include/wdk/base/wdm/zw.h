@@ -282,6 +282,12 @@ NTSYSAPI NTSTATUS NTAPI ZwMapViewOfSection(
     ULONG Win32Protect);
 NTSYSAPI NTSTATUS NTAPI ZwUnmapViewOfSection(HANDLE ProcessHandle, PVOID BaseAddress);
 
+NTSYSAPI NTSTATUS NTAPI ZwQuerySystemInformation(
+    ULONG SystemInformationClass,
+    PVOID SystemInformation,
+    ULONG SystemInformationLength,
+    PULONG ReturnLength);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,7 +47,7 @@ if(DXGK_CAN_GCC)
                 ${DXGK_ROUTINE_LISTS}
         DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_ROUTINE_LISTS})
     dxgk_import_library(ntoskrnl ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
-    add_custom_target(windows_import_library DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
+    add_custom_target(windows_import_library ALL DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
 endif()
 
 function(dxgk_windows_driver target)

@@ -86,6 +86,46 @@ find_package(dxgkhost REQUIRED)
 dxgkhost_add_driver(wpp SOURCES wpp_source.c WPP wpp_trace.h)
 """
 
+# As images by each compiler: a header in another case, tracing, pool of ExAllocatePool2, C++ with a pure virtual function.
+IMAGE_PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(image LANGUAGES C CXX)
+find_package(dxgkhost REQUIRED)
+foreach(compiler gcc clang msvc)
+    dxgkhost_add_driver(image_${compiler} SYS COMPILER ${compiler} SOURCES image.cxx other/image.cc WPP wpp_trace.h CASE
+                        INCLUDE . include DEFINE NUMBER=7)
+endforeach()
+"""
+IMAGE_SOURCE = """\
+#include <ntddk.h>
+#include "wpp_trace.h"
+#include "image.tmh"
+#include "Image.H"
+
+struct Base {
+    virtual ULONG number() = 0;
+};
+struct Derived : Base {
+    ULONG number() override { return NUMBER; }
+};
+int SampleBroken;
+Base *volatile base;
+
+extern "C" NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
+{
+    Derived derived;
+    PVOID pool = ExAllocatePool2(POOL_FLAG_NON_PAGED, 16, IMAGE_TAG);
+
+    UNREFERENCED_PARAMETER(DriverObject);
+    UNREFERENCED_PARAMETER(RegistryPath);
+    base = &derived;
+    TraceWrapped(TRACE_LEVEL_ERROR, ("number %u", base->number()));
+    if (pool)
+        ExFreePool2(pool, IMAGE_TAG, nullptr, 0);
+    return Other(DriverObject);
+}
+"""
+
 
 def package(user):
     build = user.example / "build"
@@ -94,6 +134,9 @@ def package(user):
     user.drive(build / "blitter.so")
     output = run(["cmake", "--build", build, "--target", "run"])
     expect(PASS in output, output)
+    if shutil.which("x86_64-w64-mingw32-gcc"):
+        user.drive(build / "blitter.sys")
+        windows_project(user)
     # Tracing by WPP: nothing in the source says where its .tmh file comes from.
     wpp = user.folder / "wpp"
     wpp.mkdir()
@@ -111,6 +154,25 @@ def package(user):
     except Failure:
         return
     raise Failure("version 99 was found")
+
+
+def windows_project(user):
+    """What is built for Windows alone, from sources of several folders; each image is linked whole, and loaded."""
+    folder = user.folder / "image"
+    for name, text in (("CMakeLists.txt", IMAGE_PROJECT), ("image.cxx", IMAGE_SOURCE),
+                       ("include/image.h", '#define IMAGE_TAG 0x67616d49\nEXTERN_C NTSTATUS Other(PDRIVER_OBJECT DriverObject);\n'),
+                       ("other/image.cc", '#include <ntddk.h>\n#include <Image.h>\nNTSTATUS Other(PDRIVER_OBJECT DriverObject)\n'
+                                         '{\n    return DriverObject ? STATUS_DEVICE_BUSY : STATUS_SUCCESS;\n}\n')):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="ascii")
+    shutil.copy(SOURCE / "tests" / "abi" / "wpp_trace.h", folder)
+    run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}"])
+    run(["cmake", "--build", folder / "build"])
+    for compiler in ("gcc", "clang", "msvc"):
+        image = folder / "build" / f"image_{compiler}.sys"
+        expect(imported_modules(image) == ["ntoskrnl.exe"], f"{image.name} imports {imported_modules(image)}")
+        result = subprocess.run([user.program, "inspect", image], capture_output=True, text=True, check=False)
+        expect("STATUS_DEVICE_BUSY" in result.stdout + result.stderr, f"{image.name}: {result.stdout}{result.stderr}")
 
 
 EMBED = """\

@@ -111,7 +111,7 @@ class CaseOverlay(Folder):
         self.write("y/a.h", "y\n")
         self.write("x/x.h", '#include "A.h"\n')
         self.write("y/y.h", '#include "A.h"\n')
-        source = self.write("a.c", '#include "x/x.h"\n#include "y/y.h"\n')
+        source = self.write("a.c", "".join(f'#include "{name}/{name}.h"\n' for name in "xy"))
         result = self.overlay(source)
         self.assertEqual(result.returncode, 1)
         self.assertIn("A.h is ", result.stderr)

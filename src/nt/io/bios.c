@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of a VGA adapter's BIOS through the hardware abstraction layer (NT-184). The machine has no
- * such BIOS: a call finds nobody, as on one that was started by UEFI. What remains is the buffer for
- * its parameters, which lies where real mode would reach it.
+ * such BIOS: a call finds nobody, as on one that was started by UEFI. What remains is the buffer
+ * for its parameters, which lies where real mode would reach it.
  */
 #include <string.h>
 

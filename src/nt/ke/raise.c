@@ -49,7 +49,7 @@ NT_EXPORT DECLSPEC_NORETURN VOID NTAPI ExRaiseDatatypeMisalignment(void)
     raise_status(STATUS_DATATYPE_MISALIGNMENT, __func__);
 }
 
-/* What a pure virtual function of C++ comes to (NT-186): an ELF driver has it under another name. */
+/* What a pure virtual function of C++ comes to (NT-186); an ELF driver has another name for it. */
 NT_EXPORT void __cxa_pure_virtual(void);
 
 NT_EXPORT int NTAPI _purecall(void)

@@ -24,7 +24,7 @@ static void make_current(struct _KTHREAD *thread, struct nt_process *process)
     sim_notify_switch();
 }
 
-/* `state`: the caller's KAPC_STATE, by which the matching detach is known; NULL: KeAttachProcess. */
+/* `state`: the caller's KAPC_STATE, by which its detach is known; NULL: KeAttachProcess. */
 static void attach(PRKPROCESS pointer, const void *state, const char *routine)
 {
     struct nt_object *object = nt_object_find(pointer);

@@ -30,7 +30,7 @@ endfunction()
 # name.sys as target name_sys. What is in options comes after what the compiler needs.
 function(dxgkhost_add_image name compiler sources options depends)
     set(wdk ${dxgkhost_include}/dxgkhost/wdk)
-    set(headers -D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS -Wno-unknown-pragmas -isystem ${wdk} -isystem ${wdk}/mingw
+    set(headers -D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS -D__USE_MINGW_ANSI_STDIO=0 -Wno-unknown-pragmas -isystem ${wdk} -isystem ${wdk}/mingw
                 -isystem ${DXGKHOST_MINGW_DDK})
     set(compile ${DXGKHOST_MINGW_GCC})
     set(linker ${DXGKHOST_MINGW_GCC})

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Habits of published drivers' sources that need something of the headers: compiled with every compiler. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <initguid.h>
 #include <ntddk.h>
@@ -32,11 +33,13 @@ typedef struct _PRIVATE_ALLOCATION {
     D3D12DDIARG_BUFFER_UNORDERED_ACCESS_VIEW View;
     POINTFIX Corner;
     RGBQUAD Colour;
+    VIDEO_MODE_INFORMATION Mode;
 } PRIVATE_ALLOCATION;
 
 C_ASSERT(sizeof(D3D12DDIARG_BUFFER_UNORDERED_ACCESS_VIEW) == 40);
 C_ASSERT(sizeof(DXGI_DDI_PRIMARY_DESC) == 44);
 C_ASSERT(sizeof(D3D10DDI_MIPINFO) == 24);
+C_ASSERT(sizeof(VIDEO_MODE_INFORMATION) == 80 && sizeof(VIDEO_NUM_MODES) == 8);
 C_ASSERT(STATUS_INVALID_TOKEN == (NTSTATUS)0xC0000465);
 C_ASSERT(E_OUTOFMEMORY < S_OK);
 
@@ -63,6 +66,25 @@ NTSTATUS NTAPI HabitAllocate(__in PRKPROCESS Process, __out PVOID *Memory)
         ExFreePoolWithTag(first, 0x62614831);
     *Memory = second;
     return second && Process ? STATUS_SUCCESS : STATUS_INVALID_TOKEN;
+}
+
+NTSTATUS NTAPI HabitPower(__in PDEVICE_OBJECT Pdo, __out POHANDLE *Handle, __in PUCHAR Text);
+
+NTSTATUS NTAPI HabitPower(__in PDEVICE_OBJECT Pdo, __out POHANDLE *Handle, __in PUCHAR Text)
+{
+    static PO_FX_COMPONENT_IDLE_STATE f0;
+    PO_FX_DEVICE device;
+    char name[8];
+
+    RtlZeroMemory(&device, sizeof(device));
+    device.Version = PO_FX_VERSION;
+    device.ComponentCount = 1;
+    device.Components[0].IdleStateCount = 1;
+    device.Components[0].IdleStates = &f0;
+    f0.NominalPower = PO_FX_UNKNOWN_POWER;
+    if (strcpy_s(name, sizeof(name), "gpu") != 0 || strcat_s(name, sizeof(name), (char *)Text) != 0)
+        return STATUS_BUFFER_OVERFLOW;
+    return PoFxRegisterDevice(Pdo, &device, Handle);
 }
 
 #ifdef __cplusplus

@@ -97,7 +97,9 @@ foreach(compiler gcc clang msvc)
 endforeach()
 """
 IMAGE_SOURCE = """\
+#include <string.h>
 #include <ntddk.h>
+#include <ntstrsafe.h>
 #include "wpp_trace.h"
 #include "image.tmh"
 #include "Image.H"
@@ -115,6 +117,9 @@ extern "C" NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRI
 {
     Derived derived;
     PVOID pool = ExAllocatePool2(POOL_FLAG_NON_PAGED, 16, IMAGE_TAG);
+    WCHAR buffer[16];
+    UNICODE_STRING name = {0, sizeof(buffer), buffer};
+    char text[8];
 
     UNREFERENCED_PARAMETER(DriverObject);
     UNREFERENCED_PARAMETER(RegistryPath);
@@ -122,6 +127,8 @@ extern "C" NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRI
     TraceWrapped(TRACE_LEVEL_ERROR, ("number %u", base->number()));
     if (pool)
         ExFreePool2(pool, IMAGE_TAG, nullptr, 0);
+    if (strcpy_s(text, sizeof(text), "1234567") != 0 || !NT_SUCCESS(RtlUnicodeStringPrintf(&name, L"%hs", text)) || name.Length != 14)
+        return STATUS_UNSUCCESSFUL;
     return Other(DriverObject);
 }
 """

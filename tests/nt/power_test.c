@@ -127,6 +127,27 @@ TEST_WITH(driver, devices_must_be_described)
     CHECK(errors() == 0 && nt_image_leak_check(h.image) == 0);
 }
 
+TEST_WITH(driver, the_second_version_is_taken)
+{
+    PO_FX_DEVICE_V2 second = {
+        .Version = PO_FX_VERSION_V2,
+        .ComponentCount = 1,
+        .ComponentIdleConditionCallback = on_idle,
+        .DeviceContext = &pdo,
+        .Components = {{.IdleStateCount = 2, .DeepestWakeableIdleState = 1, .IdleStates = states}},
+    };
+    PPO_FX_DEVICE_V1 device = (PPO_FX_DEVICE_V1)(void *)&second;
+
+    describe();
+    CHECK_RULE("NT-181", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_SUCCESS);
+    PoFxStartDevicePowerManagement(handle);
+    CHECK_RULE("NT-181", strcmp(told, "I0") == 0);
+    PoFxUnregisterDevice(handle);
+    second.Components[0].DeepestWakeableIdleState = 2;
+    CHECK_RULE("NT-181", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK(errors() == 0);
+}
+
 TEST_WITH(driver, handles_and_components_must_exist)
 {
     describe();

@@ -5,6 +5,9 @@
 
 static char text[8];
 static WCHAR wide[8];
+/* What analysers of sources must not know to be nothing. */
+static char *none;
+static size_t zero;
 
 static void fill(void)
 {
@@ -25,15 +28,15 @@ TEST_WITH(driver, strings_are_copied)
     fill();
     CHECK_RULE("NT-185", strcpy_s(text, 3, "123") == ERANGE && text[0] == 0 && text[3] == 'x');
     fill();
-    CHECK_RULE("NT-185", strcpy_s(text, 8, NULL) == EINVAL && is(""));
-    CHECK_RULE("NT-185", strcpy_s(NULL, 8, "a") == EINVAL && strcpy_s(text, 0, "a") == EINVAL);
+    CHECK_RULE("NT-185", strcpy_s(text, 8, none) == EINVAL && is(""));
+    CHECK_RULE("NT-185", strcpy_s(none, 8, "a") == EINVAL && strcpy_s(text, zero, "a") == EINVAL);
 
     CHECK_RULE("NT-185", strncpy_s(text, 8, "123456789", 7) == 0 && is("1234567"));
     CHECK_RULE("NT-185", strncpy_s(text, 8, "123456789", 8) == ERANGE && is(""));
     CHECK_RULE("NT-185", strncpy_s(text, 4, "123456789", _TRUNCATE) == STRUNCATE && is("123"));
     CHECK_RULE("NT-185", strncpy_s(text, 8, "12", _TRUNCATE) == 0 && is("12"));
     CHECK_RULE("NT-185", strncpy_s(text, 8, "12", 0) == 0 && is(""));
-    CHECK_RULE("NT-185", strncpy_s(text, 8, NULL, 0) == 0 && strncpy_s(NULL, 0, NULL, 0) == 0);
+    CHECK_RULE("NT-185", strncpy_s(text, 8, none, 0) == 0 && strncpy_s(none, zero, none, zero) == 0);
     CHECK(errors() == 0);
 }
 
@@ -47,8 +50,8 @@ TEST_WITH(driver, strings_are_appended)
     strcpy_s(text, 8, "12");
     CHECK_RULE("NT-185", strncat_s(text, 8, "3456", 2) == 0 && is("1234"));
     CHECK_RULE("NT-185", strncat_s(text, 6, "56789", _TRUNCATE) == STRUNCATE && is("12345"));
-    CHECK_RULE("NT-185", strncat_s(text, 8, NULL, 0) == 0 && is("12345"));
-    CHECK_RULE("NT-185", strncat_s(text, 8, NULL, 1) == EINVAL && is(""));
+    CHECK_RULE("NT-185", strncat_s(text, 8, none, 0) == 0 && is("12345"));
+    CHECK_RULE("NT-185", strncat_s(text, 8, none, 1) == EINVAL && is(""));
 }
 
 TEST_WITH(driver, wide_strings_are_copied_and_appended)
@@ -71,16 +74,17 @@ TEST_WITH(driver, memory_is_copied)
     strcpy_s(text, 8, "1234567");
     CHECK_RULE("NT-185", memmove_s(text + 1, 6, text, 6) == 0 && is("1123456"));
     CHECK_RULE("NT-185", memmove_s(text, 5, "abcdef", 6) == ERANGE && is("1123456"));
-    CHECK_RULE("NT-185", memcpy_s(text, 8, NULL, 1) == EINVAL && text[0] == 0);
-    CHECK_RULE("NT-185", memcpy_s(NULL, 8, "a", 1) == EINVAL && memcpy_s(NULL, 0, NULL, 0) == 0);
-    CHECK_RULE("NT-185", memmove_s(text, 8, NULL, 1) == EINVAL && errors() == 0);
+    CHECK_RULE("NT-185", memcpy_s(text, 8, none, 1) == EINVAL && text[0] == 0);
+    CHECK_RULE("NT-185",
+               memcpy_s(none, 8, "a", 1) == EINVAL && memcpy_s(none, zero, none, zero) == 0);
+    CHECK_RULE("NT-185", memmove_s(text, 8, none, 1) == EINVAL && errors() == 0);
 }
 
 TEST_WITH(driver, texts_are_formatted)
 {
     CHECK_RULE("NT-185", sprintf_s(text, 8, "%u-%s", 12u, "3456") == 7 && is("12-3456"));
     CHECK_RULE("NT-185", sprintf_s(text, 8, "%u-%s", 12u, "34567") == -1 && is(""));
-    CHECK_RULE("NT-185", sprintf_s(NULL, 8, "a") == -1 && sprintf_s(text, 0, "a") == -1);
+    CHECK_RULE("NT-185", sprintf_s(none, 8, "a") == -1 && sprintf_s(text, zero, "a") == -1);
     CHECK_RULE("NT-185", _snprintf_s(text, 8, 3, "%s", "12345") == -1 && is("123"));
     CHECK_RULE("NT-185", _snprintf_s(text, 8, _TRUNCATE, "%s", "123456789") == -1 && is("1234567"));
     CHECK_RULE("NT-185", _snprintf_s(text, 8, 20, "%s", "123456789") == -1 && is(""));

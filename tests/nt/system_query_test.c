@@ -56,18 +56,18 @@ TEST_WITH(driver, the_clock_stays_fine_for_the_last_driver)
 
 static bool round_trip(UCHAR type, ULONGLONG length, UCHAR becomes, USHORT flags)
 {
-    CM_PARTIAL_RESOURCE_DESCRIPTOR descriptor = {.Flags = CM_RESOURCE_MEMORY_LARGE_48 | 1};
+    CM_PARTIAL_RESOURCE_DESCRIPTOR range = {.Flags = CM_RESOURCE_MEMORY_LARGE_48 | 1};
     ULONGLONG start = 0;
 
-    return RtlCmEncodeMemIoResource(&descriptor, type, length, 0x123456789A000) == STATUS_SUCCESS &&
-           descriptor.Type == becomes && descriptor.Flags == (flags | 1) &&
-           RtlCmDecodeMemIoResource(&descriptor, &start) == length && start == 0x123456789A000 &&
-           RtlCmDecodeMemIoResource(&descriptor, NULL) == length;
+    return RtlCmEncodeMemIoResource(&range, type, length, 0x123456789A000) == STATUS_SUCCESS &&
+           range.Type == becomes && range.Flags == (flags | 1) &&
+           RtlCmDecodeMemIoResource(&range, &start) == length && start == 0x123456789A000 &&
+           RtlCmDecodeMemIoResource(&range, NULL) == length;
 }
 
 TEST_WITH(driver, resources_are_coded)
 {
-    CM_PARTIAL_RESOURCE_DESCRIPTOR descriptor = {.Type = CmResourceTypeInterrupt}, before;
+    CM_PARTIAL_RESOURCE_DESCRIPTOR range = {.Type = CmResourceTypeInterrupt}, before;
 
     CHECK_RULE("NT-179", round_trip(CmResourceTypePort, 0x100, CmResourceTypePort, 0));
     CHECK_RULE("NT-179", round_trip(CmResourceTypeMemory, 0xFFFFFFFF, CmResourceTypeMemory, 0));
@@ -80,17 +80,17 @@ TEST_WITH(driver, resources_are_coded)
                                     CM_RESOURCE_MEMORY_LARGE_48));
     CHECK_RULE("NT-179", round_trip(CmResourceTypeMemory, 0x1000000000000,
                                     CmResourceTypeMemoryLarge, CM_RESOURCE_MEMORY_LARGE_64));
-    before = descriptor;
-    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&descriptor, CmResourceTypeMemory, 0x100000001,
+    before = range;
+    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&range, CmResourceTypeMemory, 0x100000001, 0) ==
+                             STATUS_UNSUCCESSFUL);
+    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&range, CmResourceTypeMemory, 0x1000000000100,
                                                   0) == STATUS_UNSUCCESSFUL);
-    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&descriptor, CmResourceTypeMemory,
-                                                  0x1000000000100, 0) == STATUS_UNSUCCESSFUL);
-    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&descriptor, CmResourceTypePort, 0x100000000,
-                                                  0) == STATUS_UNSUCCESSFUL);
-    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&descriptor, CmResourceTypeInterrupt, 1, 0) ==
+    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&range, CmResourceTypePort, 0x100000000, 0) ==
+                             STATUS_UNSUCCESSFUL);
+    CHECK_RULE("NT-179", RtlCmEncodeMemIoResource(&range, CmResourceTypeInterrupt, 1, 0) ==
                              STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-179", memcmp(&descriptor, &before, sizeof(before)) == 0);
-    CHECK_RULE("NT-179", RtlCmDecodeMemIoResource(&descriptor, NULL) == 0 && errors() == 0);
+    CHECK_RULE("NT-179", memcmp(&range, &before, sizeof(before)) == 0);
+    CHECK_RULE("NT-179", RtlCmDecodeMemIoResource(&range, NULL) == 0 && errors() == 0);
 }
 
 static uint64_t number_at(const uint8_t *data, size_t offset, size_t bytes)

@@ -135,4 +135,37 @@ typedef struct _ENG_EVENT {
 #define VIDEO_STATE_PACKED_CHAIN4_MODE                 0x4
 #define VIDEO_STATE_UNEMULATED_VGA_STATE               0x2
 
+/* A mode as sources of miniports remember it, though the display interface has other words for it. */
+typedef struct _VIDEO_MODE {
+    ULONG RequestedMode;
+} VIDEO_MODE, *PVIDEO_MODE;
+
+typedef struct _VIDEO_MODE_INFORMATION {
+    ULONG Length;
+    ULONG ModeIndex;
+    ULONG VisScreenWidth;
+    ULONG VisScreenHeight;
+    ULONG ScreenStride;
+    ULONG NumberOfPlanes;
+    ULONG BitsPerPlane;
+    ULONG Frequency;
+    ULONG XMillimeter;
+    ULONG YMillimeter;
+    ULONG NumberRedBits;
+    ULONG NumberGreenBits;
+    ULONG NumberBlueBits;
+    ULONG RedMask;
+    ULONG GreenMask;
+    ULONG BlueMask;
+    ULONG AttributeFlags;
+    ULONG VideoMemoryBitmapWidth;
+    ULONG VideoMemoryBitmapHeight;
+    ULONG DriverSpecificAttributeFlags;
+} VIDEO_MODE_INFORMATION, *PVIDEO_MODE_INFORMATION;
+
+typedef struct _VIDEO_NUM_MODES {
+    ULONG NumModes;
+    ULONG ModeInformationLength;
+} VIDEO_NUM_MODES, *PVIDEO_NUM_MODES;
+
 #endif /* DXGK_WDK_NTDDVDEO_H */

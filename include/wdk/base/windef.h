@@ -24,6 +24,16 @@ typedef LONG_PTR LPARAM, LRESULT;
 #define MAX_PATH 260
 #endif
 
+#define LOBYTE(Word)        ((BYTE)((ULONG_PTR)(Word) & 0xFF))
+#define HIBYTE(Word)        ((BYTE)(((ULONG_PTR)(Word) >> 8) & 0xFF))
+#define LOWORD(Long)        ((WORD)((ULONG_PTR)(Long) & 0xFFFF))
+#define HIWORD(Long)        ((WORD)(((ULONG_PTR)(Long) >> 16) & 0xFFFF))
+#define MAKEWORD(Low, High) ((WORD)((BYTE)(Low) | ((WORD)(BYTE)(High) << 8)))
+#define MAKELONG(Low, High) ((LONG)((WORD)(Low) | ((DWORD)(WORD)(High) << 16)))
+
+#define Int32x32To64(Left, Right)  ((LONGLONG)(LONG)(Left) * (LONGLONG)(LONG)(Right))
+#define UInt32x32To64(Left, Right) ((ULONGLONG)(ULONG)(Left) * (ULONGLONG)(ULONG)(Right))
+
 #define DECLARE_HANDLE(Name)                                                                       \
     struct Name##__ {                                                                              \
         int unused;                                                                                \

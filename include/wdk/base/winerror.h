@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Result codes of COM, as far as kernel halves of drivers use them. */
+/* Result codes of COM and Win32, as far as kernel halves of drivers use them. */
 #ifndef DXGK_WDK_WINERROR_H
 #define DXGK_WDK_WINERROR_H
 
@@ -20,5 +20,18 @@
 #define E_HANDLE       ((HRESULT)0x80070006)
 #define E_OUTOFMEMORY  ((HRESULT)0x8007000E)
 #define E_INVALIDARG   ((HRESULT)0x80070057)
+
+#ifndef NO_ERROR
+#define NO_ERROR 0L
+#endif
+#define ERROR_SUCCESS             0L
+#define ERROR_INVALID_FUNCTION    1L
+#define ERROR_NOT_ENOUGH_MEMORY   8L
+#define ERROR_GEN_FAILURE         31L
+#define ERROR_DEV_NOT_EXIST       55L
+#define ERROR_INVALID_PARAMETER   87L
+#define ERROR_INSUFFICIENT_BUFFER 122L
+#define ERROR_MORE_DATA           234L
+#define ERROR_IO_PENDING          997L
 
 #endif /* DXGK_WDK_WINERROR_H */

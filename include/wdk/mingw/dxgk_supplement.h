@@ -221,6 +221,69 @@ NTSYSAPI NTSTATUS NTAPI ZwQuerySystemInformation(ULONG SystemInformationClass,
                                                  PULONG ReturnLength);
 #endif
 
+/* ---- the power management framework: mingw-w64 describes components, and no devices ---- */
+
+#ifndef PO_FX_FLAG_BLOCKING
+#define PO_FX_FLAG_BLOCKING   0x1
+#define PO_FX_FLAG_ASYNC_ONLY 0x2
+#define PO_FX_UNKNOWN_POWER   0xFFFFFFFFU
+#define PO_FX_UNKNOWN_TIME    0xFFFFFFFFFFFFFFFFULL
+
+typedef VOID NTAPI PO_FX_DEVICE_POWER_REQUIRED_CALLBACK(PVOID Context);
+typedef PO_FX_DEVICE_POWER_REQUIRED_CALLBACK *PPO_FX_DEVICE_POWER_REQUIRED_CALLBACK;
+typedef VOID NTAPI PO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK(PVOID Context);
+typedef PO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK *PPO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK;
+
+typedef struct _PO_FX_DEVICE_V1 {
+    ULONG Version;
+    ULONG ComponentCount;
+    PPO_FX_COMPONENT_ACTIVE_CONDITION_CALLBACK ComponentActiveConditionCallback;
+    PPO_FX_COMPONENT_IDLE_CONDITION_CALLBACK ComponentIdleConditionCallback;
+    PPO_FX_COMPONENT_IDLE_STATE_CALLBACK ComponentIdleStateCallback;
+    PPO_FX_DEVICE_POWER_REQUIRED_CALLBACK DevicePowerRequiredCallback;
+    PPO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK DevicePowerNotRequiredCallback;
+    PPO_FX_POWER_CONTROL_CALLBACK PowerControlCallback;
+    PVOID DeviceContext;
+    PO_FX_COMPONENT_V1 Components[1];
+} PO_FX_DEVICE_V1, *PPO_FX_DEVICE_V1;
+
+typedef struct _PO_FX_DEVICE_V2 {
+    ULONG Version;
+    ULONGLONG Flags;
+    PPO_FX_COMPONENT_ACTIVE_CONDITION_CALLBACK ComponentActiveConditionCallback;
+    PPO_FX_COMPONENT_IDLE_CONDITION_CALLBACK ComponentIdleConditionCallback;
+    PPO_FX_COMPONENT_IDLE_STATE_CALLBACK ComponentIdleStateCallback;
+    PPO_FX_DEVICE_POWER_REQUIRED_CALLBACK DevicePowerRequiredCallback;
+    PPO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK DevicePowerNotRequiredCallback;
+    PPO_FX_POWER_CONTROL_CALLBACK PowerControlCallback;
+    PVOID DeviceContext;
+    ULONG ComponentCount;
+    PO_FX_COMPONENT_V2 Components[1];
+} PO_FX_DEVICE_V2, *PPO_FX_DEVICE_V2;
+
+#if PO_FX_VERSION == PO_FX_VERSION_V1
+typedef PO_FX_DEVICE_V1 PO_FX_DEVICE, *PPO_FX_DEVICE;
+#else
+typedef PO_FX_DEVICE_V2 PO_FX_DEVICE, *PPO_FX_DEVICE;
+#endif
+
+NTKERNELAPI NTSTATUS NTAPI PoFxRegisterDevice(
+    PDEVICE_OBJECT Pdo, PPO_FX_DEVICE Device, POHANDLE *Handle);
+NTKERNELAPI VOID NTAPI PoFxUnregisterDevice(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxStartDevicePowerManagement(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxActivateComponent(POHANDLE Handle, ULONG Component, ULONG Flags);
+NTKERNELAPI VOID NTAPI PoFxIdleComponent(POHANDLE Handle, ULONG Component, ULONG Flags);
+NTKERNELAPI VOID NTAPI PoFxCompleteIdleCondition(POHANDLE Handle, ULONG Component);
+NTKERNELAPI VOID NTAPI PoFxCompleteIdleState(POHANDLE Handle, ULONG Component);
+NTKERNELAPI VOID NTAPI PoFxCompleteDevicePowerNotRequired(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxReportDevicePoweredOn(POHANDLE Handle);
+NTKERNELAPI VOID NTAPI PoFxSetComponentLatency(POHANDLE Handle, ULONG Component, ULONGLONG Latency);
+NTKERNELAPI VOID NTAPI PoFxSetComponentResidency(
+    POHANDLE Handle, ULONG Component, ULONGLONG Residency);
+NTKERNELAPI VOID NTAPI PoFxSetDeviceIdleTimeout(POHANDLE Handle, ULONGLONG IdleTimeout);
+
+#endif
+
 /* ---- codes of bug checks and reports ---- */
 
 #ifndef VIDEO_TDR_TIMEOUT_DETECTED

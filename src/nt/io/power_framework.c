@@ -113,35 +113,10 @@ static bool states_valid(const PO_FX_COMPONENT_V1 *component)
     return true;
 }
 
-/* Version 2 has the same beginning, and Flags and larger components behind it. */
-typedef struct _COMPONENT_V2 {
-    GUID Id;
-    ULONGLONG Flags;
-    ULONG DeepestWakeableIdleState;
-    ULONG IdleStateCount;
-    PPO_FX_COMPONENT_IDLE_STATE IdleStates;
-    ULONG ProviderCount;
-    PULONG Providers;
-} COMPONENT_V2;
-
-typedef struct _DEVICE_V2 {
-    ULONG Version;
-    ULONGLONG Flags;
-    PPO_FX_COMPONENT_ACTIVE_CONDITION_CALLBACK ComponentActiveConditionCallback;
-    PPO_FX_COMPONENT_IDLE_CONDITION_CALLBACK ComponentIdleConditionCallback;
-    PPO_FX_COMPONENT_IDLE_STATE_CALLBACK ComponentIdleStateCallback;
-    PPO_FX_DEVICE_POWER_REQUIRED_CALLBACK DevicePowerRequiredCallback;
-    PPO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK DevicePowerNotRequiredCallback;
-    PPO_FX_POWER_CONTROL_CALLBACK PowerControlCallback;
-    PVOID DeviceContext;
-    ULONG ComponentCount;
-    COMPONENT_V2 Components[1];
-} DEVICE_V2;
-
 /* What is kept of either version; false: it is not valid. */
 static bool read_device(const PO_FX_DEVICE_V1 *from, struct device *to)
 {
-    const DEVICE_V2 *second = (const void *)from;
+    const PO_FX_DEVICE_V2 *second = (const void *)from;
 
     if (from->Version == PO_FX_VERSION_V1) {
         to->count = from->ComponentCount;

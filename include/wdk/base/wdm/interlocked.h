@@ -132,6 +132,13 @@ DXGK_INLINE BOOLEAN InterlockedBitTestAndReset(LONG volatile *Base, LONG Bit)
     return (__atomic_fetch_and(Base + (Bit >> 5), ~mask, __ATOMIC_SEQ_CST) & mask) != 0;
 }
 
+/* With -fms-extensions, clang has these itself. */
+#ifdef __has_builtin
+#if __has_builtin(_BitScanForward)
+#define DXGK_HAS_BIT_SCANS
+#endif
+#endif
+#ifndef DXGK_HAS_BIT_SCANS
 DXGK_INLINE BOOLEAN _BitScanForward(ULONG *Index, ULONG Mask)
 {
     if (Mask == 0) {
@@ -167,6 +174,8 @@ DXGK_INLINE BOOLEAN _BitScanReverse64(ULONG *Index, ULONG64 Mask)
     *Index = 63u - (ULONG)__builtin_clzll(Mask);
     return TRUE;
 }
+
+#endif
 
 #define BitScanForward     _BitScanForward
 #define BitScanReverse     _BitScanReverse

@@ -163,6 +163,34 @@ typedef struct _PO_FX_DEVICE_V1 {
     PO_FX_COMPONENT_V1 Components[1];
 } PO_FX_DEVICE_V1, *PPO_FX_DEVICE_V1;
 
+/* PO_FX_VERSION is that of the first version. */
+typedef PO_FX_COMPONENT_V1 PO_FX_COMPONENT, *PPO_FX_COMPONENT;
+typedef PO_FX_DEVICE_V1 PO_FX_DEVICE, *PPO_FX_DEVICE;
+
+typedef struct _PO_FX_COMPONENT_V2 {
+    GUID Id;
+    ULONGLONG Flags;
+    ULONG DeepestWakeableIdleState;
+    ULONG IdleStateCount;
+    PPO_FX_COMPONENT_IDLE_STATE IdleStates;
+    ULONG ProviderCount;
+    PULONG Providers;
+} PO_FX_COMPONENT_V2, *PPO_FX_COMPONENT_V2;
+
+typedef struct _PO_FX_DEVICE_V2 {
+    ULONG Version;
+    ULONGLONG Flags;
+    PPO_FX_COMPONENT_ACTIVE_CONDITION_CALLBACK ComponentActiveConditionCallback;
+    PPO_FX_COMPONENT_IDLE_CONDITION_CALLBACK ComponentIdleConditionCallback;
+    PPO_FX_COMPONENT_IDLE_STATE_CALLBACK ComponentIdleStateCallback;
+    PPO_FX_DEVICE_POWER_REQUIRED_CALLBACK DevicePowerRequiredCallback;
+    PPO_FX_DEVICE_POWER_NOT_REQUIRED_CALLBACK DevicePowerNotRequiredCallback;
+    PPO_FX_POWER_CONTROL_CALLBACK PowerControlCallback;
+    PVOID DeviceContext;
+    ULONG ComponentCount;
+    PO_FX_COMPONENT_V2 Components[1];
+} PO_FX_DEVICE_V2, *PPO_FX_DEVICE_V2;
+
 typedef struct __POHANDLE *POHANDLE;
 struct _DEVICE_OBJECT;
 

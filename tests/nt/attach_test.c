@@ -101,9 +101,31 @@ static void attach_here(void)
     KeStackAttachProcess(kernel_process(first), &state);
 }
 
+static VOID NTAPI attach_and_end(PVOID context)
+{
+    (void)context;
+    attach_here();
+}
+
 static void from_a_dpc(void)
 {
     in_dpc(attach_here);
+    CHECK_RULE("NT-177", broken("NT-177"));
+    forget_reports();
+}
+
+static void ends_attached(void)
+{
+    PVOID thread;
+    HANDLE handle;
+
+    CHECK(PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, NULL, NULL, NULL, attach_and_end,
+                               NULL) == STATUS_SUCCESS);
+    CHECK(ObReferenceObjectByHandle(handle, SYNCHRONIZE, *PsThreadType, KernelMode, &thread,
+                                    NULL) == STATUS_SUCCESS);
+    KeWaitForSingleObject(thread, Executive, KernelMode, FALSE, NULL);
+    ObDereferenceObject(thread);
+    ZwClose(handle);
     CHECK_RULE("NT-177", broken("NT-177"));
     forget_reports();
 }
@@ -153,6 +175,11 @@ TEST_WITH(machine, attaching_has_a_limit)
 TEST_WITH(machine, attaching_is_not_for_dispatch_level)
 {
     with_processes(from_a_dpc);
+}
+
+TEST_WITH(machine, a_thread_must_not_end_attached)
+{
+    with_processes(ends_attached);
 }
 
 TEST_WITH(machine, an_attached_process_outlives_its_end)

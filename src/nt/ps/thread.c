@@ -26,6 +26,7 @@
 #include "nt/ke/wait.h"
 #include "nt/ob/handle.h"
 #include "nt/ob/object.h"
+#include "nt/ps/attach.h"
 #include "nt/ps/process.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
@@ -169,6 +170,8 @@ static void check_end(const struct _KTHREAD *thread, int32_t apc_disable)
         verify_fatal("NT-096", THREAD_ENDED_WITH_APCS_DISABLED, 0, (uint64_t)(int64_t)count,
                      sim_irql(), 0, "thread %s ended at %s with an APC disable count of %d",
                      sim_thread_name(thread->sim), nt_irql_name(sim_irql()), count);
+    if (thread->attaches != 0)
+        VIOLATION("NT-177", "thread %s ended attached to a process", sim_thread_name(thread->sim));
 }
 
 /* Runs on the ending thread's stack, as the last thing. */
@@ -183,6 +186,7 @@ static void end_thread(void *arg)
     nt_spin_locks_drop(0);
     if (sim_irql() > SIM_IRQL_PASSIVE)
         sim_lower_irql(SIM_IRQL_PASSIVE);
+    nt_attach_end_to(0);
     nt_wait_end(thread->wait);
     nt_mutex_abandon_all(thread);
     nt_active_drop_all(&thread->actives, "the stack of a thread that ended");

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The example driver, which fails in the way that the value Fails of its service key names: one line
+ * of the table each. For the tests of what a refused start tells.
+ */
+#include "../../examples/blitter/blitter.h"
+
+static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                        DRIVER_INITIALIZATION_DATA *Data);
+
+#define DxgkInitialize RefusedInitialize
+#include "../../examples/blitter/adapter.c"
+#undef DxgkInitialize
+#include "../../examples/blitter/memory.c"
+#include "../../examples/blitter/work.c"
+
+enum fails {
+    FAILS_START_WITH_MAPPING = 1, /* StartDevice fails and leaves the registers mapped */
+    FAILS_SEGMENTS,               /* the segment query fails after a warning was recorded */
+    FAILS_CONTEXT,      /* the system context fails, after findings that are only warnings */
+    FAILS_TWO_FINDINGS, /* two capabilities that Windows refuses, after one that it does not */
+    FAILS_DECLINED,     /* AddDevice succeeds without a context */
+    FAILS_ADD_DEVICE,
+    FAILS_REGISTRATION, /* an entry point that registration asks for is NULL */
+    FAILS_ARGUMENTS,    /* DxgkInitialize without a table */
+    FAILS_NEWER,        /* built for an interface version that does not exist */
+    FAILS_TWICE,        /* DxgkInitialize called again */
+    FAILS_NOT_AT_ALL,   /* DriverEntry succeeds without DxgkInitialize */
+    FAILS_ENTRY,        /* DriverEntry fails after DxgkInitialize succeeded */
+    FAILS_MAPPING_LEFT  /* refused by a finding, and StopDevice leaves the registers mapped */
+};
+
+static ULONG fails;
+
+static ULONG ReadFails(PUNICODE_STRING RegistryPath)
+{
+    union {
+        KEY_VALUE_PARTIAL_INFORMATION info;
+        UCHAR bytes[sizeof(KEY_VALUE_PARTIAL_INFORMATION) + sizeof(ULONG)];
+    } answer;
+    OBJECT_ATTRIBUTES attributes;
+    UNICODE_STRING name;
+    ULONG bytes = 0, value = 0;
+    HANDLE key;
+
+    InitializeObjectAttributes(&attributes, RegistryPath, OBJ_KERNEL_HANDLE, NULL, NULL);
+    if (!NT_SUCCESS(ZwOpenKey(&key, KEY_READ, &attributes)))
+        return 0;
+    RtlInitUnicodeString(&name, L"Fails");
+    if (NT_SUCCESS(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &answer, sizeof(answer),
+                                   &bytes)))
+        RtlCopyMemory(&value, answer.info.Data, sizeof(value));
+    ZwClose(key);
+    return value;
+}
+
+static NTSTATUS NTAPI RefusedAddDevice(IN_CONST_PDEVICE_OBJECT PhysicalDeviceObject,
+                                       OUT_PPVOID MiniportDeviceContext)
+{
+    if (fails == FAILS_ADD_DEVICE)
+        return STATUS_DEVICE_NOT_READY;
+    if (fails == FAILS_DECLINED)
+        return STATUS_SUCCESS;
+    return BlitterAddDevice(PhysicalDeviceObject, MiniportDeviceContext);
+}
+
+static NTSTATUS NTAPI RefusedStartDevice(IN_CONST_PVOID MiniportDeviceContext,
+                                         IN_PDXGK_START_INFO DxgkStartInfo,
+                                         IN_PDXGKRNL_INTERFACE DxgkInterface,
+                                         OUT_PULONG NumberOfVideoPresentSources,
+                                         OUT_PULONG NumberOfChildren)
+{
+    NTSTATUS status = BlitterStartDevice(MiniportDeviceContext, DxgkStartInfo, DxgkInterface,
+                                         NumberOfVideoPresentSources, NumberOfChildren);
+
+    if (fails == FAILS_START_WITH_MAPPING) {
+        ((BLITTER_ADAPTER *)MiniportDeviceContext)->Registers = NULL;
+        return STATUS_DEVICE_NOT_READY;
+    }
+    return status;
+}
+
+static NTSTATUS NTAPI RefusedStopDevice(IN_CONST_PVOID MiniportDeviceContext)
+{
+    if (fails != FAILS_MAPPING_LEFT)
+        return BlitterStopDevice(MiniportDeviceContext);
+    ((BLITTER_ADAPTER *)MiniportDeviceContext)->Registers = NULL;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI RefusedQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
+                                              IN_CONST_PDXGKARG_QUERYADAPTERINFO Args)
+{
+    NTSTATUS status;
+
+    if (fails == FAILS_SEGMENTS && Args->Type == DXGKQAITYPE_QUERYSEGMENT4)
+        return STATUS_DEVICE_NOT_READY;
+    status = BlitterQueryAdapterInfo(hAdapter, Args);
+    if (NT_SUCCESS(status) && Args->Type == DXGKQAITYPE_DRIVERCAPS) {
+        DXGK_DRIVERCAPS *caps = (DXGK_DRIVERCAPS *)Args->pOutputData;
+
+        caps->SupportPerEngineTDR = FALSE; /* CAPS-029: a warning */
+        if (fails == FAILS_TWO_FINDINGS || fails == FAILS_MAPPING_LEFT)
+            caps->SchedulingCaps.Value = 0x1C; /* CAPS-048, -049, -050 */
+    }
+    return status;
+}
+
+static NTSTATUS NTAPI RefusedCreateContext(IN_CONST_HANDLE hDevice,
+                                           INOUT_PDXGKARG_CREATECONTEXT Args)
+{
+    return fails == FAILS_CONTEXT ? STATUS_DEVICE_NOT_READY : BlitterCreateContext(hDevice, Args);
+}
+
+static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                        DRIVER_INITIALIZATION_DATA *Data)
+{
+    NTSTATUS status;
+
+    fails = ReadFails(RegistryPath);
+    Data->DxgkDdiAddDevice = RefusedAddDevice;
+    Data->DxgkDdiStartDevice = RefusedStartDevice;
+    Data->DxgkDdiStopDevice = RefusedStopDevice;
+    Data->DxgkDdiQueryAdapterInfo = RefusedQueryAdapterInfo;
+    Data->DxgkDdiCreateContext = RefusedCreateContext;
+    if (fails == FAILS_REGISTRATION)
+        Data->DxgkDdiRemoveDevice = NULL;
+    if (fails == FAILS_NEWER)
+        Data->Version = 0xFFFFF;
+    if (fails == FAILS_NOT_AT_ALL)
+        return STATUS_SUCCESS;
+    status = DxgkInitialize(DriverObject, RegistryPath, fails == FAILS_ARGUMENTS ? NULL : Data);
+    if (fails == FAILS_TWICE)
+        status = DxgkInitialize(DriverObject, RegistryPath, Data);
+    return fails == FAILS_ENTRY ? STATUS_DEVICE_NOT_READY : status;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What a refused start tells: the call of the driver that failed, with its status, or the first rule that refused; what comes
+ * up while the start is undone stands apart. Each case is a line of tests/drivers/refused.c. */
+#include "host/support/machine.h"
+
+#include <unistd.h>
+
+static void load(struct machine *m, unsigned fails, enum dxgk_result expected)
+{
+    char path[] = "/tmp/dxgkhost-causes-XXXXXX";
+    struct dxgk_machine_config config;
+    FILE *file = fdopen(mkstemp(path), "w");
+    enum dxgk_result result;
+
+    CHECK(file);
+    fprintf(file, "[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\refused]\n");
+    fprintf(file, "\"Fails\"=4:%02x000000\n", fails);
+    CHECK(fclose(file) == 0);
+    machine_config(m, &config);
+    machine_create(m, &config);
+    result = dxgk_machine_load_registry(m->dxgk, path, m->error, sizeof(m->error));
+    unlink(path);
+    CHECK(result == DXGK_OK);
+    CHECK(dxgk_machine_add_device(m->dxgk, machine_path("examples/blitter_device.so"), NULL, 0,
+                                  m->error, sizeof(m->error)) == DXGK_OK);
+    m->error[0] = '\0';
+    result = dxgk_machine_load_driver(m->dxgk, machine_path("tests/drivers/refused.so"), m->error,
+                                      sizeof(m->error));
+    if (result != expected)
+        fail_msg("%u: result %d, not %d: %s", fails, (int)result, (int)expected, m->error);
+}
+
+static bool says(const struct machine *m, const char *cause)
+{
+    if (strcmp(m->error, cause) == 0)
+        return true;
+    print_error("\"%s\", not \"%s\"\n", m->error, cause);
+    return false;
+}
+
+/* The first record of a rule; false: there is none. */
+static bool record_of(const struct machine *m, const char *rule, struct dxgk_violation *v)
+{
+    for (size_t i = 0; dxgk_machine_violation(m->dxgk, i, v); i++)
+        if (strcmp(v->rule, rule) == 0)
+            return true;
+    return false;
+}
+
+TEST(a_driver_that_fails_nothing_starts_after_a_warning)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 0, DXGK_OK);
+    CHECK(record_of(&m, "CAPS-029", &v) && strcmp(v.severity, "warning") == 0);
+    CHECK(!v.refuses && !v.undoing);
+    machine_end(&m);
+}
+
+TEST(a_start_that_fails_names_its_entry_and_its_status)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 1, DXGK_ERROR);
+    CHECK_RULE("LIFE-003",
+               says(&m, "refused.so: DxgkDdiStartDevice returned STATUS_DEVICE_NOT_READY"));
+    /* The mapping that it left is told, but not as what happened, nor of a call that was not made. */
+    CHECK_RULE("LIFE-101", record_of(&m, "LIFE-101", &v) && v.undoing && !v.refuses &&
+                               strstr(v.seen, "after a StartDevice that failed") &&
+                               !strstr(v.seen, "StopDevice"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(a_mapping_left_by_stop_device_is_told_of_stop_device)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 13, DXGK_ERROR);
+    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0);
+    CHECK_RULE("LIFE-101",
+               record_of(&m, "LIFE-101", &v) && v.undoing && strstr(v.seen, "after StopDevice"));
+    CHECK(record_of(&m, "CAPS-029", &v) && !v.undoing);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(a_call_that_fails_is_named_and_not_what_was_reported_before)
+{
+    struct machine m;
+
+    load(&m, 2, DXGK_ERROR);
+    CHECK_RULE("LIFE-003",
+               says(&m, "refused.so: DxgkDdiQueryAdapterInfo(DXGKQAITYPE_QUERYSEGMENT4) returned "
+                        "STATUS_DEVICE_NOT_READY"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 3, DXGK_ERROR);
+    CHECK_RULE("LIFE-003",
+               says(&m, "refused.so: DxgkDdiCreateContext returned STATUS_DEVICE_NOT_READY"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(of_several_findings_the_first_is_named_and_the_others_counted)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 4, DXGK_ERROR);
+    CHECK_RULE("LIFE-003",
+               says(&m, "refused.so: CAPS-049: NoDmaPatching is set without PreemptionAware and "
+                        "MultiEngineAware (STATUS_DEVICE_CONFIGURATION_ERROR); 2 more findings "
+                        "refuse it"));
+    CHECK_RULE("LIFE-003", record_of(&m, "CAPS-048", &v) && v.refuses && !v.undoing &&
+                               record_of(&m, "CAPS-050", &v) && v.refuses && !v.undoing &&
+                               record_of(&m, "CAPS-029", &v) && !v.refuses);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(what_fails_before_the_start_names_itself)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 5, DXGK_ERROR);
+    CHECK_RULE("LIFE-040", says(&m, "refused.so: DxgkDdiAddDevice returned STATUS_SUCCESS without a "
+                                    "MiniportDeviceContext: the driver declines the device"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 6, DXGK_ERROR);
+    CHECK_RULE("LIFE-041",
+               says(&m, "refused.so: DxgkDdiAddDevice returned STATUS_DEVICE_NOT_READY"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 7, DXGK_ERROR);
+    CHECK_RULE("LIFE-021", says(&m, "refused.so: LIFE-021: DxgkDdiRemoveDevice is NULL "
+                                    "(STATUS_INVALID_PARAMETER)"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 8, DXGK_ERROR);
+    CHECK_RULE("LIFE-014",
+               says(&m, "refused.so: DxgkInitialize was called with DriverInitializationData NULL"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 9, DXGK_ERROR);
+    CHECK_RULE("LIFE-019", record_of(&m, "LIFE-019", &v) && v.refuses &&
+                               strncmp(m.error, "refused.so: LIFE-019: ", 22) == 0);
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 10, DXGK_ERROR);
+    CHECK_RULE("LIFE-015", says(&m, "refused.so: LIFE-015: DxgkInitialize was called a second time "
+                                    "(STATUS_INVALID_DEVICE_REQUEST)"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 11, DXGK_ERROR);
+    CHECK_RULE("LIFE-011",
+               says(&m, "refused.so: DriverEntry succeeded without a call of DxgkInitialize"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 12, DXGK_ERROR);
+    CHECK_RULE("LIFE-011", says(&m, "refused.so: DriverEntry returned STATUS_DEVICE_NOT_READY"));
+    dxgk_machine_destroy(m.dxgk);
+}

@@ -5,7 +5,9 @@
 
 #include <ntddk.h>
 
+#ifndef DXGKDDI_INTERFACE_VERSION
 #define DXGKDDI_INTERFACE_VERSION DXGKDDI_INTERFACE_VERSION_WDDM2_0
+#endif
 #include <dispmprt.h>
 #include <dxgk_seh.h>
 

@@ -4,6 +4,7 @@
  * of the table each. For the tests of what a refused start tells.
  */
 #include "../../examples/blitter/blitter.h"
+#include "service_value.h"
 
 static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                         DRIVER_INITIALIZATION_DATA *Data);
@@ -31,28 +32,6 @@ enum fails {
 };
 
 static ULONG fails;
-
-static ULONG ReadFails(PUNICODE_STRING RegistryPath)
-{
-    union {
-        KEY_VALUE_PARTIAL_INFORMATION info;
-        UCHAR bytes[sizeof(KEY_VALUE_PARTIAL_INFORMATION) + sizeof(ULONG)];
-    } answer;
-    OBJECT_ATTRIBUTES attributes;
-    UNICODE_STRING name;
-    ULONG bytes = 0, value = 0;
-    HANDLE key;
-
-    InitializeObjectAttributes(&attributes, RegistryPath, OBJ_KERNEL_HANDLE, NULL, NULL);
-    if (!NT_SUCCESS(ZwOpenKey(&key, KEY_READ, &attributes)))
-        return 0;
-    RtlInitUnicodeString(&name, L"Fails");
-    if (NT_SUCCESS(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &answer, sizeof(answer),
-                                   &bytes)))
-        RtlCopyMemory(&value, answer.info.Data, sizeof(value));
-    ZwClose(key);
-    return value;
-}
 
 static NTSTATUS NTAPI RefusedAddDevice(IN_CONST_PDEVICE_OBJECT PhysicalDeviceObject,
                                        OUT_PPVOID MiniportDeviceContext)
@@ -117,7 +96,7 @@ static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_ST
 {
     NTSTATUS status;
 
-    fails = ReadFails(RegistryPath);
+    fails = ServiceValue(RegistryPath, L"Fails");
     Data->DxgkDdiAddDevice = RefusedAddDevice;
     Data->DxgkDdiStartDevice = RefusedStartDevice;
     Data->DxgkDdiStopDevice = RefusedStopDevice;

@@ -59,7 +59,8 @@ PVOID NTAPI HabitMap(__in PMDL Mdl, __in ULONG Flags)
 
 NTSTATUS NTAPI HabitAllocate(__in PRKPROCESS Process, __out PVOID *Memory)
 {
-    PVOID first = ExAllocatePoolUninitialized(NonPagedPoolNx, sizeof(PRIVATE_ALLOCATION), 0x62614831);
+    PVOID first = ExAllocatePoolUninitialized(NonPagedPoolNx, sizeof(PRIVATE_ALLOCATION),
+                                              0x62614831);
     PVOID second = ExAllocatePoolZero(NonPagedPoolNx, sizeof(PRIVATE_ALLOCATION), 0x62614832);
 
     if (first)

@@ -20,7 +20,6 @@
 #include "nt/base/status_name.h"
 #include "bus/dma.h"
 #include "ddi/ddi.h"
-#include "nt/base/status_name.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"

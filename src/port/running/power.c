@@ -5,7 +5,6 @@
 #include "nt/base/status_name.h"
 #include "bus/reset.h"
 #include "ddi/ddi.h"
-#include "nt/base/status_name.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"

@@ -16,7 +16,6 @@
 #include "port/running/power_components.h"
 #include "nt/base/status_name.h"
 #include "ddi/ddi.h"
-#include "nt/base/status_name.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
 #include "sim/irql.h"

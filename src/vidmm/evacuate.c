@@ -57,6 +57,7 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
 
         if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
             continue;
+        allocation->absence = ABSENCE_POWER;
         status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);
         if (!NT_SUCCESS(status))
             break;

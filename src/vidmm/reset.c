@@ -55,6 +55,7 @@ static void purge(struct vidmm_allocation *allocation)
 
     if (memory)
         tell_evicted(allocation);
+    allocation->absence = ABSENCE_RESET;
     placement_purge(allocation);
     if (!memory)
         return;

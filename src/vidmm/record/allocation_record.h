@@ -39,6 +39,18 @@ struct backing_release {
     bool heap;     /* this record is on the heap and is freed, too */
 };
 
+/* Why an allocation is not resident: its first cause. */
+enum allocation_absence {
+    ABSENCE_NEVER,   /* it was not made resident yet */
+    ABSENCE_ROOM,    /* evicted to make room */
+    ABSENCE_OFFERED, /* discarded while it was offered */
+    ABSENCE_EVICTED, /* D3DKMTEvict */
+    ABSENCE_DEMOTED, /* moved out of its segment: over the budget of its device */
+    ABSENCE_MOVED,   /* on its way to another place */
+    ABSENCE_POWER,   /* moved out for a change of power, or of the IOMMU domain */
+    ABSENCE_RESET,   /* lost in a reset of the adapter */
+};
+
 /* The segments that the driver named for an allocation. */
 struct allocation_segments {
     UINT supported;      /* bit n: segment n + 1 */
@@ -126,6 +138,7 @@ struct vidmm_allocation {
     /* place */
     enum vidmm_content content;
     bool resident;
+    enum allocation_absence absence; /* while it is not resident */
     bool ready;
     bool written; /* the GPU may have written to the segment's copy since page-in */
     UINT segment; /* where it is resident; 0 while resident: system pages outside any segment */

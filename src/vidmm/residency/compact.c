@@ -204,6 +204,7 @@ static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
             if (status != STATUS_NO_MEMORY)
                 continue;
         }
+        span->owner->absence = ABSENCE_MOVED;
         status = placement_move_out(turn, vidmm, span->owner, !span->owner->offer.in_force);
     }
     return status;

@@ -37,8 +37,10 @@ static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
         !cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]))
         return STATUS_SUCCESS;
     status = victim_need_idle(turn, allocation);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
+        allocation->absence = ABSENCE_MOVED;
         status = placement_move_out(turn, vidmm, allocation, true);
+    }
     if (NT_SUCCESS(status) && allocation->device_references)
         status = placement_bring_in(turn, vidmm, allocation);
     return status;
@@ -161,6 +163,7 @@ static NTSTATUS push(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
         return status;
     allocation->system_copy = true;
     allocation->written = false;
+    allocation->absence = ABSENCE_MOVED;
     status = placement_move_out(turn, vidmm, allocation, true);
     if (NT_SUCCESS(status) && allocation->device_references)
         status = placement_bring_in(turn, vidmm, allocation);

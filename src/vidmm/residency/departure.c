@@ -35,8 +35,10 @@ static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
     allocation->victim.leave = false;
     /* On failure it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
-        !allocation->destroyed)
+        !allocation->destroyed) {
+        allocation->absence = ABSENCE_EVICTED;
         (void)placement_move_out(turn, vidmm, allocation, true);
+    }
     return true;
 }
 

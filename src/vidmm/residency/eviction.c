@@ -109,6 +109,7 @@ NTSTATUS eviction_make_way(struct paging_turn *turn, const struct vidmm_allocati
 
         if (!open)
             return STATUS_NO_MEMORY;
+        open->allocation->absence = ABSENCE_DEMOTED;
         status = placement_move_out(turn, vidmm, open->allocation, true);
         if (!NT_SUCCESS(status))
             return status;
@@ -177,8 +178,10 @@ static bool enough(const struct vidmm *vidmm, const struct room_request *room)
 static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_allocation *victim)
 {
     bool keep = !victim->offer.in_force;
-    NTSTATUS status = placement_move_out(turn, vidmm, victim, keep);
+    NTSTATUS status;
 
+    victim->absence = keep ? ABSENCE_ROOM : ABSENCE_OFFERED;
+    status = placement_move_out(turn, vidmm, victim, keep);
     if (NT_SUCCESS(status) && !keep) {
         victim->offer.discarded = true;
         trace_instant(vidmm->track, "discard", "bytes", victim->pages << PAGE_BITS, NULL, 0);

@@ -35,6 +35,7 @@ static void promote(struct paging_turn *turn, struct vidmm *vidmm,
 {
     /* Evict it and make it resident again. If the second fails, it is made resident
      * before its devices run. */
+    allocation->absence = ABSENCE_MOVED;
     if (NT_SUCCESS(placement_move_out(turn, vidmm, allocation, true)) &&
         allocation->device_references)
         (void)placement_bring_in(turn, vidmm, allocation);

@@ -72,6 +72,7 @@ NTSTATUS relocate_in_segment(struct paging_turn *turn, struct vidmm_allocation *
 
     if (!NT_SUCCESS(status))
         return status;
+    allocation->absence = ABSENCE_MOVED;
     readiness_end(turn, allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status))

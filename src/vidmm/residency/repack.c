@@ -84,8 +84,10 @@ static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
     if (!list)
         return STATUS_INSUFFICIENT_RESOURCES;
     qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
-    for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
+    for (size_t i = 0; i < count && NT_SUCCESS(status); i++) {
+        list[i]->allocation->absence = ABSENCE_MOVED;
         status = placement_move_out(turn, vidmm, list[i]->allocation, true);
+    }
     /* Allocations of other devices are evicted first; otherwise each placement would
      * evict them one by one. */
     for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)

@@ -19,6 +19,7 @@
 #include "util/span_tree.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/space/va_history.h"
 
 struct gpu_va;
 struct page_table;
@@ -47,6 +48,7 @@ struct vidmm_space {
     struct page_table *root;
     struct extent_tree free; /* pages that no range covers */
     struct span_tree ranges;
+    struct va_history history;
     struct slab range_slab, piece_slab;
     /* freed ranges whose entries are still to be invalidated, oldest first */
     struct list freed;

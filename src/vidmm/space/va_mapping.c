@@ -40,19 +40,20 @@ NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *a
 
 /* Remove a mapping because its allocation is destroyed or closed (GPUVA-097, GPUVA-098). A range
  * that is freed here has no other mapping of an allocation, so none of those is lost. */
-static void mapping_gone(struct va_piece *piece)
+static void mapping_gone(struct va_piece *piece, enum mapping_end end)
 {
     struct va_range *range = piece->range;
     uint64_t first = piece->span.first, pages = piece->span.pages;
 
     if (range->owned && range->owners == 1) {
-        range_free(range);
+        range_free_because(range, end);
         return;
     }
     if (piece->job) {
         piece_become_initial(piece);
         return;
     }
+    va_history_note(piece, first, pages, end);
     piece_remove(piece);
     range_write_initial(range, first, pages);
     (void)tables_settle(range->space);
@@ -64,7 +65,8 @@ void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *al
         return;
     spaces_clean(vidmm);
     while (!list_empty(&allocation->mappings))
-        mapping_gone(CONTAINER(allocation->mappings.next, struct va_piece, mapping));
+        mapping_gone(CONTAINER(allocation->mappings.next, struct va_piece, mapping),
+                     MAPPING_DESTROYED);
     spaces_clean(vidmm);
 }
 
@@ -75,7 +77,7 @@ void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation 
         struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
 
         if (piece->range->space == space)
-            mapping_gone(piece);
+            mapping_gone(piece, MAPPING_CLOSED);
     }
     spaces_clean(space->vidmm);
 }

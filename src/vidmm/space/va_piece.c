@@ -142,6 +142,7 @@ static void cut_above(struct va_piece *old, uint64_t edge)
     struct vidmm_space *space = old->range->space;
     uint64_t end = span_end(&old->span);
 
+    va_history_note(old, edge, end - edge, MAPPING_REPLACED);
     if (old->state == ENTRY_PAGES) {
         tables_drop(space, edge, end - edge);
     } else {
@@ -157,6 +158,7 @@ static void cut_below(struct va_piece *old, uint64_t edge)
     struct vidmm_space *space = old->range->space;
     uint64_t lost = edge - old->span.first;
 
+    va_history_note(old, old->span.first, lost, MAPPING_REPLACED);
     if (old->state == ENTRY_PAGES) {
         tables_drop(space, old->span.first, lost);
     } else {
@@ -173,6 +175,7 @@ static void cut_middle(struct va_piece *old, uint64_t first, uint64_t end, struc
 {
     struct vidmm_space *space = old->range->space;
 
+    va_history_note(old, first, end - first, MAPPING_REPLACED);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one at most is cut in two. */
     *upper = *old;
     upper->span.first = end;
@@ -200,6 +203,7 @@ void piece_apply(struct va_piece *piece, struct va_piece **spare)
         struct va_piece *old = CONTAINER(node, struct va_piece, span);
 
         if (node->first >= first && span_end(node) <= end) {
+            va_history_note(old, node->first, node->pages, MAPPING_REPLACED);
             piece_remove(old);
         } else if (node->first >= first) {
             cut_below(old, end);

@@ -167,6 +167,11 @@ struct va_range *range_at(const struct vidmm_space *space, uint64_t page)
 
 bool range_free(struct va_range *range)
 {
+    return range_free_because(range, MAPPING_FREED);
+}
+
+bool range_free_because(struct va_range *range, enum mapping_end end)
+{
     struct vidmm_space *space = range->space;
     uint64_t first = range->span.first, pages = range->span.pages;
     struct span_node *node;
@@ -177,8 +182,12 @@ bool range_free(struct va_range *range)
     if (range->body_used && range->kind != RANGE_RESERVATION)
         /* its entries are invalidated with the protection they had (GPUVA-099) */
         range->driver_protection = range->body.driver_protection;
-    while ((node = range->pieces.root) != NULL)
-        piece_remove(CONTAINER(node, struct va_piece, span));
+    while ((node = range->pieces.root) != NULL) {
+        struct va_piece *piece = CONTAINER(node, struct va_piece, span);
+
+        va_history_note(piece, node->first, node->pages, end);
+        piece_remove(piece);
+    }
     if (range->initial == ENTRY_ZERO) {
         tables_drop_edge(space, first);
         tables_drop_edge(space, first + pages);

@@ -15,6 +15,7 @@
 #include "util/list.h"
 #include "util/span_tree.h"
 #include "vidmm/space/page_table_write.h"
+#include "vidmm/space/va_history.h"
 
 struct vidmm_allocation;
 struct vidmm_space;
@@ -97,5 +98,7 @@ void range_forget(struct va_range *range);
 /* Free the addresses now; their entries are invalidated before the next write to any space. True:
  * such a write is needed (space_clean_later or spaces_clean). */
 bool range_free(struct va_range *range);
+/* The same, when not the freeing of the range ends its mappings. */
+bool range_free_because(struct va_range *range, enum mapping_end end);
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mappings of a space that went away last, with what took them away: for the report of a page
+ * fault. A ring of fixed size; noting one is a few stores. Lock held.
+ */
+#ifndef DXGK_VIDMM_VA_HISTORY_H
+#define DXGK_VIDMM_VA_HISTORY_H
+
+#include <stdint.h>
+
+#include <ntddk.h>
+
+#define VA_HISTORY 64u /* kept */
+
+struct va_piece;
+
+enum mapping_end {
+    MAPPING_FREED,     /* its range was freed */
+    MAPPING_REPLACED,  /* other pages, or none, were mapped there */
+    MAPPING_DESTROYED, /* its allocation was destroyed */
+    MAPPING_CLOSED,    /* the last open of its allocation in the process was closed */
+};
+
+struct va_past {
+    uint64_t first, pages; /* of the space */
+    HANDLE allocation;     /* the driver's handle */
+    uint64_t bytes;        /* of the allocation */
+    uint64_t time;         /* virtual ns */
+    enum mapping_end end;
+};
+
+/* A ring: element n is at n % VA_HISTORY. */
+struct va_history {
+    uint64_t count; /* ever */
+    struct va_past last[VA_HISTORY];
+};
+
+/* Pages [first, first + pages) of the piece are no longer mapped by it. */
+void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t pages,
+                     enum mapping_end end);
+/* The youngest that covered the page; NULL: none of those that are kept. */
+const struct va_past *va_history_find(const struct va_history *history, uint64_t page);
+
+#endif

@@ -92,6 +92,9 @@ struct dxgk_machine_config {
     void (*log)(void *context, const char *line);
     void *log_context;
     struct dxgk_depot *depot; /* may be NULL */
+    /* Receives, with log_context, a line for each page fault, engine reset and adapter reset, when
+     * it happens, which says why (dxgk_machine_loss). NULL: these lines go to `log`. */
+    void (*loss)(void *context, const char *line);
 };
 
 /*
@@ -244,6 +247,21 @@ DXGK_API bool dxgk_machine_refusal(const struct dxgk_machine *machine, size_t ba
 /* Called by a client: the last of its thread's own calls that failed, as far as it is among those.
  * False: there is none. */
 DXGK_API bool dxgk_client_last_refusal(struct dxgk_refusal *refusal);
+
+/* Why work of the GPU was lost (TDR-083): a fault, or a reset of an engine or of an adapter. */
+struct dxgk_loss {
+    /* One line: adapter, what happened, node, engine, fence, context, process, address; what is or
+     * was mapped there, and what took it away; preemption; the walk of the page tables. Client
+     * calls that fail for the loss of their device have it as their reason, as far as it fits. */
+    const char *line;
+    uint64_t virtual_ns;
+};
+
+/* The last 32 of them: how many there are, and the last but `back` of them. False: there is none.
+ * The string is valid until 32 more were lost, or the machine is destroyed. */
+DXGK_API size_t dxgk_machine_losses(const struct dxgk_machine *machine);
+DXGK_API bool dxgk_machine_loss(const struct dxgk_machine *machine, size_t back,
+                                struct dxgk_loss *loss);
 
 /* After a deadlock (THREAD-072, THREAD-073): lines that say what each thread waited for, what it
  * held, and where in the driver it was. NULL: there was none. Valid until the machine is

@@ -15,6 +15,13 @@ static void log_line(void *context, const char *line)
         fprintf(stderr, "%s\n", line);
 }
 
+/* Printed in any case: who loses a device must know why. */
+static void loss_line(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", line);
+}
+
 static bool set_severities(struct cli_session *session)
 {
     static const char *const names[] = {"note", "warning", "error", "bugcheck"};
@@ -170,6 +177,7 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
     session->loaded = session->result = session->ended = DXGK_ERROR;
     config.log = log_line;
     config.log_context = session;
+    config.loss = loss_line;
     session->machine = dxgk_machine_create(&config, session->error, sizeof(session->error));
     if (!session->machine)
         return;

@@ -188,6 +188,7 @@ static bool create_graphics(struct dxgk_machine *machine)
         .split_dma_buffers = machine->config.split_dma_buffers,
         .log = port_news,
         .log_context = machine,
+        .loss = host_loss,
         .observe = host_inspect_observe,
         .observe_context = machine,
     };
@@ -333,5 +334,6 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
     trace_sink_destroy(machine->trace);
     verify_log_destroy(machine->log);
     free(machine->waits);
+    host_losses_free(&machine->losses);
     free(machine);
 }

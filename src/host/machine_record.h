@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dxgkhost/dxgkhost.h"
+#include "host/losses.h"
 #include "host/refusals.h"
 #include "host/report.h"
 #include "util/list.h"
@@ -26,6 +27,7 @@ struct dxgk_machine {
     uint32_t live; /* processes that have not ended */
     struct host_totals totals;
     struct host_refusals refusals;
+    struct host_losses losses;
     uint64_t leaks;
     uint64_t requests_at_creation;
     char *waits; /* lines of who waits for what, of a deadlock; malloc */

@@ -18,6 +18,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/kick.h"
+#include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging_submit.h"
@@ -113,7 +114,7 @@ static void abandon(struct vidsch *vidsch)
     vidsch_paging_abandon(vidsch);
 }
 
-static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
+static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty, const char *why)
 {
     LIST_FOR(link, &vidsch->devices) {
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
@@ -122,7 +123,7 @@ static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
             vidsch_device_lose(device,
                                device == guilty ? D3DKMT_DEVICEEXECUTION_HUNG
                                                 : D3DKMT_DEVICEEXECUTION_RESET,
-                               true);
+                               true, why);
     }
 }
 
@@ -136,6 +137,7 @@ static void reopen(struct vidsch *vidsch)
 
         node->recover = RECOVER_NONE;
         node->stopped = node->ignoring = node->monitored_noted = node->timeout_noted = false;
+        node->preempt_past.reason = PREEMPT_NONE;
         vidsch_kick_node(node);
     }
     vidsch_kick_worker(vidsch);
@@ -146,14 +148,17 @@ static void reopen(struct vidsch *vidsch)
 static bool reset(struct vidsch *vidsch, enum recover_cause cause)
 {
     const struct vidsch_device *guilty = cause == RECOVER_TIMEOUT ? culprit(vidsch) : NULL;
-    NTSTATUS status = ddi_reset_from_timeout(vidsch->ddi);
+    struct vidsch_loss loss;
+    NTSTATUS status;
 
+    vidsch_loss_adapter_reset(&loss, vidsch, cause);
+    status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
         stop_machine(vidsch, "TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
         return false;
     }
-    lose_all(vidsch, guilty);
+    lose_all(vidsch, guilty, loss.text);
     abandon(vidsch);
     vidsch->paging.discard = true;
     vidmm_reset_cleanup(vidsch->vidmm);

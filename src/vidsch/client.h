@@ -24,6 +24,9 @@ NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device);
 /* STATUS_SUCCESS, or the status that a submission (or any other call) on a lost device returns
  * (KMT-123). */
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission);
+/* Why the device was lost: the line of its fault or reset, or a clause; "" if it is not lost. Valid
+ * until it is destroyed. */
+const char *vidsch_device_loss_text(const struct vidsch_device *device);
 /* Put the device in error for a reason other than the GPU (D3DKMTMarkDeviceAsError, a process that
  * is killed): queued packets are canceled (TDR-080). */
 NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state);

@@ -68,6 +68,7 @@ static void device_free(struct vidsch_device *device)
     list_remove(&device->link);
     list_remove(&device->lost_link);
     vidsch_process_put(device->process);
+    util_free(device->loss);
     util_free(device);
 }
 
@@ -187,7 +188,8 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     process->devices++;
     /* Was the adapter reset or stopped while the driver was called? */
     if (!system && (vidsch->quiescing || epoch != vidsch->paging.epoch))
-        vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true);
+        vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true,
+                           "the adapter was reset or stopped while it was created");
     *out = device;
     return STATUS_SUCCESS;
 }

@@ -36,6 +36,7 @@ struct vidsch_device {
     bool handle_recorded;
     bool awaiting_residency;
     bool cleaning;   /* lost, and the worker has not yet canceled its queues */
+    char *loss;      /* vidsch_device_loss_text; NULL: not lost, or memory was short */
     bool reset_loss; /* lost in a reset or timeout: submissions get STATUS_DEVICE_REMOVED */
 };
 

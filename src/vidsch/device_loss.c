@@ -8,6 +8,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
+#include "util/alloc.h"
 #include "util/array.h"
 #include "verify/refusal.h"
 #include "vidsch/client.h"
@@ -18,7 +19,19 @@
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
 
-void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state, bool reset)
+#include <string.h>
+
+/* NULL: memory is short. */
+static char *copy(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *kept = util_alloc(bytes);
+
+    return kept ? memcpy(kept, text, bytes) : NULL;
+}
+
+void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state,
+                        bool reset, const char *why)
 {
     struct vidsch *vidsch = device->vidsch;
 
@@ -27,6 +40,7 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
         return; /* KMT-129: the first cause stays */
     device->state = state;
     device->reset_loss = reset;
+    device->loss = copy(why);
     device->cleaning = true;
     LIST_FOR(link, &device->contexts) {
         struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
@@ -44,7 +58,8 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
 
 NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
 {
-    vidsch_device_lose(device, state, false); /* TDR-080 */
+    vidsch_device_lose(device, state, false,
+                       "D3DKMTMarkDeviceAsError, or the end of its process"); /* TDR-080 */
     return STATUS_SUCCESS;
 }
 
@@ -69,6 +84,13 @@ static const char *state_name(D3DKMT_DEVICEEXECUTION_STATE state)
     return (size_t)state < ARRAY_COUNT(names) && names[state] ? names[state] : "lost";
 }
 
+const char *vidsch_device_loss_text(const struct vidsch_device *device)
+{
+    if (!device_is_lost(device))
+        return "";
+    return device->loss ? device->loss : "no memory was left to keep the reason";
+}
+
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
 {
     NTSTATUS status;
@@ -79,8 +101,8 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
         return STATUS_SUCCESS;
     status = submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
                                                : STATUS_DEVICE_REMOVED;
-    return refuse(status, NULL, "the device was lost before: %s%s", state_name(device->state),
-                  device->reset_loss ? ", by a reset" : "");
+    return refuse(status, NULL, "the device was lost before: %s%s; %s", state_name(device->state),
+                  device->reset_loss ? ", by a reset" : "", vidsch_device_loss_text(device));
 }
 
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)

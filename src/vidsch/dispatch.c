@@ -241,7 +241,8 @@ static void refuse(struct vidsch_node *node, uint32_t fence)
         if (packet->fence != fence)
             continue;
         packet->refused = true;
-        vidsch_device_lose(packet->context->device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+        vidsch_device_lose(packet->context->device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false,
+                           "DxgkDdiSubmitCommandVirtual answered STATUS_INVALID_PARAMETER");
         vidsch_retire_refused(node);
         return;
     }
@@ -292,7 +293,8 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
 
 static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
 {
-    vidsch_device_lose(packet->context->device, state, false);
+    vidsch_device_lose(packet->context->device, state, false,
+                       "its allocations could not be placed, or DxgkDdiPatch failed");
     packet->context->device->in_flight--;
     vidsch_packet_finish(packet);
 }

@@ -17,6 +17,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/kick.h"
+#include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/preempt.h"
@@ -33,6 +34,8 @@
 #include "sim/dpc.h"
 #include "sim/machine.h"
 
+#include <stdio.h>
+
 /* From now on the driver's notifications for the node are dropped; what it notified before counts
  * (TDR-034). */
 static void close_node(struct vidsch_node *node)
@@ -47,12 +50,14 @@ static void open_node(struct vidsch_node *node)
     node->stopped = false;
     node->ignoring = false;
     node->monitored_noted = node->timeout_noted = false;
+    node->preempt_past.reason = PREEMPT_NONE;
     vidsch_kick_node(node);
 }
 
 /* Count a timeout of the process. With one too many it loses the GPU (TDR-041). */
 static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
 {
+    char why[96];
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
 
     if (process->timeouts == 0 || sim_now() - process->window_start > window) {
@@ -64,11 +69,13 @@ static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
     process->blocked = true;
     WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id,
             process->timeouts);
+    snprintf(why, sizeof(why), "its process %u is blocked after %u engine timeouts", process->id,
+             process->timeouts);
     LIST_FOR(link, &vidsch->devices) {
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
 
         if (device->process == process)
-            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_HUNG, true); /* TDR-042 */
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_HUNG, true, why); /* TDR-042 */
     }
 }
 
@@ -84,8 +91,9 @@ static bool is_legal_aborted(const struct vidsch_node *node, uint32_t aborted)
 
 /* Decide what becomes of the packets on the node, after the driver named the one that it aborted.
  * False: a reset of the adapter must follow. */
-static bool settle(struct vidsch_node *node, uint32_t aborted)
+static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
 {
+    struct vidsch_loss loss;
     struct packet *packets[VIDSCH_MAX_DEPTH];
     bool paging = false;
     uint32_t count;
@@ -98,11 +106,14 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
         return false;
     }
     node->generation++;
+    if (aborted != node->last_completed)
+        vidsch_retire_through(node, aborted - 1); /* TDR-034 */
+    vidsch_loss_engine_reset(
+        &loss, node, aborted != node->last_completed ? node_in_flight(node, 0) : NULL, responsive);
     vidsch_preempt_close(node);
     if (aborted != node->last_completed) {
         struct vidsch_device *device;
 
-        vidsch_retire_through(node, aborted - 1); /* TDR-034 */
         device = node_in_flight(node, 0)->context->device;
         paging = device->system;
         if (!paging) {
@@ -112,7 +123,7 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
             vidsch_device_lose(device,
                                fault ? D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT
                                      : D3DKMT_DEVICEEXECUTION_HUNG,
-                               !fault); /* TDR-033, TDR-056 */
+                               !fault, loss.text); /* TDR-033, TDR-056 */
             if (!fault)
                 count_timeout(node->vidsch, process);
             vidsch_retire_failed(node);
@@ -145,7 +156,7 @@ static bool reset_one(struct vidsch_node *node)
         return false;
     }
     vidsch->statistics.engine_resets++;
-    return settle(node, reset.LastAbortedFenceId);
+    return settle(node, reset.LastAbortedFenceId, responsive);
 }
 
 /* The nodes that a reset of this one affects, bit n for node n; 0: the driver cannot tell. */

@@ -77,7 +77,8 @@ static NTSTATUS device_wait(struct vidmm_device *mm, uint64_t ticket)
 
 static void device_error(struct vidmm_device *mm, D3DKMT_DEVICEEXECUTION_STATE state)
 {
-    vidsch_device_lose(vidmm_device_owner(mm), state, false);
+    vidsch_device_lose(vidmm_device_owner(mm), state, false,
+                       "what it listed could not be made resident");
 }
 
 static void device_resident(struct vidmm_device *mm)

@@ -7,6 +7,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
+#include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/preempt.h"
@@ -17,8 +18,9 @@
 #include "vidsch/signal.h"
 #include "vidsch/vidsch_bugcheck.h"
 
-static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
+static void process_dma_faulted(struct vidsch_node *node, uint32_t fence, NTSTATUS status)
 {
+    struct vidsch_loss loss;
     struct vidsch_device *device;
 
     vidsch_retire_through(node, fence - 1);
@@ -30,34 +32,46 @@ static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
                      node->ordinal, 0, "paging packet %u of node %u faulted", fence, node->ordinal);
         return;
     }
-    vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+    vidsch_loss_dma_fault(&loss, node, node_in_flight(node, 0), status);
+    vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false, loss.text);
     vidsch_retire_failed(node);
     vidsch_retire_refused(node);
     vidsch_kick_node(node);
 }
 
-static void process_page_fault(struct vidsch_node *node, const struct irq_record *r)
+/* Of the oldest packet, which the driver named unless its flags say otherwise. */
+static void report_page_fault(struct vidsch_loss *loss, struct vidsch_node *node,
+                              const struct irq_record *r)
 {
-    unsigned flags = (unsigned)r->page_fault_flags;
-    bool paging = false;
-
+    vidsch_loss_page_fault(loss, node, node->count ? node_in_flight(node, 0) : NULL, r);
     if (node->vidsch->interrupts.bus_fault_noted) {
         node->vidsch->interrupts.bus_fault_noted = false;
         trace_instant(node->track, "bus fault", "address",
                       node->vidsch->interrupts.bus_fault.address.value, "access",
                       node->vidsch->interrupts.bus_fault.access);
     }
-    if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
+}
+
+static void process_page_fault(struct vidsch_node *node, const struct irq_record *r)
+{
+    unsigned flags = (unsigned)r->page_fault_flags;
+    struct vidsch_loss loss;
+    bool paging = false;
+
+    if (flags & DXGK_PAGE_FAULT_FENCE_INVALID) {
+        report_page_fault(&loss, node, r);
+    } else {
         struct vidsch_device *device;
 
         vidsch_retire_through(node, r->fence - 1);
         if (node->count == 0 || node_in_flight(node, 0)->fence != r->fence)
             return;
+        report_page_fault(&loss, node, r);
         device = node_in_flight(node, 0)->context->device;
         paging = device->system;
         if (!paging) {
             device->fault = r->fault;
-            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT, false);
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT, false, loss.text);
         }
         vidsch_retire_failed(node);
         vidsch_retire_refused(node);
@@ -83,7 +97,7 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         vidsch_preempt_answered(node, r->fence);
         break;
     case DXGK_INTERRUPT_DMA_FAULTED:
-        process_dma_faulted(node, r->fence);
+        process_dma_faulted(node, r->fence, r->status);
         break;
     case DXGK_INTERRUPT_DMA_PAGE_FAULTED:
         process_page_fault(node, r);

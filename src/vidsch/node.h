@@ -42,6 +42,14 @@ enum recover_cause {
     RECOVER_FORCED, /* a client asked for it */
 };
 
+/* The last request for preemption since the last reset. */
+struct preempt_past {
+    enum preempt_reason reason; /* PREEMPT_NONE: there was none */
+    uint32_t id;
+    bool answered;
+    uint64_t asked_at, answered_at; /* virtual ns */
+};
+
 struct node_event {
     struct sim_event event;
     struct vidsch_node *node;
@@ -73,6 +81,7 @@ struct vidsch_node {
     bool preempt_answered;          /* the answer was notified; its DPC has not run yet */
     uint32_t preempt_id;
     uint32_t closed_preempt_id; /* of the last request that a reset closed */
+    struct preempt_past preempt_past;
     /* recovery */
     bool stopped;     /* the node awaits or undergoes recovery: nothing is submitted */
     bool ignoring;    /* notifications are dropped (TDR-022) */

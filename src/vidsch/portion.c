@@ -301,7 +301,8 @@ void vidsch_portion_put_back(const struct packet *packet)
 
 static void lose(const struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
 {
-    vidsch_device_lose(packet->context->device, state, false);
+    vidsch_device_lose(packet->context->device, state, false,
+                       "what its DMA buffer names could not be brought into memory");
 }
 
 /* Does another context keep memory of this device in place? */

@@ -61,6 +61,8 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     node->preempting = reason;
     node->preempt_answered = false;
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
+    node->preempt_past = (struct preempt_past){
+        .reason = reason, .id = node->preempt_id, .asked_at = sim_now()};
     vidsch->statistics.preemptions++;
     trace_instant(node->track, "preempt", "id", node->preempt_id, NULL, 0);
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF && reason != PREEMPT_DEPENDENT)
@@ -92,6 +94,8 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */
     count = vidsch_node_take_all(node, packets);
+    node->preempt_past.answered = true;
+    node->preempt_past.answered_at = sim_now();
     node->preempting = PREEMPT_NONE;
     node->preempt_answered = false;
     sim_event_cancel(&node->deadline.event);

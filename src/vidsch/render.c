@@ -273,7 +273,8 @@ static NTSTATUS translate(struct submission *s, bool *more)
         if (!is_documented(status))
             WARNING("PATCH-093", "DxgkDdiRender answered %s", nt_status_text(status).text);
         if (status == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE) /* PATCH-092 */
-            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false,
+                               "DxgkDdiRender answered STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE");
         return status;
     }
     s->multipass = render.MultipassOffset;

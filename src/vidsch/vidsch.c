@@ -225,7 +225,7 @@ void vidsch_quiesce(struct vidsch *vidsch)
     vidsch->quiescing = true;
     LIST_FOR(link, &vidsch->devices)
         vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
-                           D3DKMT_DEVICEEXECUTION_STOPPED, true);
+                           D3DKMT_DEVICEEXECUTION_STOPPED, true, "the adapter is being stopped");
     while (clients_busy(vidsch) && !sim_current->stopped)
         vidsch_change_wait(vidsch, SIM_FOREVER);
 }

@@ -91,6 +91,9 @@ struct vidsch_config {
     struct vidsch_tdr_settings tdr;
     /* Called when recovery failed: the adapter is lost. The bug check with this code follows. */
     void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
+    /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
+     * DISPATCH_LEVEL; may be NULL. */
+    void (*loss)(struct ddi_adapter *adapter, const char *line);
 };
 
 extern const struct vidmm_scheduler vidsch_for_vidmm;

@@ -78,6 +78,9 @@ struct port_config {
     /* Prints a message for the user ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
+    /* Receives a line for each fault and each reset of an adapter, when it happens (TDR-083), with
+     * log_context; may be NULL. */
+    void (*loss)(void *context, const char *line);
     /* Called when a driver has registered, and with its answers when an adapter has started or was
      * refused, before they are discarded; may be NULL. */
     void (*observe)(void *context, const struct port_answers *answers);

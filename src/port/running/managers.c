@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory manager and the scheduler of an adapter: created when the driver has answered all
  * queries, destroyed before it stops. */
+#include <stdio.h>
 #include <string.h>
 
 #include "port/running/managers.h"
@@ -24,6 +25,18 @@ static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 
     (void)code;
     adapter->lost = true;
+}
+
+static void loss(struct ddi_adapter *ddi, const char *text)
+{
+    const struct port_adapter *adapter = port_adapter_of_ddi(ddi);
+    const struct port_config *config = &adapter->port->config;
+    char line[1664];
+
+    if (!config->loss)
+        return;
+    snprintf(line, sizeof(line), "%s: %s", adapter->name, text);
+    config->loss(config->log_context, line);
 }
 
 static NTSTATUS create_vidmm(struct port_adapter *adapter)
@@ -92,6 +105,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
         sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.adapter_lost = adapter_lost;
+    sch.loss = loss;
     return vidsch_create(&sch, &adapter->managers.vidsch);
 }
 

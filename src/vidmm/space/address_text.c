@@ -119,8 +119,7 @@ static void add_past(struct line *line, const struct va_past *past)
 
     add(line, "last there was ");
     add_allocation(line, past->allocation, past->bytes, past->first, past->pages);
-    add(line, ", until %s %.3f ms before", names[past->end],
-        (double)(sim_now() - past->time) / 1e6);
+    add(line, ", until %s %.3f ms before", names[past->end], (double)(sim_now() - past->time) / 1e6);
 }
 
 static void add_owner(struct line *line, const struct vidmm_space *space, uint64_t page)

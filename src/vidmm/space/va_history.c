@@ -12,13 +12,13 @@ void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t page
 
     if (!piece->allocation)
         return;
-    history->last[history->count++ % VA_HISTORY] =
-        (struct va_past){.first = first,
-                         .pages = pages,
-                         .allocation = piece->allocation->driver_handle,
-                         .bytes = piece->allocation->bytes,
-                         .time = sim_now(),
-                         .end = end};
+    history->last[history->count++ % VA_HISTORY] = (struct va_past){
+        .first = first,
+        .pages = pages,
+        .allocation = piece->allocation->driver_handle,
+        .bytes = piece->allocation->bytes,
+        .time = sim_now(),
+        .end = end};
 }
 
 const struct va_past *va_history_find(const struct va_history *history, uint64_t page)

@@ -13,6 +13,7 @@
 #include "sim/wait.h"
 #include "vidsch/support/fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,15 @@
 static void adapter_lost(struct ddi_adapter *adapter, uint32_t code)
 {
     ((struct fixture *)adapter->context)->lost_code = code;
+}
+
+static void loss(struct ddi_adapter *adapter, const char *line)
+{
+    struct fixture *f = adapter->context;
+
+    if (f->losses < 4)
+        snprintf(f->loss[f->losses], sizeof(f->loss[0]), "%s", line);
+    f->losses++;
 }
 
 static void configure(struct fixture *f)
@@ -51,6 +61,7 @@ static void configure(struct fixture *f)
     c->per_engine_tdr = !o->no_engine_reset;
     c->tdr = o->tdr;
     c->adapter_lost = adapter_lost;
+    c->loss = loss;
     for (uint32_t i = 0; i < c->nodes; i++) {
         f->info[i].virtual_addressing = !o->single_engine &&
                                         ((o->virtual_mask ? o->virtual_mask : 2) >> i & 1);

@@ -248,6 +248,8 @@ struct fixture {
     struct vidmm_process other_client;
     struct fake_driver driver;
     uint32_t lost_code; /* adapter_lost was called with it */
+    char loss[4][1536]; /* the first lines that vidsch_config.loss got */
+    unsigned losses;
     void (*body)(struct fixture *f);
     bool finished;
     NTSTATUS start_status;

@@ -18,9 +18,11 @@
 #include "vidmm/residency/open_place.h"
 #include "vidmm/residency/portion.h"
 #include "vidmm/residency/residency.h"
+#include "vidmm/space/address_text.h"
 #include "vidmm/space/paging_process.h"
 #include "vidsch/support/fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, uint64_t physical)
@@ -39,6 +41,14 @@ void memory_close(struct fixture *f, struct vidmm_open *open)
 {
     handle_remove(&f->process->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);
+}
+
+void vidmm_address_text(const struct vidmm_process *process, uint64_t address,
+                        struct vidmm_address_text *text)
+{
+    (void)process;
+    snprintf(text->owner, sizeof(text->owner), "owner of 0x%llx", (unsigned long long)address);
+    snprintf(text->walk, sizeof(text->walk), "walk of 0x%llx", (unsigned long long)address);
 }
 
 ULONG vidmm_process_pasid(const struct vidmm_process *process)

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REFUSAL_BYTES 320u
+#define REFUSAL_BYTES 640u
 
 /* Of one call in progress, on the stack of its entry. */
 struct refusal {

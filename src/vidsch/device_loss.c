@@ -15,6 +15,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"
+#include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
@@ -93,6 +94,8 @@ const char *vidsch_device_loss_text(const struct vidsch_device *device)
 
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
 {
+    const char *why = vidsch_device_loss_text(device);
+    const char *walk = strstr(why, VIDSCH_LOSS_WALK); /* it would not fit */
     NTSTATUS status;
 
     if (device->vidsch->quiescing || sim_current->stopped)
@@ -101,8 +104,9 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
         return STATUS_SUCCESS;
     status = submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
                                                : STATUS_DEVICE_REMOVED;
-    return refuse(status, NULL, "the device was lost before: %s%s; %s", state_name(device->state),
-                  device->reset_loss ? ", by a reset" : "", vidsch_device_loss_text(device));
+    return refuse(status, NULL, "the device was lost before: %s%s; %.*s", state_name(device->state),
+                  device->reset_loss ? ", by a reset" : "",
+                  (int)(walk ? (size_t)(walk - why) : strlen(why)), why);
 }
 
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)

@@ -96,7 +96,7 @@ static void add_address(struct vidsch_loss *loss, const struct packet *packet, u
 static void add_walk(struct vidsch_loss *loss, const struct vidmm_address_text *text)
 {
     if (text->walk[0])
-        add(loss, "; page tables: %s", text->walk);
+        add(loss, VIDSCH_LOSS_WALK "%s", text->walk);
 }
 
 void vidsch_loss_dma_fault(struct vidsch_loss *loss, const struct vidsch_node *node,
@@ -121,6 +121,7 @@ static void add_bus_fault(struct vidsch_loss *loss, const struct vidsch *vidsch)
 void vidsch_loss_page_fault(struct vidsch_loss *loss, const struct vidsch_node *node,
                             const struct packet *packet, const struct irq_record *r)
 {
+    const DXGK_FAULT_ERROR_CODE code = r->fault.FaultErrorCode;
     struct vidmm_address_text text;
 
     begin(loss, "page fault", node);
@@ -128,9 +129,10 @@ void vidsch_loss_page_fault(struct vidsch_loss *loss, const struct vidsch_node *
         add_packet(loss, packet);
     if ((unsigned)r->page_fault_flags & DXGK_PAGE_FAULT_FENCE_INVALID)
         add(loss, "%s", packet ? " (the oldest packet; the driver named none)" : ", no packet");
-    add(loss, ", address 0x%llx, flags 0x%x, error 0x%x",
+    add(loss, ", address 0x%llx, flags 0x%x, %serror 0x%x",
         (unsigned long long)r->fault.FaultedVirtualAddress, (unsigned)r->page_fault_flags,
-        r->fault.FaultErrorCode.GeneralErrorCode);
+        code.IsDeviceSpecificCodeReservedBit ? "device-specific " : "",
+        code.IsDeviceSpecificCodeReservedBit ? code.DeviceSpecificCode : code.GeneralErrorCode);
     add_bus_fault(loss, node->vidsch);
     add_address(loss, packet, r->fault.FaultedVirtualAddress, &text);
     add_preemption(loss, node);

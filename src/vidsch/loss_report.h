@@ -13,6 +13,8 @@
 struct irq_record;
 struct packet;
 
+#define VIDSCH_LOSS_WALK "; page tables: " /* begins the last part of a line */
+
 struct vidsch_loss {
     char text[1536];
 };

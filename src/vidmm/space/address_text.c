@@ -76,11 +76,11 @@ static const char *absence(const struct vidmm_allocation *allocation)
     return names[allocation->absence];
 }
 
-static void add_allocation(struct line *line, HANDLE handle, uint64_t bytes, uint64_t first,
-                           uint64_t pages)
+static void add_allocation(struct line *line, D3DKMT_HANDLE handle, HANDLE driver_handle,
+                           uint64_t bytes, uint64_t first, uint64_t pages)
 {
-    add(line, "allocation %p of 0x%llx bytes at 0x%llx to 0x%llx", handle,
-        (unsigned long long)bytes, (unsigned long long)(first << PAGE_BITS),
+    add(line, "allocation 0x%x (hAllocation %p, 0x%llx bytes) at 0x%llx to 0x%llx", handle,
+        driver_handle, (unsigned long long)bytes, (unsigned long long)(first << PAGE_BITS),
         (unsigned long long)(((first + pages) << PAGE_BITS) - 1));
 }
 
@@ -98,7 +98,8 @@ static void add_piece(struct line *line, const struct va_piece *piece)
         add(line, "memory of the host is mapped there");
         return;
     }
-    add_allocation(line, allocation->driver_handle, allocation->bytes, piece->span.first,
+    add_allocation(line, va_history_handle(piece->range->space, allocation),
+                   allocation->driver_handle, allocation->bytes, piece->span.first,
                    piece->span.pages);
     if (allocation->resident)
         add(line, " is mapped there, resident in segment %u%s", allocation->segment,
@@ -118,7 +119,7 @@ static void add_past(struct line *line, const struct va_past *past)
     };
 
     add(line, "last there was ");
-    add_allocation(line, past->allocation, past->bytes, past->first, past->pages);
+    add_allocation(line, past->handle, past->allocation, past->bytes, past->first, past->pages);
     add(line, ", until %s %.3f ms before", names[past->end], (double)(sim_now() - past->time) / 1e6);
 }
 

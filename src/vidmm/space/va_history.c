@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidmm/space/va_history.h"
 #include "sim/machine.h"
+#include "util/list.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/va_range.h"
+
+D3DKMT_HANDLE va_history_handle(const struct vidmm_space *space,
+                                const struct vidmm_allocation *allocation)
+{
+    LIST_FOR(link, &allocation->opens) {
+        const struct vidmm_open *open = CONTAINER(link, struct vidmm_open, link);
+
+        if (open->device && open->device->process == space->process)
+            return open->handle;
+    }
+    return 0;
+}
 
 void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t pages,
                      enum mapping_end end)
@@ -16,6 +31,7 @@ void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t page
         .first = first,
         .pages = pages,
         .allocation = piece->allocation->driver_handle,
+        .handle = va_history_handle(piece->range->space, piece->allocation),
         .bytes = piece->allocation->bytes,
         .time = sim_now(),
         .end = end};

@@ -9,10 +9,14 @@
 #include <stdint.h>
 
 #include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
 
 #define VA_HISTORY 64u /* kept */
 
 struct va_piece;
+struct vidmm_allocation;
+struct vidmm_space;
 
 enum mapping_end {
     MAPPING_FREED,     /* its range was freed */
@@ -24,6 +28,7 @@ enum mapping_end {
 struct va_past {
     uint64_t first, pages; /* of the space */
     HANDLE allocation;     /* the driver's handle */
+    D3DKMT_HANDLE handle;  /* a client's; 0: its last open is gone */
     uint64_t bytes;        /* of the allocation */
     uint64_t time;         /* virtual ns */
     enum mapping_end end;
@@ -40,5 +45,9 @@ void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t page
                      enum mapping_end end);
 /* The youngest that covered the page; NULL: none of those that are kept. */
 const struct va_past *va_history_find(const struct va_history *history, uint64_t page);
+
+/* A handle of the allocation in the process of the space; 0: none. */
+D3DKMT_HANDLE va_history_handle(const struct vidmm_space *space,
+                                const struct vidmm_allocation *allocation);
 
 #endif

@@ -149,8 +149,12 @@ TEST_WITH(fixture, a_reset_forgets_preemption_before_it)
     struct hang s = hang_make(f);
 
     pass(5 * SECOND);
-    CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);
-    CHECK_RULE("TDR-083", f->losses == 2 && strstr(f->loss[1], "preemption was not asked for"));
+    f->driver.engine[1].hang = true;
+    submit(s.b, 0xB3, 16);
+    pass(MS);
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    CHECK_RULE("TDR-083", f->losses == 2 && strstr(f->loss[1], "commands at address 0xb3;") &&
+                              strstr(f->loss[1], "; preemption was not asked for; "));
     hang_end(f, &s);
 }
 

@@ -79,9 +79,11 @@ static const char *absence(const struct vidmm_allocation *allocation)
 static void add_allocation(struct line *line, D3DKMT_HANDLE handle, HANDLE driver_handle,
                            uint64_t bytes, uint64_t first, uint64_t pages)
 {
+    const uint64_t from = first << PAGE_BITS, end = (first + pages) << PAGE_BITS;
+
     add(line, "allocation 0x%x (hAllocation %p, 0x%llx bytes) at 0x%llx to 0x%llx", handle,
-        driver_handle, (unsigned long long)bytes, (unsigned long long)(first << PAGE_BITS),
-        (unsigned long long)(((first + pages) << PAGE_BITS) - 1));
+        driver_handle, (unsigned long long)bytes, (unsigned long long)from,
+        (unsigned long long)end - 1);
 }
 
 static void add_piece(struct line *line, const struct va_piece *piece)

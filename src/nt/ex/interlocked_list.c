@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interlocked lists. A service is atomic between points, so no lock is needed; the lock word that a
- * driver passes is marked, so that its use with the spin lock routines is detected (NT-112).
+ * Interlocked lists. A service is atomic between points, so that it needs no lock of its own; it
+ * waits for the one that the driver passes, which the driver may hold elsewhere (NT-112).
  */
 #include "nt/base/export.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/spinlock.h"
 #include "verify/verify.h"
-
-static void mark_lock(PKSPIN_LOCK lock, const char *routine)
-{
-    if (!lock)
-        return;
-    if (*lock != 0 && *lock != NT_LOCK_WORD_INTERLOCKED) {
-        VIOLATION("NT-112", "%s with a lock that the spin lock routines use", routine);
-        return;
-    }
-    *lock = NT_LOCK_WORD_INTERLOCKED;
-}
 
 NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
                                                         PKSPIN_LOCK Lock)
@@ -25,7 +14,7 @@ NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PL
     PLIST_ENTRY first;
 
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     first = ListHead->Flink;
     InsertHeadList(ListHead, ListEntry);
     return first == ListHead ? NULL : first;
@@ -37,7 +26,7 @@ NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedInsertTailList(PLIST_ENTRY ListHead, PL
     PLIST_ENTRY last;
 
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     last = ListHead->Blink;
     InsertTailList(ListHead, ListEntry);
     return last == ListHead ? NULL : last;
@@ -46,7 +35,7 @@ NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedInsertTailList(PLIST_ENTRY ListHead, PL
 NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedRemoveHeadList(PLIST_ENTRY ListHead, PKSPIN_LOCK Lock)
 {
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     return IsListEmpty(ListHead) ? NULL : RemoveHeadList(ListHead);
 }
 
@@ -54,7 +43,7 @@ NT_EXPORT PSINGLE_LIST_ENTRY NTAPI ExInterlockedPopEntryList(PSINGLE_LIST_ENTRY 
                                                              PKSPIN_LOCK Lock)
 {
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     return PopEntryList(ListHead);
 }
 
@@ -65,7 +54,7 @@ NT_EXPORT PSINGLE_LIST_ENTRY NTAPI ExInterlockedPushEntryList(PSINGLE_LIST_ENTRY
     PSINGLE_LIST_ENTRY first;
 
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     first = ListHead->Next;
     PushEntryList(ListHead, ListEntry);
     return first;
@@ -77,7 +66,7 @@ NT_EXPORT LARGE_INTEGER NTAPI ExInterlockedAddLargeInteger(PLARGE_INTEGER Addend
     LARGE_INTEGER before;
 
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     before = *Addend;
     Addend->QuadPart = (LONGLONG)((ULONGLONG)Addend->QuadPart + (ULONGLONG)Increment.QuadPart);
     return before;
@@ -88,7 +77,7 @@ NT_EXPORT ULONG NTAPI ExInterlockedAddUlong(PULONG Addend, ULONG Increment, PKSP
     ULONG before;
 
     NT_ENTER();
-    mark_lock(Lock, __func__);
+    nt_spin_lock_interlocked(Lock, __func__);
     before = *Addend;
     *Addend += Increment;
     return before;

@@ -27,6 +27,7 @@ struct nt_held_lock {
     volatile ULONG_PTR *lock;
     enum nt_lock_kind kind;
     uint8_t old_irql;
+    ULONG_PTR mark; /* the word that a release restores: not 0 if ExInterlockedXxx use it, too */
 };
 
 struct nt_processor {

@@ -4,8 +4,9 @@
  *
  * The lock word is zero when the lock is free. While the lock is held, the word shows the processor
  * and the mode, for people who inspect memory; the host itself uses its list of the locks that each
- * processor holds, with their saved IRQLs. A nonzero word of a lock that no processor holds was
- * never initialized, or was overwritten.
+ * processor holds, with their saved IRQLs. A free lock that ExInterlockedXxx routines have used is
+ * marked (spinlock.h); any other nonzero word of a lock that no processor holds was never
+ * initialized, or was overwritten.
  */
 #include "nt/ke/spinlock.h"
 #include "nt/base/export.h"
@@ -17,8 +18,7 @@
 #include "nt/ke/level.h"
 #include "nt/ke/lock_order.h"
 #include "nt/ke/processor.h"
-#include "nt/ke/spin_deadlock.h"
-#include "sim/fault.h"
+#include "nt/ke/spin_held.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
@@ -34,80 +34,23 @@ static bool is_queued(enum nt_lock_kind kind)
     return kind == NT_LOCK_QUEUED || kind == NT_LOCK_QUEUED_AT_DPC;
 }
 
-/* ---- who holds what ---- */
-
-static struct nt_held_lock *find_held(struct nt_processor *processor, const volatile void *lock)
-{
-    for (uint32_t i = processor->held_count; i-- > 0;) {
-        if (processor->held[i].lock == lock)
-            return &processor->held[i];
-    }
-    return NULL;
-}
-
-static const struct nt_held_lock *find_holder(const volatile void *lock)
-{
-    const struct nt_held_lock *held = NULL;
-
-    for (unsigned i = 0; i < sim_current->processors && !held; i++)
-        held = find_held(&nt_state()->processors->each[i], lock);
-    return held;
-}
-
-static void add_held(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
-{
-    struct nt_processor *processor = nt_processor();
-
-    if (processor->held_count == NT_HELD_LOCKS) {
-        VIOLATION("NT-054", "one processor holds more than %u spin locks", NT_HELD_LOCKS);
-        return;
-    }
-    processor->held[processor->held_count++] = (struct nt_held_lock){
-        .lock = lock, .kind = kind, .old_irql = old_irql};
-}
-
-static void remove_held(struct nt_held_lock *held)
-{
-    struct nt_processor *processor = nt_processor();
-    struct nt_held_lock *last = &processor->held[processor->held_count - 1];
-
-    for (; held < last; held++)
-        held[0] = held[1];
-    processor->held_count--;
-}
-
-void nt_spin_locks_drop(uint32_t count)
-{
-    struct nt_processor *processor = nt_processor();
-
-    while (processor->held_count > count) {
-        struct nt_held_lock *held = &processor->held[processor->held_count - 1];
-        ULONG_PTR zero = 0;
-
-        sim_copy_checked((void *)held->lock, &zero, sizeof(zero));
-        processor->held_count--;
-    }
-}
-
 /* ---- taking and releasing ---- */
 
 static void take(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
 {
+    const ULONG_PTR mark = *lock; /* 0, or what ExInterlockedXxx routines left there */
+
     nt_lock_order_acquire(lock, NULL);
     *lock = HELD | sim_current->processor;
-    add_held(lock, kind, old_irql);
+    nt_held_add(lock, kind, old_irql, mark);
 }
 
 /* Report a nonzero word of a lock that no processor holds. */
 static void check_word(volatile ULONG_PTR *lock, const char *routine)
 {
-    if (nt_state()->lock_order && *lock != NT_LOCK_WORD_INTERLOCKED)
+    if (nt_state()->lock_order)
         NT_VERIFIER("NT-059", 0x1002, (uintptr_t)lock, 0, 0, "%s of an uninitialised lock", routine);
-    if (*lock == NT_LOCK_WORD_INTERLOCKED)
-        VIOLATION("NT-112", "%s of a lock that ExInterlockedXxx routines use", routine);
-    else
-        VIOLATION("NT-005", "%s of a spin lock that was never initialised, or was overwritten",
-                  routine);
+    VIOLATION("NT-005", "%s of a spin lock that was never initialised, or was overwritten", routine);
     *lock = 0;
 }
 
@@ -120,14 +63,16 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
         return false;
     if (sim_irql() > SIM_IRQL_DISPATCH)
         VIOLATION("NT-055", "%s at %s", routine, nt_irql_name(sim_irql()));
-    if (find_held(nt_processor(), lock)) {
+    if (nt_held_find(nt_processor(), lock)) {
         verify_fatal("NT-052", SPIN_LOCK_ALREADY_OWNED, (uintptr_t)lock, 0, 0, 0,
                      "%s of a lock that the same processor holds already", routine);
         return false;
     }
-    if (*lock == 0)
+    if (nt_spin_lock_is_free(*lock)) {
+        nt_spin_lock_check_mixed(lock, routine);
         return true;
-    holder = find_holder(lock);
+    }
+    holder = nt_held_find_any(lock);
     if (!holder)
         check_word(lock, routine);
     else if (is_queued(holder->kind) != is_queued(kind))
@@ -137,28 +82,13 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
     return true;
 }
 
-/* Let other processors run, since this one can only wait. False: it would wait forever. */
-static bool spin(const volatile void *lock, const char *routine)
-{
-    struct nt_processor *processor = nt_processor();
-
-    bool for_ever;
-
-    processor->wanted = lock;
-    for_ever = nt_spin_deadlock_check(lock, routine);
-    if (!for_ever)
-        sim_spin();
-    processor->wanted = NULL;
-    return !for_ever;
-}
-
 static void acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql,
                     const char *routine)
 {
-    if (*lock != 0)
+    if (!nt_spin_lock_is_free(*lock))
         nt_lock_order_check(lock, NULL);
-    while (*lock != 0)
-        if (!spin(lock, routine))
+    while (!nt_spin_lock_is_free(*lock))
+        if (!nt_spin_wait(lock, routine))
             return;
     take(lock, kind, old_irql);
 }
@@ -196,10 +126,10 @@ static void acquire_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, con
 static struct nt_held_lock *may_release(volatile ULONG_PTR *lock, enum nt_lock_kind wanted,
                                         const char *routine)
 {
-    struct nt_held_lock *held = lock ? find_held(nt_processor(), lock) : NULL;
+    struct nt_held_lock *held = lock ? nt_held_find(nt_processor(), lock) : NULL;
 
     if (!held) {
-        if (lock && find_holder(lock))
+        if (lock && nt_held_find_any(lock))
             NT_VERIFIER("NT-059", 0x1004, (uintptr_t)lock, 0, 0,
                         "%s of a lock that another processor holds", routine);
         else if (nt_state()->lock_order)
@@ -225,8 +155,8 @@ static bool release_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
         return false;
     if (old_irql)
         *old_irql = held->old_irql;
-    *lock = 0;
-    remove_held(held);
+    *lock = held->mark;
+    nt_held_remove(held);
     return true;
 }
 
@@ -256,7 +186,7 @@ NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
     if (!nt_memory_check(SpinLock, "spin lock", __func__))
         return;
-    if (find_holder(SpinLock)) {
+    if (nt_held_find_any(SpinLock)) {
         VIOLATION("NT-048", "%s of a lock that is held", __func__);
         return;
     }
@@ -291,7 +221,7 @@ NT_EXPORT BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
     NT_ENTER();
     level_raised(__func__);
-    if (!may_acquire(SpinLock, NT_LOCK_AT_DPC, __func__) || *SpinLock != 0)
+    if (!may_acquire(SpinLock, NT_LOCK_AT_DPC, __func__) || !nt_spin_lock_is_free(*SpinLock))
         return FALSE;
     take(SpinLock, NT_LOCK_AT_DPC, sim_irql());
     return TRUE;
@@ -300,7 +230,7 @@ NT_EXPORT BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 NT_EXPORT BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
 {
     NT_ENTER();
-    return nt_memory_check(SpinLock, "spin lock", __func__) && *SpinLock == 0;
+    return nt_memory_check(SpinLock, "spin lock", __func__) && nt_spin_lock_is_free(*SpinLock);
 }
 
 /* ---- queued: waiters are served in order of arrival ---- */
@@ -326,8 +256,8 @@ static void acquire_queued(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
         return;
     processor->queued_for = lock;
     processor->ticket = ++nt_state()->processors->tickets;
-    while (*lock != 0 || !is_next(lock, processor->ticket))
-        if (!spin(lock, routine)) {
+    while (!nt_spin_lock_is_free(*lock) || !is_next(lock, processor->ticket))
+        if (!nt_spin_wait(lock, routine)) {
             processor->queued_for = NULL;
             return;
         }
@@ -394,16 +324,16 @@ static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool rais
     if (!nt_memory_check((const void *)lock, "spin lock", routine))
         return before;
     processor = nt_processor();
-    if (find_held(processor, lock)) {
+    if (nt_held_find(processor, lock)) {
         verify_fatal("NT-058", SPIN_LOCK_ALREADY_OWNED, (uintptr_t)lock, 0, 0, 0,
                      "%s of a lock that the same processor holds already", routine);
         return before;
     }
     while (kind == NT_LOCK_SHARED ? *lock < 0 : *lock != 0)
-        if (!spin(lock, routine))
+        if (!nt_spin_wait(lock, routine))
             return before;
     *lock = kind == NT_LOCK_SHARED ? *lock + 1 : WRITER;
-    add_held((volatile ULONG_PTR *)(volatile void *)lock, kind, before);
+    nt_held_add((volatile ULONG_PTR *)(volatile void *)lock, kind, before, 0);
     return before;
 }
 
@@ -415,7 +345,7 @@ static bool release_rw(volatile LONG *lock, enum nt_lock_kind kind, const char *
     if (!held)
         return false;
     *lock = kind == NT_LOCK_SHARED ? *lock - 1 : 0;
-    remove_held(held);
+    nt_held_remove(held);
     return true;
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processor holds which spin lock: a short list for each, in order of acquisition. */
+#include "nt/ke/spin_held.h"
+#include "nt/ke/spin_deadlock.h"
+#include "nt/ke/spinlock.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "verify/verify.h"
+
+struct nt_held_lock *nt_held_find(struct nt_processor *processor, const volatile void *lock)
+{
+    for (uint32_t i = processor->held_count; i-- > 0;) {
+        if (processor->held[i].lock == lock)
+            return &processor->held[i];
+    }
+    return NULL;
+}
+
+struct nt_held_lock *nt_held_find_any(const volatile void *lock)
+{
+    struct nt_held_lock *held = NULL;
+
+    for (unsigned i = 0; i < sim_current->processors && !held; i++)
+        held = nt_held_find(&nt_state()->processors->each[i], lock);
+    return held;
+}
+
+void nt_held_add(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql, ULONG_PTR mark)
+{
+    struct nt_processor *processor = nt_processor();
+
+    if (processor->held_count == NT_HELD_LOCKS) {
+        VIOLATION("NT-054", "one processor holds more than %u spin locks", NT_HELD_LOCKS);
+        return;
+    }
+    processor->held[processor->held_count++] = (struct nt_held_lock){
+        .lock = lock, .kind = kind, .old_irql = old_irql, .mark = mark};
+}
+
+void nt_held_remove(struct nt_held_lock *held)
+{
+    struct nt_processor *processor = nt_processor();
+    struct nt_held_lock *last = &processor->held[processor->held_count - 1];
+
+    for (; held < last; held++)
+        held[0] = held[1];
+    processor->held_count--;
+}
+
+void nt_spin_locks_drop(uint32_t count)
+{
+    struct nt_processor *processor = nt_processor();
+
+    while (processor->held_count > count) {
+        struct nt_held_lock *held = &processor->held[processor->held_count - 1];
+        ULONG_PTR zero = 0;
+
+        sim_copy_checked((void *)held->lock, &zero, sizeof(zero));
+        processor->held_count--;
+    }
+}
+
+bool nt_spin_wait(const volatile void *lock, const char *routine)
+{
+    struct nt_processor *processor = nt_processor();
+    bool for_ever;
+
+    processor->wanted = lock;
+    for_ever = nt_spin_deadlock_check(lock, routine);
+    if (!for_ever)
+        sim_spin();
+    processor->wanted = NULL;
+    return !for_ever;
+}

@@ -55,11 +55,23 @@ static bool parse_number(struct cli_options *options, const char *name, const ch
     return false;
 }
 
+static bool is_for_workloads(const char *name)
+{
+    static const char *const names[] = {"--set", "--report", "--power-cycle", "--trace", "--out"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int parse_option(struct cli_options *options, const char *name, const char *value)
 {
     uint64_t number;
     int status;
 
+    if (options->inspects && is_for_workloads(name))
+        return cli_usage_error("inspect runs no workload", name);
     if (parse_number(options, name, value, &status))
         return status;
     if (strcmp(name, "--set") == 0)
@@ -121,7 +133,7 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
         if (strncmp(argv[i], "--", 2) != 0) {
             if (!options->driver)
                 options->driver = argv[i];
-            else if (!options->workload)
+            else if (!options->workload && !options->inspects)
                 options->workload = argv[i];
             else
                 return cli_usage_error("one argument too many", argv[i]);
@@ -166,7 +178,7 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             return status;
         i++;
     }
-    if (!options->workload) {
+    if (!options->driver || (!options->workload && !options->inspects)) {
         cli_usage();
         return CLI_USAGE;
     }
@@ -185,6 +197,14 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
         return status;
     options->config.trace = options->trace != NULL;
     return CLI_OK;
+}
+
+int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv)
+{
+    memset(options, 0, sizeof(*options));
+    options->inspects = true;
+    dxgk_machine_config_init(&options->config);
+    return parse_all(options, argc, argv);
 }
 
 static bool complain(const char *file)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
+#include "cli/severity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,30 +21,6 @@ static void loss_line(void *context, const char *line)
 {
     (void)context;
     fprintf(stderr, "%s\n", line);
-}
-
-static bool set_severities(struct cli_session *session)
-{
-    static const char *const names[] = {"note", "warning", "error", "bugcheck"};
-    const struct cli_options *options = session->options;
-
-    for (size_t i = 0; i < options->severities; i++) {
-        char rule[32];
-        const char *equals = strchr(options->severity[i], '=');
-        int severity = -1;
-
-        snprintf(rule, sizeof(rule), "%.*s", (int)(equals - options->severity[i]),
-                 options->severity[i]);
-        for (int s = 0; s < 4; s++)
-            if (strcmp(equals + 1, names[s]) == 0)
-                severity = s;
-        if (severity < 0 || !dxgk_machine_set_severity(session->machine, rule, severity)) {
-            snprintf(session->error, sizeof(session->error),
-                     "--severity %s: no such rule or severity", options->severity[i]);
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Record the state at the end of the workload, before adapters stop: text for the report, a picture
@@ -189,7 +166,8 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
         .option_count = options->sets,
         .progress = isatty(STDERR_FILENO),
     };
-    session->bad_severity = !set_severities(session);
+    session->bad_severity = !cli_set_severities(session->machine, options, session->error,
+                                                sizeof(session->error));
     if (!session->bad_severity)
         run(session);
 }

@@ -20,6 +20,7 @@ struct cli_options {
     size_t severities;
     uint64_t power_cycle_ns; /* interval between two losses of power; 0: none */
     bool verbose, report_memory;
+    bool inspects; /* there is no workload, nor options for one */
     struct dxgk_machine_config config;
     char vram[40], device_path[4096];
 };
@@ -28,6 +29,8 @@ int cli_usage_error(const char *what, const char *value); /* prints; returns CLI
 /* Parses the arguments of `run`, which must stay valid as long as the options. CLI_OK, or the exit
  * status after an error message. */
 int cli_options_parse(struct cli_options *options, int argc, char **argv);
+/* The same for `inspect`, which has a driver and no workload. */
+int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv);
 /* Checks before the run what can be checked: unreadable files, missing folders for results, no
  * device model. Prints what is wrong; chooses the device. */
 bool cli_options_ready(struct cli_options *options);

@@ -38,7 +38,7 @@ void cli_usage(void)
         "           --limit SECONDS        host time that one seed may take (default 300)\n"
         "           --json FILE            results for programs (- for standard output)\n"
         "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
-        "           --device FILE|null, --iommu MODE as above\n"
+        "                                  (with the options of run that are not for workloads)\n"
         "       dxgkhost explain ID        print a rule and the rules it leans on\n"
         "       dxgkhost rules [SERIES]    list the rules\n"
         "       dxgkhost --version | --help\n",

@@ -23,7 +23,7 @@ static void say(const struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void say(const struct dxgk_machine *machine, const char *format, ...)
 {
-    char line[512];
+    char line[1024];
     va_list arguments;
 
     va_start(arguments, format);
@@ -35,7 +35,7 @@ static void say(const struct dxgk_machine *machine, const char *format, ...)
 /* ---- bits by name ---- */
 
 struct words {
-    char text[400];
+    char text[800]; /* longer than all names of a kind together */
 };
 
 static void add_word(struct words *words, bool set, const char *word)
@@ -97,22 +97,34 @@ static void show_caps(const struct dxgk_machine *machine, const DXGK_DRIVERCAPS 
         (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
         (int)caps->PreemptionCaps.ComputePreemptionGranularity);
     WORD(caps->SchedulingCaps, MultiEngineAware);
+    WORD(caps->SchedulingCaps, VSyncPowerSaveAware);
     WORD(caps->SchedulingCaps, PreemptionAware);
     WORD(caps->SchedulingCaps, NoDmaPatching);
     WORD(caps->SchedulingCaps, CancelCommandAware);
     WORD(caps->SchedulingCaps, No64BitAtomics);
     WORD(caps->SchedulingCaps, LowIrqlPreemptCommand);
+    WORD(caps->SchedulingCaps, HwQueuePacketCap);
+    WORD(caps->SchedulingCaps, NativeGpuFence);
     say(machine, "  %-26s 0x%x %s", "scheduling", (unsigned)caps->SchedulingCaps.Value, words.text);
     words.text[0] = '\0';
+    WORD(caps->MemoryManagementCaps, OutOfOrderLock);
     WORD(caps->MemoryManagementCaps, DedicatedPagingEngine);
     WORD(caps->MemoryManagementCaps, PagingEngineCanSwizzle);
+    WORD(caps->MemoryManagementCaps, SectionBackedPrimary);
     WORD(caps->MemoryManagementCaps, CrossAdapterResource);
     WORD(caps->MemoryManagementCaps, VirtualAddressingSupported);
     WORD(caps->MemoryManagementCaps, GpuMmuSupported);
     WORD(caps->MemoryManagementCaps, IoMmuSupported);
+    WORD(caps->MemoryManagementCaps, ReplicateGdiContent);
+    WORD(caps->MemoryManagementCaps, NonCpuVisiblePrimary);
+    WORD(caps->MemoryManagementCaps, ParavirtualizationSupported);
     WORD(caps->MemoryManagementCaps, IoMmuSecureModeSupported);
+    WORD(caps->MemoryManagementCaps, DisableSelfRefreshVRAMInS3);
     WORD(caps->MemoryManagementCaps, IoMmuSecureModeRequired);
     WORD(caps->MemoryManagementCaps, MapAperture2Supported);
+    WORD(caps->MemoryManagementCaps, CrossAdapterResourceTexture);
+    WORD(caps->MemoryManagementCaps, CrossAdapterResourceScanout);
+    WORD(caps->MemoryManagementCaps, AlwaysPoweredVRAM);
     say(machine, "  %-26s 0x%x %s", "memory", (unsigned)caps->MemoryManagementCaps.Value,
         words.text);
     words.text[0] = '\0';
@@ -148,17 +160,27 @@ static void show_segments(const struct dxgk_machine *machine, const struct port_
         struct words words = {""};
 
         WORD(s->Flags, Aperture);
+        WORD(s->Flags, Agp);
         WORD(s->Flags, CpuVisible);
+        WORD(s->Flags, UseBanking);
         WORD(s->Flags, CacheCoherent);
+        WORD(s->Flags, PitchAlignment);
         WORD(s->Flags, PopulatedFromSystemMemory);
         WORD(s->Flags, PreservedDuringStandby);
         WORD(s->Flags, PreservedDuringHibernate);
+        WORD(s->Flags, PartiallyPreservedDuringHibernate);
+        WORD(s->Flags, DirectFlip);
         WORD(s->Flags, Use64KBPages);
         WORD(s->Flags, ReservedSysMem);
         WORD(s->Flags, SupportsCpuHostAperture);
+        WORD(s->Flags, SupportsCachedCpuHostAperture);
         WORD(s->Flags, ApplicationTarget);
+        WORD(s->Flags, VprSupported);
+        WORD(s->Flags, VprPreservedDuringStandby);
+        WORD(s->Flags, EncryptedPagingSupported);
         WORD(s->Flags, LocalBudgetGroup);
         WORD(s->Flags, NonLocalBudgetGroup);
+        WORD(s->Flags, PopulatedByReservedDDRByFirmware);
         say(machine, "  %u at 0x%" PRIx64 ", %" PRIu64 " KiB, commit limit %" PRIu64 " KiB, 0x%x %s",
             i + 1, (uint64_t)s->BaseAddress.QuadPart, (uint64_t)s->Size >> 10,
             (uint64_t)s->CommitLimit >> 10, (unsigned)s->Flags.Value, words.text);
@@ -170,6 +192,7 @@ static void show_segments(const struct dxgk_machine *machine, const struct port_
 
 static void show_mmu(const struct dxgk_machine *machine, const struct port_answers *answers)
 {
+    static const char *const modes[] = {"CPU_VIRTUAL", "GPU_VIRTUAL", "GPU_PHYSICAL"};
     const DXGK_GPUMMUCAPS *mmu = answers->mmu;
     struct words words = {""};
     UINT levels = mmu->PageTableLevelCount;
@@ -184,8 +207,16 @@ static void show_mmu(const struct dxgk_machine *machine, const struct port_answe
     WORD(*mmu, PageTableUpdateRequireAddressSpaceIdle);
     WORD(*mmu, LargePageSupported);
     WORD(*mmu, DualPteSupported);
-    say(machine, "GPU MMU of %u address bits, %u page-table levels, update mode %d, %s",
-        mmu->VirtualAddressBitCount, levels, (int)mmu->PageTableUpdateMode, words.text);
+    WORD(*mmu, AllowNonAlignedLargePageAddress);
+    WORD(*mmu, SysMem64KBPageSupported);
+    WORD(*mmu, InvalidTlbEntriesNotCached);
+    WORD(*mmu, SysMemLargePageSupported);
+    WORD(*mmu, CachedPageTables);
+    say(machine, "GPU MMU of %u address bits, %u page-table levels, update mode %s, %s",
+        mmu->VirtualAddressBitCount, levels,
+        (size_t)mmu->PageTableUpdateMode < ARRAY_COUNT(modes) ? modes[mmu->PageTableUpdateMode]
+                                                              : "unknown",
+        words.text);
     for (UINT i = 0; i < levels && i < DXGK_MAX_PAGE_TABLE_LEVEL_COUNT; i++) {
         const DXGK_PAGE_TABLE_LEVEL_DESC *l = &answers->level[i];
 

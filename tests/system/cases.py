@@ -309,6 +309,26 @@ def case_inspect():
                  "level 3: 9 index bits", "verdict", "starts")
     done = program("inspect", os.path.join(BUILD, "tests", "drivers", "seeds", "seeds29.so"), "--device", "null")
     expect_lines(done, "verdict", "starts")
+    with tempfile.TemporaryDirectory() as folder: # all flags by name
+        habits = os.path.join(folder, "habits.reg")
+        with open(habits, "w") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\compute]\n"Habit"=4:09000000\n')
+        done = program("inspect", os.path.join(BUILD, "tests", "drivers", "compute.so"), "--device", "null", "--registry", habits)
+        expect_lines(done, "scheduling 0x45 MultiEngineAware PreemptionAware LowIrqlPreemptCommand",
+                     "1 at 0xc0000000, 16384 KiB, commit limit 16384 KiB, 0x100031 Aperture CacheCoherent PitchAlignment NonLocalBudgetGroup",
+                     "GPU MMU of 34 address bits, 2 page-table levels, update mode CPU_VIRTUAL, ReadOnlyMemorySupported ZeroInPteSupported",
+                     "warning LIFE-030: DxgkDdiNotifyAcpiEvent is not NULL on a compute-only driver")
+        # Options of run that are for workloads are refused, the others work.
+        driver = os.path.join(BUILD, "tests", "drivers", "compute.so")
+        done = program("inspect", driver, "--device", "null", "--registry", habits, "--severity", "LIFE-030=note")
+        if "LIFE-030" in done.stdout:
+            fail(done.stdout)
+        done = program("inspect", driver, "--device", "null", "--registry", habits, "--strict", expect=1)
+        expect_lines(done, "refused: compute.so: LIFE-030:")
+        for wrong in (("--trace", "x"), ("--out", folder), ("--set", "a=b"), ("--report", "memory"), ("--power-cycle", "1")):
+            one_line(program("inspect", driver, "--device", "null", *wrong, expect=2), "inspect runs no workload: " + wrong[0])
+        one_line(program("inspect", driver, "--device", "null", "other", expect=2), "one argument too many: other")
+        one_line(program("inspect", driver, "--device", "null", "--severity", "NT-9999=note", expect=2), "NT-9999=note: no such rule")
     for path in windows_images("refgpu.sys"):
         done = program("inspect", path, expect=None)
         expect_lines(done, "refgpu.sys: PE32+ image for x64", ".text 0x00001000,", "ntoskrnl.exe: 25 provided, 0 missing",

@@ -82,6 +82,15 @@ static NTSTATUS open_nt(struct kmt_call *call, void *arguments)
     return status;
 }
 
+static void answer(const struct kmt_sync *sync, D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 *args)
+{
+    args->hSyncObject = sync->handle;
+    if (!sync->view)
+        return;
+    args->MonitoredFence.FenceValueCPUVirtualAddress = vidsch_sync_view_cpu(sync->view);
+    args->MonitoredFence.FenceValueGPUVirtualAddress = vidsch_sync_view_gpu(sync->view);
+}
+
 static NTSTATUS open_nt2(struct kmt_call *call, void *arguments)
 {
     D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 *args = arguments;
@@ -104,10 +113,12 @@ static NTSTATUS open_nt2(struct kmt_call *call, void *arguments)
         status = kmt_sync_open(device->adapter, device, share->part[KMT_PART_SYNC], &sync);
     if (NT_SUCCESS(status)) {
         limit(sync, args->hNtHandle);
-        sync->no_wait |= args->Flags.NoWait; /* KMT-361 */
-        sync->no_signal |= args->Flags.NoSignal;
-        args->hSyncObject = sync->handle;
+        status = kmt_sync_view(sync, args->Flags, args->MonitoredFence.EngineAffinity);
+        if (!NT_SUCCESS(status))
+            kmt_sync_remove(sync);
     }
+    if (NT_SUCCESS(status))
+        answer(sync, args);
     kmt_nt_share_close(share);
     return status;
 }

@@ -60,6 +60,10 @@ NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
         return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter of the object is gone");
     if (shared->port != adapter->port)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-340", "the object is of another adapter");
+    if (!device && vidsch_sync_type(shared->sync) == D3DDDI_MONITORED_FENCE)
+        return refuse(
+            STATUS_INVALID_PARAMETER, "KMT-359",
+            "a monitored fence is opened for a device, by D3DKMTOpenSyncObjectFromNtHandle2");
     sync = add(adapter, device, shared->sync);
     if (!sync)
         return STATUS_NO_MEMORY;
@@ -69,11 +73,23 @@ NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
     return STATUS_SUCCESS;
 }
 
+NTSTATUS kmt_sync_view(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags,
+                       UINT affinity)
+{
+    if (vidsch_sync_type(sync->sch) != D3DDDI_MONITORED_FENCE)
+        return STATUS_SUCCESS;
+    sync->no_wait |= flags.NoWait;
+    sync->no_signal |= flags.NoSignal;
+    return vidsch_sync_view_create(sync->device->sch, sync->sch, flags, affinity, &sync->view);
+}
+
 void kmt_sync_remove(struct kmt_sync *sync)
 {
     handle_remove(&sync->adapter->process->nt->handles, sync->handle, DDI_CLIENT_SYNC);
     list_remove(&sync->link);
     port_cpu_event_destroy(sync->by_kmd);
+    if (sync->view)
+        vidsch_sync_view_destroy(sync->view);
     if (sync->shared)
         kmt_shared_release(sync->shared);
     else
@@ -145,9 +161,8 @@ static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
     struct kmt_shared *shared;
     NTSTATUS status;
 
-    if (info->Type == D3DDDI_MONITORED_FENCE || info->Flags.CrossAdapter)
-        return refuse(STATUS_NOT_SUPPORTED, NULL,
-                      "this host shares no monitored fences, and nothing between adapters");
+    if (info->Flags.CrossAdapter)
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "this host shares nothing between adapters");
     shared = kmt_shared_create(device->adapter->process->kmt, DDI_CLIENT_SYNC,
                                device->adapter->port, info->Flags.NtSecuritySharing);
     if (!shared)
@@ -160,6 +175,20 @@ static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
     }
     shared->references--; /* the one of its creation */
     vidsch_sync_detach(sch);
+    return STATUS_SUCCESS;
+}
+
+/* The creator's part of a shared monitored fence. On failure the handle is gone, and the object. */
+static NTSTATUS view_of_creator(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
+{
+    NTSTATUS status = kmt_sync_view(sync, info->Flags, info->MonitoredFence.EngineAffinity);
+
+    if (!NT_SUCCESS(status)) {
+        kmt_sync_remove(sync);
+        return status;
+    }
+    info->MonitoredFence.FenceValueCPUVirtualAddress = vidsch_sync_view_cpu(sync->view);
+    info->MonitoredFence.FenceValueGPUVirtualAddress = vidsch_sync_view_gpu(sync->view);
     return STATUS_SUCCESS;
 }
 
@@ -181,6 +210,11 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
     if (!NT_SUCCESS(status)) {
         vidsch_sync_destroy(sch);
         return status;
+    }
+    if (info->Type == D3DDDI_MONITORED_FENCE && info->Flags.Shared) {
+        status = view_of_creator(sync, &answer);
+        if (!NT_SUCCESS(status))
+            return status;
     }
     if (info->Type == D3DDDI_CPU_NOTIFICATION) {
         status = attach_event(sync, info->CPUNotification.Event, info->Flags.SignalByKmd);

@@ -24,7 +24,8 @@ struct kmt_sync {
     struct kmt_device *device; /* with which it ends; NULL: it was opened without one (KMT-357) */
     struct vidsch_sync *sch;
     struct kmt_shared *shared;      /* with a reference; NULL: the object has only this handle */
-    bool no_wait, no_signal;        /* the NT handle that it was opened with gave no right to it */
+    struct vidsch_sync_view *view;  /* of a shared monitored fence */
+    bool no_wait, no_signal;        /* it was opened without the right to it, or so created */
     struct kmt_paging_queue *queue; /* whose progress it is, or NULL */
     struct kmt_event *event;        /* of a CPU notification */
     struct port_cpu_event *by_kmd;  /* which the driver signals; or NULL */
@@ -35,9 +36,13 @@ struct kmt_sync {
  * caller still has the object. */
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
 /* A further handle, for a shared object of the adapter, with a reference of its own; `device` may
- * be NULL. */
+ * be NULL, but not for a monitored fence, whose addresses are in its process (KMT-359). */
 NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
                        struct kmt_shared *shared, struct kmt_sync **out);
+/* The device's part of a shared monitored fence that was just opened: with its addresses, and with
+ * NoSignal, NoWait and the like for this handle alone (KMT-361). STATUS_SUCCESS for other types. */
+NTSTATUS kmt_sync_view(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags,
+                       UINT affinity);
 /* The handle goes, and with the last one the object. */
 void kmt_sync_remove(struct kmt_sync *sync);
 

@@ -78,6 +78,15 @@ void vidsch_sync_destroy(struct vidsch_sync *sync);
 /* A shared object belongs to no device: it stays, in whatever state, when its creator's device is
  * lost or destroyed (KMT-365). */
 void vidsch_sync_detach(struct vidsch_sync *sync);
+/* What a device has of a shared monitored fence that it created or opened: addresses in its process
+ * (for the GPU unless NoGPUAccess), and the flags NoSignal, NoWait and NoSignalMaxValueOnTdr, which
+ * count for it alone. Ends before the device does. Source: KMT-360 to KMT-363, KMT-395. */
+NTSTATUS vidsch_sync_view_create(struct vidsch_device *device, struct vidsch_sync *sync,
+                                 D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, UINT affinity,
+                                 struct vidsch_sync_view **out);
+void vidsch_sync_view_destroy(struct vidsch_sync_view *view);
+void *vidsch_sync_view_cpu(const struct vidsch_sync_view *view);
+D3DGPU_VIRTUAL_ADDRESS vidsch_sync_view_gpu(const struct vidsch_sync_view *view);
 struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync);
 D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync);
 /* Queue a wait or a signal in the context; it takes effect when it is reached. */

@@ -21,6 +21,7 @@
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
+#include "vidsch/sync_view.h"
 
 /* CAPS-063: an accelerator without any MMU serves one process at a time. */
 static bool taken_by_another(const struct vidsch *vidsch, const struct vidsch_process *process)
@@ -89,6 +90,7 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     list_init(&device->lost_link);
     list_init(&device->contexts);
     list_init(&device->syncs);
+    list_init(&device->views);
     list_init(&device->outstanding);
     list_init(&device->parked);
     sim_waitq_init(&device->changed);
@@ -241,6 +243,8 @@ void vidsch_device_destroy(struct vidsch_device *device)
         vidsch_context_destroy(CONTAINER(device->contexts.next, struct vidsch_context, link));
     while (!list_empty(&device->syncs))
         vidsch_sync_destroy(CONTAINER(device->syncs.next, struct vidsch_sync, link));
+    while (!list_empty(&device->views))
+        vidsch_sync_view_destroy(CONTAINER(device->views.next, struct vidsch_sync_view, link));
     vidsch_sync_reap(vidsch);
     vidmm_device_destroy(device->mm);
     destroy_with_driver(device);

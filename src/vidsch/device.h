@@ -19,6 +19,7 @@ struct vidsch_device {
     struct list link;      /* vidsch->devices */
     struct list lost_link; /* vidsch->worker.lost: the worker must cancel its queued work */
     struct list contexts, syncs;
+    struct list views;        /* struct vidsch_sync_view: of shared monitored fences */
     struct list outstanding;  /* GPU packets, oldest first */
     struct list parked;       /* contexts that wait for residency or for the end of a suspension */
     struct sim_waitq changed; /* woken when packets end */

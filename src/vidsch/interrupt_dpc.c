@@ -105,7 +105,7 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
     case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED: /* SUBMIT-083 */
         node->monitored_noted = false;
         LIST_FOR_SAFE(link, next, &vidsch->processes)
-            vidsch_signal_reread(CONTAINER(link, struct vidsch_process, link));
+            vidsch_signal_reread(vidsch, CONTAINER(link, struct vidsch_process, link));
         break;
     default: /* TDR-073 */
         vidsch_recovery_want_engine(node, RECOVER_DRIVER);

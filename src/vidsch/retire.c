@@ -37,8 +37,7 @@ static void retire_oldest(struct vidsch_node *node)
     device->in_flight--;
     if (context->last_in_flight == packet)
         context->last_in_flight = NULL;
-    if (!list_empty(&device->process->watched))
-        vidsch_signal_reread(device->process); /* SUBMIT-136 */
+    vidsch_signal_reread(node->vidsch, device->process); /* SUBMIT-136 */
     while ((link = list_pop_front(&packet->after)) != NULL) {
         struct packet *signal = CONTAINER(link, struct packet, link);
 

@@ -6,8 +6,9 @@
  * tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
  *
  * The GPU writes monitored fences without notifying the host. Fences with waiters are therefore on
- * a list of their process (`watched`), and are read again whenever a packet of the process is
- * retired (SUBMIT-136) or the driver notifies that a fence was signaled (SUBMIT-083).
+ * a list of their process (`watched`; shared ones on a list of the adapter), and are read again
+ * whenever a packet of the process (of any process) is retired (SUBMIT-136) or the driver notifies
+ * that a fence was signaled (SUBMIT-083).
  */
 #include "vidsch/signal.h"
 #include "sim/irql.h"
@@ -20,6 +21,7 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/sync_op.h"
+#include "vidsch/sync_view.h"
 #include "vidsch/vidsch_assert.h"
 
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status)
@@ -57,24 +59,32 @@ void vidsch_signal_changed(struct vidsch_sync *sync)
     vidsch_queue_run(vidsch);
 }
 
-void vidsch_signal_reread(struct vidsch_process *process)
+static void reread(struct list *all)
 {
     struct list watched, *link;
 
-    sim_assert_irql(SIM_IRQL_DISPATCH);
-    list_take_all(&process->watched, &watched);
+    list_take_all(all, &watched);
     while ((link = list_pop_front(&watched)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, watch_link);
 
-        list_push_back(&process->watched, link);
+        list_push_back(all, link);
         vidsch_signal_changed(sync);
     }
+}
+
+void vidsch_signal_reread(struct vidsch *vidsch, struct vidsch_process *process)
+{
+    sim_assert_irql(SIM_IRQL_DISPATCH);
+    if (!list_empty(&process->watched))
+        reread(&process->watched);
+    if (!list_empty(&vidsch->syncs.watched))
+        reread(&vidsch->syncs.watched);
 }
 
 static void write_fence(struct vidsch_sync *sync, uint64_t value)
 {
     if (sync->type == D3DDDI_MONITORED_FENCE)
-        *sync->slot.kernel = value;
+        *sync->fence = value;
     else
         sync->value = value;
     vidsch_signal_changed(sync);
@@ -151,9 +161,6 @@ static void jump(struct vidsch_sync *sync)
 {
     bool narrow = sync->vidsch->config.caps.No64BitAtomics && !sync->flags.NoGPUAccess;
 
-    if (sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoSignal ||
-        sync->flags.NoSignalMaxValueOnTdr)
-        return;
     sync->queued = narrow ? UINT32_MAX : UINT64_MAX; /* KMT-394 */
     write_fence(sync, sync->queued);
 }
@@ -175,8 +182,19 @@ void vidsch_signal_device_lost(struct vidsch_device *device)
     if (device->state != D3DKMT_DEVICEEXECUTION_RESET &&
         device->state != D3DKMT_DEVICEEXECUTION_HUNG)
         return;
-    LIST_FOR(node, &device->syncs)
-        jump(CONTAINER(node, struct vidsch_sync, link)); /* TDR-059 */
+    LIST_FOR(node, &device->syncs) { /* TDR-059 */
+        struct vidsch_sync *sync = CONTAINER(node, struct vidsch_sync, link);
+
+        if (sync->type == D3DDDI_MONITORED_FENCE && !sync->flags.NoSignal &&
+            !sync->flags.NoSignalMaxValueOnTdr)
+            jump(sync);
+    }
+    LIST_FOR(node, &device->views) {
+        const struct vidsch_sync_view *view = CONTAINER(node, struct vidsch_sync_view, link);
+
+        if (sync_view_jumps(view))
+            jump(view->sync);
+    }
 }
 
 void vidsch_signal_free_mutexes(struct vidsch_context *context)

@@ -17,8 +17,8 @@ struct vidsch_process;
 void vidsch_signal_changed(struct vidsch_sync *sync);
 /* A context has reached the signal; the last one to do so carries it out. */
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context);
-/* Read again the monitored fences of the process that have waiters. */
-void vidsch_signal_reread(struct vidsch_process *process);
+/* Read again the monitored fences that have waiters: those of the process, and shared ones. */
+void vidsch_signal_reread(struct vidsch *vidsch, struct vidsch_process *process);
 /* End a wait of the CPU with this status. */
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status);
 /* The device is lost: end waits of the CPU for its objects (TDR-060); after a reset, set its fences

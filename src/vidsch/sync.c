@@ -37,7 +37,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
     }
     if (sync->type == D3DDDI_MONITORED_FENCE && !list_empty(&sync->waiters) &&
         list_empty(&sync->watch_link))
-        list_push_back(&sync->process->watched, &sync->watch_link);
+        list_push_back(sync->watched, &sync->watch_link);
     if (sync->owner) { /* KMT-366 */
         sync->owner = NULL;
         list_remove(&sync->owner_link);
@@ -52,9 +52,9 @@ void vidsch_sync_progress(void *object, uint64_t value)
 {
     struct vidsch_sync *sync = object;
 
-    if (value <= *sync->slot.kernel)
+    if (value <= *sync->fence)
         return;
-    *sync->slot.kernel = value;
+    *sync->fence = value;
     if (value > sync->queued)
         sync->queued = value;
     vidsch_signal_changed(sync);
@@ -304,7 +304,7 @@ NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *v
         return status;
     for (UINT i = 0; i < count; i++) {
         list[i]->queued = values[i];
-        *list[i]->slot.kernel = values[i];
+        *list[i]->fence = values[i];
     }
     for (UINT i = 0; i < count; i++)
         vidsch_signal_changed(list[i]);

@@ -60,8 +60,8 @@ static NTSTATUS check_info(const struct vidsch *vidsch,
     return STATUS_SUCCESS;
 }
 
-/* Set the initial state of the object, by its type; outputs for the client are written to
- * `info`. */
+/* Set the initial state of the object, by its type; outputs for the client are written to `info`
+ * (a shared monitored fence has its addresses in each view, sync_view.h). */
 static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *process,
                            D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
@@ -69,10 +69,12 @@ static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *proce
 
     switch (info->Type) {
     case D3DDDI_MONITORED_FENCE:
-        status = vidmm_fence_slot_create(process, &sync->slot);
+        status = info->Flags.Shared ? vidmm_fence_memory_create(process, &sync->memory)
+                                    : vidmm_fence_slot_create(process, &sync->slot);
         if (!NT_SUCCESS(status))
             return status;
-        *sync->slot.kernel = sync->queued = info->MonitoredFence.InitialFenceValue;
+        sync->fence = sync->memory ? vidmm_fence_memory_kernel(sync->memory) : sync->slot.kernel;
+        *sync->fence = sync->queued = info->MonitoredFence.InitialFenceValue;
         info->MonitoredFence.FenceValueCPUVirtualAddress = sync->slot.client;
         info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess
                                                                ? 0
@@ -124,6 +126,11 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
     list_init(&sync->watch_link);
     list_init(&sync->waiters);
     list_init(&sync->owner_link);
+    if (sync->memory) { /* those belong to the creator's view */
+        sync->flags.NoSignal = sync->flags.NoWait = sync->flags.NoGPUAccess = 0;
+        sync->flags.NoSignalMaxValueOnTdr = 0;
+    }
+    sync->watched = sync->memory ? &vidsch->syncs.watched : &sync->process->watched;
     list_push_back(&device->syncs, &sync->link);
     *out = sync;
     return STATUS_SUCCESS;
@@ -143,7 +150,7 @@ D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *syn
 
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync)
 {
-    return sync->type == D3DDDI_MONITORED_FENCE ? *sync->slot.kernel : sync->value;
+    return sync->type == D3DDDI_MONITORED_FENCE ? *sync->fence : sync->value;
 }
 
 UINT64 vidsch_sync_value(struct vidsch_sync *sync)
@@ -182,7 +189,9 @@ void vidsch_sync_reap(struct vidsch *vidsch)
     while ((link = list_pop_front(&vidsch->syncs.dead)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, link);
 
-        if (sync->type == D3DDDI_MONITORED_FENCE && sync->process->mm)
+        if (sync->memory)
+            vidmm_fence_memory_release(sync->memory);
+        else if (sync->type == D3DDDI_MONITORED_FENCE && sync->process->mm)
             vidmm_fence_slot_destroy(sync->process->mm, &sync->slot);
         list_remove(&sync->owner_link);
         vidsch_process_put(sync->process);

@@ -15,18 +15,21 @@ struct vidsch_sync {
     struct vidsch_device *device; /* NULL once the handle is gone */
     struct vidsch_process *process;
     struct list link;       /* device->syncs, or vidsch->syncs.dead */
-    struct list watch_link; /* process->watched: a monitored fence with waiters */
+    struct list watch_link; /* *watched: a monitored fence with waiters */
+    struct list *watched;   /* process->watched, or vidsch->syncs.watched: it is shared */
     struct list waiters;    /* struct sync_entry, in order of arrival */
     struct list owner_link; /* owner->mutexes */
     D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type;
     D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags;
-    uint32_t references;           /* the handle, and each entry of an operation */
-    struct vidmm_fence_slot slot;  /* monitored fence */
-    uint64_t value;                /* D3DDDI_FENCE */
-    uint64_t queued;               /* value that the last signal sets, be it done or queued */
-    uint32_t count, max_count;     /* semaphore; mutex: 1 free, 0 owned */
-    struct vidsch_context *owner;  /* mutex */
-    void (*notify)(void *context); /* CPU notification */
+    uint32_t references;               /* the handle, and each entry of an operation */
+    volatile uint64_t *fence;          /* value of a monitored fence, in one of: */
+    struct vidmm_fence_slot slot;      /* not shared */
+    struct vidmm_fence_memory *memory; /* shared */
+    uint64_t value;                    /* D3DDDI_FENCE */
+    uint64_t queued;                   /* value that the last signal sets, be it done or queued */
+    uint32_t count, max_count;         /* semaphore; mutex: 1 free, 0 owned */
+    struct vidsch_context *owner;      /* mutex */
+    void (*notify)(void *context);     /* CPU notification */
     void *notify_context;
 };
 
@@ -35,6 +38,7 @@ struct vidsch_syncs {
     struct slab ops;
     struct list dead;      /* objects without references, to be freed at PASSIVE_LEVEL */
     struct list cpu_waits; /* struct sync_op: the waits of threads and callbacks */
+    struct list watched;   /* shared monitored fences with waiters */
 };
 
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync);

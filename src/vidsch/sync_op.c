@@ -101,7 +101,7 @@ void vidsch_sync_op_register(struct sync_op *op)
 
         list_push_back(&sync->waiters, &op->entries[i].link);
         if (sync->type == D3DDDI_MONITORED_FENCE && list_empty(&sync->watch_link))
-            list_push_back(&sync->process->watched, &sync->watch_link);
+            list_push_back(sync->watched, &sync->watch_link);
     }
 }
 

@@ -126,6 +126,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     list_init(&vidsch->worker.lost);
     list_init(&vidsch->advance.contexts);
     list_init(&vidsch->syncs.dead);
+    list_init(&vidsch->syncs.watched);
     list_init(&vidsch->keeper.waiting);
     list_init(&vidsch->syncs.cpu_waits);
     list_init(&vidsch->paging.free);

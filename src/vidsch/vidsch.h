@@ -38,6 +38,7 @@ struct vidsch;
 struct vidsch_device;
 struct vidsch_context;
 struct vidsch_sync;
+struct vidsch_sync_view;
 
 /* TDR-008, TDR-009 */
 enum vidsch_tdr_level {

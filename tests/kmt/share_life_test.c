@@ -74,6 +74,25 @@ static NTSTATUS make_mutex(D3DKMT_HANDLE *handle)
     return status;
 }
 
+static NTSTATUS make_fence(const struct gpu *g, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
+{
+    memset(args, 0, sizeof(*args));
+    args->hDevice = g->device;
+    args->Info.Type = D3DDDI_MONITORED_FENCE;
+    args->Info.Flags.Shared = args->Info.Flags.NtSecuritySharing = 1;
+    return D3DKMTCreateSynchronizationObject2(args);
+}
+
+static NTSTATUS open_fence(const struct gpu *g, HANDLE nt)
+{
+    D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 args;
+
+    memset(&args, 0, sizeof(args));
+    args.hNtHandle = nt;
+    args.hDevice = g->device;
+    return D3DKMTOpenSyncObjectFromNtHandle2(&args);
+}
+
 #define STEP(w, call)                 \
     do {                              \
         (w)->status = (call);         \
@@ -116,6 +135,9 @@ static void share_everything(struct client *c)
     STEP(w, open_all(&g, nt));
     STEP(w, resource_destroy(&g, h.args.hResource));
     STEP(w, open_all(&g, nt));
+    STEP(w, make_fence(&g, &sync));
+    STEP(w, D3DKMTShareObjects(1, &sync.hSyncObject, NULL, GENERIC_ALL, &nt));
+    STEP(w, open_fence(&g, nt));
 }
 
 TEST(sharing_survives_every_failing_allocation)
@@ -151,7 +173,7 @@ TEST(sharing_survives_every_failing_allocation)
         machine_end(&m); /* fails for what is left */
         free(c);
         failed += !NT_SUCCESS(way.status);
-        complete = way.reached == 13 && s.allocations_requested < n;
+        complete = way.reached == 16 && s.allocations_requested < n;
         CHECK_RULE("KMT-013", NT_SUCCESS(way.status) || way.status == STATUS_NO_MEMORY ||
                                   way.status == STATUS_INSUFFICIENT_RESOURCES);
         CHECK(n < start + 10000);

@@ -74,6 +74,39 @@ TEST_WITH(gva, fence_memory_is_in_reach_for_its_life)
     util_free(slot);
 }
 
+/* One value, seen through the slots of all that opened it; it lives as long as any of them. */
+TEST_WITH(gva, a_shared_fence_has_memory_of_its_own)
+{
+    struct vidmm_fence_memory *memory;
+    struct vidmm_fence_slot own, first, second;
+    volatile uint64_t *kernel;
+    struct logical_page page;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &own)));
+    CHECK(NT_SUCCESS(vidmm_fence_memory_create(rig->process, &memory)));
+    kernel = vidmm_fence_memory_kernel(memory);
+    CHECK(NT_SUCCESS(vidmm_fence_slot_open(rig->process, memory, true, &first)));
+    CHECK(NT_SUCCESS(vidmm_fence_slot_open(rig->process, memory, false, &second)));
+    CHECK_RULE("KMT-360", first.kernel == kernel && second.kernel == kernel &&
+                              first.client != second.client && first.va.value != 0);
+    CHECK_RULE("KMT-362", second.va.value == 0);
+    page = device_page(rig, first.va.value);
+    CHECK(page.value != device_page(rig, own.va.value).value); /* nothing else is in reach */
+    *gpu_view(rig, first.va.value) = 5;
+    CHECK_RULE("KMT-360", *kernel == 5 && *(const volatile uint64_t *)second.client == 5);
+    vidmm_fence_slot_destroy(rig->process, &first);
+    gva_idle(rig);
+    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
+    vidmm_fence_memory_release(memory);
+    CHECK(*(const volatile uint64_t *)second.client == 5);
+    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
+    vidmm_fence_slot_destroy(rig->process, &second);
+    gva_idle(rig);
+    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->base.domain, page));
+    CHECK(*own.kernel == 0);
+    vidmm_fence_slot_destroy(rig->process, &own);
+}
+
 TEST_WITH(gva, pages_are_mapped_without_an_allocation_handle)
 {
     struct vidmm_fence_slot slot;

@@ -6,6 +6,9 @@
  * no slot is free. Creating and freeing a slot is O(1). An empty page is kept if no other page has
  * a free slot.
  *
+ * A shared fence has memory of its own, and one slot in each process that opened it: a page that
+ * counts as full.
+ *
  * Freeing a slot does not wait until its page is unmapped. The caller may be the scheduler's
  * worker, at the end of the last work that used the fence, and that same worker has to submit the
  * operations that unmap the page from the GPU. The destruction of the process waits for all of
@@ -28,19 +31,78 @@
 
 enum { SLOTS = PAGE_BYTES / sizeof(uint64_t) };
 
+/* A page of RAM that the device can access, and the pages of processes that refer to it. */
+struct vidmm_fence_memory {
+    struct vidmm *vidmm;
+    uint32_t references;
+    struct page_number frame;
+    struct logical_page logical;
+    volatile uint64_t *kernel;
+};
+
 struct fence_page {
     struct list link;          /* process->fence_pages; those with a free slot come first */
     uint64_t used[SLOTS / 64]; /* bit: slot is taken */
     uint32_t count;
-    struct page_number frame;
-    struct logical_page logical;
-    volatile uint64_t *kernel;
+    bool single; /* the slot of a shared fence */
+    struct vidmm_fence_memory *memory;
     uint8_t *client;
     bool shared; /* mapped in the process address space that the device shares */
     struct gpu_va va;
     struct vidmm_process *process;
     struct paging_job departure;
 };
+
+/* ---- memory ---- */
+
+void vidmm_fence_memory_release(struct vidmm_fence_memory *memory)
+{
+    const struct vidmm_config *config = &memory->vidmm->config;
+
+    if (--memory->references)
+        return;
+    if (memory->logical.value)
+        iommu_unmap_run(config->domain, memory->logical, 1);
+    ram_give_contiguous(config->ram, memory->frame, 1);
+    util_free(memory);
+}
+
+static NTSTATUS memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out)
+{
+    const struct ram_request request = {
+        .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
+    struct ram *ram = vidmm->config.ram;
+    struct vidmm_fence_memory *memory = util_zalloc(1, sizeof(*memory));
+
+    if (!memory)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    if (!ram_take_contiguous(ram, &request, &memory->frame)) {
+        util_free(memory);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    memory->vidmm = vidmm;
+    memory->references = 1;
+    memory->kernel = ram_direct(ram, page_phys(memory->frame));
+    memory->logical = page_identity(memory->frame);
+    if (!iommu_map_run(vidmm->config.domain, memory->frame, 1, IOMMU_READ | IOMMU_WRITE,
+                       &memory->logical)) {
+        memory->logical.value = 0;
+        vidmm_fence_memory_release(memory);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    *out = memory;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_fence_memory_create(struct vidmm_process *process, struct vidmm_fence_memory **out)
+{
+    return vidmm_status(memory_make(process->vidmm, out));
+}
+
+volatile uint64_t *vidmm_fence_memory_kernel(struct vidmm_fence_memory *memory)
+{
+    return memory->kernel;
+}
 
 /* ---- pages ---- */
 
@@ -79,26 +141,20 @@ static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *pag
     struct vidmm *vidmm = process->vidmm;
     struct ram *ram = vidmm->config.ram;
 
-    page->kernel = ram_direct(ram, page_phys(page->frame));
     page->client = ram_view_reserve(ram, 1);
     if (!page->client)
         return STATUS_INSUFFICIENT_RESOURCES;
     /* IOMMU-107: an adapter that shares the address space writes through this mapping, so the
      * process may write, too. */
-    if (!ram_view_point(ram, page->client, 0, &page->frame, 1, process->pasid != 0))
+    if (!ram_view_point(ram, page->client, 0, &page->memory->frame, 1, process->pasid != 0))
         return STATUS_INSUFFICIENT_RESOURCES;
     if (process->pasid) {
         page->shared = iommu_pasid_map(vidmm->config.pasids, process->pasid, client_page(page),
-                                       page->frame, 1, IOMMU_READ | IOMMU_WRITE);
+                                       page->memory->frame, 1, IOMMU_READ | IOMMU_WRITE);
         if (!page->shared)
             return STATUS_INSUFFICIENT_RESOURCES;
     }
-    page->logical = page_identity(page->frame);
-    if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE,
-                      &page->logical))
-        return STATUS_SUCCESS;
-    page->logical.value = 0;
-    return STATUS_INSUFFICIENT_RESOURCES;
+    return STATUS_SUCCESS;
 }
 
 /* Free a page that the GPU cannot access (any more). */
@@ -108,38 +164,34 @@ static void page_free(struct fence_page *page)
     struct vidmm *vidmm = process->vidmm;
     struct ram *ram = vidmm->config.ram;
 
-    if (page->logical.value)
-        iommu_unmap_run(vidmm->config.domain, page->logical, 1);
     if (page->shared)
         iommu_pasid_unmap(vidmm->config.pasids, process->pasid, client_page(page), 1);
     if (page->client)
         ram_view_release(ram, page->client, 1);
-    if (page->frame.value)
-        ram_give_contiguous(ram, page->frame, 1);
+    vidmm_fence_memory_release(page->memory);
     util_free(page);
 }
 
-static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out)
+/* `gpu`: mapped in the address space of the process, if it has one. On success and on failure the
+ * caller keeps its own reference to the memory. */
+static NTSTATUS page_make(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                          bool gpu, struct fence_page **out)
 {
-    const struct ram_request request = {
-        .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
-    struct vidmm *vidmm = process->vidmm;
     struct fence_page *page = util_zalloc(1, sizeof(*page));
-    NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
+    NTSTATUS status;
 
     if (!page)
-        return status;
+        return STATUS_INSUFFICIENT_RESOURCES;
     list_init(&page->link);
     page->process = process;
-    if (ram_take_contiguous(vidmm->config.ram, &request, &page->frame))
-        status = page_views(process, page);
-    else
-        page->frame.value = 0;
-    if (NT_SUCCESS(status) && process->space) {
+    page->memory = memory;
+    memory->references++;
+    status = page_views(process, page);
+    if (NT_SUCCESS(status) && process->space && gpu) {
         struct map_call call = {.space = process->space,
-                                .run = {.first = page->logical.value, .pages = 1}};
+                                .run = {.first = memory->logical.value, .pages = 1}};
 
-        status = paging_run(vidmm, map_job, &call); /* on return the address is mapped */
+        status = paging_run(process->vidmm, map_job, &call); /* on return the address is mapped */
         page->va = call.va;
     }
     if (!NT_SUCCESS(status)) {
@@ -148,6 +200,19 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
     }
     *out = page;
     return STATUS_SUCCESS;
+}
+
+/* A page for many fences, with memory of its own. */
+static NTSTATUS page_make_common(struct vidmm_process *process, struct fence_page **out)
+{
+    struct vidmm_fence_memory *memory;
+    NTSTATUS status = memory_make(process->vidmm, &memory);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = page_make(process, memory, true, out);
+    vidmm_fence_memory_release(memory);
+    return status;
 }
 
 static void departed(struct vidmm *vidmm, void *arg, NTSTATUS status)
@@ -196,6 +261,14 @@ static uint32_t free_slot(const struct fence_page *page)
     return word * 64 + (uint32_t)__builtin_ctzll(~page->used[word]);
 }
 
+static void slot_set(struct vidmm_fence_slot *slot, struct fence_page *page, uint32_t index)
+{
+    slot->kernel = &page->memory->kernel[index];
+    slot->client = page->client + index * sizeof(uint64_t);
+    slot->va.value = page->va.value ? page->va.value + index * sizeof(uint64_t) : 0;
+    slot->page = page;
+}
+
 static void slot_take(struct vidmm_process *process, struct fence_page *page,
                       struct vidmm_fence_slot *slot)
 {
@@ -206,11 +279,26 @@ static void slot_take(struct vidmm_process *process, struct fence_page *page,
         list_remove(&page->link);
         list_push_back(&process->fence_pages, &page->link);
     }
-    page->kernel[index] = 0;
-    slot->kernel = &page->kernel[index];
-    slot->client = page->client + index * sizeof(uint64_t);
-    slot->va.value = page->va.value ? page->va.value + index * sizeof(uint64_t) : 0;
-    slot->page = page;
+    page->memory->kernel[index] = 0;
+    slot_set(slot, page, index);
+}
+
+NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                               bool gpu, struct vidmm_fence_slot *slot)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct fence_page *page;
+    NTSTATUS status = page_make(process, memory, gpu, &page);
+
+    if (!NT_SUCCESS(status))
+        return vidmm_status(status);
+    page->single = true;
+    page->count = SLOTS;
+    slot_set(slot, page, 0);
+    sim_mutex_lock(&vidmm->lock);
+    list_push_back(&process->fence_pages, &page->link);
+    sim_mutex_unlock(&vidmm->lock);
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot)
@@ -223,7 +311,7 @@ NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fen
     page = page_with_room(process);
     if (!page) {
         sim_mutex_unlock(&vidmm->lock);
-        status = page_make(process, &page);
+        status = page_make_common(process, &page);
         sim_mutex_lock(&vidmm->lock);
         if (NT_SUCCESS(status))
             list_push_front(&process->fence_pages, &page->link);
@@ -243,15 +331,19 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     if (!page)
         return;
     sim_mutex_lock(&vidmm->lock);
-    index = (uint32_t)(slot->kernel - page->kernel);
-    page->used[index / 64] &= ~((uint64_t)1 << (index % 64));
-    page->count--;
     list_remove(&page->link);
-    room = page_with_room(process);
-    if (page->count == 0 && room)
+    if (page->single) {
         spare = page;
-    else
-        list_push_front(&process->fence_pages, &page->link);
+    } else {
+        index = (uint32_t)(slot->kernel - page->memory->kernel);
+        page->used[index / 64] &= ~((uint64_t)1 << (index % 64));
+        page->count--;
+        room = page_with_room(process);
+        if (page->count == 0 && room)
+            spare = page;
+        else
+            list_push_front(&process->fence_pages, &page->link);
+    }
     *slot = (struct vidmm_fence_slot){.page = NULL};
     sim_mutex_unlock(&vidmm->lock);
     if (spare)

@@ -11,6 +11,7 @@
 
 #include "util/address.h"
 
+struct vidmm_fence_memory;
 struct vidmm_process;
 
 struct vidmm_fence_slot {
@@ -21,6 +22,17 @@ struct vidmm_fence_slot {
 };
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot);
 void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_slot *slot);
+
+/* Memory for one fence that several processes of the adapter share: zeroed, with one reference.
+ * `process` only names the adapter. PASSIVE_LEVEL, as the rest. Source: KMT-360. */
+NTSTATUS vidmm_fence_memory_create(struct vidmm_process *process, struct vidmm_fence_memory **out);
+volatile uint64_t *vidmm_fence_memory_kernel(struct vidmm_fence_memory *memory);
+/* Drops the reference; the slots that were opened have theirs. */
+void vidmm_fence_memory_release(struct vidmm_fence_memory *memory);
+/* A slot over that memory with addresses of the process, which vidmm_fence_slot_destroy ends.
+ * `gpu` false: without one for the GPU (KMT-362). */
+NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                               bool gpu, struct vidmm_fence_slot *slot);
 
 /* The process is being destroyed: free all its pages, and wait until that is done.
  * Lock not held. */

@@ -216,6 +216,45 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     util_free(slot->page);
 }
 
+struct vidmm_fence_memory {
+    uint64_t value;
+    uint32_t references;
+};
+
+NTSTATUS vidmm_fence_memory_create(struct vidmm_process *process, struct vidmm_fence_memory **out)
+{
+    (void)process;
+    *out = util_zalloc(1, sizeof(**out));
+    if (!*out)
+        return STATUS_NO_MEMORY;
+    (*out)->references = 1;
+    return STATUS_SUCCESS;
+}
+
+volatile uint64_t *vidmm_fence_memory_kernel(struct vidmm_fence_memory *memory)
+{
+    return &memory->value;
+}
+
+void vidmm_fence_memory_release(struct vidmm_fence_memory *memory)
+{
+    if (--memory->references == 0)
+        util_free(memory);
+}
+
+NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                               bool gpu, struct vidmm_fence_slot *slot)
+{
+    NTSTATUS status = vidmm_fence_slot_create(process, slot);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    slot->kernel = &memory->value;
+    slot->client = &memory->value;
+    slot->va.value = gpu ? 0x10000 : 0;
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va)
 {

@@ -11,6 +11,7 @@
 #include "nt/base/status_name.h"
 #include "nt/cm/registry.h"
 #include "nt/io/device_object.h"
+#include "port/callbacks/maps.h"
 #include "port/callbacks/services.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
@@ -178,6 +179,7 @@ static void remove_device(struct port_adapter *adapter)
 
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
         VIOLATION("LIFE-175", "RemoveDevice returned %s", nt_status_text(status).text);
+    port_maps_remove(adapter); /* LIFE-101 */
     adapter->state = PORT_REMOVED;
     adapter->driver->adapters--;
 }

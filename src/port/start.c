@@ -135,15 +135,15 @@ static void watch_silence(struct port_adapter *adapter, uint64_t interrupts, uin
         VIOLATION("LIFE-171", "the device accessed memory after StopDevice");
 }
 
-/* After StopDevice returned (with any status), or StartDevice failed: report and take back what the
- * driver still holds. */
+/* After StopDevice returned (with any status), or StartDevice failed: report what the driver still
+ * holds, and take back what it cannot have use for in RemoveDevice. */
 static void after_stop(struct port_adapter *adapter, const char *when)
 {
     port_interrupts_disconnect(adapter);
     adapter->state = PORT_STOPPED;
     port_feature_interface_end(adapter);
     port_services_revoke(adapter);
-    port_maps_remove(adapter, when); /* LIFE-101 */
+    port_maps_stopped(adapter, when); /* LIFE-101 */
     port_resources_revoke(adapter);
     physical_adapter_set_started(port_adapter_physical(adapter), false);
     physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */

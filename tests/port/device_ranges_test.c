@@ -111,16 +111,30 @@ TEST(device_ranges_are_mapped_for_the_cpu)
     probe_destroy(p);
 }
 
+static PULONG left_mapping;
+
 static void fail_start(struct probe *p, struct probe_call *call)
 {
-    (void)p;
+    left_mapping = A->registers;
     call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
 }
 
 static void forget_mapping(struct probe *p, struct probe_call *call)
 {
     (void)call;
+    left_mapping = A->registers;
     A->registers = NULL;
+}
+
+static ULONG read_when_removed;
+static uint64_t told_when_removed;
+
+/* A driver that resets its device at last does so through the mapping that it never ended. */
+static void use_left_mapping(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    told_when_removed = probe_rule(p, "LIFE-101");
+    read_when_removed = READ_REGISTER_ULONG(left_mapping);
 }
 
 TEST(mappings_left_behind_are_removed)
@@ -128,13 +142,35 @@ TEST(mappings_left_behind_are_removed)
     struct probe *p = probe_started(NULL);
 
     p->before[PROBE_StopDevice] = forget_mapping;
+    p->before[PROBE_RemoveDevice] = use_left_mapping;
     (void)probe_stop(p);
     CHECK_RULE("PHYS-041", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    CHECK_RULE("LIFE-101", told_when_removed == 1 && read_when_removed == PROBE_ID &&
+                               probe_rule(p, "NT-139") == 0);
     probe_destroy(p);
     p = probe_create(NULL);
     p->after[PROBE_StartDevice] = fail_start;
+    p->before[PROBE_RemoveDevice] = use_left_mapping;
+    read_when_removed = 0;
     CHECK(!NT_SUCCESS(probe_start(p)));
     CHECK_RULE("PHYS-041", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    CHECK_RULE("LIFE-101", told_when_removed == 1 && read_when_removed == PROBE_ID);
+    CHECK_RULE("LIFE-101", probe_reports(p, VERIFY_ERROR) == 0); /* nobody saw Windows mind it */
+    probe_destroy(p);
+}
+
+/* A mapping that outlives a stop is told once, and outlives the restart, too. */
+TEST(a_mapping_left_behind_outlives_a_restart)
+{
+    struct probe *p = probe_started(NULL);
+
+    p->before[PROBE_StopDevice] = forget_mapping;
+    CHECK(probe_run(p, probe_restart) == SIM_DONE);
+    p->before[PROBE_StopDevice] = NULL;
+    CHECK_RULE("LIFE-101",
+               probe_rule(p, "LIFE-101") == 1 && READ_REGISTER_ULONG(left_mapping) == PROBE_ID);
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-101", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
     probe_destroy(p);
 }
 

@@ -25,6 +25,7 @@ struct map {
     MEMORY_CACHING_TYPE cache;
     struct nt_process *process; /* the process of a user mode mapping; NULL: system space */
     bool ports;                 /* I/O ports: nothing is mapped, this is only a record */
+    bool left;                  /* it outlived a StopDevice, and that was told */
 };
 
 static void unmap_range(struct port_adapter *adapter, struct map *map)
@@ -39,15 +40,22 @@ static void unmap_range(struct port_adapter *adapter, struct map *map)
     util_free(map);
 }
 
-void port_maps_remove(struct port_adapter *adapter, const char *when)
+void port_maps_stopped(struct port_adapter *adapter, const char *when)
 {
-    LIST_FOR_SAFE(node, next, &adapter->maps) {
+    LIST_FOR(node, &adapter->maps) {
         struct map *map = CONTAINER(node, struct map, link);
 
-        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there %s",
-                  (unsigned long long)map->start, (unsigned long long)map->bytes, when);
-        unmap_range(adapter, map);
+        if (!map->left)
+            WARNING("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there %s",
+                    (unsigned long long)map->start, (unsigned long long)map->bytes, when);
+        map->left = true;
     }
+}
+
+void port_maps_remove(struct port_adapter *adapter)
+{
+    LIST_FOR_SAFE(node, next, &adapter->maps)
+        unmap_range(adapter, CONTAINER(node, struct map, link));
 }
 
 /* Does the range lie inside one memory range that the device was assigned? */

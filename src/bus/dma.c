@@ -98,22 +98,36 @@ static bool is_held(const struct ram *ram, uint64_t physical)
     return ram_page_iommu_maps(ram, (struct page_number){physical >> PAGE_BITS}) > 0;
 }
 
-/* Where nothing translates, a driver may also give its device memory by its physical address: what
- * MmAllocateContiguousMemory and its kin return is meant for that, and nobody tells the host. */
-static bool is_given(const struct ram *ram, uint64_t physical)
+/* Where nothing translates, a driver may also give its device memory by its physical address:
+ * contiguous memory, pages that it took for an MDL, nonpaged pool. Nobody tells the host. */
+static bool is_given(const struct bus *bus, uint64_t physical, uint64_t bytes)
 {
-    return is_held(ram, physical) ||
-           ram_page_owner(ram, (struct page_number){physical >> PAGE_BITS}) == RAM_CONTIGUOUS;
+    if (is_held(bus->ram, physical))
+        return true;
+    switch (ram_page_owner(bus->ram, (struct page_number){physical >> PAGE_BITS})) {
+    case RAM_CONTIGUOUS:
+    case RAM_MDL_PAGES:
+        return true;
+    case RAM_POOL:
+        return bus->pool_holds && bus->pool_holds(physical, bytes);
+    default:
+        return false;
+    }
 }
 
 /* How much of a run that goes through untranslated is held for DMA; 0: the first page is not. */
-static uint64_t held_bytes(const struct ram *ram, uint64_t physical, uint64_t bytes)
+static uint64_t held_bytes(const struct bus *bus, uint64_t physical, uint64_t bytes)
 {
     uint64_t length = 0;
 
-    while (length < bytes && is_given(ram, physical + length))
-        length += to_page_end(physical + length);
-    return min_of(length, bytes);
+    while (length < bytes) {
+        const uint64_t part = min_of(bytes - length, to_page_end(physical + length));
+
+        if (!is_given(bus, physical + length, part))
+            break;
+        length += part;
+    }
+    return length;
 }
 
 /* What stops the access whatever is mapped. */
@@ -138,7 +152,8 @@ static struct run untranslated_run(const struct access *access, uint64_t logical
         return run;
     }
     run.bytes = min_of(bytes, ram_bytes(ram) - logical);
-    held = access->device->dma_unheld ? run.bytes : held_bytes(ram, logical, run.bytes);
+    held = access->device->dma_unheld ? run.bytes
+                                      : held_bytes(access->device->bus, logical, run.bytes);
     if (held < run.bytes) {
         run.cause = IOMMU_CAUSE_NOT_HELD;
         run.blame = logical + held;
@@ -363,6 +378,11 @@ void bus_device_set_quiet(struct bus_device *device, bool quiet)
 void bus_device_set_judged(struct bus_device *device, bool judged)
 {
     device->dma_unheld = !judged;
+}
+
+void bus_on_pool(struct bus *bus, bool (*holds)(uint64_t physical, uint64_t bytes))
+{
+    bus->pool_holds = holds;
 }
 
 void bus_device_on_fault(struct bus_device *device,

@@ -11,6 +11,7 @@
 #include "dxgkhost/device.h"
 #include "iommu/iommu.h"
 
+struct bus;
 struct bus_device;
 
 /* DMA goes through this domain, and through no other any more; NULL: the device is cut off (every
@@ -23,6 +24,10 @@ void bus_device_set_quiet(struct bus_device *device, bool quiet);
 /* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without
  * isolation, or by a stale translation (IOMMU-074, IOMMU-075). At first it is. */
 void bus_device_set_judged(struct bus_device *device, bool judged);
+/* Drivers give their devices pool memory by its physical address, too, and only the kernel services
+ * know the blocks. `holds` tells whether so many bytes, all in one page, are in a block of
+ * nonpaged pool that a driver has. NULL, as at first: none are. */
+void bus_on_pool(struct bus *bus, bool (*holds)(uint64_t physical, uint64_t bytes));
 /* Called for each page that was refused or is to be reported, after it was recorded. */
 void bus_device_on_fault(struct bus_device *device,
                          void (*handler)(void *context, const struct iommu_fault *fault),

@@ -502,6 +502,67 @@ TEST(contiguous_memory_is_the_devices_where_nothing_translates)
     probe_destroy(p);
 }
 
+#define TAG   0x50646D61u
+#define BLOCK 200u /* inside a page, with a slot that is longer */
+
+static bool dma_is_told(struct probe *p, uint64_t at, size_t bytes)
+{
+    const uint64_t before = probe_rule(p, "IOMMU-075");
+    uint8_t content[BLOCK + 1] = {0};
+
+    CHECK(probe_device_dma(0, at, content, bytes, false));
+    return probe_rule(p, "IOMMU-075") == before + 1;
+}
+
+static void dma_to_pool(struct probe *p)
+{
+    void *block = ExAllocatePoolWithTag(NonPagedPoolNx, BLOCK, TAG);
+    void *large = ExAllocatePoolWithTag(NonPagedPoolNx, 3 * PAGE_SIZE, TAG);
+    void *paged = ExAllocatePoolWithTag(PagedPool, BLOCK, TAG);
+    const uint64_t at = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
+    const uint64_t high = (uint64_t)MmGetPhysicalAddress(large).QuadPart;
+    struct phys_addr hidden;
+
+    CHECK_RULE("IOMMU-075", !dma_is_told(p, at, BLOCK) && !dma_is_told(p, at + BLOCK - 1, 1));
+    CHECK_RULE("IOMMU-075", dma_is_told(p, at, BLOCK + 1) && dma_is_told(p, at + BLOCK, 1));
+    CHECK_RULE("IOMMU-075", !dma_is_told(p, high + PAGE_SIZE - 8, 16) &&
+                                !dma_is_told(p, high + 3 * PAGE_SIZE - 8, 8) &&
+                                dma_is_told(p, high + 3 * PAGE_SIZE - 8, 9));
+    CHECK(ram_physical(p->ram, paged, &hidden));
+    CHECK_RULE("IOMMU-075", dma_is_told(p, hidden.value, 8));
+    ExFreePoolWithTag(paged, TAG);
+    ExFreePoolWithTag(large, TAG);
+    ExFreePoolWithTag(block, TAG);
+    CHECK_RULE("IOMMU-075", dma_is_told(p, at, BLOCK) && dma_is_told(p, high, 8));
+}
+
+static void dma_to_pages_of_an_mdl(struct probe *p)
+{
+    const PHYSICAL_ADDRESS low = {.QuadPart = 0}, high = {.QuadPart = -1};
+    MDL *mdl = MmAllocatePagesForMdlEx(low, high, low, 2 * PAGE_SIZE, MmCached, 0);
+    const uint64_t at = MmGetMdlPfnArray(mdl)[1] * PAGE_SIZE;
+
+    CHECK_RULE("IOMMU-075", !dma_is_told(p, at, 16));
+    MmFreePagesFromMdl(mdl);
+    ExFreePool(mdl);
+    CHECK_RULE("IOMMU-075", dma_is_told(p, at, 16));
+}
+
+TEST(memory_that_a_driver_has_is_the_devices_where_nothing_translates)
+{
+    const struct probe_options special = {.special_pool = true};
+    const struct probe_options *const each[] = {NULL, &special};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = probe_create(each[i]);
+
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK(probe_run(p, dma_to_pool) == SIM_DONE);
+        CHECK(probe_run(p, dma_to_pages_of_an_mdl) == SIM_DONE);
+        probe_destroy(p);
+    }
+}
+
 TEST(physical_mode_is_judged)
 {
     const struct probe_options lenient = {.port = {.dma_unjudged = true}};

@@ -320,6 +320,7 @@ struct probe *probe_create(const struct probe_options *options)
     nt.ram = p->ram;
     nt.bus = p->bus;
     nt.force_irql = p->options.force_irql;
+    nt.special_pool = p->options.special_pool;
     p->nt = nt_create(&nt);
     ddi_install(&hooks);
     p->image = nt_image_create("probe");

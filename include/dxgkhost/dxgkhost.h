@@ -239,7 +239,7 @@ struct dxgk_refusal {
     uint64_t virtual_ns;
 };
 
-/* The last 64 failed calls: how many there are, and the last but `back` of them. False: there is
+/* The last 64 failed calls, without those made while a refused start was undone: how many there are, and the last but `back` of them. False: there is
  * none. The strings are valid until 64 more calls have failed, or the machine is destroyed. */
 DXGK_API size_t dxgk_machine_refusals(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_refusal(const struct dxgk_machine *machine, size_t back,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the rooms below say of a call that fails (verify/refusal.h) is kept here, the last few of
- * the machine, and goes to the log.
+ * the machine, and goes to the log. What fails while a refused start is undone goes to the log
+ * alone: it explains nothing, and must not displace what does.
  */
 #include "host/refusals.h"
 
@@ -15,11 +16,10 @@
 #include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
+#include "verify/verify.h"
 
-static void refused(void *context, const char *call, const struct refusal *refusal)
+static void keep(struct host_refusals *all, const char *call, const struct refusal *refusal)
 {
-    struct dxgk_machine *machine = context;
-    struct host_refusals *all = &machine->refusals;
     struct host_refusal *r = &all->last[all->count++ % HOST_REFUSALS];
     const struct sim_machine *m = sim_current;
 
@@ -30,9 +30,18 @@ static void refused(void *context, const char *call, const struct refusal *refus
     r->thread_id = m && m->thread ? sim_thread_id(m->thread) : 0;
     snprintf(r->thread, sizeof(r->thread), "%s", r->thread_id ? sim_thread_name(m->thread) : "");
     memcpy(r->reason, refusal->text, sizeof(r->reason));
+}
+
+static void refused(void *context, const char *call, const struct refusal *refusal)
+{
+    struct dxgk_machine *machine = context;
+    const char *rule = refusal->rule;
+
+    if (!verify_undoing(verify_current))
+        keep(&machine->refusals, call, refusal);
     host_log(machine, "%s failed with %s: %s%s%s%s", call, nt_status_text(refusal->status).text,
-             r->reason[0] ? r->reason : "no reason is known", r->rule ? " (" : "",
-             r->rule ? r->rule : "", r->rule ? ")" : "");
+             refusal->text[0] ? refusal->text : "no reason is known", rule ? " (" : "",
+             rule ? rule : "", rule ? ")" : "");
 }
 
 void host_refusals_init(struct dxgk_machine *machine)

@@ -82,7 +82,8 @@ struct start_arguments {
     DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
 };
 
-static NTSTATUS check_outputs(ULONG sources, ULONG reported, ULONG *children)
+static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported,
+                              ULONG *children)
 {
     if (sources == MARKER || reported == MARKER) {
         VIOLATION("LIFE-068", "StartDevice left %s unwritten",
@@ -91,9 +92,10 @@ static NTSTATUS check_outputs(ULONG sources, ULONG reported, ULONG *children)
         reported = reported == MARKER ? 0 : reported;
     }
     *children = reported;
+    adapter->displays = sources > 0;
     if (sources > 0)
-        PORT_CANNOT(
-            "LIFE-069",
+        PORT_UNSERVED(
+            adapter, "LIFE-069",
             "the driver reports %u video present sources; this host runs render and compute adapters, display is not there yet",
             sources);
     if (reported > PORT_MAX_CHILDREN)
@@ -184,7 +186,7 @@ void port_start_forget(struct port_adapter *adapter)
 static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
 {
     ULONG children = 0;
-    NTSTATUS status = check_outputs(sources, reported, &children);
+    NTSTATUS status = check_outputs(adapter, sources, reported, &children);
 
     if (NT_SUCCESS(status))
         status = port_children_query_relations(adapter, children);
@@ -192,8 +194,10 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status))
         status = port_children_query(adapter);
-    if (NT_SUCCESS(status) && adapter->refused)
+    if (NT_SUCCESS(status) && (adapter->refused || adapter->unserved))
         port_managers_check(adapter); /* what the memory manager finds belongs to the list, too */
+    if (adapter->unserved)
+        return STATUS_NOT_SUPPORTED;
     if ((NT_SUCCESS(status) || status == STATUS_NOT_SUPPORTED) && adapter->refused)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     if (NT_SUCCESS(status))
@@ -248,7 +252,7 @@ NTSTATUS port_start(struct port_adapter *adapter)
     NTSTATUS status;
 
     sim_assert_passive();
-    adapter->refused = false;
+    adapter->refused = adapter->unserved = adapter->displays = false;
     adapter->ddi.failed_entry = NULL;
     status = again ? STATUS_SUCCESS : prepare_start(adapter);
     if (NT_SUCCESS(status))

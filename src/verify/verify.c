@@ -116,6 +116,11 @@ void verify_set_undoing(struct verify_log *log, bool undoing)
         log->undoing = undoing;
 }
 
+bool verify_undoing(const struct verify_log *log)
+{
+    return log && log->undoing;
+}
+
 void verify_set_place(struct verify_log *log, const struct verify_place *place)
 {
     log->place = place;
@@ -231,7 +236,7 @@ static void stop(struct verify_log *log, const struct verify_record *record)
 }
 
 /* What kind of report: it decides what strict mode makes of it. */
-enum kind { BREACH, FINDING, REFUSAL };
+enum kind { BREACH, FINDING, REFUSAL, UNSERVED };
 
 static enum verify_severity effective(const struct verify_log *log, const struct rule_state *rule,
                                       enum verify_severity severity, enum kind kind)
@@ -239,6 +244,18 @@ static enum verify_severity effective(const struct verify_log *log, const struct
     if (rule->configured)
         severity = rule->severity;
     return kind == BREACH && log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
+}
+
+static bool refuses(const struct rule_state *rule, enum verify_severity severity, enum kind kind)
+{
+    switch (kind) {
+    case FINDING:
+        return severity >= VERIFY_ERROR;
+    case UNSERVED:
+        return severity >= VERIFY_ERROR || !rule->configured;
+    default:
+        return kind == REFUSAL;
+    }
 }
 
 /* The caller has set severity, code and parameters. True: the report refuses. */
@@ -256,7 +273,7 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
 #endif
     record->rule = found ? found->id : id;
     record->severity = effective(log, rule, record->severity, kind);
-    record->refuses = kind == REFUSAL || (kind == FINDING && record->severity >= VERIFY_ERROR);
+    record->refuses = refuses(rule, record->severity, kind);
     record->undoing = log->undoing;
     if (record->severity == VERIFY_FATAL && record->code == 0)
         record->code = DRIVER_VERIFIER_DETECTED_VIOLATION;
@@ -384,6 +401,20 @@ void verify_decline(const char *rule, const char *format, ...)
     va_start(arguments, format);
     (void)report(verify_current, rule, &record, REFUSAL, format, arguments);
     va_end(arguments);
+}
+
+bool verify_unserved(const char *rule, const char *format, ...)
+{
+    struct verify_record record = {.severity = VERIFY_WARNING};
+    va_list arguments;
+    bool refused;
+
+    if (!verify_current)
+        return true;
+    va_start(arguments, format);
+    refused = report(verify_current, rule, &record, UNSERVED, format, arguments);
+    va_end(arguments);
+    return refused;
 }
 
 /* ---- reading ---- */

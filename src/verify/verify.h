@@ -111,8 +111,13 @@ void verify_refusal(const char *rule, const char *format, ...) __attribute__((fo
 /* A sound answer that this machine cannot serve: it refuses at any severity, and is no mistake of
  * the driver, so a warning. */
 void verify_decline(const char *rule, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same where the host can go on without serving it: true, it refuses, unless the user has given
+ * the rule a severity below error. */
+bool verify_unserved(const char *rule, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* While set, records are marked as made by the clean-up after a refused start. NULL: no log. */
 void verify_set_undoing(struct verify_log *log, bool undoing);
+bool verify_undoing(const struct verify_log *log);
 
 /* Number of reports so far of at least this severity; merged and lost ones are counted each. */
 size_t verify_count(const struct verify_log *log, enum verify_severity at_least);

@@ -28,7 +28,9 @@ enum fails {
     FAILS_TWICE,        /* DxgkInitialize called again */
     FAILS_NOT_AT_ALL,   /* DriverEntry succeeds without DxgkInitialize */
     FAILS_ENTRY,        /* DriverEntry fails after DxgkInitialize succeeded */
-    FAILS_MAPPING_LEFT  /* refused by a finding, and StopDevice leaves the registers mapped */
+    FAILS_MAPPING_LEFT, /* refused by a finding, and StopDevice leaves the registers mapped */
+    FAILS_DISPLAY       /* an adapter with a display, which calls back in vain: once while it
+                         * starts, often when it is removed */
 };
 
 static ULONG fails;
@@ -43,6 +45,52 @@ static NTSTATUS NTAPI RefusedAddDevice(IN_CONST_PDEVICE_OBJECT PhysicalDeviceObj
     return BlitterAddDevice(PhysicalDeviceObject, MiniportDeviceContext);
 }
 
+static void ReadNoSpace(const DXGKRNL_INTERFACE *Dxgk)
+{
+    ULONG value, read = 0;
+
+    (void)Dxgk->DxgkCbReadDeviceSpace(Dxgk->DeviceHandle, 77, &value, 0, sizeof(value), &read);
+}
+
+static NTSTATUS NTAPI RefusedRemoveDevice(IN_CONST_PVOID MiniportDeviceContext)
+{
+    for (int i = 0; fails == FAILS_DISPLAY && i < 100; i++)
+        ReadNoSpace(&((BLITTER_ADAPTER *)MiniportDeviceContext)->Dxgk);
+    return BlitterRemoveDevice(MiniportDeviceContext);
+}
+
+static NTSTATUS NTAPI RefusedQueryChildRelations(IN_CONST_PVOID MiniportDeviceContext,
+                                                 PDXGK_CHILD_DESCRIPTOR ChildRelations,
+                                                 ULONG ChildRelationsSize)
+{
+    (void)MiniportDeviceContext;
+    (void)ChildRelationsSize;
+    ChildRelations->ChildDeviceType = TypeVideoOutput;
+    ChildRelations->ChildCapabilities.Type.VideoOutput.InterfaceTechnology = D3DKMDT_VOT_HD15;
+    return STATUS_SUCCESS;
+}
+
+/* Nobody looks at the outputs. */
+static NTSTATUS NTAPI RefusedQueryChildStatus(IN_CONST_PVOID MiniportDeviceContext,
+                                              INOUT_PDXGK_CHILD_STATUS ChildStatus,
+                                              IN_BOOLEAN NonDestructiveOnly)
+{
+    (void)NonDestructiveOnly;
+    (void)ChildStatus;
+    ReadNoSpace(&((BLITTER_ADAPTER *)MiniportDeviceContext)->Dxgk);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI RefusedQueryDeviceDescriptor(IN_CONST_PVOID MiniportDeviceContext,
+                                                   IN_ULONG ChildUid,
+                                                   INOUT_PDXGK_DEVICE_DESCRIPTOR DeviceDescriptor)
+{
+    (void)ChildUid;
+    (void)DeviceDescriptor;
+    ReadNoSpace(&((BLITTER_ADAPTER *)MiniportDeviceContext)->Dxgk);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS NTAPI RefusedStartDevice(IN_CONST_PVOID MiniportDeviceContext,
                                          IN_PDXGK_START_INFO DxgkStartInfo,
                                          IN_PDXGKRNL_INTERFACE DxgkInterface,
@@ -52,6 +100,10 @@ static NTSTATUS NTAPI RefusedStartDevice(IN_CONST_PVOID MiniportDeviceContext,
     NTSTATUS status = BlitterStartDevice(MiniportDeviceContext, DxgkStartInfo, DxgkInterface,
                                          NumberOfVideoPresentSources, NumberOfChildren);
 
+    if (fails == FAILS_DISPLAY) {
+        ReadNoSpace(&((BLITTER_ADAPTER *)MiniportDeviceContext)->Dxgk);
+        *NumberOfVideoPresentSources = *NumberOfChildren = 1;
+    }
     if (fails == FAILS_START_WITH_MAPPING) {
         ((BLITTER_ADAPTER *)MiniportDeviceContext)->Registers = NULL;
         return STATUS_DEVICE_NOT_READY;
@@ -100,6 +152,12 @@ static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_ST
     Data->DxgkDdiAddDevice = RefusedAddDevice;
     Data->DxgkDdiStartDevice = RefusedStartDevice;
     Data->DxgkDdiStopDevice = RefusedStopDevice;
+    Data->DxgkDdiRemoveDevice = RefusedRemoveDevice;
+    if (fails == FAILS_DISPLAY) {
+        Data->DxgkDdiQueryChildRelations = RefusedQueryChildRelations;
+        Data->DxgkDdiQueryChildStatus = RefusedQueryChildStatus;
+        Data->DxgkDdiQueryDeviceDescriptor = RefusedQueryDeviceDescriptor;
+    }
     Data->DxgkDdiQueryAdapterInfo = RefusedQueryAdapterInfo;
     Data->DxgkDdiCreateContext = RefusedCreateContext;
     if (fails == FAILS_REGISTRATION)

@@ -5,6 +5,9 @@
 
 #include <unistd.h>
 
+/* Of the rule that the next machine is to take for less; NULL: of none. */
+static const char *softened;
+
 static void load(struct machine *m, unsigned fails, enum dxgk_result expected)
 {
     char path[] = "/tmp/dxgkhost-causes-XXXXXX";
@@ -18,6 +21,7 @@ static void load(struct machine *m, unsigned fails, enum dxgk_result expected)
     CHECK(fclose(file) == 0);
     machine_config(m, &config);
     machine_create(m, &config);
+    CHECK(!softened || dxgk_machine_set_severity(m->dxgk, softened, 1));
     result = dxgk_machine_load_registry(m->dxgk, path, m->error, sizeof(m->error));
     unlink(path);
     CHECK(result == DXGK_OK);
@@ -153,4 +157,40 @@ TEST(what_fails_before_the_start_names_itself)
     load(&m, 12, DXGK_ERROR);
     CHECK_RULE("LIFE-011", says(&m, "refused.so: DriverEntry returned STATUS_DEVICE_NOT_READY"));
     dxgk_machine_destroy(m.dxgk);
+}
+
+/* What a display adapter is refused for is the display alone: its other findings are told, and what
+ * fails for it while the start is undone is no reason. */
+TEST(a_display_adapter_is_refused_for_its_display)
+{
+    struct dxgk_refusal refusal;
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 14, DXGK_ERROR);
+    CHECK_RULE("LIFE-069", says(&m, "refused.so: LIFE-069: the driver reports 1 video present "
+                                    "sources; this host runs render and compute adapters, display "
+                                    "is not there yet (STATUS_NOT_SUPPORTED)"));
+    CHECK_RULE("LIFE-069", record_of(&m, "CAPS-029", &v) && !v.refuses && !v.undoing);
+    CHECK_RULE("LIFE-064", record_of(&m, "LIFE-064", &v) && v.undoing && v.count == 100);
+    CHECK_RULE("LIFE-003", dxgk_machine_refusals(m.dxgk) == 1 &&
+                               dxgk_machine_refusal(m.dxgk, 0, &refusal) &&
+                               strcmp(refusal.status, "STATUS_INVALID_DEVICE_STATE") != 0);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* Who takes the rule for less has a render adapter; nobody asks for its outputs. */
+TEST(a_display_adapter_can_be_run_without_its_display)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    softened = "LIFE-069";
+    load(&m, 14, DXGK_OK);
+    softened = NULL;
+    CHECK_RULE("LIFE-069", record_of(&m, "LIFE-069", &v) && !v.refuses && !v.undoing &&
+                               strcmp(v.severity, "warning") == 0);
+    CHECK_RULE("LIFE-069", !record_of(&m, "LIFE-079", &v) && !record_of(&m, "LIFE-081", &v) &&
+                               dxgk_machine_refusals(m.dxgk) == 1);
+    dxgk_machine_destroy(m.dxgk); /* its driver breaks rules when it is removed */
 }

@@ -369,6 +369,23 @@ TEST(a_configured_severity_decides_before_the_class)
     verify_log_destroy(log);
 }
 
+TEST(what_can_be_done_without_refuses_unless_it_is_taken_for_less)
+{
+    struct verify_log *log = install();
+
+    CHECK(verify_unserved("LIFE-069", "one display"));
+    CHECK(verify_record_at(log, 0)->severity == VERIFY_WARNING && verify_record_at(log, 0)->refuses);
+    CHECK(verify_set_severity(log, "LIFE-069", VERIFY_WARNING));
+    CHECK(!verify_unserved("LIFE-069", "two displays"));
+    CHECK(verify_set_severity(log, "LIFE-069", VERIFY_NOTE));
+    CHECK(!verify_unserved("LIFE-069", "three displays"));
+    CHECK(verify_set_severity(log, "LIFE-069", VERIFY_ERROR));
+    CHECK(verify_unserved("LIFE-069", "four displays"));
+    CHECK(!verify_record_at(log, 1)->refuses && !verify_record_at(log, 2)->refuses);
+    CHECK(verify_record_at(log, 3)->severity == VERIFY_ERROR && verify_record_at(log, 3)->refuses);
+    verify_log_destroy(log);
+}
+
 TEST(strict_mode_refuses_for_findings_and_does_not_stop)
 {
     struct verify_log *log = install();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Child devices; those of a render adapter are not displays (LIFE-074 to LIFE-083). */
+/* Child devices; those of a render adapter are not displays (LIFE-074 to LIFE-083), and displays
+ * of an adapter that is run without them (LIFE-069) are only listed. */
 #include <string.h>
 
 #include "port/query/children.h"
@@ -22,10 +23,13 @@ static NTSTATUS check_child(struct port_adapter *adapter, ULONG index)
 {
     DXGK_CHILD_DESCRIPTOR *list = adapter->children.child, *child = &list[index];
 
-    if (child->ChildDeviceType != TypeOther)
+    const bool output = child->ChildDeviceType == TypeVideoOutput ||
+                        child->ChildDeviceType == TypeIntegratedDisplay;
+
+    if (child->ChildDeviceType != TypeOther && !(output && adapter->displays))
         PORT_REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs",
                     index, (int)child->ChildDeviceType);
-    if (child->ChildCapabilities.Type.Other.MustBeZero)
+    if (!output && child->ChildCapabilities.Type.Other.MustBeZero)
         PORT_FINDING(adapter, "LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
                      child->ChildCapabilities.Type.Other.MustBeZero);
     for (ULONG other = 0; other < index; other++)
@@ -124,6 +128,8 @@ NTSTATUS port_children_query(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     for (ULONG i = 0; i < adapter->children.count && NT_SUCCESS(status); i++) {
+        if (adapter->children.child[i].ChildDeviceType != TypeOther)
+            continue; /* outputs of displays are left alone (LIFE-069) */
         status = query_descriptor(adapter, i);
         if (NT_SUCCESS(status))
             query_status(adapter, i);

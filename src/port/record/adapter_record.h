@@ -48,6 +48,8 @@ struct port_adapter {
     enum port_state state;
     bool lost;
     bool refused;    /* a finding of the start refuses the adapter (port_refuse.h) */
+    bool unserved;   /* what this machine lacks does */
+    bool displays;   /* it drives video present sources, which nobody uses (LIFE-069) */
     bool dismantled; /* only the record is left, for clients that have not closed it */
     uint32_t client_references;
     struct ddi_loan start_loan;    /* start.c: DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */

@@ -29,4 +29,8 @@
         return STATUS_NOT_SUPPORTED;       \
     } while (0)
 
+/* The same where it could do without: told with the findings. */
+#define PORT_UNSERVED(adapter, rule, ...) \
+    ((adapter)->unserved |= verify_unserved(rule, __VA_ARGS__))
+
 #endif

@@ -85,6 +85,7 @@ struct vidsch_config {
     UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
+    bool displays;             /* of which nobody waits for the vertical sync (SUBMIT-072) */
     UINT paging_segment;       /* PagingBufferSegmentId; 0: paging buffers are in system memory */
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
     uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */

@@ -452,6 +452,16 @@ TEST(an_interrupt_of_what_the_adapter_has_not_is_fatal)
     FATAL(NULL, report_suspension, "PREEMPT-043", 0x119, 0x11);
 }
 
+/* Of an adapter whose displays nobody uses. */
+TEST_WITH(fixture, a_vertical_sync_of_displays_is_taken, .displays = true)
+{
+    static const int types[] = {3, 5, 7, 10, 18};
+
+    for (unsigned i = 0; i < 5; i++)
+        notify_type(f, types[i]);
+    CHECK_RULE("SUBMIT-072", verify_count(f->log, VERIFY_NOTE) == 0);
+}
+
 TEST(a_page_fault_that_cannot_be_recovered_is_fatal)
 {
     FATAL_AS("SUBMIT-079", NULL, report_hardware_error, "GPUVA-255", 0x119, 0xC);

@@ -59,6 +59,7 @@ static void configure(struct fixture *f)
     c->paging_buffer_bytes = 12288;
     c->paging_buffer_private_bytes = 24;
     c->per_engine_tdr = !o->no_engine_reset;
+    c->displays = o->displays;
     c->tdr = o->tdr;
     c->adapter_lost = adapter_lost;
     c->loss = loss;

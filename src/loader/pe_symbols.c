@@ -143,12 +143,15 @@ static void add_one(void *context, const struct found *found)
     symbol_table_add(context, found->name, found->length, found->address, 0);
 }
 
-/* A size reaches to the end in the exception table, else to the next symbol or the end of the
- * section. Walks from the last symbol down, since one address may have any number of names. */
+/* A size reaches to the end in the exception table, else to the next symbol, the next function of
+ * that table (static functions of libraries have no names) or the end of the section. Walks from
+ * the last symbol down, since one address may have any number of names. */
 static void set_sizes(struct symbol_table *table, const struct pe_image *image,
                       const struct pe_file *file)
 {
     uint64_t next = UINT64_MAX; /* the next higher symbol value than the current one */
+    const struct x64_function *all = image->table.function;
+    uint32_t above = image->table.count; /* the first function that begins above it */
 
     for (uint32_t i = table->count; i-- > 0;) {
         struct symbol *symbol = &table->symbol[i];
@@ -159,6 +162,10 @@ static void set_sizes(struct symbol_table *table, const struct pe_image *image,
 
         if (i + 1 < table->count && symbol[1].value != symbol->value)
             next = symbol[1].value;
+        while (above > 0 && all[above - 1].begin > symbol->value)
+            above--;
+        if (above < image->table.count && all[above].begin < end)
+            end = all[above].begin;
         if (next < end)
             end = next;
         if (function)

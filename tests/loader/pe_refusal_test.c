@@ -6,6 +6,7 @@
 #include "loader/pe_format.h"
 #include "sim/machine.h"
 #include "util/rng.h"
+#include "x64/unwind/function_table.h"
 
 #define STATUS_BAD STATUS_INVALID_IMAGE_FORMAT
 
@@ -293,6 +294,66 @@ TEST(harmless_damage_is_let_through)
     CHECK(NT_SUCCESS(machine_load_bytes(m, d.bytes, d.size, &image)));
     CHECK(loader_symbolize((uintptr_t)loader_image_entry(image), text, sizeof(text)) &&
           strstr(text, "+0x"));
+    loader_image_unload(image);
+    machine_end(m);
+    free(d.bytes);
+}
+
+/* Whether the exception table of a draft has a function that begins at the address. */
+static bool is_in_table(const struct draft *d, uint32_t address)
+{
+    const struct pe_directory *directory = &d->directory[PE_EXCEPTIONS];
+    const struct x64_function *all = at(d, directory->address);
+
+    for (uint32_t i = 0; i < directory->bytes / sizeof(*all); i++)
+        if (all[i].begin == address)
+            return true;
+    return false;
+}
+
+/* Take the names of all functions that the exception table has. Returns how many names remain. */
+static unsigned take_names(const struct draft *d)
+{
+    unsigned left = 0;
+
+    for (uint32_t i = 0; i < d->file->symbols; i++) {
+        uint8_t *symbol = d->bytes + d->file->symbols_offset + i * PE_SYMBOL_BYTES;
+        uint32_t value;
+        int16_t section;
+
+        memcpy(&value, symbol + PE_SYMBOL_VALUE, sizeof(value));
+        memcpy(&section, symbol + PE_SYMBOL_SECTION, sizeof(section));
+        if (symbol[PE_SYMBOL_TYPE] == PE_SYMBOL_FUNCTION && section > 0) {
+            if (is_in_table(d, d->section[section - 1].address + value))
+                symbol[PE_SYMBOL_TYPE] = 0;
+            else
+                left++;
+        }
+        i += symbol[PE_SYMBOL_AUXILIARY];
+    }
+    return left;
+}
+
+/* A function whose name is not in the image has none: it is no part of the leaf function before
+ * it, which the exception table does not have. */
+TEST(no_function_has_the_name_of_another)
+{
+    const struct x64_function_table *table;
+    struct machine machine, *m;
+    struct loader_image *image;
+    struct draft d;
+    char text[128];
+
+    NEED_GOOD();
+    m = machine_begin(&machine);
+    d = draft(good);
+    CHECK(take_names(&d) > 0);
+    CHECK(NT_SUCCESS(machine_load_bytes(m, d.bytes, d.size, &image)));
+    table = x64_function_table_find((uintptr_t)loader_image_entry(image));
+    for (uint32_t i = 0; i < table->count; i++)
+        if (loader_symbolize(table->base + table->function[i].begin + 1, text, sizeof(text)) &&
+            strchr(text, '!'))
+            fail_msg("%s is in the function behind it", text);
     loader_image_unload(image);
     machine_end(m);
     free(d.bytes);

@@ -119,6 +119,7 @@ static void context_info(const struct refgpu_context *context, DXGK_CONTEXTINFO 
     info->PagingCompanionNodeId = REFGPU_NODE_COPY;
     if (context->virtual_addressing && !context->system) {
         info->DmaBufferSize = PAGE_SIZE;
+        info->DmaBufferSegmentSet = 1u << (REFGPU_SEGMENT_APERTURE - 1);
         info->AllocationListSize = 16;
         info->Caps.NoPatchingRequired = 1;
         return;

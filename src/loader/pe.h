@@ -3,7 +3,7 @@
  * PE images (.sys): reading, mapping and binding them, and naming their addresses.
  *
  *   file bytes -> headers checked (pe_file.c) -> copied to their addresses, relocated (pe_map.c)
- *     -> TLS refused, cookie set, exception directory copied (pe_directories.c)
+ *     -> TLS judged, cookie set, exception directory copied (pe_directories.c)
  *     -> imports collected, looked up and bound (pe_imports.c) -> symbols kept (pe_symbols.c)
  *     -> reads of CR8 rewritten (pe_rewrite.c) -> pages protected, function table registered
  *        (pe_image.c)
@@ -115,7 +115,7 @@ const char *pe_text_at(const struct pe_image *image, uint64_t address);
 
 /* ---- pe_directories.c ---- */
 
-NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file);
+NTSTATUS pe_check_tls(const struct pe_image *image, const struct pe_file *file);
 /* For an image built with stack protection: set the security cookie to a value other than the
  * linked one, which is the same in every run. */
 NTSTATUS pe_set_cookie(const struct pe_image *image, const struct pe_file *file);

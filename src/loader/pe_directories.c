@@ -6,11 +6,13 @@
 #include "loader/pe.h"
 #include "util/alloc.h"
 #include "util/rng.h"
+#include "verify/verify.h"
 
 /* ---- thread-local storage ---- */
 
-/* LIFE-186: kernel code has no thread-local storage. A linker may leave an empty directory. */
-NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
+/* LIFE-186: kernel code has no thread-local storage, so its callbacks are not run, and an access to
+ * such a variable faults. A linker may leave an empty directory. */
+NTSTATUS pe_check_tls(const struct pe_image *image, const struct pe_file *file)
 {
     const struct pe_directory *directory = &file->directory[PE_TLS];
     struct pe_tls_directory tls = {0};
@@ -21,8 +23,12 @@ NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
         memcpy(&tls, image->base + directory->address, sizeof(tls));
     if (tls.begin == tls.end && tls.zero_bytes == 0 && tls.callbacks == 0)
         return STATUS_SUCCESS;
-    return pe_refuse(
-        file, "it has thread-local variables (a TLS directory), which a kernel image cannot have");
+    if (!verify_finding("LIFE-186",
+                        "the image has thread-local variables (%u bytes) or their "
+                        "callbacks, for which the kernel does nothing",
+                        (unsigned)(tls.end - tls.begin) + tls.zero_bytes))
+        return STATUS_SUCCESS;
+    return pe_refuse(file, "it has thread-local variables (a TLS directory)");
 }
 
 /* ---- stack cookie (LIFE-189) ---- */

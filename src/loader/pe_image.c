@@ -36,7 +36,7 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
     if (NT_SUCCESS(status))
         status = pe_relocate(pe, file);
     if (NT_SUCCESS(status))
-        status = pe_refuse_tls(pe, file);
+        status = pe_check_tls(pe, file);
     if (NT_SUCCESS(status))
         status = pe_set_cookie(pe, file);
     if (NT_SUCCESS(status))

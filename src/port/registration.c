@@ -170,9 +170,9 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
     if (!port_current())
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
-    if (sim_irql() != SIM_IRQL_PASSIVE) {
-        verify_refusal("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
-                       nt_irql_name(sim_irql()));
+    if (sim_irql() != SIM_IRQL_PASSIVE &&
+        verify_finding("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
+                       nt_irql_name(sim_irql()))) {
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!DriverObject || !RegistryPath || !KmdDodInitializationData) {
         status = STATUS_INVALID_PARAMETER;

@@ -87,6 +87,12 @@ static NTSTATUS check_answer(struct vidsch_context *context)
             info->DmaBufferSegmentSet, 1u + (unsigned)__builtin_ctz(no_aperture));
         info->DmaBufferSegmentSet &= ~no_aperture;
     }
+    if (context->mm.virtual_addressing && !context->device->system && info->DmaBufferSize &&
+        !info->DmaBufferSegmentSet && !no_aperture)
+        refused |= verify_finding("PATCH-161",
+                                  "DmaBufferSize is %u with DmaBufferSegmentSet 0 on a context of "
+                                  "GPU virtual addresses",
+                                  info->DmaBufferSize);
     return refused ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 }
 

@@ -262,11 +262,29 @@ TEST(lying_functions)
 #undef FUNCTIONS
 }
 
-TEST(what_a_driver_cannot_have)
+/* Only not expected: a warning, and the image is there; refused if the rule is set to error. */
+TEST(thread_local_variables)
 {
     NEED_GOOD();
-    REFUSED("thread-local variables", d.directory[PE_TLS] = (struct pe_directory){0x1000, 40});
-    check_rule_record("LIFE-186", __FILE__, __LINE__, __func__);
+    for (int error = 0; error < 2; error++) {
+        struct machine machine, *m = machine_begin(&machine);
+        struct loader_image *image;
+        struct draft d = draft(good);
+        NTSTATUS status;
+
+        d.directory[PE_TLS] = (struct pe_directory){0x1000, 40};
+        if (error)
+            CHECK(verify_set_severity(m->log, "LIFE-186", VERIFY_ERROR));
+        status = machine_load_bytes(m, d.bytes, d.size, &image);
+        CHECK_RULE("LIFE-186", status == (error ? STATUS_INVALID_IMAGE_FORMAT : STATUS_SUCCESS) &&
+                                   verify_rule_count(m->log, "LIFE-186") == 1 &&
+                                   verify_record_at(m->log, 0)->refuses == error &&
+                                   (strstr(m->error, "thread-local variables") != NULL) == error);
+        if (image)
+            loader_image_unload(image);
+        machine_end(m);
+        free(d.bytes);
+    }
 }
 
 TEST(lying_cookie)

@@ -99,8 +99,6 @@ static const struct {
     {overlay, "CTXA-024", "0x100 mean nothing", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
     {protected_permanent, "CTXA-024", "PermanentSysMem", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
     {cached_alone, "CTXA-024", "Cached without", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
-    {notification_alone, "GPUVA-241", "without AccessedPhysically", STATUS_INVALID_PARAMETER,
-     VERIFY_ERROR},
     {no_size, "CTXA-018", "Size is 0", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
     {odd_alignment, "CTXA-018", "Alignment 0x3", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
     {no_segment, "CTXA-022", "SupportedSegmentSet is 0x0", STATUS_INVALID_PARAMETER, VERIFY_ERROR},
@@ -126,6 +124,34 @@ static void create_spoiled(struct probe *p)
     CHECK_RULE("CTXA-028", probe_rule(p, bad[which].rule) == 1 &&
                                probe_said(p, bad[which].rule, bad[which].said) &&
                                probe_record(p, bad[which].rule)->severity == bad[which].severity);
+}
+
+/* Only expected: it is created all the same. */
+static void create_notified(struct probe *p)
+{
+    create_args args = context_request(p);
+
+    notification_alone(&args);
+    CHECK_RULE("GPUVA-241", context_create(p, &args) == STATUS_SUCCESS && args.hAllocation &&
+                                probe_record(p, "GPUVA-241")->severity == VERIFY_WARNING);
+    CHECK(verify_set_severity(p->log, "GPUVA-241", VERIFY_ERROR));
+    args = context_request(p);
+    notification_alone(&args);
+    CHECK_RULE("GPUVA-241", context_create(p, &args) == STATUS_INVALID_PARAMETER &&
+                                args.hAllocation == NULL && probe_rule(p, "GPUVA-241") == 2);
+}
+
+static void notified_body(struct probe *p)
+{
+    (void)p;
+    CHECK(NT_SUCCESS(probe_gpu_begin(G)));
+    context_rig_inside(0, create_notified);
+    CHECK(NT_SUCCESS(probe_gpu_end(G)));
+}
+
+TEST(a_notification_without_physical_access_is_only_not_expected)
+{
+    context_rig_run(context_rig_create(NULL), notified_body);
 }
 
 static void create_body(struct probe *p)

@@ -78,12 +78,18 @@ static void body(struct probe *p)
     resource_bytes = 0;
     CHECK_RULE("ALLOC-022", IS(create(), STATUS_GRAPHICS_DRIVER_MISMATCH) && asked == 2 &&
                                 !seen[1].pResourcePrivateDriverData);
-    bytes = 0;
+    bytes = (16u << 20) + 1;
     CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1 &&
-                                probe_rule(p, "ALLOC-023") == 1);
-    bytes = 17u << 20;
-    CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1);
+                                probe_record(p, "ALLOC-023")->refuses);
+    bytes = 0;
+    CHECK(verify_set_severity(p->log, "ALLOC-023", VERIFY_ERROR));
+    CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1 &&
+                                probe_rule(p, "ALLOC-023") == 2);
     CHECK(probe_count(p, PROBE_CreateAllocation) == 0);
+    CHECK(verify_set_severity(p->log, "ALLOC-023", VERIFY_WARNING));
+    (void)create(); /* the driver makes it of nothing; this heap is no memory of the client */
+    CHECK_RULE("ALLOC-023", asked == 1 && probe_rule(p, "ALLOC-023") == 3 &&
+                                probe_count(p, PROBE_CreateAllocation) == 1);
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
@@ -116,8 +122,13 @@ static void pitch_body(struct probe *p)
 {
     CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
     pitch = 0;
+    (void)create(); /* only not expected */
+    CHECK_RULE("ALLOC-024", probe_record(p, "ALLOC-024")->severity == VERIFY_WARNING &&
+                                probe_count(p, PROBE_CreateAllocation) == 1);
+    probe_forget(p);
+    CHECK(verify_set_severity(p->log, "ALLOC-024", VERIFY_ERROR));
     CHECK_RULE("ALLOC-024",
-               IS(create(), STATUS_INVALID_PARAMETER) && probe_rule(p, "ALLOC-024") == 1);
+               IS(create(), STATUS_INVALID_PARAMETER) && probe_rule(p, "ALLOC-024") == 2);
     pitch = HEAP_BYTES + 64;
     CHECK_RULE("ALLOC-024", IS(create(), STATUS_INVALID_PARAMETER) &&
                                 probe_count(p, PROBE_CreateAllocation) == 0);

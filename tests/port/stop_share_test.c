@@ -29,6 +29,7 @@ static NTSTATUS make_resource(void)
     create.hDevice = gpu.device;
     create.NumAllocations = 1;
     create.pAllocationInfo2 = &info;
+    CHECK(verify_set_severity(verify_current, "ALLOC-147", VERIFY_NOTE)); /* in memory, too */
     create.Flags.CreateResource = create.Flags.CreateShared = create.Flags.NtSecuritySharing = 1;
     status = D3DKMTCreateAllocation2(&create);
     resource = create.hResource;

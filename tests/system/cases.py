@@ -477,7 +477,7 @@ def case_explain():
         fail(done.stdout)
     if "not in force" not in program("explain", "PATCH-077").stdout or "not in force" in program("explain", "PATCH-121").stdout:
         fail("what is not in force is not told")
-    if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 160:
+    if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 161:
         fail("the list of rules is not complete")
 
 

@@ -135,6 +135,7 @@ TEST_WITH(mm, resource_handles)
 
     mm_request_init(&r, 1);
     r.request.flags.CreateResource = r.request.flags.CreateShared = 1;
+    r.data[0].flags = 0;
     CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     resource = r.resource;
     mm_request_init(&r, 1);

@@ -176,7 +176,21 @@ TEST(table_checks_cpu_ranges)
     o.segment[0].CpuTranslatedAddress.QuadPart = 0x987654321;
     CHECK_RULE("SEG-027", gives(&o, STATUS_SUCCESS, "SEG-028", 0, NULL));
 
-    o = mm_plain_options();
+    o.segment[0] = mm_segment_aperture(MM_MB);
+    o.segment[1] = mm_segment_memory(MM_BASE, 16 * MM_MB);
+    o.segment[1].Flags.SupportsCpuHostAperture = 1;
+    o.segment[1].CpuHostAperture.SizeInPages = 16;
+    CHECK_RULE("SEG-093", gives(&o, STATUS_SUCCESS, "SEG-093", 0, NULL));
+    o.segment[2] = mm_segment_memory(MM_BASE + 64 * (uint64_t)MM_MB, 16 * MM_MB);
+    o.segment_count = 3;
+    CHECK_RULE("SEG-093", gives(&o, REFUSED, "SEG-093", 1, "segment 2"));
+}
+
+TEST(table_checks_host_apertures)
+{
+    struct mm_options o = mm_plain_options();
+
+    o.segment_count = 1; /* as the last: SEG-093 */
     o.segment[0].Flags.SupportsCpuHostAperture = 1;
     CHECK_RULE("SEG-057", finds(&o, "SEG-057", "SizeInPages"));
     o.segment[0].CpuHostAperture.SizeInPages = 16;

@@ -22,7 +22,8 @@ static void make_shared(struct mm_client *c, struct shared *s, UINT flags, bool 
     UINT resource_data = 5;
 
     for (UINT i = 0; i < 3; i++) {
-        s->data[i] = mm_private_default(MM_SET_BOTH, PAGE_BYTES * (uint64_t)(i + 1));
+        s->data[i] = mm_private_default(flags & 1 ? MM_SET_APERTURE : MM_SET_BOTH, /* ALLOC-147 */
+                                        PAGE_BYTES * (uint64_t)(i + 1));
         s->data[i].flags = flags;
         s->data[i].edit = true;
         item[i] = (struct vidmm_create_item){
@@ -63,7 +64,7 @@ TEST_WITH(mm, an_open_finds_what_was_created)
     D3DKMT_HANDLE theirs;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     vidmm_resource_query(s.resource, &info);
     CHECK_RULE("ALLOC-081", info.allocations == 3 && info.resource_private_bytes == sizeof(UINT) &&
                                 info.private_bytes == 3 * align_up(sizeof(struct mm_private), 8));
@@ -90,7 +91,7 @@ TEST_WITH(mm, residency_is_per_device_and_the_place_is_one)
     struct shared s;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     (void)open_shared(b, &s, item);
     OK(mm_resident(a, s.allocation[0]));
     OK(mm_resident(b, item[0].allocation));
@@ -110,7 +111,7 @@ TEST_WITH(mm, an_offer_is_in_force_if_all_devices_made_it)
     struct shared s;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     (void)open_shared(b, &s, item);
     CHECK_RULE("KMT-285",
                NT_SUCCESS(vidmm_offer(a->device, NULL, &s.allocation[2], 1,
@@ -150,7 +151,7 @@ TEST_WITH(mm, shared_resources_outlive_their_creator)
     D3DKMT_HANDLE theirs;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     theirs = open_shared(b, &s, item);
     vidmm_resource_put(s.resource);
     mm_mark(rig);
@@ -176,7 +177,7 @@ TEST_WITH(mm, references_keep_a_resource)
     struct shared s;
     D3DKMT_HANDLE theirs;
 
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     OK(mm_resident(a, s.allocation[1]));
     mm_write_content(rig, mm_allocation(a, s.allocation[1]), 3);
     OK(close_resource(a, s.handle));
@@ -208,11 +209,11 @@ TEST_WITH(mm, read_only_opens)
     D3DKMT_HANDLE theirs;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(a, &s, 1, true);
+    make_shared(a, &s, 0, true);
     CHECK_RULE("KMT-211", mm_event_at(rig, MM_OPEN, 0)->flags == 3 &&
                               vidmm_open_read_only(mm_open(a, s.allocation[0])));
     vidmm_resource_put(s.resource);
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     CHECK(!vidmm_open_read_only(mm_open(a, s.allocation[0])));
     mm_mark(rig);
     OK(vidmm_resource_open(b->device, s.resource, true, item, 3, &theirs));
@@ -235,7 +236,7 @@ TEST_WITH(mm, plain_opens_do_not_write)
     struct shared s;
 
     OK(mm_client_open(rig, 1, 0));
-    make_shared(a, &s, 1, false);
+    make_shared(a, &s, 0, false);
     rig->on_open = scribble;
     for (UINT i = 0; i < 3; i++) /* nothing more is edited by itself */
         ((struct mm_private *)mm_allocation(a, s.allocation[i])->private_data)->edit = false;
@@ -256,7 +257,7 @@ TEST_WITH(mm, failed_opens_leave_nothing)
     uint32_t live;
 
     OK(mm_client_open(rig, 1, 1));
-    make_shared(&rig->client[0], &s, 1, false);
+    make_shared(&rig->client[0], &s, 0, false);
     live = b->process->nt->handles.live;
     rig->open_status = STATUS_UNSUCCESSFUL;
     CHECK(vidmm_resource_open(b->device, s.resource, false, item, 3, &handle) ==

@@ -186,6 +186,11 @@ static NTSTATUS check_scheduling(struct port_adapter *adapter)
         PORT_EXPECTED(adapter, "CAPS-050", "CancelCommandAware is set without DxgkDdiCancelCommand");
         s->CancelCommandAware = 0;
     }
+    if (s->NativeGpuFence && !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_NATIVE_FENCE)) {
+        PORT_FINDING(adapter, "SUBMIT-148",
+                     "NativeGpuFence is set, but DXGK_FEATURE_NATIVE_FENCE was not granted");
+        s->NativeGpuFence = 0; /* monitored fences only */
+    }
     if (s->MultiEngineAware && nodes == 0)
         PORT_REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
     if (s->MultiEngineAware && nodes > PORT_MAX_NODES)
@@ -269,7 +274,7 @@ static NTSTATUS check_isolation(struct port_adapter *adapter)
 
         if (m->IoMmuSecureModeRequired)
             PORT_REFUSE("LIFE-035", missing);
-        PORT_FINDING(adapter, "LIFE-035", missing);
+        PORT_EXPECTED(adapter, "LIFE-035", missing);
         m->IoMmuSecureModeSupported = 0;
     }
     if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present)

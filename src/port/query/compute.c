@@ -180,7 +180,7 @@ static void check_scheduling(struct port_adapter *adapter)
         verify_refusal("CAPS-046", "GPU virtual addresses need contexts, so MultiEngineAware");
         adapter->refused = true;
     } else if (!s->MultiEngineAware) {
-        PORT_FINDING(adapter, "CAPS-046", "a compute-only driver must set MultiEngineAware");
+        PORT_EXPECTED(adapter, "CAPS-046", "a compute-only driver must set MultiEngineAware");
     }
     if (s->VSyncPowerSaveAware)
         PORT_FINDING(adapter, "CAPS-047", "a compute-only driver must not set VSyncPowerSaveAware");

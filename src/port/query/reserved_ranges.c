@@ -68,8 +68,8 @@ static NTSTATUS query_ranges(struct port_adapter *adapter, DXGK_HARDWARERESERVED
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
     if (ranges->pPhysicalRanges != adapter->reserved.range)
-        PORT_FINDING(adapter, "CAPS-119",
-                     "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
+        PORT_EXPECTED(adapter, "CAPS-119",
+                      "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
     return STATUS_SUCCESS;
 }
 

@@ -179,7 +179,7 @@ static void check_bad_range(struct port_adapter *adapter, UINT index, DXGK_MEMOR
 
     if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
         !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size)) {
-        PORT_FINDING(
+        PORT_EXPECTED(
             adapter, "CAPS-083",
             "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment",
             index + 1, (unsigned long long)range->SegmentOffset,
@@ -189,8 +189,8 @@ static void check_bad_range(struct port_adapter *adapter, UINT index, DXGK_MEMOR
     for (UINT i = 0; i < count && good; i++)
         if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].range.SegmentOffset,
                            before[i].range.SizeInBytes)) {
-            PORT_FINDING(adapter, "CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx",
-                         index + 1, (unsigned long long)range->SegmentOffset);
+            PORT_EXPECTED(adapter, "CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx",
+                          index + 1, (unsigned long long)range->SegmentOffset);
             good = false;
         }
     if (!good)

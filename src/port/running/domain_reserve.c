@@ -64,14 +64,14 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
         NTSTATUS status;
 
         if (!bytes || (base | bytes) & (PAGE_BYTES - 1) || ckd_add(&end, base, bytes)) {
-            PORT_FINDING(
+            PORT_EXPECTED(
                 adapter, "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx is empty, wraps or is not page aligned",
                 (unsigned long long)base, (unsigned long long)bytes);
             continue; /* it is left out, as the next one */
         }
         if (base <= top) {
-            PORT_FINDING(
+            PORT_EXPECTED(
                 adapter, "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx touches RAM that the memory manager owns",
                 (unsigned long long)base, (unsigned long long)bytes);

@@ -318,11 +318,33 @@ static NTSTATUS settle_heap(const struct creation *c, struct vidmm_allocation *a
     uint64_t heap = c->request->heap_bytes;
 
     if (allocation->pages > heap >> PAGE_BITS) {
-        VIOLATION("ALLOC-146", "an allocation of %llu pages for an existing heap of %llu",
-                  (unsigned long long)allocation->pages, (unsigned long long)(heap >> PAGE_BITS));
+        verify_refusal("ALLOC-146", "an allocation of %llu pages for an existing heap of %llu",
+                       (unsigned long long)allocation->pages,
+                       (unsigned long long)(heap >> PAGE_BITS));
         return STATUS_INVALID_PARAMETER;
     }
     allocation->flags.ExistingSysMem = 1;
+    return STATUS_SUCCESS;
+}
+
+/* ALLOC-147. Accepted, it is as any other: the CPU may see memory segments of this host. */
+static NTSTATUS check_shared(const struct creation *c, const struct vidmm_allocation *allocation)
+{
+    const struct vidmm *vidmm = c->vidmm;
+    UINT memory = 0;
+
+    if (!c->request->flags.CreateShared || !allocation->flags.CpuVisible ||
+        vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        return STATUS_SUCCESS;
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (!segment_is_aperture(&vidmm->segment[id]))
+            memory |= segment_bit(id);
+    memory &= allocation->segments.supported;
+    if (memory &&
+        verify_finding("ALLOC-147",
+                       "a shared CpuVisible allocation with memory segment %u in its set 0x%x",
+                       1u + (unsigned)__builtin_ctz(memory), allocation->segments.supported))
+        return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
 }
 
@@ -337,6 +359,8 @@ static NTSTATUS read_outputs(struct creation *c)
         status = allocation_read_info(allocation, &c->info[i]);
         if (NT_SUCCESS(status) && c->request->heap_bytes)
             status = settle_heap(c, allocation);
+        if (NT_SUCCESS(status))
+            status = check_shared(c, allocation);
         if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
             verify_refusal("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
                            allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
@@ -400,7 +424,7 @@ static NTSTATUS driver_open(struct creation *c)
         c->open[i]->driver_handle = c->open_info[i].hDeviceSpecificAllocation;
         if (c->open[i]->driver_handle)
             continue;
-        VIOLATION("ALLOC-075", "hDeviceSpecificAllocation of element %u is NULL", i);
+        verify_refusal("ALLOC-075", "hDeviceSpecificAllocation of element %u is NULL", i);
         driver_close(c);
         return STATUS_INVALID_PARAMETER;
     }

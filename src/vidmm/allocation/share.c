@@ -226,7 +226,7 @@ static NTSTATUS driver_open(struct opening *o)
         o->open[i]->driver_handle = o->info[i].hDeviceSpecificAllocation;
         if (o->open[i]->driver_handle)
             continue;
-        VIOLATION("ALLOC-075", "hDeviceSpecificAllocation of element %u is NULL", i);
+        verify_refusal("ALLOC-075", "hDeviceSpecificAllocation of element %u is NULL", i);
         driver_close(o);
         return STATUS_INVALID_PARAMETER;
     }

@@ -33,13 +33,16 @@ static NTSTATUS ask(struct vidmm_device *device, D3DKMDT_GDISURFACEDATA *surface
 
 static NTSTATUS make_room(struct vidmm_standard_data *data)
 {
-    if ((data->allocation_bytes == 0 && data->resource_bytes == 0) ||
-        data->allocation_bytes > MAX_DATA || data->resource_bytes > MAX_DATA) {
-        VIOLATION("ALLOC-023",
-                  "a standard allocation has %u bytes of private data, and %u for its resource",
-                  data->allocation_bytes, data->resource_bytes);
+    if (data->allocation_bytes > MAX_DATA || data->resource_bytes > MAX_DATA) {
+        verify_refusal("ALLOC-023",
+                       "a standard allocation has %u bytes of private data, and %u for its "
+                       "resource; the most is %u",
+                       data->allocation_bytes, data->resource_bytes, MAX_DATA);
         return STATUS_INVALID_PARAMETER;
     }
+    if (data->allocation_bytes == 0 && data->resource_bytes == 0 &&
+        verify_expected("ALLOC-023", "a standard allocation has no private data, nor its resource"))
+        return STATUS_INVALID_PARAMETER;
     if (data->allocation_bytes)
         data->allocation = util_zalloc(1, data->allocation_bytes);
     if (data->resource_bytes)
@@ -47,6 +50,16 @@ static NTSTATUS make_room(struct vidmm_standard_data *data)
     return (data->allocation_bytes && !data->allocation) || (data->resource_bytes && !data->resource)
                ? STATUS_NO_MEMORY
                : STATUS_SUCCESS;
+}
+
+/* The host has no use for it: what the memory holds is the client's. */
+static NTSTATUS check_pitch(const D3DKMDT_GDISURFACEDATA *surface)
+{
+    if ((surface->Pitch == 0 || surface->Pitch % CROSS_ADAPTER_PITCH) &&
+        verify_finding("ALLOC-024", "Pitch of a cross-adapter texture is %u, no multiple of %u",
+                       surface->Pitch, CROSS_ADAPTER_PITCH))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
@@ -66,15 +79,13 @@ NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
         return refuse(STATUS_NOT_SUPPORTED, NULL,
                       "the driver has no DxgkDdiGetStandardAllocationDriverData");
     status = ask(device, &surface, data);
-    surface = wanted; /* the first call asks for sizes alone */
     if (NT_SUCCESS(status))
         status = make_room(data);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status) && (data->allocation || data->resource)) {
+        surface = wanted; /* the first call asks for sizes alone */
         status = ask(device, &surface, data);
-    if (NT_SUCCESS(status) && (surface.Pitch == 0 || surface.Pitch % CROSS_ADAPTER_PITCH)) {
-        VIOLATION("ALLOC-024", "Pitch of a cross-adapter texture is %u, no multiple of %u",
-                  surface.Pitch, CROSS_ADAPTER_PITCH);
-        status = STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = check_pitch(&surface);
     }
     if (!NT_SUCCESS(status))
         vidmm_standard_finish(data);

@@ -52,11 +52,11 @@ static bool flags_good(UINT version, UINT flags)
         VIOLATION("CTXA-024", "Flags 0x%x: Protected does not go with PermanentSysMem", flags);
     else if (asked.Cached && !asked.CpuVisible)
         VIOLATION("CTXA-024", "Flags 0x%x: Cached without CpuVisible", flags);
-    else if (asked.ExplicitResidencyNotification && !asked.AccessedPhysically)
-        VIOLATION("GPUVA-241",
-                  "Flags 0x%x: ExplicitResidencyNotification without AccessedPhysically", flags);
     else
-        return true;
+        return !asked.ExplicitResidencyNotification || asked.AccessedPhysically ||
+               !verify_finding(
+                   "GPUVA-241",
+                   "Flags 0x%x: ExplicitResidencyNotification without AccessedPhysically", flags);
     return false;
 }
 

@@ -73,6 +73,8 @@ static bool is_driver_memory(const struct ram *ram, uint64_t address, uint64_t b
 
 /* A finding with which the host goes on; the caller says how. */
 #define FINDING(rule, ...) (vidmm->refused |= verify_finding(rule, __VA_ARGS__))
+/* The same for a clause that is only expected while others of the rule are refused. */
+#define EXPECTED(rule, ...) (vidmm->refused |= verify_expected(rule, __VA_ARGS__))
 
 static bool check_flags(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
 {
@@ -124,10 +126,10 @@ static bool check_size(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
         d->Size = there && (said == 0 || there < said) ? there : align_down(said, PAGE_BYTES);
         if (d->Size >> 62)
             BREACH("SEG-030", "segment %u: Size 0x%" PRIx64 " is beyond any address", id, said);
-        FINDING("SEG-030",
-                "segment %u: Size is 0x%" PRIx64 ", no number of whole pages; 0x%" PRIx64
-                " is taken",
-                id, said, (uint64_t)d->Size);
+        EXPECTED("SEG-030",
+                 "segment %u: Size is 0x%" PRIx64 ", no number of whole pages; 0x%" PRIx64
+                 " is taken",
+                 id, said, (uint64_t)d->Size);
     }
     if (d->Flags.Use64KBPages && (!aligned(d->Size, LARGE_PAGE) ||
                                   !aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE))) {
@@ -139,8 +141,8 @@ static bool check_size(struct vidmm *vidmm, UINT id, DXGK_SEGMENTDESCRIPTOR4 *d)
     }
     if (d->Flags.PartiallyPreservedDuringHibernate &&
         (d->SystemMemoryEndAddress == 0 || d->SystemMemoryEndAddress >= d->Size)) {
-        FINDING("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id,
-                (uint64_t)d->SystemMemoryEndAddress);
+        EXPECTED("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id,
+                 (uint64_t)d->SystemMemoryEndAddress);
         d->Flags.PartiallyPreservedDuringHibernate = 0;
     }
     return true;
@@ -275,8 +277,12 @@ static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
         (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only))) {
         if (apertures == 0 && !vidmm->config.gpu_mmu)
             BREACH("SEG-022", "no aperture segment, and no GPU virtual addresses");
-        FINDING("SEG-022", "%u aperture segments", apertures);
+        EXPECTED("SEG-022", "%u aperture segments", apertures);
     }
+    for (UINT id = 1; id < vidmm->segment_count; id++)
+        if (vidmm->segment[id].flags.SupportsCpuHostAperture)
+            FINDING("SEG-093", "segment %u: Flags.SupportsCpuHostAperture, but %u segments follow",
+                    id, vidmm->segment_count - id);
     if (table->PagingBufferSegmentId > vidmm->segment_count ||
         (table->PagingBufferSegmentId &&
          !segment_is_aperture(&vidmm->segment[table->PagingBufferSegmentId])))

@@ -71,6 +71,19 @@ static NTSTATUS check_bits(const struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
+/* Leaf tables have the size of level 0 here, whatever their pages are: nothing depends on it. */
+static void check_large_leaf(struct vidmm *vidmm)
+{
+    const DXGK_GPUMMUCAPS *mmu = &vidmm->config.mmu;
+    const char *why = mmu->DualPteSupported ? "DualPteSupported is set" : NULL;
+
+    for (UINT id = 1; id <= vidmm->segment_count && !why; id++)
+        if (vidmm->segment[id].flags.Use64KBPages)
+            why = "a segment sets Use64KBPages";
+    if (why && mmu->LeafPageTableSizeFor64KPagesInBytes == 0)
+        FINDING("GPUVA-021", "LeafPageTableSizeFor64KPagesInBytes is 0, but %s", why);
+}
+
 static NTSTATUS check_mode(struct vidmm *vidmm)
 {
     const DXGK_GPUMMUCAPS *mmu = &vidmm->config.mmu;
@@ -105,5 +118,7 @@ NTSTATUS table_description_check(struct vidmm *vidmm)
     status = check_bits(vidmm);
     if (NT_SUCCESS(status))
         status = check_mode(vidmm);
+    if (NT_SUCCESS(status))
+        check_large_leaf(vidmm);
     return NT_SUCCESS(status) && vidmm->refused ? STATUS_DEVICE_CONFIGURATION_ERROR : status;
 }

@@ -313,10 +313,12 @@ static uint64_t create_context(struct probe *p, struct probe_call *call)
     args->hContext = (HANDLE)(uintptr_t)next_handle();
     args->ContextInfo.DmaBufferSize = 0x10000;
     args->ContextInfo.AllocationListSize = 256;
-    if (args->Flags.VirtualAddressing && !args->Flags.SystemContext)
+    if (args->Flags.VirtualAddressing && !args->Flags.SystemContext) {
+        args->ContextInfo.DmaBufferSegmentSet = 2; /* the aperture: PATCH-161 */
         args->ContextInfo.Caps.NoPatchingRequired = 1;
-    else
+    } else {
         args->ContextInfo.PatchLocationListSize = 256;
+    }
     return STATUS_SUCCESS;
 }
 

@@ -472,7 +472,7 @@ void driver_init(struct fixture *f)
     current = f;
     d->aborted = UINT32_MAX;
     for (uint32_t i = 0; i < 2; i++)
-        d->info[i] = (DXGK_CONTEXTINFO){.DmaBufferSize = 8192,
+        d->info[i] = (DXGK_CONTEXTINFO){.DmaBufferSize = i == 0 ? 8192 : 0, /* PATCH-161 */
                                         .DmaBufferPrivateDataSize = 32,
                                         .AllocationListSize = 8,
                                         .PatchLocationListSize = 16};

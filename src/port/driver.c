@@ -172,7 +172,8 @@ uint64_t port_driver_stop(struct port_driver *driver)
 
     if (!sim_current->stopped) {
         nt_image_unloading(driver->image);
-        ddi_unload(&driver->unload_door);
+        if (ddi_has(&driver->unload_door, DxgkDdiUnload))
+            ddi_unload(&driver->unload_door);
         if (!nt_image_drain(driver->image, limit)) {
             VIOLATION(
                 "LIFE-178",

@@ -270,6 +270,8 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
+    util_assert((kind == BREACH || found->admission != VERIFY_NO_ADMISSION) &&
+                "the rule can refuse, and is not in docs/spec/admission.tsv");
 #endif
     record->rule = found ? found->id : id;
     record->severity = effective(log, rule, record->severity, kind);

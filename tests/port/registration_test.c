@@ -385,11 +385,6 @@ TEST(entries_that_registration_needs)
         {PROBE_StartDevice, "DxgkDdiStartDevice"},
         {PROBE_StopDevice, "DxgkDdiStopDevice"},
         {PROBE_RemoveDevice, "DxgkDdiRemoveDevice"},
-        {PROBE_ResetDevice, "DxgkDdiResetDevice"},
-        {PROBE_Unload, "DxgkDdiUnload"},
-        {PROBE_InterruptRoutine, "DxgkDdiInterruptRoutine"},
-        {PROBE_DpcRoutine, "DxgkDdiDpcRoutine"},
-        {PROBE_SetPowerState, "DxgkDdiSetPowerState"},
         {PROBE_QueryAdapterInfo, "DxgkDdiQueryAdapterInfo"},
     };
     const struct probe_options wddm2_6 = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_6};
@@ -407,6 +402,39 @@ TEST(entries_that_registration_needs)
     CHECK_RULE("LIFE-022", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
                                probe_said(p, "LIFE-021", "DxgkDdiQueryAdapterInfo"));
     probe_destroy(p);
+}
+
+static void sleep_and_wake(struct probe *p)
+{
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS) &&
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS) &&
+        probe_rule(p, "LIFE-153") == 0);
+}
+
+/* Those that may never be called are only expected. */
+TEST(entries_that_registration_only_expects)
+{
+    static const enum probe_ddi expected[] = {PROBE_ResetDevice, PROBE_Unload,
+                                              PROBE_InterruptRoutine, PROBE_DpcRoutine,
+                                              PROBE_SetPowerState};
+    const struct probe_options strict = {.strict = true};
+    struct probe *p = probe_create(NULL);
+
+    for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        probe_set_entry(p, expected[i], false);
+    CHECK_RULE("LIFE-021", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-021") == 5 &&
+                               probe_record(p, "LIFE-021")->severity == VERIFY_WARNING);
+    CHECK(probe_run(p, sleep_and_wake) == SIM_DONE);
+    CHECK_RULE("LIFE-021", probe_stop(p) == 0);
+    probe_destroy(p);
+    for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        p = probe_create(&strict);
+        probe_set_entry(p, expected[i], false);
+        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
+                                   probe_rule(p, "LIFE-021") == 1 && p->calls == 0);
+        probe_destroy(p);
+    }
 }
 
 /* ---- the counterparts ---- */

@@ -334,13 +334,17 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
         PORT_ENTRY(DxgkDdiResetFromTimeout),  PORT_ENTRY(DxgkDdiRestartFromTimeout),
         PORT_ENTRY(DxgkDdiCollectDbgInfo),
     };
-    const struct port_entry *missing = port_entry_missing(&d->table, always,
-                                                          PORT_ENTRY_COUNT(always));
+    bool missing = false;
 
-    if (missing && d->compute_only)
-        return STATUS_DEVICE_CONFIGURATION_ERROR; /* reported by port_compute_check */
+    for (size_t i = 0; i < PORT_ENTRY_COUNT(always); i++) {
+        if (port_entry_there(&d->table, &always[i]))
+            continue;
+        if (!d->compute_only) /* else reported by port_compute_check */
+            verify_refusal("LIFE-023", "%s is NULL", always[i].name);
+        missing = true;
+    }
     if (missing)
-        PORT_REFUSE("LIFE-023", "%s is NULL", missing->name);
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
     if (adapter->caps.driver.SchedulingCaps.MultiEngineAware &&
         (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
         PORT_REFUSE(

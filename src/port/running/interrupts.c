@@ -62,7 +62,8 @@ static bool service(void *context, uint32_t message)
         return true;
     }
     interrupt->notified = interrupt->queued = false;
-    claimed = ddi_interrupt_routine(&adapter->ddi, message) != FALSE;
+    claimed = ddi_has(&adapter->ddi, DxgkDdiInterruptRoutine) &&
+              ddi_interrupt_routine(&adapter->ddi, message) != FALSE;
     if (interrupt->notified && !interrupt->queued)
         VIOLATION("THREAD-061",
                   "the service routine called DxgkCbNotifyInterrupt but queued no DPC");
@@ -93,7 +94,8 @@ static void run_dpc(struct sim_dpc *dpc)
         adapter->interrupts.dpc_again = false;
         adapter->interrupts.dpc_notified = false;
         start = sim_now();
-        ddi_dpc_routine(&adapter->ddi);
+        if (ddi_has(&adapter->ddi, DxgkDdiDpcRoutine))
+            ddi_dpc_routine(&adapter->ddi);
         measure(adapter, "DxgkDdiDpcRoutine", start, LONG_DPC_NS);
         if (!adapter->interrupts.dpc_notified && adapter->interrupts.unnotified)
             VIOLATION("THREAD-063",

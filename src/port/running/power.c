@@ -40,12 +40,21 @@ void port_power_stopping(struct port_adapter *adapter)
 
 /* ---- device power ---- */
 
+/* A driver without the entry has nothing to do (LIFE-021). */
+static NTSTATUS tell_state(struct port_adapter *adapter, ULONG uid, DEVICE_POWER_STATE state,
+                           POWER_ACTION action)
+{
+    return ddi_has(&adapter->ddi, DxgkDdiSetPowerState)
+               ? ddi_set_power_state(&adapter->ddi, uid, state, action)
+               : STATUS_SUCCESS;
+}
+
 /* Set the power of each child (LIFE-155); failures are reported as those of the adapter. */
 static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     for (ULONG i = 0; i < adapter->children.count; i++) {
         const ULONG uid = adapter->children.child[i].ChildUid;
-        NTSTATUS status = ddi_set_power_state(&adapter->ddi, uid, state, action);
+        NTSTATUS status = tell_state(adapter, uid, state, action);
 
         if (!NT_SUCCESS(status))
             VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned %s", uid,
@@ -55,7 +64,7 @@ static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 
 static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
-    NTSTATUS status = ddi_set_power_state(&adapter->ddi, DISPLAY_ADAPTER_HW_ID, state, action);
+    NTSTATUS status = tell_state(adapter, DISPLAY_ADAPTER_HW_ID, state, action);
 
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
         VIOLATION("LIFE-153", "SetPowerState to D%d returned %s", (int)state - PowerDeviceD0,

@@ -132,6 +132,7 @@ static void reopen(struct vidsch *vidsch)
     vidsch->recovery.restoring = true;
     vidsch->recovery.resetting = false;
     vidsch->recovery.adapter_wanted = false;
+    vidsch->recovery.promoted[0] = '\0';
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
         struct vidsch_node *node = &vidsch->node[i];
 

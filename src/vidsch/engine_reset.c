@@ -12,6 +12,7 @@
  * If anything goes wrong on the way, or a paging packet is aborted, an adapter reset follows.
  */
 #include "vidsch/engine_reset.h"
+#include "nt/base/status_name.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -34,6 +35,7 @@
 #include "sim/dpc.h"
 #include "sim/machine.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* From now on the driver's notifications for the node are dropped; what it notified before counts
@@ -77,6 +79,18 @@ static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
         if (device->process == process)
             vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_HUNG, true, why); /* TDR-042 */
     }
+}
+
+/* An adapter reset takes the place of this one; its report says why (TDR-083). */
+static void promote(struct vidsch *vidsch, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void promote(struct vidsch *vidsch, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(vidsch->recovery.promoted, sizeof(vidsch->recovery.promoted), format, arguments);
+    va_end(arguments);
 }
 
 static bool is_legal_aborted(const struct vidsch_node *node, uint32_t aborted)
@@ -129,8 +143,10 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
             vidsch_retire_failed(node);
         }
     }
-    if (paging)
-        return false; /* TDR-038 */
+    if (paging) { /* TDR-038 */
+        promote(node->vidsch, "that of node %u aborted paging", node->ordinal);
+        return false;
+    }
     node->reported = node->last_completed;
     node->after_reset = true;
     count = vidsch_node_take_all(node, packets);
@@ -149,10 +165,11 @@ static bool reset_one(struct vidsch_node *node)
     trace_instant(node->track, "engine status", "responsive", responsive, NULL, 0);
     status = ddi_reset_engine(vidsch->ddi, &reset);
     if (!NT_SUCCESS(status)) {
-        WARNING(
-            "TDR-039",
-            "DxgkDdiResetEngine answered 0x%08x for node %u: promoted to adapter reset (reason 9)",
-            (unsigned)status, node->ordinal);
+        WARNING("TDR-039",
+                "DxgkDdiResetEngine returned %s for node %u: promoted to adapter reset (reason 9)",
+                nt_status_text(status).text, node->ordinal);
+        promote(vidsch, "DxgkDdiResetEngine returned %s for node %u", nt_status_text(status).text,
+                node->ordinal);
         return false;
     }
     vidsch->statistics.engine_resets++;
@@ -170,8 +187,11 @@ static uint64_t dependent_nodes(struct vidsch_node *node)
     };
     NTSTATUS status = ddi_query_dependent_engine_group(vidsch->ddi, &args);
 
-    if (!NT_SUCCESS(status))
-        return 0; /* TDR-027 */
+    if (!NT_SUCCESS(status)) { /* TDR-027 */
+        promote(vidsch, "DxgkDdiQueryDependentEngineGroup returned %s for node %u",
+                nt_status_text(status).text, node->ordinal);
+        return 0;
+    }
     if (args.DependentNodeOrdinalMask & ~all)
         VIOLATION("TDR-027", "dependent nodes 0x%llx, but there are %u",
                   (unsigned long long)args.DependentNodeOrdinalMask, vidsch->config.nodes);
@@ -259,7 +279,12 @@ void vidsch_engine_reset(struct vidsch_node *node)
         give_up(vidsch);
         return;
     }
-    if (!vidsch_recovery_wait_worker(vidsch, node) || !vidsch->config.per_engine_tdr) {
+    if (!vidsch->config.per_engine_tdr)
+        promote(vidsch, "SupportPerEngineTDR is FALSE");
+    else if (!vidsch_recovery_wait_worker(vidsch, node))
+        promote(vidsch, "a call of the driver for node %u did not return in TdrDdiDelay (%u s)",
+                node->ordinal, vidsch->config.tdr.ddi_delay);
+    if (vidsch->recovery.promoted[0]) {
         vidsch_recovery_want_adapter(vidsch, node->recover);
         return;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/loss_report.h"
+#include "ddi/handle.h"
 #include "nt/base/kprocess.h"
 #include "nt/base/status_name.h"
 #include "sim/machine.h"
@@ -45,7 +46,8 @@ static void add_packet(struct vidsch_loss *loss, const struct packet *packet)
     const struct nt_process *process = device->process->mm ? vidmm_process_nt(device->process->mm)
                                                            : NULL;
 
-    add(loss, ", fence %u, context %p", packet->fence, packet->context->mm.driver_handle);
+    add(loss, ", fence %u, context %u", packet->fence,
+        ddi_handle_number(packet->context->mm.host_handle));
     if (device->system)
         add(loss, " of the system device (paging)");
     else
@@ -113,8 +115,8 @@ void vidsch_loss_dma_fault(struct vidsch_loss *loss, const struct vidsch_node *n
 static void add_bus_fault(struct vidsch_loss *loss, const struct vidsch *vidsch)
 {
     if (vidsch->interrupts.bus_fault_noted)
-        add(loss, "; the bus refused an access (%u) of the device to 0x%llx",
-            (unsigned)vidsch->interrupts.bus_fault.access,
+        add(loss, "; the bus refused a %s of the device at 0x%llx",
+            vidsch->interrupts.bus_fault.access == IOMMU_READ ? "read" : "write",
             (unsigned long long)vidsch->interrupts.bus_fault.address.value);
 }
 
@@ -216,6 +218,8 @@ void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vi
     else
         add(loss, ", no packet in flight");
     add_cause(loss, vidsch, cause);
+    if (vidsch->recovery.promoted[0])
+        add(loss, "; no engine reset: %s", vidsch->recovery.promoted);
     add_preemption(loss, node);
     add_hung(loss, packet, &text);
     add_walk(loss, &text);

@@ -18,6 +18,7 @@ struct vidsch_recovery {
     /* reset of the adapter */
     bool adapter_wanted;
     enum recover_cause adapter_cause; /* why it is wanted */
+    char promoted[128];               /* why no engine was reset instead; "": nobody tried */
     bool resetting;                   /* in progress: nothing is submitted */
     bool restoring;                   /* after it, until memory is restored: only paging runs */
     uint64_t *reset_times;            /* times of the last resets, a ring of tdr.limit_count */

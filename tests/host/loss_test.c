@@ -147,7 +147,7 @@ static bool names(const char *text, const char *before, const struct memory *m, 
 {
     char where[160], end[160];
 
-    snprintf(where, sizeof(where), "; %s 0x%x (hAllocation 0x", before, m->handle);
+    snprintf(where, sizeof(where), "; %s 0x%x (number ", before, m->handle);
     snprintf(end, sizeof(end), ", 0x%llx bytes) at 0x%llx to 0x%llx%s", (unsigned long long)m->bytes,
              (unsigned long long)m->va, (unsigned long long)(m->va + m->bytes - 1), after);
     return says(text, "%s", where) && says(text, "%s", end);

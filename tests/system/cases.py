@@ -168,6 +168,9 @@ def case_hang():
             done = run("hang.lua", "--seed", str(seed), "--out", folder)
             if "note TDR-040: " not in done.stderr:  # notes are told, and the run succeeds
                 fail(f"no note of the engine reset\n{done.stderr}")
+            again = run("hang.lua", "--seed", str(seed), "--out", folder)
+            if "engine reset (0x141)" not in done.stderr or again.stderr != done.stderr:
+                fail(f"the same seed says\n{done.stderr}and\n{again.stderr}")
 
 
 def losses(done):

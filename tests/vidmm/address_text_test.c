@@ -14,7 +14,7 @@ static bool ends_with(const char *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static bool ends_with(const char *text, const char *format, ...)
 {
-    char end[160];
+    char end[256];
     size_t length;
     va_list arguments;
 
@@ -77,6 +77,37 @@ TEST_WITH(gva, a_range_of_zero_says_so)
     CHECK_RULE("TDR-083", ends_with(look(rig, va).walk, "] Zero"));
 }
 
+/* Each reason has its words. */
+TEST_WITH(gva, what_is_not_resident_says_why)
+{
+    static const char *const words[] = {
+        [ABSENCE_NEVER] = "never made resident",
+        [ABSENCE_ROOM] = "evicted to make room for others",
+        [ABSENCE_OFFERED] = "discarded while it was offered",
+        [ABSENCE_EVICTED] = "evicted by D3DKMTEvict",
+        [ABSENCE_DEMOTED] = "moved out, its device was over its budget",
+        [ABSENCE_MOVED] = "on its way to another place",
+        [ABSENCE_POWER] = "moved out for a change of power or of the IOMMU domain",
+        [ABSENCE_RESET] = "lost in a reset of the adapter",
+    };
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, GB, 0, 8)));
+    gva_idle(rig);
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        object->allocation.absence = (enum allocation_absence)i;
+        CHECK_RULE("TDR-083",
+                   ends_with(look(rig, GB).owner,
+                             "(number %u, 0x8000 bytes) at 0x%llx to "
+                             "0x%llx is mapped there, but not resident: %s; on no "
+                             "residency list",
+                             (unsigned)object->allocation.number, GB, GB + 0x7FFF, words[i]));
+    }
+    object->allocation.number = 0; /* of a context, say */
+    CHECK(strncmp(look(rig, GB).owner, "an allocation of the driver (0x8000 bytes) at ", 46) == 0);
+    gva_object_destroy(rig, object);
+}
+
 /* The ring keeps 64: one ended mapping more, and the first is forgotten. */
 TEST_WITH(gva, ended_mappings_are_kept_for_a_while)
 {
@@ -122,8 +153,8 @@ TEST_WITH(gva, parts_of_a_mapping_end)
                     rig->process->space->history.last[n].pages &&
                 rig->process->space->history.last[n].end == MAPPING_REPLACED)
                 past = &rig->process->space->history.last[n];
-        CHECK_RULE("TDR-083", whole == !past &&
-                                  (!past || past->allocation == object->allocation.driver_handle));
+        CHECK_RULE("TDR-083",
+                   whole == !past && (!past || past->number == object->allocation.number));
     }
     gva_object_destroy(rig, object);
 }

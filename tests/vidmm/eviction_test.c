@@ -64,6 +64,7 @@ TEST_WITH(mm, priority_decides_who_gets_the_better_place)
     OK(mm_resident(c, high));
     mm_idle(rig);
     CHECK_RULE("RES-054", mm_in_vram(c, high) && !mm_in_vram(c, low));
+    CHECK_RULE("TDR-083", mm_allocation(c, low)->absence == ABSENCE_DEMOTED);
     mm_submit(c);
     if (!mm_dispatch(c))
         mm_idle(rig);
@@ -104,6 +105,7 @@ TEST_WITH(mm, holes_are_made_by_moving)
     D3DKMT_HANDLE scattered;
     D3DKMT_HANDLE big;
     uint64_t evictions;
+    unsigned moved = 0;
 
     for (unsigned i = 0; i < 16; i++) {
         small[i] = contiguous(c, 256);
@@ -137,6 +139,9 @@ TEST_WITH(mm, holes_are_made_by_moving)
     }
     CHECK_RULE("ALLOC-058", mm_allocation(c, big)->run_count == 1);
     for (unsigned i = 1; i < 16; i += 2) /* moved, perhaps, but none is gone */
+        moved += mm_allocation(c, small[i])->absence == ABSENCE_MOVED;
+    CHECK_RULE("TDR-083", moved > 0);
+    for (unsigned i = 1; i < 16; i += 2)
         CHECK_RULE("RES-057", mm_in_vram(c, small[i]) &&
                                   mm_check_content(rig, mm_allocation(c, small[i]), (uint8_t)i));
     CHECK(rig->vidmm->statistics.evictions - evictions <= 2); /* the cheapest hole */

@@ -8,6 +8,7 @@
 
 #include "sim/mutex.h"
 #include "sim/point.h"
+#include "vidmm/space/address_text.h"
 
 #define SPAN      (512ull * 4096)
 #define GB        (1ull << 30)
@@ -500,6 +501,7 @@ TEST_WITH(gva, a_shared_allocation_goes_for_one_process_only)
     struct closed closed = {.allocation = &object->allocation};
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     DXGKARG_SETROOTPAGETABLE root;
+    struct vidmm_address_text text;
     uint64_t va = gva_map_simple(rig, object, 8), entry;
 
     CHECK(nt);
@@ -522,7 +524,13 @@ TEST_WITH(gva, a_shared_allocation_goes_for_one_process_only)
     CHECK_RULE("GPUVA-097",
                gva_look(rig, va) == GVA_FAULT && gva_walk(rig, &root, args.VirtualAddress, &entry));
     CHECK_RULE("GPUVA-097", gva_free(rig, va, 8) == STATUS_INVALID_PARAMETER);
+    vidmm_address_text(rig->process, va, &text);
+    CHECK_RULE("TDR-083", strstr(text.owner, ", until its last open in the process was closed "));
+    vidmm_address_text(process, args.VirtualAddress, &text);
+    CHECK_RULE("TDR-083", strstr(text.owner, " is mapped there, resident in segment "));
     gva_object_destroy(rig, object);
+    vidmm_address_text(process, args.VirtualAddress, &text);
+    CHECK_RULE("TDR-083", strstr(text.owner, ", until it was destroyed "));
     CHECK_RULE("GPUVA-097", !gva_walk(rig, &root, args.VirtualAddress, &entry));
     vidmm_device_destroy(device);
     vidmm_process_close(process);

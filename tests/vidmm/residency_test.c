@@ -425,6 +425,8 @@ TEST_WITH(mm, reset_purges_and_restores)
     CHECK_RULE("TDR-051", mm_event_count(rig, MM_SUBMIT) == 0);
     CHECK_RULE("RES-085", mm_allocation(c, a)->content == CONTENT_NONE && mm_is_out(c, a) &&
                               mm_is_out(c, b) && mm_is_out(c, s));
+    CHECK_RULE("TDR-083", mm_allocation(c, a)->absence == ABSENCE_RESET &&
+                              mm_allocation(c, b)->absence == ABSENCE_RESET);
     CHECK_RULE("RES-085",
                mm_check_content(rig, mm_allocation(c, b), 2)); /* system pages keep theirs */
     mm_mark(rig);
@@ -482,6 +484,7 @@ TEST_WITH(mm, a_loss_of_power_ends_what_was_begun)
     CHECK_RULE("PAGE-019", mm_event_at(rig, MM_SUBMIT, 0)->flags == 0 &&
                                mm_event_at(rig, MM_SUBMIT, 1)->flags == 1);
     CHECK_RULE("RES-078", mm_is_out(c, a) && mm_is_out(c, b));
+    CHECK_RULE("TDR-083", mm_allocation(c, b)->absence == ABSENCE_POWER);
     mm_mark(rig);
     sim_block(sim_now() + 1000000, NULL); /* the worker rests, although `a` was about to leave */
     CHECK_RULE("LIFE-156", mm_event_count(rig, MM_SUBMIT) == 0 && mm_op_count(rig, -1) == 0);

@@ -254,6 +254,13 @@ TEST_WITH(fixture, an_unknown_group_resets_the_adapter)
     f->driver.status[CALL_QUERY_GROUP] = STATUS_UNSUCCESSFUL;
     CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
     CHECK_RULE("TDR-027", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_RESET) == 1);
+    CHECK_RULE("TDR-083",
+               f->losses == 1 && strstr(f->loss[0], "; cause: a client asked for it; no engine "
+                                                    "reset: DxgkDdiQueryDependentEngineGroup "
+                                                    "returned STATUS_UNSUCCESSFUL for node 1; "));
+    f->driver.status[CALL_QUERY_GROUP] = STATUS_SUCCESS;
+    CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);
+    CHECK_RULE("TDR-083", f->losses == 2 && !strstr(f->loss[1], "no engine reset")); /* forgotten */
     hang_end(f, &s);
 }
 
@@ -265,6 +272,10 @@ TEST_WITH(fixture, a_failed_engine_reset_resets_the_adapter)
     pass(5 * SECOND);
     CHECK_RULE("TDR-039", calls_of(f, CALL_RESET_ENGINE) == 1 && calls_of(f, CALL_RESET) == 1 &&
                               violations(f, "TDR-039") == 1);
+    CHECK_RULE("TDR-083", strstr(f->loss[0], "adapter reset (0x117): node 1, ") &&
+                              strstr(f->loss[0], "; cause: no progress in TdrDelay (2 s); no "
+                                                 "engine reset: DxgkDdiResetEngine returned "
+                                                 "STATUS_UNSUCCESSFUL for node 1; "));
     CHECK_RULE("GPUVA-256", calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1);
     CHECK_RULE("TDR-030",
                calls_of(f, CALL_QUERY_ENGINE) == 1 && calls_of(f, CALL_RESET_ENGINE) == 1);
@@ -282,6 +293,8 @@ TEST_WITH(fixture, an_aborted_paging_packet_resets_the_adapter)
     ticket = page(f, 64);
     pass(5 * SECOND);
     CHECK_RULE("TDR-038", calls_of(f, CALL_RESET_ENGINE) == 1 && calls_of(f, CALL_RESET) == 1);
+    CHECK_RULE("TDR-083", f->losses == 2 && strstr(f->loss[1], "; no engine reset: that of node 1 "
+                                                               "aborted paging; "));
     CHECK_RULE("TDR-058",
                vidsch_device_state(f->vidsch->system_device) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
                    calls_of(f, CALL_CREATE_DEVICE) == 2);

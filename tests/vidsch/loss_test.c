@@ -33,8 +33,8 @@ static const char *packet_a(const struct hang *s)
 {
     static char text[160];
 
-    snprintf(text, sizeof(text), "node 1, engine 0, fence 1, context %p, process %u (%s)",
-             s->a->mm.driver_handle, s->guilty->process->id,
+    snprintf(text, sizeof(text), "node 1, engine 0, fence 1, context %u, process %u (%s)",
+             ddi_handle_number(s->a->mm.host_handle), s->guilty->process->id,
              vidmm_process_nt(s->guilty->process->mm)->name);
     return text;
 }
@@ -65,6 +65,31 @@ TEST_WITH(fixture, a_page_fault_names_packet_and_address)
                   packet_a(&s), DXGK_PAGE_FAULT_WRITE));
     CHECK(f->losses == 1 && is(vidsch_device_loss_text(s.guilty), "%s", f->loss[0]));
     CHECK(is(vidsch_device_loss_text(s.innocent), "%s", ""));
+    hang_end(f, &s);
+}
+
+/* An access that the bus refused right before belongs to the fault; it is told once. */
+TEST_WITH(fixture, a_page_fault_names_what_the_bus_refused)
+{
+    struct hang s = hang_make(f);
+    struct iommu_fault fault = {.address = {0x7000}, .access = IOMMU_WRITE, .bytes = 8};
+
+    vidsch_note_bus_fault(f->vidsch, &fault);
+    notify_page_fault(f, 1, 0);
+    CHECK_RULE("TDR-083",
+               is(f->loss[0],
+                  "page fault: %s, address 0xabc000, flags 0x0, device-specific error 0x4d; the bus "
+                  "refused a write of the device at 0x7000; owner of 0xabc000; preemption was not "
+                  "asked for; page tables: walk of 0xabc000",
+                  packet_a(&s)));
+    fault.access = IOMMU_READ;
+    vidsch_note_bus_fault(f->vidsch, &fault);
+    notify_page_fault(f, 0, DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED);
+    pass(SECOND);
+    CHECK_RULE("TDR-083",
+               f->losses == 3 &&
+                   strstr(f->loss[1], "; the bus refused a read of the device at 0x7000; ") &&
+                   !strstr(f->loss[2], "the bus refused"));
     hang_end(f, &s);
 }
 
@@ -163,12 +188,13 @@ TEST_WITH(fixture, an_adapter_reset, .no_engine_reset = true)
     struct hang s = hang_make(f);
 
     pass(5 * SECOND);
-    CHECK_RULE("TDR-083",
-               is(f->loss[0],
-                  "adapter reset (0x117): %s; cause: no progress in TdrDelay (2 s); preemption (id "
-                  "3, after a timeout) was asked for 2000.000 ms before and not answered; commands "
-                  "at address 0xa1; owner of 0xa1; page tables: walk of 0xa1",
-                  packet_a(&s)));
+    CHECK_RULE(
+        "TDR-083",
+        is(f->loss[0],
+           "adapter reset (0x117): %s; cause: no progress in TdrDelay (2 s); no engine reset: "
+           "SupportPerEngineTDR is FALSE; preemption (id 3, after a timeout) was asked for "
+           "2000.000 ms before and not answered; commands at address 0xa1; owner of 0xa1; page tables: walk of 0xa1",
+           packet_a(&s)));
     CHECK(f->losses == 1 && is(vidsch_device_loss_text(s.guilty), "%s", f->loss[0]) &&
           is(vidsch_device_loss_text(s.innocent), "%s", f->loss[0]));
     hang_end(f, &s);

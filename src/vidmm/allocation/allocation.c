@@ -483,6 +483,7 @@ static void publish(struct creation *c)
         struct vidmm_open *open = c->open[i];
         struct vidmm_allocation *allocation = open->allocation;
 
+        allocation->number = ++vidmm->statistics.allocations_created;
         list_push_back(&vidmm->allocations, &allocation->link);
         list_push_back(&allocation->opens, &open->link);
         list_push_back(&c->device->opens, &open->device_link);
@@ -497,7 +498,6 @@ static void publish(struct creation *c)
         item->info->GpuVirtualAddress = 0; /* KMT-205 */
     }
     vidmm->statistics.allocations_live += c->request->count;
-    vidmm->statistics.allocations_created += c->request->count;
 }
 
 NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,

@@ -123,6 +123,7 @@ struct vidmm_allocation {
     struct list resource_link; /* resource->allocations, in order of creation */
     struct list opens;         /* struct vidmm_open */
     HANDLE driver_handle;      /* hAllocation */
+    uint64_t number;           /* in order of creation, from 1; 0: not of a client */
     uint64_t bytes;            /* as the driver reported */
     uint64_t pages;            /* whole pages; a multiple of 64 KB where a segment needs that */
     uint64_t pitch_pages;      /* size in a PitchAlignment segment; 0: not allowed there */

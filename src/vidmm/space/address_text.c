@@ -76,14 +76,18 @@ static const char *absence(const struct vidmm_allocation *allocation)
     return names[allocation->absence];
 }
 
-static void add_allocation(struct line *line, D3DKMT_HANDLE handle, HANDLE driver_handle,
-                           uint64_t bytes, uint64_t first, uint64_t pages)
+/* By what is the same in every run: no handle of the driver's, which is a pointer. */
+static void add_allocation(struct line *line, D3DKMT_HANDLE handle, uint64_t number, uint64_t bytes,
+                           uint64_t first, uint64_t pages)
 {
     const uint64_t from = first << PAGE_BITS, end = (first + pages) << PAGE_BITS;
 
-    add(line, "allocation 0x%x (hAllocation %p, 0x%llx bytes) at 0x%llx to 0x%llx", handle,
-        driver_handle, (unsigned long long)bytes, (unsigned long long)from,
-        (unsigned long long)end - 1);
+    if (number)
+        add(line, "allocation 0x%x (number %llu, ", handle, (unsigned long long)number);
+    else
+        add(line, "an allocation of the driver (");
+    add(line, "0x%llx bytes) at 0x%llx to 0x%llx", (unsigned long long)bytes,
+        (unsigned long long)from, (unsigned long long)end - 1);
 }
 
 static void add_piece(struct line *line, const struct va_piece *piece)
@@ -100,9 +104,8 @@ static void add_piece(struct line *line, const struct va_piece *piece)
         add(line, "memory of the host is mapped there");
         return;
     }
-    add_allocation(line, va_history_handle(piece->range->space, allocation),
-                   allocation->driver_handle, allocation->bytes, piece->span.first,
-                   piece->span.pages);
+    add_allocation(line, va_history_handle(piece->range->space, allocation), allocation->number,
+                   allocation->bytes, piece->span.first, piece->span.pages);
     if (allocation->resident)
         add(line, " is mapped there, resident in segment %u%s", allocation->segment,
             protection.Write ? "" : ", without Write");
@@ -121,7 +124,7 @@ static void add_past(struct line *line, const struct va_past *past)
     };
 
     add(line, "last there was ");
-    add_allocation(line, past->handle, past->allocation, past->bytes, past->first, past->pages);
+    add_allocation(line, past->handle, past->number, past->bytes, past->first, past->pages);
     add(line, ", until %s %.3f ms before", names[past->end], (double)(sim_now() - past->time) / 1e6);
 }
 

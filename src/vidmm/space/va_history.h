@@ -27,7 +27,7 @@ enum mapping_end {
 
 struct va_past {
     uint64_t first, pages; /* of the space */
-    HANDLE allocation;     /* the driver's handle */
+    uint64_t number;       /* of the allocation */
     D3DKMT_HANDLE handle;  /* a client's; 0: its last open is gone */
     uint64_t bytes;        /* of the allocation */
     uint64_t time;         /* virtual ns */

@@ -124,19 +124,24 @@ static void start_driver(void *arg)
 
 /* ---- what went wrong ---- */
 
-/* The report of the bug check, else the first that refused, of those made since; NULL: none did.
- * `more`: how many others refused. */
-static const struct verify_record *deciding_record(const struct verify_log *log, size_t since,
-                                                   size_t *more)
+/* Of the records made since, as far as they were made by the clean-up or not: the bug check, else
+ * the first that refused; NULL: none did. `more`: how many others refused. */
+static const struct verify_record *deciding_of(const struct verify_log *log, size_t since,
+                                               bool undoing, size_t *more)
 {
-    const bool bugcheck = verify_bugcheck_state(log)->happened;
     const struct verify_record *first = NULL;
 
     *more = 0;
     for (size_t i = since; i < verify_records(log); i++) {
         const struct verify_record *record = verify_record_at(log, i);
 
-        if (bugcheck ? record->severity != VERIFY_FATAL : !record->refuses)
+        if (record->undoing != undoing)
+            continue;
+        if (record->severity == VERIFY_FATAL) {
+            *more = 0;
+            return record;
+        }
+        if (!record->refuses)
             continue;
         if (!first)
             first = record;
@@ -144,6 +149,17 @@ static const struct verify_record *deciding_record(const struct verify_log *log,
             (*more)++;
     }
     return first;
+}
+
+/* What comes up while a start is undone is its cause only if nothing else is. */
+static const struct verify_record *deciding_record(const struct dxgk_machine *machine, size_t since,
+                                                   size_t *more)
+{
+    const struct verify_record *record = deciding_of(machine->log, since, false, more);
+
+    return record || port_cause_text(machine->port)[0]
+               ? record
+               : deciding_of(machine->log, since, true, more);
 }
 
 /* Any record of a call that never came back: THREAD-037 and its like. */
@@ -165,27 +181,30 @@ static void explain_refusal(const struct dxgk_machine *machine, const struct hos
                             size_t error_bytes)
 {
     size_t more;
-    const struct verify_record *record = deciding_record(machine->log, since, &more);
+    const struct verify_record *record = deciding_record(machine, since, &more);
     const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
     const char *name = loader_image_name(driver->image), *cause = port_cause_text(machine->port);
-    char others[64] = "";
+    const NTSTATUS status = NT_SUCCESS(loading->status) ? port_cause_status(machine->port)
+                                                        : loading->status;
+    char others[64] = "", suffix[96] = "";
 
     if (more)
         snprintf(others, sizeof(others), "; %zu more finding%s refuse%s it", more,
                  more == 1 ? "" : "s", more == 1 ? "s" : "");
-    if (!record && loading->stuck)
+    if (!record && loading->stuck && !cause[0])
         record = gravest_record(machine->log, since);
-    if (bug->happened && record)
+    if (!NT_SUCCESS(status) && !(record && strstr(record->seen, nt_status_text(status).text)))
+        snprintf(suffix, sizeof(suffix), " (%s)", nt_status_text(status).text);
+    if (record && record->severity == VERIFY_FATAL)
         util_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name,
                      record->rule, record->seen, bug->code);
     else if (record)
-        util_explain(error, error_bytes, "%s: %s: %s (%s)%s", name, record->rule, record->seen,
-                     nt_status_text(loading->status).text, others);
+        util_explain(error, error_bytes, "%s: %s: %s%s%s", name, record->rule, record->seen, suffix,
+                     others);
     else if (cause[0])
         util_explain(error, error_bytes, "%s: %s", name, cause);
     else
-        util_explain(error, error_bytes, "%s: refused with %s", name,
-                     nt_status_text(loading->status).text);
+        util_explain(error, error_bytes, "%s: refused with %s", name, nt_status_text(status).text);
 }
 
 /* ---- loading ---- */

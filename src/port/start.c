@@ -36,6 +36,7 @@
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
+#include "verify/refusal.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched for activity (LIFE-171) */
@@ -243,7 +244,7 @@ static void tell_what_is_absent(struct port_adapter *adapter)
                          adapter->name, text);
 }
 
-NTSTATUS port_start(struct port_adapter *adapter)
+static NTSTATUS start(struct port_adapter *adapter)
 {
     bool again =
         port_adapter_domain(adapter) !=
@@ -286,5 +287,16 @@ NTSTATUS port_start(struct port_adapter *adapter)
         port_stop(adapter); /* LIFE-071 */
     } else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         tell_what_is_absent(adapter);
+    return status;
+}
+
+NTSTATUS port_start(struct port_adapter *adapter)
+{
+    struct refusal refusal; /* keeps the reason for the cause */
+    NTSTATUS status;
+
+    refusal_begin(&refusal);
+    status = start(adapter);
+    refusal_drop(&refusal);
     return status;
 }

@@ -77,6 +77,24 @@ static void settle(struct refusal *refusal, int32_t status)
         snprintf(refusal->text, sizeof(refusal->text), "the host has no memory left");
 }
 
+const char *refusal_reason(int32_t status)
+{
+    static _Thread_local struct refusal reason;
+
+    if (!refusal_current || refusal_current->status == OF_ANY_STATUS)
+        return NULL; /* a report has said it */
+    reason = *refusal_current;
+    if (!reason.status)
+        reason.text[0] = 0;
+    settle(&reason, status);
+    return reason.text[0] ? reason.text : NULL;
+}
+
+void refusal_drop(const struct refusal *refusal)
+{
+    refusal_current = refusal->outer;
+}
+
 void refusal_end(struct refusal *refusal, const char *call, int32_t status)
 {
     refusal_current = refusal->outer;

@@ -54,6 +54,12 @@ void refusal_begin(struct refusal *refusal);
 /* A rule was broken. A call that fails without a reason of its own has this one. */
 void refusal_violation(const char *rule, const char *seen);
 
+/* Why the innermost call in progress would end with this status; NULL: nothing says so. */
+const char *refusal_reason(int32_t status);
+
+/* The call ends, and nobody is told. */
+void refusal_drop(const struct refusal *refusal);
+
 /* The call ends with this status: the sink is told of a failure, with the name of the call (a
  * string that lives as long as the program or the driver). */
 void refusal_end(struct refusal *refusal, const char *call, int32_t status);

@@ -194,3 +194,110 @@ TEST(a_display_adapter_can_be_run_without_its_display)
                                dxgk_machine_refusals(m.dxgk) == 1);
     dxgk_machine_destroy(m.dxgk); /* its driver breaks rules when it is removed */
 }
+
+TEST(each_call_of_the_start_that_fails_is_named)
+{
+    static const struct {
+        unsigned fails;
+        const char *cause;
+    } cases[] = {
+        {24, "CAPS-004: DXGKQAITYPE_DRIVERCAPS failed with STATUS_DEVICE_NOT_READY"},
+        {25, "DxgkDdiCreateDevice returned STATUS_DEVICE_NOT_READY"},
+        {31, "DxgkDdiStartDevice returned status 0xe0de0001"},
+        {32, "DxgkDdiStartDevice returned STATUS_BUFFER_OVERFLOW"},
+        {33, "DxgkDdiStartDevice returned STATUS_NO_MEMORY"},
+        {37, "LIFE-067: the driver reports 100000 children (STATUS_DEVICE_CONFIGURATION_ERROR)"},
+        {39, "DxgkDdiQueryAdapterInfo(DXGKQAITYPE_QUERYSEGMENT4) returned STATUS_DEVICE_NOT_READY"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine m;
+        char cause[160];
+
+        load(&m, cases[i].fails,
+             cases[i].fails == 33 ? DXGK_OUT_OF_MEMORY : DXGK_ERROR); /* by the status */
+        snprintf(cause, sizeof(cause), "refused.so: %s", cases[i].cause);
+        CHECK_RULE("LIFE-003", says(&m, cause));
+        dxgk_machine_destroy(m.dxgk);
+    }
+}
+
+TEST(what_this_machine_cannot_serve_is_named_and_not_an_answer_that_was_accepted)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 30, DXGK_ERROR);
+    CHECK_RULE("CAPS-021", strncmp(m.error,
+                                   "refused.so: CAPS-021: HighestAcceptableAddress 0xfffff "
+                                   "is below the top of RAM 0x",
+                                   81) == 0 &&
+                               strstr(m.error, " (STATUS_NOT_SUPPORTED)"));
+    CHECK(record_of(&m, "CAPS-021", &v) && v.refuses && strcmp(v.severity, "warning") == 0);
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 38, DXGK_ERROR);
+    CHECK_RULE("LIFE-069",
+               strncmp(m.error, "refused.so: LIFE-069: the driver reports 1 video ", 49) == 0);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(a_fault_in_the_start_is_its_cause)
+{
+    struct machine m;
+
+    load(&m, 26, DXGK_DRIVER_STOPPED);
+    CHECK_RULE("LIFE-002", strstr(m.error, "in DxgkDdiStartDevice wrote to address 0x8 "
+                                           "(simulated bug check 0x"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 29, DXGK_DRIVER_STOPPED); /* AddDevice would fail, too, but never comes to it */
+    CHECK(strncmp(m.error, "refused.so: NT-021: ExFreePoolWithTag ", 38) == 0);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* The bug check is told, as what came up while the start was undone. */
+TEST(a_fault_while_a_start_is_undone_does_not_hide_the_cause)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 27, DXGK_DRIVER_STOPPED);
+    CHECK_RULE("LIFE-003",
+               says(&m, "refused.so: DxgkDdiStartDevice returned STATUS_DEVICE_NOT_READY"));
+    CHECK_RULE("LIFE-003", record_of(&m, "NT-002", &v) && v.undoing &&
+                               strcmp(v.severity, "bug check") == 0 &&
+                               strstr(v.seen, "in DxgkDdiRemoveDevice wrote to address 0x8"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 28, DXGK_DRIVER_STOPPED);
+    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
+                               strstr(m.error, " (STATUS_DEVICE_CONFIGURATION_ERROR); 2 more "
+                                               "findings refuse it"));
+    CHECK(record_of(&m, "NT-002", &v) && v.undoing);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(what_the_clean_up_fails_with_is_not_the_cause)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 34, DXGK_ERROR);
+    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
+                               strstr(m.error, "; 2 more findings refuse it"));
+    CHECK_RULE("LIFE-170", record_of(&m, "LIFE-170", &v) && v.undoing && !v.refuses);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(what_is_only_expected_refuses_nothing)
+{
+    struct dxgk_violation v;
+    struct machine m;
+
+    load(&m, 35, DXGK_OK);
+    CHECK_RULE("CAPS-077",
+               record_of(&m, "CAPS-077", &v) && !v.refuses && strcmp(v.severity, "warning") == 0);
+    machine_end(&m);
+    load(&m, 36, DXGK_OK);
+    CHECK_RULE("CAPS-097", record_of(&m, "CAPS-097", &v) && !v.refuses &&
+                               strstr(v.seen, "failed with STATUS_DEVICE_NOT_READY"));
+    machine_end(&m);
+}

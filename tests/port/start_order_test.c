@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From AddDevice to an open adapter: what is called when, with which arguments, and what follows a failure. */
 #include "nt/base/current.h"
+#include "port/record/cause.h"
 #include "port/support/admission.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -586,5 +587,19 @@ TEST(order_after_the_start)
                                p->call[at + 1]->ddi == PROBE_CreateProcess);
     CHECK_RULE("CAPS-018", probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1 &&
                                p->call[start + 2]->query_type == DXGKQAITYPE_DRIVERCAPS);
+    probe_destroy(p);
+}
+
+/* Each table takes a page of 64 KB of the 16 MiB there are. */
+TEST(a_segment_too_small_for_the_first_tables_is_named)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->segment[0].Flags.Use64KBPages = 1;
+    CHECK_RULE("LIFE-003",
+               (NTSTATUS)probe_start(p) == STATUS_NO_MEMORY &&
+                   strstr(port_cause_text(p->port), "segment 1 has no 65536 free bytes in one "
+                                                    "range for what must stay in it") &&
+                   strstr(port_cause_text(p->port), " (STATUS_NO_MEMORY)"));
     probe_destroy(p);
 }

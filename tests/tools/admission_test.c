@@ -77,16 +77,20 @@ TEST_WITH(admission, every_report_that_can_refuse_has_a_row)
           "src/port/query/more.c:7: CAPS-003 can refuse, and has no row in admission.tsv\n");
 }
 
-TEST_WITH(admission, a_report_before_the_code_gives_up_has_a_row)
+#define GIVES_UP                                                                      \
+    "src/port/query/more.c:3: CAPS-004 is only told of, and then the code gives up: " \
+    "verify_refusal says that it refuses\n"
+
+TEST_WITH(admission, a_report_before_the_code_gives_up_refuses)
 {
     finds(
-        "int f(void)\n{\n    VIOLATION(\"CAPS-003\", \"x (%u)\", 1);\n    return STATUS_NO_MEMORY;\n}\n",
-        "src/port/query/more.c:3: CAPS-003 can refuse, and has no row in admission.tsv\n");
-    finds("int f(void)\n{\n    WARNING(\"CAPS-003\", \"x\");\n    status = STATUS_NO_MEMORY;\n}\n",
-          "src/port/query/more.c:3: CAPS-003 can refuse, and has no row in admission.tsv\n");
+        "int f(void)\n{\n    VIOLATION(\"CAPS-004\", \"x (%u)\", 1);\n    return STATUS_NO_MEMORY;\n}\n",
+        GIVES_UP);
+    finds("int f(void)\n{\n    WARNING(\"CAPS-004\", \"x\");\n    status = STATUS_NO_MEMORY;\n}\n",
+          GIVES_UP);
     fixture_write(
         &fixture, "src/port/query/more.c",
-        "int f(void)\n{\n    VIOLATION(\"CAPS-003\", \"x\");\n    return STATUS_SUCCESS;\n}\n");
+        "int f(void)\n{\n    VIOLATION(\"CAPS-004\", \"x\");\n    return STATUS_SUCCESS;\n}\n");
     expect(0, "3 rules, 4 reports that can refuse\n");
 }
 

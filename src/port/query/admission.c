@@ -228,12 +228,10 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
         PORT_FINDING(adapter, "CAPS-059",
                      "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
     if (port_adapter_dma_mode(adapter) != IOMMU_REMAP &&
-        (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top) {
-        WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
-                (unsigned long long)adapter->caps.driver.HighestAcceptableAddress.QuadPart,
-                (unsigned long long)top);
-        return STATUS_NOT_SUPPORTED;
-    }
+        (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top)
+        PORT_CANNOT("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
+                    (unsigned long long)adapter->caps.driver.HighestAcceptableAddress.QuadPart,
+                    (unsigned long long)top);
     return STATUS_SUCCESS;
 }
 

@@ -24,8 +24,9 @@ struct port {
     struct port_driver *loading; /* the driver whose DriverEntry runs now */
     struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
     uint32_t next_luid;
-    char cause[256]; /* cause.h */
-    bool etw;        /* etw.c */
+    char cause[800]; /* cause.h */
+    NTSTATUS cause_status;
+    bool etw; /* etw.c */
     UCHAR etw_level;
     struct physical_memory *physical;
     void (*end_clients)(void *context, struct port_adapter *adapter); /* port_on_stop; or NULL */

@@ -36,15 +36,4 @@ static inline bool port_entry_there(const DRIVER_INITIALIZATION_DATA *table,
     return value != NULL;
 }
 
-/* The first entry that is missing; NULL: all are there. */
-static inline const struct port_entry *port_entry_missing(const DRIVER_INITIALIZATION_DATA *table,
-                                                          const struct port_entry *entries,
-                                                          size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!port_entry_there(table, &entries[i]))
-            return &entries[i];
-    return NULL;
-}
-
 #endif

@@ -7,6 +7,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"
+#include "verify/refusal.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/segment_record.h"
@@ -171,6 +172,13 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
     if (NT_SUCCESS(status)) {
         segment->mapped_bytes += pages << PAGE_BITS;
         segment->pinned_bytes += pages << PAGE_BITS;
+    } else if (status == STATUS_NO_MEMORY) {
+        (void)refuse(status, NULL,
+                     "segment %u has no %llu free bytes in one range for what must stay in it "
+                     "(page tables, say); the largest has %llu of 0x%llx",
+                     id, (unsigned long long)(pages << PAGE_BITS),
+                     (unsigned long long)(extent_largest(&segment->free) << PAGE_BITS),
+                     (unsigned long long)segment->bytes);
     }
     return status;
 }

@@ -46,7 +46,8 @@ enum fails {
     FAILS_METADATA,            /* the metadata of node 0: only a warning */
     FAILS_CHILDREN,            /* more children than there is room for */
     FAILS_OUTPUTS,             /* a video output */
-    FAILS_SEGMENT_COUNT        /* the second query of the segments fails */
+    FAILS_SEGMENT_COUNT,       /* the second query of the segments fails */
+    FAILS_FAULT_WITH_FINDING   /* findings, then a fault before the start has ended */
 };
 
 static ULONG fails, segment_queries;
@@ -174,6 +175,8 @@ static NTSTATUS NTAPI RefusedQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
 
     if (fails == FAILS_CAPS && Args->Type == DXGKQAITYPE_DRIVERCAPS)
         return STATUS_DEVICE_NOT_READY;
+    if (fails == FAILS_FAULT_WITH_FINDING && Args->Type == DXGKQAITYPE_QUERYSEGMENT4)
+        write_to_nothing();
     if (fails == FAILS_SEGMENT_COUNT && Args->Type == DXGKQAITYPE_QUERYSEGMENT4 &&
         ++segment_queries == 2)
         return STATUS_DEVICE_NOT_READY;
@@ -188,7 +191,7 @@ static NTSTATUS NTAPI RefusedQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
 
         caps->SupportPerEngineTDR = FALSE; /* CAPS-029: a warning */
         if (fails == FAILS_TWO_FINDINGS || fails == FAILS_MAPPING_LEFT || fails == FAILS_STOP ||
-            fails == FAILS_FAULT_AFTER_FINDING)
+            fails == FAILS_FAULT_AFTER_FINDING || fails == FAILS_FAULT_WITH_FINDING)
             caps->SchedulingCaps.Value = 0x1C; /* CAPS-048, -049, -050 */
         if (fails == FAILS_BEFORE_DECLINED)
             caps->HighestAcceptableAddress.QuadPart = 0xFFFFF; /* CAPS-021 */
@@ -245,5 +248,8 @@ static NTSTATUS NTAPI RefusedInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_ST
     status = DxgkInitialize(DriverObject, RegistryPath, fails == FAILS_ARGUMENTS ? NULL : Data);
     if (fails == FAILS_TWICE)
         status = DxgkInitialize(DriverObject, RegistryPath, Data);
-    return fails == FAILS_ENTRY ? STATUS_DEVICE_NOT_READY : status;
+    if (fails != FAILS_ENTRY)
+        return status;
+    (void)ExAllocatePoolWithTag(NonPagedPoolNx, 64, 0x31666552); /* left behind */
+    return STATUS_DEVICE_NOT_READY;
 }

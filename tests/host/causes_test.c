@@ -156,6 +156,7 @@ TEST(what_fails_before_the_start_names_itself)
     dxgk_machine_destroy(m.dxgk);
     load(&m, 12, DXGK_ERROR);
     CHECK_RULE("LIFE-011", says(&m, "refused.so: DriverEntry returned STATUS_DEVICE_NOT_READY"));
+    CHECK(record_of(&m, "NT-027", &v) && v.undoing && !v.refuses);
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -248,6 +249,9 @@ TEST(a_fault_in_the_start_is_its_cause)
     load(&m, 26, DXGK_DRIVER_STOPPED);
     CHECK_RULE("LIFE-002", strstr(m.error, "in DxgkDdiStartDevice wrote to address 0x8 "
                                            "(simulated bug check 0x"));
+    dxgk_machine_destroy(m.dxgk);
+    load(&m, 40, DXGK_DRIVER_STOPPED); /* findings before it would have refused the adapter later */
+    CHECK(strstr(m.error, "in DxgkDdiQueryAdapterInfo wrote to address 0x8 (simulated bug check"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 29, DXGK_DRIVER_STOPPED); /* AddDevice would fail, too, but never comes to it */
     CHECK(strncmp(m.error, "refused.so: NT-021: ExFreePoolWithTag ", 38) == 0);

@@ -173,11 +173,13 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
         segment->mapped_bytes += pages << PAGE_BITS;
         segment->pinned_bytes += pages << PAGE_BITS;
     } else if (status == STATUS_NO_MEMORY) {
+        const uint64_t largest = extent_largest(&segment->free) << PAGE_BITS,
+                       wanted = pages << PAGE_BITS;
+
         (void)refuse(status, NULL,
                      "segment %u has no %llu free bytes in one range for what must stay in it "
                      "(page tables, say); the largest has %llu of 0x%llx",
-                     id, (unsigned long long)(pages << PAGE_BITS),
-                     (unsigned long long)(extent_largest(&segment->free) << PAGE_BITS),
+                     id, (unsigned long long)wanted, (unsigned long long)largest,
                      (unsigned long long)segment->bytes);
     }
     return status;

@@ -81,7 +81,8 @@ TEST(native_fences_need_their_feature)
     p = with_native_fences(0);
     CHECK(verify_set_severity(p->log, "SUBMIT-148", VERIFY_WARNING));
     CHECK_RULE("SUBMIT-148", NT_SUCCESS(probe_start(p)) &&
-                                 admission_reported(p, "SUBMIT-148", VERIFY_WARNING, false));
+                                 admission_reported(p, "SUBMIT-148", VERIFY_WARNING, false) &&
+                                 !port_adapter_caps(p->adapter[0])->SchedulingCaps.NativeGpuFence);
     probe_destroy(p);
     p = with_native_fences(0);
     p->caps.SchedulingCaps.NativeGpuFence = 0;

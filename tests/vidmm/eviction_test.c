@@ -87,6 +87,7 @@ TEST_WITH(mm, demoted_come_back)
     mm_idle(rig);
     CHECK_RULE("RES-055",
                mm_in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
+    CHECK_RULE("TDR-083", mm_allocation(c, demoted)->absence == ABSENCE_MOVED);
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
 }
 

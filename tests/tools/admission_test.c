@@ -105,6 +105,13 @@ TEST_WITH(admission, a_class_fits_its_reports)
                   "SEG-002\trefused\tpage\n");
     finds("int f(void)\n{\n    verify_expected(\"SEG-002\", \"x\");\n}\n",
           "admission.tsv: SEG-002 is of the class refused, and only expected in src\n");
+    fixture_write(&fixture, "src/port/query/more.c",
+                  "int f(void)\n{\n    verify_decline(\"CAPS-002\", \"x\");\n}\n");
+    fixture_write(&fixture, "docs/spec/admission.tsv",
+                  "id\tclass\tevidence\n"
+                  "CAPS-001\trefused\tpage\nCAPS-002\texpected\tpage; refused only for x\n"
+                  "SEG-001\trefused\tpage\n");
+    expect(0, "3 rules, 5 reports that can refuse\n");
 }
 
 TEST_WITH(admission, this_project_passes)

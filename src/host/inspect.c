@@ -248,8 +248,9 @@ void host_inspect_observe(void *context, const struct port_answers *answers)
 
 /* ---- all of it ---- */
 
-/* What came up before the refusal, or while the refused start was undone. */
-static void show_findings(const struct dxgk_machine *machine, bool undoing)
+/* What came up before the refusal, or while the refused start was undone; not again what the line
+ * about the refusal says. */
+static void show_findings(const struct dxgk_machine *machine, bool undoing, const char *refusal)
 {
     static const char *const severity[] = {"note", "warning", "error", "bug check"};
     bool told = !undoing;
@@ -258,6 +259,8 @@ static void show_findings(const struct dxgk_machine *machine, bool undoing)
         const struct verify_record *record = verify_record_at(machine->log, i);
 
         if (record->undoing != undoing || (record->severity < VERIFY_WARNING && !record->refuses))
+            continue;
+        if (record->refuses && strstr(refusal, record->seen))
             continue;
         if (!told)
             say(machine, "  found while the refused start was undone:");
@@ -279,8 +282,8 @@ static void show_verdict(const struct dxgk_machine *machine, enum dxgk_result re
         say(machine, "  starts");
     if (result == DXGK_OK && verify_rule_count(machine->log, "LIFE-005"))
         say(machine, "  refused nevertheless, unless --stub-missing: imports are missing");
-    show_findings(machine, false);
-    show_findings(machine, true);
+    show_findings(machine, false, result == DXGK_OK ? "" : error);
+    show_findings(machine, true, "");
 }
 
 enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *path,

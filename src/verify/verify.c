@@ -18,6 +18,7 @@
  */
 #include "verify/verify.h"
 #include "util/assert.h"
+#include "verify/log_report.h"
 #include "verify/refusal.h"
 
 #include <stdarg.h>
@@ -235,32 +236,30 @@ static void stop(struct verify_log *log, const struct verify_record *record)
         log->place->bugcheck(&log->bugcheck);
 }
 
-/* What kind of report: it decides what strict mode makes of it. */
-enum kind { BREACH, FINDING, REFUSAL, UNSERVED };
-
 static enum verify_severity effective(const struct verify_log *log, const struct rule_state *rule,
-                                      enum verify_severity severity, enum kind kind)
+                                      enum verify_severity severity, enum verify_kind kind)
 {
     if (rule->configured)
         severity = rule->severity;
-    return kind == BREACH && log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
+    return kind == VERIFY_KIND_BREACH && log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL
+                                                                                 : severity;
 }
 
-static bool refuses(const struct rule_state *rule, enum verify_severity severity, enum kind kind)
+static bool refuses(const struct rule_state *rule, enum verify_severity severity,
+                    enum verify_kind kind)
 {
     switch (kind) {
-    case FINDING:
+    case VERIFY_KIND_FINDING:
         return severity >= VERIFY_ERROR;
-    case UNSERVED:
+    case VERIFY_KIND_UNSERVED:
         return severity >= VERIFY_ERROR || !rule->configured;
     default:
-        return kind == REFUSAL;
+        return kind == VERIFY_KIND_REFUSAL;
     }
 }
 
-/* The caller has set severity, code and parameters. True: the report refuses. */
-static bool report(struct verify_log *log, const char *id, struct verify_record *record,
-                   enum kind kind, const char *format, va_list arguments)
+bool verify_log_report(struct verify_log *log, const char *id, struct verify_record *record,
+                       enum verify_kind kind, const char *format, va_list arguments)
 {
     const struct verify_rule *found = verify_rule_find(id);
     struct rule_state *rule = &log->rule[found ? (size_t)(found - verify_rules) : verify_rules_count];
@@ -270,7 +269,7 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
-    util_assert((kind == BREACH || found->admission != VERIFY_NO_ADMISSION) &&
+    util_assert((kind == VERIFY_KIND_BREACH || found->admission != VERIFY_NO_ADMISSION) &&
                 "the rule can refuse, and is not in docs/spec/admission.tsv");
 #endif
     record->rule = found ? found->id : id;
@@ -292,7 +291,7 @@ static bool report(struct verify_log *log, const char *id, struct verify_record 
         log->place->describe(record);
     rule->count++;
     log->count[record->severity]++;
-    if (!keep(log, rule, record, kind != BREACH))
+    if (!keep(log, rule, record, kind != VERIFY_KIND_BREACH))
         log->lost++;
     free(whole);
     record->seen = NULL;
@@ -309,7 +308,7 @@ void verify_report(const char *rule, enum verify_severity severity, const char *
     if (!verify_current)
         return;
     va_start(arguments, format);
-    (void)report(verify_current, rule, &record, BREACH, format, arguments);
+    (void)verify_log_report(verify_current, rule, &record, VERIFY_KIND_BREACH, format, arguments);
     va_end(arguments);
 }
 
@@ -323,7 +322,7 @@ void verify_report_code(const char *rule, uint32_t code, uint64_t p1, uint64_t p
     if (!verify_current)
         return;
     va_start(arguments, format);
-    (void)report(verify_current, rule, &record, BREACH, format, arguments);
+    (void)verify_log_report(verify_current, rule, &record, VERIFY_KIND_BREACH, format, arguments);
     va_end(arguments);
 }
 
@@ -337,86 +336,8 @@ void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uin
     if (!verify_current)
         return;
     va_start(arguments, format);
-    (void)report(verify_current, rule, &record, BREACH, format, arguments);
+    (void)verify_log_report(verify_current, rule, &record, VERIFY_KIND_BREACH, format, arguments);
     va_end(arguments);
-}
-
-static bool only_expected(const char *rule)
-{
-    const struct verify_rule *found = verify_rule_find(rule);
-
-    return found && found->admission == VERIFY_EXPECTED;
-}
-
-static bool find(const char *rule, bool expected, const char *format, va_list arguments)
-{
-    struct verify_record record;
-
-    if (!verify_current)
-        return !expected;
-    record = (struct verify_record){.severity = expected && !verify_current->strict ? VERIFY_WARNING
-                                                                                    : VERIFY_ERROR};
-    return report(verify_current, rule, &record, FINDING, format, arguments);
-}
-
-bool verify_finding(const char *rule, const char *format, ...)
-{
-    va_list arguments;
-    bool refused;
-
-    va_start(arguments, format);
-    refused = find(rule, only_expected(rule), format, arguments);
-    va_end(arguments);
-    return refused;
-}
-
-bool verify_expected(const char *rule, const char *format, ...)
-{
-    va_list arguments;
-    bool refused;
-
-    va_start(arguments, format);
-    refused = find(rule, true, format, arguments);
-    va_end(arguments);
-    return refused;
-}
-
-void verify_refusal(const char *rule, const char *format, ...)
-{
-    struct verify_record record = {.severity = VERIFY_ERROR};
-    va_list arguments;
-
-    if (!verify_current)
-        return;
-    va_start(arguments, format);
-    (void)report(verify_current, rule, &record, REFUSAL, format, arguments);
-    va_end(arguments);
-}
-
-void verify_decline(const char *rule, const char *format, ...)
-{
-    struct verify_record record = {.severity = VERIFY_WARNING};
-    va_list arguments;
-
-    if (!verify_current)
-        return;
-    va_start(arguments, format);
-    (void)report(verify_current, rule, &record, REFUSAL, format, arguments);
-    va_end(arguments);
-}
-
-bool verify_unserved(const char *rule, const char *format, ...)
-{
-    struct verify_record record = {.severity = VERIFY_WARNING};
-    va_list arguments;
-    bool refused;
-
-    if (!verify_current)
-        return true;
-    va_start(arguments, format);
-    refused = report(verify_current, rule, &record, UNSERVED, format, arguments);
-    va_end(arguments);
-    return refused;
 }
 
 /* ---- reading ---- */

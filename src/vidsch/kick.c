@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/kick.h"
-#include "sim/irql.h"
-#include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 
 void vidsch_kick_worker(struct vidsch *vidsch)
 {
-    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->worker.idle) {
         vidsch->worker.idle = false;
         sim_waitq_wake(&vidsch->worker.wait, 1);

@@ -2,7 +2,8 @@
 /*
  * Kicks: how the worker is told that a node may have something to do. A kick sets the bit of the
  * node and wakes the worker if it sleeps, so a burst of packets or completions costs one wake-up.
- * Any level up to DISPATCH_LEVEL.
+ * Any level: a time that has passed (timeout.c, preempt.c) may be noticed in the middle of an
+ * interrupt routine.
  */
 #ifndef DXGK_VIDSCH_KICK_H
 #define DXGK_VIDSCH_KICK_H

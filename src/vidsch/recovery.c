@@ -22,7 +22,6 @@ static void wake(struct vidsch *vidsch)
 
 void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause cause)
 {
-    sim_assert_irql(SIM_IRQL_DISPATCH);
     if (node->recover != RECOVER_NONE || node->vidsch->recovery.resetting)
         return;
     node->stopped = true;

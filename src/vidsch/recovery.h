@@ -25,7 +25,9 @@ struct vidsch_recovery {
     uint32_t reset_count;
 };
 
-/* Ask for a reset; the recovery thread carries it out. Level up to DISPATCH_LEVEL. */
+/* Ask for a reset; the recovery thread carries it out. Of an engine: any level, since a time that
+ * has passed may be noticed in the middle of an interrupt routine; of the adapter: up to
+ * DISPATCH_LEVEL. */
 void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause cause);
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause);
 /* Is a reset of the adapter wanted or in progress, or its memory not restored yet? */

@@ -44,10 +44,10 @@ static void a_wait_at_dispatch_level(struct fixture *f)
     vidsch_change_wait(f->vidsch, 0);
 }
 
-static void a_kick_at_device_level(struct fixture *f)
+static void a_reset_of_the_adapter_at_device_level(struct fixture *f)
 {
     sim_raise_irql(SIM_IRQL_DEVICE);
-    vidsch_kick_node(&f->vidsch->node[0]);
+    vidsch_recovery_want_adapter(f->vidsch, RECOVER_DRIVER);
 }
 
 static void a_notification_outside_the_interrupt(struct fixture *f)
@@ -75,7 +75,7 @@ TEST_WITH(fixture, mistakes_are_noticed)
     CHECK(aborts(f, work_of_the_worker));
     CHECK(aborts(f, work_of_the_recovery_thread));
     CHECK(aborts(f, a_wait_at_dispatch_level));
-    CHECK(aborts(f, a_kick_at_device_level));
+    CHECK(aborts(f, a_reset_of_the_adapter_at_device_level));
     CHECK(aborts(f, a_notification_outside_the_interrupt));
     CHECK(aborts(f, new_sizes_without_the_lock));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How a packet that runs too long is found, and what the settings of TDR say about it. */
+#include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/point.h"
 #include "vidsch/support/hang.h"
 
 static NTSTATUS report_completion(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args)
@@ -28,6 +30,20 @@ TEST_WITH(fixture, a_lost_interrupt_is_found)
                                  device->pending == 0);
     CHECK_RULE("TDR-005", calls_of(f, CALL_PREEMPT) == 0);
     vidsch_device_destroy(device);
+}
+
+/* The time is over while an interrupt routine runs. */
+TEST_WITH(fixture, a_watch_ends_at_any_level)
+{
+    struct hang s = hang_make(f);
+    uint8_t before = sim_raise_irql(SIM_IRQL_DEVICE);
+
+    sim_stall(10 * SECOND); /* the watch, and that of the answer to the preemption */
+    sim_lower_irql(before);
+    pass(SECOND);
+    CHECK_RULE("TDR-004", calls_of(f, CALL_PREEMPT) >= 1);
+    CHECK_RULE("PREEMPT-041", calls_of(f, CALL_RESET_ENGINE) >= 1);
+    hang_end(f, &s);
 }
 
 TEST_WITH(fixture, without_query_current_fence, .no_query_fence = true)

@@ -30,7 +30,8 @@ extern const struct nt_component nt_image_component, nt_current_component, nt_pr
     nt_device_object_component, nt_io_work_item_component, nt_worker_component,
     nt_lock_order_component, nt_registry_component, nt_variable_component,
     nt_timer_resolution_component, nt_power_setting_component, nt_power_framework_component,
-    nt_bios_component, nt_wmi_component, nt_image_life_component, nt_pool_dma_component;
+    nt_bios_component, nt_wmi_component, nt_dma_component, nt_image_life_component,
+    nt_pool_dma_component;
 
 static const struct nt_component *const components[] = {
     &nt_image_component,         &nt_current_component,
@@ -52,7 +53,8 @@ static const struct nt_component *const components[] = {
     &nt_variable_component,      &nt_timer_resolution_component,
     &nt_power_setting_component, &nt_power_framework_component,
     &nt_bios_component,          &nt_wmi_component,
-    &nt_image_life_component,    &nt_pool_dma_component,
+    &nt_dma_component,           &nt_image_life_component,
+    &nt_pool_dma_component,
 };
 
 static size_t room_of(const struct nt_component *component)

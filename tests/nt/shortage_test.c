@@ -5,6 +5,8 @@
  * or be reported on the way.
  */
 #include "bus/device.h"
+#include "bus/dma.h"
+#include "iommu/iommu.h"
 #include "nt/io/device_object.h"
 #include "nt/io/image_life.h"
 #include "ram/ram.h"
@@ -131,6 +133,73 @@ static void use_memory(void)
     }
 }
 
+static IO_ALLOCATION_ACTION NTAPI own_adapter(PDEVICE_OBJECT object, PIRP irp, PVOID base,
+                                              PVOID context)
+{
+    (void)object;
+    (void)irp;
+    *(PVOID *)context = base;
+    return DeallocateObjectKeepRegisters;
+}
+
+static VOID NTAPI keep_list(PDEVICE_OBJECT object, PIRP irp, PSCATTER_GATHER_LIST list,
+                            PVOID context)
+{
+    (void)object;
+    (void)irp;
+    *(PSCATTER_GATHER_LIST *)context = list;
+}
+
+static void transfer(DMA_ADAPTER *adapter, PMDL mdl)
+{
+    DMA_OPERATIONS *ops = adapter->DmaOperations;
+    PSCATTER_GATHER_LIST list = NULL;
+    PVOID va = MmGetMdlVirtualAddress(mdl), base = NULL;
+    ULONG length = 5000;
+    KIRQL old;
+
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    if (NT_SUCCESS(ops->GetScatterGatherList(adapter, &pdo, mdl, va, 5000, keep_list, &list, TRUE)))
+        ops->PutScatterGatherList(adapter, list, TRUE);
+    if (NT_SUCCESS(ops->AllocateAdapterChannel(adapter, &pdo, 3, own_adapter, &base))) {
+        ops->MapTransfer(adapter, mdl, base, va, &length, FALSE);
+        if (length)
+            ops->FlushAdapterBuffers(adapter, mdl, base, va, length, FALSE);
+        ops->FreeMapRegisters(adapter, base, 3);
+    }
+    KeLowerIrql(old);
+}
+
+/* For a device that reaches half of the RAM, with a transfer from the other half. */
+static void use_dma(void)
+{
+    DEVICE_DESCRIPTION description = {.Version = 3,
+                                      .Master = TRUE,
+                                      .ScatterGather = TRUE,
+                                      .DmaAddressWidth = 25,
+                                      .MaximumLength = 65536};
+    ULONG registers;
+    DMA_ADAPTER *adapter = IoGetDmaAdapter(&pdo, &description, &registers);
+    PHYSICAL_ADDRESS logical;
+    PMDL pages;
+    PVOID memory;
+
+    if (!adapter)
+        return;
+    memory = adapter->DmaOperations->AllocateCommonBuffer(adapter, 9000, &logical, TRUE);
+    if (memory)
+        adapter->DmaOperations->FreeCommonBuffer(adapter, 9000, logical, memory, TRUE);
+    pages = MmAllocatePagesForMdl(physical(1 << 25), physical(0x7FFFFFFFFFFFFFFF), physical(0),
+                                  8192);
+    if (pages) {
+        if (pages->ByteCount == 8192)
+            transfer(adapter, pages);
+        MmFreePagesFromMdl(pages);
+        ExFreePool(pages);
+    }
+    adapter->DmaOperations->PutDmaAdapter(adapter);
+}
+
 static void use_registry(void)
 {
     static const GUID provider = {1, 2, 3, {4}};
@@ -198,10 +267,13 @@ static void driver(void)
     use_threads(&event);
     use_deferred(&event);
     use_memory();
+    use_dma();
     use_registry();
     use_locks();
     h.machine->heap.fail_at = 0;
 }
+
+static struct iommu_domain *domain;
 
 static void build(uint64_t seed)
 {
@@ -210,7 +282,17 @@ static void build(uint64_t seed)
     harness_boot(2, seed, NULL);
     info.device = device = test_device_add(h.bus);
     assert_true(nt_device_object_register_physical(&pdo, &info));
+    domain = iommu_domain_create(h.ram, IOMMU_ISOLATION, (struct logical_addr){UINT64_MAX});
+    assert_int_equal(bus_device_attach(device, domain), IOMMU_DONE);
     h.threads_left = 4;
+}
+
+static void take_down(void)
+{
+    assert_int_equal(iommu_domain_mapped_pages(domain), 0);
+    bus_device_attach(device, NULL);
+    assert_int_equal(iommu_domain_delete(domain), IOMMU_DONE);
+    harness_teardown();
 }
 
 /* `onward`: all requests from the n-th on fail, not only that one. */
@@ -230,7 +312,7 @@ static void sweep(bool onward)
                      verify_record_at(h.log, verify_records(h.log) - 1)->seen);
         CHECK_RULE("NT-003", nt_image_leak_check(h.image) == 0);
         assert_int_equal(ram_validate(h.ram), true);
-        harness_teardown();
+        take_down();
     } while (failures != 0);
     assert_true(n > 50);
     assert_int_equal(ran, 6);

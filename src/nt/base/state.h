@@ -78,6 +78,7 @@ struct nt {
     struct hash_map *work_items;     /* io_work_item.c: PIO_WORKITEM -> struct nt_work */
     struct hash_map *wmi_devices;    /* wmi.c */
     struct nt_bios *bios;            /* bios.c */
+    struct nt_dma *dma;              /* dma_adapter.c */
     struct hash_map *power_settings; /* power_setting.c: handle -> struct registration */
     struct hash_map *power_devices;  /* power_framework.c: POHANDLE -> struct device */
     /* init */

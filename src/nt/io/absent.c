@@ -413,20 +413,6 @@ NT_EXPORT VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle)
         VIOLATION("NT-005", "%s of a NULL handle", __func__);
 }
 
-/* ---- DMA adapters: display drivers go through the port driver ---- */
-
-NT_EXPORT struct _DMA_ADAPTER *NTAPI IoGetDmaAdapter(PDEVICE_OBJECT PhysicalDeviceObject,
-                                                     struct _DEVICE_DESCRIPTION *DeviceDescription,
-                                                     PULONG NumberOfMapRegisters)
-{
-    NT_ENTER();
-    (void)PhysicalDeviceObject;
-    (void)DeviceDescription;
-    (void)NumberOfMapRegisters;
-    nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__);
-    return NULL;
-}
-
 /* ---- the error log ---- */
 
 NT_EXPORT PVOID NTAPI IoAllocateErrorLogEntry(PVOID IoObject, UCHAR EntrySize)

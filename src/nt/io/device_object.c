@@ -109,6 +109,13 @@ bool nt_device_object_registered(const void *object)
     return find(object) != NULL;
 }
 
+struct bus_device *nt_device_object_device(const void *object)
+{
+    const struct device_object *record = find(object);
+
+    return record && record->physical ? record->info.device : NULL;
+}
+
 static bool init(struct nt *nt)
 {
     hash_init(nt->device_objects);

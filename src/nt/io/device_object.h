@@ -31,6 +31,8 @@ bool nt_device_object_name(void *object, const char *name);
 bool nt_device_object_known(const void *object);
 /* Whether it really is registered. */
 bool nt_device_object_registered(const void *object);
+/* The device behind a physical device object; NULL: it is none. */
+struct bus_device *nt_device_object_device(const void *object);
 /* The device object of this name; NULL: none. */
 void *nt_device_object_named(const char *name);
 

@@ -18,6 +18,7 @@
 #include "bus/device.h"
 #include "bus/dma.h"
 #include "nt/cm/registry.h"
+#include "nt/dma/dma_mapping.h"
 #include "physmem/physical_adapter.h"
 #include "port/query/reserved_ranges.h"
 #include "port/record/adapter_record.h"
@@ -149,6 +150,7 @@ NTSTATUS port_domain_create(struct port_adapter *adapter)
     status = port_iommu_status(bus_device_attach(adapter->device, adapter->domain.domain));
     if (!NT_SUCCESS(status)) /* IOMMU-014, IOMMU-040 */
         return status;
+    nt_dma_domain_begins(adapter->device, adapter->domain.domain);
     trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU attach", "mode",
                   (uint64_t)adapter->domain.mode, NULL, 0);
     if (adapter->domain.mode != IOMMU_OFF)
@@ -177,6 +179,7 @@ void port_domain_destroy(struct port_adapter *adapter)
     adapter->domain.isolation = 0;
     if (!adapter->domain.domain)
         return;
+    nt_dma_domain_ends(adapter->domain.domain);
     trace_instant(track, "IOMMU unmap", "pages", iommu_domain_clear(adapter->domain.domain), NULL,
                   0);
     bus_device_attach(adapter->device, NULL);

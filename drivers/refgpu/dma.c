@@ -3,7 +3,8 @@
  * System memory for the device. With DMA remapping the device sees logical addresses, and the
  * services that hand out MDLs or plain contiguous memory are refused; physical memory objects with
  * address descriptor lists work in every mode, and show which mode it is: if the page in a list is
- * not the physical page of the CPU mapping, it is a logical one.
+ * not the physical page of the CPU mapping, it is a logical one. Common buffers of a DMA adapter work
+ * in every mode, too; the service key may ask for them.
  */
 #include "driver.h"
 
@@ -14,6 +15,22 @@ ULONGLONG refgpu_dma_page(const struct refgpu_dma *dma, ULONG page)
     if (dma->adl->Flags.Contiguous)
         return ((ULONGLONG)dma->adl->BasePageNumber + page) << PAGE_SHIFT;
     return (ULONGLONG)dma->adl->Pages[page] << PAGE_SHIFT;
+}
+
+static void put_adapter(struct refgpu_adapter *adapter)
+{
+    if (adapter->common_buffers != 0 || !adapter->dma_adapter)
+        return;
+    adapter->dma_adapter->DmaOperations->PutDmaAdapter(adapter->dma_adapter);
+    adapter->dma_adapter = NULL;
+}
+
+static void free_common(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
+{
+    adapter->dma_adapter->DmaOperations->FreeCommonBuffer(
+        adapter->dma_adapter, 2 * (ULONG)dma->bytes, dma->common_bus, dma->common, TRUE);
+    adapter->common_buffers--;
+    put_adapter(adapter);
 }
 
 void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
@@ -41,6 +58,8 @@ void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
 
         (void)adapter->dxgk.DxgkCbFreeContiguousMemory(adapter->dxgk.DeviceHandle, &args);
     }
+    if (dma->common)
+        free_common(adapter, dma);
     RtlZeroMemory(dma, sizeof *dma);
 }
 
@@ -122,6 +141,37 @@ NTSTATUS refgpu_dma_pages(struct refgpu_adapter *adapter, SIZE_T bytes, struct r
     return status;
 }
 
+/* A common buffer is bound to no boundary: in twice as many bytes there is a part that crosses none,
+ * if the number of bytes is a power of two, at most 64 KiB. */
+static NTSTATUS allocate_common(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
+{
+    DEVICE_DESCRIPTION description;
+    ULONG registers;
+
+    RtlZeroMemory(&description, sizeof description);
+    description.Version = DEVICE_DESCRIPTION_VERSION;
+    description.Master = TRUE;
+    description.ScatterGather = TRUE;
+    description.Dma32BitAddresses = TRUE;
+    description.InterfaceType = PCIBus;
+    description.MaximumLength = PAGE_SIZE;
+    if (!adapter->dma_adapter)
+        adapter->dma_adapter = IoGetDmaAdapter(adapter->pdo, &description, &registers);
+    if (!adapter->dma_adapter)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    dma->common = adapter->dma_adapter->DmaOperations->AllocateCommonBuffer(
+        adapter->dma_adapter, 2 * (ULONG)dma->bytes, &dma->common_bus, TRUE);
+    if (!dma->common) {
+        put_adapter(adapter);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    adapter->common_buffers++;
+    dma->bus = ((ULONGLONG)dma->common_bus.QuadPart + dma->bytes - 1) & ~(dma->bytes - 1);
+    dma->cpu = (PUCHAR)dma->common + (dma->bus - (ULONGLONG)dma->common_bus.QuadPart);
+    RtlZeroMemory(dma->cpu, dma->bytes);
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS refgpu_dma_contiguous(struct refgpu_adapter *adapter, SIZE_T bytes, struct refgpu_dma *dma)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args;
@@ -129,6 +179,8 @@ NTSTATUS refgpu_dma_contiguous(struct refgpu_adapter *adapter, SIZE_T bytes, str
 
     RtlZeroMemory(dma, sizeof *dma);
     dma->bytes = bytes;
+    if (refgpu_settings.common_buffers)
+        return allocate_common(adapter, dma);
     if (adapter->remapped)
         return create_object(adapter, dma, TRUE);
     RtlZeroMemory(&args, sizeof args);

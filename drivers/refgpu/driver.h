@@ -56,8 +56,10 @@ struct refgpu_context;
 struct refgpu_dma {
     SIZE_T bytes;
     PVOID cpu;
-    ULONGLONG bus;                 /* for contiguous memory */
-    HANDLE contiguous;             /* from DxgkCbAllocateContiguousMemory */
+    ULONGLONG bus;     /* for contiguous memory */
+    HANDLE contiguous; /* from DxgkCbAllocateContiguousMemory */
+    PVOID common;      /* from AllocateCommonBuffer, twice as many bytes */
+    PHYSICAL_ADDRESS common_bus;
     HANDLE object, adapter_object; /* from DxgkCbCreatePhysicalMemoryObject */
     PVOID mapping;
     SIZE_T mapping_bytes;
@@ -86,6 +88,8 @@ struct refgpu_node {
 
 struct refgpu_adapter {
     PDEVICE_OBJECT pdo;
+    PDMA_ADAPTER dma_adapter; /* while one of its common buffers exists */
+    ULONG common_buffers;     /* how many do */
     ULONG dma_bits;
     DXGKRNL_INTERFACE dxgk;
     DXGK_START_INFO start_info;
@@ -125,6 +129,8 @@ struct refgpu_settings {
     /* PageTableUpdateMode: a DXGK_PAGETABLEUPDATEMODE; without it, or with any other number,
      * DXGK_PAGETABLEUPDATE_GPU_PHYSICAL */
     DXGK_PAGETABLEUPDATEMODE update_mode;
+    /* CommonBuffers: not 0: rings and fences lie in common buffers of a DMA adapter */
+    BOOLEAN common_buffers;
 };
 extern struct refgpu_settings refgpu_settings;
 

@@ -30,6 +30,7 @@ void refgpu_read_settings(PUNICODE_STRING registry_path)
     ULONG value;
 
     refgpu_settings.update_mode = DXGK_PAGETABLEUPDATE_GPU_PHYSICAL;
+    refgpu_settings.common_buffers = FALSE;
     InitializeObjectAttributes(&attributes, registry_path, OBJ_KERNEL_HANDLE | OBJ_CASE_INSENSITIVE,
                                NULL, NULL);
     if (!NT_SUCCESS(ZwOpenKey(&key, KEY_READ, &attributes)))
@@ -37,5 +38,6 @@ void refgpu_read_settings(PUNICODE_STRING registry_path)
     value = read_value(key, L"PageTableUpdateMode", DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
     if (value <= DXGK_PAGETABLEUPDATE_GPU_PHYSICAL)
         refgpu_settings.update_mode = (DXGK_PAGETABLEUPDATEMODE)value;
+    refgpu_settings.common_buffers = read_value(key, L"CommonBuffers", 0) != 0;
     ZwClose(key);
 }

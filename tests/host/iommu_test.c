@@ -4,10 +4,14 @@
 #include "host/enter.h"
 #include "host/machine_record.h"
 #include "host/support/refgpu_client.h"
+#include "nt/base/state.h"
+#include "nt/dma/dma_record.h"
 #include "port/record/adapter_info.h"
 #include "port/record/machine.h"
 #include "port/running/isolate.h"
 #include "sim/machine.h"
+
+#include <unistd.h>
 
 #define BYTES 65536u
 
@@ -99,6 +103,66 @@ TEST(work_never_faults)
         machine_run(&m, all_kinds_of_work);
         machine_end(&m);
     }
+}
+
+/* ---- common buffers ---- */
+
+static void ask_for_common_buffers(struct machine *m)
+{
+    char path[] = "/tmp/dxgkhost-common-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    enum dxgk_result result;
+
+    CHECK(file);
+    fprintf(file, "[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\refgpu]\n"
+                  "\"CommonBuffers\"=4:01000000\n");
+    CHECK(fclose(file) == 0);
+    result = dxgk_machine_load_registry(m->dxgk, path, m->error, sizeof(m->error));
+    unlink(path);
+    CHECK(result == DXGK_OK);
+}
+
+/* Rings and fences in common buffers: the device reads the ones and writes the others, and none is left. `flags`: a switch. */
+static void work_in_common_buffers(const char *driver, enum dxgk_iommu mode, uint32_t flags)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    bool entered;
+
+    machine_config(&m, &config);
+    config.iommu = mode;
+    config.iommu_flags = flags;
+    machine_create(&m, &config);
+    ask_for_common_buffers(&m);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), NULL, 0, m.error,
+                                  sizeof(m.error)) == DXGK_OK);
+    if (dxgk_machine_load_driver(m.dxgk, machine_path(driver), m.error, sizeof(m.error)) != DXGK_OK)
+        fail_msg("%s: %s", driver, m.error);
+    entered = host_enter(m.dxgk);
+    CHECK(nt_state()->dma->buffers.count == 3); /* two rings, a page of fences */
+    host_leave(entered);
+    machine_run(&m, all_kinds_of_work);
+    entered = host_enter(m.dxgk);
+    CHECK(fault_count() == 0 && (!flags || port_adapter_dma_mode(adapter()) == IOMMU_ISOLATION));
+    host_leave(entered);
+    machine_end(&m);
+}
+
+TEST(common_buffers_work_in_every_mode)
+{
+    static const char *const drivers[] = {"drivers/refgpu.so", "drivers/gcc/refgpu.sys",
+                                          "drivers/clang/refgpu.sys"};
+
+    for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+        if (access(machine_path(drivers[i]), R_OK) != 0)
+            continue; /* no such compiler here */
+        for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++)
+            work_in_common_buffers(drivers[i], (enum dxgk_iommu)mode, 0);
+        work_in_common_buffers(drivers[i], DXGK_IOMMU_OFF,
+                               DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH);
+    }
+    check_rule_record("NT-188", __FILE__, __LINE__, __func__);
+    check_rule_record("IOMMU-075", __FILE__, __LINE__, __func__);
 }
 
 /* ---- a switch under load ---- */

@@ -200,6 +200,12 @@ DXGK_API unsigned dxgk_client_power(void);
 DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, char *error,
                                                         size_t error_bytes);
 
+/* The path of the device interface of an adapter, from 0 in the order of their start, in the class
+ * GUID_DISPLAY_DEVICE_ARRIVAL, where clients of Windows would find it: for
+ * D3DKMTOpenAdapterFromDeviceName. False: there are not so many adapters; *path is empty. */
+DXGK_API bool dxgk_machine_device_interface(struct dxgk_machine *machine, unsigned adapter,
+                                            char *path, size_t path_bytes);
+
 /* Stop and remove adapters, unload drivers, check for leaks. Further calls do nothing. */
 DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);
 

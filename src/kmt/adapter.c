@@ -141,14 +141,14 @@ bool kmt_adapter_is_2x(const struct kmt_adapter *adapter)
 /* ---- enumeration ---- */
 
 /* KMT-044: started, not stopped. The list of the port driver is in order of AddDevice (KMT-034). */
-static bool is_listed(const struct port_adapter *port)
+bool kmt_adapter_is_listed(const struct port_adapter *port)
 {
     return !port_adapter_lost(port) && !port_adapter_caps(port)->MiscCaps.VirtualGpuOnly;
 }
 
 static bool passes(const struct port_adapter *port, const D3DKMT_ENUMADAPTERS_FILTER *filter)
 {
-    return is_listed(port) &&
+    return kmt_adapter_is_listed(port) &&
            (filter->IncludeComputeOnly || !port_adapter_caps(port)->MiscCaps.ComputeOnly);
 }
 
@@ -266,7 +266,7 @@ static NTSTATUS open_from_luid(struct kmt_call *call, void *arguments)
     D3DKMT_OPENADAPTERFROMLUID *args = arguments;
     struct port_adapter *port = port_adapter_by_luid(call->process->kmt->port, args->AdapterLuid);
 
-    if (!port || !is_listed(port))
+    if (!port || !kmt_adapter_is_listed(port))
         return refuse(STATUS_INVALID_PARAMETER, "KMT-045", "no adapter has the LUID %08x:%08x",
                       (UINT)args->AdapterLuid.HighPart, (UINT)args->AdapterLuid.LowPart);
     return kmt_adapter_open(call, port, &args->hAdapter);

@@ -28,6 +28,8 @@ struct kmt_adapter {
 };
 
 NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle);
+/* Whether clients find it: started, and not one for virtual machines alone (KMT-044). */
+bool kmt_adapter_is_listed(const struct port_adapter *port);
 /* The record of an adapter that the process may not have opened: the caller puts something on it,
  * or calls kmt_adapter_put. */
 NTSTATUS kmt_adapter_of(struct kmt_call *call, struct port_adapter *port,

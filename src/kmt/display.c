@@ -30,13 +30,6 @@ static NTSTATUS open_from_hdc(struct kmt_call *call, void *arguments)
     return refuse(STATUS_INVALID_PARAMETER, "KMT-049", "there is no display, and no HDC of one");
 }
 
-static NTSTATUS open_from_device_name(struct kmt_call *call, void *arguments)
-{
-    (void)call;
-    (void)arguments;
-    return refuse(STATUS_INVALID_PARAMETER, "KMT-047", "no adapter has a device interface");
-}
-
 static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *args = arguments;
@@ -64,7 +57,6 @@ static NTSTATUS check_occlusion(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN_OUT(D3DKMTOpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, open_from_hdc)
-KMT_IN_OUT(D3DKMTOpenAdapterFromDeviceName, D3DKMT_OPENADAPTERFROMDEVICENAME, open_from_device_name)
 KMT_IN(D3DKMTCheckVidPnExclusiveOwnership, D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP, check_exclusive)
 KMT_IN(D3DKMTSetVidPnSourceOwner, D3DKMT_SETVIDPNSOURCEOWNER, set_source_owner)
 KMT_IN(D3DKMTCheckOcclusion, D3DKMT_CHECKOCCLUSION, check_occlusion)

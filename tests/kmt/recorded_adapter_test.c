@@ -3,6 +3,8 @@
  * calls that need a display (docs/client-answers.md). */
 #include "support/recorded.h"
 
+#include <ctype.h>
+
 TEST_WITH(client, adapters_are_counted_before_they_are_listed)
 {
     D3DKMT_ADAPTERINFO list[34];
@@ -89,6 +91,59 @@ TEST_WITH(client, calls_of_the_display_refuse_nothing_as_an_argument)
     SHOW(c, "KMT-489", D3DKMTCheckVidPnExclusiveOwnership(&check) == STATUS_NOT_SUPPORTED);
     SHOW(c, "KMT-489", D3DKMTSetVidPnSourceOwner(&owner) == STATUS_NOT_SUPPORTED);
     TRY(c, device_end(&g));
+}
+
+static NTSTATUS open_named(const char *path, D3DKMT_OPENADAPTERFROMDEVICENAME *args)
+{
+    WCHAR wide[400];
+    size_t bytes = strlen(path) + 1;
+
+    for (size_t i = 0; i < bytes; i++)
+        wide[i] = (WCHAR)(unsigned char)path[i];
+    memset(args, 0, sizeof(*args));
+    args->pDeviceName = wide;
+    return D3DKMTOpenAdapterFromDeviceName(args);
+}
+
+TEST_WITH(client, a_device_interface_opens_its_adapter)
+{
+    D3DKMT_OPENADAPTERFROMDEVICENAME opened;
+    D3DKMT_ADAPTERINFO list[1];
+    D3DKMT_ENUMADAPTERS2 all = {.NumAdapters = 1, .pAdapters = list};
+    char path[400], wrong[400];
+    size_t length;
+
+    TRY(c, D3DKMTEnumAdapters2(&all) == STATUS_SUCCESS);
+    SHOW(c, "KMT-048", dxgk_machine_device_interface(c->machine->dxgk, 0, path, sizeof(path)));
+    SHOW(c, "KMT-048",
+         !dxgk_machine_device_interface(c->machine->dxgk, 1, wrong, sizeof(wrong)) && !wrong[0]);
+    TRY(c, strncmp(path, "\\\\?\\PCI#VEN_", 12) == 0);
+    SHOW(c, "KMT-047",
+         open_named(path, &opened) == STATUS_SUCCESS && opened.hAdapter &&
+             memcmp(&opened.AdapterLuid, &list[0].AdapterLuid, sizeof(LUID)) == 0);
+    SHOW(c, "KMT-050",
+         D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){opened.hAdapter}) == STATUS_SUCCESS);
+    length = strlen(path);
+    for (size_t i = 0; i <= length; i++)
+        wrong[i] = (char)toupper((unsigned char)path[i]);
+    SHOW(c, "KMT-048", strcmp(wrong, path) != 0 && open_named(wrong, &opened) == STATUS_SUCCESS);
+    TRY(c, D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){opened.hAdapter}) == STATUS_SUCCESS);
+    strcpy(wrong, path);
+    strcpy(strchr(wrong, '{'), "{1024E4C9-47C9-48D3-B4A8-F9DF78523B53}");
+    SHOW(c, "KMT-048", open_named(wrong, &opened) == STATUS_SUCCESS);
+    TRY(c, D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){opened.hAdapter}) == STATUS_SUCCESS);
+    strcpy(strchr(wrong, '{'), "{5b45201d-f2f2-4f3b-85bb-30ff1f953599}"); /* another class */
+    SHOW(c, "KMT-047", open_named(wrong, &opened) == STATUS_INVALID_PARAMETER);
+    strcpy(wrong, path);
+    wrong[length - 1] = '\0';
+    SHOW(c, "KMT-047", open_named(wrong, &opened) == STATUS_INVALID_PARAMETER);
+    strcpy(wrong, path);
+    strcat(wrong, "x");
+    SHOW(c, "KMT-047", open_named(wrong, &opened) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-047", open_named("", &opened) == STATUS_INVALID_PARAMETER);
+    memset(wrong, 'x', sizeof(wrong));
+    wrong[sizeof(wrong) - 1] = '\0';
+    SHOW(c, "KMT-047", open_named(wrong, &opened) == STATUS_INVALID_PARAMETER);
 }
 
 TEST_WITH(client, questions_about_an_adapter_need_a_buffer_of_their_size)

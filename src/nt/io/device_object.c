@@ -286,6 +286,19 @@ static struct reg_key *device_key(const struct device_object *object, ULONG type
     return reg_ascii_path(path, true);
 }
 
+bool nt_device_object_path(const void *object, char *text, size_t bytes)
+{
+    const struct device_object *record = find(object);
+    const struct dxgk_device_description *d;
+
+    if (!record || !record->physical)
+        return false;
+    d = bus_device_description(record->info.device);
+    snprintf(text, bytes, "\\\\?\\PCI#VEN_%04X&DEV_%04X&SUBSYS_%08X&REV_%02X#%04u#", d->vendor,
+             d->device, subsystem(d), d->revision, record->info.instance);
+    return true;
+}
+
 NT_EXPORT NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType,
                                                  ACCESS_MASK DesiredAccess, PHANDLE DeviceRegKey)
 {

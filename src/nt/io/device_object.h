@@ -6,6 +6,7 @@
 #define DXGK_NT_DEVICE_OBJECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct bus_device;
@@ -31,6 +32,9 @@ bool nt_device_object_name(void *object, const char *name);
 bool nt_device_object_known(const void *object);
 /* Whether it really is registered. */
 bool nt_device_object_registered(const void *object);
+/* The path of an interface of the device for clients, without the class GUID at its end:
+ * "\\\\?\\PCI#VEN_...#0000#". False: no physical device object. */
+bool nt_device_object_path(const void *object, char *text, size_t bytes);
 /* The device behind a physical device object; NULL: it is none. */
 struct bus_device *nt_device_object_device(const void *object);
 /* The device object of this name; NULL: none. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What other rooms and files ask about an adapter, and the references to its record. */
+#include <stdio.h>
 #include <string.h>
 
 #include "port/record/adapter_info.h"
 #include "nt/cm/registry.h"
+#include "nt/io/device_object.h"
 #include "port/record/adapter_record.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
@@ -28,6 +30,16 @@ struct port_adapter *port_adapter_by_luid(struct port *port, LUID luid)
         if (a->luid.LowPart == luid.LowPart && a->luid.HighPart == luid.HighPart)
             return a;
     return NULL;
+}
+
+void port_adapter_interface(const struct port_adapter *adapter, const char *class, char *text,
+                            size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    text[0] = '\0';
+    if (nt_device_object_path(&adapter->pdo, text, bytes))
+        snprintf(text + strlen(text), bytes - strlen(text), "%s", class);
 }
 
 LUID port_adapter_luid(const struct port_adapter *adapter)

@@ -30,6 +30,10 @@ struct port_adapter *port_adapter_by_luid(struct port *port, LUID luid);
 /* ---- identity ---- */
 LUID port_adapter_luid(const struct port_adapter *adapter);
 GUID port_adapter_guid(const struct port_adapter *adapter);
+/* The path under which clients find it as a device interface of this class, a GUID as text with
+ * braces (KMT-048). */
+void port_adapter_interface(const struct port_adapter *adapter, const char *class, char *text,
+                            size_t bytes);
 /* The driver's AdapterString, or the name of its service. */
 const char *port_adapter_name(const struct port_adapter *adapter);
 /* Bytes, from the driver's registry value; 0: it wrote none (LIFE-045). */

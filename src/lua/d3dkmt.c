@@ -5,8 +5,6 @@
  * an error; STATUS_PENDING and other successes come back as member `status`. The structures are
  * described by tables of fields, so that each call is one line here.
  */
-#include <string.h>
-
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
@@ -14,20 +12,14 @@
 #include <lua.h>
 
 #include "lua/d3dkmt.h"
+#include "lua/d3dkmt_call.h"
+#include "lua/d3dkmt_mutex.h"
+#include "lua/d3dkmt_share.h"
 #include "lua/d3dkmt_special.h"
+#include "lua/d3dkmt_sync.h"
 #include "lua/field.h"
 #include "lua/nearest.h"
-#include "lua/status.h"
-#include "nt/base/status_name.h"
 #include "util/array.h"
-
-struct d3dkmt_call {
-    const char *name;
-    NTSTATUS (*function)(void *args);
-    size_t bytes;
-    const struct field *fields;
-    size_t count;
-};
 
 static int status_tostring(lua_State *L)
 {
@@ -45,71 +37,7 @@ static int status_tostring(lua_State *L)
     return 1;
 }
 
-static int invoke(lua_State *L)
-{
-    const struct d3dkmt_call *call = lua_touserdata(L, lua_upvalueindex(1));
-    char *args;
-    NTSTATUS status;
-
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    field_check(L, 1, call->name, call->fields, call->count);
-    /* A copy of the table: temporary arrays hang on it, the caller's stays as it is. */
-    lua_newtable(L);
-    lua_pushnil(L);
-    while (lua_next(L, 1)) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, 2);
-    }
-    lua_replace(L, 1);
-    args = lua_newuserdatauv(L, call->bytes, 0);
-    memset(args, 0, call->bytes);
-    for (size_t i = 0; i < call->count; i++)
-        field_put(L, args, &call->fields[i]);
-    status = call->function(args);
-    if (!NT_SUCCESS(status))
-        return lua_status_raise(L, call->name, status);
-    lua_newtable(L);
-    for (size_t i = 0; i < call->count; i++)
-        field_get(L, args, &call->fields[i]);
-    lua_pushstring(L, nt_status_name(status) ? nt_status_name(status) : "STATUS_SUCCESS");
-    lua_setfield(L, -2, "status");
-    return 1;
-}
-
 /* ---- the calls ---- */
-
-#define BYTES(type, member) sizeof(((type *)0)->member)
-#define V(type, member)                                                         \
-    {                                                                           \
-#member, FIELD_VALUE, offsetof(type, member), BYTES(type, member), 0, 0 \
-    }
-#define VN(type, name, member)                                               \
-    {                                                                        \
-        name, FIELD_VALUE, offsetof(type, member), BYTES(type, member), 0, 0 \
-    }
-#define B(type, member, size)                                                   \
-    {                                                                           \
-#member, FIELD_BLOB, offsetof(type, member), 1, offsetof(type, size), 0 \
-    }
-#define POINTER(type, member, kind, number)                                                      \
-    {                                                                                            \
-#member, kind, offsetof(type, member), BYTES(type, member[0]), offsetof(type, number), 0 \
-    }
-#define A(type, member, number) POINTER(type, member, FIELD_ARRAY, number)
-#define P(type, member, number) POINTER(type, member, FIELD_PARALLEL, number)
-#define R(type, member, number) POINTER(type, member, FIELD_RESULTS, number)
-#define I(type, member, number)                                                  \
-    {                                                                            \
-#member, FIELD_INLINE, offsetof(type, member), BYTES(type, member[0]),   \
-            offsetof(type, number), BYTES(type, member) / BYTES(type, member[0]) \
-    }
-#define MN(type, name, member, size)                                                                \
-    {                                                                                               \
-        name, FIELD_MEMORY, offsetof(type, member), BYTES(type, member[0]), offsetof(type, size), 0 \
-    }
-#define M(type, member, size) MN(type, #member, member, size)
 
 static const struct field open_luid[] = {
     VN(D3DKMT_OPENADAPTERFROMLUID, "LowPart", AdapterLuid.LowPart),
@@ -353,15 +281,8 @@ static const struct field signal_gpu2[] = {
     X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                   \
     X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)
 
-#define CALLER(name, type, fields)          \
-    static NTSTATUS call_##name(void *args) \
-    {                                       \
-        return D3DKMT##name((type *)args);  \
-    }
 CALLS(CALLER)
 
-#define ENTRY(name, type, list) \
-    {#name, call_##name, sizeof(type), list, sizeof(list) / sizeof((list)[0])},
 static const struct d3dkmt_call calls[] = {CALLS(ENTRY)};
 
 void lua_d3dkmt_open(lua_State *L)
@@ -371,12 +292,11 @@ void lua_d3dkmt_open(lua_State *L)
     lua_setfield(L, -2, "__tostring");
     lua_pop(L, 1);
     lua_newtable(L);
-    for (size_t i = 0; i < ARRAY_COUNT(calls); i++) {
-        lua_pushlightuserdata(L, (void *)(uintptr_t)&calls[i]);
-        lua_pushcclosure(L, invoke, 1);
-        lua_setfield(L, -2, calls[i].name);
-    }
+    lua_d3dkmt_add(L, calls, ARRAY_COUNT(calls));
     lua_d3dkmt_special(L);
+    lua_d3dkmt_sync(L);
+    lua_d3dkmt_share(L);
+    lua_d3dkmt_mutex(L);
     nearest_for_table(L, "D3DKMT");
     lua_setglobal(L, "D3DKMT");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation(2), Lock(2),
- * CreateSynchronizationObject(2). */
+/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation(2), Lock(2). */
 #include <string.h>
 
 #include <ntddk.h>
@@ -138,6 +137,7 @@ static void push_created(lua_State *L, const D3DKMT_CREATEALLOCATION *args,
 {
     lua_createtable(L, 0, 2);
     set_integer(L, "hResource", args->hResource);
+    set_integer(L, "hGlobalShare", args->hGlobalShare);
     lua_createtable(L, (int)args->NumAllocations, 0);
     for (UINT i = 0; i < args->NumAllocations; i++) {
         lua_createtable(L, 0, 3);
@@ -274,89 +274,6 @@ static int lock(lua_State *L)
     return 1;
 }
 
-/* CreateSynchronizationObject{hDevice, Type, MaxCount, InitialCount | InitialState}: the call of
- * WDDM 1.x, for mutexes and semaphores */
-static int create_sync1(lua_State *L)
-{
-    static const char *const members[] = {"hDevice", "Type", "InitialState", "MaxCount",
-                                          "InitialCount"};
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT args;
-    NTSTATUS status;
-
-    luaL_checktype(L, 1, LUA_TTABLE);
-    field_check_names(L, 1, "CreateSynchronizationObject", members, ARRAY_COUNT(members));
-    memset(&args, 0, sizeof(args));
-    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
-    args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type",
-                                                                         D3DDDI_SEMAPHORE);
-    if (args.Info.Type == D3DDDI_SYNCHRONIZATION_MUTEX) {
-        args.Info.SynchronizationMutex.InitialState = (BOOL)optional_integer(L, 1, "InitialState",
-                                                                             0);
-    } else {
-        args.Info.Semaphore.MaxCount = (UINT)optional_integer(L, 1, "MaxCount", 1);
-        args.Info.Semaphore.InitialCount = (UINT)optional_integer(L, 1, "InitialCount", 0);
-    }
-    status = D3DKMTCreateSynchronizationObject(&args);
-    if (!NT_SUCCESS(status))
-        return lua_status_raise(L, "CreateSynchronizationObject", status);
-    lua_createtable(L, 0, 1);
-    set_integer(L, "hSyncObject", args.hSyncObject);
-    return 1;
-}
-
-/* CreateSynchronizationObject2{hDevice, Type, Flags, InitialFenceValue | MaxCount, InitialCount |
- * InitialState} */
-static int create_sync2(lua_State *L)
-{
-    static const char *const members[] = {
-        "hDevice",       "Type",         "Flags",      "InitialState",
-        "MaxCount",      "InitialCount", "FenceValue", "InitialFenceValue",
-        "EngineAffinity"};
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
-    NTSTATUS status;
-
-    luaL_checktype(L, 1, LUA_TTABLE);
-    field_check_names(L, 1, "CreateSynchronizationObject2", members, ARRAY_COUNT(members));
-    memset(&args, 0, sizeof(args));
-    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
-    args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type",
-                                                                         D3DDDI_MONITORED_FENCE);
-    args.Info.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
-    switch ((int)args.Info.Type) {
-    case D3DDDI_SYNCHRONIZATION_MUTEX:
-        args.Info.SynchronizationMutex.InitialState = (BOOL)optional_integer(L, 1, "InitialState",
-                                                                             0);
-        break;
-    case D3DDDI_SEMAPHORE:
-        args.Info.Semaphore.MaxCount = (UINT)optional_integer(L, 1, "MaxCount", 1);
-        args.Info.Semaphore.InitialCount = (UINT)optional_integer(L, 1, "InitialCount", 0);
-        break;
-    case D3DDDI_FENCE:
-        args.Info.Fence.FenceValue = (UINT64)optional_integer(L, 1, "FenceValue", 0);
-        break;
-    default:
-        args.Info.MonitoredFence.InitialFenceValue = (UINT64)optional_integer(
-            L, 1, "InitialFenceValue", 0);
-        args.Info.MonitoredFence.EngineAffinity = (UINT)optional_integer(L, 1, "EngineAffinity", 0);
-        break;
-    }
-    status = D3DKMTCreateSynchronizationObject2(&args);
-    if (!NT_SUCCESS(status))
-        return lua_status_raise(L, "CreateSynchronizationObject2", status);
-    lua_createtable(L, 0, 3);
-    set_integer(L, "hSyncObject", args.hSyncObject);
-    if (args.Info.Type == D3DDDI_MONITORED_FENCE) {
-        set_integer(L, "FenceValueGPUVirtualAddress",
-                    args.Info.MonitoredFence.FenceValueGPUVirtualAddress);
-        if (args.Info.MonitoredFence.FenceValueCPUVirtualAddress) {
-            lua_buffer_push_view(L, args.Info.MonitoredFence.FenceValueCPUVirtualAddress,
-                                 sizeof(UINT64));
-            lua_setfield(L, -2, "FenceValueCPUVirtualAddress");
-        }
-    }
-    return 1;
-}
-
 void lua_d3dkmt_special(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -365,8 +282,6 @@ void lua_d3dkmt_special(lua_State *L)
         {"CreateAllocation2", create_allocation2},
         {"Lock", lock},
         {"Lock2", lock2},
-        {"CreateSynchronizationObject", create_sync1},
-        {"CreateSynchronizationObject2", create_sync2},
         {NULL, NULL},
     };
 

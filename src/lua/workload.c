@@ -10,12 +10,16 @@
  *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a
  *                              debugger sees it
  *   dxgk.power(state, reason)  the machine falls asleep or wakes
+ *   dxgk.close(handle)         an NT handle               dxgk.device_interface(n) path of an
+ *                              adapter
  *   dxgk.page(address)         owner, caching, locks and IOMMU mappings of a page
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason,
  * or raises an error. Modules are found beside the workload; native ones in the folder `workloads`
  * of the build.
  */
+#include <ntddk.h>
+
 #include "dxgkhost/dxgkhost.h"
 #include "lua/buffer.h"
 #include "lua/constants.h"
@@ -167,6 +171,30 @@ static int power(lua_State *L)
     return 0;
 }
 
+/* An NT handle, as CloseHandle does. */
+static int close_handle(lua_State *L)
+{
+    HANDLE handle = (HANDLE)(uintptr_t)luaL_checkinteger(L, 1);
+
+    if (!NT_SUCCESS(ZwClose(handle)))
+        return luaL_error(L, "dxgk.close: %I is no handle", luaL_checkinteger(L, 1));
+    return 0;
+}
+
+/* The path of the n-th adapter, from 1; nil: there are not so many. */
+static int device_interface(lua_State *L)
+{
+    lua_Integer number = luaL_optinteger(L, 1, 1);
+    char path[260];
+
+    luaL_argcheck(L, number > 0 && number <= UINT16_MAX, 1, "adapters are counted from 1");
+    if (!dxgk_machine_device_interface(current(L)->machine, (unsigned)number - 1, path,
+                                       sizeof(path)))
+        return 0;
+    lua_pushstring(L, path);
+    return 1;
+}
+
 static int page(lua_State *L)
 {
     lua_Integer address = luaL_checkinteger(L, 1);
@@ -197,6 +225,8 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
                                          {"physical", physical},
                                          {"power", power},
                                          {"page", page},
+                                         {"close", close_handle},
+                                         {"device_interface", device_interface},
                                          {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
     char program[4096];

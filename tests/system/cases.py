@@ -427,6 +427,13 @@ def case_calls():
                     f"version={version}", "--out", out)
 
 
+def case_sharing():
+    """What clients share, by global handles, NT handles and names, from a workload."""
+    with tempfile.TemporaryDirectory() as out:
+        program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "sharing.lua"), "--device",
+                os.path.join(BUILD, "devices", "refgpu.so"), "--out", out)
+
+
 def case_reasons():
     """A call that fails says why: as an error, when the workload fails without telling, and each one with --verbose."""
     refgpu = os.path.join(BUILD, "drivers", "refgpu.so")

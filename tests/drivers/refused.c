@@ -52,10 +52,10 @@ enum fails {
 
 static ULONG fails, segment_queries;
 
+static volatile ULONG *volatile nothing; /* stays NULL */
+
 static void write_to_nothing(void)
 {
-    volatile ULONG *volatile nothing = NULL;
-
     nothing[2] = 1;
 }
 

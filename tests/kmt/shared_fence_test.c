@@ -97,6 +97,13 @@ static NTSTATUS gpu_write(const struct gpu *g, UINT64 address, UINT64 value)
     return gpu_submit(g->copy, commands.va, refgpu_builder_bytes(&b));
 }
 
+/* For a while: a test that fails has an end. */
+static void await(const volatile bool *flag)
+{
+    for (unsigned i = 0; i < 100000 && !*flag; i++)
+        dxgk_client_sleep(100000);
+}
+
 /* ---- two processes ---- */
 
 struct other {
@@ -127,9 +134,9 @@ static void other_process(void *argument)
         o->status = gpu_write(&g, o->va, 9);
     }
     o->open = true;
-    while (NT_SUCCESS(o->status) && !o->go)
-        dxgk_client_sleep(1000);
     if (NT_SUCCESS(o->status))
+        await(&o->go);
+    if (NT_SUCCESS(o->status) && o->go)
         o->status = gpu_wait_cpu(&g, fence.hSyncObject, 12);
     if (NT_SUCCESS(o->status))
         o->last = value_at(o->cpu);
@@ -162,8 +169,7 @@ TEST_WITH(client, a_monitored_fence_has_addresses_in_each_process)
     /* and this one's the wait of the other */
     SHOW(c, "KMT-360",
          gpu_write(&g, fence.Info.MonitoredFence.FenceValueGPUVirtualAddress, 12) == STATUS_SUCCESS);
-    while (!o.done)
-        dxgk_client_sleep(1000);
+    await(&o.done);
     SHOW(c, "KMT-360", o.status == STATUS_SUCCESS && o.last == 12);
     dxgk_client_sleep(10000000); /* the other process has ended */
     SHOW(c, "KMT-365",
@@ -184,8 +190,8 @@ static void creator_process(void *argument)
     if (NT_SUCCESS(o->status))
         o->status = share(fence.hSyncObject, GENERIC_ALL, fence_name, &nt);
     o->open = true;
-    while (NT_SUCCESS(o->status) && !o->go)
-        dxgk_client_sleep(1000);
+    if (NT_SUCCESS(o->status))
+        await(&o->go);
     o->done = true;
 }
 
@@ -198,8 +204,7 @@ TEST_WITH(client, a_monitored_fence_outlives_its_creator)
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     TRY(c, dxgk_client_process("creator", creator_process, &o));
-    while (!o.open)
-        dxgk_client_sleep(1000);
+    await(&o.open);
     TRY(c, o.status == STATUS_SUCCESS && open_name(&nt) == STATUS_SUCCESS);
     o.go = true;
     dxgk_client_sleep(10000000); /* now only the NT handle keeps it */
@@ -333,9 +338,8 @@ TEST_WITH(client, a_lost_opener_wakes_those_who_wait)
     TRY(c, share(fence.hSyncObject, GENERIC_ALL, fence_name, &nt) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 3; i++) {
         TRY(c, dxgk_client_process("loser", losing_process, &losers[i]));
-        while (!losers[i].done)
-            dxgk_client_sleep(1000000);
-        TRY(c, losers[i].status == STATUS_SUCCESS);
+        await(&losers[i].done);
+        TRY(c, losers[i].done && losers[i].status == STATUS_SUCCESS);
         SHOW(c, "KMT-395",
              value_at(fence.Info.MonitoredFence.FenceValueCPUVirtualAddress) ==
                  (i < 2 ? 1 : UINT64_MAX));

@@ -215,6 +215,49 @@ TEST(an_isr_that_notifies_queues_a_dpc)
     probe_destroy(p);
 }
 
+static void notify_vsync(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    (void)READ_REGISTER_ULONG(A->registers + PROBE_REG_STATUS / 4);
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
+    DXGK.DxgkCbNotifyInterrupt(DXGK.DeviceHandle, &data);
+    (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    call->answered = true;
+    call->result = TRUE;
+}
+
+static void report_a_source(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    *(PULONG)(uintptr_t)call->arg[3] = 1;
+}
+
+static void with_a_display(struct probe *p)
+{
+    CHECK(verify_set_severity(p->log, "LIFE-069", VERIFY_WARNING));
+    p->after[PROBE_StartDevice] = report_a_source;
+}
+
+/* Nobody waits for it, but only who drives a display may report it. */
+TEST(a_vertical_sync_comes_from_a_display)
+{
+    struct probe *p = start_with(NULL, with_a_display);
+
+    p->before[PROBE_InterruptRoutine] = notify_vsync;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("SUBMIT-072",
+               probe_count(p, PROBE_InterruptRoutine) == 1 && probe_rule(p, "SUBMIT-072") == 0);
+    probe_destroy(p);
+
+    p = start_with(NULL, NULL);
+    p->before[PROBE_InterruptRoutine] = notify_vsync;
+    CHECK(probe_run(p, cause_body) != SIM_DONE);
+    CHECK_RULE("SUBMIT-072", probe_rule(p, "SUBMIT-072") == 1);
+    probe_destroy(p);
+}
+
 static void skip_call(struct probe *p, struct probe_call *call)
 {
     (void)p;

@@ -37,6 +37,8 @@ extern "C" {
 struct dxgk_machine;
 struct dxgk_device_model;
 struct dxgk_depot;
+struct dxgk_recorder;
+struct dxgk_violation;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
@@ -95,6 +97,11 @@ struct dxgk_machine_config {
     /* Receives, with log_context, a line for each page fault, engine reset and adapter reset, when
      * it happens, which says why (dxgk_machine_loss). NULL: these lines go to `log`. */
     void (*loss)(void *context, const char *line);
+    struct dxgk_recorder *recorder; /* may be NULL */
+    /* Receives, with log_context, each violation when it happens; those that are merged with one
+     * that was reported before are not. It runs in the middle of things, on any simulated thread:
+     * it must not call the machine, nor block. May be NULL. */
+    void (*violation)(void *context, const struct dxgk_violation *violation);
 };
 
 /*

@@ -14,6 +14,7 @@
 #define DXGK_DDI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ntddk.h>
@@ -107,10 +108,10 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 /* A call in progress on the current stack: of a DDI, or of a host callback that a driver called.
  * Frames are linked, innermost first. */
 struct ddi_frame {
+    const char *name; /* "DxgkDdiPatch", "DxgkCbMapMemory"; first, as in struct sim_frame */
     struct ddi_frame *outer;
     struct ddi_adapter *adapter;
     enum ddi_entry entry;       /* DDI_NONE: a callback */
-    const char *name;           /* "DxgkDdiPatch", "DxgkCbMapMemory" */
     uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
     struct nt_process *process; /* the process whose driver_entry mutex this frame holds, or NULL */
     /* a DDI of level 0 or 1, which keeps other threads from being alone */
@@ -127,7 +128,20 @@ struct ddi_frame *ddi_current_ddi(void);
 
 static inline struct ddi_frame *ddi_current_frame(void)
 {
-    return sim_current->frame;
+    return (struct ddi_frame *)sim_current->frame;
+}
+
+_Static_assert(offsetof(struct ddi_frame, name) == offsetof(struct sim_frame, name), "");
+
+/* The frame, whose `outer` is set, becomes the innermost one; the frame ends. */
+static inline void ddi_frame_begin(struct ddi_frame *frame)
+{
+    sim_set_frame(sim_current, (struct sim_frame *)frame);
+}
+
+static inline void ddi_frame_end(const struct ddi_frame *frame)
+{
+    sim_set_frame(sim_current, (struct sim_frame *)frame->outer);
 }
 
 /* Name of the innermost DDI or callback in progress on the current stack: for reports, and for

@@ -83,10 +83,10 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
             return removed(adapter);
         }
     }
-    call->frame.outer = m->frame;
+    call->frame.outer = ddi_current_frame();
     call->refusal = refusal_current;
     call->frame.track = ddi_track(call->level);
-    m->frame = &call->frame;
+    ddi_frame_begin(&call->frame);
     call->image = nt_image_enter(adapter->image);
     call->irql_before = m->irql;
     if (irql > m->irql)
@@ -131,7 +131,7 @@ void ddi_leave(struct ddi_call *call)
     if (call->frame.on_return)
         call->frame.on_return(&call->frame);
     nt_image_enter(call->image);
-    m->frame = call->frame.outer;
+    ddi_frame_end(&call->frame);
     refusal_current = call->refusal;
     if (m->irql > call->irql_before)
         sim_lower_irql(call->irql_before);
@@ -191,12 +191,12 @@ void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, co
                         uintptr_t caller)
 {
     memset(frame, 0, sizeof(*frame));
-    frame->outer = sim_current->frame;
+    frame->outer = ddi_current_frame();
     frame->adapter = adapter;
     frame->name = name;
     frame->caller = caller;
     frame->track = frame->outer ? frame->outer->track : ddi_track(LEVEL_ZERO);
-    sim_current->frame = frame;
+    ddi_frame_begin(frame);
     trace_begin(frame->track, name, NULL, 0);
     sim_point();
 }
@@ -204,5 +204,5 @@ void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, co
 void ddi_callback_leave(struct ddi_frame *frame)
 {
     trace_end(frame->track, frame->name);
-    sim_current->frame = frame->outer;
+    ddi_frame_end(frame);
 }

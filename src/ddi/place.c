@@ -45,7 +45,7 @@ bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes)
 static void describe(struct verify_record *record)
 {
     struct sim_machine *m = sim_current;
-    const struct ddi_frame *frame = m ? m->frame : NULL;
+    const struct ddi_frame *frame = m ? ddi_current_frame() : NULL;
     const struct ddi_frame *ddi;
 
     if (!m)
@@ -268,7 +268,7 @@ static void on_fault(const struct sim_fault *fault)
 static void on_unwind(uintptr_t sp)
 {
     for (;;) {
-        struct ddi_frame *frame = sim_current->frame;
+        struct ddi_frame *frame = ddi_current_frame();
         uintptr_t low, high;
 
         sim_stack_bounds(&low, &high);

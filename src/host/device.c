@@ -9,6 +9,7 @@
 #include "dxgkhost/dxgkhost.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
+#include "host/recorder.h"
 #include "util/alloc.h"
 #include "util/explain.h"
 #include "util/list.h"
@@ -85,6 +86,7 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
         return DXGK_ERROR;
     }
     entered = host_enter(machine);
+    host_recorder_doing(machine->config.recorder, "adding the device %s", path ? path : "model");
     result = add(machine, path, model, options, count, error, error_bytes);
     host_leave(entered);
     return result;

@@ -8,6 +8,7 @@
 #include "host/log.h"
 #include "host/machine_record.h"
 #include "host/module.h"
+#include "host/recorder.h"
 #include "host/report.h"
 #include "host/run.h"
 #include "loader/loader.h"
@@ -234,6 +235,7 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
         return DXGK_OUT_OF_MEMORY;
     }
     list_init(&driver->link);
+    host_recorder_doing(machine->config.recorder, "loading the driver %s", path);
     status = loader_image_load(path, machine->config.stub_missing ? LOADER_STUB_MISSING : 0,
                                &driver->image, error, error_bytes);
     if (!NT_SUCCESS(status)) {
@@ -249,6 +251,8 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     bytes = loader_image_place(driver->image, &base);
     nt_image_place(driver->nt_image, base, bytes);
     list_push_back(&machine->drivers, &driver->link);
+    host_recorder_doing(machine->config.recorder, "starting the driver %s",
+                        loader_image_name(driver->image));
     result = host_run_kernel(machine, "load driver", start_driver, &loading);
     if (result != DXGK_OK) {
         loading.stuck = true;

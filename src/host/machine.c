@@ -18,6 +18,7 @@
 #include "host/iommu.h"
 #include "host/log.h"
 #include "host/machine_record.h"
+#include "host/recorder.h"
 #include "host/run.h"
 #include "kmt/kmt.h"
 #include "loader/loader.h"
@@ -74,6 +75,14 @@ static void waits_line(void *context, const char *line)
 const char *dxgk_machine_waits(const struct dxgk_machine *machine)
 {
     return machine->waits;
+}
+
+static void violation_news(void *context, const struct verify_record *record)
+{
+    const struct dxgk_machine *machine = context;
+    const struct dxgk_violation violation = host_report_violation(record);
+
+    machine->config.violation(machine->config.log_context, &violation);
 }
 
 static void bugcheck_news(const struct verify_bugcheck *bugcheck)
@@ -205,7 +214,8 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     struct sim_config sim = {.seed = config->seed,
                              .processors = config->processors,
                              .watchdog_ms = config->watchdog_ms,
-                             .stress = config->stress};
+                             .stress = config->stress,
+                             .arena = config->recorder ? config->recorder->arena : NULL};
     struct dxgk_machine *machine = calloc(1, sizeof(*machine));
 
     if (!machine)
@@ -216,13 +226,21 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     list_init(&machine->modules);
     list_init(&machine->adapters);
     list_init(&machine->processes);
-    machine->log = verify_log_create();
-    machine->trace = config->trace ? trace_sink_create() : NULL;
+    machine->log = verify_log_create_in(sim.arena);
+    machine->trace = config->trace ? trace_sink_create_in(sim.arena) : NULL;
     machine->sim = sim_machine_create(&sim);
-    if (machine->log && machine->sim && (machine->trace || !config->trace))
-        return machine;
-    dxgk_machine_destroy(machine);
-    return NULL;
+    if (!machine->log || !machine->sim || (!machine->trace && config->trace)) {
+        dxgk_machine_destroy(machine);
+        return NULL;
+    }
+    if (config->recorder) {
+        config->recorder->sim = machine->sim;
+        config->recorder->log = machine->log;
+        config->recorder->trace = machine->trace;
+    }
+    if (config->violation)
+        verify_set_news(machine->log, violation_news, machine);
+    return machine;
 }
 
 struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
@@ -236,8 +254,14 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
         util_explain(error, error_bytes, "%s", wrong);
         return NULL;
     }
+    if (config->recorder && !host_recorder_begin(config->recorder)) {
+        util_explain(error, error_bytes, "the recorder is in use by another machine");
+        return NULL;
+    }
     machine = alloc_machine(config);
     if (!machine) {
+        if (config->recorder)
+            host_recorder_end(config->recorder);
         util_explain(error, error_bytes, "out of memory");
         return NULL;
     }
@@ -287,6 +311,7 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_OK;
     entered = host_enter(machine);
     machine->shut_down = true;
+    host_recorder_doing(machine->config.recorder, "shutting the machine down");
     machine->sim->heap.fail_at = 0; /* an end has to come through */
     if (!machine->sim->stopped && (machine->live || !list_empty(&machine->drivers)))
         result = host_run_kernel(machine, "shutdown", end_everything, &ending);
@@ -327,6 +352,7 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
 
         (void)dxgk_machine_shutdown(machine);
         entered = host_enter(machine);
+        host_recorder_doing(machine->config.recorder, "unloading the driver and the device");
         destroy_rooms(machine);
         host_leave(entered);
         sim_machine_destroy(machine->sim);
@@ -335,5 +361,7 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
     verify_log_destroy(machine->log);
     free(machine->waits);
     host_losses_free(&machine->losses);
+    if (machine->config.recorder)
+        host_recorder_end(machine->config.recorder);
     free(machine);
 }

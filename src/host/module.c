@@ -34,10 +34,10 @@ struct module_call {
 
 static void enter(struct module_call *call, struct nt_image *owner, const char *name)
 {
-    call->frame = (struct ddi_frame){.outer = sim_current->frame,
+    call->frame = (struct ddi_frame){.outer = ddi_current_frame(),
                                      .name = name,
                                      .track = TRACE_PROCESSOR(sim_current->processor)};
-    sim_current->frame = &call->frame;
+    ddi_frame_begin(&call->frame);
     call->outer = nt_image_enter(owner);
     nt_call_state(&call->state);
     trace_begin(call->frame.track, name, NULL, 0);
@@ -50,7 +50,7 @@ static void leave(struct module_call *call)
     trace_end(call->frame.track, call->frame.name);
     nt_call_check(&call->state, call->frame.name);
     nt_image_enter(call->outer);
-    sim_current->frame = call->frame.outer;
+    ddi_frame_end(&call->frame);
 }
 
 static void service_path(const struct loader_image *module, WCHAR *buffer, size_t capacity,

@@ -121,15 +121,11 @@ size_t dxgk_machine_violations(const struct dxgk_machine *machine)
     return verify_records(machine->log);
 }
 
-bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
-                            struct dxgk_violation *violation)
+struct dxgk_violation host_report_violation(const struct verify_record *record)
 {
     static const char *const severity[] = {"note", "warning", "error", "bug check"};
-    const struct verify_record *record = verify_record_at(machine->log, index);
 
-    if (!record)
-        return false;
-    *violation = (struct dxgk_violation){
+    return (struct dxgk_violation){
         .rule = record->rule,
         .severity = severity[record->severity],
         .seen = record->seen,
@@ -141,6 +137,16 @@ bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
         .refuses = record->refuses,
         .undoing = record->undoing,
     };
+}
+
+bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
+                            struct dxgk_violation *violation)
+{
+    const struct verify_record *record = verify_record_at(machine->log, index);
+
+    if (!record)
+        return false;
+    *violation = host_report_violation(record);
     return true;
 }
 

@@ -17,6 +17,10 @@ struct host_totals {
     uint64_t iommu_maps, ddi_calls;
 };
 
+struct dxgk_violation;
+struct verify_record;
+
+struct dxgk_violation host_report_violation(const struct verify_record *record);
 /* Add what the adapter counted to the totals. */
 void host_report_count(struct host_totals *totals, struct port_adapter *adapter);
 

@@ -12,6 +12,7 @@
 #include "host/enter.h"
 #include "host/log.h"
 #include "host/machine_record.h"
+#include "host/recorder.h"
 #include "kmt/kmt.h"
 #include "kmt/process.h"
 #include "nt/base/current.h"
@@ -184,6 +185,7 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
     if (machine->shut_down || (sim_current && sim_current == machine->sim))
         return DXGK_ERROR;
     entered = host_enter(machine);
+    host_recorder_doing(machine->config.recorder, "running the process %s", process);
     if (machine->sim->stopped)
         result = DXGK_DRIVER_STOPPED;
     else if (start_process(machine, process, fn, argument))

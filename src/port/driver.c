@@ -63,7 +63,7 @@ struct entry_arguments {
 
 static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
 {
-    struct ddi_frame frame = {.outer = sim_current->frame,
+    struct ddi_frame frame = {.outer = ddi_current_frame(),
                               .name = "DriverEntry",
                               .track = TRACE_PROCESSOR(sim_current->processor)};
     struct entry_arguments *arguments = driver->registry_path.address;
@@ -74,7 +74,7 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
 
     registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR),
                   &arguments->path);
-    sim_current->frame = &frame;
+    ddi_frame_begin(&frame);
     outer_image = nt_image_enter(driver->image);
     nt_call_state(&state);
     trace_begin(frame.track, "DriverEntry", NULL, 0);
@@ -84,7 +84,7 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     trace_end(frame.track, "DriverEntry");
     nt_call_check(&state, "DriverEntry");
     nt_image_enter(outer_image);
-    sim_current->frame = frame.outer;
+    ddi_frame_end(&frame);
     ddi_loan_revoke(
         &driver->registry_path); /* LIFE-008: a driver that kept the pointer now faults on it */
     return status;

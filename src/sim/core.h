@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include "sim/event.h"
@@ -31,7 +32,7 @@ struct processor {
     uint8_t irql; /* valid while the processor is not current */
     uint16_t inside;
     uint64_t deadline;
-    void *frame;
+    struct sim_frame *frame;
     struct refusal *refusal;
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
@@ -43,7 +44,8 @@ struct processor {
 
 struct sim_core {
     struct sim_machine public;
-    struct fiber host; /* the stack of the host thread itself, while a fiber runs */
+    struct util_arena *arena; /* what this record lies in; NULL: it is a block of the heap */
+    struct fiber host;        /* the stack of the host thread itself, while a fiber runs */
     bool on_fiber;
     struct processor processor[SIM_MAX_PROCESSORS];
     struct list ready;
@@ -114,8 +116,13 @@ static inline void sim_level_raised(const struct sim_core *core)
 /* Call the handlers that follow the current thread and processor. */
 static inline void sim_switched(struct sim_core *core)
 {
-    const void *process = core->public.thread ? core->public.thread->process : NULL;
+    const struct sim_thread *thread = core->public.thread;
+    const void *process = thread ? thread->process : NULL;
 
+    if (thread)
+        memcpy(core->public.thread_name, thread->name, sizeof(thread->name));
+    else
+        core->public.thread_name[0] = '\0';
     sim_level_raised(core);
     if (core->on_switch)
         core->on_switch(SIM_SWITCH_CURRENT);

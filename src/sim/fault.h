@@ -37,6 +37,9 @@ struct sim_registers {
     uint8_t floating[512]; /* in the format of FXSAVE */
 };
 
+/* Of the context of a signal (ucontext_t). */
+void sim_registers_of(struct sim_registers *registers, const void *context);
+
 struct sim_fault {
     enum sim_fault_kind kind;
     uintptr_t address; /* the address that was accessed */

@@ -19,6 +19,11 @@
 
 struct sim_thread;
 
+/* What a frame of a call in progress begins with, for readers who know no more of it. */
+struct sim_frame {
+    const char *name; /* a literal of the host: it is read by other processes, too */
+};
+
 /* The hot part of a machine; public because sim_point is inline. */
 struct sim_machine {
     uint64_t now;  /* virtual ns since power on */
@@ -32,15 +37,18 @@ struct sim_machine {
     /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
     uint64_t deadline;
     /* head of the list of calls in progress on the current stack, maintained by the room that calls
-     * drivers */
-    void *frame;
+     * drivers (sim_set_frame) */
+    struct sim_frame *frame;
+    const char *call;          /* its name; NULL: none is in progress */
     uint64_t points;           /* slices begun, for the watchdog */
+    uint64_t submissions;      /* of DMA buffers, for who watches the machine */
     struct sim_thread *thread; /* on the current processor; NULL while it idles */
     struct util_heap heap;
     struct rng rng;
     unsigned processors;
     void *slot[SIM_SLOTS]; /* state of upper rooms (slot.h) */
     struct sim_core *core; /* private */
+    char thread_name[32];  /* of `thread`; "": none */
 };
 
 /* The machine that the host thread has entered. NULL outside sim_enter/sim_leave. */
@@ -49,6 +57,12 @@ extern _Thread_local struct sim_machine *sim_current;
 static inline uint64_t sim_now(void)
 {
     return sim_current->now;
+}
+
+static inline void sim_set_frame(struct sim_machine *machine, struct sim_frame *frame)
+{
+    machine->frame = frame;
+    machine->call = frame ? frame->name : NULL;
 }
 
 /* A number in [0, bound) from the machine's seed. */

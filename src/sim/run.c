@@ -69,7 +69,7 @@ static void start_thread(struct sim_core *core, struct sim_thread *next)
     m->irql = next->irql;
     m->inside = next->inside;
     m->deadline = next->deadline;
-    m->frame = next->frame;
+    sim_set_frame(m, next->frame);
     refusal_current = next->refusal;
     sim_new_slice(core);
     sim_refuel(core);

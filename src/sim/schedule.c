@@ -58,7 +58,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->irql = next->irql;
         m->inside = next->inside;
         m->deadline = next->deadline;
-        m->frame = next->frame;
+        sim_set_frame(m, next->frame);
         refusal_current = next->refusal;
         m->points++;
         sim_switched(core);
@@ -68,7 +68,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->irql = SIM_IRQL_PASSIVE;
         m->inside = 0;
         m->deadline = SIM_FOREVER;
-        m->frame = NULL;
+        sim_set_frame(m, NULL);
         refusal_current = NULL;
         sim_switched(core);
         fiber_switch(&self->fiber, &p->idle, ending);
@@ -106,7 +106,7 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     m->thread = target->thread;
     m->inside = target->inside;
     m->deadline = target->deadline;
-    m->frame = target->frame;
+    sim_set_frame(m, target->frame);
     refusal_current = target->refusal;
     m->points++;
     sim_switched(core);

@@ -62,8 +62,9 @@ static __attribute__((used)) _Noreturn void fault_landing(void)
     sim_report_fault(core, &fault);
 }
 
-static void keep_registers(struct sim_registers *kept, const ucontext_t *context)
+void sim_registers_of(struct sim_registers *kept, const void *data)
 {
+    const ucontext_t *context = data;
     static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                 REG_R12, REG_R13, REG_R14, REG_R15};
@@ -88,7 +89,7 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     core->fault.sp = sp;
     core->fault.frame = (uintptr_t)regs[REG_RBP];
     core->fault.trap = (uint8_t)regs[REG_TRAPNO];
-    keep_registers(&core->fault_registers, context);
+    sim_registers_of(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
 #if SIM_ASAN
     /* frames that a jump abandoned there are still poisoned */

@@ -10,6 +10,7 @@
 #include "sim/slice.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/arena.h"
 
 #define DEFAULT_STACK (SIM_ASAN ? 1024u * 1024u : 256u * 1024u)
 
@@ -31,6 +32,12 @@ static void host_stack(struct fiber *host)
 #endif
 }
 
+static void free_core(struct sim_core *core)
+{
+    if (!core->arena)
+        util_free(core);
+}
+
 struct sim_machine *sim_machine_create(const struct sim_config *config)
 {
     struct util_heap *outer = util_heap_current;
@@ -39,10 +46,12 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
     if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
         return NULL;
     util_heap_current = NULL;
-    core = util_zalloc(1, sizeof(*core));
+    core = config->arena ? util_arena_alloc(config->arena, sizeof(*core))
+                         : util_zalloc(1, sizeof(*core));
     util_heap_current = outer;
     if (!core)
         return NULL;
+    core->arena = config->arena;
     core->public.core = core;
     core->public.rng.state = config->seed;
     core->public.processors = config->processors;
@@ -73,7 +82,7 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
 fail:
     for (unsigned i = 0; i < config->processors; i++)
         fiber_finish(&core->processor[i].idle);
-    util_free(core);
+    free_core(core);
     return NULL;
 }
 
@@ -95,7 +104,7 @@ void sim_machine_destroy(struct sim_machine *machine)
         fiber_finish(&core->processor[i].idle);
     sim_signals_teardown(core);
     util_heap_release(&machine->heap);
-    util_free(core);
+    free_core(core);
 }
 
 void sim_enter(struct sim_machine *machine)

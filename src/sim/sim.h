@@ -38,6 +38,8 @@
 
 #include "sim/machine.h"
 
+struct util_arena;
+
 struct sim_config {
     uint64_t seed;
     unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
@@ -46,6 +48,8 @@ struct sim_config {
     /* slice lengths are drawn from the seed and mostly far shorter; sim_stress_point counts as a
      * point */
     bool stress;
+    /* where the machine's record lies, so that other processes can read it; NULL: on the heap */
+    struct util_arena *arena;
 };
 
 /* NULL when out of memory. The machine's heap is current while the machine is entered. */

@@ -69,7 +69,7 @@ void sim_stop(void)
     m->irql = SIM_IRQL_PASSIVE;
     m->inside = 0;
     m->deadline = SIM_FOREVER;
-    m->frame = NULL;
+    sim_set_frame(m, NULL);
     refusal_current = NULL;
     if (self && self->kind == SIM_THREAD_CLIENT) {
         sim_check_stopped(core); /* jumps to the recovery mark; returns if there is none */

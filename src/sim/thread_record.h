@@ -40,7 +40,7 @@ struct sim_thread {
     uint8_t irql;          /* saved while not running: PASSIVE or APC */
     uint16_t inside;       /* saved while not running */
     uint64_t deadline;
-    void *frame;
+    struct sim_frame *frame;
     struct refusal *refusal; /* saved while not running */
 };
 

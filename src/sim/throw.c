@@ -19,7 +19,7 @@ void sim_check_stopped(struct sim_core *core)
     m->irql = mark->irql;
     m->inside = 0;
     m->deadline = SIM_FOREVER;
-    m->frame = NULL;
+    sim_set_frame(m, NULL);
     refusal_current = NULL;
 #if SIM_ASAN
     extern void __asan_handle_no_return(void);

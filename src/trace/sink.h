@@ -31,8 +31,9 @@ struct trace_row {
 };
 
 struct trace_sink {
-    unsigned char *next; /* where the next record goes */
-    unsigned char *end;  /* of the last chunk */
+    struct util_arena *arena; /* of all memory of the sink; NULL: malloc */
+    unsigned char *next;      /* where the next record goes */
+    unsigned char *end;       /* of the last chunk */
     const uint64_t *clock;
     uint64_t time;           /* of the last record */
     struct trace_name *name; /* open-addressed map, by pointer */

@@ -21,6 +21,7 @@
 
 #include "trace/trace.h"
 #include "trace/sink.h"
+#include "util/arena.h"
 
 #define CHUNK_BYTES_MIN 16384u
 #define CHUNK_BYTES_MAX 1048576u
@@ -44,10 +45,16 @@ static const uint64_t stopped_clock;
 
 struct trace_sink *trace_sink_create(void)
 {
-    struct trace_sink *sink = calloc(1, sizeof(*sink));
+    return trace_sink_create_in(NULL);
+}
+
+struct trace_sink *trace_sink_create_in(struct util_arena *arena)
+{
+    struct trace_sink *sink = util_arena_or_malloc(arena, sizeof(*sink));
 
     if (!sink)
         return NULL;
+    sink->arena = arena;
     sink->clock = &stopped_clock;
     sink->limit = UINT64_MAX;
     return sink;
@@ -59,6 +66,8 @@ void trace_sink_destroy(struct trace_sink *sink)
         return;
     if (trace_current == sink)
         trace_current = NULL;
+    if (sink->arena)
+        return;
     for (struct trace_chunk *chunk = sink->first, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -103,7 +112,7 @@ static void *sink_alloc(struct trace_sink *sink, size_t bytes)
 
     if (sink->limit < sink->bytes || sink->limit - sink->bytes < bytes)
         return NULL;
-    block = malloc(bytes);
+    block = util_arena_or_malloc(sink->arena, bytes);
     if (block)
         sink->bytes += bytes;
     return block;
@@ -124,7 +133,7 @@ static void *with_room(struct trace_sink *sink, void *array, uint32_t count, uin
         return NULL;
     if (count)
         memcpy(grown, array, count * element);
-    free(array);
+    util_arena_or_free(sink->arena, array);
     sink->bytes -= *capacity * element;
     *capacity = wanted;
     return grown;
@@ -165,7 +174,7 @@ static bool grow_strings(struct trace_sink *sink)
         if (sink->string[i])
             *string_slot(string, capacity, sink->string[i]) = sink->string[i];
     }
-    free((void *)sink->string);
+    util_arena_or_free(sink->arena, (void *)sink->string);
     sink->bytes -= sink->string_capacity * sizeof(char *);
     sink->string = string;
     sink->string_capacity = capacity;
@@ -225,7 +234,7 @@ static bool grow_names(struct trace_sink *sink)
         if (sink->name[i].pointer)
             *name_slot(name, capacity, sink->name[i].pointer) = sink->name[i];
     }
-    free(sink->name);
+    util_arena_or_free(sink->arena, sink->name);
     sink->bytes -= sink->name_capacity * sizeof(*name);
     sink->name = name;
     sink->name_capacity = capacity;

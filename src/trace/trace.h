@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 struct trace_sink;
+struct util_arena;
 
 /* A row of the trace. Processors are tracks 1..64; trace_track_create makes others. */
 typedef uint32_t trace_track;
@@ -22,6 +23,9 @@ typedef uint32_t trace_track;
 extern _Thread_local struct trace_sink *trace_current;
 
 struct trace_sink *trace_sink_create(void); /* NULL: out of memory */
+/* The same with all its memory in the arena, so that another process can write it as a file when
+ * this one has ended, at whatever record; destroying it frees nothing. NULL: in memory of malloc. */
+struct trace_sink *trace_sink_create_in(struct util_arena *arena);
 /* Frees the records and the interned strings; if the sink is installed, none is afterwards. */
 void trace_sink_destroy(struct trace_sink *sink);
 /* `clock` is read for every record (virtual ns). A NULL sink stops recording. */

@@ -17,6 +17,7 @@
  * short, a report is counted and takes effect, but leaves no record.
  */
 #include "verify/verify.h"
+#include "util/arena.h"
 #include "util/assert.h"
 #include "verify/log_report.h"
 #include "verify/refusal.h"
@@ -47,8 +48,9 @@ struct rule_state {
 };
 
 struct verify_log {
-    struct rule_state *rule; /* verify_rules_count + 1 elements */
-    struct entry **entry;    /* in order of creation */
+    struct util_arena *arena; /* of all memory of the log; NULL: malloc */
+    struct rule_state *rule;  /* verify_rules_count + 1 elements */
+    struct entry **entry;     /* in order of creation */
     size_t entries;
     size_t capacity;
     size_t limit;
@@ -58,21 +60,29 @@ struct verify_log {
     bool undoing;
     struct verify_bugcheck bugcheck;
     const struct verify_place *place;
+    void (*news)(void *context, const struct verify_record *record);
+    void *news_context;
 };
 
-struct verify_log *verify_log_create(void)
+struct verify_log *verify_log_create_in(struct util_arena *arena)
 {
-    struct verify_log *log = calloc(1, sizeof(*log));
+    struct verify_log *log = util_arena_or_malloc(arena, sizeof(*log));
 
     if (!log)
         return NULL;
+    log->arena = arena;
     log->limit = RECORDS_MAX;
-    log->rule = calloc(verify_rules_count + 1, sizeof(*log->rule));
+    log->rule = util_arena_or_malloc(arena, (verify_rules_count + 1) * sizeof(*log->rule));
     if (!log->rule) {
-        free(log);
+        util_arena_or_free(arena, log);
         return NULL;
     }
     return log;
+}
+
+struct verify_log *verify_log_create(void)
+{
+    return verify_log_create_in(NULL);
 }
 
 void verify_log_destroy(struct verify_log *log)
@@ -81,6 +91,8 @@ void verify_log_destroy(struct verify_log *log)
         return;
     if (verify_current == log)
         verify_current = NULL;
+    if (log->arena)
+        return;
     for (size_t i = 0; i < log->entries; i++) {
         free((void *)(uintptr_t)log->entry[i]->record.stack);
         free((void *)(uintptr_t)log->entry[i]->record.seen);
@@ -127,6 +139,13 @@ void verify_set_place(struct verify_log *log, const struct verify_place *place)
     log->place = place;
 }
 
+void verify_set_news(struct verify_log *log,
+                     void (*news)(void *context, const struct verify_record *record), void *context)
+{
+    log->news = news;
+    log->news_context = context;
+}
+
 /* ---- rules ---- */
 
 static int compare_id(const void *id, const void *rule)
@@ -166,12 +185,26 @@ static bool grow(struct verify_log *log)
 
     if (log->entries < log->capacity)
         return true;
-    entry = (struct entry **)realloc((void *)log->entry, capacity * sizeof(struct entry *));
+    entry = (struct entry **)util_arena_or_malloc(log->arena, capacity * sizeof(struct entry *));
     if (!entry)
         return false;
+    if (log->entries)
+        memcpy((void *)entry, (void *)log->entry, log->entries * sizeof(struct entry *));
+    util_arena_or_free(log->arena, (void *)log->entry);
     log->entry = entry;
     log->capacity = capacity;
     return true;
+}
+
+/* NULL: out of memory. */
+static char *copy(const struct verify_log *log, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *kept = util_arena_or_malloc(log->arena, bytes);
+
+    if (kept)
+        memcpy(kept, text, bytes);
+    return kept;
 }
 
 /* NULL: no stack, or out of memory. */
@@ -182,7 +215,7 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
     if (record->severity < VERIFY_ERROR || !log->place || !log->place->stack ||
         !log->place->stack(text, sizeof(text)))
         return NULL;
-    return strdup(text);
+    return copy(log, text);
 }
 
 static bool equal(const struct verify_record *a, const struct verify_record *b, bool finding)
@@ -207,11 +240,11 @@ static bool keep(struct verify_log *log, struct rule_state *rule,
     }
     if (log->entries >= log->limit || !grow(log))
         return false;
-    entry = malloc(sizeof(*entry));
-    seen = strdup(record->seen);
+    entry = util_arena_or_malloc(log->arena, sizeof(*entry));
+    seen = copy(log, record->seen);
     if (!entry || !seen) {
-        free(entry);
-        free(seen);
+        util_arena_or_free(log->arena, entry);
+        util_arena_or_free(log->arena, seen);
         return false;
     }
     entry->record = *record;
@@ -221,6 +254,8 @@ static bool keep(struct verify_log *log, struct rule_state *rule,
     entry->next_of_rule = rule->entries;
     rule->entries = entry;
     log->entry[log->entries++] = entry;
+    if (log->news)
+        log->news(log->news_context, &entry->record);
     return true;
 }
 

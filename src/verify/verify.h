@@ -15,6 +15,7 @@
 
 enum verify_severity { VERIFY_NOTE, VERIFY_WARNING, VERIFY_ERROR, VERIFY_FATAL };
 
+struct util_arena;
 struct verify_log;
 extern _Thread_local struct verify_log *verify_current;
 
@@ -48,6 +49,9 @@ struct verify_bugcheck {
 /* NULL: out of memory. The log uses the host's memory, not the machine's heap, so injected failures
  * do not affect it. */
 struct verify_log *verify_log_create(void);
+/* The same with everything in the arena, for other processes to read (verify_record_at and the
+ * counts); destroying it frees nothing. NULL: in the host's memory. */
+struct verify_log *verify_log_create_in(struct util_arena *arena);
 void verify_log_destroy(struct verify_log *log);
 /* Make this log the current one of this host thread; NULL: no log. Without a log every report is
  * dropped, including fatal ones. */
@@ -75,6 +79,10 @@ struct verify_place {
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
 void verify_set_place(struct verify_log *log, const struct verify_place *place);
+/* Called for each new record, when it is complete; not for reports that are merged with one. A bug
+ * check is carried out after it. It must not block. NULL: nothing is called. */
+void verify_set_news(struct verify_log *log,
+                     void (*news)(void *context, const struct verify_record *record), void *context);
 
 /* Report a broken rule; `rule` is a string literal. The severity is the configured one, else the
  * given one. If it is fatal, the bug check is 0xC4 (DRIVER_VERIFIER_DETECTED_VIOLATION). */

@@ -258,10 +258,12 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (fence_after(fence, node->last_submitted) || node->last_submitted == 0)
         node->last_submitted = fence;
     node->after_reset = false;
-    if (packet->kind == PACKET_PAGING)
+    if (packet->kind == PACKET_PAGING) {
         vidsch->statistics.paging_submissions++;
-    else
+    } else {
         vidsch->statistics.submissions++;
+        sim_current->submissions++;
+    }
     vidsch_portion_in_flight(packet);
     vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);

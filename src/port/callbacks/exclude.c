@@ -45,13 +45,13 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 {
     struct port_adapter *adapter = exclusion->adapter;
     struct ddi_frame frame = {
-        .outer = sim_current->frame, .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
+        .outer = ddi_current_frame(), .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
     struct nt_image *image = nt_image_enter(adapter->ddi.image);
     struct nt_call_state state;
     uint64_t deadline;
 
     frame.track = frame.outer ? frame.outer->track : TRACE_PROCESSOR(sim_current->processor);
-    sim_current->frame = &frame;
+    ddi_frame_begin(&frame);
     adapter->exclusions.bridge_open = NT_SUCCESS(status) &&
                                       exclusion->attributes & DXGK_EXCLUDE_BRIDGE_ACCESS;
     nt_call_state(&state);
@@ -60,7 +60,7 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     sim_inside_leave(deadline);
     nt_call_check(&state, frame.name);
     adapter->exclusions.bridge_open = false;
-    sim_current->frame = frame.outer;
+    ddi_frame_end(&frame);
     nt_image_enter(image);
 }
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ends the machine's process is recorded on the way:
+ *
+ *   a signal that no driver is to blame for     its handler, on the signal stack; then the default
+ *                                               action, with the registers as they were
+ *   exit(), quick_exit(), pthread_exit()        a handler of the C library
+ *   _exit(), the system call, SIGKILL           nothing: the parent finds no record
+ *
+ * The raw values are written first, then the stack in words. A fault of that (memory may be damaged)
+ * ends the process with what is there. Nothing here takes memory or a lock of the heap.
+ */
+#include "dxgkhost/recorder.h"
+#include "host/recorder.h"
+#include "loader/loader.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "util/array.h"
+#include "x64/unwind/stack_text.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define STACK_BYTES  (64u * 1024u)
+#define FRAMES       32u
+#define NAME_BYTES   192u
+#define ENDED_STATUS 70 /* of a process that its guest has ended; whatever status it asked for */
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU};
+
+/* Of this process; NULL: its end is its own business. */
+static struct dxgk_recorder *recorder;
+static volatile sig_atomic_t recording;
+static pthread_key_t thread_end;
+
+/* ---- words ---- */
+
+static void name_address(uintptr_t pc, char *text, size_t bytes)
+{
+    Dl_info info;
+
+    if (sim_current && loader_symbolize(pc, text, bytes))
+        return;
+    if (!dladdr((void *)pc, &info) || !info.dli_fname) {
+        snprintf(text, bytes, "0x%llx", (unsigned long long)pc);
+        return;
+    }
+    snprintf(
+        text, bytes, "%s%s%s+0x%llx",
+        strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname,
+        info.dli_sname ? "!" : "", info.dli_sname ? info.dli_sname : "",
+        (unsigned long long)(pc - (uintptr_t)(info.dli_sname ? info.dli_saddr : info.dli_fbase)));
+}
+
+struct words {
+    uintptr_t from; /* frames before this one are left out; 0: none */
+    unsigned frames;
+    size_t used;
+};
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
+{
+    struct words *words = argument;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
+    size_t room = sizeof(recorder->stack) - words->used;
+    char name[NAME_BYTES];
+    int length;
+
+    if (pc == 0 || words->frames == FRAMES)
+        return _URC_END_OF_STACK;
+    if (words->from && words->from != pc)
+        return _URC_NO_REASON;
+    words->from = 0;
+    name_address(pc, name, sizeof(name));
+    length = snprintf(recorder->stack + words->used, room, "%s%s", words->frames ? "\n" : "", name);
+    if (length < 0 || (size_t)length >= room) {
+        recorder->stack[words->used] = '\0';
+        return _URC_END_OF_STACK;
+    }
+    words->used += (size_t)length;
+    words->frames++;
+    return _URC_NO_REASON;
+}
+
+/* The frames of drivers and modules if there are any, else all that are found. */
+static void describe_stack(const struct sim_fault *fault)
+{
+    struct words words = {.from = fault ? fault->pc : 0};
+
+    if (sim_current &&
+        x64_describe_stack(fault, loader_symbolize, recorder->stack, sizeof(recorder->stack)))
+        return;
+    _Unwind_Backtrace(add_frame, &words);
+}
+
+/* Faults from here on are the process's own. */
+static void leave_machine_alone(void)
+{
+    if (!sim_current)
+        return;
+    recorder->ending.in_driver = sim_current->inside != 0;
+    sim_on_fault(NULL);
+    sim_on_trap(NULL);
+    sim_on_paging(NULL, NULL);
+}
+
+/* ---- signals ---- */
+
+static void on_signal(int number, siginfo_t *info, void *data)
+{
+    const ucontext_t *context = data;
+    struct dxgk_ending *ending = &recorder->ending;
+    struct sim_registers registers;
+    struct sim_fault fault = {.registers = &registers};
+    bool raised = info->si_code <= 0; /* by kill() or abort(): it does not come again by itself */
+
+    if (!recording) {
+        recording = 1;
+        ending->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+        ending->has_address = !raised && (number == SIGSEGV || number == SIGBUS);
+        ending->address = ending->has_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
+        ending->signal = number;
+        leave_machine_alone();
+        name_address((uintptr_t)ending->pc, recorder->place, sizeof(recorder->place));
+        sim_registers_of(&registers, context);
+        fault.pc = (uintptr_t)ending->pc;
+        fault.sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+        fault.frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+        describe_stack(&fault);
+    } else {
+        ending->second = true;
+    }
+    signal(number, SIG_DFL);
+    if (raised)
+        raise(number);
+}
+
+/* ---- calls that end the process ---- */
+
+static _Noreturn void end(const char *how, int status)
+{
+    struct dxgk_ending *ending = &recorder->ending;
+
+    recording = 1;
+    ending->how = how;
+    ending->status = status;
+    ending->exited = true;
+    leave_machine_alone();
+    describe_stack(NULL);
+    fflush(stdout);
+    _exit(ENDED_STATUS);
+}
+
+static void on_exit_call(int status, void *argument)
+{
+    (void)argument;
+    if (recorder && !recording)
+        end("exit", status);
+}
+
+static void on_quick_exit(void)
+{
+    if (recorder && !recording)
+        end("quick_exit", 0);
+}
+
+static void on_thread_end(void *argument)
+{
+    (void)argument;
+    if (recorder && !recording)
+        end("pthread_exit", 0);
+}
+
+bool dxgk_recorder_catch(struct dxgk_recorder *of)
+{
+    struct sigaction action;
+    stack_t stack = {.ss_size = STACK_BYTES};
+
+    stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                       0);
+    if (stack.ss_sp == MAP_FAILED)
+        return false;
+    if (sigaltstack(&stack, NULL) != 0 || on_exit(on_exit_call, NULL) != 0 ||
+        at_quick_exit(on_quick_exit) != 0 || pthread_key_create(&thread_end, on_thread_end) != 0) {
+        munmap(stack.ss_sp, STACK_BYTES);
+        return false;
+    }
+    pthread_setspecific(thread_end, &thread_end);
+    recorder = of;
+    memset(&action, 0, sizeof(action));
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (size_t i = 0; i < ARRAY_COUNT(signals); i++)
+        sigaction(signals[i], &action, NULL);
+    return true;
+}
+
+void dxgk_recorder_release(struct dxgk_recorder *of)
+{
+    if (recorder == of)
+        recorder = NULL;
+}

@@ -120,6 +120,7 @@ enum dxgk_result {
     DXGK_DRIVER_STOPPED, /* a driver fault or a simulated bug check stopped the machine */
     DXGK_DEADLOCK,       /* every thread waits for something that cannot happen */
     DXGK_TIME_UP,
+    DXGK_INTERRUPTED, /* dxgk_machine_interrupt was called */
 };
 
 DXGK_API void dxgk_machine_config_init(struct dxgk_machine_config *config);
@@ -212,6 +213,11 @@ DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *mac
  * D3DKMTOpenAdapterFromDeviceName. False: there are not so many adapters; *path is empty. */
 DXGK_API bool dxgk_machine_device_interface(struct dxgk_machine *machine, unsigned adapter,
                                             char *path, size_t path_bytes);
+
+/* Ends what the machine does at its next point: dxgk_machine_run and the like return
+ * DXGK_INTERRUPTED, dxgk_machine_waits says what threads waited for, and the shutdown calls no
+ * driver. Signal handlers and other host threads may call it while the machine exists. */
+DXGK_API void dxgk_machine_interrupt(struct dxgk_machine *machine);
 
 /* Stop and remove adapters, unload drivers, check for leaks. Further calls do nothing. */
 DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);

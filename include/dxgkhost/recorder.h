@@ -35,8 +35,9 @@ extern "C" {
 DXGK_API struct dxgk_recorder *dxgk_recorder_create(void);
 DXGK_API void dxgk_recorder_destroy(struct dxgk_recorder *recorder);
 
-/* From now on, what ends this process is recorded: SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS and SIGXCPU, which
- * then end it as they would have, and calls of exit(). Once in a process, before its machine is created. False: no memory for a
+/* From now on, what ends this process is recorded: SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU and
+ * SIGVTALRM, which then end it as they would have, and calls of exit(), quick_exit() and pthread_exit(). SIGVTALRM is for a
+ * parent that has waited long enough. Once in a process, before its machine is created. False: no memory for a
  * signal stack. */
 DXGK_API bool dxgk_recorder_catch(struct dxgk_recorder *recorder);
 /* The process has done its work: calls of exit() are its own from now on. */

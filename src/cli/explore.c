@@ -42,11 +42,19 @@ static uint64_t seeds_in_all(const struct explore_options *options)
     return range > before ? (range - before + options->shards - 1) / options->shards : 0;
 }
 
+/* SIGINT or SIGTERM has come: the campaign ends, with the results so far. */
+static volatile sig_atomic_t interrupt;
+
+static void on_interrupt(int number)
+{
+    interrupt = number;
+}
+
 static bool enough(const struct campaign *campaign)
 {
     const struct explore_options *options = campaign->options;
 
-    return campaign->next > options->last || campaign->next < options->first ||
+    return interrupt || campaign->next > options->last || campaign->next < options->first ||
            (options->stop_after && campaign->summary->distinct >= options->stop_after);
 }
 
@@ -142,6 +150,9 @@ static bool run(struct campaign *campaign)
     for (;;) {
         uint32_t fed = 0;
 
+        if (interrupt)
+            return true;
+
         for (uint32_t i = 0; i < campaign->workers; i++)
             fed += feed(campaign, &campaign->worker[i]);
         if (wait_for_some(campaign) == 0)
@@ -149,6 +160,16 @@ static bool run(struct campaign *campaign)
         kill_overdue(campaign);
         show_progress(campaign);
     }
+}
+
+static void take_interrupts(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_interrupt; /* poll ends for it */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 int cli_explore(int argc, char **argv)
@@ -170,10 +191,14 @@ int cli_explore(int argc, char **argv)
         campaign->progress = isatty(STDERR_FILENO);
         campaign->start = campaign->shown = explore_worker_now();
         signal(SIGPIPE, SIG_IGN);
+        take_interrupts();
         if (!run(campaign)) {
             fputs("dxgkhost: no process could be started\n", stderr);
             status = CLI_ERROR;
         }
+        for (uint32_t i = 0; interrupt && i < campaign->workers; i++)
+            if (campaign->worker[i].pid)
+                kill(campaign->worker[i].pid, SIGKILL);
         for (uint32_t i = 0; i < campaign->workers; i++)
             explore_worker_stop(&campaign->worker[i]);
         summary->seconds = explore_worker_now() - campaign->start;
@@ -184,6 +209,12 @@ int cli_explore(int argc, char **argv)
             status = CLI_ERROR;
         if (status == CLI_OK && summary->failed)
             status = CLI_DRIVER;
+        if (interrupt) {
+            fprintf(stderr, "dxgkhost: interrupted by SIG%s after %llu of %llu seeds\n",
+                    sigabbrev_np(interrupt), (unsigned long long)summary->run,
+                    (unsigned long long)seeds_in_all(&options));
+            status = 128 + interrupt;
+        }
     }
     free(campaign);
     free(summary);

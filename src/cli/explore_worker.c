@@ -20,9 +20,11 @@
 #include <unistd.h>
 
 #include "cli/explore_worker.h"
+#include "cli/ending.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
 #include "cli/session.h"
+#include "dxgkhost/recorder.h"
 
 double explore_worker_now(void)
 {
@@ -58,23 +60,26 @@ static struct explore_failure *add(struct explore_result *result, const char *ru
     return failure;
 }
 
+static void add_violation(struct explore_result *result, const struct dxgk_violation *v)
+{
+    /* Some reports are made outside of driver calls: their text names the place. */
+    struct explore_failure *failure = add(result, v->rule, v->severity,
+                                          v->where && v->where[0] ? v->where : v->seen, v->seen);
+
+    if (!failure)
+        return;
+    cut(failure->thread, sizeof(failure->thread), v->thread ? v->thread : "");
+    failure->virtual_ns = v->virtual_ns;
+}
+
 static void add_violations(struct explore_result *result, const struct cli_session *session)
 {
     struct dxgk_violation v;
     const char *missed;
 
-    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++) {
-        struct explore_failure *failure;
-
-        if (!cli_session_unexpected(session, &v))
-            continue;
-        /* Some reports are made outside of driver calls: their text names the place. */
-        failure = add(result, v.rule, v.severity, v.where && v.where[0] ? v.where : v.seen, v.seen);
-        if (!failure)
-            continue;
-        cut(failure->thread, sizeof(failure->thread), v.thread ? v.thread : "");
-        failure->virtual_ns = v.virtual_ns;
-    }
+    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
+        if (cli_session_unexpected(session, &v))
+            add_violation(result, &v);
     if (session->loaded == DXGK_OK && session->result == DXGK_OK)
         for (size_t i = 0; (missed = cli_session_missed(session, i)) != NULL; i++)
             add(result, missed, "expected", "", "was expected to be broken, and was not");
@@ -166,21 +171,35 @@ static void be_quiet(void)
     close(null);
 }
 
-_Noreturn static void work(const struct explore_options *options, int from, int to)
+_Noreturn static void work(const struct explore_options *options, struct dxgk_recorder *recorder,
+                           int from, int to)
 {
     struct cli_options run = options->run;
     struct explore_result result;
     uint64_t seed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN); /* the campaign ends its workers */
+    signal(SIGTERM, SIG_IGN);
     be_quiet();
+    if (recorder)
+        (void)dxgk_recorder_catch(recorder);
+    run.config.recorder = recorder;
     run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */
     while (read_all(from, &seed, sizeof(seed))) {
         run_seed(&run, seed, &result);
         if (!write_all(to, &result, sizeof(result)) || result.last)
             break;
     }
+    if (recorder)
+        dxgk_recorder_release(recorder);
     _exit(0);
+}
+
+static void forget(struct explore_worker *worker)
+{
+    dxgk_recorder_destroy(worker->recorder);
+    worker->recorder = NULL;
 }
 
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
@@ -195,6 +214,7 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
         close(seeds[1]);
         return false;
     }
+    worker->recorder = dxgk_recorder_create();
     fflush(NULL);
     worker->pid = fork();
     if (worker->pid == 0) {
@@ -207,7 +227,7 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
             close(all[i].to);
             close(all[i].from);
         }
-        work(options, seeds[0], results[1]);
+        work(options, worker->recorder, seeds[0], results[1]);
     }
     close(seeds[0]);
     close(results[1]);
@@ -215,6 +235,7 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
         close(seeds[1]);
         close(results[0]);
         worker->pid = 0;
+        forget(worker);
         return false;
     }
     worker->to = seeds[1];
@@ -242,11 +263,59 @@ void explore_worker_stop(struct explore_worker *worker)
         ;
     worker->pid = 0;
     worker->busy = false;
+    forget(worker);
+}
+
+static void add_ending(struct explore_result *result, const struct explore_worker *worker,
+                       int status)
+{
+    struct explore_failure *failure;
+    struct dxgk_place place = {.doing = ""};
+    char seen[512] = "the host ended", where[sizeof(place.call) + sizeof(place.doing) + 2] = "";
+
+    if (worker->recorder) {
+        cli_describe_ending(worker->recorder, status, worker->overdue, seen, sizeof(seen));
+        (void)dxgk_recorder_place(worker->recorder, &place);
+        snprintf(where, sizeof(where), "%s%s%s", place.call, place.call[0] ? ", " : "", place.doing);
+    }
+    failure = add(result, worker->overdue ? "hang" : "crash", "error", where, seen);
+    cut(failure->thread, sizeof(failure->thread), place.thread);
+    failure->virtual_ns = place.virtual_ns;
+}
+
+static void add_recorded(struct explore_result *result, const struct dxgk_recorder *recorder)
+{
+    struct dxgk_violation v;
+
+    for (size_t i = 0; dxgk_recorder_violation(recorder, i, &v); i++)
+        if (strcmp(v.severity, "error") == 0 || strcmp(v.severity, "bug check") == 0)
+            add_violation(result, &v);
+}
+
+/* The machine may have damaged its records, so a process of its own reads them. */
+static void add_recorded_apart(struct explore_result *result, const struct dxgk_recorder *recorder)
+{
+    struct explore_result more = *result;
+    int results[2];
+    pid_t reader;
+
+    if (pipe2(results, O_CLOEXEC) != 0)
+        return;
+    reader = fork();
+    if (reader == 0) {
+        add_recorded(&more, recorder);
+        _exit(write_all(results[1], &more, sizeof(more)) ? 0 : 1);
+    }
+    close(results[1]);
+    if (reader > 0 && read_all(results[0], &more, sizeof(more)))
+        *result = more;
+    close(results[0]);
+    while (reader > 0 && waitpid(reader, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 void explore_worker_fetch(struct explore_worker *worker, struct explore_result *result)
 {
-    char seen[sizeof(result->failure[0].seen)];
     int status = 0;
 
     memset(result, 0, sizeof(*result));
@@ -256,15 +325,11 @@ void explore_worker_fetch(struct explore_worker *worker, struct explore_result *
     while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
         ;
     worker->pid = 0;
-    if (!worker->busy)
-        return;
+    if (worker->busy) {
+        add_ending(result, worker, status);
+        if (worker->recorder)
+            add_recorded_apart(result, worker->recorder);
+    }
     worker->busy = false;
-    if (worker->overdue)
-        snprintf(seen, sizeof(seen), "the host had not come to an end at the limit of its own time");
-    else if (WIFSIGNALED(status))
-        snprintf(seen, sizeof(seen), "the host itself was ended by signal %d (%s)",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        snprintf(seen, sizeof(seen), "the host itself ended with status %d", WEXITSTATUS(status));
-    add(result, worker->overdue ? "hang" : "crash", "error", seen, seen);
+    forget(worker);
 }

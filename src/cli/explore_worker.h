@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+struct dxgk_recorder;
 struct explore_options;
 struct explore_result;
 
@@ -17,6 +18,7 @@ struct explore_worker {
     bool busy, overdue; /* overdue: it was killed for that */
     uint64_t seed;
     double since;
+    struct dxgk_recorder *recorder; /* NULL: there was no memory for one */
 };
 /* `all` has the ones that run already. */
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,

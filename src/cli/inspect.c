@@ -7,6 +7,8 @@
 #include "cli/device.h"
 #include "cli/session.h"
 #include "cli/severity.h"
+#include "cli/shared.h"
+#include "cli/supervise.h"
 #include "dxgkhost/dxgkhost.h"
 
 static void print_line(void *context, const char *line)
@@ -51,11 +53,26 @@ static int inspect(const struct cli_options *options, struct dxgk_machine *machi
     return result == DXGK_OK ? CLI_OK : result == DXGK_DRIVER_STOPPED ? CLI_DRIVER : CLI_ERROR;
 }
 
+/* In the process of the machine. */
+static int inspect_options(struct cli_options *options)
+{
+    struct dxgk_machine *machine;
+    char error[512] = "";
+    int status;
+
+    atomic_store(&options->shared->runs, true);
+    machine = dxgk_machine_create(&options->config, error, sizeof(error));
+    if (!machine)
+        return fail(error, "the machine could not be built");
+    status = inspect(options, machine);
+    dxgk_machine_destroy(machine);
+    atomic_store(&options->shared->runs, false);
+    return status;
+}
+
 int cli_inspect(int argc, char **argv)
 {
     struct cli_options options;
-    struct dxgk_machine *machine;
-    char error[512] = "";
     int status = cli_options_parse_inspect(&options, argc, argv);
 
     if (status != CLI_OK)
@@ -65,10 +82,5 @@ int cli_inspect(int argc, char **argv)
         options.device = options.device_path;
     if (options.verbose)
         options.config.log = log_line;
-    machine = dxgk_machine_create(&options.config, error, sizeof(error));
-    if (!machine)
-        return fail(error, "the machine could not be built");
-    status = inspect(&options, machine);
-    dxgk_machine_destroy(machine);
-    return status;
+    return cli_supervise(&options, inspect_options);
 }

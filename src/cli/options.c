@@ -104,6 +104,12 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         options->config.processors = (unsigned)number;
         return CLI_OK;
     }
+    if (strcmp(name, "--stall-limit") == 0) {
+        if (!cli_parse_number(value, &number) || number > 86400)
+            return cli_usage_error("--stall-limit wants seconds, 0 to 86400", value);
+        options->stall_s = (uint32_t)number;
+        return CLI_OK;
+    }
     if (strcmp(name, "--iommu") == 0)
         return cli_parse_iommu(options->iommu = value, &options->config)
                    ? CLI_OK
@@ -167,6 +173,10 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             options->config.split_dma_buffers = true;
             continue;
         }
+        if (strcmp(argv[i], "--no-supervisor") == 0) {
+            options->unsupervised = true;
+            continue;
+        }
         if (strcmp(argv[i], "--verbose") == 0) {
             options->verbose = true;
             continue;
@@ -191,6 +201,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
 
     memset(options, 0, sizeof(*options));
     options->out = "out";
+    options->stall_s = CLI_STALL_S;
     dxgk_machine_config_init(&options->config);
     status = parse_all(options, argc, argv);
     if (status != CLI_OK)
@@ -203,6 +214,7 @@ int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv
 {
     memset(options, 0, sizeof(*options));
     options->inspects = true;
+    options->stall_s = CLI_STALL_S;
     dxgk_machine_config_init(&options->config);
     return parse_all(options, argc, argv);
 }

@@ -2,12 +2,16 @@
 /* dxgkhost run: a machine, a device, a driver, a workload, a report. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/session.h"
+#include "cli/shared.h"
+#include "cli/supervise.h"
+#include "cli/violations.h"
 
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void row(const char *name, const char *format, ...)
@@ -35,56 +39,6 @@ static uint64_t unexpected(const struct cli_session *session)
         wrong++;
     }
     return wrong;
-}
-
-static void print_stack(const char *stack)
-{
-    for (const char *line = stack; *line;) {
-        size_t length = strcspn(line, "\n");
-
-        fprintf(stderr, "            %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-static void print_violation(const struct cli_session *session, const struct dxgk_violation *v)
-{
-    fprintf(stderr, "dxgkhost: %s%s%s %s: %s\n",
-            cli_session_expects(session, v->rule) ? "expected " : "", v->severity,
-            v->refuses ? ", refused," : "", v->rule, v->seen);
-    if (v->where && v->where[0])
-        fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v->where, v->thread,
-                (double)v->virtual_ns / 1e6, v->count > 1 ? ", repeatedly" : "");
-    print_stack(v->stack);
-}
-
-/* Has the message about the failed start said all of it? */
-static bool told_already(const struct cli_session *session, const struct dxgk_violation *v)
-{
-    return session->loaded != DXGK_OK && v->count == 1 && !v->stack[0] &&
-           (!v->where || !v->where[0]) && strstr(session->error, v->seen);
-}
-
-/* Those that came up while a refused start was undone explain nothing: they are listed last. */
-static void print_violations(const struct cli_session *session)
-{
-    const char *waits = dxgk_machine_waits(session->machine);
-    struct dxgk_violation v;
-    bool told = false;
-
-    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-        if (!v.undoing && !told_already(session, &v))
-            print_violation(session, &v);
-    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++) {
-        if (!v.undoing)
-            continue;
-        if (!told)
-            fputs("dxgkhost: found while the refused start was undone:\n", stderr);
-        told = true;
-        print_violation(session, &v);
-    }
-    if (waits)
-        fputs(waits, stderr);
 }
 
 static void print_report(const struct cli_session *session, double wall)
@@ -126,12 +80,12 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Closes the file. */
-static bool write_trace(const struct cli_session *session, FILE *file)
+static bool write_trace(const struct cli_session *session)
 {
+    FILE *file = session->options->trace_file;
     bool written = dxgk_machine_write_trace(session->machine, file);
 
-    if (fclose(file) != 0 || !written) {
+    if (fflush(file) != 0 || !written) {
         fprintf(stderr, "dxgkhost: %s: writing the trace failed\n", session->options->trace);
         return false;
     }
@@ -152,8 +106,28 @@ static void print_refusals(const struct cli_session *session)
     }
 }
 
+static void print_violations(struct cli_session *session)
+{
+    const char *waits = dxgk_machine_waits(session->machine);
+
+    cli_print_held_violations(session);
+    cli_print_repetitions(session);
+    if (waits)
+        fputs(waits, stderr);
+}
+
+static int interrupted(const struct cli_session *session)
+{
+    int number = atomic_load(&session->options->shared->interrupt);
+
+    number = number ? number : SIGINT; /* without a supervisor */
+    fprintf(stderr, "dxgkhost: interrupted by SIG%s at %.6f ms\n", sigabbrev_np(number),
+            (double)session->statistics.virtual_ns / 1e6);
+    return 128 + number;
+}
+
 /* The exit status of the run; prints what was wrong. */
-static int judge(const struct cli_session *session)
+static int judge(struct cli_session *session)
 {
     const struct dxgk_statistics *s = &session->statistics;
     const struct lua_workload *workload = &session->workload;
@@ -163,6 +137,8 @@ static int judge(const struct cli_session *session)
                 session->error[0] ? session->error : "the driver could not be started");
         print_refusals(session);
         print_violations(session);
+        if (session->loaded == DXGK_INTERRUPTED)
+            return interrupted(session);
         return session->loaded == DXGK_DRIVER_STOPPED || session->loaded == DXGK_DEADLOCK
                    ? CLI_DRIVER
                    : CLI_ERROR;
@@ -176,6 +152,8 @@ static int judge(const struct cli_session *session)
                 s->bugcheck_parameter[2], s->bugcheck_parameter[3]);
         return CLI_DRIVER;
     }
+    if (session->result == DXGK_INTERRUPTED || session->ended == DXGK_INTERRUPTED)
+        return interrupted(session);
     if (session->result == DXGK_DEADLOCK || session->ended == DXGK_DEADLOCK) {
         fprintf(stderr, "dxgkhost: deadlock: every thread waits and nothing can happen any more\n");
         return CLI_DRIVER;
@@ -193,48 +171,69 @@ static int judge(const struct cli_session *session)
     return session->result == DXGK_OK && workload->finished && workload->passed ? CLI_OK : CLI_ERROR;
 }
 
+/* The last lines; returns the exit status. */
+static int conclude(struct cli_session *session, double wall)
+{
+    const struct cli_options *options = session->options;
+    int status = judge(session);
+    bool tells = session->workload.finished || session->result == DXGK_INTERRUPTED;
+
+    if (tells)
+        print_report(session, wall);
+    if (session->memory_text)
+        fputs(session->memory_text, stdout);
+    else if (options->report_memory)
+        fprintf(stderr, "dxgkhost: %s: the memory report could not be written\n", options->out);
+    if (options->trace_file && !write_trace(session) && status == CLI_OK)
+        status = CLI_ERROR;
+    if (status == CLI_OK && (unexpected(session) || session->statistics.leaks)) {
+        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
+                session->statistics.violations, session->statistics.leaks);
+        status = CLI_DRIVER;
+    }
+    if (tells)
+        printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
+               session->workload.message[0] ? ": " : "", session->workload.message);
+    return status;
+}
+
+/* In the process of the machine. */
+static int run(struct cli_options *options)
+{
+    struct cli_session session;
+    double start = now();
+    int status;
+
+    atomic_store(&options->shared->runs, true);
+    cli_session_run(&session, options);
+    atomic_store(&options->shared->runs, false);
+    cli_clear_line(options->shared);
+    if (!session.machine || session.bad_severity) {
+        fprintf(stderr, "dxgkhost: %s\n",
+                session.error[0] ? session.error : "the machine could not be built");
+        status = session.bad_severity ? CLI_USAGE : CLI_ERROR;
+    } else {
+        status = conclude(&session, now() - start);
+    }
+    cli_session_finish(&session);
+    return status;
+}
+
 int cli_run(int argc, char **argv)
 {
     struct cli_options options;
-    struct cli_session session;
-    double start = now();
-    FILE *trace = NULL;
     int status = cli_options_parse(&options, argc, argv);
 
     if (status != CLI_OK)
         return status;
     if (!cli_options_ready(&options))
         return CLI_ERROR;
-    if (options.trace && !(trace = fopen(options.trace, "w"))) {
+    if (options.trace && !(options.trace_file = fopen(options.trace, "w"))) {
         fprintf(stderr, "dxgkhost: %s: %s\n", options.trace, strerror(errno));
         return CLI_ERROR;
     }
-    cli_session_run(&session, &options);
-    if (!session.machine || session.bad_severity) {
-        fprintf(stderr, "dxgkhost: %s\n",
-                session.error[0] ? session.error : "the machine could not be built");
-        if (trace)
-            fclose(trace);
-        cli_session_finish(&session);
-        return session.bad_severity ? CLI_USAGE : CLI_ERROR;
-    }
-    status = judge(&session);
-    if (session.workload.finished)
-        print_report(&session, now() - start);
-    if (session.memory_text)
-        fputs(session.memory_text, stdout);
-    else if (options.report_memory)
-        fprintf(stderr, "dxgkhost: %s: the memory report could not be written\n", options.out);
-    if (trace && !write_trace(&session, trace) && status == CLI_OK)
-        status = CLI_ERROR;
-    if (status == CLI_OK && (unexpected(&session) || session.statistics.leaks)) {
-        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
-                session.statistics.violations, session.statistics.leaks);
-        status = CLI_DRIVER;
-    }
-    if (session.workload.finished)
-        printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
-               session.workload.message[0] ? ": " : "", session.workload.message);
-    cli_session_finish(&session);
+    status = cli_supervise(&options, run);
+    if (options.trace_file)
+        fclose(options.trace_file);
     return status;
 }

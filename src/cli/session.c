@@ -2,25 +2,47 @@
 /* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
 #include "cli/severity.h"
+#include "cli/shared.h"
+#include "cli/violations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* For cli_session_interrupt, which a signal handler calls. */
+static struct dxgk_machine *volatile running;
+
 static void log_line(void *context, const char *line)
 {
     const struct cli_session *session = context;
 
-    if (session->options->verbose)
-        fprintf(stderr, "%s\n", line);
+    if (!session->options->verbose)
+        return;
+    cli_clear_line(session->options->shared);
+    fprintf(stderr, "%s\n", line);
 }
 
 /* Printed in any case: who loses a device must know why. */
 static void loss_line(void *context, const char *line)
 {
-    (void)context;
+    const struct cli_session *session = context;
+
+    cli_clear_line(session->options->shared);
     fprintf(stderr, "%s\n", line);
+}
+
+static void violation(void *context, const struct dxgk_violation *v)
+{
+    cli_violation_happened(context, v);
+}
+
+void cli_session_interrupt(void)
+{
+    struct dxgk_machine *machine = running;
+
+    if (machine)
+        dxgk_machine_interrupt(machine);
 }
 
 /* Record the state at the end of the workload, before adapters stop: text for the report, a picture
@@ -120,6 +142,7 @@ static void run(struct cli_session *session)
     struct dxgk_machine *machine = session->machine;
 
     session->loaded = DXGK_OK;
+    session->starting = true;
     if (options->registry)
         session->loaded = dxgk_machine_load_registry(machine, options->registry, session->error,
                                                      sizeof(session->error));
@@ -130,7 +153,9 @@ static void run(struct cli_session *session)
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));
+    session->starting = false;
     if (session->loaded == DXGK_OK) {
+        cli_print_held_violations(session);
         session->result = dxgk_machine_run(machine, "workload", run_workload, session);
         keep_refusals(session, true, 1);
     } else {
@@ -155,9 +180,11 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
     config.log = log_line;
     config.log_context = session;
     config.loss = loss_line;
+    config.violation = options->shared ? violation : NULL;
     session->machine = dxgk_machine_create(&config, session->error, sizeof(session->error));
     if (!session->machine)
         return;
+    running = session->machine;
     session->workload = (struct lua_workload){
         .file = options->workload,
         .machine = session->machine,
@@ -174,6 +201,7 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
 
 void cli_session_finish(struct cli_session *session)
 {
+    running = NULL;
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
     free(session->memory_text);

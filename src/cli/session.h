@@ -7,8 +7,13 @@
 #include "dxgkhost/dxgkhost.h"
 #include "lua/lua_workload.h"
 
+#include <stdio.h>
+
 #define CLI_MAX_OPTIONS 64u
 #define CLI_REFUSALS    4u
+#define CLI_STALL_S     60u
+
+struct cli_shared;
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *out, *iommu;
@@ -19,7 +24,11 @@ struct cli_options {
     const char *severity[CLI_MAX_OPTIONS]; /* "RULE=severity" */
     size_t severities;
     uint64_t power_cycle_ns; /* interval between two losses of power; 0: none */
+    uint32_t stall_s;        /* host seconds without a step after which a run is ended; 0: none */
     bool verbose, report_memory;
+    bool unsupervised; /* the machine runs in this process */
+    FILE *trace_file;  /* open since before the run; NULL: no trace */
+    struct cli_shared *shared;
     bool inspects; /* there is no workload, nor options for one */
     struct dxgk_machine_config config;
     char vram[40], device_path[4096];
@@ -46,6 +55,8 @@ struct cli_session {
     uint64_t power_cycles; /* how many were made */
     char power_error[256]; /* why power cycling stopped; "": no error */
     bool workload_over;
+    bool starting;   /* device and driver: findings are held back */
+    size_t happened; /* broken rules so far, as they are told */
     /* the last failed calls, oldest first: of the driver, if it was not started; else the last one
      * of the workload */
     char refused[CLI_REFUSALS][512];
@@ -59,6 +70,8 @@ struct cli_session {
 /* Create a machine, run, shut down; prints only what the workload prints. */
 void cli_session_run(struct cli_session *session, const struct cli_options *options);
 void cli_session_finish(struct cli_session *session);
+/* Let the running session end at its next point: for handlers of signals. */
+void cli_session_interrupt(void);
 /* Whether a bug check stopped the simulated machine. */
 bool cli_session_stopped(const struct cli_session *session);
 /* Whether the workload said that it expects violations of this rule. */

@@ -212,10 +212,15 @@ static void explain_refusal(const struct dxgk_machine *machine, const struct hos
 
 static void free_driver(struct host_driver *driver)
 {
+    struct dxgk_recorder *recorder = host_current()->config.recorder;
+
     list_remove(&driver->link);
     if (driver->nt_image && !sim_current->stopped)
         nt_image_destroy(driver->nt_image);
+    host_recorder_doing(recorder, "unloading the driver %s", loader_image_name(driver->image));
+    host_recorder_driver_file(recorder, true);
     loader_image_unload(driver->image);
+    host_recorder_driver_file(recorder, false);
     util_free(driver);
 }
 
@@ -236,8 +241,10 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     }
     list_init(&driver->link);
     host_recorder_doing(machine->config.recorder, "loading the driver %s", path);
+    host_recorder_driver_file(machine->config.recorder, true);
     status = loader_image_load(path, machine->config.stub_missing ? LOADER_STUB_MISSING : 0,
                                &driver->image, error, error_bytes);
+    host_recorder_driver_file(machine->config.recorder, false);
     if (!NT_SUCCESS(status)) {
         util_free(driver);
         return status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
@@ -257,7 +264,7 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     if (result != DXGK_OK) {
         loading.stuck = true;
         explain_refusal(machine, driver, &loading, since, error, error_bytes);
-        if (result == DXGK_DEADLOCK || result == DXGK_TIME_UP)
+        if (result == DXGK_DEADLOCK || result == DXGK_TIME_UP || result == DXGK_INTERRUPTED)
             sim_stop(); /* the driver never came back: nothing of it may run any more */
         return result;
     }

@@ -15,6 +15,7 @@
 #include "loader/loader.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
+#include "sim/stack.h"
 #include "util/array.h"
 #include "x64/unwind/stack_text.h"
 
@@ -28,19 +29,20 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #define STACK_BYTES  (64u * 1024u)
-#define FRAMES       32u
-#define NAME_BYTES   192u
 #define ENDED_STATUS 70 /* of a process that its guest has ended; whatever status it asked for */
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE,   SIGTRAP,
+                              SIGABRT, SIGSYS, SIGXCPU, SIGVTALRM};
 
 /* Of this process; NULL: its end is its own business. */
 static struct dxgk_recorder *recorder;
 static volatile sig_atomic_t recording;
 static pthread_key_t thread_end;
+static struct {
+    uintptr_t low, high;
+} first_stack;
 
 /* ---- words ---- */
 
@@ -61,45 +63,34 @@ static void name_address(uintptr_t pc, char *text, size_t bytes)
         (unsigned long long)(pc - (uintptr_t)(info.dli_sname ? info.dli_saddr : info.dli_fbase)));
 }
 
-struct words {
-    uintptr_t from; /* frames before this one are left out; 0: none */
-    unsigned frames;
-    size_t used;
-};
-
-static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
+static bool name_any(uintptr_t pc, char *text, size_t bytes)
 {
-    struct words *words = argument;
-    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
-    size_t room = sizeof(recorder->stack) - words->used;
-    char name[NAME_BYTES];
-    int length;
-
-    if (pc == 0 || words->frames == FRAMES)
-        return _URC_END_OF_STACK;
-    if (words->from && words->from != pc)
-        return _URC_NO_REASON;
-    words->from = 0;
-    name_address(pc, name, sizeof(name));
-    length = snprintf(recorder->stack + words->used, room, "%s%s", words->frames ? "\n" : "", name);
-    if (length < 0 || (size_t)length >= room) {
-        recorder->stack[words->used] = '\0';
-        return _URC_END_OF_STACK;
-    }
-    words->used += (size_t)length;
-    words->frames++;
-    return _URC_NO_REASON;
+    name_address(pc, text, bytes);
+    return true;
 }
 
-/* The frames of drivers and modules if there are any, else all that are found. */
+/* The stack that the address is on: of a fiber, or of the process's first thread. */
+static void find_stack(uintptr_t sp, uintptr_t *low, uintptr_t *high)
+{
+    if (sim_current) {
+        sim_stack_bounds(low, high);
+        if (sp >= *low && sp < *high)
+            return;
+    }
+    *low = first_stack.low;
+    *high = first_stack.high;
+}
+
+/* The frames of drivers if there are any, else all that are found. */
 static void describe_stack(const struct sim_fault *fault)
 {
-    struct words words = {.from = fault ? fault->pc : 0};
+    uintptr_t low, high;
 
-    if (sim_current &&
-        x64_describe_stack(fault, loader_symbolize, recorder->stack, sizeof(recorder->stack)))
-        return;
-    _Unwind_Backtrace(add_frame, &words);
+    find_stack(fault ? fault->sp : (uintptr_t)__builtin_frame_address(0), &low, &high);
+    if (!sim_current || !x64_describe_stack_of(fault, low, high, loader_symbolize, recorder->stack,
+                                               sizeof(recorder->stack)))
+        (void)x64_describe_stack_of(fault, low, high, name_any, recorder->stack,
+                                    sizeof(recorder->stack));
 }
 
 /* Faults from here on are the process's own. */
@@ -146,7 +137,7 @@ static void on_signal(int number, siginfo_t *info, void *data)
 
 /* ---- calls that end the process ---- */
 
-static _Noreturn void end(const char *how, int status)
+static _Noreturn void end(const char *how, int status, bool on_its_stack)
 {
     struct dxgk_ending *ending = &recorder->ending;
 
@@ -155,7 +146,8 @@ static _Noreturn void end(const char *how, int status)
     ending->status = status;
     ending->exited = true;
     leave_machine_alone();
-    describe_stack(NULL);
+    if (on_its_stack)
+        describe_stack(NULL);
     fflush(stdout);
     _exit(ENDED_STATUS);
 }
@@ -164,20 +156,35 @@ static void on_exit_call(int status, void *argument)
 {
     (void)argument;
     if (recorder && !recording)
-        end("exit", status);
+        end("exit", status, true);
 }
 
 static void on_quick_exit(void)
 {
     if (recorder && !recording)
-        end("quick_exit", 0);
+        end("quick_exit", 0, true);
 }
 
 static void on_thread_end(void *argument)
 {
     (void)argument;
     if (recorder && !recording)
-        end("pthread_exit", 0);
+        end("pthread_exit", 0, false);
+}
+
+static void keep_first_stack(void)
+{
+    pthread_attr_t attributes;
+    void *stack;
+    size_t bytes;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &stack, &bytes) == 0) {
+        first_stack.low = (uintptr_t)stack;
+        first_stack.high = first_stack.low + bytes;
+    }
+    pthread_attr_destroy(&attributes);
 }
 
 bool dxgk_recorder_catch(struct dxgk_recorder *of)
@@ -195,6 +202,7 @@ bool dxgk_recorder_catch(struct dxgk_recorder *of)
         return false;
     }
     pthread_setspecific(thread_end, &thread_end);
+    keep_first_stack();
     recorder = of;
     memset(&action, 0, sizeof(action));
     action.sa_sigaction = on_signal;

@@ -313,7 +313,9 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
     machine->shut_down = true;
     host_recorder_doing(machine->config.recorder, "shutting the machine down");
     machine->sim->heap.fail_at = 0; /* an end has to come through */
-    if (!machine->sim->stopped && (machine->live || !list_empty(&machine->drivers)))
+    if (machine->sim->interrupted)
+        result = DXGK_INTERRUPTED;
+    else if (!machine->sim->stopped && (machine->live || !list_empty(&machine->drivers)))
         result = host_run_kernel(machine, "shutdown", end_everything, &ending);
     if (result != DXGK_OK && result != DXGK_DRIVER_STOPPED) {
         host_log(machine, "the driver could not be stopped; the machine is");
@@ -341,6 +343,11 @@ static void destroy_rooms(struct dxgk_machine *machine)
         bus_destroy(machine->bus);
     if (machine->ram)
         ram_destroy(machine->ram);
+}
+
+void dxgk_machine_interrupt(struct dxgk_machine *machine)
+{
+    sim_interrupt(machine->sim);
 }
 
 void dxgk_machine_destroy(struct dxgk_machine *machine)

@@ -54,6 +54,7 @@ bool host_recorder_begin(struct dxgk_recorder *recorder)
     recorder->log = NULL;
     recorder->trace = NULL;
     recorder->doing[0] = '\0';
+    recorder->in_driver_file = false;
     recorder->in_use = true;
     util_arena_reset(recorder->arena, recorder->mark);
     return true;
@@ -73,6 +74,12 @@ void host_recorder_doing(struct dxgk_recorder *recorder, const char *format, ...
     va_start(arguments, format);
     vsnprintf(recorder->doing, sizeof(recorder->doing), format, arguments);
     va_end(arguments);
+}
+
+void host_recorder_driver_file(struct dxgk_recorder *recorder, bool in_progress)
+{
+    if (recorder)
+        recorder->in_driver_file = in_progress;
 }
 
 /* ---- the reader ---- */
@@ -101,6 +108,7 @@ bool dxgk_recorder_place(const struct dxgk_recorder *recorder, struct dxgk_place
     memset(place, 0, sizeof(*place));
     snprintf(place->doing, sizeof(place->doing), "%.*s", (int)sizeof(recorder->doing) - 1,
              recorder->doing);
+    place->in_driver = recorder->in_driver_file;
     if (!util_arena_has(recorder->arena, sim, sizeof(*sim)))
         return false;
     copy_text(place->call, sizeof(place->call), sim->call);
@@ -111,7 +119,7 @@ bool dxgk_recorder_place(const struct dxgk_recorder *recorder, struct dxgk_place
     place->virtual_ns = sim->now;
     place->steps = sim->points + sim->now;
     place->submissions = sim->submissions;
-    place->in_driver = sim->inside != 0;
+    place->in_driver |= sim->inside != 0;
     place->stopped = sim->stopped;
     return true;
 }

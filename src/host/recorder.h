@@ -21,8 +21,9 @@ struct verify_log;
  * pointer. */
 struct dxgk_recorder {
     struct util_arena *arena;
-    size_t mark; /* where the records of the machine begin */
-    bool in_use; /* by a machine that has not been destroyed */
+    size_t mark;         /* where the records of the machine begin */
+    bool in_use;         /* by a machine that has not been destroyed */
+    bool in_driver_file; /* the dynamic linker, and constructors and destructors of a driver */
     const struct sim_machine *sim;
     const struct verify_log *log;
     const struct trace_sink *trace; /* NULL: not recorded */
@@ -38,5 +39,7 @@ void host_recorder_end(struct dxgk_recorder *recorder);
  * there is no recorder. */
 void host_recorder_doing(struct dxgk_recorder *recorder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Around what runs code of a driver's file while no call into the driver is in progress. */
+void host_recorder_driver_file(struct dxgk_recorder *recorder, bool in_progress);
 
 #endif

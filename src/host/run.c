@@ -47,6 +47,8 @@ static enum dxgk_result result_of(enum sim_outcome outcome)
         return DXGK_DEADLOCK;
     case SIM_STOPPED:
         return DXGK_DRIVER_STOPPED;
+    case SIM_INTERRUPTED:
+        return DXGK_INTERRUPTED;
     default:
         return DXGK_TIME_UP;
     }
@@ -162,6 +164,17 @@ static uint64_t time_limit(const struct dxgk_machine *machine)
     return limit > SIM_FOREVER - sim_now() ? SIM_FOREVER : sim_now() + limit;
 }
 
+/* Say who waits for what. */
+static void tell_waits(const struct dxgk_machine *machine, enum sim_outcome outcome)
+{
+    if (machine->sim->stopped)
+        return;
+    if (outcome == SIM_DEADLOCK)
+        nt_deadlock_report();
+    else if (outcome == SIM_INTERRUPTED)
+        nt_deadlock_describe();
+}
+
 static enum dxgk_result run_clients(struct dxgk_machine *machine)
 {
     uint64_t until = time_limit(machine);
@@ -170,8 +183,7 @@ static enum dxgk_result run_clients(struct dxgk_machine *machine)
     do
         outcome = sim_run(no_process_left, machine, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
-    if (outcome == SIM_DEADLOCK && !machine->sim->stopped)
-        nt_deadlock_report();
+    tell_waits(machine, outcome);
     /* Clients outlive a bug check and come to their end, but what happened is not that. */
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }
@@ -320,7 +332,6 @@ enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
     do
         outcome = sim_run(task_done, &task, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
-    if (outcome == SIM_DEADLOCK && !machine->sim->stopped)
-        nt_deadlock_report();
+    tell_waits(machine, outcome);
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }

@@ -34,6 +34,7 @@ static bool open_new(uint64_t size, struct ram_file *file)
         close(memory);
         return false;
     }
+    madvise(mapped, size, MADV_DONTDUMP); /* a core dump would have all of the simulated RAM */
     *file = (struct ram_file){.bytes = mapped, .size = size, .file = memory};
     return true;
 }

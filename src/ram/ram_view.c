@@ -52,6 +52,10 @@ void *ram_view_reserve(struct ram *ram, uint64_t pages)
     return ram->arena + start * PAGE_BYTES;
 }
 
+/* From this size on a view is kept out of core dumps; for smaller ones, that costs more than it
+ * saves. */
+#define NO_DUMP_PAGES 256u
+
 static uint64_t arena_page(const struct ram *ram, const void *view, uint64_t page)
 {
     return ((uintptr_t)view - (uintptr_t)ram->arena) / PAGE_BYTES + page;
@@ -69,6 +73,8 @@ bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
              sharing | MAP_FIXED | MAP_NORESERVE, in_ram ? ram->file : source->file,
              (off_t)(source->page * PAGE_BYTES)) == MAP_FAILED)
         return false;
+    if (count >= NO_DUMP_PAGES)
+        madvise(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, MADV_DONTDUMP);
     for (uint64_t i = 0; i < count; i++)
         ram->arena_frames[at + i] = in_ram ? (uint32_t)(source->page + i) + 1 : 0;
     return true;

@@ -31,6 +31,7 @@ struct sim_machine {
     uint8_t irql;  /* of the current processor */
     bool stopped;
     bool stress;
+    volatile bool interrupted; /* the run is to end at the next point (sim_interrupt) */
     uint16_t processor; /* index of the current processor */
     /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
     uint16_t inside;
@@ -63,6 +64,14 @@ static inline void sim_set_frame(struct sim_machine *machine, struct sim_frame *
 {
     machine->frame = frame;
     machine->call = frame ? frame->name : NULL;
+}
+
+/* Let sim_run end at the next point, and every later one at once, with SIM_INTERRUPTED. Signal
+ * handlers may call it. */
+static inline void sim_interrupt(struct sim_machine *machine)
+{
+    machine->interrupted = true;
+    machine->fuel = 1;
 }
 
 /* A number in [0, bound) from the machine's seed. */

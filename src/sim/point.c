@@ -55,7 +55,9 @@ void sim_point_slow(struct sim_machine *m)
     sim_check_stopped(core);
     if (m->inside && m->now > m->deadline)
         sim_raise_overdue(core);
-    if (m->now >= core->until)
+    if (m->interrupted)
+        sim_to_host(core, SIM_INTERRUPTED);
+    else if (m->now >= core->until)
         sim_to_host(core, SIM_TIME_UP);
     sim_refuel(core);
 }

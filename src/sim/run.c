@@ -49,6 +49,8 @@ static bool run_is_over(struct sim_core *core, enum sim_outcome *outcome)
 
     if (core->done && core->done(core->done_arg))
         *outcome = SIM_DONE;
+    else if (m->interrupted)
+        *outcome = SIM_INTERRUPTED;
     else if (m->stopped && core->clients == 0)
         *outcome = SIM_STOPPED;
     else if (m->now >= core->until)

@@ -65,6 +65,7 @@ enum sim_outcome {
     SIM_DEADLOCK, /* every thread waits and no event is pending */
     SIM_STOPPED,  /* stopped, and no client thread is left to run */
     SIM_TIME_UP,  /* the limit of virtual time was reached */
+    SIM_INTERRUPTED,
 };
 
 /* Run the entered machine until done(arg) returns true (checked whenever a processor idles), or

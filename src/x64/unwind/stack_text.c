@@ -80,19 +80,18 @@ static void leave_nowhere(const struct x64_stack *stack, CONTEXT *context, bool 
     *interrupted = false;
 }
 
-bool x64_describe_stack(const struct sim_fault *fault,
-                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
-                        size_t bytes)
+bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
+                           bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+                           size_t bytes)
 {
     struct words words = {.name = name, .text = text, .bytes = bytes};
     bool interrupted = fault && fault->registers;
-    struct x64_stack stack;
+    struct x64_stack stack = {.low = low, .high = high};
     CONTEXT context;
 
     if (!name || bytes == 0)
         return false;
     text[0] = '\0';
-    sim_stack_bounds(&stack.low, &stack.high);
     if (interrupted)
         x64_context_of_fault(fault, &context);
     else
@@ -103,4 +102,14 @@ bool x64_describe_stack(const struct sim_fault *fault,
         if (!add(&words, (uintptr_t)context.Rip) || !next(&stack, &context, &interrupted))
             break;
     return words.lines > 0;
+}
+
+bool x64_describe_stack(const struct sim_fault *fault,
+                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+                        size_t bytes)
+{
+    uintptr_t low, high;
+
+    sim_stack_bounds(&low, &high);
+    return x64_describe_stack_of(fault, low, high, name, text, bytes);
 }

@@ -16,4 +16,9 @@ bool x64_describe_stack(const struct sim_fault *fault,
                         bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
                         size_t bytes);
 
+/* The same on any stack, [low, high), of the thread that runs. */
+bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
+                           bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+                           size_t bytes);
+
 #endif

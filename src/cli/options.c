@@ -34,20 +34,22 @@ static bool parse_number(struct cli_options *options, const char *name, const ch
 {
     const struct {
         const char *name;
-        uint64_t *number, least;
+        uint64_t *number, least, most;
         const char *wants;
     } numbers[] = {
-        {"--seed", &options->config.seed, 0, "--seed wants a number"},
-        {"--fail-allocation", &options->config.fail_allocation, 0,
+        {"--seed", &options->config.seed, 0, UINT64_MAX, "--seed wants a number"},
+        {"--fail-allocation", &options->config.fail_allocation, 0, UINT64_MAX,
          "--fail-allocation wants a number"},
-        {"--power-cycle", &options->power_cycle_ns, 1,
+        {"--power-cycle", &options->power_cycle_ns, 1, UINT64_MAX,
          "--power-cycle wants nanoseconds, at least 1"},
+        {"--stall-limit", &options->stall_s, 0, 86400, "--stall-limit wants seconds, 0 to 86400"},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         if (strcmp(name, numbers[i].name) == 0) {
             bool good = cli_parse_number(value, numbers[i].number) &&
-                        *numbers[i].number >= numbers[i].least;
+                        *numbers[i].number >= numbers[i].least &&
+                        *numbers[i].number <= numbers[i].most;
 
             *status = good ? CLI_OK : cli_usage_error(numbers[i].wants, value);
             return true;
@@ -102,12 +104,6 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         if (!cli_parse_number(value, &number) || number < 1 || number > 64)
             return cli_usage_error("--cpus wants 1 to 64", value);
         options->config.processors = (unsigned)number;
-        return CLI_OK;
-    }
-    if (strcmp(name, "--stall-limit") == 0) {
-        if (!cli_parse_number(value, &number) || number > 86400)
-            return cli_usage_error("--stall-limit wants seconds, 0 to 86400", value);
-        options->stall_s = (uint32_t)number;
         return CLI_OK;
     }
     if (strcmp(name, "--iommu") == 0)

@@ -24,7 +24,7 @@ struct cli_options {
     const char *severity[CLI_MAX_OPTIONS]; /* "RULE=severity" */
     size_t severities;
     uint64_t power_cycle_ns; /* interval between two losses of power; 0: none */
-    uint32_t stall_s;        /* host seconds without a step after which a run is ended; 0: none */
+    uint64_t stall_s;        /* host seconds without a step after which a run is ended; 0: none */
     bool verbose, report_memory;
     bool unsupervised; /* the machine runs in this process */
     FILE *trace_file;  /* open since before the run; NULL: no trace */

@@ -7,8 +7,8 @@
  *   exit(), quick_exit(), pthread_exit()        a handler of the C library
  *   _exit(), the system call, SIGKILL           nothing: the parent finds no record
  *
- * The raw values are written first, then the stack in words. A fault of that (memory may be damaged)
- * ends the process with what is there. Nothing here takes memory or a lock of the heap.
+ * The raw values are written first, then the stack in words. A fault of that (memory may be
+ * damaged) ends the process with what is there. Nothing here takes memory or a lock of the heap.
  */
 #include "dxgkhost/recorder.h"
 #include "host/recorder.h"

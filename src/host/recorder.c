@@ -2,7 +2,7 @@
 /*
  * The recorder of a machine:
  *
- *     arena | recorder | sim_machine, log of broken rules, sink of events: made anew with each machine
+ *     arena | recorder | sim_machine, log of broken rules, sink of events: anew with each machine
  *
  * These records are where the machine keeps them anyhow; recording costs nothing but their place.
  * Another process reads them through its own mapping of the arena. All pointers in them lead into

@@ -35,8 +35,8 @@ struct dxgk_recorder {
 /* Forget an earlier machine. False: another machine uses the recorder. */
 bool host_recorder_begin(struct dxgk_recorder *recorder);
 void host_recorder_end(struct dxgk_recorder *recorder);
-/* Say what the host is about to do, for the report of a process that ends in the middle of it. NULL:
- * there is no recorder. */
+/* Say what the host is about to do, for the report of a process that ends in the middle of it.
+ * Nothing happens without a recorder (NULL). */
 void host_recorder_doing(struct dxgk_recorder *recorder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Around what runs code of a driver's file while no call into the driver is in progress. */

@@ -32,7 +32,7 @@ struct sim_machine {
     bool stopped;
     bool stress;
     volatile bool interrupted; /* the run is to end at the next point (sim_interrupt) */
-    uint16_t processor; /* index of the current processor */
+    uint16_t processor;        /* index of the current processor */
     /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
     uint16_t inside;
     /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */

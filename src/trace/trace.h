@@ -24,7 +24,7 @@ extern _Thread_local struct trace_sink *trace_current;
 
 struct trace_sink *trace_sink_create(void); /* NULL: out of memory */
 /* The same with all its memory in the arena, so that another process can write it as a file when
- * this one has ended, at whatever record; destroying it frees nothing. NULL: in memory of malloc. */
+ * this one has ended, at whatever record; destroying it frees nothing. NULL: malloc is used. */
 struct trace_sink *trace_sink_create_in(struct util_arena *arena);
 /* Frees the records and the interned strings; if the sink is installed, none is afterwards. */
 void trace_sink_destroy(struct trace_sink *sink);

@@ -19,7 +19,7 @@ struct util_arena;
  * taken when they are first touched. NULL: out of memory. */
 struct util_arena *util_arena_create(size_t bytes);
 void util_arena_destroy(struct util_arena *arena);
-/* A zeroed block, aligned for any type. NULL: the arena is full. Takes no lock and calls nothing. */
+/* A zeroed block, aligned for any type. NULL: the arena is full. Takes no lock. */
 void *util_arena_alloc(struct util_arena *arena, size_t bytes);
 /* What the blocks so far take; util_arena_reset frees those that came after. */
 size_t util_arena_mark(const struct util_arena *arena);

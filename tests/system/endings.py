@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs whose process ends before it has a result, and runs that a user ends. Usage: endings.py CASE BUILD_FOLDER."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = ""
+SANITIZED = False
+KEY = r"[\Registry\Machine\System\CurrentControlSet\Services\ends_process]"
+# of tests/drivers/ends_process.c
+EXIT, QUICK_EXIT, UNDERSCORE_EXIT, THREAD_EXIT, SYSTEM_CALL, ABORT, KILL, LOOP, FINDING, VIOLATION = range(1, 11)
+SLEEPS = "dxgk.report('row', 'kept') for i = 1, 1e9 do dxgk.sleep(1000000) end"
+COUNTS = "local n = 0 while true do n = n + 1 end"
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def command(folder, verb, driver, *options, workload="return true", trace=True):
+    path = os.path.join(folder, "workload.lua")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(workload)
+    words = [os.path.join(BUILD, "dxgkhost"), verb, driver]
+    if verb != "inspect":
+        words += [path, "--out", os.path.join(folder, "out")]
+    if trace and verb == "run":
+        words += ["--trace", os.path.join(folder, "trace.json")]
+    return words + list(options)
+
+
+def bad(act, folder, verb="run", options=(), expect=3, environment=None, words=(), absent=()):
+    registry = os.path.join(folder, "registry")
+    with open(registry, "w", encoding="utf-8") as file:
+        file.write(f'{KEY}\n"Act"=4:{act:02x}000000\n')
+    words_of_command = command(folder, verb, os.path.join(BUILD, "tests", "drivers", "ends_process.so"), "--device", "null",
+                               "--registry", registry, *options)
+    return judged(words_of_command, folder, expect, environment, words, absent)
+
+
+def judged(words_of_command, folder, expect, environment, words, absent=()):
+    start = time.monotonic()
+    done = subprocess.run(words_of_command, capture_output=True, text=True, timeout=120, errors="replace", check=False,
+                          env={**os.environ, **(environment or {})})
+    said = f"{' '.join(words_of_command)} {environment or ''}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}"
+    if done.returncode != expect:
+        fail(said)
+    for word in words:
+        if word not in done.stderr:
+            fail(f"{word!r} is missing: {said}")
+    for word in absent:
+        if word in done.stderr:
+            fail(f"{word!r} is too much: {said}")
+    if "--trace" in words_of_command:
+        with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
+            json.load(file)
+    if time.monotonic() - start > 60:
+        fail(f"took too long: {said}")
+    return done
+
+
+def case_driver():
+    """A driver that ends the process: what it called, where, with stack; status 3 whatever it asked for; the trace is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = ("in DriverEntry", "thread load driver", "while starting the driver ends_process.so")
+        for act, words in ((EXIT, ("the driver called exit(0)", "ends_process.so!")), (QUICK_EXIT, ("the driver called quick_exit()", "ends_process.so!")),
+                           (UNDERSCORE_EXIT, ("ended with status 0 and without a result",)),
+                           (THREAD_EXIT, ("the driver called pthread_exit()",)),
+                           (SYSTEM_CALL, ("ended with status 0 and without a result",)),
+                           (ABORT, ("ended by SIGABRT", "ends_process.so!")), (KILL, ("ended by SIGKILL",))):
+            done = bad(act, folder, words=place + words)
+            if "FAIL: the run has no result" not in done.stdout:
+                fail(done.stdout)
+            with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
+                if "DriverEntry" not in file.read():
+                    fail(f"act {act}: the trace does not have the call")
+            bad(act, folder, verb="inspect", words=place + words)
+
+
+def case_file():
+    """Constructors and destructors that fault, end the process or loop: told, in driver's name, in bounded time."""
+    with tempfile.TemporaryDirectory() as folder:
+        loading = ("while loading the driver",)
+        unloading = ("while unloading the driver ends_process.so",)
+        for verb in ("run", "inspect"):
+            for variable, words in (("DXGK_TEST_CONSTRUCTOR", loading), ("DXGK_TEST_DESTRUCTOR", unloading)):
+                if not SANITIZED:  # which ends the process with a report of its own
+                    bad(0, folder, verb, environment={variable: "fault"}, words=words + ("SIGSEGV", "at address 0x10", "ends_process.so"))
+                bad(0, folder, verb, environment={variable: str(EXIT)}, words=words + ("called exit(0)",))
+                bad(0, folder, verb, environment={variable: str(UNDERSCORE_EXIT)}, words=words + ("without a result",))
+        bad(0, folder, options=("--stall-limit", "1"), environment={"DXGK_TEST_CONSTRUCTOR": str(LOOP)},
+            words=loading + ("the machine stood still", "ends_process.so"))
+
+
+def case_told():
+    """What was found up to then is told once: at once, or by the supervisor if it was held back."""
+    with tempfile.TemporaryDirectory() as folder:
+        for act, rule in ((FINDING, "LIFE-021"), (VIOLATION, "NT-145")):
+            done = bad(act, folder, words=(rule, "without a result"))
+            lines = [line for line in done.stderr.splitlines() if line.startswith("dxgkhost: error") and rule in line]
+            if len(lines) != len(set(lines)) or not lines:
+                fail(done.stderr)
+
+
+def case_device():
+    """A device model and a workload that end the process: status 4, since the driver did nothing."""
+    model = os.path.join(BUILD, "tests", "devices", "ends_process.so")
+    with tempfile.TemporaryDirectory() as folder:
+        for where, doing in (("configure", "while adding the device"), ("create", "while adding the device"),
+                             ("destroy", "while unloading the driver and the device")):
+            for what, words in (("fault", ("SIGSEGV", "at address 0x10")), ("exit", ("code in the process called exit(0)",)), ("abort", ("SIGABRT",))):
+                if SANITIZED and what == "fault":
+                    continue
+                # the driver fails before a device model is destroyed
+                bad(0, folder, options=("--device", model, "--device-set", f"{where}={what}"), expect=4, words=(doing,) + words)
+        bad(0, folder, options=("--device", model, "--device-set", "create=loop", "--stall-limit", "1"), expect=4,
+            words=("the machine stood still", "while adding the device"))
+        refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+        judged(command(folder, "run", refgpu, workload="os.exit(0)"), folder, 4, None, ("code in the process called exit(0)", "thread workload"))
+        judged(command(folder, "run", refgpu, workload=COUNTS) + ["--stall-limit", "1"], folder, 4, None, ("the machine stood still", "thread workload"))
+
+
+def case_explored():
+    """A campaign tells the same of each seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        for act, words in ((EXIT, "the driver called exit(0)"), (ABORT, "SIGABRT"), (UNDERSCORE_EXIT, "without a result"), (FINDING, "LIFE-021")):
+            done = bad(act, folder, verb="explore", options=("--seeds", "1..3"))
+            if words not in done.stdout or "3 run, 3 failed" not in done.stdout or "DriverEntry" not in done.stdout:
+                fail(done.stdout)
+
+
+def interrupted(words_of_command, number, after=0.7):
+    process = subprocess.Popen(words_of_command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    time.sleep(after)
+    process.send_signal(number)
+    start = time.monotonic()
+    out, errors = process.communicate(timeout=60)
+    return process.returncode, out, errors, time.monotonic() - start
+
+
+def case_interrupted():
+    """SIGINT and SIGTERM: the report, the waits and the trace, then 128 and the signal's number; also when the machine comes to no point."""
+    refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, name in ((signal.SIGINT, "SIGINT"), (signal.SIGTERM, "SIGTERM")):
+            for more in ([], ["--no-supervisor"]):
+                status, out, errors, _ = interrupted(command(folder, "run", refgpu, *more, workload=SLEEPS), number)
+                told = name if not more else "SIG"
+                if status != 128 + number and not more or f"interrupted by {told}" not in errors or "FAIL" not in out or "kept" not in out or \
+                        "waits for event" not in errors:
+                    fail(f"{status}\n{out}\n{errors}")
+                with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
+                    json.load(file)
+            status, out, errors, seconds = interrupted(command(folder, "run", refgpu, workload=COUNTS), number)
+            if status != 128 + number or "came to no point in time" not in errors or "thread workload" not in errors or seconds > 20:
+                fail(f"{status} after {seconds} s\n{out}\n{errors}")
+            with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
+                json.load(file)
+            status, out, errors, _ = interrupted(command(folder, "explore", refgpu, "--seeds", "1..1000000"), number)
+            if status != 128 + number or f"interrupted by {name}" not in errors or " of 1000000 seeds" not in errors or "dxgkhost explore" not in out:
+                fail(f"{status}\n{out}\n{errors}")
+
+
+def case_orphan():
+    """A worker ends with its supervisor."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command(folder, "run", os.path.join(BUILD, "drivers", "refgpu.so"), workload=SLEEPS),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.7)
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            worker = int(file.read().split()[0])
+        process.kill()
+        process.wait()
+        for _ in range(100):
+            if not os.path.exists(f"/proc/{worker}"):
+                return
+            with open(f"/proc/{worker}/stat", encoding="ascii") as file:
+                if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    return
+            time.sleep(0.05)
+        fail("the worker lives on")
+
+
+def main():
+    global BUILD, SANITIZED
+    BUILD = sys.argv[2]
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+        SANITIZED = "DXGK_SANITIZE:BOOL=ON" in cache.read()
+    globals()["case_" + sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The entry of refgpu, which registers by way of acts. */
+#include "driver.h"
+
+NTSTATUS NTAPI ActsInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                              DRIVER_INITIALIZATION_DATA *Data);
+
+#define DxgkInitialize ActsInitialize
+#include "../../drivers/refgpu/entry.c"

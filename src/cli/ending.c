@@ -48,11 +48,20 @@ void cli_describe_ending(const struct dxgk_recorder *recorder, int ended, bool s
     else if (known && ending.exited && strcmp(ending.how, "exit") == 0)
         snprintf(text, bytes, "%s called exit(%d), which ended the process of the machine",
                  place.in_driver ? "the driver" : "code in the process", ending.status);
+    else if (known && ending.exited && strcmp(ending.how, "system call") == 0)
+        snprintf(text, bytes,
+                 "the driver made the system call %s, which no isolated machine may; its process "
+                 "was ended",
+                 ending.place);
     else if (known && ending.exited)
         snprintf(text, bytes, "%s called %s(), which ended the process of the machine",
                  place.in_driver ? "the driver" : "code in the process", ending.how);
     else if (known)
         describe_signal(&ending, ending.signal, text, bytes);
+    else if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGSYS)
+        snprintf(text, bytes,
+                 "the process of the machine was ended by SIGSYS: a system call, made while signals "
+                 "were blocked, which no isolated machine may make");
     else if (WIFSIGNALED(ended))
         describe_signal(&ending, WTERMSIG(ended), text, bytes);
     else

@@ -4,6 +4,7 @@
  * to workers (explore_worker.c), collects their results, and groups failures by rule and place. The
  * final output depends only on the seeds, not on which worker was faster.
  */
+#include "cli/broker.h"
 #include "cli/cli.h"
 #include "cli/explore_options.h"
 #include "cli/explore_report.h"
@@ -127,7 +128,7 @@ static void kill_overdue(struct campaign *campaign)
 
 static uint32_t wait_for_some(struct campaign *campaign)
 {
-    struct pollfd poll_for[EXPLORE_WORKERS];
+    struct pollfd poll_for[2 * EXPLORE_WORKERS];
     uint32_t which[EXPLORE_WORKERS], busy = 0;
 
     for (uint32_t i = 0; i < campaign->workers; i++) {
@@ -136,8 +137,16 @@ static uint32_t wait_for_some(struct campaign *campaign)
         which[busy] = i;
         poll_for[busy++] = (struct pollfd){.fd = campaign->worker[i].from, .events = POLLIN};
     }
-    if (busy == 0 || poll(poll_for, busy, 500) <= 0)
+    for (uint32_t i = 0; i < busy; i++) {
+        const struct cli_broker *broker = campaign->worker[which[i]].broker;
+
+        poll_for[busy + i] = (struct pollfd){.fd = broker ? broker->socket : -1, .events = POLLIN};
+    }
+    if (busy == 0 || poll(poll_for, 2 * busy, 500) <= 0)
         return busy;
+    for (uint32_t i = 0; i < busy; i++)
+        if (poll_for[busy + i].revents)
+            cli_broker_serve(campaign->worker[which[i]].broker);
     for (uint32_t i = 0; i < busy; i++)
         if (poll_for[i].revents)
             take(campaign, &campaign->worker[which[i]]);

@@ -8,6 +8,7 @@
 #include "cli/explore_options.h"
 #include "cli/cli.h"
 #include "cli/explore_report.h"
+#include "cli/isolate.h"
 #include "cli/number.h"
 #include "cli/session.h"
 
@@ -106,6 +107,7 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     bool seeds = false;
+    const char *why;
     int status;
 
     memset(options, 0, sizeof(*options));
@@ -124,6 +126,10 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
     if (status == CLI_OK && !seeds) {
         fputs("dxgkhost: explore wants --seeds A..B\n", stderr);
         status = CLI_USAGE;
+    }
+    if (status == CLI_OK && options->run.isolated && !cli_isolate_possible(&why)) {
+        fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
+        status = CLI_ERROR;
     }
     if (status == CLI_OK && !cli_options_ready(&options->run))
         status = CLI_ERROR;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,9 +21,12 @@
 #include <unistd.h>
 
 #include "cli/explore_worker.h"
+#include "cli/broker.h"
+#include "cli/cli.h"
 #include "cli/ending.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
+#include "cli/isolate.h"
 #include "cli/session.h"
 #include "dxgkhost/recorder.h"
 
@@ -172,10 +176,11 @@ static void be_quiet(void)
 }
 
 _Noreturn static void work(const struct explore_options *options, struct dxgk_recorder *recorder,
-                           int from, int to)
+                           int from, int to, int broker)
 {
     struct cli_options run = options->run;
     struct explore_result result;
+    const char *why;
     uint64_t seed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -185,6 +190,8 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
     if (recorder)
         (void)dxgk_recorder_catch(recorder);
     run.config.recorder = recorder;
+    if (broker >= 0 && !cli_isolate(broker, &why))
+        _exit(CLI_ERROR);
     run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */
     while (read_all(from, &seed, sizeof(seed))) {
         run_seed(&run, seed, &result);
@@ -198,14 +205,33 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
 
 static void forget(struct explore_worker *worker)
 {
+    if (worker->broker)
+        cli_broker_finish(worker->broker);
+    free(worker->broker);
+    worker->broker = NULL;
     dxgk_recorder_destroy(worker->recorder);
     worker->recorder = NULL;
+}
+
+/* False: it could not be made. */
+static bool prepare_broker(struct explore_worker *worker, const struct cli_options *options,
+                           int *other)
+{
+    *other = -1;
+    if (!options->isolated)
+        return true;
+    worker->broker = calloc(1, sizeof(*worker->broker));
+    if (worker->broker && cli_broker_init(worker->broker, options, other))
+        return true;
+    free(worker->broker);
+    worker->broker = NULL;
+    return false;
 }
 
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
                           uint32_t count, const struct explore_options *options)
 {
-    int seeds[2], results[2];
+    int seeds[2], results[2], other;
 
     if (pipe2(seeds, O_CLOEXEC) != 0)
         return false;
@@ -216,7 +242,7 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
     }
     worker->recorder = dxgk_recorder_create();
     fflush(NULL);
-    worker->pid = fork();
+    worker->pid = prepare_broker(worker, &options->run, &other) ? fork() : -1;
     if (worker->pid == 0) {
         close(seeds[1]);
         close(results[0]);
@@ -227,10 +253,14 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
             close(all[i].to);
             close(all[i].from);
         }
-        work(options, worker->recorder, seeds[0], results[1]);
+        work(options, worker->recorder, seeds[0], results[1], other);
     }
     close(seeds[0]);
     close(results[1]);
+    if (other >= 0)
+        close(other);
+    if (worker->broker)
+        worker->broker->worker = worker->pid;
     if (worker->pid < 0) {
         close(seeds[1]);
         close(results[0]);

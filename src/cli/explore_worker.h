@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+struct cli_broker;
 struct dxgk_recorder;
 struct explore_options;
 struct explore_result;
@@ -19,6 +20,7 @@ struct explore_worker {
     uint64_t seed;
     double since;
     struct dxgk_recorder *recorder; /* NULL: there was no memory for one */
+    struct cli_broker *broker;      /* of an isolated worker; else NULL */
 };
 /* `all` has the ones that run already. */
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,

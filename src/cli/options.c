@@ -169,6 +169,10 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             options->config.split_dma_buffers = true;
             continue;
         }
+        if (strcmp(argv[i], "--isolate") == 0) {
+            options->isolated = true;
+            continue;
+        }
         if (strcmp(argv[i], "--no-supervisor") == 0) {
             options->unsupervised = true;
             continue;

@@ -27,6 +27,7 @@ struct cli_options {
     uint64_t stall_s;        /* host seconds without a step after which a run is ended; 0: none */
     bool verbose, report_memory;
     bool unsupervised; /* the machine runs in this process */
+    bool isolated;     /* it runs without rights to files, network and processes */
     FILE *trace_file;  /* open since before the run; NULL: no trace */
     struct cli_shared *shared;
     bool inspects; /* there is no workload, nor options for one */

@@ -14,20 +14,24 @@
  * one program. It ignores what the terminal sends to end it; the supervisor asks it.
  */
 #include "cli/supervise.h"
+#include "cli/broker.h"
 #include "cli/cli.h"
 #include "cli/ending.h"
+#include "cli/isolate.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "dxgkhost/recorder.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +56,8 @@ struct watch {
     uint64_t kill_at;  /* tick of the last resort; 0: none */
     uint64_t shown_at;
     bool stalled, progress;
+    int signals;               /* a signalfd */
+    struct cli_broker *broker; /* of an isolated worker; NULL: it has its rights */
 };
 
 static uint64_t ticks_of(uint64_t ms)
@@ -90,9 +96,10 @@ static void keep_core_small(void)
 
 _Noreturn static void be_worker(struct cli_options *options,
                                 int (*work)(struct cli_options *options), pid_t supervisor,
-                                const sigset_t *mask)
+                                const sigset_t *mask, int broker)
 {
     struct cli_shared *shared = options->shared;
+    const char *why;
     int status;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -105,7 +112,12 @@ _Noreturn static void be_worker(struct cli_options *options,
     keep_core_small();
     sigprocmask(SIG_SETMASK, mask, NULL);
     (void)dxgk_recorder_catch(options->config.recorder); /* else its end has fewer words */
-    status = work(options);
+    if (broker >= 0 && !cli_isolate(broker, &why)) {
+        fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
+        status = CLI_ERROR;
+    } else {
+        status = work(options);
+    }
     fflush(NULL);
     shared->status = status;
     dxgk_recorder_release(options->config.recorder);
@@ -192,20 +204,36 @@ static void show_progress(struct watch *watch)
             (double)(watch->ticks * TICK_MS) / 1e3);
 }
 
-/* Returns the status of waitpid. */
-static int wait_for_end(struct watch *watch, const sigset_t *signals)
+/* Serves the broker meanwhile. Returns a signal that has come; 0: a request did; -1: nothing in the
+ * time of a tick. */
+static int next_event(const struct watch *watch)
 {
-    struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
+    struct pollfd wait[2] = {{.fd = watch->signals, .events = POLLIN},
+                             {.fd = watch->broker ? watch->broker->socket : -1, .events = POLLIN}};
+    struct signalfd_siginfo info;
+
+    if (poll(wait, 2, (int)TICK_MS) == 0)
+        return -1;
+    if (wait[1].revents)
+        cli_broker_serve(watch->broker);
+    if (!wait[0].revents || read(watch->signals, &info, sizeof(info)) != sizeof(info))
+        return 0;
+    return (int)info.ssi_signo;
+}
+
+/* Returns the status of waitpid. */
+static int wait_for_end(struct watch *watch)
+{
     int status;
 
     for (;;) {
-        int number = sigtimedwait(signals, NULL, &tick);
+        int number = next_event(watch);
 
         if (waitpid(watch->worker, &status, WNOHANG) == watch->worker)
             return status;
         if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             ask_to_end(watch, number);
-        if (number < 0 && errno == EAGAIN)
+        if (number < 0)
             watch->ticks++;
         if (watch->asked_at && watch->ticks - watch->asked_at >= ticks_of(GRACE_MS))
             end_now(watch);
@@ -216,12 +244,25 @@ static int wait_for_end(struct watch *watch, const sigset_t *signals)
     }
 }
 
+/* The worker's end of the broker's channel is in `other`; -1: there is none. */
+static bool prepare(struct watch *watch, struct cli_broker *broker, int *other)
+{
+    *other = -1;
+    if (!watch->options->isolated)
+        return true;
+    if (!cli_broker_init(broker, watch->options, other))
+        return false;
+    watch->broker = broker;
+    return true;
+}
+
 static int supervise(struct cli_options *options, int (*work)(struct cli_options *options))
 {
     struct watch watch = {.options = options, .progress = isatty(STDERR_FILENO)};
+    struct cli_broker broker;
     const pid_t self = getpid();
     sigset_t signals, mask;
-    int ended;
+    int ended, other;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
@@ -229,15 +270,24 @@ static int supervise(struct cli_options *options, int (*work)(struct cli_options
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, &mask);
+    watch.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     fflush(NULL);
-    watch.worker = fork();
+    watch.worker = watch.signals >= 0 && prepare(&watch, &broker, &other) ? fork() : -1;
     if (watch.worker == 0)
-        be_worker(options, work, self, &mask);
+        be_worker(options, work, self, &mask, other);
     if (watch.worker < 0) {
         fprintf(stderr, "dxgkhost: no process for the machine: %s\n", strerror(errno));
         return CLI_ERROR;
     }
-    ended = wait_for_end(&watch, &signals);
+    if (watch.broker) {
+        broker.worker = watch.worker;
+        close(other);
+    }
+    ended = wait_for_end(&watch);
+    if (watch.broker) {
+        cli_broker_finish(&broker);
+    }
+    close(watch.signals);
     cli_clear_line(options->shared);
     if (atomic_load(&options->shared->done) && WIFEXITED(ended) &&
         WEXITSTATUS(ended) == options->shared->status)
@@ -255,7 +305,14 @@ static void *share(size_t bytes)
 int cli_supervise(struct cli_options *options, int (*work)(struct cli_options *options))
 {
     int status = CLI_ERROR;
+    const char *why;
 
+    if (options->isolated && options->unsupervised)
+        return cli_usage_error("an isolated machine needs its supervisor", "--no-supervisor");
+    if (options->isolated && !cli_isolate_possible(&why)) {
+        fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
+        return CLI_ERROR;
+    }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing */
     options->shared = share(sizeof(*options->shared));
     if (!options->shared) {

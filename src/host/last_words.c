@@ -11,12 +11,14 @@
  * damaged) ends the process with what is there. Nothing here takes memory or a lock of the heap.
  */
 #include "dxgkhost/recorder.h"
+#include "host/last_words.h"
 #include "host/recorder.h"
 #include "loader/loader.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
 #include "sim/stack.h"
 #include "util/array.h"
+#include "verify/verify.h"
 #include "x64/unwind/stack_text.h"
 
 #include <dlfcn.h>
@@ -104,6 +106,16 @@ static void leave_machine_alone(void)
     sim_on_paging(NULL, NULL);
 }
 
+static void fault_of(struct sim_fault *fault, struct sim_registers *registers,
+                     const ucontext_t *context)
+{
+    sim_registers_of(registers, context);
+    fault->registers = registers;
+    fault->pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    fault->sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+    fault->frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+}
+
 /* ---- signals ---- */
 
 static void on_signal(int number, siginfo_t *info, void *data)
@@ -111,7 +123,7 @@ static void on_signal(int number, siginfo_t *info, void *data)
     const ucontext_t *context = data;
     struct dxgk_ending *ending = &recorder->ending;
     struct sim_registers registers;
-    struct sim_fault fault = {.registers = &registers};
+    struct sim_fault fault = {.kind = SIM_FAULT_READ};
     bool raised = info->si_code <= 0; /* by kill() or abort(): it does not come again by itself */
 
     if (!recording) {
@@ -122,10 +134,7 @@ static void on_signal(int number, siginfo_t *info, void *data)
         ending->signal = number;
         leave_machine_alone();
         name_address((uintptr_t)ending->pc, recorder->place, sizeof(recorder->place));
-        sim_registers_of(&registers, context);
-        fault.pc = (uintptr_t)ending->pc;
-        fault.sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-        fault.frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+        fault_of(&fault, &registers, context);
         describe_stack(&fault);
     } else {
         ending->second = true;
@@ -186,6 +195,41 @@ static void keep_first_stack(void)
     }
     pthread_attr_destroy(&attributes);
 }
+
+/* ---- isolation ---- */
+
+bool host_last_words_in_driver_call(void)
+{
+    return sim_current && sim_current->inside;
+}
+
+bool host_last_words_in_driver(void)
+{
+    return host_last_words_in_driver_call() || (recorder && recorder->in_driver_file);
+}
+
+void host_last_words_system_call(const char *what, const void *context)
+{
+    struct dxgk_ending *ending;
+    struct sim_registers registers;
+    struct sim_fault fault = {.kind = SIM_FAULT_READ};
+
+    if (!recorder || recording)
+        return;
+    recording = 1;
+    ending = &recorder->ending;
+    ending->how = "system call";
+    ending->exited = true;
+    snprintf(recorder->place, sizeof(recorder->place), "%s", what);
+    if (host_last_words_in_driver_call())
+        VIOLATION("LIFE-190", "the driver made the system call %s", what);
+    leave_machine_alone();
+    fault_of(&fault, &registers, context);
+    describe_stack(&fault);
+    _exit(ENDED_STATUS);
+}
+
+/* ---- set-up ---- */
 
 bool dxgk_recorder_catch(struct dxgk_recorder *of)
 {

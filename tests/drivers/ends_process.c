@@ -4,10 +4,12 @@
  * names; its constructor and destructor do what the environment variables DXGK_TEST_CONSTRUCTOR and
  * DXGK_TEST_DESTRUCTOR say. For the tests of what is told of such a run.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,9 +30,49 @@ enum act {
     ACT_LOOP,
     ACT_FINDING, /* a finding, which is held back until the start has come to something, then an exit */
     ACT_VIOLATION, /* an error, then an exit */
+    /* what an isolated machine has no right to */
+    ACT_OPEN,
+    ACT_CREATE,
+    ACT_SOCKET,
+    ACT_FORK,
+    ACT_EXECUTE,
+    ACT_KILL_PARENT,
 };
 
 static volatile int *volatile nothing; /* stays NULL */
+
+/* Leaves a mark that the test would find. */
+static void act_outside(ULONG which)
+{
+    const char *mark = getenv("DXGK_TEST_MARK");
+    int file = -1;
+
+    switch (which) {
+    case ACT_OPEN:
+        file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+        break;
+    case ACT_CREATE:
+        file = mark ? open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+        break;
+    case ACT_SOCKET:
+        file = socket(AF_INET, SOCK_DGRAM, 0);
+        break;
+    case ACT_FORK:
+        if (fork() == 0)
+            _exit(0);
+        break;
+    case ACT_EXECUTE:
+        execl("/bin/true", "true", (char *)NULL);
+        break;
+    case ACT_KILL_PARENT:
+        kill(getppid(), SIGKILL);
+        break;
+    default:
+        break;
+    }
+    if (file >= 0)
+        close(file);
+}
 
 static void act(ULONG which)
 {
@@ -55,6 +97,7 @@ static void act(ULONG which)
         for (;;)
             ;
     default:
+        act_outside(which);
         break;
     }
 }

@@ -14,7 +14,8 @@ BUILD = ""
 SANITIZED = False
 KEY = r"[\Registry\Machine\System\CurrentControlSet\Services\ends_process]"
 # of tests/drivers/ends_process.c
-EXIT, QUICK_EXIT, UNDERSCORE_EXIT, THREAD_EXIT, SYSTEM_CALL, ABORT, KILL, LOOP, FINDING, VIOLATION = range(1, 11)
+EXIT, QUICK_EXIT, UNDERSCORE_EXIT, THREAD_EXIT, SYSTEM_CALL, ABORT, KILL, LOOP, FINDING, VIOLATION, OPEN, CREATE, SOCKET, FORK, EXECUTE, \
+    KILL_PARENT = range(1, 17)
 SLEEPS = "dxgk.report('row', 'kept') for i = 1, 1e9 do dxgk.sleep(1000000) end"
 COUNTS = "local n = 0 while true do n = n + 1 end"
 
@@ -166,6 +167,76 @@ def case_interrupted():
             status, out, errors, _ = interrupted(command(folder, "explore", refgpu, "--seeds", "1..1000000"), number)
             if status != 128 + number or f"interrupted by {name}" not in errors or " of 1000000 seeds" not in errors or "dxgkhost explore" not in out:
                 fail(f"{status}\n{out}\n{errors}")
+
+
+def isolated_run(folder, workload, *options, driver="drivers/refgpu.so", expect=0):
+    return program_status([os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, driver), workload, "--out", os.path.join(folder, "out"),
+                           "--isolate", *options], expect)
+
+
+def program_status(words, expect):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, errors="replace", check=False)
+    if done.returncode != expect:
+        fail(f"{' '.join(words)}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def case_isolated():
+    """Without rights a sound run does all it did; a driver that goes beyond is named with the call, and nothing of it is done."""
+    if SANITIZED:  # which needs rights of its own
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        mark = os.path.join(folder, "mark")
+        for act, call in ((OPEN, 'openat("/etc/passwd")'), (CREATE, f'openat("{mark}")'), (SOCKET, "socket"), (FORK, "clone"), (EXECUTE, "execve"),
+                          (KILL_PARENT, "kill")):
+            words = ("the driver made the system call " + call,)
+            done = bad(act, folder, options=("--isolate",), environment={"DXGK_TEST_MARK": mark}, words=words + ("error LIFE-190", "in DriverEntry"))
+            if "ends_process.so!" not in done.stderr:
+                fail(done.stderr)
+            bad(0, folder, options=("--isolate",), environment={"DXGK_TEST_MARK": mark, "DXGK_TEST_CONSTRUCTOR": str(act)},
+                words=words + ("while loading the driver",))
+            bad(0, folder, verb="inspect", options=("--isolate",), environment={"DXGK_TEST_MARK": mark, "DXGK_TEST_DESTRUCTOR": str(act)},
+                words=words + ("while unloading the driver",))
+            if os.path.exists(mark):
+                fail("the file was made")
+        small = ["--set", "width=480", "--set", "height=270", "--set", "columns=8", "--set", "rows=5"]
+        workloads = os.path.join(SOURCE, "workloads")
+        drivers = ["drivers/refgpu.so"] + [d for d in ("drivers/gcc/refgpu.sys", "drivers/clang/refgpu.sys") if os.path.exists(os.path.join(BUILD, d))]
+        for driver in drivers:
+            device = ("--device", os.path.join(BUILD, "devices", "refgpu.so"))
+            isolated_run(folder, os.path.join(workloads, "compositor.lua"), *device, *small, "--report", "memory", driver=driver)
+            for name in ("compositor.png", "memory.svg"):
+                if not os.path.getsize(os.path.join(folder, "out", name)):
+                    fail(name)
+            isolated_run(folder, os.path.join(workloads, "escape.lua"), *device, "--iommu", "isolation", driver=driver)
+            isolated_run(folder, os.path.join(workloads, "hang.lua"), *device, "--verbose", driver=driver)
+        # a workload is refused, not ended
+        path = os.path.join(folder, "w.lua")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""
+                assert(not io.open("/etc/passwd"))
+                assert(not io.open("{mark}", "w"))
+                assert(not os.remove("{path}"))
+                assert(io.open("{path}")):close()
+                local out = assert(io.open(dxgk.out .. "/written", "w"))
+                out:write("text")
+                out:close()""")
+        done = isolated_run(folder, path)
+        if "isolated: refused the system call openat" not in done.stderr or os.path.exists(mark):
+            fail(done.stderr)
+        with open(os.path.join(folder, "out", "written"), encoding="utf-8") as file:
+            if file.read() != "text":
+                fail("what the workload wrote")
+        program_status([os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, "drivers", "refgpu.so"), path, "--isolate", "--no-supervisor"], 2)
+        done = bad(OPEN, folder, verb="explore", options=("--seeds", "1..3", "--isolate"))
+        if "3 run, 3 failed" not in done.stdout or 'openat("/etc/passwd")' not in done.stdout or "LIFE-190" not in done.stdout:
+            fail(done.stdout)
+        # a new process is made with all signals blocked
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("os.execute('true')")
+        done = isolated_run(folder, path, expect=4)
+        if "which no isolated machine may" not in done.stderr or "thread workload" not in done.stderr:
+            fail(done.stderr)
 
 
 def case_orphan():

@@ -459,3 +459,73 @@ TEST_WITH(machine, executive_items_are_the_drivers)
     run(check_ex_work_item);
     h.threads_left = 4;
 }
+
+/* ---- routines that run while their driver is unloaded ---- */
+
+static bool work_may_end;
+
+static void wait_until_it_may_end(void)
+{
+    while (!work_may_end)
+        pause_ns(1000000);
+    worked++;
+}
+
+static VOID NTAPI slow_work(PVOID context)
+{
+    (void)context;
+    wait_until_it_may_end();
+}
+
+static VOID NTAPI slow_io_work(PDEVICE_OBJECT object, PVOID context)
+{
+    (void)object;
+    (void)context;
+    wait_until_it_may_end();
+}
+
+static void check_running(void (*queue)(void))
+{
+    work_may_end = false;
+    worked = 0;
+    queue();
+    pause_ns(1000000); /* the routine has begun */
+    CHECK_RULE("LIFE-178", !nt_image_drain(h.image, 5000000));
+    nt_image_leak_check(h.image);
+    CHECK_RULE("NT-101", reported("NT-101", 0xCE, 0));
+    work_may_end = true;
+    pause_ns(5000000);
+    forget_reports();
+    CHECK_RULE("LIFE-178", worked == 1 && nt_image_drain(h.image, 5000000));
+    CHECK_RULE("NT-101", nt_image_leak_check(h.image) == 0 && errors() == 0);
+}
+
+static void queue_slow_work(void)
+{
+    static WORK_QUEUE_ITEM slow;
+
+    ExInitializeWorkItem(&slow, slow_work, NULL);
+    ExQueueWorkItem(&slow, DelayedWorkQueue);
+}
+
+static void queue_slow_io_work(void)
+{
+    item = IoAllocateWorkItem(&device);
+    IoQueueWorkItem(item, slow_io_work, DelayedWorkQueue, NULL);
+    pause_ns(1000000);
+    IoFreeWorkItem(item);
+}
+
+static void check_running_work(void)
+{
+    nt_device_object_register(&device);
+    check_running(queue_slow_work);
+    check_running(queue_slow_io_work);
+    nt_device_object_unregister(&device);
+}
+
+TEST_WITH(machine, work_that_runs_keeps_its_driver)
+{
+    run(check_running_work);
+    h.threads_left = 4;
+}

@@ -17,7 +17,6 @@
 #include "nt/base/memory.h"
 #include "nt/base/nt_report.h"
 #include "nt/base/state.h"
-#include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
 #include "nt/ke/wait.h"
@@ -130,6 +129,34 @@ void nt_work_queue(struct nt_work *work)
     balance();
 }
 
+/* ---- routines that run ---- */
+
+/* It is on a worker's stack, and goes with it. */
+static void forget(struct nt_resource *resource)
+{
+    (void)resource;
+}
+
+static const struct nt_resource_class running_class = {
+    .rule = "NT-101",
+    .noun = "work item whose routine still runs",
+    .code = 0xCE,
+    .busy = nt_resource_always_busy,
+    .reclaim = forget,
+};
+
+void nt_work_call_begin(struct nt_work_call *call, struct nt_image *image, const void *routine)
+{
+    nt_callback_enter(&call->callback, image, "a work item");
+    nt_resource_track(&call->resource, &running_class, routine);
+}
+
+void nt_work_call_end(struct nt_work_call *call)
+{
+    nt_resource_untrack(&call->resource);
+    nt_callback_leave(&call->callback);
+}
+
 /* ---- executive work items: the driver's own memory ---- */
 
 static void dispose(struct ex_work *work)
@@ -145,12 +172,12 @@ static void run_routine(struct nt_work *item)
     PWORKER_THREAD_ROUTINE routine = work->routine;
     struct nt_image *image = item->image;
     PVOID context = work->context;
-    struct nt_callback callback;
+    struct nt_work_call call;
 
     dispose(work);
-    nt_callback_enter(&callback, image, "a work item");
+    nt_work_call_begin(&call, image, (const void *)(uintptr_t)routine);
     routine(context);
-    nt_callback_leave(&callback);
+    nt_work_call_end(&call);
 }
 
 static void reclaim(struct nt_resource *resource)

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "nt/base/resource.h"
+#include "nt/ke/driver_call.h"
 #include "util/list.h"
 
 struct nt_image;
@@ -22,5 +24,14 @@ struct nt_work {
 };
 
 void nt_work_queue(struct nt_work *work);
+
+/* The call of a work item's routine, which keeps its driver loaded until it returns (LIFE-178). */
+struct nt_work_call {
+    struct nt_callback callback;
+    struct nt_resource resource;
+};
+/* `routine`: for the report of one that never returns. */
+void nt_work_call_begin(struct nt_work_call *call, struct nt_image *image, const void *routine);
+void nt_work_call_end(struct nt_work_call *call);
 
 #endif

@@ -6,7 +6,6 @@
 #include "nt/base/state.h"
 #include "nt/ex/work_item.h"
 #include "nt/io/device_object.h"
-#include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
 #include "util/alloc.h"
@@ -39,11 +38,11 @@ static void run_routine(struct nt_work *item)
     PIO_WORKITEM_ROUTINE routine = work->routine;
     PDEVICE_OBJECT device = work->device;
     PVOID context = work->context;
-    struct nt_callback callback;
+    struct nt_work_call call;
 
-    nt_callback_enter(&callback, item->image, "a work item");
+    nt_work_call_begin(&call, item->image, (const void *)(uintptr_t)routine);
     routine(device, context);
-    nt_callback_leave(&callback);
+    nt_work_call_end(&call);
 }
 
 static bool is_queued(const struct nt_resource *resource)

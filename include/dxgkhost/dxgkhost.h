@@ -84,7 +84,9 @@ struct dxgk_machine_config {
      * at once */
     bool special_pool;
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
-    uint64_t time_limit_ns; /* virtual time a run may take; default: none (UINT64_MAX) */
+    /* virtual time that one run, or one call that works on the machine, may take; default: an hour;
+     * UINT64_MAX: no limit */
+    uint64_t time_limit_ns;
     /* Start a Windows image (.sys) although the host lacks routines that it imports: each call of
      * one is reported. */
     bool stub_missing;
@@ -282,9 +284,10 @@ DXGK_API size_t dxgk_machine_losses(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_loss(const struct dxgk_machine *machine, size_t back,
                                 struct dxgk_loss *loss);
 
-/* After a deadlock (THREAD-072, THREAD-073): lines that say what each thread waited for, what it
- * held, and where in the driver it was. NULL: there was none. Valid until the machine is
- * destroyed. */
+/* After a deadlock (THREAD-072, THREAD-073), an interruption, or the end of the time limit: lines
+ * that say what each thread waited for, what it held, and where in the driver it was; who could
+ * signal what the clients waited for; which packets were in flight. NULL: there was none. Valid
+ * until the machine is destroyed. */
 DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
 
 /* Read bytes of simulated RAM, like a debugger on the machine. False: outside RAM. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/device.h"
+#include "cli/duration.h"
 #include "cli/iommu.h"
 #include "cli/number.h"
 #include "cli/session.h"
@@ -28,7 +29,17 @@ static bool add(const char **list, size_t *count, const char *value)
     return true;
 }
 
-/* Parses an option that is just a number. False: it is none of these. */
+/* The time limit; 0: none. */
+static int parse_limit(struct cli_options *options, const char *value)
+{
+    if (!cli_parse_duration(value, &options->config.time_limit_ns))
+        return cli_usage_error("a limit is a time like 90, 90s, 20ms or 1h, or 0", value);
+    if (options->config.time_limit_ns == 0)
+        options->config.time_limit_ns = UINT64_MAX;
+    return CLI_OK;
+}
+
+/* Parses an option that is just a number, or a time. False: it is none of these. */
 static bool parse_number(struct cli_options *options, const char *name, const char *value,
                          int *status)
 {
@@ -45,6 +56,10 @@ static bool parse_number(struct cli_options *options, const char *name, const ch
         {"--stall-limit", &options->stall_s, 0, 86400, "--stall-limit wants seconds, 0 to 86400"},
     };
 
+    if (strcmp(name, "--limit") == 0 || strcmp(name, "--virtual-limit") == 0) {
+        *status = parse_limit(options, value);
+        return true;
+    }
     for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         if (strcmp(name, numbers[i].name) == 0) {
             bool good = cli_parse_number(value, numbers[i].number) &&

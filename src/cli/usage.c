@@ -28,6 +28,8 @@ void cli_usage(void)
         "           --verbose              print what the driver prints, and each call that fails, with the reason\n"
         "           --stall-limit SECONDS  end a run that takes so much processor time without a step of the\n"
         "                                  machine (default 60; 0: never)\n"
+        "           --limit TIME           virtual time that the run may take, as 90, 20ms, 1h (default 1h; 0: no\n"
+        "                                  limit); --virtual-limit in explore, whose --limit is of host time\n"
         "           --isolate              for a driver of strangers: no files, network or processes but what\n"
         "                                  the options name\n"
         "           --no-supervisor        run the machine in this process: for a debugger\n"

@@ -106,7 +106,7 @@ void dxgk_machine_config_init(struct dxgk_machine_config *config)
     config->processors = 4;
     config->iommu = DXGK_IOMMU_OFF;
     config->watchdog_ms = 10000;
-    config->time_limit_ns = UINT64_MAX;
+    config->time_limit_ns = 3600000000000u;
 }
 
 static const char *check_config(const struct dxgk_machine_config *config)

@@ -13,11 +13,11 @@
 #include "host/log.h"
 #include "host/machine_record.h"
 #include "host/recorder.h"
+#include "host/waits.h"
 #include "kmt/kmt.h"
 #include "kmt/process.h"
 #include "nt/base/current.h"
 #include "nt/base/kprocess.h"
-#include "nt/ke/deadlock.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
 #include "sim/machine.h"
@@ -164,17 +164,6 @@ static uint64_t time_limit(const struct dxgk_machine *machine)
     return limit > SIM_FOREVER - sim_now() ? SIM_FOREVER : sim_now() + limit;
 }
 
-/* Say who waits for what. */
-static void tell_waits(const struct dxgk_machine *machine, enum sim_outcome outcome)
-{
-    if (machine->sim->stopped)
-        return;
-    if (outcome == SIM_DEADLOCK)
-        nt_deadlock_report();
-    else if (outcome == SIM_INTERRUPTED)
-        nt_deadlock_describe();
-}
-
 static enum dxgk_result run_clients(struct dxgk_machine *machine)
 {
     uint64_t until = time_limit(machine);
@@ -183,7 +172,7 @@ static enum dxgk_result run_clients(struct dxgk_machine *machine)
     do
         outcome = sim_run(no_process_left, machine, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
-    tell_waits(machine, outcome);
+    host_waits_tell(machine, outcome, machine->config.time_limit_ns);
     /* Clients outlive a bug check and come to their end, but what happened is not that. */
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }
@@ -332,6 +321,6 @@ enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
     do
         outcome = sim_run(task_done, &task, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
-    tell_waits(machine, outcome);
+    host_waits_tell(machine, outcome, machine->config.time_limit_ns);
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }

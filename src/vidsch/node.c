@@ -53,8 +53,9 @@ bool vidsch_node_init(struct vidsch *vidsch, uint32_t ordinal)
         list_init(&node->ready[i]);
     list_init(&node->resubmit);
     node->ring = util_zalloc(slots, sizeof(struct packet *));
+    node->submitted_at = util_zalloc(slots, sizeof(*node->submitted_at));
     node_track(node);
-    return node->ring != NULL;
+    return node->ring && node->submitted_at;
 }
 
 void vidsch_node_cancel_events(struct vidsch_node *node)
@@ -69,6 +70,7 @@ void vidsch_node_finish(struct vidsch_node *node)
     if (node->vidsch)
         vidsch_node_cancel_events(node);
     util_free(node->ring);
+    util_free(node->submitted_at);
 }
 
 uint32_t vidsch_node_next_fence(struct vidsch_node *node)
@@ -105,7 +107,10 @@ static void trace_span_end(struct vidsch_node *node, const struct packet *packet
 
 void vidsch_node_push(struct vidsch_node *node, struct packet *packet)
 {
-    node->ring[(node->head + node->count) & node->ring_mask] = packet;
+    uint32_t slot = (node->head + node->count) & node->ring_mask;
+
+    node->ring[slot] = packet;
+    node->submitted_at[slot] = sim_now();
     packet->context->last_in_flight = packet;
     if (node->count++ == 0) {
         node->oldest_since = sim_now();

@@ -66,6 +66,7 @@ struct vidsch_node {
     uint32_t reported;       /* as notified: ahead of last_completed until the DPC */
     /* in flight, oldest first */
     struct packet **ring;
+    uint64_t *submitted_at; /* beside the ring: virtual ns */
     uint32_t ring_mask, depth, head, count;
     uint64_t oldest_since; /* time from which the oldest packet has been the oldest */
     /* waiting */
@@ -119,6 +120,12 @@ static inline bool fence_after(uint32_t a, uint32_t b)
 static inline struct packet *node_in_flight(const struct vidsch_node *node, uint32_t index)
 {
     return node->ring[(node->head + index) & node->ring_mask];
+}
+
+/* Virtual time of its last submission, in ns. */
+static inline uint64_t node_submitted_at(const struct vidsch_node *node, uint32_t index)
+{
+    return node->submitted_at[(node->head + index) & node->ring_mask];
 }
 
 #endif

@@ -83,7 +83,10 @@ struct dxgk_machine_config {
     /* separate pages for each pool block, so that an access beyond it or after its free is detected
      * at once */
     bool special_pool;
-    uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
+    /* processor time of the host thread that a driver, or a callback of a device model, may take
+     * without reaching the host; ten times as much wall time, if it sleeps; default 10000; 0: no
+     * limit */
+    uint64_t watchdog_ms;
     /* virtual time that one run, or one call that works on the machine, may take; default: an hour;
      * UINT64_MAX: no limit */
     uint64_t time_limit_ns;

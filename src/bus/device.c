@@ -182,7 +182,7 @@ static bool create_memory(struct bus_device *device)
 static void dispose(struct bus_device *device)
 {
     bus_timers_cancel(device);
-    if (device->state)
+    if (device->state && !device->callout.hangs)
         device->model->destroy(device->state);
     bus_timers_cancel(device);
     for (unsigned i = 0; i <= DXGK_DEVICE_BARS; i++)
@@ -210,6 +210,7 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     }
     device->bus = bus;
     device->model = model;
+    device->callout.model = model->name;
     device->iommu.requester = ++bus->requesters;
     device->dma_engine = UINT32_MAX;
     bus_timers_init(device);
@@ -225,8 +226,10 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
         explain_no_memory(refusal, model->name, "");
         goto fail;
     }
-    for (uint32_t i = 0; i < device->description.messages; i++)
+    for (uint32_t i = 0; i < device->description.messages; i++) {
         list_init(&device->interrupt[i].link);
+        device->interrupt[i].owner = model->name;
+    }
     if (!bus_config_init(device, refusal))
         goto fail;
     device->track = trace_track_create("devices", trace_intern(model->name));

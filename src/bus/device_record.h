@@ -10,6 +10,7 @@
 #include "dxgkhost/device.h"
 #include "iommu/iommu.h"
 #include "ram/file.h"
+#include "sim/callout.h"
 #include "sim/event.h"
 #include "trace/trace.h"
 #include "util/address.h"
@@ -46,7 +47,8 @@ struct bus_device {
     struct bus *bus;
     void *library; /* of dlopen; NULL: linked in */
     const struct dxgk_device_model *model;
-    void *state; /* the model's */
+    void *state;                /* the model's */
+    struct sim_callout callout; /* model_call.h */
     struct dxgk_device_description description;
     struct bus_bar bar[DXGK_DEVICE_BARS];
     struct ram_file memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */

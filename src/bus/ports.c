@@ -7,6 +7,7 @@
 #include "bus/bus_record.h"
 #include "bus/config.h"
 #include "bus/device_record.h"
+#include "bus/model_call.h"
 #include "bus/timers.h"
 #include "sim/point.h"
 #include "util/address.h"
@@ -77,8 +78,7 @@ bool bus_port_read(struct bus *bus, uint32_t port, unsigned width, uint32_t *val
         return false;
     bus_timers_retry(device);
     if (answers(device, port, width))
-        *value = ones & (uint32_t)device->model->read(device->state, bar,
-                                                      port - device->bar[bar].port, width);
+        *value = ones & (uint32_t)bus_model_read(device, bar, port - device->bar[bar].port, width);
     return true;
 }
 
@@ -94,6 +94,6 @@ bool bus_port_write(struct bus *bus, uint32_t port, unsigned width, uint32_t val
         return false;
     bus_timers_retry(device);
     if (answers(device, port, width))
-        device->model->write(device->state, bar, port - device->bar[bar].port, width, value & ones);
+        bus_model_write(device, bar, port - device->bar[bar].port, width, value & ones);
     return true;
 }

@@ -2,6 +2,7 @@
 /* A device is reset, or pulled out. */
 #include "bus/reset.h"
 #include "bus/device_record.h"
+#include "bus/model_call.h"
 #include "bus/timers.h"
 
 void bus_device_reset(struct bus_device *device)
@@ -9,7 +10,7 @@ void bus_device_reset(struct bus_device *device)
     if (device->unplugged)
         return;
     bus_timers_cancel(device);
-    device->model->reset(device->state);
+    bus_model_reset(device);
 }
 
 void bus_device_unplug(struct bus_device *device)

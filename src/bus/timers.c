@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers of a device: events of the simulated time. */
 #include "bus/timers.h"
+
+#include <stdio.h>
+
 #include "bus/device_record.h"
+#include "bus/model_call.h"
 #include "sim/event.h"
 #include "sim/machine.h"
 #include "util/list.h"
+
+static void timer_describe(const struct sim_event *event, char *text, size_t bytes)
+{
+    const struct bus_timer *timer = CONTAINER(event, struct bus_timer, event);
+    const struct bus_device *device = timer->device;
+
+    snprintf(text, bytes, "timer %u of device model %s", (unsigned)(timer - device->timer),
+             device->model->name);
+}
 
 static void timer_fire(struct sim_event *event)
 {
@@ -12,7 +25,7 @@ static void timer_fire(struct sim_event *event)
     struct bus_device *device = timer->device;
 
     bus_timers_retry(device);
-    device->model->timer(device->state, (unsigned)(timer - device->timer));
+    bus_model_timer(device, (unsigned)(timer - device->timer));
 }
 
 void bus_timers_init(struct bus_device *device)
@@ -20,6 +33,7 @@ void bus_timers_init(struct bus_device *device)
     for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++) {
         device->timer[i].device = device;
         device->timer[i].event.fire = timer_fire;
+        device->timer[i].event.describe = timer_describe;
     }
 }
 
@@ -52,11 +66,9 @@ void bus_timers_retry(struct bus_device *device)
 
 void bus_timers_arm(struct bus_device *device, unsigned timer, uint64_t delay)
 {
-    uint64_t now = sim_now();
-
     if (timer >= DXGK_DEVICE_TIMERS || device->unplugged)
         return;
-    device->timer[timer].due = delay < SIM_FOREVER - now ? now + delay : SIM_FOREVER;
+    device->timer[timer].due = sim_later(sim_now(), delay);
     arm(&device->timer[timer]);
 }
 

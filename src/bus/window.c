@@ -21,6 +21,7 @@
 #include "bus/bus_record.h"
 #include "bus/config.h"
 #include "bus/device_record.h"
+#include "bus/model_call.h"
 #include "bus/timers.h"
 #include "ram/ram.h"
 #include "sim/point.h"
@@ -306,7 +307,7 @@ bool bus_register_read(struct bus *bus, const volatile void *address, unsigned w
     device = mapping->device;
     *value = ones;
     if (answers(device, (uintptr_t)address, width))
-        *value = ones & device->model->read(device->state, mapping->bar, offset, width);
+        *value = ones & bus_model_read(device, mapping->bar, offset, width);
     sim_point();
     return true;
 }
@@ -324,7 +325,7 @@ bool bus_register_write(struct bus *bus, volatile void *address, unsigned width,
         return false;
     device = mapping->device;
     if (answers(device, (uintptr_t)address, width))
-        device->model->write(device->state, mapping->bar, offset, width, value & ones_of(width));
+        bus_model_write(device, mapping->bar, offset, width, value & ones_of(width));
     sim_point(); /* what the access has set off may come before the caller's next instruction */
     return true;
 }

@@ -160,8 +160,9 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
 static void on_overdue(const struct sim_fault *fault, const struct ddi_frame *ddi, const char *name,
                        const char *place)
 {
-    const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host"
-                                                    : "not within its limit of virtual time";
+    const char *why = fault->kind == SIM_FAULT_HANG    ? "it loops without calling the host"
+                      : fault->kind == SIM_FAULT_SLEEP ? "it sleeps in the host's kernel"
+                                                       : "not within its limit of virtual time";
     bool routine = ddi && ddi_entry_info(ddi->entry)->flags & DDI_ROUTINE;
 
     /* Parameter 1: a single DPC or ISR took too long, or the total time at raised level. */
@@ -231,7 +232,8 @@ static void on_fault(const struct sim_fault *fault)
     name_place(fault->pc, place, sizeof(place));
     if (!sim_current->inside)
         end_client(fault, place);
-    if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
+    if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_SLEEP ||
+        fault->kind == SIM_FAULT_OVERDUE) {
         on_overdue(fault, ddi, name, place);
     } else {
         uint64_t parameter[4];

@@ -249,7 +249,7 @@ void dxgk_client_sleep(uint64_t ns)
 
     if (!on_client_thread())
         return;
-    deadline = ns > SIM_FOREVER - 1 - sim_now() ? SIM_FOREVER - 1 : sim_now() + ns;
+    deadline = ns < SIM_END - 1 - sim_now() ? sim_now() + ns : SIM_END - 1;
     if (!sim_current->stopped) {
         if (SIM_RECOVER(&mark))
             return;

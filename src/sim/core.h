@@ -22,8 +22,10 @@
 #include "sim/sim.h"
 #include "sim/switch.h"
 #include "sim/thread_record.h"
+#include "sim/watchdog.h"
 #include "util/list.h"
 
+struct sim_callout;
 struct sim_question;
 
 struct processor {
@@ -64,6 +66,8 @@ struct sim_core {
     uint32_t events, heap_capacity, reserved;
     uint32_t guards; /* number of events that only limit calls into a driver */
     uint64_t event_order;
+    uint64_t events_since; /* when the count of fired ones began */
+    uint32_t events_fired;
 
     bool (*done)(void *arg);
     void *done_arg;
@@ -90,9 +94,9 @@ struct sim_core {
     uint64_t watchdog_ms;
     timer_t watchdog;
     bool watchdog_armed;
-    uint64_t watchdog_points;
-    uint64_t watchdog_quiet_ms;
-    struct sim_machine *outer; /* the machine that was entered before this one */
+    struct sim_watchdog watching;
+    struct sim_callout *callout; /* the device model that is running; NULL: none */
+    struct sim_machine *outer;   /* the machine that was entered before this one */
     struct util_heap *outer_heap;
 };
 

@@ -4,6 +4,7 @@
 
 #include "sim/core.h"
 #include "sim/dpc.h"
+#include "sim/endless.h"
 #include "sim/interrupt.h"
 #include "verify/refusal.h"
 
@@ -32,12 +33,13 @@ static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
     if (!interrupt->connected)
         return;
     interrupt->delivered++;
+    sim_endless_interrupt(core, interrupt);
     interrupt->lock_owner = (uint16_t)(m->processor + 1);
     m->irql = interrupt->irql;
     sim_level_raised(core);
     current_processor(core)->interrupt_depth++;
     refusal_current = NULL; /* what it refuses is not the interrupted call's */
-    interrupt->service(interrupt->context, interrupt->message);
+    interrupt->storm.claimed += interrupt->service(interrupt->context, interrupt->message);
     refusal_current = refusal;
     current_processor(core)->interrupt_depth--;
     m->irql = before;
@@ -50,12 +52,14 @@ static void run_dpcs(struct sim_core *core)
     struct processor *p = current_processor(core);
     struct refusal *refusal = refusal_current;
     uint8_t before = m->irql;
+    struct sim_dpc_stretch stretch = {.calls = 0};
 
     while (!list_empty(&p->dpcs)) {
         struct sim_dpc *dpc = CONTAINER(p->dpcs.next, struct sim_dpc, link);
         uint16_t inside = m->inside;
         uint64_t deadline = m->deadline;
 
+        sim_endless_dpc(core, &stretch, dpc);
         list_remove(&dpc->link);
         dpc->queued = false;
         m->irql = SIM_IRQL_DISPATCH;

@@ -4,6 +4,7 @@
 #define DXGK_SIM_DPC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/list.h"
@@ -13,6 +14,8 @@
 struct sim_dpc {
     struct list link;
     void (*routine)(struct sim_dpc *dpc);
+    /* whose it is, for reports; NULL: nobody says */
+    void (*describe)(const struct sim_dpc *dpc, char *text, size_t bytes);
     bool queued;
     uint16_t target; /* processor + 1; 0: the processor that queues it */
     bool high;       /* insert at the front of the queue */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/core.h"
+#include "sim/endless.h"
 #include "sim/event_queue.h"
 #include "sim/point.h"
 #include "util/alloc.h"
@@ -93,6 +94,8 @@ bool sim_event_arm(struct sim_event *event, uint64_t due)
 
     if (event->slot)
         take_out(core, event->slot - 1);
+    if (due >= SIM_END)
+        return true;
     if (!event->reserved && !grow(core, core->events + core->reserved + 1))
         return false;
     event->due = due;
@@ -130,6 +133,7 @@ void sim_fire_due(struct sim_core *core)
         struct sim_event *event = core->heap[0];
 
         take_out(core, 0);
+        sim_endless_event(core, event);
         event->fire(event);
     }
 }

@@ -2,6 +2,7 @@
 /* How interrupts are raised and become pending; delivery.c serves them. */
 #include "sim/interrupt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/core.h"
@@ -40,16 +41,28 @@ static void latency_over(struct sim_event *event)
     make_pending(CONTAINER(event, struct sim_interrupt, latency));
 }
 
+static void describe_latency(const struct sim_event *event, char *text, size_t bytes)
+{
+    const struct sim_interrupt *interrupt = CONTAINER(event, struct sim_interrupt, latency);
+
+    snprintf(text, bytes, "interrupt message %u of %s", interrupt->message,
+             interrupt->owner ? interrupt->owner : "the host");
+}
+
 void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t),
                            void *context, uint32_t message, uint8_t irql)
 {
+    const char *owner = interrupt->owner;
+
     memset(interrupt, 0, sizeof(*interrupt));
+    interrupt->owner = owner;
     list_init(&interrupt->link);
     interrupt->service = service;
     interrupt->context = context;
     interrupt->message = message;
     interrupt->irql = irql;
     interrupt->latency.fire = latency_over;
+    interrupt->latency.describe = describe_latency;
     interrupt->connected = true;
 }
 

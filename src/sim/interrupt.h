@@ -20,8 +20,13 @@ struct sim_interrupt {
     uint8_t irql;
     bool connected;
     bool pending;
-    uint16_t lock_owner;      /* processor + 1 of the holder of the interrupt lock; 0: free */
-    uint64_t delivered;       /* how often it was delivered */
+    uint16_t lock_owner; /* processor + 1 of the holder of the interrupt lock; 0: free */
+    uint64_t delivered;  /* how often it was delivered */
+    const char *owner;   /* the device model; kept by sim_interrupt_connect. NULL: the host */
+    struct {             /* private: deliveries since a time, or the last submission */
+        uint64_t since, submissions;
+        uint32_t count, claimed;
+    } storm;
     struct sim_event latency; /* private: from raise to pending */
 };
 

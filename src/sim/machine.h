@@ -14,6 +14,7 @@
 #include "util/rng.h"
 
 #define SIM_FOREVER        UINT64_MAX
+#define SIM_END            ((uint64_t)1 << 63) /* of virtual time: what is due then is never */
 #define SIM_MAX_PROCESSORS 64u
 #define SIM_SLOTS          16u /* number of places where upper rooms can keep state (slot.h) */
 
@@ -58,6 +59,12 @@ extern _Thread_local struct sim_machine *sim_current;
 static inline uint64_t sim_now(void)
 {
     return sim_current->now;
+}
+
+/* The time `delay` ns from `time`; SIM_FOREVER, if time ends before. */
+static inline uint64_t sim_later(uint64_t time, uint64_t delay)
+{
+    return time < SIM_END && delay < SIM_END - time ? time + delay : SIM_FOREVER;
 }
 
 static inline void sim_set_frame(struct sim_machine *machine, struct sim_frame *frame)

@@ -5,12 +5,16 @@
 #include <stdlib.h>
 
 #include "sim/core.h"
+#include "sim/callout.h"
 #include "sim/fault.h"
 #include "sim/stop.h"
 
 _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *fault)
 {
-    core->on_fault(fault);
+    if (core->callout && (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_SLEEP))
+        sim_callout_hangs(core, fault->kind == SIM_FAULT_SLEEP);
+    else
+        core->on_fault(fault);
     sim_stop();
     abort(); /* a client thread without a recovery mark cannot continue */
 }

@@ -34,7 +34,7 @@ enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until)
         return SIM_DONE;
     core->done = done;
     core->done_arg = arg;
-    core->until = until;
+    core->until = until < SIM_END ? until : SIM_END;
     core->on_fiber = true;
     fiber_switch(&core->host, p->thread ? &p->thread->fiber : &p->idle, false);
     sim_reap(core);

@@ -27,7 +27,6 @@
 
 #define SIGNAL_STACK_BYTES (64u * 1024u)
 #define EMERGENCY_BYTES    (256u * 1024u)
-#define WATCHDOG_TICK_MS   250u
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
 
@@ -201,9 +200,18 @@ static void on_signal(int signal, siginfo_t *info, void *data)
     errno = saved;
 }
 
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* The watchdog's tick, on the machine's own host thread. */
 static void on_watchdog(int signal, siginfo_t *info, void *data)
 {
+    enum sim_watchdog_verdict verdict;
     struct sim_core *core;
 
     (void)signal;
@@ -211,18 +219,15 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
     if (!sim_current)
         return;
     core = core_of(sim_current);
-    if (!core->on_fiber || !sim_current->inside || core->watchdog_points != sim_current->points ||
-        !core->on_fault) {
-        core->watchdog_points = sim_current->points;
-        core->watchdog_quiet_ms = 0;
+    verdict = sim_watchdog_tick(
+        &core->watching, core->on_fiber && core->on_fault && (sim_current->inside || core->callout),
+        sim_current->points, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC),
+        core->watchdog_ms * 1000000u);
+    if (verdict == SIM_WATCHDOG_FINE)
         return;
-    }
-    core->watchdog_quiet_ms += WATCHDOG_TICK_MS;
-    if (core->watchdog_quiet_ms < core->watchdog_ms)
-        return;
-    core->watchdog_quiet_ms = 0;
+    memset(&core->watching, 0, sizeof(core->watching));
     memset(&core->fault, 0, sizeof(core->fault));
-    core->fault.kind = SIM_FAULT_HANG;
+    core->fault.kind = verdict == SIM_WATCHDOG_SLEEPS ? SIM_FAULT_SLEEP : SIM_FAULT_HANG;
     land(core, data, false);
 }
 
@@ -309,9 +314,10 @@ void sim_signals_enter(struct sim_core *core)
     sigaltstack(&stack, &core->outer_signal_stack);
     if (core->watchdog_ms) {
         struct sigevent event;
-        struct itimerspec tick = {.it_interval = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L},
-                                  .it_value = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L}};
+        struct itimerspec tick = {.it_interval = {.tv_nsec = SIM_WATCHDOG_TICK_NS},
+                                  .it_value = {.tv_nsec = SIM_WATCHDOG_TICK_NS}};
 
+        memset(&core->watching, 0, sizeof(core->watching));
         memset(&event, 0, sizeof(event));
         event.sigev_notify = SIGEV_THREAD_ID;
         event.sigev_signo = WATCHDOG_SIGNAL;

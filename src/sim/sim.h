@@ -42,9 +42,11 @@ struct util_arena;
 
 struct sim_config {
     uint64_t seed;
-    unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
-    size_t stack_bytes;   /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
-    uint64_t watchdog_ms; /* host time one fiber may run without reaching a point; 0: no watchdog */
+    unsigned processors; /* 1 .. SIM_MAX_PROCESSORS */
+    size_t stack_bytes;  /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
+    /* processor time of the host thread that a driver or a device model may take without reaching a
+     * point (watchdog.h); 0: no watchdog */
+    uint64_t watchdog_ms;
     /* slice lengths are drawn from the seed and mostly far shorter; sim_stress_point counts as a
      * point */
     bool stress;

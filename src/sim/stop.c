@@ -66,6 +66,7 @@ void sim_stop(void)
     }
     if (!core->on_fiber)
         return;
+    core->callout = NULL;
     m->irql = SIM_IRQL_PASSIVE;
     m->inside = 0;
     m->deadline = SIM_FOREVER;

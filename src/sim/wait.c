@@ -24,7 +24,7 @@ static bool arm_guard(struct sim_core *core, struct sim_thread *self, uint64_t d
 {
     const struct sim_machine *m = &core->public;
 
-    if (!m->inside || m->stopped || !core->on_fault || m->deadline > SIM_FOREVER - WAIT_GRACE ||
+    if (!m->inside || m->stopped || !core->on_fault || m->deadline >= SIM_END - WAIT_GRACE ||
         m->deadline + WAIT_GRACE >= deadline)
         return false;
     self->guarded = sim_event_arm(&self->timeout, m->deadline + WAIT_GRACE);

@@ -2,6 +2,12 @@
 /* What ends a run that would not end by itself, and what is told of it. */
 #include "host/support/refgpu_client.h"
 
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dxgkhost/device.h"
+
 #define MS 1000000ull
 
 static void begin(struct machine *m, uint64_t limit_ns)
@@ -156,4 +162,250 @@ TEST(what_is_on_the_nodes_is_told)
     CHECK_RULE("NT-194",
                waits_tell(&m, "node 1: fence ") && waits_tell(&m, "(client), submitted 4"));
     dxgk_machine_destroy(m.dxgk);
+}
+
+/* ---- a device model that misbehaves ---- */
+
+#define OWN_TIMER 15u /* the reference GPU leaves it alone */
+
+enum deed {
+    GOOD,
+    TIMER_AT_ONCE, /* its timer arms itself with delay 0 */
+    TIMER_SOON,    /* the same with 2 us, 100 times */
+    STORM,         /* it raises its message every microsecond */
+    LOOP_IN_WRITE, /* and never comes back */
+    LOOP_IN_READ,
+    LOOP_IN_TIMER,
+    SLEEP_IN_WRITE,
+    DEAF, /* registers do nothing any more: writes are lost, no timer does anything */
+};
+
+/* The reference GPU's model, with deeds between it and the machine. */
+static struct {
+    const struct dxgk_device_model *real;
+    const struct dxgk_device_services *services;
+    void *host;
+    enum deed deed;
+    unsigned fired, destroyed;
+} evil;
+
+static volatile unsigned forever = 1;
+
+static void loop(void)
+{
+    while (forever)
+        ;
+}
+
+static bool evil_configure(const struct dxgk_device_config *config,
+                           struct dxgk_device_description *description, const char **reason)
+{
+    return evil.real->configure(config, description, reason);
+}
+
+static void *evil_create(const struct dxgk_device_config *config,
+                         const struct dxgk_device_services *services, void *host)
+{
+    evil.services = services;
+    evil.host = host;
+    return evil.real->create(config, services, host);
+}
+
+static void evil_destroy(void *device)
+{
+    evil.destroyed++;
+    evil.real->destroy(device);
+}
+
+static void evil_reset(void *device)
+{
+    evil.real->reset(device);
+}
+
+static uint64_t evil_read(void *device, unsigned bar, uint64_t offset, unsigned width)
+{
+    if (evil.deed == LOOP_IN_READ)
+        loop();
+    return evil.real->read(device, bar, offset, width);
+}
+
+static void evil_write(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value)
+{
+    switch (evil.deed) {
+    case TIMER_AT_ONCE:
+    case TIMER_SOON:
+    case STORM:
+    case LOOP_IN_TIMER:
+        if (!evil.fired)
+            evil.services->timer_arm(evil.host, OWN_TIMER, 0);
+        break;
+    case LOOP_IN_WRITE:
+        loop();
+        break;
+    case SLEEP_IN_WRITE:
+        while (forever)
+            pause();
+        break;
+    case DEAF:
+        return;
+    default:
+        break;
+    }
+    evil.real->write(device, bar, offset, width, value);
+}
+
+static void evil_timer(void *device, unsigned index)
+{
+    if (index != OWN_TIMER) {
+        if (evil.deed != DEAF)
+            evil.real->timer(device, index);
+        return;
+    }
+    evil.fired++;
+    if (evil.deed == LOOP_IN_TIMER)
+        loop();
+    if (evil.deed == STORM)
+        evil.services->interrupt(evil.host, 0);
+    if (evil.deed == TIMER_AT_ONCE || evil.deed == STORM || evil.fired < 100)
+        evil.services->timer_arm(evil.host, OWN_TIMER,
+                                 evil.deed == STORM        ? 1000
+                                 : evil.deed == TIMER_SOON ? 2000
+                                                           : 0);
+}
+
+static const struct dxgk_device_model evil_model = {
+    .api_version = DXGK_DEVICE_API_VERSION,
+    .name = "evilgpu",
+    .configure = evil_configure,
+    .create = evil_create,
+    .destroy = evil_destroy,
+    .reset = evil_reset,
+    .read = evil_read,
+    .write = evil_write,
+    .timer = evil_timer,
+};
+
+static void begin_evil(struct machine *m, uint64_t watchdog_ms)
+{
+    struct dxgk_machine_config config;
+    dxgk_device_get_model_fn get_model;
+    void *library = dlopen(machine_path("devices/refgpu.so"), RTLD_NOW | RTLD_LOCAL);
+
+    CHECK(library != NULL);
+    memset(&evil, 0, sizeof(evil));
+    *(void **)&get_model = dlsym(library, "dxgk_device_get_model");
+    evil.real = get_model(DXGK_DEVICE_API_VERSION);
+    machine_config(m, &config);
+    if (watchdog_ms)
+        config.watchdog_ms = watchdog_ms;
+    machine_create(m, &config);
+    CHECK(dxgk_machine_add_device_model(m->dxgk, &evil_model, NULL, 0, m->error,
+                                        sizeof(m->error)) == DXGK_OK);
+    if (dxgk_machine_load_driver(m->dxgk, machine_path("drivers/refgpu.so"), m->error,
+                                 sizeof(m->error)) != DXGK_OK)
+        fail_msg("driver: %s", m->error);
+}
+
+static bool bugcheck_is(const struct machine *m, uint32_t code)
+{
+    struct dxgk_statistics s;
+
+    dxgk_machine_statistics(m->dxgk, &s);
+    if (!s.bugcheck || s.bugcheck_code != code)
+        printf("bug check 0x%x\n", s.bugcheck_code);
+    return s.bugcheck && s.bugcheck_code == code;
+}
+
+/* Submits while the deed is done, which begins with the next register that is written or read. */
+static void submit_some(struct client *c)
+{
+    struct refgpu_builder b;
+    struct memory commands;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    refgpu_builder_init(&b, commands.cpu, 4096);
+    refgpu_nop(&b);
+    evil.deed = *(enum deed *)c->context;
+    for (unsigned i = 0; i < 3; i++)
+        if (gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) != STATUS_SUCCESS ||
+            gpu_wait_idle(&g) != STATUS_SUCCESS)
+            return;
+    dxgk_client_sleep(2000 * MS);
+    evil.deed = GOOD;
+    (void)gpu_end(&g);
+}
+
+static void run_deed(struct machine *m, enum deed deed, enum dxgk_result expected)
+{
+    struct client *c = calloc(1, sizeof(*c));
+
+    c->context = &deed;
+    machine_run_with(m, c, submit_some, expected);
+    free(c);
+}
+
+TEST(timers_of_a_device_that_arm_themselves_at_once)
+{
+    struct machine m;
+
+    begin_evil(&m, 0);
+    run_deed(&m, TIMER_AT_ONCE, DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-196", bugcheck_is(&m, 0x124) && said(&m, "NT-196", "1000000 events",
+                                                        "timer 15 of device model evilgpu"));
+    CHECK_RULE("NT-196", evil.fired >= 999000 && evil.fired <= 1000000);
+    dxgk_machine_destroy(m.dxgk);
+
+    begin_evil(&m, 0);
+    run_deed(&m, TIMER_SOON, DXGK_OK);
+    CHECK_RULE("NT-196", evil.fired == 100);
+    machine_end(&m);
+}
+
+TEST(a_storm_of_interrupts_stops_the_machine)
+{
+    struct machine m;
+
+    begin_evil(&m, 0);
+    run_deed(&m, STORM, DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-197", bugcheck_is(&m, 0xF2) && said(&m, "NT-197", "device model evilgpu",
+                                                       "interrupt message 0 100000 times"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static uint64_t host_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+TEST(callbacks_of_a_device_that_do_not_return)
+{
+    static const struct {
+        enum deed deed;
+        const char *callback, *why;
+    } deeds[] = {
+        {LOOP_IN_WRITE, "`write` of device model evilgpu", "processor time"},
+        {LOOP_IN_READ, "`read` of device model evilgpu", "processor time"},
+        {LOOP_IN_TIMER, "`timer` of device model evilgpu", "processor time"},
+        {SLEEP_IN_WRITE, "`write` of device model evilgpu", "sleeps in the host's kernel"},
+    };
+
+    for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++) {
+        uint64_t before = host_seconds();
+        struct machine m;
+
+        begin_evil(&m, 250);
+        run_deed(&m, deeds[i].deed, DXGK_DRIVER_STOPPED);
+        CHECK_RULE("NT-198",
+                   bugcheck_is(&m, 0x124) && said(&m, "NT-198", deeds[i].callback, deeds[i].why));
+        if (deeds[i].deed == SLEEP_IN_WRITE)
+            CHECK_RULE("NT-198", host_seconds() - before >= 2);
+        dxgk_machine_destroy(m.dxgk);
+        CHECK_RULE("NT-198", evil.destroyed == 0);
+    }
 }

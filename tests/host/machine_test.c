@@ -305,8 +305,18 @@ TEST(a_loop_is_found_by_the_watchdog)
 {
     struct machine m;
 
-    CHECK(load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-199", load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
     check_says(&m, "DriverEntry did not return");
+    dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(a_sleep_in_the_hosts_kernel_is_found_by_the_watchdog)
+{
+    struct machine m;
+
+    CHECK_RULE("NT-199", load_bad(&m, "sleeps_entry", 250) == DXGK_DRIVER_STOPPED);
+    check_says(&m, "DriverEntry did not return (it sleeps in the host's kernel)");
+    CHECK_RULE("NT-199", violated(&m, "THREAD-037"));
     dxgk_machine_destroy(m.dxgk);
 }
 

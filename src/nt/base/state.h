@@ -42,6 +42,7 @@ struct nt {
     struct nt_processors *processors;    /* processor.c */
     struct nt_timers *timers;            /* timer.c */
     struct hash_map *dpcs;               /* dpc.c: KDPC -> struct nt_dpc */
+    struct nt_dpc_rate *dpc_rates;       /* dpc.c */
     struct nt_lock_order *lock_order;    /* lock_order.c; NULL: no deadlock detection */
     struct list *bugcheck_callbacks;     /* bugcheck.c */
     struct nt_ipi *ipi;                  /* ipi.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that the system allocates (ExAllocateTimer): each calls back at DISPATCH_LEVEL and is a
  * waitable object. */
+#include "nt/base/caller.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
 #include "nt/base/nt_report.h"
@@ -89,13 +90,28 @@ static void run(struct sim_dpc *dpc)
         destroy(timer);
 }
 
+static void describe_event(const struct sim_event *event, char *text, size_t bytes)
+{
+    char caller[96];
+
+    nt_caller_name(CONTAINER(event, struct _EX_TIMER, event)->resource.caller, caller,
+                   sizeof(caller));
+    snprintf(text, bytes, "an EX_TIMER that was allocated at %s", caller);
+}
+
+static void describe_dpc(const struct sim_dpc *dpc, char *text, size_t bytes)
+{
+    nt_caller_name((const void *)CONTAINER(dpc, struct _EX_TIMER, dpc)->callback, text, // NOLINT
+                   bytes);
+}
+
 static void expire(struct sim_event *event)
 {
     struct _EX_TIMER *timer = CONTAINER(event, struct _EX_TIMER, event);
     struct nt_faults faults = nt_faults_off();
 
     if (timer->period)
-        sim_event_arm(event, event->due + timer->period);
+        sim_event_arm(event, sim_later(event->due, timer->period));
     nt_faults_on(faults);
     timer->header.SignalState = 1;
     nt_wait_wake(&timer->header);
@@ -128,6 +144,8 @@ NT_EXPORT PEX_TIMER NTAPI ExAllocateTimer(PEXT_CALLBACK Callback, PVOID Callback
     timer->callback = Callback;
     timer->context = CallbackContext;
     timer->event.fire = expire;
+    timer->event.describe = describe_event;
+    timer->dpc.describe = describe_dpc;
     timer->dpc.routine = run;
     list_init(&timer->dpc.link);
     nt_resource_track(&timer->resource, &timer_class, NT_CALLER());

@@ -6,6 +6,7 @@
  */
 #include "nt/ke/dpc.h"
 #include "nt/base/active.h"
+#include "nt/base/caller.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
 #include "nt/base/image.h"
@@ -25,6 +26,8 @@
 #include "util/list.h"
 #include "verify/verify.h"
 
+#define DPC_WATCHDOG_VIOLATION 0x133u
+
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u
 #define DPC_TARGET_BASE   64u /* KDPC.Number: target processor + this; 0: none */
@@ -40,6 +43,44 @@ struct nt_dpc {
 
 const struct nt_component nt_dpc_component = NT_MAP_COMPONENT(dpcs);
 
+/*
+ * How often the routines of the last few objects ran. A DPC that queues itself, on whichever
+ * processor, or whose timer expires as soon as it is set, runs without end while time passes
+ * slowly; the processors do next to nothing else (NT-195).
+ */
+#define RATES    8u
+#define RATE_RUN 1000000u    /* runs of one object within */
+#define RATE_NS  1000000000u /* a second */
+
+struct nt_dpc_rate {
+    const KDPC *object;
+    uint64_t since;
+    uint32_t runs;
+};
+
+const struct nt_component nt_dpc_rate_component = {.slot = offsetof(struct nt, dpc_rates),
+                                                   .bytes = RATES * sizeof(struct nt_dpc_rate)};
+
+static void count_run(const struct nt_dpc *record)
+{
+    uint64_t mixed = (uintptr_t)record->object * 0x9E3779B97F4A7C15u;
+    struct nt_dpc_rate *rate = &nt_state()->dpc_rates[mixed >> 61];
+    char name[96];
+
+    if (rate->object != record->object || sim_now() - rate->since > RATE_NS) {
+        *rate = (struct nt_dpc_rate){.object = record->object, .since = sim_now()};
+        return;
+    }
+    if (++rate->runs < RATE_RUN)
+        return;
+    rate->runs = 0;
+    nt_caller_name((const void *)record->routine, name, sizeof(name)); // NOLINT
+    verify_fatal("NT-195", DPC_WATCHDOG_VIOLATION, 1, RATE_NS / 1000000, 0, 0,
+                 "the DPC %s ran %u times within %.6f s of virtual time: it, or its timer, queues "
+                 "it again and again",
+                 name, RATE_RUN, (double)(sim_now() - rate->since) / 1e9);
+}
+
 static bool check(const KDPC *dpc, const char *routine)
 {
     if (!nt_memory_check(dpc, "KDPC", routine))
@@ -49,6 +90,11 @@ static bool check(const KDPC *dpc, const char *routine)
         return false;
     }
     return true;
+}
+
+static void describe(const struct sim_dpc *dpc, char *text, size_t bytes)
+{
+    nt_caller_name((const void *)CONTAINER(dpc, struct nt_dpc, dpc)->routine, text, bytes); // NOLINT
 }
 
 static void drop(struct nt_dpc *record)
@@ -64,6 +110,7 @@ static void run(struct sim_dpc *dpc)
 
     util_assert(sim_irql() == SIM_IRQL_DISPATCH);
     drop(CONTAINER(dpc, struct nt_dpc, dpc));
+    count_run(&record);
     nt_callback_enter(&callback, record.active.resource.image, "a DPC routine");
     record.routine(record.object, record.context, record.argument1, record.argument2);
     nt_callback_leave(&callback);
@@ -109,6 +156,7 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     record->argument1 = argument1;
     record->argument2 = argument2;
     record->dpc.routine = run;
+    record->dpc.describe = describe;
     record->dpc.high = object->Importance == HighImportance;
     if (object->Number >= DPC_TARGET_BASE)
         record->dpc.target = (uint16_t)(object->Number - DPC_TARGET_BASE + 1);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers of a driver (KTIMER), and the host's records of those that are set. */
+#include <stdio.h>
+
 #include "nt/ke/timer.h"
 #include "nt/base/active.h"
+#include "nt/base/caller.h"
 #include "nt/base/export.h"
 #include "nt/base/faults.h"
 #include "nt/base/memory.h"
@@ -108,7 +111,7 @@ static void expire(struct sim_event *event)
 
     if (record->period) {
         faults = nt_faults_off();
-        sim_event_arm(&record->event, record->event.due + record->period);
+        sim_event_arm(&record->event, sim_later(record->event.due, record->period));
         nt_faults_on(faults);
     } else {
         drop(record);
@@ -117,6 +120,15 @@ static void expire(struct sim_event *event)
     nt_wait_wake(&timer->Header);
     if (dpc)
         nt_dpc_insert(dpc, NULL, NULL, image, caller, true);
+}
+
+static void describe(const struct sim_event *event, char *text, size_t bytes)
+{
+    char caller[96];
+
+    nt_caller_name(CONTAINER(event, struct nt_timer, event)->active.resource.caller, caller,
+                   sizeof(caller));
+    snprintf(text, bytes, "a KTIMER that was set at %s", caller);
 }
 
 static void reclaim(struct nt_resource *resource)
@@ -149,7 +161,7 @@ void nt_timer_clock_changed(void)
         struct nt_timer *record = value;
         LARGE_INTEGER due = {.QuadPart = record->due};
 
-        if (record->due > 0 && sim_event_pending(&record->event))
+        if (record->due > 0)
             sim_event_arm(&record->event, nt_time_deadline(&due));
     }
     nt_faults_on(faults);
@@ -203,6 +215,7 @@ static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, co
     record->period = period;
     record->due = due_time;
     record->event.fire = expire;
+    record->event.describe = describe;
     if (dpc && count_add(&nt->timers->dpcs, dpc))
         record->dpc = dpc;
     if (!sim_event_arm(&record->event, nt_time_deadline(&due)))

@@ -105,6 +105,12 @@ static void run_dpc(struct sim_dpc *dpc)
     adapter->interrupts.dpc_running = false;
 }
 
+static void describe_dpc(const struct sim_dpc *dpc, char *text, size_t bytes)
+{
+    (void)dpc;
+    snprintf(text, bytes, "DxgkDdiDpcRoutine");
+}
+
 /* ---- connection ---- */
 
 void port_interrupts_init(struct port_adapter *adapter)
@@ -117,6 +123,7 @@ void port_interrupts_connect(struct port_adapter *adapter)
     uint32_t messages = bus_device_description(adapter->device)->messages;
 
     adapter->interrupts.dpc.routine = run_dpc;
+    adapter->interrupts.dpc.describe = describe_dpc;
     adapter->interrupts.unnotified = 0;
     adapter->interrupts.owes_dpc = false;
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {

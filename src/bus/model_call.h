@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of a device model while the machine runs. One that has hung is not called any more: its
+ * registers read as ones. */
+#ifndef DXGK_BUS_MODEL_CALL_H
+#define DXGK_BUS_MODEL_CALL_H
+
+#include <stdint.h>
+
+#include "bus/device_record.h"
+#include "sim/callout.h"
+
+static inline uint64_t bus_model_read(struct bus_device *device, unsigned bar, uint64_t offset,
+                                      unsigned width)
+{
+    struct sim_callout *before;
+    uint64_t value;
+
+    if (device->callout.hangs)
+        return UINT64_MAX;
+    before = sim_callout_enter(&device->callout, "read");
+    value = device->model->read(device->state, bar, offset, width);
+    sim_callout_leave(before);
+    return value;
+}
+
+static inline void bus_model_write(struct bus_device *device, unsigned bar, uint64_t offset,
+                                   unsigned width, uint64_t value)
+{
+    struct sim_callout *before;
+
+    if (device->callout.hangs)
+        return;
+    before = sim_callout_enter(&device->callout, "write");
+    device->model->write(device->state, bar, offset, width, value);
+    sim_callout_leave(before);
+}
+
+static inline void bus_model_timer(struct bus_device *device, unsigned timer)
+{
+    struct sim_callout *before;
+
+    if (device->callout.hangs)
+        return;
+    before = sim_callout_enter(&device->callout, "timer");
+    device->model->timer(device->state, timer);
+    sim_callout_leave(before);
+}
+
+static inline void bus_model_reset(struct bus_device *device)
+{
+    struct sim_callout *before;
+
+    if (device->callout.hangs)
+        return;
+    before = sim_callout_enter(&device->callout, "reset");
+    device->model->reset(device->state);
+    sim_callout_leave(before);
+}
+
+#endif

@@ -24,9 +24,10 @@ struct sim_watchdog {
     uint64_t wall;      /* since they were seen first */
 };
 
-/* A tick: the points of the machine, the processor time of the host thread and the wall time, in ns.
- * A process that was stopped sees one late tick, which counts as two. `watched`: code is running
- * that has to come to a point. `limit_ns` of processor time are allowed, and ten times that asleep. */
+/* A tick: the points of the machine, the processor time of the host thread and the wall time, in
+ * ns. A process that was stopped sees one late tick, which counts as two. `watched`: code runs that
+ * has to come to a point. `limit_ns` of processor time are allowed, and ten times that
+ * asleep. */
 enum sim_watchdog_verdict sim_watchdog_tick(struct sim_watchdog *w, bool watched, uint64_t points,
                                             uint64_t cpu_ns, uint64_t wall_ns, uint64_t limit_ns);
 

@@ -28,6 +28,10 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_assert.h"
 
+#include <string.h>
+
+#define BARREN 4u /* times TdrLimitCount: resets in a row without anything completed between them */
+
 static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
                          const char *why)
 {
@@ -35,18 +39,23 @@ static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t param
     verify_fatal(rule, VIDEO_TDR_FAILURE, parameter, 0, 0, 0, "recovery failed: %s", why);
 }
 
-/* Count this adapter reset. True: it is one too many within TdrLimitTime (TDR-012). */
-static bool over_limit(struct vidsch *vidsch, enum recover_cause cause)
+/* Count this adapter reset. The rule by which it is one too many: within TdrLimitTime, or without
+ * progress at whatever intervals. NULL: it is not. */
+static const char *over_limit(struct vidsch *vidsch, enum recover_cause cause)
 {
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
     uint32_t limit = vidsch->config.tdr.limit_count;
     uint64_t *oldest = &vidsch->recovery.reset_times[vidsch->recovery.reset_count % limit];
-    bool over = vidsch->recovery.reset_count >= limit && sim_now() - *oldest <= window;
+    const char *rule = vidsch->recovery.barren >= BARREN * limit ? "TDR-085" : NULL;
 
+    if (vidsch->recovery.reset_count >= limit && sim_now() - *oldest <= window)
+        rule = "TDR-012";
     *oldest = sim_now();
     vidsch->recovery.reset_count++;
-    return over && vidsch->config.tdr.debug_mode != TDR_DEBUG_RECOVER_ALWAYS &&
-           cause != RECOVER_FORCED;
+    vidsch->recovery.barren += cause != RECOVER_FORCED;
+    if (vidsch->config.tdr.debug_mode == TDR_DEBUG_RECOVER_ALWAYS || cause == RECOVER_FORCED)
+        return NULL;
+    return rule;
 }
 
 /* Stop all submission, and drop what the driver notifies. */
@@ -62,12 +71,18 @@ static void close_adapter(struct vidsch *vidsch)
  * machine is stopped. */
 static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
 {
+    const char *rule;
+
     if (vidsch->config.tdr.level == TDR_LEVEL_FATAL && cause == RECOVER_TIMEOUT) {
         stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
         return false;
     }
-    if (over_limit(vidsch, cause)) {
-        stop_machine(vidsch, "TDR-012", vidsch->recovery.reset_count, "too many resets");
+    rule = over_limit(vidsch, cause);
+    if (rule) {
+        stop_machine(vidsch, rule, vidsch->recovery.reset_count,
+                     strcmp(rule, "TDR-012") == 0 ? "too many resets"
+                                                  : "resets lead nowhere: no packet was completed "
+                                                    "since many resets");
         return false;
     }
     if (!vidsch_recovery_wait_worker(vidsch, NULL)) {
@@ -171,6 +186,14 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     }
     vidsch->statistics.adapter_resets++;
     return true;
+}
+
+void vidsch_adapter_reset_failed(struct vidsch *vidsch)
+{
+    vidsch_assert_worker(vidsch);
+    vidsch->recovery.restore_hangs = false;
+    stop_machine(vidsch, "TDR-086", 0,
+                 "the GPU hung again while page tables were rebuilt after the reset");
 }
 
 void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)

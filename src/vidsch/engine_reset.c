@@ -143,6 +143,12 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
             vidsch_retire_failed(node);
         }
     }
+    if (aborted == node->last_completed && node->count &&
+        ++node->barren_resets >= node->vidsch->config.tdr.limit_count) { /* TDR-084 */
+        promote(node->vidsch, "%u resets of node %u aborted no packet, and none was completed",
+                node->barren_resets, node->ordinal);
+        return false;
+    }
     if (paging) { /* TDR-038 */
         promote(node->vidsch, "that of node %u aborted paging", node->ordinal);
         return false;

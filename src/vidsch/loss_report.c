@@ -164,6 +164,13 @@ static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,
     }
 }
 
+static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node)
+{
+    if (node_is_barren(node))
+        add(loss, "; %u preemptions in a row, and no packet was completed",
+            node->barren_preemptions);
+}
+
 /* The hung packet, where its commands are, and whether they can still be reached. */
 static void add_hung(struct vidsch_loss *loss, const struct packet *packet,
                      struct vidmm_address_text *text)
@@ -186,6 +193,7 @@ void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node
     else
         add(loss, ", no packet was aborted");
     add_cause(loss, node->vidsch, node->recover);
+    add_barren(loss, node);
     add_preemption(loss, node);
     add(loss, "; the driver called the engine %s", responsive ? "responsive" : "unresponsive");
     add_hung(loss, aborted, &text);
@@ -218,6 +226,7 @@ void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vi
     else
         add(loss, ", no packet in flight");
     add_cause(loss, vidsch, cause);
+    add_barren(loss, node);
     if (vidsch->recovery.promoted[0])
         add(loss, "; no engine reset: %s", vidsch->recovery.promoted);
     add_preemption(loss, node);

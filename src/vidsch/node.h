@@ -20,7 +20,8 @@
 #define VIDSCH_PAGING_LEVEL   15u
 #define VIDSCH_PRIORITY_LIMIT 7
 #define VIDSCH_MAX_NODES      64u
-#define VIDSCH_MAX_DEPTH      64u /* packets in flight on a node */
+#define VIDSCH_MAX_DEPTH      64u  /* packets in flight on a node */
+#define VIDSCH_BARREN         256u /* PREEMPT-046: preemptions in a row that lead nowhere */
 
 struct packet;
 
@@ -83,6 +84,8 @@ struct vidsch_node {
     uint32_t preempt_id;
     uint32_t closed_preempt_id; /* of the last request that a reset closed */
     struct preempt_past preempt_past;
+    /* since a packet of the node was retired: preemptions, and resets that aborted no packet */
+    uint32_t barren_preemptions, barren_resets;
     /* recovery */
     bool stopped;     /* the node awaits or undergoes recovery: nothing is submitted */
     bool ignoring;    /* notifications are dropped (TDR-022) */
@@ -111,6 +114,12 @@ uint32_t vidsch_node_take_all(struct vidsch_node *node, struct packet **packets)
 void vidsch_node_watch(struct vidsch_node *node);
 /* Is the oldest packet in flight exempt from timeouts (TDR-006, TDR-007)? */
 bool vidsch_node_is_exempt(const struct vidsch_node *node);
+
+/* Preempting it again would lead nowhere, either: it has to be reset (PREEMPT-046). */
+static inline bool node_is_barren(const struct vidsch_node *node)
+{
+    return node->barren_preemptions >= VIDSCH_BARREN;
+}
 
 static inline bool fence_after(uint32_t a, uint32_t b)
 {

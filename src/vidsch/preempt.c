@@ -93,6 +93,8 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     if (!node->preempting)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */
+    if (node->count)
+        node->barren_preemptions++;
     count = vidsch_node_take_all(node, packets);
     node->preempt_past.answered = true;
     node->preempt_past.answered_at = sim_now();
@@ -167,6 +169,12 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     if (sim_now() < due) {
         if (!sim_event_pending(&node->quantum.event) || node->quantum.event.due > due)
             sim_event_arm(&node->quantum.event, due);
+        return;
+    }
+    if (node_is_barren(node) && !vidsch_node_is_exempt(node) &&
+        vidsch->config.tdr.level != TDR_LEVEL_OFF &&
+        vidsch->config.tdr.debug_mode != TDR_DEBUG_IGNORE_TIMEOUTS) {
+        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046 */
         return;
     }
     vidsch->worker.busy_node = node;

@@ -4,6 +4,7 @@
 #include "vidsch/recovery.h"
 #include "sim/sim_assert.h"
 #include "vidsch/change.h"
+#include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_assert.h"
@@ -20,6 +21,16 @@ static void wake(struct vidsch *vidsch)
     }
 }
 
+/* The recovery thread waits for paging while memory is restored, and cannot reset anything; the
+ * worker can say so. */
+static void refuse_to_restore(struct vidsch *vidsch, enum recover_cause cause)
+{
+    if (!vidsch->recovery.restoring || cause == RECOVER_FORCED)
+        return;
+    vidsch->recovery.restore_hangs = true;
+    vidsch_kick_worker(vidsch);
+}
+
 void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause cause)
 {
     if (node->recover != RECOVER_NONE || node->vidsch->recovery.resetting)
@@ -27,6 +38,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
     node->stopped = true;
     node->recover = cause;
     wake(node->vidsch);
+    refuse_to_restore(node->vidsch, cause);
 }
 
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause)
@@ -39,6 +51,7 @@ void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause caus
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         vidsch->node[i].stopped = true;
     wake(vidsch);
+    refuse_to_restore(vidsch, cause);
 }
 
 bool vidsch_recovery_of_adapter(const struct vidsch *vidsch)

@@ -21,8 +21,10 @@ struct vidsch_recovery {
     char promoted[128];               /* why no engine was reset instead; "": nobody tried */
     bool resetting;                   /* in progress: nothing is submitted */
     bool restoring;                   /* after it, until memory is restored: only paging runs */
-    uint64_t *reset_times;            /* times of the last resets, a ring of tdr.limit_count */
+    bool restore_hangs;    /* and a node hung meanwhile, which the worker must report (TDR-086) */
+    uint64_t *reset_times; /* times of the last resets, a ring of tdr.limit_count */
     uint32_t reset_count;
+    uint32_t barren; /* resets since a packet of any node was completed */
 };
 
 /* Ask for a reset; the recovery thread carries it out. Of an engine: any level, since a time that

@@ -19,6 +19,7 @@
 static void completed(struct vidsch_node *node, uint32_t fence)
 {
     node->last_completed = fence;
+    node->barren_preemptions = node->barren_resets = 0;
     if (fence_after(fence, node->reported))
         node->reported = fence;
 }
@@ -34,6 +35,7 @@ static void retire_oldest(struct vidsch_node *node)
 
     completed(node, packet->fence);
     node->vidsch->statistics.fences_signaled++;
+    node->vidsch->recovery.barren = 0;
     device->in_flight--;
     if (context->last_in_flight == packet)
         context->last_in_flight = NULL;

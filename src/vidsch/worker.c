@@ -7,6 +7,7 @@
 #include "sim/machine.h"
 #include "sim/wait.h"
 #include "vidmm/residency/residency.h"
+#include "vidsch/adapter_reset.h"
 #include "vidsch/cancel.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -151,6 +152,8 @@ void vidsch_worker_main(void *arg)
     while (!vidsch->worker.end) {
         if (!list_empty(&vidsch->syncs.dead))
             vidsch_sync_reap(vidsch);
+        if (vidsch->recovery.restore_hangs)
+            vidsch_adapter_reset_failed(vidsch);
         if (!list_empty(&vidsch->worker.lost)) {
             struct vidsch_device *device = CONTAINER(list_pop_front(&vidsch->worker.lost),
                                                      struct vidsch_device, lost_link);

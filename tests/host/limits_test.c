@@ -409,3 +409,66 @@ TEST(callbacks_of_a_device_that_do_not_return)
         CHECK_RULE("NT-198", evil.destroyed == 0);
     }
 }
+
+/* ---- recovery that leads nowhere ---- */
+
+static bool loss_tells(const struct machine *m, const char *first, const char *second)
+{
+    struct dxgk_loss loss;
+
+    for (size_t i = 0; dxgk_machine_loss(m->dxgk, i, &loss); i++)
+        if (strstr(loss.line, first) && strstr(loss.line, second))
+            return true;
+    for (size_t i = 0; dxgk_machine_loss(m->dxgk, i, &loss); i++)
+        printf("%s\n", loss.line);
+    return false;
+}
+
+/* The registers take nothing any more: resets of the engine end nothing. */
+TEST(a_device_that_ignores_its_registers_is_given_up)
+{
+    struct dxgk_statistics s;
+    struct machine m;
+
+    begin_evil(&m, 0);
+    run_deed(&m, DEAF, DXGK_DRIVER_STOPPED);
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("TDR-084",
+               loss_tells(&m, "adapter reset (0x117)",
+                          "5 resets of node 1 aborted no packet, and none was completed"));
+    CHECK_RULE("TDR-084", s.engine_resets == 5);
+    CHECK_RULE("TDR-086", bugcheck_is(&m, 0x116) && said(&m, "TDR-086", "hung again", ""));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void hang_preemptibly(struct client *c)
+{
+    struct refgpu_builder b;
+    struct memory commands;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    refgpu_builder_init(&b, commands.cpu, 4096);
+    refgpu_hang(&b, REFGPU_HANG_PREEMPTIBLE);
+    TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
+    (void)gpu_wait_idle(&g);
+    SHOW(c, "PREEMPT-046",
+         gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_DEVICE_REMOVED);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST(a_packet_that_only_ever_gives_way_is_reset)
+{
+    struct dxgk_statistics s;
+    struct machine m;
+
+    begin(&m, 0);
+    run(&m, hang_preemptibly, DXGK_OK);
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("PREEMPT-046", s.preemptions == 256 && s.engine_resets == 1 && s.adapter_resets == 0);
+    CHECK_RULE("PREEMPT-046", loss_tells(&m, "engine reset (0x141): node 1",
+                                         "256 preemptions in a row, and no packet was completed"));
+    machine_end(&m);
+}

@@ -159,3 +159,127 @@ TEST(a_thread_that_stays_in_the_driver_is_fatal)
     FATAL_AS("THREAD-035", (&(struct fixture_options){.no_engine_reset = true}),
              somebody_stays_in_the_driver, "TDR-011", 0x116, 0);
 }
+
+/* ---- no progress ---- */
+
+static void pass_until(struct fixture *f, enum call_kind kind, uint32_t calls)
+{
+    for (unsigned i = 0; i < 1000 && calls_of(f, kind) < calls; i++)
+        pass(100 * MS);
+    CHECK(calls_of(f, kind) == calls);
+}
+
+TEST_WITH(fixture, engine_resets_that_abort_nothing_end_in_a_reset_of_the_adapter)
+{
+    struct hang s = hang_make(f);
+
+    f->driver.aborted = 0;
+    f->driver.engine[1].stays_hung = true;
+    pass_until(f, CALL_RESET_ENGINE, 4);
+    pass(SECOND);
+    CHECK_RULE("TDR-084", calls_of(f, CALL_RESET_ENGINE) == 4 && calls_of(f, CALL_RESET) == 0);
+    pass(4 * SECOND);
+    CHECK_RULE("TDR-084", calls_of(f, CALL_RESET_ENGINE) == 5 && calls_of(f, CALL_RESET) == 1);
+    CHECK_RULE("TDR-084", vidsch_device_state(s.guilty) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+    hang_end(f, &s);
+}
+
+/* Four, then a packet is completed, then four again. */
+TEST_WITH(fixture, a_completion_makes_engine_resets_count_anew)
+{
+    struct hang s = hang_make(f);
+
+    f->driver.aborted = 0;
+    f->driver.engine[1].stays_hung = true;
+    pass_until(f, CALL_RESET_ENGINE, 4);
+    f->driver.engine[1].ignores_preemption = false;
+    driver_run(f, 1);
+    idle(s.guilty);
+    idle(s.innocent);
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    f->driver.aborted = f->driver.engine[1].completed;
+    submit(s.a, 0xA3, 16);
+    pass_until(f, CALL_RESET_ENGINE, 8);
+    pass(SECOND);
+    CHECK_RULE("TDR-084", calls_of(f, CALL_RESET_ENGINE) == 8 && calls_of(f, CALL_RESET) == 0);
+    hang_end(f, &s);
+}
+
+TEST_WITH(fixture, a_packet_that_is_preempted_again_and_again_has_hung)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *context = make_context(device, 1);
+
+    f->driver.engine[1].hang = true;
+    submit(context, 1, 16);
+    pass(2 * 256 * SECOND + SECOND);
+    CHECK_RULE("PREEMPT-046", calls_of(f, CALL_PREEMPT) == 256 &&
+                                  calls_of(f, CALL_RESET_ENGINE) == 0 &&
+                                  vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    pass(2 * SECOND);
+    CHECK_RULE("PREEMPT-046", calls_of(f, CALL_PREEMPT) == 256 &&
+                                  calls_of(f, CALL_RESET_ENGINE) == 1 &&
+                                  vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_HUNG);
+    driver_run(f, 1);
+    idle(device);
+    vidsch_device_destroy(device);
+}
+
+/* A newcomer of higher priority is the reason, and nothing is completed either. */
+TEST_WITH(fixture, preemption_for_other_work_counts, .depth = 1)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
+
+    f->driver.engine[1].hang = true;
+    submit(a, 1, 16);
+    pass(MS);
+    submit(b, 2, 16);
+    pass(60 * SECOND);
+    CHECK_RULE("PREEMPT-046", calls_of(f, CALL_PREEMPT) >= 256);
+    CHECK_RULE("PREEMPT-046",
+               calls_of(f, CALL_PREEMPT) == 256 && calls_of(f, CALL_RESET_ENGINE) == 1);
+    driver_run(f, 1);
+    idle(device);
+    vidsch_device_destroy(device);
+}
+
+static void slow_resets(struct fixture *f, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct vidsch_device *device = make_device(f);
+
+        f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+        submit(make_context(device, 1), 1, 16);
+        pass(60 * SECOND);
+        vidsch_device_destroy(device);
+    }
+}
+
+TEST_WITH(fixture, resets_with_a_completion_between_go_on, .no_engine_reset = true)
+{
+    struct vidsch_device *device;
+
+    slow_resets(f, 20);
+    device = make_device(f);
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = false;
+    submit(make_context(device, 1), 1, 16);
+    idle(device);
+    slow_resets(f, 2);
+    CHECK_RULE("TDR-085", calls_of(f, CALL_RESET) == 22);
+    vidsch_device_destroy(device);
+}
+
+static void one_too_many(struct fixture *f)
+{
+    slow_resets(f, 20);
+    CHECK_RULE("TDR-085", calls_of(f, CALL_RESET) == 20);
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    submit(make_context(make_device(f), 1), 1, 16);
+    pass(10 * SECOND);
+}
+
+TEST(resets_without_any_completion_are_fatal)
+{
+    FATAL((&(struct fixture_options){.no_engine_reset = true}), one_too_many, "TDR-085", 0x116, 21);
+}

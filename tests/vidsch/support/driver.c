@@ -388,7 +388,7 @@ static NTSTATUS NTAPI reset_engine(IN_CONST_HANDLE adapter, INOUT_PDXGKARG_RESET
         args->LastAbortedFenceId = f->driver.aborted;
     engine->completed = args->LastAbortedFenceId;
     engine->count = 0;
-    engine->hang = false;
+    engine->hang = engine->stays_hung;
     sim_event_cancel(&engine->event);
     return STATUS_SUCCESS;
 }

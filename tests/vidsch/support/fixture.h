@@ -105,7 +105,8 @@ struct fake_engine {
     uint32_t queue[64]; /* fences, oldest first */
     uint32_t count;
     uint32_t completed, submitted;
-    bool hang; /* completes nothing */
+    bool hang;       /* completes nothing */
+    bool stays_hung; /* also after DxgkDdiResetEngine */
     bool ignores_preemption;
     bool answers_inside;   /* notifies before PreemptCommand returns */
     bool completes_inside; /* notifies before SubmitCommand returns */

@@ -83,6 +83,9 @@ struct dxgk_machine_config {
     /* separate pages for each pool block, so that an access beyond it or after its free is detected
      * at once */
     bool special_pool;
+    /* bytes of pool that drivers may hold before the machine is stopped for a leak (NT-200); default
+     * 0: 2 GiB */
+    uint64_t pool_limit;
     /* processor time of the host thread that a driver, or a callback of a device model, may take
      * without reaching the host; ten times as much wall time, if it sleeps; default 10000; 0: no
      * limit */

@@ -157,6 +157,7 @@ static bool create_services(struct dxgk_machine *machine)
         .debug_print = debug_print,
         .debug_context = machine,
         .special_pool = machine->config.special_pool,
+        .pool_limit = machine->config.pool_limit,
         .force_irql = machine->config.force_irql,
         .deadlock_detection = true,
         .symbolize = loader_symbolize,

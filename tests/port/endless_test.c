@@ -138,3 +138,72 @@ TEST(a_timer_past_the_end_of_time_never_expires)
     CHECK_RULE("NT-196", sim_now() - before < PROBE_SECOND);
     probe_destroy(p);
 }
+
+/* ---- pool ---- */
+
+#define LEAK 0x6B61654Cu /* "Leak" */
+
+static struct {
+    uint64_t bytes, blocks, got;
+    bool frees;
+} greed;
+
+static void take_pool(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    for (uint64_t i = 0; i < greed.blocks; i++) {
+        void *block = ExAllocatePool2(POOL_FLAG_NON_PAGED, greed.bytes, LEAK);
+
+        greed.got += block != NULL;
+        if (block && greed.frees)
+            ExFreePoolWithTag(block, LEAK);
+    }
+}
+
+static struct probe *greedy(uint64_t limit, uint64_t bytes, uint64_t blocks, bool frees)
+{
+    struct probe *p = probe_started(&(struct probe_options){.pool_limit = limit});
+
+    greed.bytes = bytes;
+    greed.blocks = blocks;
+    greed.frees = frees;
+    greed.got = 0;
+    p->before[PROBE_QueryAdapterInfo] = take_pool;
+    return p;
+}
+
+TEST(pool_without_end_stops_the_machine)
+{
+    struct probe *p = greedy(1u << 20, 4096, UINT64_MAX, false);
+
+    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-200", verify_bugcheck_state(p->log)->code == 0xC4 &&
+                             verify_bugcheck_state(p->log)->parameter[0] == 0x62);
+    CHECK_RULE("NT-200", probe_said(p, "NT-200", "'Leak' 1052672 bytes in 257 block(s) at "));
+    CHECK_RULE("NT-200", greed.got == 256);
+    probe_destroy(p);
+}
+
+TEST(pool_that_is_freed_has_no_limit)
+{
+    struct probe *p = greedy(1u << 20, 65536, 1000, true);
+
+    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_DONE && greed.got == 1000);
+    probe_destroy(p);
+}
+
+/* All of RAM, and it does not stop asking. */
+TEST(asking_for_pool_that_is_not_there_comes_to_an_end)
+{
+    struct probe *p = greedy(0, 1u << 20, UINT64_MAX, false);
+
+    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-200", probe_said(p, "NT-200", "requests for more fail again and again") &&
+                             probe_rule(p, "NT-200") == 1);
+    CHECK(greed.got > 10 && greed.got < 64);
+    probe_destroy(p);
+    p = greedy(0, 1u << 20, 500000, false);
+    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_DONE && probe_rule(p, "NT-200") == 0);
+    probe_destroy(p);
+}

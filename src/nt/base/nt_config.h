@@ -38,6 +38,8 @@ struct nt_config {
     uint32_t debug_mask;
     /* Bytes of freed pool that are quarantined to find writes after free (NT-026); 0: 256 KiB. */
     uint64_t quarantine_bytes;
+    /* Bytes of pool beyond which the machine stops for a leak (NT-200); 0: 2 GiB. */
+    uint64_t pool_limit;
     /* Percentage of resource requests that fail at random (NT-003); 0: only failures injected by
      * util_heap. */
     unsigned fail_percent;

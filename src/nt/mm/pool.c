@@ -30,6 +30,7 @@
 #include "nt/base/resource.h"
 #include "nt/base/state.h"
 #include "nt/ke/lock_order.h"
+#include "nt/mm/pool_limit.h"
 #include "nt/mm/pool_page.h"
 #include "nt/mm/pool_special.h"
 #include "ram/ram.h"
@@ -237,7 +238,7 @@ static void reclaim(struct nt_resource *resource)
     nt_pool_give(CONTAINER(resource, struct nt_block, resource));
 }
 
-static const struct nt_resource_class block_class = {
+const struct nt_resource_class nt_block_class = {
     .rule = "NT-027",
     .noun = "pool block",
     .code = DRIVER_VERIFIER,
@@ -252,8 +253,12 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     struct nt_pool *pool = nt_state()->pool;
     struct nt_block *block;
 
-    if (bytes > ram_bytes(nt_state()->ram) || nt_faults_due())
+    if (nt_faults_due())
         return NULL;
+    if (bytes > ram_bytes(nt_state()->ram)) {
+        nt_pool_limit_check(NULL);
+        return NULL;
+    }
     block = slab_take(&pool->blocks);
     if (!block)
         return NULL;
@@ -265,6 +270,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     list_init(&block->actives);
     if (!place(block, zero)) {
         slab_give(&pool->blocks, block);
+        nt_pool_limit_check(NULL);
         return NULL;
     }
     /* With `zero`, the new pages are zero already. */
@@ -273,12 +279,13 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
-    nt_resource_track(&block->resource, &block_class, caller);
+    nt_resource_track(&block->resource, &nt_block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;
     pool->statistics.live_bytes += bytes;
     if (pool->statistics.live_bytes > pool->statistics.peak_bytes)
         pool->statistics.peak_bytes = pool->statistics.live_bytes;
+    nt_pool_limit_check(block);
     return block;
 }
 
@@ -340,6 +347,7 @@ void nt_pool_give(struct nt_block *block)
 {
     struct nt_pool *pool = nt_state()->pool;
 
+    pool->failed = 0;
     check_guard(block);
     nt_active_drop_all(&block->actives, "a freed pool block");
     nt_lock_order_forget(block->address, block->bytes);

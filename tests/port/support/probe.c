@@ -321,6 +321,7 @@ struct probe *probe_create(const struct probe_options *options)
     nt.bus = p->bus;
     nt.force_irql = p->options.force_irql;
     nt.special_pool = p->options.special_pool;
+    nt.pool_limit = p->options.pool_limit;
     p->nt = nt_create(&nt);
     ddi_install(&hooks);
     p->image = nt_image_create("probe");

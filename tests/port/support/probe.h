@@ -96,6 +96,7 @@ struct probe_options {
     uint64_t ram_bytes;   /* 0: 64 MiB */
     unsigned adapters;    /* devices to start; 0: 1 */
     uint64_t watchdog_ms; /* host time; 0: none */
+    uint64_t pool_limit;  /* NT-200 */
     bool strict, force_irql, special_pool;
     const char *const *
         device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40", "ports=32" */

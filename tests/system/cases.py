@@ -467,6 +467,28 @@ def case_reasons():
             fail(done.stderr)
 
 
+def case_limit():
+    """--limit ends a run that does not end by itself, in virtual time, and tells who is left. Wrong ones are wrong usage."""
+    refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "work.lua")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("while true do dxgk.sleep(7777777777) end")
+        for limit, seconds in (("90", "90"), ("2m", "120"), ("1.5s", "1.5"), ("20ms", "0.02"), ("500us", "0.0005"), ("100000000ns", "0.1"), ("1h", "3600"), (None, "3600")):
+            done = program("run", refgpu, path, *(["--limit", limit] if limit else []), "--out", folder, expect=1)
+            for part in ("NT-194", f"the limit of {seconds} s of virtual time was reached", "client thread", "waits in dxgk_client_sleep"):
+                if part not in done.stderr:
+                    fail(f"{limit}: {part} is not in\n{done.stderr}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("dxgk.sleep(4000000000000)")
+        program("run", refgpu, path, "--limit", "0", "--out", folder)
+        program("run", refgpu, path, "--limit", "2h", "--out", folder)
+        for wrong in ("", "s", "-1", "1.", ".5", "5x", "5 s", "99999999999999999999", "18446744074s"):
+            done = program("run", refgpu, path, "--limit", wrong, "--out", folder, expect=2)
+            if "a limit is a time like" not in done.stderr:
+                fail(done.stderr)
+
+
 def case_driver_faults():
     """A driver that crashes or loops: a report with DDI, symbol and fault, exit status 3; one that cannot be loaded: 1."""
     with tempfile.TemporaryDirectory() as folder:

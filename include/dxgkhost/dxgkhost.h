@@ -240,16 +240,23 @@ struct dxgk_statistics {
     bool bugcheck;
     uint32_t bugcheck_code;
     uint64_t bugcheck_parameter[4];
+    /* Errors of clients, for which no driver answers; `violations`, `warnings` do not include
+     * them. */
+    uint64_t client_errors;
+    bool bugcheck_client; /* a client asked for the bug check */
 };
 DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
                                       struct dxgk_statistics *statistics);
 
 struct dxgk_violation {
+    /* `severity`: "note", "warning", "error" or "bug check", with "client " before it if a client
+     * did it */
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
     const char *stack; /* stack frames of the driver, innermost first, one per line; "": unknown */
     bool refuses;      /* it refused an adapter, or an object that was to be made */
     bool undoing;      /* it came up while a refused start was undone: no cause of the refusal */
+    bool client;       /* a client did it, not a driver */
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,

@@ -82,7 +82,7 @@ static void add_violations(struct explore_result *result, const struct cli_sessi
     const char *missed;
 
     for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-        if (cli_session_unexpected(session, &v))
+        if (cli_session_unexpected(session, &v) || cli_session_client_error(session, &v))
             add_violation(result, &v);
     if (session->loaded == DXGK_OK && session->result == DXGK_OK)
         for (size_t i = 0; (missed = cli_session_missed(session, i)) != NULL; i++)

@@ -41,6 +41,17 @@ static uint64_t unexpected(const struct cli_session *session)
     return wrong;
 }
 
+/* Rules that clients broke and the workload does not expect. */
+static uint64_t client_errors(const struct cli_session *session)
+{
+    struct dxgk_violation v;
+    uint64_t count = 0;
+
+    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
+        count += cli_session_client_error(session, &v) ? v.count : 0;
+    return count;
+}
+
 static void print_report(const struct cli_session *session, double wall)
 {
     const struct cli_options *options = session->options;
@@ -69,6 +80,8 @@ static void print_report(const struct cli_session *session, double wall)
         row("losses of power", "%" PRIu64, session->power_cycles);
     row("time", "%.3f ms virtual, %.0f ms wall", (double)s->virtual_ns / 1e6, wall * 1e3);
     row("violations", "%" PRIu64 " (%" PRIu64 " warnings)", s->violations, s->warnings);
+    if (s->client_errors)
+        row("client errors", "%" PRIu64, s->client_errors);
     row("leaks", "%" PRIu64, s->leaks);
 }
 
@@ -146,11 +159,12 @@ static int judge(struct cli_session *session)
     print_violations(session);
     if (cli_session_stopped(session)) {
         fprintf(stderr,
-                "dxgkhost: the driver was stopped: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64
-                ", 0x%" PRIX64 ", 0x%" PRIX64 ")\n",
+                "dxgkhost: %s: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64
+                ", 0x%" PRIX64 ")\n",
+                s->bugcheck_client ? "a client stopped the machine" : "the driver was stopped",
                 s->bugcheck_code, s->bugcheck_parameter[0], s->bugcheck_parameter[1],
                 s->bugcheck_parameter[2], s->bugcheck_parameter[3]);
-        return CLI_DRIVER;
+        return s->bugcheck_client && !unexpected(session) ? CLI_ERROR : CLI_DRIVER;
     }
     if (session->result == DXGK_INTERRUPTED || session->ended == DXGK_INTERRUPTED)
         return interrupted(session);
@@ -190,6 +204,11 @@ static int conclude(struct cli_session *session, double wall)
         fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
                 session->statistics.violations, session->statistics.leaks);
         status = CLI_DRIVER;
+    }
+    if (status == CLI_OK && client_errors(session)) {
+        fprintf(stderr, "dxgkhost: the workload broke rules for clients (%" PRIu64 " errors)\n",
+                session->statistics.client_errors);
+        status = CLI_ERROR;
     }
     if (tells)
         printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",

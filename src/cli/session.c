@@ -245,3 +245,10 @@ bool cli_session_unexpected(const struct cli_session *session, const struct dxgk
     return (strcmp(v->severity, "error") == 0 || strcmp(v->severity, "bug check") == 0) &&
            !cli_session_expects(session, v->rule);
 }
+
+bool cli_session_client_error(const struct cli_session *session, const struct dxgk_violation *v)
+{
+    return (strcmp(v->severity, "client error") == 0 ||
+            strcmp(v->severity, "client bug check") == 0) &&
+           !cli_session_expects(session, v->rule);
+}

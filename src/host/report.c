@@ -95,11 +95,13 @@ static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine,
     }
     s->violations = verify_count(machine->log, VERIFY_ERROR);
     s->warnings = verify_count(machine->log, VERIFY_WARNING) - s->violations;
+    s->client_errors = verify_client_errors(machine->log);
     s->leaks = machine->leaks;
     s->allocations_requested = machine->sim->heap.requests - machine->requests_at_creation;
     s->trace_records = machine->trace ? trace_records(machine->trace) : 0;
     s->bugcheck = bug->happened;
     s->bugcheck_code = bug->code;
+    s->bugcheck_client = bug->client;
     memcpy(s->bugcheck_parameter, bug->parameter, sizeof(s->bugcheck_parameter));
 }
 
@@ -123,11 +125,13 @@ size_t dxgk_machine_violations(const struct dxgk_machine *machine)
 
 struct dxgk_violation host_report_violation(const struct verify_record *record)
 {
-    static const char *const severity[] = {"note", "warning", "error", "bug check"};
+    static const char *const severity[][4] = {
+        {"note", "warning", "error", "bug check"},
+        {"client note", "client warning", "client error", "client bug check"}};
 
     return (struct dxgk_violation){
         .rule = record->rule,
-        .severity = severity[record->severity],
+        .severity = severity[record->client][record->severity],
         .seen = record->seen,
         .where = record->where,
         .thread = record->thread,
@@ -136,6 +140,7 @@ struct dxgk_violation host_report_violation(const struct verify_record *record)
         .stack = record->stack ? record->stack : "",
         .refuses = record->refuses,
         .undoing = record->undoing,
+        .client = record->client,
     };
 }
 

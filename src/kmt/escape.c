@@ -224,8 +224,8 @@ static NTSTATUS machine_crash(const struct escape *e)
     if (!kmt_client_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
         return STATUS_INVALID_PARAMETER;
     /* 0xE2: MANUALLY_INITIATED_CRASH */
-    verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0,
-                 "a client asked for a bug check");
+    verify_client_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3,
+                        "a client asked for a bug check");
     return STATUS_SUCCESS;
 }
 

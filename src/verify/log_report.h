@@ -13,6 +13,7 @@ enum verify_kind {
     VERIFY_KIND_FINDING,  /* refuses as an error, else it is only told */
     VERIFY_KIND_REFUSAL,  /* refuses at any severity */
     VERIFY_KIND_UNSERVED, /* refuses unless the user has chosen a severity below error */
+    VERIFY_KIND_CLIENT,   /* what a client did: strict mode does not raise it */
 };
 
 /* The caller has set severity, code and parameters of the record. True: the report refuses. */

@@ -55,6 +55,7 @@ struct verify_log {
     size_t capacity;
     size_t limit;
     uint64_t count[SEVERITIES];
+    uint64_t client_errors;
     uint64_t lost;
     bool strict;
     bool undoing;
@@ -221,7 +222,7 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
 static bool equal(const struct verify_record *a, const struct verify_record *b, bool finding)
 {
     return a->severity == b->severity && a->refuses == b->refuses && a->undoing == b->undoing &&
-           strcmp(a->rule, b->rule) == 0 && strcmp(a->where, b->where) == 0 &&
+           a->client == b->client && strcmp(a->rule, b->rule) == 0 && strcmp(a->where, b->where) == 0 &&
            (!finding || strcmp(a->seen, b->seen) == 0);
 }
 
@@ -266,6 +267,7 @@ static void stop(struct verify_log *log, const struct verify_record *record)
         log->bugcheck.code = record->code;
         memcpy(log->bugcheck.parameter, record->parameter, sizeof(record->parameter));
         log->bugcheck.rule = record->rule;
+        log->bugcheck.client = record->client;
     }
     if (log->place && log->place->bugcheck)
         log->place->bugcheck(&log->bugcheck);
@@ -293,6 +295,14 @@ static bool refuses(const struct rule_state *rule, enum verify_severity severity
     }
 }
 
+static void count(struct verify_log *log, const struct verify_record *record)
+{
+    if (!record->client)
+        log->count[record->severity]++;
+    else if (record->severity >= VERIFY_ERROR)
+        log->client_errors++;
+}
+
 bool verify_log_report(struct verify_log *log, const char *id, struct verify_record *record,
                        enum verify_kind kind, const char *format, va_list arguments)
 {
@@ -304,11 +314,12 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
-    util_assert((kind == VERIFY_KIND_BREACH || found->admission != VERIFY_NO_ADMISSION) &&
+    util_assert((kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_CLIENT || found->admission != VERIFY_NO_ADMISSION) &&
                 "the rule can refuse, and is not in docs/spec/admission.tsv");
 #endif
     record->rule = found ? found->id : id;
     record->severity = effective(log, rule, record->severity, kind);
+    record->client = kind == VERIFY_KIND_CLIENT;
     record->refuses = refuses(rule, record->severity, kind);
     record->undoing = log->undoing;
     if (record->severity == VERIFY_FATAL && record->code == 0)
@@ -325,8 +336,8 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
     if (log->place && log->place->describe)
         log->place->describe(record);
     rule->count++;
-    log->count[record->severity]++;
-    if (!keep(log, rule, record, kind != VERIFY_KIND_BREACH))
+    count(log, record);
+    if (!keep(log, rule, record, kind != VERIFY_KIND_BREACH && kind != VERIFY_KIND_CLIENT))
         log->lost++;
     free(whole);
     record->seen = NULL;
@@ -384,6 +395,11 @@ size_t verify_count(const struct verify_log *log, enum verify_severity at_least)
     for (size_t i = at_least; i < SEVERITIES; i++)
         count += log->count[i];
     return count;
+}
+
+uint64_t verify_client_errors(const struct verify_log *log)
+{
+    return log->client_errors;
 }
 
 size_t verify_records(const struct verify_log *log)

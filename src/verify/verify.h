@@ -34,6 +34,7 @@ struct verify_record {
     const char *stack;
     bool refuses; /* it refuses the adapter or the object that was to be made */
     bool undoing; /* it came up while a refused start was undone (verify_set_undoing) */
+    bool client;  /* a mistake of a client, for which the driver does not answer */
     /* number of identical reports (same rule, severity and place); the other members are those of
      * the first */
     uint64_t count;
@@ -44,6 +45,7 @@ struct verify_bugcheck {
     uint32_t code;
     uint64_t parameter[4];
     const char *rule;
+    bool client; /* a client caused it */
 };
 
 /* NULL: out of memory. The log uses the host's memory, not the machine's heap, so injected failures
@@ -102,6 +104,19 @@ void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uin
 #define NOTE(rule, ...)      verify_report(rule, VERIFY_NOTE, __VA_ARGS__)
 
 /*
+ * What a client did wrong, and no driver answers for: an error of a class of its own, which strict
+ * mode does not raise to a stop, and which verify_count leaves out.
+ */
+void verify_client_error(const char *rule, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A client has asked for a bug check: like verify_fatal, and counted like an error of a client. */
+void verify_client_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,
+                         const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Number of them so far, at the severity error or above; each of those that were merged or lost is
+ * counted. */
+uint64_t verify_client_errors(const struct verify_log *log);
+
+/*
  * Findings: what a driver says of itself or of an object, and may be refused for. The class of the
  * rule (docs/spec/admission.tsv) decides. If Windows is known to refuse, or nobody could go on, the
  * finding is an error and the host refuses; if it is only expected, a warning and the host goes on.
@@ -127,7 +142,8 @@ bool verify_unserved(const char *rule, const char *format, ...)
 void verify_set_undoing(struct verify_log *log, bool undoing);
 bool verify_undoing(const struct verify_log *log);
 
-/* Number of reports so far of at least this severity; merged and lost ones are counted each. */
+/* Number of reports so far of at least this severity, without those of what clients did; merged and
+ * lost ones are counted each. */
 size_t verify_count(const struct verify_log *log, enum verify_severity at_least);
 /* Records in the order of their first report; they do not move until the log is destroyed. NULL
  * beyond the last. */

@@ -93,7 +93,7 @@ static void write_fence(struct vidsch_sync *sync, uint64_t value)
 static void signal_mutex(struct vidsch_sync *sync, const struct vidsch_context *context)
 {
     if (sync->count != 0 || (sync->owner && sync->owner != context)) {
-        WARNING("KMT-388", "a context signalled a mutex that it does not own");
+        verify_client_error("KMT-388", "a context signalled a mutex that it does not own");
         return;
     }
     list_remove(&sync->owner_link);
@@ -118,7 +118,8 @@ static void signal_entry(const struct sync_op *op, const struct sync_entry *entr
         break;
     case D3DDDI_SEMAPHORE:
         if (sync->count == sync->max_count) {
-            WARNING("SUBMIT-134", "a semaphore was signalled beyond %u", sync->max_count);
+            verify_client_error("SUBMIT-134", "a semaphore was signalled beyond its maximum, %u",
+                                sync->max_count);
             break;
         }
         sync->count++;

@@ -488,6 +488,7 @@ TEST(a_bug_check_stops_the_machine_only)
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK_RULE("KMT-456",
                s.bugcheck && s.bugcheck_parameter[0] == 0x11 && s.bugcheck_parameter[2] == 0x33);
+    CHECK_RULE("KMT-493", s.bugcheck_client && s.client_errors == 1 && s.violations == 0);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
     dxgk_machine_destroy(m.dxgk);
     free(c);

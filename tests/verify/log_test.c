@@ -412,3 +412,52 @@ TEST(findings_that_say_different_things_stay_apart)
     CHECK(verify_records(log) == 3 && verify_record_at(log, 2)->undoing);
     verify_log_destroy(log);
 }
+
+/* ---- what clients do ---- */
+
+TEST(errors_of_clients_are_counted_apart)
+{
+    struct verify_log *log = install_with_place();
+    const struct verify_record *record;
+
+    verify_client_error("KMT-388", "a mutex of somebody else");
+    verify_client_error("KMT-388", "the same again");
+    VIOLATION("KMT-388", "and a driver");
+    CHECK_RULE("KMT-493", verify_client_errors(log) == 2 && verify_count(log, VERIFY_NOTE) == 1);
+    CHECK(verify_records(log) == 2 && verify_rule_count(log, "KMT-388") == 3);
+    record = verify_record_at(log, 0);
+    CHECK(record->client && record->severity == VERIFY_ERROR && record->count == 2);
+    CHECK(!verify_record_at(log, 1)->client);
+    verify_log_destroy(log);
+}
+
+TEST(strict_mode_does_not_stop_for_clients)
+{
+    struct verify_log *log = install_with_place();
+
+    verify_set_strict(log, true);
+    verify_client_error("KMT-388", "a mutex of somebody else");
+    CHECK_RULE("KMT-493", bugchecks == 0 && verify_client_errors(log) == 1);
+    CHECK(verify_set_severity(log, "SUBMIT-134", VERIFY_WARNING));
+    verify_client_error("SUBMIT-134", "lowered");
+    CHECK(verify_client_errors(log) == 1 && verify_count(log, VERIFY_NOTE) == 0);
+    CHECK(verify_set_severity(log, "SUBMIT-134", VERIFY_FATAL));
+    verify_client_error("SUBMIT-134", "raised");
+    CHECK(bugchecks == 1 && carried_out.client && verify_client_errors(log) == 2);
+    verify_log_destroy(log);
+}
+
+TEST(a_client_can_ask_for_a_bug_check)
+{
+    struct verify_log *log = install_with_place();
+
+    verify_client_fatal("KMT-456", 0xE2, 1, 2, 3, "asked for");
+    CHECK_RULE("KMT-493", bugchecks == 1 && carried_out.client && carried_out.code == 0xE2 &&
+                              carried_out.parameter[2] == 3);
+    verify_log_destroy(log);
+    log = install_with_place();
+    verify_fatal("NT-010", 0xC4, 1, 2, 3, 4, "a driver");
+    verify_client_fatal("KMT-456", 0xE2, 1, 2, 3, "too late");
+    CHECK(!verify_bugcheck_state(log)->client && verify_bugcheck_state(log)->code == 0xC4);
+    verify_log_destroy(log);
+}

@@ -200,6 +200,8 @@ TEST_WITH(fixture, semaphores_count)
     idle(device);
     CHECK_RULE("SUBMIT-134", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && semaphore->count == 2 &&
                                  violations(f, "SUBMIT-134") == 1);
+    CHECK_RULE("KMT-493", verify_client_errors(verify_current) == 1 &&
+                              verify_count(verify_current, VERIFY_WARNING) == 0);
     vidsch_device_destroy(device);
 }
 
@@ -221,6 +223,8 @@ TEST_WITH(fixture, mutexes_have_owners)
     signal_gpu(b, mutex, 0);
     idle(device);
     CHECK_RULE("KMT-388", violations(f, "KMT-388") == 1 && vidsch_context_owns_mutex(a));
+    CHECK_RULE("KMT-493", verify_client_errors(verify_current) == 1 &&
+                              verify_count(verify_current, VERIFY_WARNING) == 0);
     wait_gpu(b, mutex, 0);
     submit(b, 0x2, 16);
     wait_gpu(a, mutex, 0); /* by the owner: blocks, too */

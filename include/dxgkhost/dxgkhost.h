@@ -110,6 +110,9 @@ struct dxgk_machine_config {
      * that was reported before are not. It runs in the middle of things, on any simulated thread:
      * it must not call the machine, nor block. May be NULL. */
     void (*violation)(void *context, const struct dxgk_violation *violation);
+    /* Stack of each client thread; default 1 MiB; 256 KiB .. 1 GiB. Pages are taken when they are
+     * touched. */
+    uint64_t client_stack_bytes;
 };
 
 /*

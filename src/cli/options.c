@@ -14,6 +14,7 @@
 #include "cli/session.h"
 #include "cli/usage.h"
 #include "util/array.h"
+#include "util/is_file.h"
 
 int cli_usage_error(const char *what, const char *value)
 {
@@ -53,6 +54,7 @@ static bool parse_number(struct cli_options *options, const char *name, const ch
          "--fail-allocation wants a number"},
         {"--power-cycle", &options->power_cycle_ns, 1, UINT64_MAX,
          "--power-cycle wants nanoseconds, at least 1"},
+        {"--script-limit", &options->script_s, 0, 86400, "--script-limit wants seconds, 0 to 86400"},
         {"--stall-limit", &options->stall_s, 0, 86400, "--stall-limit wants seconds, 0 to 86400"},
     };
 
@@ -217,6 +219,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     memset(options, 0, sizeof(*options));
     options->out = "out";
     options->stall_s = CLI_STALL_S;
+    options->script_s = CLI_SCRIPT_S;
     dxgk_machine_config_init(&options->config);
     status = parse_all(options, argc, argv);
     if (status != CLI_OK)
@@ -240,18 +243,43 @@ static bool complain(const char *file)
     return false;
 }
 
+/* A file that can be read. */
+static bool check_file(const char *path)
+{
+    char why[256];
+
+    if (access(path, R_OK) != 0)
+        return complain(path);
+    if (util_is_file(path, UINT64_MAX, why, sizeof(why)))
+        return true;
+    fprintf(stderr, "dxgkhost: %s: %s\n", path, why);
+    return false;
+}
+
+/* A folder, which is made if nothing is there. */
+static bool check_folder(const char *path)
+{
+    struct stat is;
+
+    if (mkdir(path, 0777) == 0)
+        return true;
+    if (errno != EEXIST || stat(path, &is) != 0)
+        return complain(path);
+    errno = ENOTDIR;
+    if (!S_ISDIR(is.st_mode))
+        return complain(path);
+    return access(path, W_OK | X_OK) == 0 || complain(path);
+}
+
 bool cli_options_ready(struct cli_options *options)
 {
-    if (access(options->driver, R_OK) != 0)
-        return complain(options->driver);
-    if (access(options->workload, R_OK) != 0)
-        return complain(options->workload);
-    if (mkdir(options->out, 0777) != 0 && errno != EEXIST)
-        return complain(options->out);
+    if (!check_file(options->driver) || !check_file(options->workload) ||
+        (options->registry && !check_file(options->registry)) || !check_folder(options->out))
+        return false;
     if (options->device && strcmp(options->device, "null") == 0)
         return true;
     if (options->device)
-        return access(options->device, R_OK) == 0 || complain(options->device);
+        return check_file(options->device);
     options->device = options->device_path;
     if (cli_default_device(options->driver, options->device_path, sizeof(options->device_path)))
         return true;

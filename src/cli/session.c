@@ -191,6 +191,7 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
         .out = options->out,
         .option = options->set,
         .option_count = options->sets,
+        .limit_s = options->script_s,
         .progress = isatty(STDERR_FILENO),
     };
     session->bad_severity = !cli_set_severities(session->machine, options, session->error,

@@ -3,6 +3,7 @@
 #include "host/device.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "bus/device.h"
 #include "bus/null_device.h"
@@ -12,7 +13,10 @@
 #include "host/recorder.h"
 #include "util/alloc.h"
 #include "util/explain.h"
+#include "util/is_file.h"
 #include "util/list.h"
+
+#define MAX_MODEL ((uint64_t)1 << 30)
 
 static void free_device(struct host_device *device)
 {
@@ -74,6 +78,7 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
                                     size_t error_bytes)
 {
     enum dxgk_result result;
+    char why[256];
     bool entered;
 
     if (path && strcmp(path, BUS_NULL_DEVICE) == 0) {
@@ -83,6 +88,10 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
     if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
         util_explain(error, error_bytes,
                      path || model ? "the machine was shut down" : "no device model was given");
+        return DXGK_ERROR;
+    }
+    if (path && access(path, F_OK) == 0 && !util_is_file(path, MAX_MODEL, why, sizeof(why))) {
+        util_explain(error, error_bytes, "%s: %s", path, why);
         return DXGK_ERROR;
     }
     entered = host_enter(machine);

@@ -28,6 +28,7 @@
 #include "port/record/port_config.h"
 #include "ram/file.h"
 #include "ram/ram.h"
+#include "sim/fiber.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/stop.h"
@@ -45,6 +46,10 @@
 #define WAITS_INDENT 10 /* columns before a line of who waits for what */
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
+/* What 200 nested calls between C and Lua need is 0.5 MiB, and a D3DKMT call below them less than 0.1. */
+#define CLIENT_STACK     ((uint64_t)(SIM_ASAN ? 4 : 1) << 20)
+#define MIN_CLIENT_STACK ((uint64_t)256 << 10)
+#define MAX_CLIENT_STACK ((uint64_t)1 << 30)
 
 /* ---- words ---- */
 
@@ -105,6 +110,7 @@ void dxgk_machine_config_init(struct dxgk_machine_config *config)
     config->ram_bytes = (uint64_t)16 << 30;
     config->processors = 4;
     config->iommu = DXGK_IOMMU_OFF;
+    config->client_stack_bytes = CLIENT_STACK;
     config->watchdog_ms = 10000;
     config->time_limit_ns = 3600000000000u;
 }
@@ -117,6 +123,9 @@ static const char *check_config(const struct dxgk_machine_config *config)
         return "ram_bytes must be whole pages between 64 MiB and 1 TiB";
     if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
         return "processors must be 1 to 64";
+    if (config->client_stack_bytes < MIN_CLIENT_STACK ||
+        config->client_stack_bytes > MAX_CLIENT_STACK)
+        return "client_stack_bytes must be between 256 KiB and 1 GiB";
     return host_iommu_check(config);
 }
 
@@ -214,6 +223,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
 {
     struct sim_config sim = {.seed = config->seed,
                              .processors = config->processors,
+                             .client_stack_bytes = config->client_stack_bytes,
                              .watchdog_ms = config->watchdog_ms,
                              .stress = config->stress,
                              .arena = config->recorder ? config->recorder->arena : NULL};

@@ -9,16 +9,24 @@
 #include "host/machine_record.h"
 #include "nt/cm/registry.h"
 #include "util/explain.h"
+#include "util/is_file.h"
+
+#define MAX_REGISTRY ((uint64_t)64 << 20)
 
 enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                             char *error, size_t error_bytes)
 {
+    char why[256];
     FILE *file;
     bool entered, loaded;
 
     if (machine->sim->stopped || machine->shut_down) {
         util_explain(error, error_bytes, "the machine has stopped");
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
+    }
+    if (!util_is_file(path, MAX_REGISTRY, why, sizeof(why))) {
+        util_explain(error, error_bytes, "%s: %s", path, why);
+        return DXGK_ERROR;
     }
     file = fopen(path, "r");
     if (!file) {

@@ -12,6 +12,8 @@
 #include "lua/buffer.h"
 #include "sim/fault.h"
 
+#define MAX_STRING ((lua_Integer)1 << 30)
+
 struct lua_buffer *lua_buffer_check(lua_State *L, int index)
 {
     return luaL_checkudata(L, index, LUA_BUFFER_TYPE);
@@ -27,7 +29,7 @@ struct lua_buffer *lua_buffer_push_own(lua_State *L, size_t bytes)
     luaL_setmetatable(L, LUA_BUFFER_TYPE);
     buffer->data = calloc(bytes ? bytes : 1, 1);
     if (!buffer->data)
-        luaL_error(L, "out of memory: buffer of %d bytes", (int)bytes);
+        luaL_error(L, "out of memory: buffer of %I bytes", (lua_Integer)bytes);
     buffer->bytes = bytes;
     return buffer;
 }
@@ -58,6 +60,22 @@ static void copy(lua_State *L, void *to, const void *from, size_t bytes)
 {
     if (!sim_copy_checked(to, from, bytes))
         luaL_error(L, "the memory of this buffer is gone");
+}
+
+void lua_buffer_read(lua_State *L, const struct lua_buffer *buffer, size_t offset, void *to,
+                     size_t bytes)
+{
+    copy(L, to, buffer->data + offset, bytes);
+}
+
+/* A number of bytes from `offset` on: that of the argument, else to the end of the buffer. */
+static lua_Integer optional_bytes(lua_State *L, const struct lua_buffer *b, int index,
+                                  lua_Integer offset)
+{
+    lua_Integer rest = offset < 0 || (uint64_t)offset > b->bytes ? 0
+                                                                 : (lua_Integer)b->bytes - offset;
+
+    return luaL_optinteger(L, index, rest);
 }
 
 static int access_integer(lua_State *L, size_t width)
@@ -96,10 +114,11 @@ static int method_read(lua_State *L)
 {
     struct lua_buffer *b = lua_buffer_check(L, 1);
     lua_Integer offset = luaL_optinteger(L, 2, 0);
-    lua_Integer bytes = luaL_optinteger(L, 3, (lua_Integer)b->bytes - offset);
+    lua_Integer bytes = optional_bytes(L, b, 3, offset);
     luaL_Buffer out;
     size_t start;
 
+    luaL_argcheck(L, bytes <= MAX_STRING, 3, "at most 2^30 bytes at a time");
     lua_settop(L, 1);
     lua_pushinteger(L, offset);
     start = check_range(L, b, 2, bytes);
@@ -125,7 +144,7 @@ static int method_fill(lua_State *L)
     struct lua_buffer *b = lua_buffer_check(L, 1);
     int value = (int)luaL_checkinteger(L, 2);
     lua_Integer offset = luaL_optinteger(L, 3, 0);
-    lua_Integer bytes = luaL_optinteger(L, 4, (lua_Integer)b->bytes - offset);
+    lua_Integer bytes = optional_bytes(L, b, 4, offset);
     uint8_t block[4096];
     size_t at;
 
@@ -282,6 +301,9 @@ void lua_buffer_open(lua_State *L)
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, method_len);
     lua_setfield(L, -2, "__len");
+    /* a script that called __gc would free what views of the buffer refer to */
+    lua_pushliteral(L, "dxgk.buffer");
+    lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
     lua_pushcfunction(L, new_buffer);
     lua_setfield(L, -2, "buffer");

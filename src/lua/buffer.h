@@ -24,5 +24,8 @@ void lua_buffer_open(lua_State *L);
 struct lua_buffer *lua_buffer_push_own(lua_State *L, size_t bytes);
 void lua_buffer_push_view(lua_State *L, void *data, size_t bytes);
 struct lua_buffer *lua_buffer_check(lua_State *L, int index);
+/* Copies bytes that lie within the buffer; raises if their memory is gone. */
+void lua_buffer_read(lua_State *L, const struct lua_buffer *buffer, size_t offset, void *to,
+                     size_t bytes);
 
 #endif

@@ -11,6 +11,7 @@
 #include "lua/buffer.h"
 #include "lua/field.h"
 #include "lua/nearest.h"
+#include "sim/fault.h"
 
 #define MAX_BLOB  ((size_t)16 << 20)
 #define MAX_ARRAY 65536
@@ -53,6 +54,8 @@ static void put_blob(lua_State *L, char *args, const struct field *f)
 
         copy = b->data;
         bytes = b->bytes;
+        if (bytes > UINT32_MAX)
+            luaL_error(L, "member %s: too long", f->name);
     }
     size = (UINT)bytes;
     memcpy(args + f->offset, &copy, sizeof(copy));
@@ -82,7 +85,7 @@ static UINT array_length(lua_State *L, const struct field *f, size_t most)
 /* Zeroed bytes that hang on the argument table. */
 static char *attach(lua_State *L, size_t bytes)
 {
-    char *memory = lua_newuserdatauv(L, bytes, 0);
+    char *memory = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
 
     memset(memory, 0, bytes);
     lua_rawsetp(L, 1, memory);
@@ -120,8 +123,13 @@ static UINT results(const char *args, const struct field *f)
 void field_put(lua_State *L, char *args, const struct field *f)
 {
     if (f->kind == FIELD_RESULTS) {
-        char *array = attach(L, (size_t)results(args, f) * f->width);
+        UINT count = results(args, f);
+        char *array;
 
+        if (count > MAX_ARRAY)
+            luaL_error(L, "member %s: %I elements, at most %I are possible", f->name,
+                       (lua_Integer)count, (lua_Integer)MAX_ARRAY);
+        array = attach(L, (size_t)count * f->width);
         memcpy(args + f->offset, &array, sizeof(array));
         return;
     }
@@ -147,12 +155,45 @@ void field_put(lua_State *L, char *args, const struct field *f)
 
 /* ---- out ---- */
 
+/* Bytes of the memory that hangs on the argument table for this member. */
+static size_t attached(lua_State *L, const struct field *f, const void *memory)
+{
+    size_t bytes;
+
+    if (lua_rawgetp(L, 1, memory) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_getfield(L, 1, f->name);
+        bytes = luaL_testudata(L, -1, LUA_BUFFER_TYPE) ? lua_buffer_check(L, -1)->bytes : 0;
+    } else {
+        bytes = lua_rawlen(L, -1);
+    }
+    lua_pop(L, 1);
+    return bytes;
+}
+
+/* The answer of a call, in the memory that it was given: the size may now be what the call wants to
+ * have, and the memory of a buffer may be gone. */
+static void push_blob(lua_State *L, const struct field *f, const void *pointer, size_t bytes)
+{
+    size_t most = attached(L, f, pointer);
+    luaL_Buffer out;
+    char *to;
+
+    bytes = bytes < most ? bytes : most;
+    to = luaL_buffinitsize(L, &out, bytes);
+    if (!sim_copy_checked(to, pointer, bytes))
+        luaL_error(L, "member %s: the memory of this buffer is gone", f->name);
+    luaL_pushresultsize(&out, bytes);
+}
+
 static void push_results(lua_State *L, const char *args, const struct field *f)
 {
-    UINT count = results(args, f);
+    UINT count = results(args, f), most;
     const char *array;
 
     memcpy(&array, args + f->offset, sizeof(array));
+    most = (UINT)(attached(L, f, array) / f->width);
+    count = count < most ? count : most;
     lua_createtable(L, (int)count, 0);
     for (UINT i = 0; i < count; i++) {
         uint64_t value = 0;
@@ -181,7 +222,7 @@ void field_get(lua_State *L, const char *args, const struct field *f)
         if (!pointer)
             return;
         if (f->kind == FIELD_BLOB)
-            lua_pushlstring(L, pointer, size);
+            push_blob(L, f, pointer, size);
         else
             lua_buffer_push_view(L, pointer, (size_t)size * f->width);
         break;

@@ -13,6 +13,7 @@
 
 #include "lua/image.h"
 #include "lua/buffer.h"
+#include "util/is_file.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 #define MAX_SIDE 16384u
@@ -30,11 +31,17 @@ static void swap_red_blue(uint8_t *pixels, size_t count)
 /* The whole file as an own buffer on the stack. */
 static struct lua_buffer *read_file(lua_State *L, const char *path)
 {
-    FILE *file = fopen(path, "rb");
     struct lua_buffer *buffer;
+    char error[256];
+    FILE *file;
     long bytes;
     size_t done;
 
+    if (!util_is_file(path, MAX_FILE, error, sizeof(error))) {
+        luaL_error(L, "%s: %s", path, error);
+        return NULL;
+    }
+    file = fopen(path, "rb");
     if (!file) {
         luaL_error(L, "%s: %s", path, strerror(errno));
         return NULL;
@@ -51,6 +58,21 @@ static struct lua_buffer *read_file(lua_State *L, const char *path)
     if (done != (size_t)bytes)
         luaL_error(L, "%s: read failed", path);
     return buffer;
+}
+
+/* 0, or the errno of what failed. */
+static int write_file(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    int error = 0;
+
+    if (!file)
+        return errno;
+    if (fwrite(bytes, 1, count, file) != count)
+        error = errno;
+    if (fclose(file) != 0 && !error)
+        error = errno;
+    return error;
 }
 
 /* image.read(path) -> {width, height, pixels} */
@@ -115,7 +137,6 @@ static int image_write(lua_State *L)
     void *png = NULL;
     size_t bytes = 0;
     int error;
-    FILE *file;
 
     luaL_argcheck(L, width >= 1 && width <= MAX_SIDE, 3, "width of 1 to 16384");
     luaL_argcheck(L, height >= 1 && height <= MAX_SIDE, 4, "height of 1 to 16384");
@@ -125,7 +146,8 @@ static int image_write(lua_State *L)
                   2, "buffer smaller than the picture");
     copy = lua_buffer_push_own(L, (size_t)(width * height * 4));
     for (lua_Integer y = 0; y < height; y++)
-        memcpy(copy->data + y * width * 4, pixels->data + y * pitch, (size_t)width * 4);
+        lua_buffer_read(L, pixels, (size_t)(y * pitch), copy->data + y * width * 4,
+                        (size_t)width * 4);
     swap_red_blue(copy->data, (size_t)(width * height));
     context = spng_ctx_new(SPNG_CTX_ENCODER);
     if (!context)
@@ -148,15 +170,9 @@ static int image_write(lua_State *L)
         free(png);
         return luaL_error(L, "%s: cannot encode (%s)", path, spng_strerror(error));
     }
-    file = fopen(path, "wb");
-    if (!file || fwrite(png, 1, bytes, file) != bytes || fclose(file) != 0) {
-        int cause = errno;
-
-        free(png);
-        return luaL_error(L, "%s: %s", path, strerror(cause));
-    }
+    error = write_file(path, png, bytes);
     free(png);
-    return 0;
+    return error ? luaL_error(L, "%s: %s", path, strerror(error)) : 0;
 }
 
 static int file_read(lua_State *L)
@@ -168,12 +184,17 @@ static int file_read(lua_State *L)
 static int file_write(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
-    struct lua_buffer *b = lua_buffer_check(L, 2);
-    FILE *file = fopen(path, "wb");
+    const struct lua_buffer *b = lua_buffer_check(L, 2);
+    int error;
 
-    if (!file || fwrite(b->data, 1, b->bytes, file) != b->bytes || fclose(file) != 0)
-        return luaL_error(L, "%s: %s", path, strerror(errno));
-    return 0;
+    if (!b->owned) { /* its memory may be gone */
+        struct lua_buffer *whole = lua_buffer_push_own(L, b->bytes);
+
+        lua_buffer_read(L, b, 0, whole->data, b->bytes);
+        b = whole;
+    }
+    error = write_file(path, b->data, b->bytes);
+    return error ? luaL_error(L, "%s: %s", path, strerror(error)) : 0;
 }
 
 void lua_image_open(lua_State *L)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct dxgk_machine;
 
@@ -15,6 +16,9 @@ struct lua_workload {
     size_t option_count;
     const char *const *option; /* "key=value" of --set */
     bool progress;             /* stderr is a terminal */
+    /* seconds of processor time that the script may take without a step of the machine; 0: any
+     * number (KMT-494) */
+    uint64_t limit_s;
     /* results */
     bool finished, passed;
     char message[1024]; /* why it failed, or what it has to say */

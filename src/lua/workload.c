@@ -26,9 +26,12 @@
 #include "lua/d3dkmt.h"
 #include "lua/image.h"
 #include "lua/lua_workload.h"
+#include "lua/limit.h"
 #include "lua/nearest.h"
 #include "lua/set.h"
+#include "sim/stack.h"
 #include "util/array.h"
+#include "util/is_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +40,11 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+
+#define MAX_SCRIPT ((uint64_t)64 << 20)
+/* Lua nests 200 calls between C and Lua, each of up to 2 KiB, before it raises an error; a call of
+ * the client interface below them runs the driver. */
+#define LEAST_STACK (1u << 20)
 
 static struct lua_workload *current(lua_State *L)
 {
@@ -283,11 +291,16 @@ static int with_message(lua_State *L)
 static int protected_run(lua_State *L)
 {
     struct lua_workload *workload = lua_touserdata(L, 1);
-    char key[64];
+    char key[64], why[256];
 
     lua_settop(L, 0);
     open_libraries(L, workload);
     lua_pushcfunction(L, with_message);
+    if (!util_is_file(workload->file, MAX_SCRIPT, why, sizeof(why))) {
+        snprintf(workload->message, sizeof(workload->message), "%s: %s", workload->file, why);
+        return 0;
+    }
+    lua_limit_begin(L, workload->limit_s);
     if (luaL_loadfile(L, workload->file) != LUA_OK) {
         snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1));
         return 0;
@@ -312,9 +325,18 @@ static int protected_run(lua_State *L)
 void lua_workload_run(void *argument)
 {
     struct lua_workload *workload = argument;
-    lua_State *L = luaL_newstate();
+    lua_State *L;
+    uintptr_t low, high;
 
     workload->finished = workload->passed = false;
+    sim_stack_bounds(&low, &high);
+    if (high - low < LEAST_STACK) {
+        snprintf(workload->message, sizeof(workload->message),
+                 "client threads have a stack of %zu bytes, and Lua needs %u", (size_t)(high - low),
+                 LEAST_STACK);
+        return;
+    }
+    L = luaL_newstate();
     if (!L) {
         snprintf(workload->message, sizeof(workload->message), "out of memory: no Lua state");
         return;
@@ -324,6 +346,7 @@ void lua_workload_run(void *argument)
     if (lua_pcall(L, 1, 0, 0) != LUA_OK)
         snprintf(workload->message, sizeof(workload->message), "%s",
                  lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+    lua_limit_end();
     lua_close(L);
     if (workload->progress)
         fprintf(stderr, "\r\033[K");

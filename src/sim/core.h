@@ -73,7 +73,7 @@ struct sim_core {
     void *done_arg;
     uint64_t until;
     enum sim_outcome outcome;
-    size_t stack_bytes;
+    size_t stack_bytes, client_stack_bytes;
     uint64_t spins;
 
     /* faults */

@@ -57,6 +57,9 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
     core->public.processors = config->processors;
     core->public.deadline = SIM_FOREVER;
     core->stack_bytes = config->stack_bytes ? align_up(config->stack_bytes, 4096) : DEFAULT_STACK;
+    core->client_stack_bytes = config->client_stack_bytes
+                                   ? align_up(config->client_stack_bytes, 4096)
+                                   : core->stack_bytes;
     core->watchdog_ms = config->watchdog_ms;
     list_init(&core->ready);
     list_init(&core->threads);

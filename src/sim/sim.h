@@ -42,8 +42,9 @@ struct util_arena;
 
 struct sim_config {
     uint64_t seed;
-    unsigned processors; /* 1 .. SIM_MAX_PROCESSORS */
-    size_t stack_bytes;  /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
+    unsigned processors;       /* 1 .. SIM_MAX_PROCESSORS */
+    size_t stack_bytes;        /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
+    size_t client_stack_bytes; /* of the fiber of a client's thread; 0: as the others */
     /* processor time of the host thread that a driver or a device model may take without reaching a
      * point (watchdog.h); 0: no watchdog */
     uint64_t watchdog_ms;

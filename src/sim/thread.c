@@ -31,7 +31,8 @@ struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind
         util_free(thread);
         return NULL;
     }
-    if (!fiber_init(&thread->fiber, core->stack_bytes)) {
+    if (!fiber_init(&thread->fiber,
+                    kind == SIM_THREAD_CLIENT ? core->client_stack_bytes : core->stack_bytes)) {
         core->reserved--;
         util_free(thread);
         return NULL;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of scripts that compute for ever (KMT-494). A hook that counts instructions would double
+ * the time of any script; so a timer of the thread's processor time looks ten times a second
+ * whether the machine has made a step, and only a script that is over its limit gets a hook, which
+ * raises the error at the next instruction. The hook stays: a script that catches the error meets
+ * it again. Each coroutine has hooks of its own, so the functions that enter one keep note of which
+ * runs.
+ */
+#include "lua/limit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+
+#include "sim/machine.h"
+
+#define LIMIT_SIGNAL (SIGRTMIN + 7)
+#define TICK_MS      100
+
+struct limit {
+    lua_State *volatile running; /* NULL: no script */
+    const struct sim_thread *thread;
+    volatile bool over;
+    uint64_t seconds, points, ns, quiet_ms;
+    timer_t timer;
+    bool armed;
+    char place[256]; /* "file:line: " where it was first found to be over */
+};
+
+static _Thread_local struct limit limit;
+
+static void too_long(lua_State *L, lua_Debug *where)
+{
+    (void)where;
+    if (!limit.place[0]) {
+        luaL_where(L, 0);
+        snprintf(limit.place, sizeof(limit.place), "%s", lua_tostring(L, -1));
+    }
+    lua_pushfstring(L,
+                    "%sthe script took %I s of processor time without a step of the machine "
+                    "(KMT-494, --script-limit)",
+                    limit.place, (lua_Integer)limit.seconds);
+    lua_error(L);
+}
+
+static void stop_at_next_instruction(lua_State *L)
+{
+    lua_sethook(L, too_long, LUA_MASKCOUNT, 1);
+}
+
+static void on_tick(int number)
+{
+    const struct sim_machine *m = sim_current;
+
+    (void)number;
+    if (!limit.running || !m)
+        return;
+    if (m->thread != limit.thread || m->inside || m->points != limit.points || m->now != limit.ns) {
+        limit.points = m->points;
+        limit.ns = m->now;
+        limit.quiet_ms = 0;
+    } else {
+        limit.quiet_ms += TICK_MS;
+    }
+    limit.over |= limit.quiet_ms >= limit.seconds * 1000;
+    if (limit.over && m->thread == limit.thread)
+        stop_at_next_instruction(limit.running);
+}
+
+/* Calls the function below its arguments, which runs the coroutine. */
+static int run_in(lua_State *L, lua_State *coroutine)
+{
+    int status;
+
+    if (coroutine)
+        limit.running = coroutine;
+    status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    limit.running = L;
+    if (limit.over)
+        stop_at_next_instruction(L);
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/* coroutine.resume and coroutine.close; the original is the upvalue. */
+static int enter(lua_State *L)
+{
+    lua_State *coroutine = lua_tothread(L, 1);
+
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return run_in(L, coroutine);
+}
+
+/* What coroutine.wrap returned, and its coroutine, are the upvalues. */
+static int step(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return run_in(L, lua_tothread(L, lua_upvalueindex(2)));
+}
+
+static int wrap(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    if (!lua_getupvalue(L, -1, 1))
+        return 1;
+    lua_pushcclosure(L, step, 2);
+    return 1;
+}
+
+/* In the table on top of the stack. */
+static void replace(lua_State *L, const char *name, lua_CFunction function)
+{
+    lua_getfield(L, -1, name);
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, -2, name);
+}
+
+static void arm(void)
+{
+    struct sigaction action;
+    struct sigevent event;
+    const struct itimerspec tick = {.it_interval = {.tv_nsec = TICK_MS * 1000000L},
+                                    .it_value = {.tv_nsec = TICK_MS * 1000000L}};
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_tick;
+    action.sa_flags = SA_ONSTACK | SA_RESTART;
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = LIMIT_SIGNAL;
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    if (sigaction(LIMIT_SIGNAL, &action, NULL) != 0)
+        return;
+    limit.armed = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &limit.timer) == 0;
+    if (limit.armed)
+        timer_settime(limit.timer, 0, &tick, NULL);
+}
+
+void lua_limit_begin(lua_State *L, uint64_t seconds)
+{
+    memset(&limit, 0, sizeof(limit));
+    if (seconds == 0)
+        return;
+    lua_getglobal(L, "coroutine");
+    replace(L, "resume", enter);
+    replace(L, "close", enter);
+    replace(L, "wrap", wrap);
+    lua_pop(L, 1);
+    limit.seconds = seconds;
+    limit.thread = sim_current->thread;
+    limit.running = L;
+    arm();
+}
+
+void lua_limit_end(void)
+{
+    limit.running = NULL;
+    if (limit.armed)
+        timer_delete(limit.timer);
+    limit.armed = false;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of scripts that compute for ever (KMT-494). */
+#ifndef DXGK_LUA_LIMIT_H
+#define DXGK_LUA_LIMIT_H
+
+#include <stdint.h>
+
+#include <lua.h>
+
+/* From here on the script is ended by an error, in the line where it is, when it has taken so many
+ * seconds of processor time without a step of the machine; 0: never. Called on the script's thread;
+ * the coroutine library must be open. One script at a time and host thread. */
+void lua_limit_begin(lua_State *L, uint64_t seconds);
+void lua_limit_end(void);
+
+#endif

@@ -10,6 +10,7 @@
 #include "cli/explore_report.h"
 #include "cli/isolate.h"
 #include "cli/number.h"
+#include "cli/output.h"
 #include "cli/session.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
@@ -71,7 +72,7 @@ static enum option_answer own_option(struct explore_options *options, const char
         return parse_count(value, 86400, &options->limit_s) ? MINE : WRONG;
     if (strcmp(name, "--json") == 0) {
         options->json = value;
-        return MINE;
+        return *value ? MINE : WRONG;
     }
     return NOT_MINE;
 }
@@ -93,6 +94,8 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
             options->run_argv[options->run_argc++] = argv[i];
             break;
         case WRONG:
+            if (i + 1 == argc)
+                return cli_usage_error("this option wants a value", argv[i]);
             fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
             return CLI_USAGE;
         default:
@@ -131,7 +134,8 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
         status = CLI_ERROR;
     }
-    if (status == CLI_OK && !cli_options_ready(&options->run))
+    if (status == CLI_OK &&
+        (!cli_options_ready(&options->run) || (options->json && !cli_can_write(options->json))))
         status = CLI_ERROR;
     return status;
 }

@@ -9,6 +9,7 @@
 #include "cli/severity.h"
 #include "cli/shared.h"
 #include "cli/supervise.h"
+#include "cli/violations.h"
 #include "dxgkhost/dxgkhost.h"
 
 static void print_line(void *context, const char *line)
@@ -29,10 +30,25 @@ static int fail(const char *error, const char *otherwise)
     return CLI_ERROR;
 }
 
+/* What came up when the driver was stopped, after its verdict. True: rules were broken, then or
+ * before. */
+static bool broke_rules(const struct dxgk_machine *machine, size_t told)
+{
+    struct dxgk_statistics s = {.size = sizeof(s)};
+    struct dxgk_violation v;
+
+    for (size_t i = told; dxgk_machine_violation(machine, i, &v); i++)
+        cli_print_violation(&v, false);
+    dxgk_machine_statistics(machine, &s);
+    return s.violations != 0;
+}
+
 static int inspect(const struct cli_options *options, struct dxgk_machine *machine)
 {
     char error[4096] = "";
     enum dxgk_result result;
+    size_t told;
+    bool broken;
 
     if (!cli_set_severities(machine, options, error, sizeof(error))) {
         (void)fail(error, "");
@@ -49,8 +65,13 @@ static int inspect(const struct cli_options *options, struct dxgk_machine *machi
     fflush(stdout);
     if (result != DXGK_OK)
         (void)fail(error, "the driver could not be inspected");
-    dxgk_machine_shutdown(machine);
-    return result == DXGK_OK ? CLI_OK : result == DXGK_DRIVER_STOPPED ? CLI_DRIVER : CLI_ERROR;
+    told = dxgk_machine_violations(machine);
+    if (dxgk_machine_shutdown(machine) == DXGK_DRIVER_STOPPED)
+        result = DXGK_DRIVER_STOPPED;
+    broken = broke_rules(machine, told);
+    if (result == DXGK_DRIVER_STOPPED)
+        return CLI_DRIVER;
+    return result == DXGK_OK && !broken ? CLI_OK : CLI_ERROR;
 }
 
 /* In the process of the machine. */

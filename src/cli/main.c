@@ -1,31 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* dxgkhost: the command line. */
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/usage.h"
+#include "util/array.h"
 
-int main(int argc, char **argv)
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {{"run", cli_run},
+                {"inspect", cli_inspect},
+                {"explore", cli_explore},
+                {"explain", cli_explain},
+                {"rules", cli_rules}};
+
+static bool wants_help(int argc, char **argv)
 {
-    if (argc >= 2 && strcmp(argv[1], "run") == 0)
-        return cli_run(argc - 2, argv + 2);
-    if (argc >= 2 && strcmp(argv[1], "inspect") == 0)
-        return cli_inspect(argc - 2, argv + 2);
-    if (argc >= 2 && strcmp(argv[1], "explore") == 0)
-        return cli_explore(argc - 2, argv + 2);
-    if (argc >= 2 && strcmp(argv[1], "explain") == 0)
-        return cli_explain(argc - 2, argv + 2);
-    if (argc >= 2 && strcmp(argv[1], "rules") == 0)
-        return cli_rules(argc - 2, argv + 2);
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0)
+            return true;
+    return false;
+}
+
+static int run(int argc, char **argv)
+{
+    if (wants_help(argc, argv)) {
+        cli_usage(stdout);
+        return CLI_OK;
+    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         puts("dxgkhost " DXGK_VERSION);
         return CLI_OK;
     }
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        cli_usage();
-        return CLI_OK;
-    }
-    cli_usage();
+    for (size_t i = 0; argc >= 2 && i < ARRAY_COUNT(commands); i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 2, argv + 2);
+    cli_usage(stderr);
+    if (argc >= 2)
+        fprintf(stderr, "dxgkhost: unknown command: %s\n", argv[1]);
     return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing */
+    return cli_check_output(run(argc, argv));
 }

@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "cli/device.h"
-#include "cli/duration.h"
 #include "cli/iommu.h"
 #include "cli/number.h"
 #include "cli/session.h"
-#include "cli/usage.h"
+#include "util/address.h"
 #include "util/array.h"
 #include "util/is_file.h"
+
+#define MIN_RAM     ((uint64_t)64 << 20)
+#define MAX_RAM     ((uint64_t)1 << 40)
+#define MAX_SECONDS 86400u
 
 int cli_usage_error(const char *what, const char *value)
 {
@@ -22,17 +25,85 @@ int cli_usage_error(const char *what, const char *value)
     return CLI_USAGE;
 }
 
-static bool add(const char **list, size_t *count, const char *value)
+/* ---- options with a value ---- */
+
+/* "key=value". */
+static int add(const char **list, size_t *count, const char *name, const char *wants,
+               const char *value)
 {
-    if (*count == CLI_MAX_OPTIONS || !strchr(value, '=') || *value == '=')
-        return false;
+    if (!strchr(value, '=') || *value == '=')
+        return cli_usage_error(wants, value);
+    if (*count == CLI_MAX_OPTIONS) {
+        fprintf(stderr, "dxgkhost: %s: at most %u of them are possible\n", name, CLI_MAX_OPTIONS);
+        return CLI_USAGE;
+    }
     list[(*count)++] = value;
-    return true;
+    return CLI_OK;
 }
 
-/* The time limit; 0: none. */
-static int parse_limit(struct cli_options *options, const char *value)
+static int parse_set(struct cli_options *options, const char *name, const char *value)
 {
+    return add(options->set, &options->sets, name, "--set wants key=value", value);
+}
+
+static int parse_device_set(struct cli_options *options, const char *name, const char *value)
+{
+    return add(options->device_set, &options->device_sets, name, "--device-set wants key=value",
+               value);
+}
+
+static int parse_severity(struct cli_options *options, const char *name, const char *value)
+{
+    return add(options->severity, &options->severities, name,
+               "--severity wants RULE=note|warning|error|bugcheck", value);
+}
+
+static int parse_number(uint64_t *number, uint64_t least, uint64_t most, const char *wants,
+                        const char *value)
+{
+    return cli_parse_number(value, number) && *number >= least && *number <= most
+               ? CLI_OK
+               : cli_usage_error(wants, value);
+}
+
+static int parse_seed(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return parse_number(&options->config.seed, 0, UINT64_MAX, "--seed wants a number", value);
+}
+
+static int parse_fail(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return parse_number(&options->config.fail_allocation, 0, UINT64_MAX,
+                        "--fail-allocation wants a number", value);
+}
+
+static int parse_power_cycle(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return parse_number(&options->power_cycle_ns, 1, UINT64_MAX,
+                        "--power-cycle wants nanoseconds, at least 1", value);
+}
+
+static int parse_stall(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return parse_number(&options->stall_s, 0, MAX_SECONDS,
+                        "--stall-limit wants seconds, 0 to 86400", value);
+}
+
+static int parse_script(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return parse_number(&options->script_s, 0, MAX_SECONDS,
+                        "--script-limit wants seconds, 0 to 86400", value);
+}
+
+/* 0: no limit. */
+static int parse_limit(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
     if (!cli_parse_duration(value, &options->config.time_limit_ns))
         return cli_usage_error("a limit is a time like 90, 90s, 20ms or 1h, or 0", value);
     if (options->config.time_limit_ns == 0)
@@ -40,107 +111,149 @@ static int parse_limit(struct cli_options *options, const char *value)
     return CLI_OK;
 }
 
-/* Parses an option that is just a number, or a time. False: it is none of these. */
-static bool parse_number(struct cli_options *options, const char *name, const char *value,
-                         int *status)
+static int parse_ram(struct cli_options *options, const char *name, const char *value)
+{
+    uint64_t bytes;
+
+    (void)name;
+    if (!cli_parse_size(value, &bytes) || bytes < MIN_RAM || bytes > MAX_RAM || bytes % PAGE_BYTES)
+        return cli_usage_error("--ram wants a size like 16G, whole pages from 64M to 1T", value);
+    options->config.ram_bytes = bytes;
+    return CLI_OK;
+}
+
+static int parse_vram(struct cli_options *options, const char *name, const char *value)
+{
+    uint64_t bytes;
+
+    if (!cli_parse_size(value, &bytes))
+        return cli_usage_error("--vram wants a size like 32M", value);
+    snprintf(options->vram, sizeof(options->vram), "vram=%" PRIu64, bytes);
+    return add(options->device_set, &options->device_sets, name, "", options->vram);
+}
+
+static int parse_cpus(struct cli_options *options, const char *name, const char *value)
+{
+    uint64_t number;
+    int status = parse_number(&number, 1, 64, "--cpus wants 1 to 64", value);
+
+    (void)name;
+    if (status == CLI_OK)
+        options->config.processors = (unsigned)number;
+    return status;
+}
+
+static int parse_iommu(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    return cli_parse_iommu(options->iommu = value, &options->config)
+               ? CLI_OK
+               : cli_usage_error(CLI_IOMMU_WORDS, value);
+}
+
+static int parse_report(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    if (strcmp(value, "memory") != 0)
+        return cli_usage_error("--report is memory", value);
+    options->report_memory = true;
+    return CLI_OK;
+}
+
+static int parse_path(struct cli_options *options, const char *name, const char *value)
+{
+    const struct {
+        const char *name, **path;
+    } paths[] = {{"--trace", &options->trace},
+                 {"--out", &options->out},
+                 {"--device", &options->device},
+                 {"--registry", &options->registry}};
+
+    if (!*value)
+        return cli_usage_error("this option wants a path", name);
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
+        if (strcmp(name, paths[i].name) == 0)
+            *paths[i].path = value;
+    return CLI_OK;
+}
+
+/* ---- all of them ---- */
+
+struct option {
+    const char *name;
+    int (*parse)(struct cli_options *options, const char *name, const char *value);
+    bool for_workloads;
+};
+
+static const struct option valued[] = {
+    {"--set", parse_set, true},
+    {"--device-set", parse_device_set, false},
+    {"--severity", parse_severity, false},
+    {"--seed", parse_seed, false},
+    {"--fail-allocation", parse_fail, false},
+    {"--power-cycle", parse_power_cycle, true},
+    {"--stall-limit", parse_stall, false},
+    {"--script-limit", parse_script, true},
+    {"--limit", parse_limit, false},
+    {"--virtual-limit", parse_limit, false},
+    {"--ram", parse_ram, false},
+    {"--vram", parse_vram, false},
+    {"--cpus", parse_cpus, false},
+    {"--iommu", parse_iommu, false},
+    {"--report", parse_report, true},
+    {"--trace", parse_path, true},
+    {"--out", parse_path, true},
+    {"--device", parse_path, false},
+    {"--registry", parse_path, false},
+};
+
+/* False: it is no switch. */
+static bool parse_switch(struct cli_options *options, const char *name)
 {
     const struct {
         const char *name;
-        uint64_t *number, least, most;
-        const char *wants;
-    } numbers[] = {
-        {"--seed", &options->config.seed, 0, UINT64_MAX, "--seed wants a number"},
-        {"--fail-allocation", &options->config.fail_allocation, 0, UINT64_MAX,
-         "--fail-allocation wants a number"},
-        {"--power-cycle", &options->power_cycle_ns, 1, UINT64_MAX,
-         "--power-cycle wants nanoseconds, at least 1"},
-        {"--script-limit", &options->script_s, 0, 86400, "--script-limit wants seconds, 0 to 86400"},
-        {"--stall-limit", &options->stall_s, 0, 86400, "--stall-limit wants seconds, 0 to 86400"},
+        bool *is;
+    } switches[] = {
+        {"--strict", &options->config.strict},
+        {"--stub-missing", &options->config.stub_missing},
+        {"--stress", &options->config.stress},
+        {"--special-pool", &options->config.special_pool},
+        {"--force-irql", &options->config.force_irql},
+        {"--raised-submit", &options->config.raised_submit},
+        {"--split-dma-buffers", &options->config.split_dma_buffers},
+        {"--isolate", &options->isolated},
+        {"--no-supervisor", &options->unsupervised},
+        {"--verbose", &options->verbose},
     };
 
-    if (strcmp(name, "--limit") == 0 || strcmp(name, "--virtual-limit") == 0) {
-        *status = parse_limit(options, value);
-        return true;
-    }
-    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
-        if (strcmp(name, numbers[i].name) == 0) {
-            bool good = cli_parse_number(value, numbers[i].number) &&
-                        *numbers[i].number >= numbers[i].least &&
-                        *numbers[i].number <= numbers[i].most;
-
-            *status = good ? CLI_OK : cli_usage_error(numbers[i].wants, value);
-            return true;
-        }
+    for (size_t i = 0; i < ARRAY_COUNT(switches); i++)
+        if (strcmp(name, switches[i].name) == 0)
+            return *switches[i].is = true;
     return false;
 }
 
-static bool is_for_workloads(const char *name)
+/* `value` is NULL at the end of the line. */
+static int parse_valued(struct cli_options *options, const char *name, const char *value)
 {
-    static const char *const names[] = {"--set", "--report", "--power-cycle", "--trace", "--out"};
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < ARRAY_COUNT(valued); i++) {
+        if (strcmp(name, valued[i].name) != 0)
+            continue;
+        if (options->inspects && valued[i].for_workloads)
+            return cli_usage_error("inspect runs no workload", name);
+        return value ? valued[i].parse(options, name, value)
+                     : cli_usage_error("this option wants a value", name);
+    }
+    return cli_usage_error("unknown option", name);
 }
 
-static int parse_option(struct cli_options *options, const char *name, const char *value)
+static int parse_argument(struct cli_options *options, const char *argument)
 {
-    uint64_t number;
-    int status;
-
-    if (options->inspects && is_for_workloads(name))
-        return cli_usage_error("inspect runs no workload", name);
-    if (parse_number(options, name, value, &status))
-        return status;
-    if (strcmp(name, "--set") == 0)
-        return add(options->set, &options->sets, value)
-                   ? CLI_OK
-                   : cli_usage_error("--set wants key=value", value);
-    if (strcmp(name, "--device-set") == 0)
-        return add(options->device_set, &options->device_sets, value)
-                   ? CLI_OK
-                   : cli_usage_error("--device-set wants key=value", value);
-    if (strcmp(name, "--severity") == 0)
-        return add(options->severity, &options->severities, value)
-                   ? CLI_OK
-                   : cli_usage_error("--severity wants RULE=severity", value);
-    if (strcmp(name, "--ram") == 0)
-        return cli_parse_size(value, &options->config.ram_bytes)
-                   ? CLI_OK
-                   : cli_usage_error("--ram wants a size like 16G", value);
-    if (strcmp(name, "--vram") == 0) {
-        if (!cli_parse_size(value, &number))
-            return cli_usage_error("--vram wants a size like 32M", value);
-        snprintf(options->vram, sizeof(options->vram), "vram=%" PRIu64, number);
-        return add(options->device_set, &options->device_sets, options->vram)
-                   ? CLI_OK
-                   : cli_usage_error("too many options", name);
-    }
-    if (strcmp(name, "--cpus") == 0) {
-        if (!cli_parse_number(value, &number) || number < 1 || number > 64)
-            return cli_usage_error("--cpus wants 1 to 64", value);
-        options->config.processors = (unsigned)number;
-        return CLI_OK;
-    }
-    if (strcmp(name, "--iommu") == 0)
-        return cli_parse_iommu(options->iommu = value, &options->config)
-                   ? CLI_OK
-                   : cli_usage_error(CLI_IOMMU_WORDS, value);
-    if (strcmp(name, "--report") == 0) {
-        if (strcmp(value, "memory") != 0)
-            return cli_usage_error("--report is memory", value);
-        options->report_memory = true;
-    } else if (strcmp(name, "--trace") == 0)
-        options->trace = value;
-    else if (strcmp(name, "--out") == 0)
-        options->out = value;
-    else if (strcmp(name, "--device") == 0)
-        options->device = value;
-    else if (strcmp(name, "--registry") == 0)
-        options->registry = value;
+    if (!options->driver)
+        options->driver = argument;
+    else if (!options->workload && !options->inspects)
+        options->workload = argument;
     else
-        return cli_usage_error("unknown option", name);
+        return cli_usage_error("one argument too many", argument);
     return CLI_OK;
 }
 
@@ -149,67 +262,22 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         int status;
 
-        if (strncmp(argv[i], "--", 2) != 0) {
-            if (!options->driver)
-                options->driver = argv[i];
-            else if (!options->workload && !options->inspects)
-                options->workload = argv[i];
-            else
-                return cli_usage_error("one argument too many", argv[i]);
-            continue;
+        if (argv[i][0] != '-') {
+            status = parse_argument(options, argv[i]);
+        } else if (parse_switch(options, argv[i])) {
+            status = CLI_OK;
+        } else {
+            status = parse_valued(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+            i++;
         }
-        if (strcmp(argv[i], "--strict") == 0) {
-            options->config.strict = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--stub-missing") == 0) {
-            options->config.stub_missing = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--stress") == 0) {
-            options->config.stress = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--special-pool") == 0) {
-            options->config.special_pool = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--force-irql") == 0) {
-            options->config.force_irql = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--raised-submit") == 0) {
-            options->config.raised_submit = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--split-dma-buffers") == 0) {
-            options->config.split_dma_buffers = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--isolate") == 0) {
-            options->isolated = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--no-supervisor") == 0) {
-            options->unsupervised = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--verbose") == 0) {
-            options->verbose = true;
-            continue;
-        }
-        if (i + 1 == argc)
-            return cli_usage_error("this option wants a value", argv[i]);
-        status = parse_option(options, argv[i], argv[i + 1]);
         if (status != CLI_OK)
             return status;
-        i++;
     }
-    if (!options->driver || (!options->workload && !options->inspects)) {
-        cli_usage();
-        return CLI_USAGE;
-    }
-    return CLI_OK;
+    if (options->driver && (options->workload || options->inspects))
+        return CLI_OK;
+    fprintf(stderr, "dxgkhost: a %s is missing; --help tells the arguments\n",
+            options->driver ? "WORKLOAD.lua" : "DRIVER");
+    return CLI_USAGE;
 }
 
 int cli_options_parse(struct cli_options *options, int argc, char **argv)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/usage.h"
 #include "verify/verify.h"
 
 static void print_wrapped(const char *label, const char *text)
@@ -76,7 +75,7 @@ int cli_explain(int argc, char **argv)
     size_t step;
 
     if (argc != 1) {
-        cli_usage();
+        fputs("dxgkhost: explain wants the ID of one rule, like PATCH-017\n", stderr);
         return CLI_USAGE;
     }
     rule = verify_rule_find(argv[0]);
@@ -101,7 +100,7 @@ int cli_rules(int argc, char **argv)
     size_t shown = 0;
 
     if (argc > 1) {
-        cli_usage();
+        fputs("dxgkhost: rules wants one series, like PATCH, or nothing\n", stderr);
         return CLI_USAGE;
     }
     for (size_t i = 0; i < verify_rules_count; i++) {

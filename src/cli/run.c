@@ -196,8 +196,10 @@ static int conclude(struct cli_session *session, double wall)
         print_report(session, wall);
     if (session->memory_text)
         fputs(session->memory_text, stdout);
-    else if (options->report_memory)
+    else if (options->report_memory) {
         fprintf(stderr, "dxgkhost: %s: the memory report could not be written\n", options->out);
+        status = status == CLI_OK ? CLI_ERROR : status;
+    }
     if (options->trace_file && !write_trace(session) && status == CLI_OK)
         status = CLI_ERROR;
     if (status == CLI_OK && (unexpected(session) || session->statistics.leaks)) {

@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/ending.h"
 #include "cli/isolate.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "dxgkhost/recorder.h"
@@ -116,7 +117,7 @@ _Noreturn static void be_worker(struct cli_options *options,
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
         status = CLI_ERROR;
     } else {
-        status = work(options);
+        status = cli_check_output(work(options));
     }
     fflush(NULL);
     shared->status = status;

@@ -3,6 +3,8 @@
 #ifndef DXGK_CLI_USAGE_H
 #define DXGK_CLI_USAGE_H
 
-void cli_usage(void);
+#include <stdio.h>
+
+void cli_usage(FILE *out);
 
 #endif

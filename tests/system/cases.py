@@ -406,7 +406,7 @@ def case_bad_input():
         one_line(program("run", driver, file("error.lua", b"error('as it must')"), *out, expect=1), "as it must")
         one_line(program("run", driver, workload, *out, "--set", "background=" + file("no.png", b"\x89PNG\r\n\x1a\nxxxx"), expect=1), "no.png")
         one_line(program("run", driver, workload, *out, "--set", "width=1", expect=1), "width")
-        one_line(program("run", driver, workload, *out, "--ram", "3", expect=1), "ram")
+        one_line(program("run", driver, workload, *out, "--ram", "3", expect=2), "--ram")
         one_line(program("run", driver, workload, *out, "--vram", "12345", expect=1), "vram")
         one_line(program("run", driver, workload, *out, "--ram", "much", expect=2), "--ram")
         one_line(program("run", driver, workload, *out, "--cpus", "0", expect=2), "--cpus")

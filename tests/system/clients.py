@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What clients, scripts and command lines do wrong. Usage: clients.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = ""
+WORKLOADS = os.path.join(SOURCE, "workloads")
+OPEN = f"package.path = '{WORKLOADS}/?.lua;' .. package.path local refgpu = require('refgpu') local gpu = refgpu.open() "
+LOOPS = {"alone": "local n = 0\nwhile true do\n  n = n + 1\nend", "pcall": "while true do\n  pcall(function()\n    while true do end end)\nend",
+         "wrap": "local co = coroutine.wrap(function()\n  while true do end\nend)\nwhile true do pcall(co) end",
+         "resume": "local co = coroutine.create(function()\n  coroutine.yield()\n  while true do end\nend)\nwhile true do coroutine.resume(co) end"}
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def program(*arguments, expect=0, words=(), out=None, timeout=60):
+    command = [os.path.join(BUILD, "dxgkhost"), *arguments]
+    done = subprocess.run(command, stdout=out or subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, errors="replace", check=False,
+                          stdin=subprocess.DEVNULL)
+    said = f"{' '.join(command)}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}"
+    if done.returncode != expect:
+        fail(said)
+    for word in words:
+        if word not in done.stderr:
+            fail(f"{word!r} is missing: {said}")
+    return done
+
+
+def write(folder, text, name="workload.lua"):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def run(folder, text, *options, **how):
+    return program("run", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, text), "--out", os.path.join(folder, "out"), *options, **how)
+
+
+def case_script():
+    """Nesting, memory that is gone, ranges, files that are none."""
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "hostile.lua"), "--out", folder,
+                "--set", f"modules={WORKLOADS}", "--set", f"fifo={fifo}")
+
+
+def case_loop():
+    """KMT-494: a script that computes for ever ends with the line where it is, whatever it catches; another may compute long."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, line in (("alone", (2, 3)), ("pcall", (3,)), ("wrap", (2,)), ("resume", (3,))):
+            start = time.monotonic()
+            done = run(folder, LOOPS[name], "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
+            if not any(f"workload.lua:{number}: the script took" in done.stderr for number in line) or time.monotonic() - start > 20:
+                fail(f"{name}: {done.stderr}")
+        run(folder, "local start = os.clock() while os.clock() < start + 1.5 do dxgk.sleep(1) end", "--script-limit", "1")
+        run(folder, "local start = os.clock() while os.clock() < start + 1.5 do end", "--script-limit", "0")
+
+
+def case_error():
+    """KMT-493: what the workload does wrong is not the driver's fault, and can be expected."""
+    signal = OPEN + """
+        local s = D3DKMT.CreateSynchronizationObject{hDevice = gpu.device, Type = D3DDDI_SEMAPHORE, MaxCount = 1, InitialCount = 1}.hSyncObject
+        D3DKMT.SignalSynchronizationObject2{hContext = gpu.copy, ObjectHandleArray = {s}}
+        D3DKMT.WaitForIdle{hDevice = gpu.device}
+        """
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(folder, signal, expect=1, words=("client error SUBMIT-134", "rules for clients (1 errors)"))
+        if "violations             0 (0 warnings)" not in done.stdout or "client errors          1" not in done.stdout:
+            fail(done.stdout)
+        run(folder, signal, "--strict", expect=1, words=("client error SUBMIT-134",))
+        run(folder, "dxgk.expect('SUBMIT-134')" + signal)
+        run(folder, signal, "--severity", "SUBMIT-134=warning", words=("client warning SUBMIT-134",))
+        crash = OPEN + "D3DKMT.Escape{hAdapter = gpu.adapter, Type = 25, pPrivateDriverData = string.pack('<I8I8I8', 1, 2, 3)}"
+        run(folder, crash, expect=1, words=("client bug check KMT-456", "a client stopped the machine: bug check 0xE2 (0x1, 0x2, 0x3, 0x0)"))
+        done = program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, signal), "--seeds", "1..2", "--out", folder, expect=3)
+        if "client error SUBMIT-134" not in done.stdout:
+            fail(done.stdout)
+
+
+def case_file():
+    """A FIFO, a device, a folder, nothing: refused at once for whatever it was meant to be."""
+    with tempfile.TemporaryDirectory() as folder:
+        driver, workload = os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, "return true")
+        fifo, file = os.path.join(folder, "fifo"), write(folder, "", "empty")
+        os.mkfifo(fifo)
+        for bad, words in ((fifo, "a FIFO, and must be a file"), ("/dev/zero", "a device, and must be a file"), (folder, "a directory, and must be a file"),
+                           (os.path.join(folder, "nothing"), "No such file")):
+            for arguments in ((bad, workload), (driver, bad), (driver, workload, "--registry", bad), (driver, workload, "--device", bad)):
+                program("run", *arguments, "--out", folder, expect=1, words=(words,), timeout=20)
+            program("explore", driver, bad, "--seeds", "1..2", "--out", folder, expect=1, words=(words,), timeout=20)
+            program("inspect", bad, expect=1, timeout=20)
+            program("inspect", driver, "--device", bad, expect=1, timeout=20)
+            program("inspect", driver, "--registry", bad, expect=1, timeout=20)
+        program("run", driver, workload, "--out", file, expect=1, words=("Not a directory",))
+        program("run", driver, workload, "--out", os.path.join(folder, "no", "where"), expect=1, words=("No such file",))
+
+
+def case_usage():
+    """Wrong numbers, names and places of options: status 2 and what is wrong; --help everywhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        base = (os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, "return true"), "--out", folder)
+        for option in ("--seed", "--cpus", "--power-cycle", "--stall-limit", "--script-limit", "--fail-allocation", "--ram", "--vram"):
+            for value in ("", "-1", "+1", " 1", "1x", "0x", "1e3", "18446744073709551616", "one"):
+                program("run", *base, option, value, expect=2, words=(option + " wants",))
+            program("run", *base, option, expect=2, words=("this option wants a value: " + option,))
+        for option, values in (("--ram", ("0", "63M", "1025G", "67108865", "16777216T")), ("--cpus", ("0", "65")), ("--power-cycle", ("0",)),
+                               ("--stall-limit", ("86401",)), ("--iommu", ("", "on", "remap,", "flags=", "flags=x", "flags=4294967296")),
+                               ("--set", ("", "a", "=a")), ("--device-set", ("a",)), ("--severity", ("a", "KMT-003=bad", "NO-001=error")),
+                               ("--report", ("all",)), ("--out", ("",))):
+            for value in values:
+                program("run", *base, option, value, expect=2, words=("dxgkhost: ",))
+        for option in ("--seeds", "--jobs", "-j", "--shard", "--stop-after", "--limit"):
+            for value in ("", "0x", "-1", "1e3", "2..1", "3/2", "99999999999999999999"):
+                program("explore", *base, "--seeds", "1..2", option, value, expect=2, words=(option + ": wrong value",))
+            program("explore", *base, "--seeds", "1..2", option, expect=2, words=("this option wants a value: " + option,))
+        for unknown in ("--bogus", "-x"):
+            for verb in ("run", "explore", "inspect"):
+                program(verb, *(base[:1] if verb == "inspect" else base), unknown, expect=2, words=("unknown option: " + unknown,))
+        for count, status in ((64, 1), (65, 2)):
+            done = program("run", *base, *sum((["--set", f"a{i}=1"] for i in range(count)), []), expect=status)
+            if status == 2 and "--set: at most 64" not in done.stderr:
+                fail(done.stderr)
+        for verb in ("run", "explore", "inspect", "explain", "rules"):
+            for arguments in ((verb, "--help"), (verb, "anything", "--help")):
+                if not program(*arguments).stdout.startswith("usage: dxgkhost run"):
+                    fail(f"{arguments}: no help")
+        program("run", expect=2, words=("a DRIVER is missing",))
+        program("run", base[0], expect=2, words=("a WORKLOAD.lua is missing",))
+        program("runs", expect=2, words=("unknown command: runs",))
+        program("rules", "a", "b", expect=2)
+
+
+def case_full():
+    """Results that cannot be written, by a full disk, a closed pipe or a bad path: an error status and a message, before the work where it can be."""
+    with tempfile.TemporaryDirectory() as folder:
+        base = (os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, "return true"), "--out", folder)
+        os.symlink("/dev/full", os.path.join(folder, "memory.svg"))
+        program("run", *base, "--report", "memory", expect=1, words=("memory report could not be written",))
+        program("run", *base, "--trace", "/dev/full", expect=1, words=("/dev/full",))
+        for bad in (os.path.join(folder, "no", "where"), folder):
+            program("run", *base, "--trace", bad, expect=1, words=(bad,))
+            done = program("explore", *base, "--seeds", "1..1000000000", "--json", bad, expect=1, words=(bad,), timeout=20)
+            if done.stdout:
+                fail(f"explored before the path was found bad: {done.stdout}")
+        program("explore", *base, "--seeds", "1..2", "--json", "/dev/full", expect=1, words=("/dev/full: writing failed",))
+        kept = write(folder, "old", "results.json")
+        program("explore", *base, "--seeds", "2..1", "--json", kept, expect=2)
+        with open(kept, encoding="utf-8") as file:
+            if file.read() != "old":
+                fail("a wrong command line cost the results of an earlier campaign")
+        commands = (("run", *base), ("run", *base, "--no-supervisor"), ("inspect", base[0]), ("rules",), ("explain", "KMT-001"), ("--version",), ("run", "--help"),
+                    ("explore", *base, "--seeds", "1..2"), ("explore", *base, "--seeds", "1..2", "--json", "-"))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for command in commands:
+                program(*command, expect=1, words=("standard output: ",), out=full)
+        for command in commands:
+            reader, writer = os.pipe()
+            os.close(reader)
+            with os.fdopen(writer, "w") as closed:
+                program(*command, expect=1, words=("standard output: ",), out=closed)
+
+
+def case_inspected():
+    """inspect: status 1 where it tells of an error, 3 for a bug check."""
+    drivers = os.path.join(BUILD, "tests", "drivers")
+    for driver, status in (("fails_entry.so", 1), ("incomplete_table.so", 1), ("crashes_entry.so", 3)):
+        program("inspect", os.path.join(drivers, driver), expect=status)
+    refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+    program("inspect", refgpu)
+    done = program("inspect", os.path.join(drivers, "touches_freed.so"), expect=1)
+    if "error" not in done.stdout + done.stderr:
+        fail(done.stdout + done.stderr)
+
+
+def main():
+    global BUILD
+    BUILD = sys.argv[2]
+    globals()["case_" + sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main()

@@ -236,6 +236,12 @@ void refgpu_log_drain(struct refgpu_adapter *adapter);
 
 BOOLEAN NTAPI
 refgpu_report_progress(PVOID context); /* KSYNCHRONIZE_ROUTINE; context: struct refgpu_node */
+/* Whether fence a is later than b. Fences wrap around. */
+static inline BOOLEAN refgpu_later(ULONG a, ULONG b)
+{
+    return (LONG)(a - b) > 0;
+}
+
 /* The last fence that the node has completed, including packets refused at submission. Call at
  * device level. */
 ULONG refgpu_completed(const struct refgpu_node *node, ULONG hardware);

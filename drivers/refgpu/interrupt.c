@@ -6,11 +6,6 @@
  */
 #include "driver.h"
 
-static BOOLEAN later(ULONG a, ULONG b)
-{
-    return (LONG)(a - b) > 0;
-}
-
 static void notify(struct refgpu_adapter *adapter, DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     adapter->dxgk.DxgkCbNotifyInterrupt(adapter->dxgk.DeviceHandle, data);
@@ -22,7 +17,7 @@ static BOOLEAN report_completed(struct refgpu_node *node)
     const ULONG completed = node->fence->completed;
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
 
-    if (!later(completed, node->completed))
+    if (!refgpu_later(completed, node->completed))
         return FALSE;
     node->completed = completed;
     data.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED;
@@ -97,7 +92,7 @@ static void report_page_fault(struct refgpu_node *node, BOOLEAN bus)
     data.InterruptType = DXGK_INTERRUPT_DMA_PAGE_FAULTED;
     if (info & REFGPU_FAULT_WRITE)
         flags |= DXGK_PAGE_FAULT_WRITE;
-    if (fence && later(fence, node->completed)) {
+    if (fence && refgpu_later(fence, node->completed)) {
         data.DmaPageFaulted.FaultedFenceId = fence;
         node->completed = fence;
     } else { /* the ring or the fence block itself: no packet caused it */
@@ -130,7 +125,7 @@ static void report_command_error(struct refgpu_node *node)
 
     node->faults++;
     RtlZeroMemory(&data, sizeof data);
-    if (fence && later(fence, node->completed)) {
+    if (fence && refgpu_later(fence, node->completed)) {
         data.InterruptType = DXGK_INTERRUPT_DMA_FAULTED;
         data.DmaFaulted.FaultedFenceId = fence;
         data.DmaFaulted.Status = STATUS_ILLEGAL_INSTRUCTION;

@@ -8,6 +8,8 @@
  */
 #include "driver.h"
 
+#include <dxgk_seh.h>
+
 #define MAX_OPERANDS 2u
 
 struct operand {
@@ -27,33 +29,37 @@ struct command {
 /* ---- from the client ---- */
 
 /* Inaccessible client memory raises an exception; the caller must hold nothing that would have to
- * be released. */
+ * be released. gcc for Windows has no structured exceptions: there such memory stops the system. */
+#if DXGK_HAS_SEH
+#define GUARDED(access)                             \
+    do {                                            \
+        volatile NTSTATUS status_ = STATUS_SUCCESS; \
+        DXGK_TRY                                    \
+        {                                           \
+            access;                                 \
+        }                                           \
+        DXGK_EXCEPT(EXCEPTION_EXECUTE_HANDLER)      \
+        {                                           \
+            status_ = STATUS_INVALID_USER_BUFFER;   \
+        }                                           \
+        return status_;                             \
+    } while (0)
+#else
+#define GUARDED(access)        \
+    do {                       \
+        access;                \
+        return STATUS_SUCCESS; \
+    } while (0)
+#endif
+
 static NTSTATUS copy_from_client(PVOID to, const void *from, SIZE_T bytes)
 {
-#if defined(_MSC_VER)
-    __try {
-        RtlCopyMemory(to, from, bytes);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return STATUS_INVALID_USER_BUFFER;
-    }
-#else
-    RtlCopyMemory(to, from, bytes);
-#endif
-    return STATUS_SUCCESS;
+    GUARDED(RtlCopyMemory(to, from, bytes));
 }
 
 static NTSTATUS probe_client(const void *from, SIZE_T bytes)
 {
-#if defined(_MSC_VER)
-    __try {
-        ProbeForRead(from, bytes, sizeof(ULONG));
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return STATUS_INVALID_USER_BUFFER;
-    }
-#else
-    ProbeForRead(from, bytes, sizeof(ULONG));
-#endif
-    return STATUS_SUCCESS;
+    GUARDED(ProbeForRead(from, bytes, sizeof(ULONG)));
 }
 
 /* Copy the command at `from`; `left` bytes remain in the client's buffer. */

@@ -49,12 +49,16 @@ static BOOLEAN NTAPI reset_engine(PVOID context)
 {
     struct engine_reset *reset = context;
     struct refgpu_node *node = reset->node;
+    ULONG completed;
 
     refgpu_write_register(node->adapter, REFGPU_REG_ENGINE(node->index, REFGPU_ENG_CONTROL),
                           REFGPU_ENG_CONTROL_RESET);
     reset->aborted = engine_read(node, REFGPU_ENG_ABORTED);
-    if (!reset->aborted) /* it had completed after all */
-        reset->aborted = refgpu_completed(node, engine_read(node, REFGPU_ENG_COMPLETED));
+    completed = refgpu_completed(node, engine_read(node, REFGPU_ENG_COMPLETED));
+    /* It had completed after all; or it was reported as faulted, and packets behind it were refused
+     * since, which completed them. */
+    if (!reset->aborted || refgpu_later(completed, reset->aborted))
+        reset->aborted = completed;
     node->completed = reset->aborted;
     node->preempt_fence = 0;
     refgpu_node_restart(node);

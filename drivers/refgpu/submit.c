@@ -5,12 +5,6 @@
  */
 #include "driver.h"
 
-/* Whether fence a is later than b. Fences wrap around. */
-static BOOLEAN later(ULONG a, ULONG b)
-{
-    return (LONG)(a - b) > 0;
-}
-
 NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTINE routine,
                             PVOID context)
 {
@@ -22,9 +16,10 @@ NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTIN
 
 ULONG refgpu_completed(const struct refgpu_node *node, ULONG hardware)
 {
-    const ULONG fence = later(hardware, node->completed) ? hardware : node->completed;
+    const ULONG fence = refgpu_later(hardware, node->completed) ? hardware : node->completed;
 
-    if (node->reject_fence && later(node->reject_fence, fence) && !later(node->reject_after, fence))
+    if (node->reject_fence && refgpu_later(node->reject_fence, fence) &&
+        !refgpu_later(node->reject_after, fence))
         return node->reject_fence;
     return fence;
 }
@@ -91,7 +86,7 @@ static NTSTATUS submit(struct refgpu_node *node, const struct packet *p)
     node->slot_fence[node->tail] = p->fence;
     *slot = entry;
     node->tail = next;
-    if (later(p->fence, node->last_submitted) || !node->last_submitted)
+    if (refgpu_later(p->fence, node->last_submitted) || !node->last_submitted)
         node->last_submitted = p->fence;
     node->submitted++;
     KeMemoryBarrier();

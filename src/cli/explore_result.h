@@ -10,7 +10,7 @@
 
 struct explore_failure {
     char rule[24];     /* or "workload", "leak", "crash", "hang", ... */
-    char severity[12]; /* "error", "bug check" */
+    char severity[20]; /* "error", "bug check" */
     char where[112];   /* with the rule: what makes failures the same */
     char seen[200];
     char thread[32];

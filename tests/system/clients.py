@@ -182,6 +182,45 @@ def case_inspected():
         fail(done.stdout + done.stderr)
 
 
+def attack(seed, packets, *options, driver="refgpu.so"):
+    with tempfile.TemporaryDirectory() as folder:
+        done = program("run", os.path.join(BUILD, "drivers", driver), os.path.join(SOURCE, "tests", "refgpu", "attack.lua"), "--out", folder,
+                       "--seed", str(seed), "--set", f"seed={seed}", "--set", f"packets={packets}", "--set", f"modules={WORKLOADS}", *options, timeout=600)
+    for word in ("dxgkhost: error", "dxgkhost: warning", "dxgkhost: bug check"):
+        if word in done.stderr:
+            fail(f"seed {seed}: {done.stderr}")
+
+
+def case_attack():
+    """TDR-032 and all else: whatever a client sends to the reference GPU, the machine goes on and the driver breaks no rule."""
+    unmapped = OPEN + """
+        for i = 1, 5 do
+            D3DKMT.SubmitCommand{Commands = 0x7000000000, CommandLength = 64, BroadcastContext = {gpu.copy}}
+            D3DKMT.SubmitCommand{Commands = 0x7000000000, CommandLength = 65, BroadcastContext = {gpu.copy}}
+            pcall(D3DKMT.WaitForIdle, {hDevice = gpu.device})
+            gpu = refgpu.open()
+        end"""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(folder, unmapped)
+        if "5 engine resets" not in done.stdout:
+            fail(done.stdout)
+    print("seeds 1 to 10")
+    for seed, options in ((1, ()), (2, ("--iommu", "remap")), (3, ("--iommu", "isolation", "--vram", "8M")), (4, ("--stress",)), (5, ("--cpus", "1", "--strict")),
+                          (6, ("--set", "hangs=8")), (7, ("--power-cycle", "3000000")), (8, ("--special-pool",)), (9, ("--set", "hangs=20", "--vram", "8M"))):
+        attack(seed, 1000, *options)
+    windows = os.path.join("clang", "refgpu.sys")
+    if os.path.exists(os.path.join(BUILD, "drivers", windows)):
+        attack(10, 1000, "--device", os.path.join(BUILD, "devices", "refgpu.so"), driver=windows)
+
+
+def case_attack_long():
+    """The same for 200,000 packets."""
+    first = int(os.environ.get("DXGK_SEED", "100"))
+    print(f"seeds {first} to {first + 19}")
+    for seed in range(first, first + 20):
+        attack(seed, 10000, "--set", f"hangs={seed % 3 * 10}", "--iommu", ("off", "isolation", "remap")[seed % 3], "--vram", ("8M", "64M")[seed % 2])
+
+
 def main():
     global BUILD
     BUILD = sys.argv[2]

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/device.h"
+#include "cli/duration.h"
 #include "cli/iommu.h"
 #include "cli/number.h"
 #include "cli/session.h"

@@ -30,7 +30,7 @@ void cli_usage(FILE *out)
         "                                  limit); --virtual-limit in explore, whose --limit is of host time\n"
         "           --isolate              for a driver of strangers: no files, network or processes but what\n"
         "                                  the options name\n"
-        "           --script-limit SECONDS end a workload that computes so long without a step of the machine\n"
+        "           --script-limit SECONDS end a workload that computes so long while next to no virtual time passes\n"
         "                                  (default 30; 0: never)\n"
         "           --no-supervisor        run the machine in this process: for a debugger\n"
         "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"

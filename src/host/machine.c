@@ -46,7 +46,7 @@
 #define WAITS_INDENT 10 /* columns before a line of who waits for what */
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
-/* What 200 nested calls between C and Lua need is 0.5 MiB, and a D3DKMT call below them less than 0.1. */
+/* 200 nested calls between C and Lua need 0.5 MiB, and a D3DKMT call below them less than 0.1. */
 #define CLIENT_STACK     ((uint64_t)(SIM_ASAN ? 4 : 1) << 20)
 #define MIN_CLIENT_STACK ((uint64_t)256 << 10)
 #define MAX_CLIENT_STACK ((uint64_t)1 << 30)

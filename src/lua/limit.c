@@ -2,7 +2,7 @@
 /*
  * The end of scripts that compute for ever (KMT-494). A hook that counts instructions would double
  * the time of any script; so a timer of the thread's processor time looks ten times a second
- * whether the machine has made a step, and only a script that is over its limit gets a hook, which
+ * how much virtual time has passed, and only a script that is over its limit gets a hook, which
  * raises the error at the next instruction. The hook stays: a script that catches the error meets
  * it again. Each coroutine has hooks of its own, so the functions that enter one keep note of which
  * runs.
@@ -24,12 +24,14 @@
 
 #define LIMIT_SIGNAL (SIGRTMIN + 7)
 #define TICK_MS      100
+#define NS_A_SECOND \
+    10000000u /* of virtual time that count as progress, for each second of the limit */
 
 struct limit {
     lua_State *volatile running; /* NULL: no script */
     const struct sim_thread *thread;
     volatile bool over;
-    uint64_t seconds, points, ns, quiet_ms;
+    uint64_t seconds, ns, quiet_ms;
     timer_t timer;
     bool armed;
     char place[256]; /* "file:line: " where it was first found to be over */
@@ -44,10 +46,11 @@ static void too_long(lua_State *L, lua_Debug *where)
         luaL_where(L, 0);
         snprintf(limit.place, sizeof(limit.place), "%s", lua_tostring(L, -1));
     }
-    lua_pushfstring(L,
-                    "%sthe script took %I s of processor time without a step of the machine "
-                    "(KMT-494, --script-limit)",
-                    limit.place, (lua_Integer)limit.seconds);
+    lua_pushfstring(
+        L,
+        "%sthe script took %I s of processor time for less than a hundredth of it in virtual "
+        "time (KMT-494, --script-limit)",
+        limit.place, (lua_Integer)limit.seconds);
     lua_error(L);
 }
 
@@ -63,11 +66,10 @@ static void on_tick(int number)
     (void)number;
     if (!limit.running || !m)
         return;
-    if (m->thread != limit.thread || m->inside || m->points != limit.points || m->now != limit.ns) {
-        limit.points = m->points;
+    if (m->inside || m->now - limit.ns >= limit.seconds * NS_A_SECOND) {
         limit.ns = m->now;
         limit.quiet_ms = 0;
-    } else {
+    } else if (!m->thread || m->thread == limit.thread) {
         limit.quiet_ms += TICK_MS;
     }
     limit.over |= limit.quiet_ms >= limit.seconds * 1000;

@@ -31,11 +31,19 @@ static void name_event(const struct sim_event *event, char *text, size_t bytes)
         snprintf(text, bytes, "a timer of the host");
 }
 
+static bool is_of_client(const struct sim_event *event)
+{
+    return event->reserved &&
+           CONTAINER(event, struct sim_thread, timeout)->kind == SIM_THREAD_CLIENT;
+}
+
 void sim_endless_event(struct sim_core *core, const struct sim_event *event)
 {
     struct sim_machine *m = &core->public;
     char owner[128];
 
+    if (is_of_client(event)) /* its own limit ends it, and it is no fault of a driver */
+        return;
     if (m->now - core->events_since > EVENTS_NS) {
         core->events_since = m->now;
         core->events_fired = 0;

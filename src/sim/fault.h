@@ -56,10 +56,11 @@ struct sim_fault {
 
 /* Sets the handler of faults. It is called on the faulting fiber's stack (a spare one for a stack
  * overflow), after the signal handler has returned, and must end with sim_stop(). NULL: faults are
- * the process's own. SIM_FAULT_HANG: a driver ran for watchdog_ms of processor time without reaching
- * a point; SIM_FAULT_SLEEP: it slept in the host's kernel for ten times that; SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of
- * threads that are not inside a driver (sim_inside_enter) stay the process's own, except those that
- * the handler of sim_on_process claims: these may end with sim_thread_exit. */
+ * the process's own. SIM_FAULT_HANG: a driver ran for watchdog_ms of processor time without
+ * reaching a point; SIM_FAULT_SLEEP: it slept in the host's kernel for ten times that;
+ * SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of threads
+ * that are not inside a driver (sim_inside_enter) stay the process's own, except those that the
+ * handler of sim_on_process claims: these may end with sim_thread_exit. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));
 
 /* A signal raised by code on a fiber, as passed to the handler of sim_on_trap. */

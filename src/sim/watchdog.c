@@ -2,8 +2,8 @@
 #include "sim/watchdog.h"
 
 #define SLEEP_FACTOR 10u
-/* NT-199. A thread that sleeps gets less than this part of the wall time: its own ticks, and what it does
- * between two sleeps. One that is ready to run gets more even beside hundreds of others. */
+/* NT-199. A thread that sleeps gets less than this part of the wall time: its own ticks, and what it
+ * does between two sleeps. One that is ready to run gets more even beside hundreds of others. */
 #define SLEEP_SHARE 1000u
 
 enum sim_watchdog_verdict sim_watchdog_tick(struct sim_watchdog *w, bool watched, uint64_t points,

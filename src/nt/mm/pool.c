@@ -51,16 +51,6 @@
 static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
                                        320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
 
-void nt_pool_tag_text(uint32_t tag, char text[5])
-{
-    for (unsigned i = 0; i < 4; i++) {
-        char c = (char)(tag >> (8 * i));
-
-        text[i] = c >= 0x20 && c <= 0x7E ? c : '.';
-    }
-    text[4] = '\0';
-}
-
 /* ---- pages ---- */
 
 static void own_pages(struct nt_pool *pool, const struct nt_pool_page *page,
@@ -238,7 +228,7 @@ static void reclaim(struct nt_resource *resource)
     nt_pool_give(CONTAINER(resource, struct nt_block, resource));
 }
 
-const struct nt_resource_class nt_block_class = {
+static const struct nt_resource_class block_class = {
     .rule = "NT-027",
     .noun = "pool block",
     .code = DRIVER_VERIFIER,
@@ -279,7 +269,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
-    nt_resource_track(&block->resource, &nt_block_class, caller);
+    nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;
     pool->statistics.live_bytes += bytes;
@@ -426,6 +416,7 @@ static bool init(struct nt *nt)
     pool->quarantine_limit = nt->config.quarantine_bytes ? nt->config.quarantine_bytes
                                                          : DEFAULT_QUARANTINE;
     nt_memory_register(&places);
+    pool->block_class = &block_class;
     slab_init(&pool->blocks, sizeof(struct nt_block));
     list_init(&pool->quarantine);
     list_init(&pool->special_freed);

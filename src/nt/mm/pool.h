@@ -29,8 +29,6 @@ struct nt_block {
     bool freed;
 };
 
-extern const struct nt_resource_class nt_block_class; /* of the resource of a block */
-
 enum nt_pool_kind {
     NT_POOL_NONPAGED,
     NT_POOL_PAGED,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A driver that allocates and never frees comes to an end of the pool, if need be by the host's own
- * memory. Long before, the machine stops, with a list of leaks: tags and places with the most bytes.
+ * memory. Long before, the machine stops, with a list of leaks: tags and places with most bytes.
  * The same for one that goes on and on asking although nothing is left.
  */
 #include "nt/mm/pool_limit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "nt/base/caller.h"
 #include "nt/base/image.h"
@@ -15,7 +14,6 @@
 #include "nt/base/state.h"
 #include "nt/mm/pool.h"
 #include "nt/mm/pool_page.h"
-#include "util/array.h"
 #include "util/list.h"
 #include "verify/verify.h"
 
@@ -53,7 +51,7 @@ static unsigned gather(struct group *group)
         LIST_FOR(link, &image->resources) {
             const struct nt_resource *resource = CONTAINER(link, struct nt_resource, link);
 
-            if (resource->class == &nt_block_class)
+            if (resource->class == nt_state()->pool->block_class)
                 add(group, &groups, CONTAINER(resource, struct nt_block, resource));
         }
     }

@@ -30,6 +30,7 @@ struct nt_pool {
     void *open_page[NT_OPEN_PAGES]; /* paged.c: pages of paged pool that are accessible now */
     unsigned open_pages, next_open;
     struct nt_pool_statistics statistics;
+    const struct nt_resource_class *block_class; /* of the resources of blocks */
     uint32_t failed; /* requests in a row that found no memory (pool_limit.c) */
 };
 

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -208,6 +209,14 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* How often this thread has given up its processor by itself. */
+static uint64_t sleeps(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
+}
+
 /* The watchdog's tick, on the machine's own host thread. */
 static void on_watchdog(int signal, siginfo_t *info, void *data)
 {
@@ -221,7 +230,7 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
     core = core_of(sim_current);
     verdict = sim_watchdog_tick(
         &core->watching, core->on_fiber && core->on_fault && (sim_current->inside || core->callout),
-        sim_current->points, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC),
+        sim_current->points, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC), sleeps(),
         core->watchdog_ms * 1000000u);
     if (verdict == SIM_WATCHDOG_FINE)
         return;

@@ -54,7 +54,8 @@ static BOOLEAN NTAPI reset_engine(PVOID context)
     refgpu_write_register(node->adapter, REFGPU_REG_ENGINE(node->index, REFGPU_ENG_CONTROL),
                           REFGPU_ENG_CONTROL_RESET);
     reset->aborted = engine_read(node, REFGPU_ENG_ABORTED);
-    completed = refgpu_completed(node, engine_read(node, REFGPU_ENG_COMPLETED));
+    completed = refgpu_completed(node, reset->aborted ? node->completed
+                                                      : engine_read(node, REFGPU_ENG_COMPLETED));
     /* It had completed after all; or it was reported as faulted, and packets behind it were refused
      * since, which completed them. */
     if (!reset->aborted || refgpu_later(completed, reset->aborted))

@@ -15,6 +15,18 @@
  *
  * A machine is used by one host thread at a time; several machines may live in one process, one host thread each. Client
  * functions run as fibers of the machine: D3DKMT* calls are legal only there. The library never prints and never exits.
+ *
+ * What changes a machine or lets it run (load_registry, add_device, add_device_model, load_driver, inspect, run,
+ * create_secure_vm, shutdown, destroy) fails with DXGK_ERROR, and destroy does nothing, where it is called
+ *   - from inside a machine: by a client, a hook of the configuration, a device model or a driver;
+ *   - while another host thread is in one of these functions of that machine;
+ *   - in a child that fork made of the process that created the machine.
+ * A machine can be looked at (statistics, violations, ...) from inside, too; beside another host thread there is nothing to
+ * see. dxgk_client_* do nothing outside of client threads, nor in hooks.
+ *
+ * fork: a child has no machine. It may create its own, must not return from a client function in which it was forked, and
+ * ends by _exit or exec. Faults of code in the process are handled, by SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGTRAP, while
+ * there are machines; the handlers of before come back with the end of the last.
  */
 #ifndef DXGKHOST_DXGKHOST_H
 #define DXGKHOST_DXGKHOST_H

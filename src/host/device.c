@@ -72,32 +72,55 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
     return DXGK_OK;
 }
 
+static const char *wrong_arguments(const char *path, const struct dxgk_device_model *model,
+                                   const char *const *options, size_t count)
+{
+    if (!path && !model)
+        return "no device model was given";
+    if (count && !options)
+        return "there are no options, but a number of them";
+    for (size_t i = 0; i < count; i++)
+        if (!options[i])
+            return "an option is NULL";
+    return NULL;
+}
+
 static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *path,
                                     const struct dxgk_device_model *model,
                                     const char *const *options, size_t count, char *error,
                                     size_t error_bytes)
 {
-    enum dxgk_result result;
+    const char *wrong = wrong_arguments(path, model, options, count);
     char why[256];
-    bool entered;
 
     if (path && strcmp(path, BUS_NULL_DEVICE) == 0) {
         model = &bus_null_device;
         path = NULL;
     }
-    if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
-        util_explain(error, error_bytes,
-                     path || model ? "the machine was shut down" : "no device model was given");
+    if (machine->shut_down || machine->sim->stopped)
+        wrong = "the machine was shut down";
+    if (wrong) {
+        util_explain(error, error_bytes, "%s", wrong);
         return DXGK_ERROR;
     }
     if (path && access(path, F_OK) == 0 && !util_is_file(path, MAX_MODEL, why, sizeof(why))) {
         util_explain(error, error_bytes, "%s: %s", path, why);
         return DXGK_ERROR;
     }
-    entered = host_enter(machine);
     host_recorder_doing(machine->config.recorder, "adding the device %s", path ? path : "model");
-    result = add(machine, path, model, options, count, error, error_bytes);
-    host_leave(entered);
+    return add(machine, path, model, options, count, error, error_bytes);
+}
+
+static enum dxgk_result add_device(struct dxgk_machine *machine, const char *path,
+                                   const struct dxgk_device_model *model, const char *const *options,
+                                   size_t count, char *error, size_t error_bytes)
+{
+    enum dxgk_result result;
+
+    if (!host_begin(machine, error, error_bytes))
+        return DXGK_ERROR;
+    result = add_entered(machine, path, model, options, count, error, error_bytes);
+    host_leave(true);
     return result;
 }
 
@@ -105,7 +128,7 @@ enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const cha
                                          const char *const *options, size_t count, char *error,
                                          size_t error_bytes)
 {
-    return add_entered(machine, path, NULL, options, count, error, error_bytes);
+    return add_device(machine, path, NULL, options, count, error, error_bytes);
 }
 
 enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine,
@@ -113,5 +136,5 @@ enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine,
                                                const char *const *options, size_t count,
                                                char *error, size_t error_bytes)
 {
-    return add_entered(machine, NULL, model, options, count, error, error_bytes);
+    return add_device(machine, NULL, model, options, count, error, error_bytes);
 }

@@ -280,18 +280,19 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
                                           char *error, size_t error_bytes)
 {
     char text[4096] = "";
-    enum dxgk_result result = DXGK_ERROR;
-    bool entered;
+    enum dxgk_result result;
 
-    if (machine->sim->stopped || machine->shut_down) {
-        util_explain(error, error_bytes, "the machine has stopped");
-        return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
+    if (!host_begin(machine, error, error_bytes))
+        return DXGK_ERROR;
+    if (machine->sim->stopped || machine->shut_down || !path) {
+        util_explain(text, sizeof(text), path ? "the machine has stopped" : "there is no path");
+        result = machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
+    } else {
+        result = host_driver_load(machine, path, text, sizeof(text));
+        if (result != DXGK_OK)
+            host_log(machine, "%s", text);
     }
-    entered = host_enter(machine);
-    result = host_driver_load(machine, path, text, sizeof(text));
-    if (result != DXGK_OK)
-        host_log(machine, "%s", text);
-    host_leave(entered);
+    host_leave(true);
     if (result != DXGK_OK)
         util_explain(error, error_bytes, "%s", text);
     return result;

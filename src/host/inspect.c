@@ -292,13 +292,15 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
 {
     char text[4096] = "";
     enum dxgk_result result = DXGK_ERROR;
-    bool entered;
 
-    if (machine->sim->stopped || machine->shut_down) {
-        util_explain(error, error_bytes, "the machine has stopped");
+    if (!host_begin(machine, error, error_bytes))
+        return DXGK_ERROR;
+    if (machine->sim->stopped || machine->shut_down || !path || !line) {
+        util_explain(error, error_bytes,
+                     path && line ? "the machine has stopped" : "there is no path, or no hook");
+        host_leave(true);
         return DXGK_ERROR;
     }
-    entered = host_enter(machine);
     machine->inspect.line = line;
     machine->inspect.context = context;
     machine->config.stub_missing = true; /* to come as far as possible */
@@ -307,7 +309,7 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
         show_verdict(machine, result, text);
     }
     machine->inspect.line = NULL;
-    host_leave(entered);
+    host_leave(true);
     if (result != DXGK_OK)
         util_explain(error, error_bytes, "%s", text);
     return result;

@@ -73,15 +73,16 @@ enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, cha
 {
     struct making making = {machine, STATUS_SUCCESS};
     enum dxgk_result result;
-    bool entered;
 
+    if (!host_begin(machine, error, error_bytes))
+        return DXGK_ERROR;
     if (machine->sim->stopped || machine->shut_down || list_empty(&machine->adapters)) {
         util_explain(error, error_bytes, "there is no adapter that runs");
+        host_leave(true);
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
-    entered = host_enter(machine);
     result = host_run_kernel(machine, "secure VM", make_secure_vm, &making);
-    host_leave(entered);
+    host_leave(true);
     if (result == DXGK_OK && NT_SUCCESS(making.status))
         return DXGK_OK;
     if (result != DXGK_OK)

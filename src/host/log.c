@@ -16,5 +16,7 @@ void host_log(struct dxgk_machine *machine, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    machine->hooks++;
     machine->config.log(machine->config.log_context, line);
+    machine->hooks--;
 }

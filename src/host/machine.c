@@ -79,15 +79,17 @@ static void waits_line(void *context, const char *line)
 
 const char *dxgk_machine_waits(const struct dxgk_machine *machine)
 {
-    return machine->waits;
+    return host_may_look(machine) ? machine->waits : NULL;
 }
 
 static void violation_news(void *context, const struct verify_record *record)
 {
-    const struct dxgk_machine *machine = context;
+    struct dxgk_machine *machine = context;
     const struct dxgk_violation violation = host_report_violation(record);
 
+    machine->hooks++;
     machine->config.violation(machine->config.log_context, &violation);
+    machine->hooks--;
 }
 
 static void bugcheck_news(const struct verify_bugcheck *bugcheck)
@@ -104,6 +106,8 @@ static void bugcheck_news(const struct verify_bugcheck *bugcheck)
 
 void dxgk_machine_config_init(struct dxgk_machine_config *config)
 {
+    if (!config)
+        return;
     memset(config, 0, sizeof(*config));
     config->size = sizeof(*config);
     config->seed = 1;
@@ -117,7 +121,7 @@ void dxgk_machine_config_init(struct dxgk_machine_config *config)
 
 static const char *check_config(const struct dxgk_machine_config *config)
 {
-    if (config->size != sizeof(*config))
+    if (!config || config->size != sizeof(*config))
         return "the configuration was not made by dxgk_machine_config_init of this version";
     if (config->ram_bytes < MIN_RAM || config->ram_bytes > MAX_RAM || config->ram_bytes % 4096)
         return "ram_bytes must be whole pages between 64 MiB and 1 TiB";
@@ -232,6 +236,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     if (!machine)
         return NULL;
     machine->config = *config;
+    host_enter_own(machine);
     list_init(&machine->devices);
     list_init(&machine->drivers);
     list_init(&machine->modules);
@@ -257,7 +262,8 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
 struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
                                          uint64_t fail_in_creation, char *error, size_t error_bytes)
 {
-    const char *wrong = check_config(config);
+    const char *wrong = host_current() ? "it was called from inside another machine"
+                                       : check_config(config);
     struct dxgk_machine *machine;
     bool done, entered;
 
@@ -316,11 +322,13 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
 {
     struct ending ending = {machine};
     enum dxgk_result result = DXGK_OK;
-    bool entered;
 
-    if (machine->shut_down)
+    if (!host_begin(machine, NULL, 0))
+        return DXGK_ERROR;
+    if (machine->shut_down) {
+        host_leave(true);
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_OK;
-    entered = host_enter(machine);
+    }
     machine->shut_down = true;
     host_recorder_doing(machine->config.recorder, "shutting the machine down");
     machine->sim->heap.fail_at = 0; /* an end has to come through */
@@ -336,7 +344,7 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
         result = result == DXGK_OK ? DXGK_DRIVER_STOPPED : result;
     else
         host_run_reap_processes(machine);
-    host_leave(entered);
+    host_leave(true);
     return result;
 }
 
@@ -358,7 +366,8 @@ static void destroy_rooms(struct dxgk_machine *machine)
 
 void dxgk_machine_interrupt(struct dxgk_machine *machine)
 {
-    sim_interrupt(machine->sim);
+    if (machine)
+        sim_interrupt(machine->sim);
 }
 
 void dxgk_machine_destroy(struct dxgk_machine *machine)
@@ -366,13 +375,12 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
     if (!machine)
         return;
     if (machine->sim) {
-        bool entered;
-
         (void)dxgk_machine_shutdown(machine);
-        entered = host_enter(machine);
+        if (!host_begin(machine, NULL, 0))
+            return; /* the shutdown was refused, too */
         host_recorder_doing(machine->config.recorder, "unloading the driver and the device");
         destroy_rooms(machine);
-        host_leave(entered);
+        host_leave(true);
         sim_machine_destroy(machine->sim);
     }
     trace_sink_destroy(machine->trace);

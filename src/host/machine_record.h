@@ -5,7 +5,9 @@
 #define DXGK_HOST_MACHINE_RECORD_H
 
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "dxgkhost/dxgkhost.h"
 #include "host/losses.h"
@@ -32,6 +34,9 @@ struct dxgk_machine {
     uint64_t requests_at_creation;
     char *waits; /* lines of who waits for what, of a deadlock; malloc */
     bool shut_down;
+    _Atomic bool busy; /* a host thread has entered it */
+    pid_t owner;       /* the process that made it */
+    unsigned hooks;    /* that run now, of the configuration */
     struct {
         void (*line)(void *context, const char *line); /* NULL: nobody asked */
         void *context;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dxgkhost/dxgkhost.h"
+#include "host/enter.h"
 #include "host/machine_record.h"
 #include "ram/ram.h"
 #include "report/memory.h"
@@ -11,7 +12,7 @@
 bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to,
                                 size_t bytes)
 {
-    uint64_t top = ram_bytes(machine->ram);
+    uint64_t top = host_may_look(machine) && to ? ram_bytes(machine->ram) : 0;
 
     if (address >= top || bytes > top - address)
         return false;
@@ -23,7 +24,7 @@ bool dxgk_machine_page(const struct dxgk_machine *machine, uint64_t address, str
 {
     struct page_number number = phys_page((struct phys_addr){address});
 
-    if (address >= ram_bytes(machine->ram))
+    if (!page || !host_may_look(machine) || address >= ram_bytes(machine->ram))
         return false;
     *page = (struct dxgk_page){
         .owner = report_owner_name(ram_page_owner(machine->ram, number)),

@@ -65,7 +65,7 @@ static void give(const struct host_refusal *r, struct dxgk_refusal *refusal)
 
 size_t dxgk_machine_refusals(const struct dxgk_machine *machine)
 {
-    uint64_t count = machine->refusals.count;
+    uint64_t count = host_may_look(machine) ? machine->refusals.count : 0;
 
     return count < HOST_REFUSALS ? (size_t)count : HOST_REFUSALS;
 }
@@ -73,10 +73,11 @@ size_t dxgk_machine_refusals(const struct dxgk_machine *machine)
 bool dxgk_machine_refusal(const struct dxgk_machine *machine, size_t back,
                           struct dxgk_refusal *refusal)
 {
-    const struct host_refusals *all = &machine->refusals;
+    const struct host_refusals *all;
 
-    if (back >= dxgk_machine_refusals(machine))
+    if (!refusal || back >= dxgk_machine_refusals(machine))
         return false;
+    all = &machine->refusals;
     give(&all->last[(all->count - 1 - back) % HOST_REFUSALS], refusal);
     return true;
 }
@@ -87,7 +88,7 @@ bool dxgk_client_last_refusal(struct dxgk_refusal *refusal)
     const struct host_refusals *all;
     uint64_t id;
 
-    if (!machine || !sim_current->thread)
+    if (!machine || !refusal || !sim_current->thread)
         return false;
     all = &machine->refusals;
     id = sim_thread_id(sim_current->thread);

@@ -13,15 +13,15 @@
 
 #define MAX_REGISTRY ((uint64_t)64 << 20)
 
-enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
-                                            char *error, size_t error_bytes)
+static enum dxgk_result load(const struct dxgk_machine *machine, const char *path, char *error,
+                             size_t error_bytes)
 {
     char why[256];
     FILE *file;
-    bool entered, loaded;
+    bool loaded;
 
-    if (machine->sim->stopped || machine->shut_down) {
-        util_explain(error, error_bytes, "the machine has stopped");
+    if (machine->sim->stopped || machine->shut_down || !path) {
+        util_explain(error, error_bytes, path ? "the machine has stopped" : "there is no path");
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     if (!util_is_file(path, MAX_REGISTRY, why, sizeof(why))) {
@@ -33,12 +33,22 @@ enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const 
         util_explain(error, error_bytes, "%s: %s", path, strerror(errno));
         return DXGK_ERROR;
     }
-    entered = host_enter(machine);
     loaded = nt_registry_load(file);
-    host_leave(entered);
     fclose(file);
     if (loaded)
         return DXGK_OK;
     util_explain(error, error_bytes, "%s: not a registry file, or out of memory", path);
     return DXGK_ERROR;
+}
+
+enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
+                                            char *error, size_t error_bytes)
+{
+    enum dxgk_result result;
+
+    if (!host_begin(machine, error, error_bytes))
+        return DXGK_ERROR;
+    result = load(machine, path, error, error_bytes);
+    host_leave(true);
+    return result;
 }

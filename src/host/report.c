@@ -6,6 +6,7 @@
 #include "dxgkhost/dxgkhost.h"
 #include "host/device.h"
 #include "host/driver.h"
+#include "host/enter.h"
 #include "host/machine_record.h"
 #include "iommu/iommu.h"
 #include "port/port.h"
@@ -22,7 +23,7 @@
 
 bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity)
 {
-    if (severity < VERIFY_NOTE || severity > VERIFY_FATAL)
+    if (!rule || !host_may_look(machine) || severity < VERIFY_NOTE || severity > VERIFY_FATAL)
         return false;
     return verify_set_severity(machine->log, rule, (enum verify_severity)severity);
 }
@@ -107,9 +108,15 @@ static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine,
 
 void dxgk_machine_statistics(const struct dxgk_machine *machine, struct dxgk_statistics *statistics)
 {
-    struct host_totals totals = machine->totals;
     struct dxgk_statistics s = {.size = sizeof(s)};
+    struct host_totals totals;
 
+    if (!statistics)
+        return;
+    *statistics = s;
+    if (!host_may_look(machine))
+        return;
+    totals = machine->totals;
     LIST_FOR(node, &machine->adapters)
         host_report_count(&totals, CONTAINER(node, struct host_adapter, link)->port);
     fill(&s, machine, &totals);
@@ -120,7 +127,7 @@ void dxgk_machine_statistics(const struct dxgk_machine *machine, struct dxgk_sta
 
 size_t dxgk_machine_violations(const struct dxgk_machine *machine)
 {
-    return verify_records(machine->log);
+    return host_may_look(machine) ? verify_records(machine->log) : 0;
 }
 
 struct dxgk_violation host_report_violation(const struct verify_record *record)
@@ -147,9 +154,11 @@ struct dxgk_violation host_report_violation(const struct verify_record *record)
 bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
                             struct dxgk_violation *violation)
 {
-    const struct verify_record *record = verify_record_at(machine->log, index);
+    const struct verify_record *record = host_may_look(machine)
+                                             ? verify_record_at(machine->log, index)
+                                             : NULL;
 
-    if (!record)
+    if (!record || !violation)
         return false;
     *violation = host_report_violation(record);
     return true;
@@ -164,9 +173,12 @@ bool dxgk_machine_write_memory(const struct dxgk_machine *machine, enum dxgk_mem
 {
     struct report_adapter adapters[REPORTED_ADAPTERS];
     char names[REPORTED_ADAPTERS][24];
-    struct report_memory memory = {
-        .ram = machine->ram, .physical = port_physical_memory(machine->port), .adapters = adapters};
+    struct report_memory memory = {.adapters = adapters};
 
+    if (!out || !host_may_look(machine))
+        return false;
+    memory.ram = machine->ram;
+    memory.physical = port_physical_memory(machine->port);
     LIST_FOR(node, &machine->adapters) {
         struct port_adapter *port = CONTAINER(node, struct host_adapter, link)->port;
         size_t i = memory.adapter_count;
@@ -185,5 +197,5 @@ bool dxgk_machine_write_memory(const struct dxgk_machine *machine, enum dxgk_mem
 
 bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)
 {
-    return machine->trace && trace_write_json(machine->trace, out);
+    return out && host_may_look(machine) && machine->trace && trace_write_json(machine->trace, out);
 }

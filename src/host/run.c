@@ -181,11 +181,13 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
                                   void (*fn)(void *argument), void *argument)
 {
     enum dxgk_result result = DXGK_OUT_OF_MEMORY;
-    bool entered;
 
-    if (machine->shut_down || (sim_current && sim_current == machine->sim))
+    if (!process || !fn || !host_begin(machine, NULL, 0))
         return DXGK_ERROR;
-    entered = host_enter(machine);
+    if (machine->shut_down) {
+        host_leave(true);
+        return DXGK_ERROR;
+    }
     host_recorder_doing(machine->config.recorder, "running the process %s", process);
     if (machine->sim->stopped)
         result = DXGK_DRIVER_STOPPED;
@@ -193,7 +195,7 @@ enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *proc
         result = run_clients(machine);
     if (!machine->sim->stopped)
         host_run_reap_processes(machine);
-    host_leave(entered);
+    host_leave(true);
     return result;
 }
 
@@ -212,7 +214,9 @@ static struct host_process *current_process(struct dxgk_machine *machine)
 
 static bool on_client_thread(void)
 {
-    return host_current() && sim_current->thread &&
+    const struct dxgk_machine *machine = host_current();
+
+    return machine && !machine->hooks && sim_current->thread &&
            sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT && !sim_current->inside;
 }
 
@@ -226,7 +230,7 @@ bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argu
     struct dxgk_machine *machine = host_current();
     struct host_process *process;
 
-    if (!on_client_thread() || sim_current->stopped)
+    if (!name || !fn || !on_client_thread() || sim_current->stopped)
         return false;
     process = current_process(machine);
     return process && !process->ended && start_thread(machine, process, name, fn, argument);
@@ -236,7 +240,7 @@ bool dxgk_client_process(const char *name, void (*fn)(void *argument), void *arg
 {
     struct dxgk_machine *machine = host_current();
 
-    if (!on_client_thread() || sim_current->stopped)
+    if (!name || !fn || !on_client_thread() || sim_current->stopped)
         return false;
     host_run_reap_processes(machine);
     return start_process(machine, name, fn, argument);

@@ -41,6 +41,8 @@ static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
 
 /* The handlers before ours; process-wide, as signal handlers are. Guarded by install_lock. */
 static struct sigaction outer_action[FAULT_SIGNALS];
+static struct sigaction outer_watchdog;
+static unsigned machines; /* the handlers go with the last */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool sim_copy_checked(void *to, const void *from, size_t bytes)
@@ -268,6 +270,12 @@ static void handle_faults(int signal)
     syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof(action.mask));
 }
 
+static bool is_ours(const struct sigaction *action,
+                    void (*handler)(int signal, siginfo_t *info, void *data))
+{
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == handler;
+}
+
 /* Called at every sim_enter: a test runner or an embedding program may have installed its own
  * handlers since. */
 static void install(void)
@@ -276,9 +284,12 @@ static void install(void)
 
     memset(&action, 0, sizeof(action));
     pthread_mutex_lock(&install_lock);
+    sigaction(WATCHDOG_SIGNAL, NULL, &present);
+    if (!is_ours(&present, on_watchdog))
+        outer_watchdog = present;
     for (size_t i = 0; i < FAULT_SIGNALS; i++) {
         sigaction(fault_signals[i], NULL, &present);
-        if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal)
+        if (is_ours(&present, on_signal))
             continue;
         outer_action[i] = present;
         handle_faults(fault_signals[i]);
@@ -287,6 +298,21 @@ static void install(void)
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
     sigaction(WATCHDOG_SIGNAL, &action, NULL);
     pthread_mutex_unlock(&install_lock);
+}
+
+/* What somebody else has installed since stays. */
+static void uninstall(void)
+{
+    struct sigaction present;
+
+    for (size_t i = 0; i < FAULT_SIGNALS; i++) {
+        sigaction(fault_signals[i], NULL, &present);
+        if (is_ours(&present, on_signal))
+            sigaction(fault_signals[i], &outer_action[i], NULL);
+    }
+    sigaction(WATCHDOG_SIGNAL, NULL, &present);
+    if (is_ours(&present, on_watchdog))
+        sigaction(WATCHDOG_SIGNAL, &outer_watchdog, NULL);
 }
 
 bool sim_signals_setup(struct sim_core *core)
@@ -304,6 +330,9 @@ bool sim_signals_setup(struct sim_core *core)
         sim_signals_teardown(core);
         return false;
     }
+    pthread_mutex_lock(&install_lock);
+    machines++;
+    pthread_mutex_unlock(&install_lock);
     return true;
 }
 
@@ -311,8 +340,13 @@ void sim_signals_teardown(struct sim_core *core)
 {
     if (core->emergency_stack)
         munmap(core->emergency_stack, EMERGENCY_BYTES);
-    if (core->signal_stack)
-        munmap(core->signal_stack, SIGNAL_STACK_BYTES);
+    if (!core->signal_stack)
+        return;
+    munmap(core->signal_stack, SIGNAL_STACK_BYTES);
+    pthread_mutex_lock(&install_lock);
+    if (--machines == 0)
+        uninstall();
+    pthread_mutex_unlock(&install_lock);
 }
 
 void sim_signals_enter(struct sim_core *core)

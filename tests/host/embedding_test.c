@@ -323,6 +323,57 @@ TEST(a_forked_child_has_no_machine)
     machine_end(&m);
 }
 
+/* ---- signal handlers ---- */
+
+static void old_handler(int number)
+{
+    (void)number;
+}
+
+static bool is_old(int number)
+{
+    struct sigaction present;
+
+    sigaction(number, NULL, &present);
+    return !(present.sa_flags & SA_SIGINFO) && present.sa_handler == old_handler;
+}
+
+TEST(fault_handlers_go_with_the_last_machine)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+    struct sigaction old = {.sa_handler = old_handler}, before[5];
+    stack_t stack, stack_before;
+    struct machine first, second;
+
+    for (size_t i = 0; i < 5; i++)
+        sigaction(faults[i], &old, &before[i]);
+    sigaltstack(NULL, &stack_before);
+    machine_begin(&first, DXGK_IOMMU_OFF);
+    machine_begin(&second, DXGK_IOMMU_OFF);
+    CHECK(!is_old(SIGSEGV) && !is_old(SIGFPE));
+    dxgk_machine_destroy(first.dxgk);
+    CHECK(!is_old(SIGSEGV) && !is_old(SIGFPE));
+    dxgk_machine_destroy(second.dxgk);
+    for (size_t i = 0; i < 5; i++)
+        CHECK(is_old(faults[i]));
+    sigaltstack(NULL, &stack);
+    CHECK(stack.ss_sp == stack_before.ss_sp && stack.ss_flags == stack_before.ss_flags);
+    for (size_t i = 0; i < 5; i++)
+        sigaction(faults[i], &before[i], NULL);
+}
+
+TEST(a_handler_installed_since_stays)
+{
+    struct sigaction old = {.sa_handler = old_handler}, before;
+    struct machine m;
+
+    machine_begin(&m, DXGK_IOMMU_OFF);
+    sigaction(SIGSEGV, &old, &before);
+    dxgk_machine_destroy(m.dxgk);
+    CHECK(is_old(SIGSEGV));
+    signal(SIGSEGV, SIG_DFL);
+}
+
 /* ---- order and arguments ---- */
 
 TEST(after_the_shutdown_nothing_runs)

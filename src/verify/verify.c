@@ -222,8 +222,8 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
 static bool equal(const struct verify_record *a, const struct verify_record *b, bool finding)
 {
     return a->severity == b->severity && a->refuses == b->refuses && a->undoing == b->undoing &&
-           a->client == b->client && strcmp(a->rule, b->rule) == 0 && strcmp(a->where, b->where) == 0 &&
-           (!finding || strcmp(a->seen, b->seen) == 0);
+           a->client == b->client && strcmp(a->rule, b->rule) == 0 &&
+           strcmp(a->where, b->where) == 0 && (!finding || strcmp(a->seen, b->seen) == 0);
 }
 
 /* Merge with an equal record, or keep a copy. False: out of memory. */
@@ -314,7 +314,8 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
-    util_assert((kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_CLIENT || found->admission != VERIFY_NO_ADMISSION) &&
+    util_assert((kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_CLIENT ||
+                 found->admission != VERIFY_NO_ADMISSION) &&
                 "the rule can refuse, and is not in docs/spec/admission.tsv");
 #endif
     record->rule = found ? found->id : id;

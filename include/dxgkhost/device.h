@@ -75,7 +75,8 @@ struct dxgk_device_config {
 
 enum dxgk_dma_access { DXGK_DMA_READ = 1, DXGK_DMA_WRITE = 2 };
 
-/* Services for the model. `host` is the token given to create. */
+/* Services for the model. `host` is the token given to create. They are for calls that the host
+ * makes into the model: on any other host thread they have no effect, and answer 0, false or NULL. */
 struct dxgk_device_services {
     uint32_t size; /* of this structure, for later versions */
     /* Virtual nanoseconds since power on. */

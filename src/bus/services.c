@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a device model may ask of the host: time, interrupts, memory, marks in the trace; timers are
- * in timers.c, DMA is in dma.c.
+ * in timers.c, DMA is in dma.c. Outside of a machine, as on a thread of the model's own, nothing of
+ * it has an effect.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "bus/services.h"
 #include "bus/device_record.h"
@@ -14,10 +16,40 @@
 #include "sim/machine.h"
 #include "trace/trace.h"
 
+static bool outside(void)
+{
+    return !sim_current;
+}
+
 static uint64_t service_now(void *host)
 {
     (void)host;
-    return sim_now();
+    return outside() ? 0 : sim_now();
+}
+
+static bool service_dma_read(void *host, uint64_t logical, void *to, size_t bytes)
+{
+    if (!outside())
+        return bus_dma_read(host, logical, to, bytes);
+    memset(to, 0xFF, bytes);
+    return false;
+}
+
+static bool service_dma_write(void *host, uint64_t logical, const void *from, size_t bytes)
+{
+    return !outside() && bus_dma_write(host, logical, from, bytes);
+}
+
+static void *service_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access,
+                                size_t bytes, size_t *run)
+{
+    return outside() ? NULL : bus_dma_window(host, logical, access, bytes, run);
+}
+
+static bool service_dma_pasid(void *host, uint32_t pasid, uint64_t address,
+                              enum dxgk_dma_access access, void *bytes, size_t count)
+{
+    return !outside() && bus_dma_pasid(host, pasid, address, access, bytes, count);
 }
 
 /* A message is a write to the bus: a device that is cut off from it cannot interrupt. */
@@ -25,26 +57,30 @@ static void service_interrupt(void *host, uint32_t message)
 {
     struct bus_device *device = host;
 
-    if (device->unplugged || !device->iommu.domain || message >= device->description.messages)
+    if (outside() || device->unplugged || !device->iommu.domain ||
+        message >= device->description.messages)
         return;
     device->interrupts++;
-    trace_instant(device->track, "interrupt", "message", message, NULL, 0);
+    if (trace_current)
+        trace_instant(device->track, "interrupt", "message", message, NULL, 0);
     sim_interrupt_raise(&device->interrupt[message]);
 }
 
 static void service_timer_arm(void *host, unsigned timer, uint64_t delay)
 {
-    bus_timers_arm(host, timer, delay);
+    if (!outside())
+        bus_timers_arm(host, timer, delay);
 }
 
 static void service_timer_disarm(void *host, unsigned timer)
 {
-    bus_timers_disarm(host, timer);
+    if (!outside())
+        bus_timers_disarm(host, timer);
 }
 
 static void *service_memory(void *host, unsigned bar)
 {
-    return bus_device_memory(host, bar);
+    return outside() ? NULL : bus_device_memory(host, bar);
 }
 
 static void service_trace(void *host, const char *name, uint64_t value)
@@ -90,9 +126,9 @@ static void service_dma_source(void *host, unsigned engine, uint64_t command)
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
-    .dma_read = bus_dma_read,
-    .dma_write = bus_dma_write,
-    .dma_window = bus_dma_window,
+    .dma_read = service_dma_read,
+    .dma_write = service_dma_write,
+    .dma_window = service_dma_window,
     .interrupt = service_interrupt,
     .timer_arm = service_timer_arm,
     .timer_disarm = service_timer_disarm,
@@ -101,5 +137,5 @@ const struct dxgk_device_services bus_services = {
     .trace_begin = service_trace_begin,
     .trace_end = service_trace_end,
     .dma_source = service_dma_source,
-    .dma_pasid = bus_dma_pasid,
+    .dma_pasid = service_dma_pasid,
 };

@@ -128,6 +128,30 @@ TEST(a_hook_cannot_change_its_machine)
 static struct dxgk_machine *model_machine;
 static unsigned model_calls, model_wrong;
 
+static const struct dxgk_device_services *model_services;
+
+/* On a thread of the model's own nothing has an effect. */
+static void *call_services(void *host)
+{
+    const struct dxgk_device_services *s = model_services;
+    unsigned char bytes[8] = {0};
+    size_t run;
+
+    model_wrong += s->now(host) != 0 || s->dma_read(host, 0, bytes, sizeof(bytes)) ||
+                   bytes[7] != 0xFF || s->dma_write(host, 0, bytes, sizeof(bytes)) ||
+                   s->dma_window(host, 0, DXGK_DMA_READ, 8, &run) != NULL ||
+                   s->memory(host, 0) != NULL ||
+                   s->dma_pasid(host, 1, 0, DXGK_DMA_READ, bytes, sizeof(bytes));
+    s->interrupt(host, 0);
+    s->timer_arm(host, 0, 1);
+    s->timer_disarm(host, 0);
+    s->trace(host, "mark", 1);
+    s->trace_begin(host, 0, "span", 1);
+    s->trace_end(host, 0, "span");
+    s->dma_source(host, 0, 1);
+    return NULL;
+}
+
 static void model_reset(void *device)
 {
     (void)device;
@@ -154,9 +178,15 @@ static bool model_configure(const struct dxgk_device_config *config,
 static void *model_create(const struct dxgk_device_config *config,
                           const struct dxgk_device_services *services, void *host)
 {
+    pthread_t thread;
+
     (void)config;
-    (void)services;
     model_reset(NULL);
+    model_services = services;
+    if (pthread_create(&thread, NULL, call_services, host) != 0)
+        model_wrong++;
+    else
+        pthread_join(thread, NULL);
     return host;
 }
 

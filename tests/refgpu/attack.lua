@@ -4,12 +4,12 @@
 package.path = dxgk.set.modules .. "/?.lua;" .. package.path
 local refgpu = require("refgpu")
 local packets = tonumber(dxgk.set.packets or 1000)
-local hangs = tonumber(dxgk.set.hangs or 0) -- one command in so many hangs; 0: none
+local hangs = tonumber(dxgk.set.hangs or 0) -- one in so many of those that would wait or hang does; 0: none
 math.randomseed(tonumber(dxgk.set.seed or 1))
 
 local rnd = math.random
 local MAGIC = 0x444D5552
-local gpu, memory, lost, sent, failed = nil, {}, 0, 0, 0
+local gpu, memory, lost, sent, failed, hung = nil, {}, 0, 0, 0, 0
 
 local function pick(list)
     return list[rnd(#list)]
@@ -54,9 +54,10 @@ local function command()
     end
     if opcode == 0x20 then -- RAW_ACCESS may touch what it likes (docs/refgpu.md)
         opcode = 0x21
-    elseif opcode == 0x02 or opcode == 0x03 then -- a wait that can be preempted goes on for ever, and so would the run
-        if one_in(hangs) then
-            return refgpu.hang()
+    elseif opcode == 0x02 or opcode == 0x03 then -- five timeouts block the process (TDR-041)
+        if hung < 4 and one_in(hangs) then
+            hung = hung + 1
+            return opcode == 0x03 and refgpu.hang() or refgpu.wait64(#memory > 0 and pick(memory).va or 0, -7)
         end
         opcode = 0x10
     end

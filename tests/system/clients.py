@@ -207,7 +207,7 @@ def case_attack():
             fail(done.stdout)
     print("seeds 1 to 10")
     for seed, options in ((1, ()), (2, ("--iommu", "remap")), (3, ("--iommu", "isolation", "--vram", "8M")), (4, ("--stress",)), (5, ("--cpus", "1", "--strict")),
-                          (6, ("--set", "hangs=8")), (7, ("--power-cycle", "3000000")), (8, ("--special-pool",)), (9, ("--set", "hangs=20", "--vram", "8M"))):
+                          (6, ("--set", "hangs=3")), (7, ("--power-cycle", "3000000")), (8, ("--special-pool",)), (9, ("--set", "hangs=20", "--vram", "8M"))):
         attack(seed, 1000, *options)
     windows = os.path.join("clang", "refgpu.sys")
     if os.path.exists(os.path.join(BUILD, "drivers", windows)):

@@ -18,6 +18,7 @@
 
 #include "cli/broker.h"
 #include "host/last_words.h"
+#include "loader/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -309,6 +310,7 @@ bool cli_isolate(int socket, const char **why)
     bool done;
 
     broker = socket;
+    loader_threads_hide();
     memset(&action, 0, sizeof(action));
     action.sa_sigaction = on_system_call;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -14,7 +14,6 @@
 #define DXGK_DDI_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <ntddk.h>
@@ -22,6 +21,7 @@
 #include <dxgk_wddm3_2.h>
 
 #include "ddi/entry.h"
+#include "ddi/frame.h"
 #include "ddi/handle.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
@@ -105,66 +105,18 @@ void ddi_admit_others(struct ddi_adapter *adapter);
  * are inside. */
 void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 
-/* A call in progress on the current stack: of a DDI, or of a host callback that a driver called.
- * Frames are linked, innermost first. */
-struct ddi_frame {
-    const char *name; /* "DxgkDdiPatch", "DxgkCbMapMemory"; first, as in struct sim_frame */
-    struct ddi_frame *outer;
-    struct ddi_adapter *adapter;
-    enum ddi_entry entry;       /* DDI_NONE: a callback */
-    uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
-    struct nt_process *process; /* the process whose driver_entry mutex this frame holds, or NULL */
-    /* a DDI of level 0 or 1, which keeps other threads from being alone */
-    bool counted;
-    bool alone; /* a DDI of level 2 or 3 */
-    trace_track track;
-    /* Called when the driver has returned, before the frame is removed; for obligations that end
-     * with the DDI (THREAD-062). */
-    void (*on_return)(struct ddi_frame *frame);
-};
-
-/* The innermost DDI in progress on the current stack, ignoring callbacks; NULL: none. */
-struct ddi_frame *ddi_current_ddi(void);
-
-static inline struct ddi_frame *ddi_current_frame(void)
-{
-    return (struct ddi_frame *)sim_current->frame;
-}
-
-_Static_assert(offsetof(struct ddi_frame, name) == offsetof(struct sim_frame, name), "");
-
-/* The frame, whose `outer` is set, becomes the innermost one; the frame ends. */
-static inline void ddi_frame_begin(struct ddi_frame *frame)
-{
-    sim_set_frame(sim_current, (struct sim_frame *)frame);
-}
-
-static inline void ddi_frame_end(const struct ddi_frame *frame)
-{
-    sim_set_frame(sim_current, (struct sim_frame *)frame->outer);
-}
-
-/* Name of the innermost DDI or callback in progress on the current stack: for reports, and for
- * callbacks that are legal only inside some DDI. NULL: none. */
-const char *ddi_current_name(void);
-struct ddi_adapter *ddi_current_adapter(void);
-/* Whether this entry is in progress on the current stack, at any depth. */
-bool ddi_inside(enum ddi_entry entry);
-
 /* Whether the current thread is alone in the driver: inside a DDI of level 2 or 3, or of an
  * exclusion. No other thread, not even for paging, enters the driver before that ends. */
 bool ddi_is_alone(const struct ddi_adapter *adapter);
 
-/* Called around the body of a host callback; `caller` is __builtin_return_address(0). */
-void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
-                        uintptr_t caller);
-void ddi_callback_leave(struct ddi_frame *frame);
-
 /* Installs the reports of places and of driver faults for the current machine and log. `symbolize`
  * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
+ * `import_name`: the routine that an image has called, by the return address and the routine's own
+ * address, if that is known; may be NULL.
  * `bugcheck` is called before the machine stops, after CollectDbgInfo. */
 struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
+    bool (*import_name)(uintptr_t caller, uintptr_t routine, char *name, size_t bytes);
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
 /* False: out of memory. */

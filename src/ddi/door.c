@@ -17,6 +17,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "sim/stack.h"
 #include "verify/refusal.h"
 
 #include <string.h>
@@ -38,22 +39,67 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
 /* LIFE-156: whether the call wakes a sleeping adapter. Client requests do, except queries, which
  * need no power, and escapes, whose sender has woken the adapter already (LIFE-139). The host's own
  * threads do not call at this level while it sleeps. */
-static bool wakes(const struct ddi_call *call)
+static bool wakes(const struct ddi_record *call)
 {
     return call->frame.adapter->asleep && call->level == LEVEL_ZERO && can_wait() &&
            !(ddi_entry_info(call->frame.entry)->flags & DDI_LETS_SLEEP);
 }
 
+/* ---- frames ---- */
+
+/* Frames that an exception or a throw has left are not looked for: who is outermost begins again at
+ * the bottom. */
+struct ddi_frame *ddi_frame_push(size_t bytes, const char *name)
+{
+    struct ddi_frame *outer = ddi_current_frame();
+    struct ddi_frame *frame = outer ? (struct ddi_frame *)((char *)outer + outer->bytes)
+                                    : sim_stack_records();
+
+    /* each by itself: compilers clear the whole with an instruction that takes as long as a call */
+    frame->name = name;
+    frame->outer = outer;
+    frame->place = (uintptr_t)__builtin_frame_address(0);
+    frame->bytes = (uint32_t)bytes;
+    frame->guard = NULL;
+    frame->adapter = NULL;
+    frame->entry = DDI_NONE;
+    frame->caller = 0;
+    frame->process = NULL;
+    frame->counted = false;
+    frame->alone = false;
+    frame->track = 0;
+    frame->on_return = NULL;
+    sim_current->frame = (struct sim_frame *)frame; /* as sim_set_frame, without reading the name */
+    sim_current->call = name;
+    return frame;
+}
+
+/* ---- entering ---- */
+
+/* THREAD-077 */
+static bool compares_control(const struct ddi_adapter *adapter)
+{
+    return adapter->calls < 1024 || adapter->calls % 16 == 0;
+}
+
 /* Set the members that entering does not set: clearing the whole record for each call would take
  * longer. */
-static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
-                    enum ddi_level level, ULONG child)
+static struct ddi_record *prepare(struct ddi_call *handle, struct ddi_adapter *adapter,
+                                  enum ddi_entry entry, enum ddi_level level, ULONG child)
 {
-    call->frame = (struct ddi_frame){
-        .adapter = adapter, .entry = entry, .name = ddi_entry_info(entry)->name};
+    struct ddi_frame *frame = ddi_frame_push(sizeof(struct ddi_record), ddi_entry_info(entry)->name);
+    struct ddi_record *call = CONTAINER(frame, struct ddi_record, frame);
+
+    handle->record = call;
+    handle->checked = false;
+    nt_call_guard(&handle->guard, compares_control(adapter));
+    frame->guard = &handle->guard;
+    frame->adapter = adapter;
+    frame->entry = entry;
     call->level = level;
     call->child = child;
     call->class_lock = NULL;
+    return call;
 }
 
 static NTSTATUS removed(const struct ddi_adapter *adapter)
@@ -62,31 +108,43 @@ static NTSTATUS removed(const struct ddi_adapter *adapter)
                   adapter->gone ? "the adapter is gone" : "the machine was stopped");
 }
 
-/* prepare() was called on `call`. */
-static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
+/* Wait until the call may enter. */
+static NTSTATUS admit(struct ddi_record *call)
 {
-    struct sim_machine *m = sim_current;
+    const struct sim_machine *m = sim_current;
     struct ddi_adapter *adapter = call->frame.adapter;
+    NTSTATUS status;
 
     if (m->stopped || adapter->gone)
         return removed(adapter);
     list_init(&call->link);
     if (wakes(call))
         adapter->wake(adapter);
-    if (call->level != LEVEL_NONE && can_wait()) {
-        NTSTATUS status = ddi_lock(call);
-
-        if (!NT_SUCCESS(status))
-            return status;
-        if (m->stopped || adapter->gone) { /* while this call waited */
-            ddi_unlock(call);
-            return removed(adapter);
-        }
+    if (call->level == LEVEL_NONE || !can_wait())
+        return STATUS_SUCCESS;
+    status = ddi_lock(call);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (m->stopped || adapter->gone) { /* while this call waited */
+        ddi_unlock(call);
+        return removed(adapter);
     }
-    call->frame.outer = ddi_current_frame();
+    return STATUS_SUCCESS;
+}
+
+/* prepare() has made the record. */
+static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
+{
+    struct sim_machine *m = sim_current;
+    struct ddi_adapter *adapter = call->frame.adapter;
+    NTSTATUS status = admit(call);
+
+    if (!NT_SUCCESS(status)) {
+        ddi_frame_end(&call->frame);
+        return status;
+    }
     call->refusal = refusal_current;
     call->frame.track = ddi_track(call->level);
-    ddi_frame_begin(&call->frame);
     call->image = nt_image_enter(adapter->image);
     call->irql_before = m->irql;
     if (irql > m->irql)
@@ -110,47 +168,66 @@ NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_
 NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                       enum ddi_level level, uint8_t irql)
 {
-    prepare(call, adapter, entry, level, 0);
-    return enter(call, irql);
+    return enter(prepare(call, adapter, entry, level, 0), irql);
 }
 
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child)
 {
-    prepare(call, adapter, entry, LEVEL_CHILD, child);
-    return enter(call, ddi_entry_info(entry)->irql);
+    return enter(prepare(call, adapter, entry, LEVEL_CHILD, child), ddi_entry_info(entry)->irql);
 }
 
-void ddi_leave(struct ddi_call *call)
+static inline void check_return(const struct ddi_call *handle)
+{
+    const struct ddi_frame *innermost = ddi_current_frame();
+
+    if ((const void *)handle->record != innermost)
+        innermost = ddi_current_ddi();
+    nt_call_returned(&handle->guard, (const void *)handle->record == innermost,
+                     innermost ? innermost->name : "a DDI");
+}
+
+void ddi_returned(struct ddi_call *handle)
+{
+    check_return(handle);
+    handle->checked = true;
+}
+
+void ddi_leave(struct ddi_call *handle)
 {
     struct sim_machine *m = sim_current;
+    struct ddi_record *call;
 
+    if (!handle->checked)
+        check_return(handle);
+    call = handle->record;
     sim_inside_leave(call->deadline);
     trace_end(call->frame.track, call->frame.name);
     nt_call_check(&call->state, call->frame.name);
     if (call->frame.on_return)
         call->frame.on_return(&call->frame);
     nt_image_enter(call->image);
-    ddi_frame_end(&call->frame);
     refusal_current = call->refusal;
     if (m->irql > call->irql_before)
-        sim_lower_irql(call->irql_before);
+        sim_lower_irql(call->irql_before); /* others may run, and use what follows the record */
     if (call->frame.counted || call->frame.alone)
         ddi_unlock(call);
+    ddi_frame_end(&call->frame);
 }
 
 NTSTATUS ddi_leave_with(struct ddi_call *call, NTSTATUS status)
 {
-    struct ddi_adapter *adapter = call->frame.adapter;
+    const struct ddi_frame *frame = ddi_current_ddi();
+    const char *name = frame ? frame->name : "DDI";
 
-    if (!NT_SUCCESS(status)) {
-        adapter->failed_entry = call->frame.name;
-        adapter->failed_detail = NULL;
-        adapter->failed_status = status;
+    if (frame && frame->adapter && !NT_SUCCESS(status)) {
+        frame->adapter->failed_entry = frame->name;
+        frame->adapter->failed_detail = NULL;
+        frame->adapter->failed_status = status;
     }
     ddi_leave(call);
     if (!NT_SUCCESS(status))
-        (void)refuse(status, NULL, "the driver's %s returned it", call->frame.name);
+        (void)refuse(status, NULL, "the driver's %s returned it", name);
     return status;
 }
 
@@ -187,18 +264,18 @@ bool ddi_inside(enum ddi_entry entry)
     return false;
 }
 
-void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
-                        uintptr_t caller)
+struct ddi_frame *ddi_callback_enter(struct ddi_adapter *adapter, const char *name, uintptr_t caller)
 {
-    memset(frame, 0, sizeof(*frame));
-    frame->outer = ddi_current_frame();
+    struct ddi_frame *frame;
+
+    nt_call_entered(name);
+    frame = ddi_frame_push(sizeof(*frame), name);
     frame->adapter = adapter;
-    frame->name = name;
     frame->caller = caller;
     frame->track = frame->outer ? frame->outer->track : ddi_track(LEVEL_ZERO);
-    ddi_frame_begin(frame);
     trace_begin(frame->track, name, NULL, 0);
     sim_point();
+    return frame;
 }
 
 void ddi_callback_leave(struct ddi_frame *frame)

@@ -10,7 +10,8 @@
 #include "sim/mutex.h"
 #include "util/list.h"
 
-struct ddi_call {
+/* A call in progress; it begins with its frame, and lies beside the stack like that. */
+struct ddi_record {
     struct ddi_frame frame;
     struct list link;
     enum ddi_level level;
@@ -23,6 +24,13 @@ struct ddi_call {
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
+/* What a caller of the driver has on its stack. */
+struct ddi_call {
+    struct nt_call_guard guard; /* first: what is overwritten from below reaches it first */
+    struct ddi_record *record;
+    bool checked; /* ddi_returned was called */
+};
+
 /* Enter as the table of entries says. On a failure status the driver must not be called. */
 NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry);
 /* The same at another synchronization level or IRQL than in the table. */
@@ -31,6 +39,9 @@ NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum d
 /* The same for an entry of LEVEL_CHILD. */
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
+/* The driver has returned: check now what copies of its answer rely on (THREAD-075 to THREAD-077);
+ * else ddi_leave does so. */
+void ddi_returned(struct ddi_call *call);
 void ddi_leave(struct ddi_call *call);
 /* The same for an entry that returned a status, which is returned; a failure is kept in
  * ddi_adapter.failed_entry. */
@@ -78,6 +89,7 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
     if (!NT_SUCCESS(status))                                                          \
         return status;                                                                \
     status = (adapter)->table.entry(__VA_ARGS__, &passed);                            \
+    ddi_returned(&call);                                                              \
     *(args) = passed;                                                                 \
     return ddi_leave_with(&call, status)
 

@@ -102,6 +102,7 @@ SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETA
     if (!NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiGetRootPageTableSize)))
         return 0;
     bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, &passed);
+    ddi_returned(&call);
     *args = passed;
     ddi_leave(&call);
     return bytes;

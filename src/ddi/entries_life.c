@@ -68,6 +68,7 @@ NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
     if (!NT_SUCCESS(status))
         return status;
     status = a->table.DxgkDdiQueryChildStatus(a->context, &passed, FALSE);
+    ddi_returned(&call);
     *child = passed;
     return ddi_leave_with(&call, status);
 }
@@ -82,6 +83,7 @@ NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
     if (!NT_SUCCESS(status))
         return status;
     status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, &passed);
+    ddi_returned(&call);
     *descriptor = passed;
     return ddi_leave_with(&call, status);
 }
@@ -194,6 +196,7 @@ NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURES
     if (!NT_SUCCESS(status))
         return status;
     status = routine(a->context, &passed);
+    ddi_returned(&call);
     *args = passed;
     return ddi_leave_with(&call, status);
 }

@@ -150,7 +150,7 @@ void ddi_admit_others(struct ddi_adapter *adapter)
 static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
 {
     LIST_FOR(node, &locks->calls) {
-        enum ddi_entry entry = CONTAINER(node, struct ddi_call, link)->frame.entry;
+        enum ddi_entry entry = CONTAINER(node, struct ddi_record, link)->frame.entry;
         unsigned flags = ddi_entry_info(entry)->flags;
 
         if ((level == LEVEL_QUERY && flags & DDI_BESIDE_QUERY) ||
@@ -178,10 +178,10 @@ static void join(struct ddi_adapter *adapter, enum ddi_level level)
 }
 
 /* Whether another thread is in a call about the same child. */
-static bool child_is_busy(const struct ddi_call *call)
+static bool child_is_busy(const struct ddi_record *call)
 {
     LIST_FOR(node, &call->frame.adapter->locks->calls) {
-        const struct ddi_call *other = CONTAINER(node, struct ddi_call, link);
+        const struct ddi_record *other = CONTAINER(node, struct ddi_record, link);
 
         if (other->level == LEVEL_CHILD && other->child == call->child)
             return true;
@@ -208,7 +208,7 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name)
     size_t length = 0;
 
     LIST_FOR(node, &adapter->locks->calls) {
-        const struct ddi_call *call = CONTAINER(node, struct ddi_call, link);
+        const struct ddi_record *call = CONTAINER(node, struct ddi_record, link);
 
         if (length < sizeof(list))
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
@@ -221,7 +221,7 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name)
         VIOLATION("THREAD-037", "%s waited 60 s for the GPU to finish its work", name);
 }
 
-NTSTATUS ddi_lock(struct ddi_call *call)
+NTSTATUS ddi_lock(struct ddi_record *call)
 {
     struct ddi_adapter *adapter = call->frame.adapter;
     struct ddi_locks *locks = adapter->locks;
@@ -254,7 +254,7 @@ NTSTATUS ddi_lock(struct ddi_call *call)
     return STATUS_SUCCESS;
 }
 
-void ddi_unlock(struct ddi_call *call)
+void ddi_unlock(struct ddi_record *call)
 {
     struct ddi_locks *locks = call->frame.adapter->locks;
 

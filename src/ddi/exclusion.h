@@ -11,14 +11,14 @@
 #include "sim/wait.h"
 #include "util/list.h"
 
-struct ddi_call;
+struct ddi_record;
 
 #define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
 
 /* Which threads are inside the driver of one adapter. */
 struct ddi_locks {
     struct sim_mutex class_lock[DDI_CLASSES];
-    /* calls in progress on threads, by struct ddi_call.link; for reports */
+    /* calls in progress on threads, by struct ddi_record.link; for reports */
     struct list calls;
     uint32_t inside; /* how many of them are of level 0 or 1 */
     /* the thread that is alone: by a level 2 or 3 call, or by an exclusion */
@@ -30,7 +30,7 @@ struct ddi_locks {
 };
 
 /* Wait until the call may enter; and undo that. Only for threads below DISPATCH_LEVEL. */
-NTSTATUS ddi_lock(struct ddi_call *call);
-void ddi_unlock(struct ddi_call *call);
+NTSTATUS ddi_lock(struct ddi_record *call);
+void ddi_unlock(struct ddi_record *call);
 
 #endif

@@ -27,3 +27,10 @@ trace_track ddi_track(enum ddi_level level)
     }
     return (trace_track)track;
 }
+
+bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes)
+{
+    struct ddi_state *state = ddi_state();
+
+    return state && state->hooks.symbolize && state->hooks.symbolize(pc, text, bytes);
+}

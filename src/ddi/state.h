@@ -19,6 +19,8 @@ struct ddi_state {
     bool in_bugcheck;
     /* the fault being reported, whose stack is the one to show; NULL: none */
     const struct sim_fault *fault;
+    char fault_place[160];  /* where it was, once that is known */
+    bool again;             /* its report has faulted: nothing is looked up any more */
     struct hash_map tracks; /* thread id -> track of the trace */
     struct list loans;
 };

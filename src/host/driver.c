@@ -300,6 +300,17 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
 
 /* ---- the way back ---- */
 
+static void report_threads(const struct host_driver *driver)
+{
+    char names[160];
+    unsigned count = loader_image_threads(driver->image, names, sizeof(names));
+
+    if (count)
+        VIOLATION("THREAD-079",
+                  "%s was unloaded and left %u thread(s) of the host's process running: %s",
+                  loader_image_name(driver->image), count, names);
+}
+
 /* On a kernel thread; clients are gone. */
 void host_driver_stop_all(struct dxgk_machine *machine)
 {
@@ -318,6 +329,7 @@ void host_driver_stop_all(struct dxgk_machine *machine)
         if (driver->port)
             machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
+        report_threads(driver);
         host_module_unload_all(machine, driver->image);
     }
 }

@@ -179,7 +179,9 @@ static bool create_services(struct dxgk_machine *machine)
         .waits = waits_line,
         .waits_context = machine,
     };
-    struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
+    struct ddi_hooks hooks = {.symbolize = loader_symbolize,
+                              .import_name = loader_import_name,
+                              .bugcheck = bugcheck_news};
 
     host_enter_claim(machine);
     host_refusals_init(machine);

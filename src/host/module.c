@@ -26,31 +26,33 @@ typedef NTSTATUS NTAPI dll_unload(void);
 
 /* A call of an entry that no DDI has. Takes the place of one in reports. */
 struct module_call {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     struct nt_call_state state;
+    struct nt_call_guard guard;
     struct nt_image *outer;
     uint64_t deadline;
 };
 
 static void enter(struct module_call *call, struct nt_image *owner, const char *name)
 {
-    call->frame = (struct ddi_frame){.outer = ddi_current_frame(),
-                                     .name = name,
-                                     .track = TRACE_PROCESSOR(sim_current->processor)};
-    ddi_frame_begin(&call->frame);
+    call->frame = ddi_frame_push(sizeof(*call->frame), name);
+    call->frame->track = TRACE_PROCESSOR(sim_current->processor);
     call->outer = nt_image_enter(owner);
     nt_call_state(&call->state);
-    trace_begin(call->frame.track, name, NULL, 0);
+    trace_begin(call->frame->track, name, NULL, 0);
+    nt_call_guard(&call->guard, true);
+    call->frame->guard = &call->guard;
     call->deadline = sim_inside_enter(LIMIT_NS);
 }
 
 static void leave(struct module_call *call)
 {
+    nt_call_returned(&call->guard, true, call->frame->name);
     sim_inside_leave(call->deadline);
-    trace_end(call->frame.track, call->frame.name);
-    nt_call_check(&call->state, call->frame.name);
+    trace_end(call->frame->track, call->frame->name);
+    nt_call_check(&call->state, call->frame->name);
     nt_image_enter(call->outer);
-    ddi_frame_end(&call->frame);
+    ddi_frame_end(call->frame);
 }
 
 static void service_path(const struct loader_image *module, WCHAR *buffer, size_t capacity,

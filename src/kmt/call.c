@@ -97,32 +97,35 @@ static NTSTATUS unreadable(const void *user, size_t bytes, const char *verb)
 static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arguments,
                     size_t bytes, unsigned flags)
 {
-    struct kmt_call call;
-    struct sim_mark mark;
+    struct {
+        struct sim_mark mark;
+        struct kmt_call call; /* behind the mark, which guards it (mark.h) */
+    } kept;
+    struct kmt_call *call = &kept.call;
     bool removed = false;
     NTSTATUS status = check_caller(name);
 
     if (!NT_SUCCESS(status))
         return status;
-    list_init(&call.link);
-    if (SIM_RECOVER(&mark)) {
+    list_init(&kept.call.link);
+    if (SIM_RECOVER(&kept.mark)) {
         /* A bug check, in this call or while it waited. */
-        list_remove(&call.link);
+        list_remove(&kept.call.link);
         return STATUS_DEVICE_REMOVED;
     }
-    begin(&call, name);
-    call.removed = &removed;
-    status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments)
+    begin(call, name);
+    call->removed = &removed;
+    status = sim_copy_checked(arguments, user, bytes) ? body(call, arguments)
                                                       : unreadable(user, bytes, "read");
     if (removed && !NT_SUCCESS(status))
         status = flags & KMT_ENDS ? STATUS_SUCCESS
                                   : refuse(STATUS_DEVICE_REMOVED, "LIFE-168",
                                            "a handle is of an adapter that was stopped");
-    if (flags & KMT_WRITES && (NT_SUCCESS(status) || call.write_on_failure) &&
+    if (flags & KMT_WRITES && (NT_SUCCESS(status) || call->write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = unreadable(user, bytes, "written");
-    end(&call);
-    sim_unmark(&mark);
+    end(call);
+    sim_unmark(&kept.mark);
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include "loader/image.h"
 #include "loader/imports.h"
 #include "loader/symbols.h"
+#include "loader/threads.h"
 #include "util/explain.h"
 
 /* Protects the test whether a file is already loaded, together with the dlopen that follows it,
@@ -149,6 +150,8 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
         status = loader_imports(image, &elf, error, error_bytes);
     if (NT_SUCCESS(status))
         status = symbol_table_init_elf(&image->symbols, &elf);
+    if (NT_SUCCESS(status) && !loader_threads_note(image))
+        status = STATUS_NO_MEMORY;
     if (NT_SUCCESS(status))
         status = map(image, &elf, path, error, error_bytes);
     if (NT_SUCCESS(status))
@@ -158,8 +161,9 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
 
 void elf_image_unload(struct loader_image *image)
 {
+    loader_threads_forget(image);
     pthread_mutex_lock(&load_lock);
-    if (image->handle)
+    if (image->handle && !image->stays)
         dlclose(image->handle);
     if (image->copy >= 0)
         close(image->copy);

@@ -36,6 +36,9 @@ struct loader_image {
      * Stays open as long as the image, since the dynamic linker knows the copy by the descriptor's
      * name. */
     int copy;
+    int *thread; /* threads of the process when the image was mapped; NULL: not known */
+    uint32_t threads;
+    bool stays; /* threads of its own still run in it, so it stays mapped */
 
     struct pe_image *pe;          /* PE images only */
     struct loader_image **module; /* modules that were loaded for this image, each once */

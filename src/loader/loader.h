@@ -69,6 +69,9 @@ void *loader_image_export(const struct loader_image *image, const char *name);
 /* Call when DriverEntry has returned: discards the sections that are needed only until then (INIT).
  * Only PE images have such sections. */
 void loader_image_initialized(struct loader_image *image);
+/* Number of threads of the host process that the image has started of its own and that still run,
+ * with their names in `names`. Such an image stays mapped when it is unloaded. */
+unsigned loader_image_threads(struct loader_image *image, char *names, size_t bytes);
 /* No code of the image may run any more. */
 void loader_image_unload(struct loader_image *image);
 
@@ -87,5 +90,9 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
  * static functions; "refgpu.so+0x1234" where no symbol is known. False: not in an image. Does not
  * allocate, and works in any state of the machine. */
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
+/* The import that an image has called, by the return address of the call and, where the call does
+ * not tell, the address of the routine (0: not known). False: not found. For reports: works in any
+ * state of the machine. */
+bool loader_import_name(uintptr_t caller, uintptr_t routine, char *name, size_t bytes);
 
 #endif

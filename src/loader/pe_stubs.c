@@ -32,15 +32,15 @@ static uint64_t NTAPI missing_called(struct pe_image *image, uint32_t index, uin
 {
     struct pe_import *import = &image->import[index];
     const char *name = image->import_names + import->name;
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
 
     if (!import->reported) {
         import->reported = true;
-        ddi_callback_enter(&frame, NULL, name, caller);
+        frame = ddi_callback_enter(NULL, name, caller);
         VIOLATION("LIFE-187",
                   "%s called %s!%s, which the host does not have: it got STATUS_NOT_IMPLEMENTED",
                   image->table.name, image->import_names + import->module, name);
-        ddi_callback_leave(&frame);
+        ddi_callback_leave(frame);
     }
     return (uint32_t)STATUS_NOT_IMPLEMENTED;
 }

@@ -63,9 +63,8 @@ struct entry_arguments {
 
 static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
 {
-    struct ddi_frame frame = {.outer = ddi_current_frame(),
-                              .name = "DriverEntry",
-                              .track = TRACE_PROCESSOR(sim_current->processor)};
+    struct ddi_frame *frame = ddi_frame_push(sizeof(*frame), "DriverEntry");
+    struct nt_call_guard guard;
     struct entry_arguments *arguments = driver->registry_path.address;
     struct nt_image *outer_image;
     struct nt_call_state state;
@@ -74,17 +73,20 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
 
     registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR),
                   &arguments->path);
-    ddi_frame_begin(&frame);
+    frame->track = TRACE_PROCESSOR(sim_current->processor);
     outer_image = nt_image_enter(driver->image);
     nt_call_state(&state);
-    trace_begin(frame.track, "DriverEntry", NULL, 0);
+    trace_begin(frame->track, "DriverEntry", NULL, 0);
+    nt_call_guard(&guard, true);
+    frame->guard = &guard;
     deadline = sim_inside_enter(60000000000u);
     status = entry(&driver->object, &arguments->path);
+    nt_call_returned(&guard, true, "DriverEntry");
     sim_inside_leave(deadline);
-    trace_end(frame.track, "DriverEntry");
+    trace_end(frame->track, "DriverEntry");
     nt_call_check(&state, "DriverEntry");
     nt_image_enter(outer_image);
-    ddi_frame_end(&frame);
+    ddi_frame_end(frame);
     ddi_loan_revoke(
         &driver->registry_path); /* LIFE-008: a driver that kept the pointer now faults on it */
     return status;

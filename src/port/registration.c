@@ -150,12 +150,12 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
                                      PDRIVER_INITIALIZATION_DATA DriverInitializationData)
 {
     struct port *port = port_current();
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     NTSTATUS status;
 
     if (!port)
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkInitialize", PORT_CALLER);
+    frame = ddi_callback_enter(NULL, "DxgkInitialize", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE &&
         verify_finding("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql())))
         status = STATUS_INVALID_DEVICE_REQUEST;
@@ -165,7 +165,7 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
         port->loading->initialize_called = true;
         port->loading->initialize_status = status;
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return status;
 }
 
@@ -173,12 +173,12 @@ EXPORT NTSTATUS NTAPI
 DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                 PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     NTSTATUS status = STATUS_NOT_SUPPORTED;
 
     if (!port_current())
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
+    frame = ddi_callback_enter(NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE &&
         verify_finding("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
                        nt_irql_name(sim_irql()))) {
@@ -189,7 +189,7 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
         verify_decline("LIFE-036",
                        "a display-only driver registers itself, and display is not there yet");
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return status;
 }
 

@@ -81,6 +81,8 @@ void sim_deliver(struct sim_core *core)
     struct processor *p = current_processor(core);
     struct sim_interrupt *interrupt;
 
+    if (core->frozen)
+        return;
     while ((interrupt = deliverable(core, p)) != NULL)
         serve(core, interrupt);
     if (core->public.irql < SIM_IRQL_DISPATCH && !list_empty(&p->dpcs))

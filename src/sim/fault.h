@@ -52,6 +52,9 @@ struct sim_fault {
     uint8_t trap;
     /* on the stack of the handler; NULL: SIM_FAULT_OVERDUE */
     const struct sim_registers *registers;
+    uintptr_t stack_low, stack_high; /* of the stack that the code ran on, whatever `sp` says */
+    /* The report of this fault has faulted itself, at this place and address; 0: it has not. */
+    uintptr_t again_pc, again_address;
 };
 
 /* Sets the handler of faults. It is called on the faulting fiber's stack (a spare one for a stack
@@ -62,6 +65,18 @@ struct sim_fault {
  * that are not inside a driver (sim_inside_enter) stay the process's own, except those that the
  * handler of sim_on_process claims: these may end with sim_thread_exit. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));
+/* The handler calls this when no driver's handler took the fault: what follows is the host's report
+ * of it. A further fault, or a report that does not end within some seconds, is then one of the
+ * report, and the handler is called once more with the first one, again_pc set, on a stack of its
+ * own; it must then touch no more than it has to. If that fails as well, a fixed text goes to
+ * stderr and the process ends by the signal. */
+void sim_fault_report(const struct sim_fault *fault);
+/* The report is complete, and driver code runs once more before the stop; faults are the driver's
+ * again. */
+void sim_fault_reported(void);
+/* Call fn(arg) with enough stack for a report: on the current stack if there is room, else on the
+ * spare one. */
+_Noreturn void sim_fault_with_room(void (*fn)(const void *arg), const void *arg);
 
 /* A signal raised by code on a fiber, as passed to the handler of sim_on_trap. */
 struct sim_trap {

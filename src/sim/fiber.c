@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: a mapped stack with a guard page below, and a switch that saves six registers (about 10
+/* Fibers: a mapped stack between guard pages, and a switch that saves six registers (about 10
  * ns). */
 #include "sim/fiber.h"
 
@@ -15,9 +15,14 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#define STACK_GUARD_BYTES 4096u
+#define GUARD_BYTES 4096u
 
 void sim_switch_stack(void **save, void *to);
+
+static size_t mapping_bytes(size_t stack_bytes)
+{
+    return 2 * stack_bytes + 3 * (size_t)GUARD_BYTES;
+}
 
 bool fiber_init(struct fiber *fiber, size_t stack_bytes)
 {
@@ -26,17 +31,20 @@ bool fiber_init(struct fiber *fiber, size_t stack_bytes)
     memset(fiber, 0, sizeof(*fiber));
     if (util_fault_point())
         return false;
-    mapping = mmap(NULL, stack_bytes + STACK_GUARD_BYTES, PROT_READ | PROT_WRITE,
+    mapping = mmap(NULL, mapping_bytes(stack_bytes), PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED)
         return false;
-    if (mprotect(mapping, STACK_GUARD_BYTES, PROT_NONE) != 0) {
-        munmap(mapping, stack_bytes + STACK_GUARD_BYTES);
-        return false;
-    }
-    fiber->stack = mapping + STACK_GUARD_BYTES;
+    fiber->stack = mapping + GUARD_BYTES;
     fiber->stack_bytes = stack_bytes;
-    return true;
+    fiber->records = fiber->stack + stack_bytes + GUARD_BYTES;
+    fiber->first_record = fiber->records + 448 * ((uintptr_t)mapping / stack_bytes % 8);
+    if (mprotect(fiber->stack, stack_bytes, PROT_READ | PROT_WRITE) == 0 &&
+        mprotect(fiber->records, stack_bytes, PROT_READ | PROT_WRITE) == 0)
+        return true;
+    munmap(mapping, mapping_bytes(stack_bytes));
+    fiber->stack = NULL;
+    return false;
 }
 
 void fiber_finish(struct fiber *fiber)
@@ -46,7 +54,7 @@ void fiber_finish(struct fiber *fiber)
 #if SIM_ASAN
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack, fiber->stack_bytes);
 #endif
-    munmap(fiber->stack - STACK_GUARD_BYTES, fiber->stack_bytes + STACK_GUARD_BYTES);
+    munmap(fiber->stack - GUARD_BYTES, mapping_bytes(fiber->stack_bytes));
     fiber->stack = NULL;
 }
 

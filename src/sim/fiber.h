@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: stacks that the host thread switches between. Threads and idle processors are made of
- * them. */
+/*
+ * Fibers: stacks that the host thread switches between. Threads and idle processors are made of
+ * them. What code on a stack overwrites beyond its own frame must not take along what a report of
+ * that needs, so records of the calls in progress lie elsewhere, in a region of their own:
+ *
+ *     guard page | stack | guard page | records | guard page
+ */
 #ifndef DXGK_SIM_FIBER_H
 #define DXGK_SIM_FIBER_H
 
@@ -22,10 +27,12 @@ struct fiber {
     void *sp;
     char *stack; /* lowest usable byte; the page below it is a guard page */
     size_t stack_bytes;
-    void *asan_stack; /* AddressSanitizer's fake stack while switched away */
+    char *records;      /* memory for records of calls in progress, as large as the stack */
+    char *first_record; /* in it; other fibers begin at other lines of the processor's cache */
+    void *asan_stack;   /* AddressSanitizer's fake stack while switched away */
 };
 
-/* Gets a stack from the machine's cache, or a new mapping. False: out of memory. */
+/* False: out of memory. */
 bool fiber_init(struct fiber *fiber, size_t stack_bytes);
 void fiber_finish(struct fiber *fiber);
 /* The next switch to the fiber will call entry(arg) on an empty stack. entry must not return. */

@@ -33,6 +33,7 @@ struct sim_machine {
     bool stopped;
     bool stress;
     volatile bool interrupted; /* the run is to end at the next point (sim_interrupt) */
+    bool misaligned;           /* an access was not aligned while the driver had set AC */
     uint16_t processor;        /* index of the current processor */
     /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
     uint16_t inside;

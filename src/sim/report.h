@@ -3,8 +3,29 @@
 #ifndef DXGK_SIM_REPORT_H
 #define DXGK_SIM_REPORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/fault.h"
+
 struct sim_core;
-struct sim_fault;
+
+/* What happens to a fault: it is the driver's, it is one of the report of a fault, or one of the
+ * last attempt to report. */
+enum sim_reporting { SIM_NOT_REPORTING, SIM_REPORTING, SIM_REPORTING_AGAIN };
+
+/* The report in progress. */
+struct sim_report {
+    enum sim_reporting stage;
+    struct sim_fault fault;
+    struct sim_registers registers; /* of `fault` */
+    int timer;                      /* of the kernel; valid while `timed` */
+    bool timed;
+    unsigned ticks;       /* of the timer, without work */
+    uint64_t start, work; /* processor time of the host thread in ns */
+    /* in a signal handler: the report has faulted, or does not end */
+    void (*again)(struct sim_core *core, int signal, uintptr_t address, void *context);
+};
 
 /* Call the handler, which must be set, and stop. */
 _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *fault);

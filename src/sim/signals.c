@@ -6,7 +6,9 @@
  * machine through sim_current. A fault of driver code is not handled inside the signal handler: the
  * handler rewrites the interrupted context to continue in fault_landing, on the faulting stack
  * below the red zone (or on a spare stack when that one has overflowed), which calls the machine's
- * on_fault with normal rights. Signals that are not ours go to the previous handlers.
+ * on_fault with normal rights. Signals that are not ours go to the previous handlers. A fault of
+ * the report of a fault continues in second_landing, on the last stack; one of that ends the
+ * process.
  */
 #include "sim/signals.h"
 
@@ -20,14 +22,18 @@
 #include <unistd.h>
 
 #include "sim/core.h"
+#include "sim/last_words.h"
 #include "sim/report.h"
+#include "sim/spare.h"
 #include "util/array.h"
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
 #define SIGNAL_STACK_BYTES (64u * 1024u)
-#define EMERGENCY_BYTES    (256u * 1024u)
+#define LEAST_STACK        4096u    /* with less than this a stack counts as full */
+#define FLAGS_OF_DRIVERS   0x44500u /* trap, direction, nested task, alignment check */
+#define FLAG_ALIGNMENT     0x40000u
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
 
@@ -44,6 +50,8 @@ static struct sigaction outer_action[FAULT_SIGNALS];
 static struct sigaction outer_watchdog;
 static unsigned machines; /* the handlers go with the last */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+/* How many threads have entered a machine. */
+static unsigned machines_entered;
 
 bool sim_copy_checked(void *to, const void *from, size_t bytes)
 {
@@ -64,6 +72,13 @@ static __attribute__((used)) _Noreturn void fault_landing(void)
     sim_report_fault(core, &fault);
 }
 
+static __attribute__((used)) _Noreturn void second_landing(void)
+{
+    struct sim_core *core = core_of(sim_current);
+
+    sim_report_fault(core, &core->report.fault);
+}
+
 void sim_registers_of(struct sim_registers *kept, const void *data)
 {
     const ucontext_t *context = data;
@@ -81,28 +96,48 @@ void sim_registers_of(struct sim_registers *kept, const void *data)
     memcpy(kept->floating, context->uc_mcontext.fpregs, sizeof(kept->floating));
 }
 
+/* Continue in a landing, on the stack that ends at `sp`. */
+static void continue_in(void (*landing)(void), uintptr_t sp, greg_t *regs)
+{
+    sp = (sp & ~(uintptr_t)15) - 8;
+    *(uintptr_t *)sp = 0; /* in place of a return address: unwinders stop here */ // NOLINT
+    regs[REG_RSP] = (greg_t)sp;
+    regs[REG_RIP] = (greg_t)(uintptr_t)landing;
+    regs[REG_EFL] &= ~(greg_t)FLAGS_OF_DRIVERS;
+}
+
+static bool is_on(struct sim_span stack, uintptr_t sp)
+{
+    return sp >= stack.low + LEAST_STACK && sp <= stack.high;
+}
+
 /* Rewrite the interrupted context so that it continues in fault_landing. */
 static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
 {
     greg_t *regs = context->uc_mcontext.gregs;
     uintptr_t sp = (uintptr_t)regs[REG_RSP];
+    struct sim_span stack = sim_span_of(core, sp), spare = sim_spare(core);
 
+    if (core->report.stage != SIM_NOT_REPORTING)
+        return; /* the watchdog; a report has a clock of its own */
+    core->fault.stack_low = stack.low;
+    core->fault.stack_high = stack.high;
     core->fault.pc = (uintptr_t)regs[REG_RIP];
     core->fault.sp = sp;
     core->fault.frame = (uintptr_t)regs[REG_RBP];
     core->fault.trap = (uint8_t)regs[REG_TRAPNO];
     sim_registers_of(&core->fault_registers, context);
-    sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
+    if (!spare_stack && is_on(stack, sp)) {
+        continue_in(fault_landing, sp - 256, regs);
+        return;
+    }
+    if (stack.low == spare.low) /* the spare stack itself is full */
+        spare = sim_spare_last(core);
 #if SIM_ASAN
     /* frames that a jump abandoned there are still poisoned */
-    if (spare_stack)
-        ASAN_UNPOISON_MEMORY_REGION(core->emergency_stack, EMERGENCY_BYTES);
+    ASAN_UNPOISON_MEMORY_REGION((void *)spare.low, spare.high - spare.low);
 #endif
-    sp = (sp & ~(uintptr_t)15) - 8;
-    *(uintptr_t *)sp = 0; /* in place of a return address: unwinders stop here */ // NOLINT
-    regs[REG_RSP] = (greg_t)sp;
-    regs[REG_RIP] = (greg_t)(uintptr_t)fault_landing;
-    regs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */
+    continue_in(fault_landing, spare.high, regs);
 }
 
 static void pass_on(int signal, siginfo_t *info, void *context)
@@ -119,8 +154,34 @@ static void pass_on(int signal, siginfo_t *info, void *context)
             return;
         }
         /* the signal is raised again, with the default action */
+        if (sim_current && core_of(sim_current)->report.stage == SIM_NOT_REPORTING)
+            sim_last_words("a fault of the host or of a client",
+                           (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP],
+                           (uintptr_t)info->si_addr);
         sigaction(signal, &outer_action[i], NULL);
     }
+}
+
+/* A fault of the host while it reports one: the last attempt, and then none. */
+static void land_again(struct sim_core *core, int signal, uintptr_t address, void *context)
+{
+    greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    siginfo_t info = {.si_signo = signal, .si_addr = (void *)address};
+    uintptr_t pc = (uintptr_t)regs[REG_RIP];
+
+    if (core->report.stage == SIM_REPORTING_AGAIN) {
+        sim_last_words("a fault could not be reported; it was", core->report.fault.pc,
+                       core->report.fault.address);
+        sim_last_words("the report has faulted", core->report.fault.again_pc,
+                       core->report.fault.again_address);
+        sim_last_words("and once more", pc, address);
+        pass_on(signal, &info, context);
+        sim_end_process(signal);
+    }
+    core->report.stage = SIM_REPORTING_AGAIN;
+    core->report.fault.again_pc = pc;
+    core->report.fault.again_address = address;
+    continue_in(second_landing, sim_spare_last(core).high, regs);
 }
 
 static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
@@ -153,7 +214,7 @@ static bool client_is_denied(const struct sim_core *core, uintptr_t address)
            core->denies((const void *)address);
 }
 
-static void on_signal(int signal, siginfo_t *info, void *data)
+static void handle_signal(int signal, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;
     greg_t *regs = context->uc_mcontext.gregs;
@@ -173,10 +234,23 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         return;
     }
     if (!sim_current) {
+        if (__atomic_load_n(&machines_entered, __ATOMIC_RELAXED) != 0)
+            sim_last_words("THREAD-079: a thread that is no machine's called the host, or faulted,",
+                           pc, trap.address);
         pass_on(signal, info, data);
         return;
     }
     core = core_of(sim_current);
+    if (signal == SIGBUS && regs[REG_TRAPNO] == TRAP_ALIGNMENT && core->on_fiber) {
+        regs[REG_EFL] &= ~(greg_t)FLAG_ALIGNMENT; /* in kernel mode AC makes no access fault */
+        sim_current->misaligned = true;
+        errno = saved;
+        return;
+    }
+    if (core->report.stage != SIM_NOT_REPORTING) {
+        land_again(core, signal, trap.address, context);
+        return;
+    }
     trap.kind = kind_of(signal, context);
     if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
         context->uc_link = context; /* signal_return.S returns without a system call */
@@ -189,11 +263,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         return;
     }
     {
-        const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
-                                                        : &current_processor(core)->idle;
-        uintptr_t low = (uintptr_t)fiber->stack;
         uintptr_t sp = (uintptr_t)regs[REG_RSP];
-        bool overflow = sp < low + 4096 || sp > low + fiber->stack_bytes;
+        bool overflow = !is_on(sim_span_of(core, sp), sp);
 
         memset(&core->fault, 0, sizeof(core->fault));
         core->fault.kind = overflow ? SIM_FAULT_STACK : trap.kind;
@@ -201,6 +272,13 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         land(core, context, overflow);
     }
     errno = saved;
+}
+
+/* Signals clear the direction flag, but not AC, with which the C library's own code faults. */
+static void on_signal(int signal, siginfo_t *info, void *data)
+{
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)FLAG_ALIGNMENT);
+    handle_signal(signal, info, data);
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -317,12 +395,9 @@ static void uninstall(void)
 
 bool sim_signals_setup(struct sim_core *core)
 {
-    core->emergency_stack = mmap(NULL, EMERGENCY_BYTES, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (core->emergency_stack == MAP_FAILED) {
-        core->emergency_stack = NULL;
+    core->report.again = land_again;
+    if (!sim_spare_setup(core))
         return false;
-    }
     core->signal_stack = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (core->signal_stack == MAP_FAILED) {
@@ -338,8 +413,7 @@ bool sim_signals_setup(struct sim_core *core)
 
 void sim_signals_teardown(struct sim_core *core)
 {
-    if (core->emergency_stack)
-        munmap(core->emergency_stack, EMERGENCY_BYTES);
+    sim_spare_teardown(core);
     if (!core->signal_stack)
         return;
     munmap(core->signal_stack, SIGNAL_STACK_BYTES);
@@ -354,6 +428,7 @@ void sim_signals_enter(struct sim_core *core)
     stack_t stack = {.ss_sp = core->signal_stack, .ss_size = SIGNAL_STACK_BYTES};
 
     install();
+    __atomic_add_fetch(&machines_entered, 1, __ATOMIC_RELAXED);
     sigaltstack(&stack, &core->outer_signal_stack);
     if (core->watchdog_ms) {
         struct sigevent event;
@@ -376,5 +451,6 @@ void sim_signals_leave(struct sim_core *core)
     if (core->watchdog_armed)
         timer_delete(core->watchdog);
     core->watchdog_armed = false;
+    __atomic_sub_fetch(&machines_entered, 1, __ATOMIC_RELAXED);
     sigaltstack(&core->outer_signal_stack, NULL);
 }

@@ -8,6 +8,7 @@
 #include "sim/run.h"
 #include "sim/signals.h"
 #include "sim/slice.h"
+#include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -76,6 +77,7 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
     }
     if (!sim_signals_setup(core))
         goto fail;
+    core->end_thread = sim_thread_exit;
     core->public.stress = config->stress;
     core->longest = sim_longest_slice(core);
     sim_new_slice(core);

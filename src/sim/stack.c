@@ -13,6 +13,7 @@
 
 #include "sim/answer.h"
 #include "sim/core.h"
+#include "sim/spare.h"
 
 struct sim_question {
     uintptr_t *pc;
@@ -70,6 +71,9 @@ size_t sim_thread_stack(struct sim_thread *thread, uintptr_t *pc, size_t capacit
 {
     if (!thread->started || thread->state == THREAD_ENDED)
         return 0;
+    /* It may have stopped the machine, on another stack. */
+    if (sim_current->stopped && thread->kind == SIM_THREAD_KERNEL && thread != sim_current->thread)
+        return 0;
     return ask(core_of(sim_current), &thread->fiber, pc, capacity);
 }
 
@@ -92,12 +96,23 @@ size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity)
     return ask(core, &p->idle, pc, capacity);
 }
 
+void sim_stack_bounds_at(uintptr_t sp, uintptr_t *low, uintptr_t *high)
+{
+    struct sim_span stack = sim_span_of(core_of(sim_current), sp);
+
+    *low = stack.low;
+    *high = stack.high;
+}
+
 void sim_stack_bounds(uintptr_t *low, uintptr_t *high)
 {
-    struct sim_core *core = core_of(sim_current);
-    const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
-                                                    : &current_processor(core)->idle;
+    sim_stack_bounds_at((uintptr_t)__builtin_frame_address(0), low, high);
+}
 
-    *low = (uintptr_t)fiber->stack;
-    *high = *low + fiber->stack_bytes;
+void *sim_stack_records(void)
+{
+    struct sim_core *core = core_of(sim_current);
+
+    return sim_current->thread ? sim_current->thread->fiber.first_record
+                               : current_processor(core)->idle.first_record;
 }

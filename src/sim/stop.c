@@ -5,6 +5,7 @@
 
 #include "sim/core.h"
 #include "sim/dpc.h"
+#include "sim/fault.h"
 #include "sim/event_queue.h"
 #include "sim/run.h"
 #include "sim/schedule.h"
@@ -40,6 +41,20 @@ static void drop_processor(struct sim_core *core, unsigned index)
     p->idle_running = false;
 }
 
+void sim_freeze(void)
+{
+    struct sim_core *core = core_of(sim_current);
+
+    if (core->frozen || !core->on_fiber)
+        return;
+    core->frozen = (uint16_t)(sim_current->processor + 1);
+}
+
+bool sim_is_freezing(void)
+{
+    return core_of(sim_current)->frozen == sim_current->processor + 1;
+}
+
 void sim_stop(void)
 {
     struct sim_machine *m = sim_current;
@@ -64,6 +79,8 @@ void sim_stop(void)
             }
         }
     }
+    core->frozen = 0;
+    sim_fault_reported();
     if (!core->on_fiber)
         return;
     core->callout = NULL;

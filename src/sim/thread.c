@@ -66,7 +66,7 @@ void sim_reap(struct sim_core *core)
     LIST_FOR_SAFE(node, next, &core->ended) {
         struct sim_thread *thread = CONTAINER(node, struct sim_thread, link);
 
-        if (thread == core->public.thread)
+        if (thread == core->public.thread || thread->abandoned)
             continue;
         list_remove(&thread->link);
         list_remove(&thread->all);

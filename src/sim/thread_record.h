@@ -37,8 +37,11 @@ struct sim_thread {
     bool guarded; /* `timeout` is armed for the limit of the call into a driver */
     intptr_t result;
     struct sim_mark *mark; /* innermost mark; each links to the next outer one */
-    uint8_t irql;          /* saved while not running: PASSIVE or APC */
-    uint16_t inside;       /* saved while not running */
+    struct sim_mark *outermost;
+    bool abandoned;  /* its stack was overwritten; lists may lead there, so it is kept */
+    void *jump[5];   /* of the outermost mark */
+    uint8_t irql;    /* saved while not running: PASSIVE or APC */
+    uint16_t inside; /* saved while not running */
     uint64_t deadline;
     struct sim_frame *frame;
     struct refusal *refusal; /* saved while not running */

@@ -3,20 +3,19 @@
 #include "sim/throw.h"
 
 #include "sim/core.h"
+#include "sim/mark.h"
 #include "verify/refusal.h"
 
 void sim_check_stopped(struct sim_core *core)
 {
     struct sim_machine *m = &core->public;
-    struct sim_mark *mark;
+    const struct sim_mark *mark;
 
     if (!m->stopped || !m->thread || !m->thread->mark)
         return;
-    mark = m->thread->mark;
-    while (mark->outer)
-        mark = mark->outer;
+    mark = m->thread->outermost;
     m->thread->mark = NULL;
-    m->irql = mark->irql;
+    m->irql = SIM_IRQL_PASSIVE;
     m->inside = 0;
     m->deadline = SIM_FOREVER;
     sim_set_frame(m, NULL);
@@ -25,5 +24,10 @@ void sim_check_stopped(struct sim_core *core)
     extern void __asan_handle_no_return(void);
     __asan_handle_no_return();
 #endif
-    __builtin_longjmp(mark->jump, 1);
+    if (!sim_mark_is_whole(mark)) { /* nothing can return on this stack */
+        m->thread->abandoned = true;
+        core->end_thread();
+    }
+    m->irql = mark->irql;
+    __builtin_longjmp(m->thread->jump, 1);
 }

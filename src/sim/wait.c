@@ -5,6 +5,7 @@
 #include "sim/core.h"
 #include "sim/report.h"
 #include "sim/schedule.h"
+#include "sim/stop.h"
 #include "sim/throw.h"
 
 static void fire_timeout(struct sim_event *event)
@@ -43,6 +44,8 @@ enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
     struct sim_core *core = core_of(sim_current);
     struct sim_thread *self = sim_current->thread;
 
+    if (sim_is_freezing())
+        sim_stop(); /* nobody is left who could end the wait */
     sim_check_stopped(core);
     self->state = THREAD_BLOCKED;
     self->timed_out = false;

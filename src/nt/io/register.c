@@ -160,23 +160,23 @@ static void write_port(const volatile void *port, unsigned width, uint32_t value
 #define DEFINE_PORT(SUFFIX, TYPE)                                                          \
     NT_EXPORT TYPE NTAPI READ_PORT_##SUFFIX(TYPE *Port)                                    \
     {                                                                                      \
-        NT_ENTER();                                                                        \
+        NT_ENTER_SHORT();                                                                  \
         return (TYPE)read_port(Port, sizeof(TYPE), __func__);                              \
     }                                                                                      \
     NT_EXPORT VOID NTAPI WRITE_PORT_##SUFFIX(TYPE *Port, TYPE Value)                       \
     {                                                                                      \
-        NT_ENTER();                                                                        \
+        NT_ENTER_SHORT();                                                                  \
         write_port(Port, sizeof(TYPE), Value, __func__);                                   \
     }                                                                                      \
     NT_EXPORT VOID NTAPI READ_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count)  \
     {                                                                                      \
-        NT_ENTER();                                                                        \
+        NT_ENTER_SHORT();                                                                  \
         for (ULONG i = 0; i < Count; i++)                                                  \
             Buffer[i] = (TYPE)read_port(Port, sizeof(TYPE), __func__);                     \
     }                                                                                      \
     NT_EXPORT VOID NTAPI WRITE_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count) \
     {                                                                                      \
-        NT_ENTER();                                                                        \
+        NT_ENTER_SHORT();                                                                  \
         for (ULONG i = 0; i < Count; i++)                                                  \
             write_port(Port, sizeof(TYPE), Buffer[i], __func__);                           \
     }

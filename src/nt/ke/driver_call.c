@@ -89,10 +89,14 @@ void nt_callback_enter(struct nt_callback *callback, struct nt_image *image, con
     callback->outer_image = nt_image_enter(image);
     callback->outer_deadline = sim_inside_enter(SIM_FOREVER);
     nt_call_state(&callback->state);
+    nt_call_guard(&callback->guard, true);
 }
 
 void nt_callback_leave(struct nt_callback *callback)
 {
+    bool whole = callback->guard.word == nt_call_guard_word(&callback->guard);
+
+    nt_call_returned(&callback->guard, whole, whole ? callback->what : "a routine of the driver");
     nt_call_check(&callback->state, callback->what);
     sim_inside_leave(callback->outer_deadline);
     nt_image_enter(callback->outer_image);

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "nt/ke/call_guard.h"
+
 struct nt_image;
 
 struct nt_call_state {
@@ -29,6 +31,7 @@ void nt_call_check(const struct nt_call_state *before, const char *routine);
 /* Frame for calls that the kernel makes on its own: attribution, watchdog, state checks on
  * return. */
 struct nt_callback {
+    struct nt_call_guard guard; /* first: what is overwritten from below reaches it first */
     struct nt_image *outer_image;
     uint64_t outer_deadline;
     struct nt_call_state state;

@@ -14,10 +14,18 @@
 #define DXGK_NT_ENTER_H
 
 #include "nt/base/state.h"
+#include "nt/ke/call_guard.h"
 #include "nt/ke/owed_wait.h"
 #include "sim/point.h"
 
-#define NT_ENTER()                        \
+#define NT_ENTER()                 \
+    do {                           \
+        nt_call_entered(__func__); \
+        NT_ENTER_SHORT();          \
+    } while (0)
+
+/* For routines that take less time than the check of the direction flag, and copy nothing. */
+#define NT_ENTER_SHORT()                  \
     do {                                  \
         sim_point();                      \
         if (nt_state()->waits_owed != 0)  \

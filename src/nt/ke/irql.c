@@ -77,7 +77,7 @@ NT_EXPORT KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
 {
     KIRQL before;
 
-    NT_ENTER();
+    NT_ENTER_SHORT();
     before = sim_irql();
     if (NewIrql < before || NewIrql > HIGH_LEVEL) {
         NT_VERIFIER("NT-075", 0x30, before, NewIrql, 0, "KeRaiseIrql from %s to %s",
@@ -92,7 +92,7 @@ NT_EXPORT KIRQL NTAPI KeRaiseIrqlToDpcLevel(void)
 {
     KIRQL before;
 
-    NT_ENTER();
+    NT_ENTER_SHORT();
     before = sim_irql();
     if (before > SIM_IRQL_DISPATCH) {
         verify_fatal("NT-078", IRQL_NOT_LESS_OR_EQUAL_CODE, before, SIM_IRQL_DISPATCH, 0, 0,
@@ -107,7 +107,7 @@ NT_EXPORT VOID NTAPI KeLowerIrql(KIRQL NewIrql)
 {
     KIRQL now;
 
-    NT_ENTER();
+    NT_ENTER_SHORT();
     now = sim_irql();
     if (NewIrql > now) {
         NT_VERIFIER("NT-076", 0x31, now, NewIrql, 0, "%s from %s to %s", __func__,

@@ -195,31 +195,31 @@ NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 
 NT_EXPORT KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     return raise_and_acquire(SpinLock, NT_LOCK_PLAIN, "KeAcquireSpinLock");
 }
 
 NT_EXPORT VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_and_lower(SpinLock, NT_LOCK_PLAIN, NewIrql, "NT-050", __func__);
 }
 
 NT_EXPORT VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     acquire_at_dpc(SpinLock, NT_LOCK_AT_DPC, __func__);
 }
 
 NT_EXPORT VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_at_dpc(SpinLock, NT_LOCK_AT_DPC, NULL, __func__);
 }
 
 NT_EXPORT BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     level_raised(__func__);
     if (!may_acquire(SpinLock, NT_LOCK_AT_DPC, __func__) || !nt_spin_lock_is_free(*SpinLock))
         return FALSE;
@@ -229,7 +229,7 @@ NT_EXPORT BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 
 NT_EXPORT BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     return nt_memory_check(SpinLock, "spin lock", __func__) && nt_spin_lock_is_free(*SpinLock);
 }
 
@@ -278,7 +278,7 @@ NT_EXPORT VOID NTAPI KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK SpinLock,
 {
     uint8_t before;
 
-    NT_ENTER();
+    NT_ENTER_SHORT();
     before = sim_irql();
     if (before < SIM_IRQL_DISPATCH)
         sim_raise_irql(SIM_IRQL_DISPATCH);
@@ -288,7 +288,7 @@ NT_EXPORT VOID NTAPI KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK SpinLock,
 
 NT_EXPORT VOID NTAPI KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE LockHandle)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_and_lower(LockHandle->LockQueue.Lock, NT_LOCK_QUEUED, LockHandle->OldIrql, "NT-056",
                       __func__);
 }
@@ -296,7 +296,7 @@ NT_EXPORT VOID NTAPI KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE LockHand
 NT_EXPORT VOID NTAPI KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock,
                                                               PKLOCK_QUEUE_HANDLE LockHandle)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     level_raised(__func__);
     fill_handle(LockHandle, SpinLock, sim_irql());
     acquire_queued(SpinLock, NT_LOCK_QUEUED_AT_DPC, sim_irql(), __func__);
@@ -304,7 +304,7 @@ NT_EXPORT VOID NTAPI KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK SpinLo
 
 NT_EXPORT VOID NTAPI KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE LockHandle)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_at_dpc(LockHandle->LockQueue.Lock, NT_LOCK_QUEUED_AT_DPC, NULL, __func__);
 }
 
@@ -351,50 +351,50 @@ static bool release_rw(volatile LONG *lock, enum nt_lock_kind kind, const char *
 
 NT_EXPORT KIRQL NTAPI ExAcquireSpinLockShared(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     return acquire_rw(SpinLock, NT_LOCK_SHARED, true, __func__);
 }
 
 NT_EXPORT KIRQL NTAPI ExAcquireSpinLockExclusive(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     return acquire_rw(SpinLock, NT_LOCK_EXCLUSIVE, true, __func__);
 }
 
 NT_EXPORT VOID NTAPI ExAcquireSpinLockSharedAtDpcLevel(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     acquire_rw(SpinLock, NT_LOCK_SHARED, false, __func__);
 }
 
 NT_EXPORT VOID NTAPI ExAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     acquire_rw(SpinLock, NT_LOCK_EXCLUSIVE, false, __func__);
 }
 
 NT_EXPORT VOID NTAPI ExReleaseSpinLockShared(PEX_SPIN_LOCK SpinLock, KIRQL OldIrql)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     if (release_rw(SpinLock, NT_LOCK_SHARED, __func__) && OldIrql < sim_irql())
         sim_lower_irql(OldIrql);
 }
 
 NT_EXPORT VOID NTAPI ExReleaseSpinLockExclusive(PEX_SPIN_LOCK SpinLock, KIRQL OldIrql)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     if (release_rw(SpinLock, NT_LOCK_EXCLUSIVE, __func__) && OldIrql < sim_irql())
         sim_lower_irql(OldIrql);
 }
 
 NT_EXPORT VOID NTAPI ExReleaseSpinLockSharedFromDpcLevel(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_rw(SpinLock, NT_LOCK_SHARED, __func__);
 }
 
 NT_EXPORT VOID NTAPI ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK SpinLock)
 {
-    NT_ENTER();
+    NT_ENTER_SHORT();
     release_rw(SpinLock, NT_LOCK_EXCLUSIVE, __func__);
 }

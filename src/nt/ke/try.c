@@ -63,13 +63,14 @@ __attribute__((visibility("default"))) VOID NTAPI DxgkTryLeave(DXGK_TRY_RECORD *
     }
 }
 
-/* Whether the block is still on the stack, and belongs to the call in progress. */
+/* Whether the block is still on the stack, and belongs to the call in progress. A raise ends the
+ * link of its block, so a damaged chain does not lead to the same one again. */
 static bool reachable(const DXGK_TRY_RECORD *record, const DXGK_TRY_RECORD *copy)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
     if ((uintptr_t)record <= here || (uintptr_t)record % _Alignof(DXGK_TRY_RECORD) != 0 ||
-        copy->Registers[8] <= (uintptr_t)here || copy->Call != sim_current->frame)
+        copy->Registers[8] <= (uintptr_t)here || copy->Call != sim_current->frame || !copy->Linked)
         return false;
     return copy->Place == place(); /* code that interrupted the thread cannot use its blocks */
 }

@@ -32,6 +32,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/stack.h"
+#include "sim/stop.h"
 #include "sim/thread.h"
 #include "util/alloc.h"
 #include "util/assert.h"
@@ -388,6 +389,8 @@ NT_EXPORT NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
                                  : "a thread that PsCreateSystemThread did not make");
         return STATUS_INVALID_PARAMETER;
     }
+    if (sim_is_freezing()) /* in a bug check callback: that goes on to the stop */
+        sim_stop();
     ethread(thread)->exit_status = ExitStatus;
     sim_thread_exit();
 }

@@ -71,7 +71,7 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
         adapter = NULL;
     callback->adapter = adapter;
     begin_reasons(callback);
-    ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
+    callback->frame = ddi_callback_enter(adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {
         report_bad_handle(device_handle);
         status = STATUS_INVALID_PARAMETER;
@@ -115,7 +115,7 @@ NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const cha
         return STATUS_DEVICE_REMOVED;
     cb->adapter = calling_adapter();
     begin_reasons(cb);
-    ddi_callback_enter(&cb->frame, cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
+    cb->frame = ddi_callback_enter(cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
     if (sim_in_interrupt()) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
         return port_callback_return(cb, STATUS_INVALID_DEVICE_REQUEST);
@@ -133,9 +133,11 @@ void port_callback_end(struct port_callback *callback)
 
 NTSTATUS port_callback_return(struct port_callback *callback, NTSTATUS status)
 {
-    ddi_callback_leave(&callback->frame);
+    const char *name = callback->frame->name;
+
+    ddi_callback_leave(callback->frame);
     if (status == STATUS_INSUFFICIENT_RESOURCES && callback->refusal.status == 0)
         (void)refuse(status, NULL, "no memory of the host, RAM or IOMMU addresses are left for it");
-    refusal_end(&callback->refusal, callback->frame.name, status);
+    refusal_end(&callback->refusal, name, status);
     return status;
 }

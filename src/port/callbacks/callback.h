@@ -19,7 +19,7 @@ struct port_adapter;
 
 /* A callback in progress. */
 struct port_callback {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     struct port_adapter *adapter;
     struct refusal refusal;
 };

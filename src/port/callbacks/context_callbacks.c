@@ -39,13 +39,13 @@ static void report_bad_arguments(const void *args, const char *rule)
 /* For a callback that names its adapter in a structure, when that cannot be read. */
 static NTSTATUS no_arguments(const char *name, uintptr_t caller, const void *args)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
 
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    ddi_callback_enter(&frame, ddi_current_adapter(), name, caller);
+    frame = ddi_callback_enter(ddi_current_adapter(), name, caller);
     report_bad_arguments(args, "CTXA-005");
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return STATUS_INVALID_PARAMETER;
 }
 

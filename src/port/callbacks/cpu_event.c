@@ -126,19 +126,19 @@ static NTSTATUS NTAPI signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs)
 {
     struct port *port = port_current();
     DXGKARGCB_SIGNALEVENT args;
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!port || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbSignalEvent", PORT_CALLER);
+    frame = ddi_callback_enter(ddi_current_adapter(), "DxgkCbSignalEvent", PORT_CALLER);
     if (sim_irql() > SIM_IRQL_DISPATCH) {
         VIOLATION("THREAD-050", "DxgkCbSignalEvent was called at %s", nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (PORT_TAKE(DXGKARGCB_SIGNALEVENT, &args, pArgs) && !args.Reserved) {
         status = args.CpuEventObject ? signal_object(port, &args) : signal_handle(port, &args);
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return status;
 }
 

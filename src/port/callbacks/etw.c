@@ -37,12 +37,12 @@ static void log_triage_event(USHORT bytes, const void *buffer)
 static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PVOID buffer)
 {
     struct port *port = port_current();
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     GUID copy = {0};
 
     if (!port || sim_current->stopped)
         return;
-    ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbLogEtwEvent", PORT_CALLER);
+    frame = ddi_callback_enter(ddi_current_adapter(), "DxgkCbLogEtwEvent", PORT_CALLER);
     if (bytes > 256 && sim_irql() != SIM_IRQL_PASSIVE) {
         VIOLATION("LIFE-105", "DxgkCbLogEtwEvent was called with %u bytes at %s", bytes,
                   nt_irql_name(sim_irql()));
@@ -51,9 +51,9 @@ static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PV
             memcmp(&copy, &GUID_DXGKDDI_AZURE_TRIAGE_EVENT, sizeof(copy)) == 0)
             log_triage_event(bytes, buffer);
         else
-            trace_instant(frame.track, "driver event", "type", type, "bytes", bytes);
+            trace_instant(frame->track, "driver event", "type", type, "bytes", bytes);
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
 }
 
 /* Does an earlier adapter have the same driver? The call names no adapter, so each driver is called

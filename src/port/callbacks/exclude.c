@@ -44,23 +44,26 @@ struct exclusion {
 static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 {
     struct port_adapter *adapter = exclusion->adapter;
-    struct ddi_frame frame = {
-        .outer = ddi_current_frame(), .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
+    struct ddi_frame *frame = ddi_frame_push(sizeof(*frame), "DxgkProtectedCallback");
     struct nt_image *image = nt_image_enter(adapter->ddi.image);
     struct nt_call_state state;
+    struct nt_call_guard guard;
     uint64_t deadline;
 
-    frame.track = frame.outer ? frame.outer->track : TRACE_PROCESSOR(sim_current->processor);
-    ddi_frame_begin(&frame);
+    frame->adapter = &adapter->ddi;
+    frame->track = frame->outer ? frame->outer->track : TRACE_PROCESSOR(sim_current->processor);
     adapter->exclusions.bridge_open = NT_SUCCESS(status) &&
                                       exclusion->attributes & DXGK_EXCLUDE_BRIDGE_ACCESS;
     nt_call_state(&state);
+    nt_call_guard(&guard, true);
+    frame->guard = &guard;
     deadline = sim_inside_enter(SIM_FOREVER);
     exclusion->callback(adapter->ddi.context, exclusion->context, status);
+    nt_call_returned(&guard, true, frame->name);
     sim_inside_leave(deadline);
-    nt_call_check(&state, frame.name);
+    nt_call_check(&state, frame->name);
     adapter->exclusions.bridge_open = false;
-    ddi_frame_end(&frame);
+    ddi_frame_end(frame);
     nt_image_enter(image);
 }
 

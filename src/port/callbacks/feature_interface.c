@@ -330,12 +330,12 @@ void port_feature_interface_fill(DXGK_FEATURE_INTERFACE *interface)
 EXPORT NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEATUREENABLED2 *pArgs)
 {
     struct port *port = port_current();
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     NTSTATUS status;
 
     if (!port || sim_current->stopped)
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkIsFeatureEnabled2", PORT_CALLER);
+    frame = ddi_callback_enter(NULL, "DxgkIsFeatureEnabled2", PORT_CALLER);
     if (!port->config.wddm_3_2) {
         status = STATUS_NOT_SUPPORTED;
     } else if (sim_irql() != SIM_IRQL_PASSIVE) {
@@ -344,6 +344,6 @@ EXPORT NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEAT
     } else {
         status = DriverObject ? answer(port, NULL, pArgs) : STATUS_INVALID_PARAMETER;
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return status;
 }

@@ -13,23 +13,23 @@
 #include "vidmm/allocation/handle_callbacks.h"
 #include "vidmm/record/of_adapter.h"
 
-static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,
-                         uint8_t max_irql, const char *rule)
+/* NULL: the call has no effect. */
+static struct ddi_frame *begin_lookup(const char *name, uintptr_t caller, uint8_t max_irql,
+                                      const char *rule)
 {
-    struct ddi_adapter *adapter;
+    struct ddi_frame *frame;
 
     if (!sim_current || sim_current->stopped)
-        return false;
-    adapter = ddi_current_adapter();
-    ddi_callback_enter(frame, adapter, name, caller);
+        return NULL;
+    frame = ddi_callback_enter(ddi_current_adapter(), name, caller);
     if (sim_irql() > max_irql) {
         VIOLATION(rule, "%s was called at %s", name, nt_irql_name(sim_irql()));
         if (sim_irql() >= SIM_IRQL_DISPATCH) {
             ddi_callback_leave(frame);
-            return false;
+            return NULL;
         }
     }
-    return true;
+    return frame;
 }
 
 /* Outside any DDI it is unknown whose handles are meant; before the start has finished there are
@@ -41,15 +41,16 @@ static bool can_look_up(const struct ddi_frame *frame)
 
 static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     DXGKARGCB_GETHANDLEDATA copy;
     void *data = NULL;
 
-    if (!begin_lookup(&frame, "DxgkCbGetHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048"))
+    frame = begin_lookup("DxgkCbGetHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048");
+    if (!frame)
         return NULL;
-    if (can_look_up(&frame) && PORT_TAKE(DXGKARGCB_GETHANDLEDATA, &copy, args))
-        data = vidmm_cb_get_handle_data(frame.adapter, &copy);
-    ddi_callback_leave(&frame);
+    if (can_look_up(frame) && PORT_TAKE(DXGKARGCB_GETHANDLEDATA, &copy, args))
+        data = vidmm_cb_get_handle_data(frame->adapter, &copy);
+    ddi_callback_leave(frame);
     return data;
 }
 
@@ -72,17 +73,18 @@ static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
                                        PDXGKARG_RELEASE_HANDLE release)
 {
     static const HANDLE none = NULL;
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     DXGKARGCB_GETHANDLEDATA copy;
     void *data = NULL;
 
-    if (!begin_lookup(&frame, "DxgkCbAcquireHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048"))
+    frame = begin_lookup("DxgkCbAcquireHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048");
+    if (!frame)
         return NULL;
-    if (can_look_up(&frame) && PORT_TAKE(DXGKARGCB_GETHANDLEDATA, &copy, args))
-        data = acquire(frame.adapter, &copy, release);
+    if (can_look_up(frame) && PORT_TAKE(DXGKARGCB_GETHANDLEDATA, &copy, args))
+        data = acquire(frame->adapter, &copy, release);
     else
         (void)PORT_GIVE(HANDLE, release, &none);
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return data;
 }
 
@@ -103,10 +105,11 @@ static struct ddi_adapter *adapter_of_release(HANDLE handle)
 
 static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     struct ddi_adapter *adapter;
 
-    if (!begin_lookup(&frame, "DxgkCbReleaseHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048"))
+    frame = begin_lookup("DxgkCbReleaseHandleData", PORT_CALLER, SIM_IRQL_APC, "THREAD-048");
+    if (!frame)
         return;
     adapter = adapter_of_release(args.ReleaseHandle);
     if (adapter) {
@@ -115,37 +118,38 @@ static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
         const struct port *port = port_current();
 
         VIOLATION("ALLOC-102", "ReleaseHandle is %s, and nothing is held by it",
-                  ddi_handle_describe(frame.adapter ? &frame.adapter->handles : &port->handles,
+                  ddi_handle_describe(frame->adapter ? &frame->adapter->handles : &port->handles,
                                       args.ReleaseHandle)
                       .text);
     }
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
 }
 
 static D3DKMT_HANDLE NTAPI get_handle_parent(IN_D3DKMT_HANDLE allocation)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     D3DKMT_HANDLE parent;
 
-    if (!begin_lookup(&frame, "DxgkCbGetHandleParent", PORT_CALLER, SIM_IRQL_APC, "THREAD-048"))
+    frame = begin_lookup("DxgkCbGetHandleParent", PORT_CALLER, SIM_IRQL_APC, "THREAD-048");
+    if (!frame)
         return 0;
-    parent = can_look_up(&frame) ? vidmm_cb_get_handle_parent(frame.adapter, allocation) : 0;
-    ddi_callback_leave(&frame);
+    parent = can_look_up(frame) ? vidmm_cb_get_handle_parent(frame->adapter, allocation) : 0;
+    ddi_callback_leave(frame);
     return parent;
 }
 
 static D3DKMT_HANDLE NTAPI enum_handle_children(IN_CONST_PDXGKARGCB_ENUMHANDLECHILDREN args)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
     DXGKARGCB_ENUMHANDLECHILDREN copy;
     D3DKMT_HANDLE child = 0;
 
-    if (!begin_lookup(&frame, "DxgkCbEnumHandleChildren", PORT_CALLER, SIM_IRQL_PASSIVE,
-                      "THREAD-047"))
+    frame = begin_lookup("DxgkCbEnumHandleChildren", PORT_CALLER, SIM_IRQL_PASSIVE, "THREAD-047");
+    if (!frame)
         return 0;
-    if (can_look_up(&frame) && PORT_TAKE(DXGKARGCB_ENUMHANDLECHILDREN, &copy, args))
-        child = vidmm_cb_enum_handle_children(frame.adapter, &copy);
-    ddi_callback_leave(&frame);
+    if (can_look_up(frame) && PORT_TAKE(DXGKARGCB_ENUMHANDLECHILDREN, &copy, args))
+        child = vidmm_cb_enum_handle_children(frame->adapter, &copy);
+    ddi_callback_leave(frame);
     return child;
 }
 

@@ -92,16 +92,16 @@ static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPL
 
 static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
 {
-    struct ddi_frame frame;
+    struct ddi_frame *frame;
 
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    ddi_callback_enter(&frame, ddi_current_adapter(), name, caller);
+    frame = ddi_callback_enter(ddi_current_adapter(), name, caller);
     if (sim_irql() > max_irql)
         VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
                   nt_irql_name(max_irql));
     VIOLATION("LIFE-059", "%s is not offered by this host", name);
-    ddi_callback_leave(&frame);
+    ddi_callback_leave(frame);
     return STATUS_NOT_SUPPORTED;
 }
 

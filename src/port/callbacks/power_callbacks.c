@@ -155,7 +155,7 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
     (void)out_bytes;
     if (!NT_SUCCESS(status))
         return status;
-    cb.frame.entry = DDI_CB_POWER_RUNTIME_CONTROL_REQUEST;
+    cb.frame->entry = DDI_CB_POWER_RUNTIME_CONTROL_REQUEST;
     status = refuse(STATUS_NOT_SUPPORTED, NULL,
                     "there is no platform firmware that knows the control code");
     if (cb.adapter->components.runtime != PORT_RUNTIME_POWER_STARTED)

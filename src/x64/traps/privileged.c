@@ -164,6 +164,7 @@ static bool interrupt(const struct x64_plan *plan, struct x64_interrupted *frame
         VIOLATION("NT-167", "assertion failed: %s", place);
         break;
     case INT_DEBUG_SERVICE:
+        NOTE("NT-167", "debug service %u (int 2d): %s", (unsigned)frame->gpr[X64_RAX], place);
         break;
     case X64_INT_STAMP_AND_PROCESSOR:
         frame->gpr[X64_RCX] = sim_current->processor;

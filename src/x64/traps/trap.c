@@ -132,7 +132,7 @@ static bool has_room(const struct x64_machine *x64, uintptr_t sp)
 {
     uintptr_t low, high;
 
-    sim_stack_bounds(&low, &high);
+    sim_stack_bounds_at(sp, &low, &high);
     return sp <= high && sp > low &&
            sp - low > sizeof(struct x64_interrupted) + x64->vector_bytes + ROOM;
 }

@@ -382,21 +382,28 @@ static bool apply_all(const struct rules *rules, const struct x64_stack *stack, 
     return true;
 }
 
-bool x64_host_unwind(const struct x64_stack *stack, bool interrupted, CONTEXT *context)
+/* The records of the function at `pc`. */
+static bool find_records(uintptr_t pc, struct records *records)
 {
-    uintptr_t pc = (uintptr_t)context->Rip - (interrupted ? 0 : 1);
     struct dl_find_object object;
-    struct records records;
-    struct execution e;
     uintptr_t header, own;
 
-    records.pointer_encoding = 0;
-    records.has_augmentation_data = false;
+    records->pointer_encoding = 0;
+    records->has_augmentation_data = false;
     if (_dl_find_object((void *)pc, &object) != 0)
         return false;
     header = (uintptr_t)object.dlfo_eh_frame;
     own = find_own(header, pc);
-    if (!own || !read_own(header, own, &records) || pc < records.begin || pc >= records.end)
+    return own && read_own(header, own, records) && pc >= records->begin && pc < records->end;
+}
+
+bool x64_host_unwind(const struct x64_stack *stack, bool interrupted, CONTEXT *context)
+{
+    uintptr_t pc = (uintptr_t)context->Rip - (interrupted ? 0 : 1);
+    struct records records;
+    struct execution e;
+
+    if (!find_records(pc, &records))
         return false;
     memset(&e, 0, sizeof(e));
     e.records = &records;
@@ -405,4 +412,11 @@ bool x64_host_unwind(const struct x64_stack *stack, bool interrupted, CONTEXT *c
     e.initial = e.now;
     e.location = records.begin;
     return execute(&e, records.body, pc) && apply_all(&e.now, stack, context);
+}
+
+uintptr_t x64_host_function(uintptr_t pc)
+{
+    struct records records;
+
+    return find_records(pc, &records) ? (uintptr_t)records.begin : 0;
 }

@@ -14,5 +14,7 @@
  * instruction to execute, not a return address. False: there is no information, or it does not
  * match the stack; `context` is unchanged. Takes no lock and allocates nothing. */
 bool x64_host_unwind(const struct x64_stack *stack, bool interrupted, CONTEXT *context);
+/* Where the function begins that contains `pc`, or its part that does; 0: not known. */
+uintptr_t x64_host_function(uintptr_t pc);
 
 #endif

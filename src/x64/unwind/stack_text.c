@@ -80,22 +80,30 @@ static void leave_nowhere(const struct x64_stack *stack, CONTEXT *context, bool 
     *interrupted = false;
 }
 
+/* Where a walk begins: at the fault, or here. True: that instruction was interrupted. */
+static bool begin(const struct sim_fault *fault, CONTEXT *context)
+{
+    if (fault && fault->registers) {
+        x64_context_of_fault(fault, context);
+        return true;
+    }
+    x64_capture(context);
+    return false;
+}
+
 bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
                            bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
                            size_t bytes)
 {
     struct words words = {.name = name, .text = text, .bytes = bytes};
-    bool interrupted = fault && fault->registers;
     struct x64_stack stack = {.low = low, .high = high};
+    bool interrupted;
     CONTEXT context;
 
     if (!name || bytes == 0)
         return false;
     text[0] = '\0';
-    if (interrupted)
-        x64_context_of_fault(fault, &context);
-    else
-        x64_capture(&context);
+    interrupted = begin(fault, &context);
     if (interrupted && fault->kind == SIM_FAULT_EXECUTE)
         leave_nowhere(&stack, &context, &interrupted);
     for (unsigned i = 0; i < FRAME_LIMIT; i++)
@@ -104,12 +112,47 @@ bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr
     return words.lines > 0;
 }
 
+/* Of the stack that the fault happened on, whichever is current. */
+static void find_bounds(const struct sim_fault *fault, uintptr_t *low, uintptr_t *high)
+{
+    sim_stack_bounds(low, high);
+    if (!fault || !fault->registers || !fault->stack_high)
+        return;
+    *low = fault->stack_low;
+    *high = fault->stack_high;
+}
+
+bool x64_find_host_call(const struct sim_fault *fault,
+                        bool (*name)(uintptr_t pc, char *text, size_t bytes),
+                        struct x64_host_call *call)
+{
+    struct x64_stack stack;
+    CONTEXT context;
+    bool interrupted = begin(fault, &context);
+    char ignored[160];
+
+    find_bounds(fault, &stack.low, &stack.high);
+    call->routine = 0;
+    for (unsigned i = 0; name && i < FRAME_LIMIT; i++) {
+        uintptr_t pc = (uintptr_t)context.Rip;
+
+        if (name(pc, ignored, sizeof(ignored))) {
+            call->caller = pc;
+            return true;
+        }
+        call->routine = x64_host_function(pc - !interrupted);
+        if (!next(&stack, &context, &interrupted))
+            return false;
+    }
+    return false;
+}
+
 bool x64_describe_stack(const struct sim_fault *fault,
                         bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
                         size_t bytes)
 {
     uintptr_t low, high;
 
-    sim_stack_bounds(&low, &high);
+    find_bounds(fault, &low, &high);
     return x64_describe_stack_of(fault, low, high, name, text, bytes);
 }

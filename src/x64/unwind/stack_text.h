@@ -21,4 +21,15 @@ bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr
                            bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
                            size_t bytes);
 
+/* The call of a driver that was in progress: its return address, and where the routine begins that
+ * was called (0: not known). */
+struct x64_host_call {
+    uintptr_t caller, routine;
+};
+/* The same for a fault in the host: through the frames of the host to the first one of a driver.
+ * False: there is none, or it cannot be found. */
+bool x64_find_host_call(const struct sim_fault *fault,
+                        bool (*name)(uintptr_t pc, char *text, size_t bytes),
+                        struct x64_host_call *call);
+
 #endif

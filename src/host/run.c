@@ -257,6 +257,8 @@ void dxgk_client_sleep(uint64_t ns)
     if (!sim_current->stopped) {
         if (SIM_RECOVER(&mark))
             return;
+        if (ns == 0)
+            sim_point(); /* or a loop of them would take no time at all */
         sim_block(deadline, NULL);
         sim_unmark(&mark);
         return;

@@ -472,3 +472,26 @@ TEST(a_packet_that_only_ever_gives_way_is_reset)
                                          "256 preemptions in a row, and no packet was completed"));
     machine_end(&m);
 }
+
+/* ---- time passes for everybody ---- */
+
+static void sleep_for_nothing(struct client *c)
+{
+    uint64_t before = dxgk_client_time();
+
+    for (unsigned i = 0; i < 1000; i++)
+        dxgk_client_sleep(0);
+    SHOW(c, "NT-194", dxgk_client_time() - before >= 1000 && dxgk_client_time() - before < MS);
+    for (;;)
+        dxgk_client_sleep(0);
+}
+
+/* A loop that asks for no time takes some, and so comes to the limit. */
+TEST(sleeps_of_no_time_end_at_the_limit)
+{
+    struct machine m;
+
+    begin(&m, MS);
+    run(&m, sleep_for_nothing, DXGK_TIME_UP);
+    dxgk_machine_destroy(m.dxgk);
+}

@@ -89,10 +89,7 @@ struct sim_core {
     struct sim_fault fault;
     /* registers of `fault`, until its landing has copied them */
     struct sim_registers fault_registers;
-    char *emergency_stack; /* spare.h */
     struct sim_report report;
-    uint16_t frozen; /* one more than the processor that alone runs; 0: all do */
-    void (*end_thread)(void) __attribute__((noreturn)); /* sim_thread_exit */
     void *signal_stack;
     stack_t outer_signal_stack;
     uint64_t watchdog_ms;

@@ -81,7 +81,7 @@ void sim_deliver(struct sim_core *core)
     struct processor *p = current_processor(core);
     struct sim_interrupt *interrupt;
 
-    if (core->frozen)
+    if (core->report.frozen)
         return;
     while ((interrupt = deliverable(core, p)) != NULL)
         serve(core, interrupt);

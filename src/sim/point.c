@@ -22,9 +22,9 @@ static void end_of_slice(struct sim_core *core)
 
     sim_new_slice(core);
     m->points++;
-    if (core->frozen) {
-        if (m->processor != core->frozen - 1)
-            sim_switch_processor(core, core->frozen - 1u);
+    if (core->report.frozen) {
+        if (m->processor != core->report.frozen - 1)
+            sim_switch_processor(core, core->report.frozen - 1u);
         return;
     }
     if (m->processors > 1) {

@@ -14,8 +14,11 @@ struct sim_core;
  * last attempt to report. */
 enum sim_reporting { SIM_NOT_REPORTING, SIM_REPORTING, SIM_REPORTING_AGAIN };
 
-/* The report in progress. */
+/* The report in progress, and the stop that follows. */
 struct sim_report {
+    char *spare;     /* spare.h */
+    uint16_t frozen; /* one more than the processor that alone runs; 0: all do */
+    void (*end_thread)(void) __attribute__((noreturn)); /* sim_thread_exit */
     enum sim_reporting stage;
     struct sim_fault fault;
     struct sim_registers registers; /* of `fault` */

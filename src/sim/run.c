@@ -132,7 +132,7 @@ _Noreturn void sim_idle_loop(void *arg)
             sim_to_host(core, outcome);
             continue;
         }
-        next = core->frozen ? NULL : sim_take_ready(core);
+        next = core->report.frozen ? NULL : sim_take_ready(core);
         if (next)
             start_thread(core, next);
         else if (!let_others_run(core) && !let_time_jump(core))

@@ -40,7 +40,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
     struct sim_machine *m = &core->public;
     struct processor *p = current_processor(core);
     struct sim_thread *self = m->thread;
-    struct sim_thread *next = ending || core->frozen ? NULL : sim_take_ready(core);
+    struct sim_thread *next = ending || core->report.frozen ? NULL : sim_take_ready(core);
 
     self->irql = m->irql;
     self->inside = m->inside;

@@ -77,7 +77,7 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
     }
     if (!sim_signals_setup(core))
         goto fail;
-    core->end_thread = sim_thread_exit;
+    core->report.end_thread = sim_thread_exit;
     core->public.stress = config->stress;
     core->longest = sim_longest_slice(core);
     sim_new_slice(core);

@@ -23,27 +23,27 @@ bool sim_spare_setup(struct sim_core *core)
         munmap(stack, ALL_BYTES);
         return false;
     }
-    core->emergency_stack = stack;
+    core->report.spare = stack;
     return true;
 }
 
 void sim_spare_teardown(struct sim_core *core)
 {
-    if (core->emergency_stack)
-        munmap(core->emergency_stack, ALL_BYTES);
-    core->emergency_stack = NULL;
+    if (core->report.spare)
+        munmap(core->report.spare, ALL_BYTES);
+    core->report.spare = NULL;
 }
 
 struct sim_span sim_spare(const struct sim_core *core)
 {
-    uintptr_t high = (uintptr_t)core->emergency_stack + ALL_BYTES;
+    uintptr_t high = (uintptr_t)core->report.spare + ALL_BYTES;
 
     return (struct sim_span){high - SPARE_BYTES, high};
 }
 
 struct sim_span sim_spare_last(const struct sim_core *core)
 {
-    uintptr_t low = (uintptr_t)core->emergency_stack + GUARD_BYTES;
+    uintptr_t low = (uintptr_t)core->report.spare + GUARD_BYTES;
 
     return (struct sim_span){low, low + LAST_BYTES};
 }
@@ -54,7 +54,7 @@ struct sim_span sim_span_of(struct sim_core *core, uintptr_t sp)
                                                     : &current_processor(core)->idle;
     uintptr_t low = (uintptr_t)fiber->stack;
 
-    if (sp - (uintptr_t)core->emergency_stack < ALL_BYTES)
+    if (sp - (uintptr_t)core->report.spare < ALL_BYTES)
         return sp < sim_spare(core).low ? sim_spare_last(core) : sim_spare(core);
     return (struct sim_span){low, low + fiber->stack_bytes};
 }

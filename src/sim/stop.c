@@ -45,14 +45,14 @@ void sim_freeze(void)
 {
     struct sim_core *core = core_of(sim_current);
 
-    if (core->frozen || !core->on_fiber)
+    if (core->report.frozen || !core->on_fiber)
         return;
-    core->frozen = (uint16_t)(sim_current->processor + 1);
+    core->report.frozen = (uint16_t)(sim_current->processor + 1);
 }
 
 bool sim_is_freezing(void)
 {
-    return core_of(sim_current)->frozen == sim_current->processor + 1;
+    return core_of(sim_current)->report.frozen == sim_current->processor + 1;
 }
 
 void sim_stop(void)
@@ -79,7 +79,7 @@ void sim_stop(void)
             }
         }
     }
-    core->frozen = 0;
+    core->report.frozen = 0;
     sim_fault_reported();
     if (!core->on_fiber)
         return;

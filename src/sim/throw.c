@@ -26,7 +26,7 @@ void sim_check_stopped(struct sim_core *core)
 #endif
     if (!sim_mark_is_whole(mark)) { /* nothing can return on this stack */
         m->thread->abandoned = true;
-        core->end_thread();
+        core->report.end_thread();
     }
     m->irql = mark->irql;
     __builtin_longjmp(m->thread->jump, 1);

@@ -34,8 +34,8 @@ static inline uint64_t nt_call_guard_word(const struct nt_call_guard *guard)
     return 0x6D1E9B4785C3F20Aull ^ (uintptr_t)guard;
 }
 
-/* `control`: compare the control words and the other flags, too, which takes longer than all else of
- * a call's checks. */
+/* `control`: compare the control words and the other flags, too, which takes longer than all else
+ * of a call's checks. */
 static inline void nt_call_guard(struct nt_call_guard *guard, bool control)
 {
     guard->word = nt_call_guard_word(guard);

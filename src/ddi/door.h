@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "ddi/ddi.h"
+#include "ddi/lent.h"
 #include "nt/ke/driver_call.h"
 #include "sim/mutex.h"
 #include "util/list.h"
@@ -52,7 +53,8 @@ NTSTATUS ddi_leave_with(struct ddi_call *call, NTSTATUS status);
 typedef struct ddi_no_argument DDI_NO_ARGUMENT;
 #define DDI_ENTRY(name, level, irql, limit, flags, structure, way) \
     typedef structure ddi_argument_##name;                         \
-    enum { ddi_way_##name = DDI_WAY_##way };
+    enum { ddi_way_##name = DDI_WAY_##way };                       \
+    static const char ddi_structure_##name[] __attribute__((unused)) = #structure;
 #include "ddi/entry_table.h"
 
 /* Call an entry of the driver as the table says, and return its NTSTATUS. */
@@ -73,25 +75,47 @@ typedef struct ddi_no_argument DDI_NO_ARGUMENT;
         return status;                                                        \
     return ddi_leave_with(&call, (adapter)->table.entry(__VA_ARGS__))
 
+/* Whether a call is followed by a comparison of the whole zones around what was lent: submissions
+ * compare the near ends alone. */
+static inline bool ddi_compares_wide(enum ddi_entry entry)
+{
+    return ddi_entry_info(entry)->level != LEVEL_SCHEDULER && entry != DDI_DxgkDdiRender &&
+           entry != DDI_DxgkDdiQueryCurrentFence;
+}
+
+/* A structure or buffer lent for a call that has failed to begin, or is over. */
+static inline NTSTATUS ddi_lent_refuse(struct ddi_lent *lent, NTSTATUS status)
+{
+    ddi_lent_end(lent, NULL);
+    return status;
+}
+
+#define CALL_LENT(adapter, entry_, level, irql, args, back, ...)                                  \
+    struct ddi_lent passed;                                                                       \
+    struct ddi_call call;                                                                         \
+    NTSTATUS status = ddi_lend(&passed, args, sizeof(*(args)), ddi_structure_##entry_)            \
+                          ? ddi_enter_at(&call, adapter, DDI_##entry_, level, irql)               \
+                          : STATUS_NO_MEMORY;                                                     \
+                                                                                                  \
+    if (!NT_SUCCESS(status))                                                                      \
+        return ddi_lent_refuse(&passed, status);                                                  \
+    status = (adapter)->table.entry_(__VA_ARGS__, passed.data);                                   \
+    ddi_returned(&call);                                                                          \
+    ddi_lent_check(&passed, ddi_compares_wide(DDI_##entry_), (uintptr_t)(adapter)->table.entry_); \
+    ddi_lent_end(&passed, back);                                                                  \
+    return ddi_leave_with(&call, status)
+
 /* The same for an entry whose last argument is the address of a structure that goes in. */
-#define CALL_IN(adapter, entry, args, ...)                                                       \
-    _Static_assert((int)ddi_way_##entry == DDI_WAY_IN, "the table says that answers come back"); \
-    ddi_argument_##entry passed = *(args);                                                       \
-    CALL_STATUS(adapter, entry, __VA_ARGS__, &passed)
+#define CALL_IN(adapter, entry_, args, ...)                                                       \
+    _Static_assert((int)ddi_way_##entry_ == DDI_WAY_IN, "the table says that answers come back"); \
+    CALL_LENT(adapter, entry_, ddi_entry_info(DDI_##entry_)->level,                               \
+              ddi_entry_info(DDI_##entry_)->irql, args, NULL, __VA_ARGS__)
 
 /* Of one that comes back, too. */
-#define CALL_BOTH(adapter, entry, args, ...)                                          \
-    _Static_assert((int)ddi_way_##entry == DDI_WAY_BOTH, "the table says otherwise"); \
-    ddi_argument_##entry passed = *(args);                                            \
-    struct ddi_call call;                                                             \
-    NTSTATUS status = ddi_enter(&call, adapter, DDI_##entry);                         \
-                                                                                      \
-    if (!NT_SUCCESS(status))                                                          \
-        return status;                                                                \
-    status = (adapter)->table.entry(__VA_ARGS__, &passed);                            \
-    ddi_returned(&call);                                                              \
-    *(args) = passed;                                                                 \
-    return ddi_leave_with(&call, status)
+#define CALL_BOTH(adapter, entry_, args, ...)                                          \
+    _Static_assert((int)ddi_way_##entry_ == DDI_WAY_BOTH, "the table says otherwise"); \
+    CALL_LENT(adapter, entry_, ddi_entry_info(DDI_##entry_)->level,                    \
+              ddi_entry_info(DDI_##entry_)->irql, args, args, __VA_ARGS__)
 
 #define CALL_VOID(adapter, entry, ...)                       \
     struct ddi_call call;                                    \

@@ -95,24 +95,38 @@ NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args)
 {
-    DXGKARG_GETROOTPAGETABLESIZE passed = *args;
+    struct ddi_lent passed;
     struct ddi_call call;
     SIZE_T bytes;
 
-    if (!NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiGetRootPageTableSize)))
+    if (!ddi_lend(&passed, args, sizeof(*args), "DXGKARG_GETROOTPAGETABLESIZE"))
         return 0;
-    bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, &passed);
+    if (!NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiGetRootPageTableSize))) {
+        ddi_lent_end(&passed, NULL);
+        return 0;
+    }
+    bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, passed.data);
     ddi_returned(&call);
-    *args = passed;
+    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiGetRootPageTableSize);
+    ddi_lent_end(&passed, args);
     ddi_leave(&call);
     return bytes;
 }
 
 void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args)
 {
-    DXGKARG_SETROOTPAGETABLE passed = *args;
+    struct ddi_lent passed;
+    struct ddi_call call;
 
-    CALL_VOID(a, DxgkDdiSetRootPageTable, a->context, &passed);
+    if (!ddi_lend(&passed, args, sizeof(*args), "DXGKARG_SETROOTPAGETABLE"))
+        return;
+    if (NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiSetRootPageTable))) {
+        a->table.DxgkDdiSetRootPageTable(a->context, passed.data);
+        ddi_returned(&call);
+        ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiSetRootPageTable);
+        ddi_leave(&call);
+    }
+    ddi_lent_end(&passed, NULL);
 }
 
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args)
@@ -139,18 +153,14 @@ NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *
 
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
 {
-    DXGKARG_SUBMITCOMMANDVIRTUAL passed = *args;
-
-    CALL_STATUS_AT(a, DxgkDdiSubmitCommandVirtual, LEVEL_SCHEDULER,
-                   a->raised_submit ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE, a->context, &passed);
+    CALL_LENT(a, DxgkDdiSubmitCommandVirtual, LEVEL_SCHEDULER,
+              a->raised_submit ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE, args, NULL, a->context);
 }
 
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args)
 {
-    DXGKARG_PREEMPTCOMMAND passed = *args;
-
-    CALL_STATUS_AT(a, DxgkDdiPreemptCommand, LEVEL_SCHEDULER,
-                   a->low_irql_preempt ? SIM_IRQL_PASSIVE : SIM_IRQL_DISPATCH, a->context, &passed);
+    CALL_LENT(a, DxgkDdiPreemptCommand, LEVEL_SCHEDULER,
+              a->low_irql_preempt ? SIM_IRQL_PASSIVE : SIM_IRQL_DISPATCH, args, NULL, a->context);
 }
 
 NTSTATUS ddi_cancel_command(struct ddi_adapter *a, const DXGKARG_CANCELCOMMAND *args)

@@ -61,30 +61,36 @@ NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 {
-    DXGK_CHILD_STATUS passed = *child;
+    struct ddi_lent passed;
     struct ddi_call call;
-    NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryChildStatus, child->ChildUid);
+    NTSTATUS status = ddi_lend(&passed, child, sizeof(*child), "DXGK_CHILD_STATUS")
+                          ? ddi_enter_child(&call, a, DDI_DxgkDdiQueryChildStatus, child->ChildUid)
+                          : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
-        return status;
-    status = a->table.DxgkDdiQueryChildStatus(a->context, &passed, FALSE);
+        return ddi_lent_refuse(&passed, status);
+    status = a->table.DxgkDdiQueryChildStatus(a->context, passed.data, FALSE);
     ddi_returned(&call);
-    *child = passed;
+    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiQueryChildStatus);
+    ddi_lent_end(&passed, child);
     return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
-    DXGK_DEVICE_DESCRIPTOR passed = *descriptor;
+    struct ddi_lent passed;
     struct ddi_call call;
-    NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryDeviceDescriptor, child);
+    NTSTATUS status = ddi_lend(&passed, descriptor, sizeof(*descriptor), "DXGK_DEVICE_DESCRIPTOR")
+                          ? ddi_enter_child(&call, a, DDI_DxgkDdiQueryDeviceDescriptor, child)
+                          : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
-        return status;
-    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, &passed);
+        return ddi_lent_refuse(&passed, status);
+    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, passed.data);
     ddi_returned(&call);
-    *descriptor = passed;
+    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiQueryDeviceDescriptor);
+    ddi_lent_end(&passed, descriptor);
     return ddi_leave_with(&call, status);
 }
 
@@ -154,13 +160,40 @@ void ddi_dpc_routine(struct ddi_adapter *a)
     CALL_VOID(a, DxgkDdiDpcRoutine, a->context);
 }
 
+static NTSTATUS call_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args, struct ddi_lent *data)
+{
+    struct ddi_lent passed;
+    struct ddi_call call;
+    /* LIFE-137: with HardwareAccess, the thread is alone in the driver. */
+    enum ddi_level level = args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO;
+    uintptr_t routine = (uintptr_t)a->table.DxgkDdiEscape;
+    NTSTATUS status = ddi_lend(&passed, args, sizeof(*args), "DXGKARG_ESCAPE")
+                          ? ddi_enter_at(&call, a, DDI_DxgkDdiEscape, level, SIM_IRQL_PASSIVE)
+                          : STATUS_NO_MEMORY;
+
+    if (!NT_SUCCESS(status))
+        return ddi_lent_refuse(&passed, status);
+    status = a->table.DxgkDdiEscape(a->context, passed.data);
+    ddi_returned(&call);
+    ddi_lent_check(data, true, routine);
+    ddi_lent_check(&passed, true, routine);
+    ddi_lent_end(&passed, NULL);
+    return ddi_leave_with(&call, status);
+}
+
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
-    DXGKARG_ESCAPE passed = *args;
+    struct ddi_lent data;
+    DXGKARG_ESCAPE with_copy = *args;
+    NTSTATUS status;
 
-    /* LIFE-137: with HardwareAccess, the thread is alone in the driver. */
-    CALL_STATUS_AT(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO,
-                   SIM_IRQL_PASSIVE, a->context, &passed);
+    if (!ddi_lend(&data, args->pPrivateDriverData, args->PrivateDriverDataSize,
+                  "the private data of DXGKARG_ESCAPE"))
+        return STATUS_NO_MEMORY;
+    with_copy.pPrivateDriverData = data.data;
+    status = call_escape(a, &with_copy, &data);
+    ddi_lent_end(&data, args->pPrivateDriverData);
+    return status;
 }
 
 /* ---- interfaces and requests of others: level two ---- */

@@ -5,6 +5,7 @@
 #include "ddi/ddi.h"
 #include "ddi/entry.h"
 #include "ddi/fault.h"
+#include "ddi/lent.h"
 #include "ddi/loan.h"
 #include "ddi/state.h"
 #include "nt/ke/bugcheck.h"
@@ -150,6 +151,7 @@ void ddi_uninstall(void)
         return;
     while (!list_empty(&state->loans))
         ddi_loan_finish(CONTAINER(state->loans.next, struct ddi_loan, link));
+    ddi_lent_finish(state);
     (void)x64_on_unwind(NULL);
     hash_finish(&state->tracks);
     util_free(state);

@@ -23,6 +23,7 @@ struct ddi_state {
     bool again;             /* its report has faulted: nothing is looked up any more */
     struct hash_map tracks; /* thread id -> track of the trace */
     struct list loans;
+    struct ddi_lent_chunk *lent; /* slots of lent buffers (lent.c) */
 };
 
 extern struct sim_slot ddi_slot;

@@ -24,6 +24,7 @@
 #include "cli/broker.h"
 #include "cli/cli.h"
 #include "cli/ending.h"
+#include "cli/expected.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
 #include "cli/isolate.h"

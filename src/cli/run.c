@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/expected.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "cli/supervise.h"

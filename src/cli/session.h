@@ -77,13 +77,5 @@ void cli_session_finish(struct cli_session *session);
 void cli_session_interrupt(void);
 /* Whether a bug check stopped the simulated machine. */
 bool cli_session_stopped(const struct cli_session *session);
-/* Whether the workload said that it expects violations of this rule. */
-bool cli_session_expects(const struct cli_session *session, const char *rule);
-/* The index-th rule that was expected to be broken but was not, or NULL. */
-const char *cli_session_missed(const struct cli_session *session, size_t index);
-/* Whether the violation counts: an error or a bug check of a driver that was not expected. */
-bool cli_session_unexpected(const struct cli_session *session, const struct dxgk_violation *v);
-/* The same for what a client did. */
-bool cli_session_client_error(const struct cli_session *session, const struct dxgk_violation *v);
 
 #endif

@@ -181,12 +181,6 @@ static void check_stall(struct watch *watch)
     end_now(watch);
 }
 
-void cli_clear_line(struct cli_shared *shared)
-{
-    if (shared && atomic_exchange(&shared->line, false))
-        fputs("\r\033[K", stderr);
-}
-
 static void show_progress(struct watch *watch)
 {
     struct cli_shared *shared = watch->options->shared;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/violations.h"
+#include "cli/expected.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 

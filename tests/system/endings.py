@@ -242,7 +242,7 @@ def case_isolated():
 def case_orphan():
     """A worker ends with its supervisor."""
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(command(folder, "run", os.path.join(BUILD, "drivers", "refgpu.so"), workload=SLEEPS),
+        process = subprocess.Popen(command(folder, "run", os.path.join(BUILD, "drivers", "refgpu.so"), "--limit", "0", workload=SLEEPS),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.7)
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:

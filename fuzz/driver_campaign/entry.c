@@ -6,4 +6,4 @@ NTSTATUS NTAPI ActsInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
                               DRIVER_INITIALIZATION_DATA *Data);
 
 #define DxgkInitialize ActsInitialize
-#include "../../drivers/refgpu/entry.c"
+#include "../../drivers/refgpu/entry.c" // NOLINT(bugprone-suspicious-include): with another name in it

@@ -45,28 +45,28 @@ DXGK_API void dxgk_recorder_release(struct dxgk_recorder *recorder);
 
 /* How the machine's process ended, as far as it could still say. */
 struct dxgk_ending {
-    int signal;             /* 0: it was no signal */
-    bool exited;            /* it ended itself */
-    const char *how;        /* by "exit", "quick_exit" or "pthread_exit" */
-    int status;             /* of exit */
-    bool has_address;       /* of SIGSEGV and SIGBUS */
-    bool in_driver;         /* while a call into the driver was in progress */
-    bool second;            /* a further signal came while the first was recorded, so stack may end early */
+    int signal;       /* 0: it was no signal */
+    bool exited;      /* it ended itself */
+    const char *how;  /* by "exit", "quick_exit" or "pthread_exit" */
+    int status;       /* of exit */
+    bool has_address; /* of SIGSEGV and SIGBUS */
+    bool in_driver;   /* while a call into the driver was in progress */
+    bool second; /* a further signal came while the first was recorded, so stack may end early */
     uint64_t address, pc;
-    const char *place;      /* "refgpu.so!StartDevice+0x42"; "": unknown */
-    const char *stack;      /* frames, innermost first, one per line; "": unknown */
+    const char *place; /* "refgpu.so!StartDevice+0x42"; "": unknown */
+    const char *stack; /* frames, innermost first, one per line; "": unknown */
 };
 /* False: it said nothing. */
 DXGK_API bool dxgk_recorder_ending(const struct dxgk_recorder *recorder, struct dxgk_ending *ending);
 
 struct dxgk_place {
-    char doing[256];        /* of the host: "loading the driver gpu.so", "running the workload" */
-    char call[64];          /* the DDI or callback in progress on the current processor; "": none */
-    char thread[32];        /* the simulated thread; "": the processor idled */
+    char doing[256]; /* of the host: "loading the driver gpu.so", "running the workload" */
+    char call[64];   /* the DDI or callback in progress on the current processor; "": none */
+    char thread[32]; /* the simulated thread; "": the processor idled */
     unsigned processor, irql;
     uint64_t virtual_ns;
-    uint64_t steps;         /* grows while the machine runs */
-    uint64_t submissions;   /* paging not included */
+    uint64_t steps;       /* grows while the machine runs */
+    uint64_t submissions; /* paging not included */
     bool in_driver, stopped;
 };
 /* False: there was no machine yet. */

@@ -94,6 +94,23 @@ static const int allowed[] = {
     SCMP_SYS(restart_syscall),
 };
 
+static bool allow_if(scmp_filter_ctx filter, int call, unsigned argument, scmp_datum_t value)
+{
+    const struct scmp_arg_cmp is = {
+        .arg = argument, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
+
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &is) == 0;
+}
+
+/* To read its own limits. */
+static bool allow_limits(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp none[] = {{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = 0, .datum_b = 0},
+                                        {.arg = 2, .op = SCMP_CMP_EQ, .datum_a = 0, .datum_b = 0}};
+
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, none) == 0;
+}
+
 static bool allow_some(scmp_filter_ctx filter)
 {
     static const int fcntls[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS};
@@ -101,24 +118,15 @@ static bool allow_some(scmp_filter_ctx filter)
     bool good = true;
 
     for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
-        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
+        good &= seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, allowed[i], 0, NULL) == 0;
     for (size_t i = 0; i < sizeof(fcntls) / sizeof(fcntls[0]); i++)
-        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                                 SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)fcntls[i])) == 0;
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                             SCMP_A1(SCMP_CMP_EQ, TCGETS)) == 0;
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
-                             SCMP_A0(SCMP_CMP_EQ, self)) == 0;
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                             SCMP_A0(SCMP_CMP_EQ, self)) == 0;
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1,
-                             SCMP_A0(SCMP_CMP_EQ, channel)) == 0;
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvmsg), 1,
-                             SCMP_A0(SCMP_CMP_EQ, channel)) == 0;
-    /* its own limits, to read */
-    good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2,
-                             SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)) == 0;
-    return good;
+        good &= allow_if(filter, SCMP_SYS(fcntl), 1, (scmp_datum_t)fcntls[i]);
+    good &= allow_if(filter, SCMP_SYS(ioctl), 1, TCGETS);
+    good &= allow_if(filter, SCMP_SYS(kill), 0, self);
+    good &= allow_if(filter, SCMP_SYS(tgkill), 0, self);
+    good &= allow_if(filter, SCMP_SYS(sendmsg), 0, channel);
+    good &= allow_if(filter, SCMP_SYS(recvmsg), 0, channel);
+    return good && allow_limits(filter);
 }
 
 /* ---- asking the broker ---- */

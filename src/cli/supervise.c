@@ -71,7 +71,7 @@ static uint64_t ticks_of(uint64_t ms)
 static void on_interrupt(int number)
 {
     (void)number;
-    cli_session_interrupt();
+    cli_session_interrupt(); // NOLINT(bugprone-signal-handler): it sets two words of the machine
 }
 
 static void take_interrupts(void)

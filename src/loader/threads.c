@@ -104,14 +104,15 @@ static bool look(void *context, int id)
 
 static bool may_start_threads(const struct loader_image *image)
 {
-    static const char *const starters[] = {"pthread_create", "thrd_create", "clone",
-                                           "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_"
-                                           "StateESt14default_deleteIS1_EEPFvvE"};
+    static const char *const starters[] = {"pthread_create", "thrd_create", "clone"};
 
     for (size_t i = 0; i < ARRAY_COUNT(starters); i++)
         if (loader_image_imports(image, starters[i]))
             return true;
-    return false;
+    /* std::thread::_M_start_thread */
+    return loader_image_imports(
+        image,
+        "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE");
 }
 
 unsigned loader_image_threads(struct loader_image *image, char *names, size_t bytes)

@@ -16,9 +16,9 @@ enum sim_reporting { SIM_NOT_REPORTING, SIM_REPORTING, SIM_REPORTING_AGAIN };
 
 /* The report in progress, and the stop that follows. */
 struct sim_report {
-    char *spare;     /* spare.h */
-    uint16_t frozen; /* one more than the processor that alone runs; 0: all do */
-    void (*end_thread)(void) __attribute__((noreturn)); /* sim_thread_exit */
+    char *spare;              /* spare.h */
+    uint16_t frozen;          /* one more than the processor that alone runs; 0: all do */
+    void (*end_thread)(void); /* sim_thread_exit, which does not return */
     enum sim_reporting stage;
     struct sim_fault fault;
     struct sim_registers registers; /* of `fault` */

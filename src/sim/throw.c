@@ -27,6 +27,7 @@ void sim_check_stopped(struct sim_core *core)
     if (!sim_mark_is_whole(mark)) { /* nothing can return on this stack */
         m->thread->abandoned = true;
         core->report.end_thread();
+        __builtin_unreachable();
     }
     m->irql = mark->irql;
     __builtin_longjmp(m->thread->jump, 1);

@@ -281,6 +281,47 @@ TEST_WITH(driver, overruns_are_found)
     }
 }
 
+static void write_before(SIZE_T bytes, SIZE_T distance)
+{
+    uint8_t *block = allocate(NonPagedPoolNx, bytes);
+
+    forget_reports();
+    *(block - distance) = 0x11;
+    release(block);
+}
+
+TEST_WITH(driver, underruns_are_found)
+{
+    static const SIZE_T sizes[] = {0, 1, 16, 24, 100, 2000, 4064};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        write_before(sizes[i], 1);
+        CHECK_RULE("NT-025", reported("NT-025", 0x19, 0x20) && errors() == 1);
+        write_before(sizes[i], 16);
+        CHECK_RULE("NT-025", reported("NT-025", 0x19, 0x20));
+    }
+    forget_reports();
+    for (SIZE_T bytes = 1; bytes < 5000; bytes += 7) {
+        uint8_t *block = allocate(NonPagedPoolNx, bytes);
+
+        CHECK((uintptr_t)block % 16 == 0);
+        CHECK(bytes >= PAGE_SIZE || (uintptr_t)block % PAGE_SIZE + bytes <= PAGE_SIZE);
+        memset(block, 0x11, bytes);
+        release(block);
+    }
+    CHECK_RULE("NT-025", errors() == 0);
+}
+
+static void underrun_special(void)
+{
+    write_before(50, 1);
+    CHECK_RULE("NT-025", reported("NT-025", 0x19, 0x20));
+    write_before(50, 256);
+    CHECK_RULE("NT-025", reported("NT-025", 0x19, 0x20));
+    write_before(50, 257); /* it is not looked at */
+    CHECK_RULE("NT-025", errors() == 0);
+}
+
 TEST_WITH(driver, freed_memory_is_watched)
 {
     uint8_t *block = allocate(NonPagedPoolNx, 100);
@@ -495,6 +536,8 @@ TEST_WITH(machine, special_pool_faults_at_the_access)
     harness_teardown();
     harness_boot(1, 1, &config);
     run(double_free_special);
+    run(underrun_special);
+    forget_reports();
     run(stress);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }

@@ -3,10 +3,11 @@
  * The pool: blocks of simulated RAM, so that a driver may hand their physical addresses to its
  * device.
  *
- * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
- * and crosses no page boundary. A larger one has its own pages. The rest of the slot after the
- * block is filled with a guard pattern that is checked when the block is freed; a block that fills
- * its pages exactly gets one page more for that. Executable pool (NT-012) has separate, executable
+ * A block below a page comes from a page cut into equal slots (18 size classes) and crosses no page
+ * boundary. A larger one has its own pages. The slot begins with 16 bytes of a guard pattern,
+ * unless the block leaves no room for them; the rest of the slot after the block is filled with it,
+ * too. Both are checked when the block is freed; a block that fills its pages exactly gets one page
+ * more for what follows it. Executable pool (NT-012) has separate, executable
  * pages, so that a jump into other pool faults.
  *
  * All bookkeeping is outside of simulated RAM, so a driver's writes cannot corrupt it. One pointer
@@ -43,8 +44,10 @@
 #define POOL_FRESH          0xCEu /* new, uninitialised memory */
 #define GUARD               0xFDu /* behind a block */
 #define FREED               0xDDu
+#define BAD_POOL_HEADER     0x19u
 #define DEFAULT_QUARANTINE  (256u * 1024u)
 #define POOL_GUARD_BYTES    16u
+#define POOL_FRONT_BYTES    16u
 #define LARGEST_QUARANTINED (64u * 1024u)
 
 /* Sizes of slots: multiples of 16 that waste little of a page. */
@@ -111,7 +114,8 @@ static unsigned class_for(uint64_t bytes)
 {
     unsigned class = 0;
 
-    while (class_bytes[class] < PAGE_BYTES && class_bytes[class] < bytes + POOL_GUARD_BYTES)
+    while (class_bytes[class] < PAGE_BYTES &&
+           class_bytes[class] < bytes + POOL_FRONT_BYTES + POOL_GUARD_BYTES)
         class ++;
     return class;
 }
@@ -164,8 +168,11 @@ static void place_small(struct nt_pool_page *page, struct nt_block *block)
     page->block[slot] = block;
     if (++page->used == page->slots)
         list_remove(&page->link);
-    block->address = page->base + (size_t)slot * class_bytes[page->class];
     block->room = class_bytes[page->class];
+    if (block->bytes + POOL_FRONT_BYTES + POOL_GUARD_BYTES <= block->room)
+        block->front = POOL_FRONT_BYTES;
+    block->room -= block->front;
+    block->address = page->base + (size_t)slot * class_bytes[page->class] + block->front;
 }
 
 /* ---- blocks ---- */
@@ -269,6 +276,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
+    memset(block->address - block->front, GUARD, block->front);
     nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;
@@ -287,6 +295,21 @@ static const uint8_t *find_damage(const uint8_t *from, const uint8_t *to, uint8_
     while (*from == pattern)
         from++;
     return from;
+}
+
+/* On Windows the header of the block is there. */
+static void check_front(const struct nt_block *block)
+{
+    const uint8_t *damage = find_damage(block->address - block->front, block->address, GUARD);
+    char tag[5];
+
+    if (!damage)
+        return;
+    nt_pool_tag_text(block->tag, tag);
+    verify_report_code(
+        "NT-025", BAD_POOL_HEADER, 0x20, (uintptr_t)block->address, (uintptr_t)damage, 0,
+        "pool block of %llu bytes, tag '%s', was written %llu byte(s) before its start",
+        (unsigned long long)block->bytes, tag, (unsigned long long)(block->address - damage));
 }
 
 static void check_guard(const struct nt_block *block)
@@ -338,6 +361,7 @@ void nt_pool_give(struct nt_block *block)
     struct nt_pool *pool = nt_state()->pool;
 
     pool->failed = 0;
+    check_front(block);
     check_guard(block);
     nt_active_drop_all(&block->actives, "a freed pool block");
     nt_lock_order_forget(block->address, block->bytes);

@@ -23,6 +23,7 @@ struct nt_block {
     uint8_t *address;
     uint64_t bytes; /* requested size */
     uint64_t room;  /* from its start to the end of the slot */
+    uint32_t front; /* guard bytes before its start */
     uint32_t tag;
     bool paged;
     bool executable;

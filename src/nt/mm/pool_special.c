@@ -2,8 +2,9 @@
 /*
  * Special pool, an option: each block has its own pages in its own view, whose last page is
  * inaccessible, and ends (up to the alignment of 16 bytes) where that page begins. So an access
- * past the end faults at once (0xCD). The pages of a freed block are released, and its view stays
- * inaccessible for a while, so an access after free faults, too (0xCC).
+ * past the end faults at once (0xCD); a write before the start is found when the block is freed.
+ * The pages of a freed block are released, and its view stays inaccessible for a while, so an
+ * access after free faults, too (0xCC).
  */
 #include "nt/mm/pool_special.h"
 #include "nt/base/state.h"
@@ -18,6 +19,7 @@
 
 #define RETIRED_VIEWS 4096u /* freed blocks whose views are kept inaccessible */
 #define ALIGNMENT     16u
+#define FRONT_BYTES   256u /* of the slack before a block, which are compared when it is freed */
 
 static bool point_view(struct nt_pool_page *page)
 {
@@ -62,6 +64,7 @@ bool nt_pool_special_place(struct nt_block *block, bool zero)
     offset = block->bytes < PAGE_BYTES ? page->pages * PAGE_BYTES - room : 0;
     block->address = page->base + offset;
     block->room = page->pages * PAGE_BYTES - offset;
+    block->front = (uint32_t)(offset < FRONT_BYTES ? offset : FRONT_BYTES);
     block->page = page;
     if (!block->paged || !nt_state()->config.force_irql || nt_paged_protect(block))
         return true;

@@ -91,7 +91,7 @@ static struct ddi_record *prepare(struct ddi_call *handle, struct ddi_adapter *a
     struct ddi_record *call = CONTAINER(frame, struct ddi_record, frame);
 
     handle->record = call;
-    handle->checked = false;
+    handle->checked = 0;
     nt_call_guard(&handle->guard, compares_control(adapter));
     frame->guard = &handle->guard;
     frame->adapter = adapter;
@@ -190,7 +190,7 @@ static inline void check_return(const struct ddi_call *handle)
 void ddi_returned(struct ddi_call *handle)
 {
     check_return(handle);
-    handle->checked = true;
+    handle->checked = DDI_CHECKED;
 }
 
 void ddi_leave(struct ddi_call *handle)
@@ -198,7 +198,7 @@ void ddi_leave(struct ddi_call *handle)
     struct sim_machine *m = sim_current;
     struct ddi_record *call;
 
-    if (!handle->checked)
+    if (handle->checked != DDI_CHECKED)
         check_return(handle);
     call = handle->record;
     sim_inside_leave(call->deadline);

@@ -25,11 +25,14 @@ struct ddi_record {
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
+/* ddi_returned was called; anything else, whatever has overwritten it, says that it was not. */
+#define DDI_CHECKED UINT64_C(0x64656B636568632E)
+
 /* What a caller of the driver has on its stack. */
 struct ddi_call {
     struct nt_call_guard guard; /* first: what is overwritten from below reaches it first */
     struct ddi_record *record;
-    bool checked; /* ddi_returned was called */
+    uint64_t checked; /* DDI_CHECKED */
 };
 
 /* Enter as the table of entries says. On a failure status the driver must not be called. */

@@ -184,7 +184,7 @@ enum deed {
 static struct {
     const struct dxgk_device_model *real;
     const struct dxgk_device_services *services;
-    void *host;
+    void *host, *device;
     enum deed deed;
     unsigned fired, destroyed;
 } evil;
@@ -208,12 +208,14 @@ static void *evil_create(const struct dxgk_device_config *config,
 {
     evil.services = services;
     evil.host = host;
-    return evil.real->create(config, services, host);
+    evil.device = evil.real->create(config, services, host);
+    return evil.device;
 }
 
 static void evil_destroy(void *device)
 {
     evil.destroyed++;
+    evil.device = NULL;
     evil.real->destroy(device);
 }
 
@@ -407,6 +409,7 @@ TEST(callbacks_of_a_device_that_do_not_return)
             CHECK_RULE("NT-198", host_seconds() - before >= 2);
         dxgk_machine_destroy(m.dxgk);
         CHECK_RULE("NT-198", evil.destroyed == 0);
+        evil.real->destroy(evil.device); /* which the machine left alone */
     }
 }
 

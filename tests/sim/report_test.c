@@ -18,6 +18,17 @@
 #include "sim/thread.h"
 
 static volatile int *volatile null_pointer;
+
+/* A sanitizer would come first. */
+static __attribute__((no_sanitize("undefined"))) void read_null(void)
+{
+    (void)*null_pointer;
+}
+
+static __attribute__((no_sanitize("undefined"))) void write_null(int value)
+{
+    *null_pointer = value;
+}
 static bool thrown, told_again;
 static unsigned reports;
 
@@ -52,7 +63,7 @@ static void victim(void *arg)
     }
     sim_stall(100000); /* others begin */
     outer = sim_inside_enter(SIM_FOREVER);
-    (void)*null_pointer;
+    read_null();
     sim_inside_leave(outer);
     sim_unmark(&mark);
 }
@@ -68,7 +79,7 @@ static void run_victim(void)
 static void write_to_nowhere(const void *arg)
 {
     (void)arg;
-    *null_pointer = 2;
+    write_null(2);
 }
 
 /* As for a lock that nobody gives back. */
@@ -132,7 +143,7 @@ static void report_and_call(const struct sim_fault *fault)
     if (++reports == 1) {
         sim_fault_report(fault);
         sim_fault_reported();
-        *null_pointer = 1;
+        write_null(1);
     }
     told_again = fault->again_pc == 0 && fault->kind == SIM_FAULT_WRITE;
     sim_stop();
@@ -153,7 +164,7 @@ static void fault_always(const struct sim_fault *fault)
 {
     if (!fault->again_pc)
         sim_fault_report(fault);
-    *null_pointer = 2;
+    write_null(2);
 }
 
 TEST(a_report_that_cannot_be_made_ends_the_process_with_a_text)

@@ -254,8 +254,18 @@ local function is_lost()
     return state.ExecutionState ~= 1
 end
 
+-- Garbage may wait, too: a process that has caused five timeouts gets no device any more (TDR-042).
+local function open_again()
+    local opened, why = pcall(open)
+    if not opened and not tostring(why):find("STATUS_ACCESS_DENIED", 1, true) then
+        error(why, 0)
+    end
+    return opened
+end
+
+local blocked = false
 open()
-while sent + failed < packets do
+while sent + failed < packets and not blocked do
     local name = pick(ACTS)
     if not pcall(act[name]) and (name == "packet" or name == "render") then
         failed = failed + 1
@@ -265,11 +275,13 @@ while sent + failed < packets do
         if not ok or gone or one_in(400) then
             lost = lost + 1
             close()
-            open()
+            blocked = not open_again()
         end
     end
 end
-close()
+if not blocked then
+    close()
+end
 dxgk.report("packets", string.format("%d sent, %d refused", sent, failed))
 dxgk.report("devices lost", lost)
 return true

@@ -163,6 +163,47 @@ TEST(a_recorder_serves_one_machine_after_the_other)
     dxgk_recorder_destroy(recorder);
 }
 
+static void submit_some(void *argument)
+{
+    bool *done = argument;
+    struct refgpu_builder b;
+    struct memory commands;
+    struct gpu g;
+
+    if (!NT_SUCCESS(gpu_begin(&g)) || !NT_SUCCESS(gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE,
+                                                             REFGPU_IN_APERTURE, &commands)))
+        return;
+    refgpu_builder_init(&b, commands.cpu, 4096);
+    refgpu_nop(&b);
+    for (unsigned i = 0; i < 3; i++)
+        if (!NT_SUCCESS(gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b))) ||
+            !NT_SUCCESS(gpu_wait_idle(&g)))
+            return;
+    *done = true;
+}
+
+TEST(who_watches_sees_the_submissions)
+{
+    struct dxgk_recorder *recorder = dxgk_recorder_create();
+    struct dxgk_statistics statistics = {.size = sizeof(statistics)};
+    struct dxgk_machine_config config;
+    struct dxgk_place place;
+    struct machine m = {0};
+    bool done = false;
+
+    dxgk_machine_config_init(&config);
+    config.recorder = recorder;
+    machine_create(&m, &config);
+    machine_add_refgpu(&m);
+    CHECK(dxgk_recorder_place(recorder, &place) && place.submissions == 0);
+    CHECK(dxgk_machine_run(m.dxgk, "submits", submit_some, &done) == DXGK_OK && done);
+    dxgk_machine_statistics(m.dxgk, &statistics);
+    CHECK(dxgk_recorder_place(recorder, &place));
+    CHECK(place.submissions == statistics.submissions && place.submissions >= 3);
+    dxgk_machine_destroy(m.dxgk);
+    dxgk_recorder_destroy(recorder);
+}
+
 TEST(damaged_records_are_not_followed)
 {
     struct dxgk_recorder *recorder = dxgk_recorder_create();

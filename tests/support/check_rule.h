@@ -2,7 +2,8 @@
 /*
  * CHECK_RULE("PHYS-012", condition): an assertion that shows a rule of docs/spec/rules. When it ran and held, the rule's
  * id is recorded with the test's place for tools/conformance (a file per source of tests in $DXGK_RULES_SHOWN).
- * Attach an id only to an assertion that fails when the behaviour is broken.
+ * Attach an id only to an assertion that fails when the behaviour is broken. A rule whose `test` cell has the marks (a), (b)
+ * ... is shown clause by clause: CHECK_RULE("PHYS-012/b", ...), or "PHYS-012/ab" where an assertion shows both.
  */
 #ifndef DXGK_TESTS_CHECK_RULE_H
 #define DXGK_TESTS_CHECK_RULE_H

@@ -57,10 +57,12 @@ static void expect_output(const char *expected)
 TEST_WITH(conformance, the_summary_has_a_line_per_series)
 {
     CHECK(fixture_run(&fixture, TOOL "--summary") == 0);
-    expect_output(
-        "LIFE 4 1 25.0\nCAPS 0 0 0.0\nTHREAD 0 0 0.0\nNT 1 1 100.0\nGPUVA 0 0 0.0\nCTXA 0 0 0.0\n"
-        "PHYS 0 0 0.0\nIOMMU 0 0 0.0\nSEG 0 0 0.0\nALLOC 0 0 0.0\nRES 0 0 0.0\nPAGE 0 0 0.0\n"
-        "PATCH 2 0 0.0\nSUBMIT 0 0 0.0\nPREEMPT 0 0 0.0\nTDR 0 0 0.0\nKMT 1 0 0.0\nTOTAL 8 2 25.0\n");
+    expect_output("LIFE 4 1 25.0 1 0 1 4\nCAPS 0 0 0.0 0 0 0 0\nTHREAD 0 0 0.0 0 0 0 0\n"
+                  "NT 1 1 100.0 1 0 1 1\nGPUVA 0 0 0.0 0 0 0 0\nCTXA 0 0 0.0 0 0 0 0\n"
+                  "PHYS 0 0 0.0 0 0 0 0\nIOMMU 0 0 0.0 0 0 0 0\nSEG 0 0 0.0 0 0 0 0\n"
+                  "ALLOC 0 0 0.0 0 0 0 0\nRES 0 0 0.0 0 0 0 0\nPAGE 0 0 0.0 0 0 0 0\n"
+                  "PATCH 2 0 0.0 0 0 0 2\nSUBMIT 0 0 0.0 0 0 0 0\nPREEMPT 0 0 0.0 0 0 0 0\n"
+                  "TDR 0 0 0.0 0 0 0 0\nKMT 1 0 0.0 0 0 0 1\nTOTAL 8 2 25.0 2 0 2 8\n");
 }
 
 TEST_WITH(conformance, the_summary_of_this_project_counts_every_rule)
@@ -84,6 +86,71 @@ TEST_WITH(conformance, missing_lists_what_no_test_showed)
     CHECK(fixture_run(&fixture, TOOL "--missing POOL") == 2);
 }
 
+/* A rule of two clauses in a series that has to be shown from outside, and one in another. */
+static void write_clauses(const char *shown)
+{
+    fixture_write(&fixture, "docs/spec/rules/clauses.tsv",
+                  "id\tsince\tapplies_to\trule\tsource\ttest\n"
+                  "CAPS-001\t-\tcaps\tBoth.\tdecision\t(a) one; (b) two, f(c) is none\n"
+                  "SEG-001\t-\tsegment\tBoth.\tdecision\tas ever (a) one (b) two\n");
+    fixture_write(&fixture, "build/rules-shown/test_clauses.tsv", shown);
+}
+
+TEST_WITH(conformance, a_rule_is_shown_when_all_its_clauses_are)
+{
+    write_clauses("CAPS-001/a\ttests/port/caps_test.c:1\tf\n"
+                  "SEG-001/b\ttests/vidmm/segment_test.c:1\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 0);
+    CHECK(strstr(fixture.output, "CAPS 1 0 0.0 0 0 1 2\n"));
+    CHECK(strstr(fixture.output, "SEG 1 0 0.0 0 0 1 2\n"));
+    CHECK(fixture_run(&fixture, TOOL "--missing CAPS") == 0);
+    expect_output("CAPS-001/b\tcaps\tBoth.\n");
+    write_clauses("CAPS-001/a\ttests/port/caps_test.c:1\tf\nCAPS-001/b\ttests/nt/x_test.c:1\tf\n"
+                  "SEG-001/ab\ttests/port/segment_test.c:1\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 0);
+    CHECK(strstr(fixture.output, "CAPS 1 1 100.0 1 0 2 2\n"));
+    CHECK(strstr(fixture.output, "SEG 1 1 100.0 1 0 2 2\n"));
+    CHECK(fixture_run(&fixture, TOOL "--rule SEG-001") == 0);
+    CHECK(strstr(fixture.output, "shown:\n    tests/port/segment_test.c:1 f /ab\n"));
+}
+
+TEST_WITH(conformance, what_a_unit_test_shows_counts_where_no_other_can)
+{
+    write_clauses("CAPS-001/ab\ttests/vidmm/caps_test.c:1\tf\n"
+                  "SEG-001/a\ttests/vidmm/segment_test.c:1\tf\n"
+                  "SEG-001/b\ttests/port/segment_test.c:1\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 0);
+    CHECK(strstr(fixture.output, "CAPS 1 0 0.0 0 1 0 2\n"));
+    CHECK(strstr(fixture.output, "SEG 1 1 100.0 0 1 2 2\n"));
+    CHECK(fixture_run(&fixture, TOOL "--missing CAPS") == 0);
+    expect_output("CAPS-001/ab (unit)\tcaps\tBoth.\n");
+    fixture_write(&fixture, "docs/spec/inside.tsv", "rule\twhy\nCAPS-001\tonly a cache\n");
+    CHECK(fixture_run(&fixture, TOOL) == 0);
+    CHECK(strstr(fixture.output, "CAPS 1 1 100.0 0 1 2 2\n"));
+    fixture_write(&fixture, "docs/spec/inside.tsv", "rule\twhy\nCAPS-002\tonly a cache\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "docs/spec/inside.tsv: CAPS-002 is in no table\n"));
+}
+
+TEST_WITH(conformance, clauses_that_do_not_exist_fail)
+{
+    write_clauses("CAPS-001/c\ttests/port/caps_test.c:1\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "caps_test.c:1: shows CAPS-001/c, whose clauses are a, b\n"));
+    write_clauses("CAPS-001\ttests/port/caps_test.c:2\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "caps_test.c:2: shows CAPS-001 without one of its clauses a, b\n"));
+    write_clauses("NT-001/a\ttests/nt/pool_test.c:3\tf\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "pool_test.c:3: shows NT-001/a, whose clauses are none\n"));
+    write_clauses("");
+    fixture_write(&fixture, "docs/spec/rules/more.tsv",
+                  "id\tsince\tapplies_to\trule\tsource\ttest\n"
+                  "TDR-001\t-\tx\tX.\tdecision\t(a) one; (c) two\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "TDR-001: its clauses are a, c\n"));
+}
+
 TEST_WITH(conformance, a_rule_is_printed_with_its_places)
 {
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-001") == 0);
@@ -91,7 +158,7 @@ TEST_WITH(conformance, a_rule_is_printed_with_its_places)
         "LIFE-001 (life)\n    The first.\n    test: look\n    source: decision\n\n"
         "reported: nowhere\nnamed: nowhere\nnamed nearby:\n    LIFE-003 src/nt/mm/pool.c:1\n"
         "files that have its names: nowhere\n"
-        "shown:\n    tests/life_test.c:3 lives\n    tests/nt/pool_test.c:17 pool_records\n");
+        "shown:\n    tests/life_test.c:3 lives (unit)\n    tests/nt/pool_test.c:17 pool_records\n");
     CHECK(fixture_run(&fixture, TOOL "--rule NT-001") == 0);
     CHECK(strstr(fixture.output, "LIFE-002 (life, since 1.2)\n"));
     CHECK(strstr(fixture.output, "reported:\n    src/nt/mm/pool.c:4\nnamed: nowhere\nshown:"));
@@ -146,7 +213,7 @@ TEST_WITH(conformance, an_unknown_id_that_was_shown_fails)
                   "NT-009\ttests/nt/wrong_test.c:1\twrong\n");
     CHECK(fixture_run(&fixture, TOOL) == 1);
     CHECK(strstr(fixture.output, "tests/nt/wrong_test.c:1: shows NT-009, which is in no table\n"));
-    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n")); /* and does not count */
+    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0 ")); /* and does not count */
 }
 
 TEST_WITH(conformance, an_unknown_id_in_a_source_fails)
@@ -161,13 +228,13 @@ TEST_WITH(conformance, the_newest_build_counts_unless_one_is_given)
     fixture_write(&fixture, "build-asan/rules-shown/test_kmt.tsv",
                   "KMT-001\ttests/kmt_test.c:1\tcalls\n");
     CHECK(fixture_run(&fixture, "touch -d '1 hour ago' build/rules-shown/*; " TOOL) == 0);
-    CHECK(strstr(fixture.output, "TOTAL 8 1 12.5\n"));
+    CHECK(strstr(fixture.output, "TOTAL 8 1 12.5 "));
     CHECK(fixture_run(&fixture, TOOL "--build build") == 0);
-    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n"));
+    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0 "));
 }
 
 TEST_WITH(conformance, nothing_ran_yet)
 {
     CHECK(fixture_run(&fixture, "rm -r build; " TOOL) == 0);
-    CHECK(strstr(fixture.output, "TOTAL 8 0 0.0\n"));
+    CHECK(strstr(fixture.output, "TOTAL 8 0 0.0 "));
 }

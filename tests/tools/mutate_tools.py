@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The mistakes that tools/mutate makes. Usage: mutate_tools.py"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools"))
+from mutation import operators  # noqa: E402
+
+CODE = r"""/* a < b && c */
+#include <x.h>
+#define LIMIT (4 < 5)
+
+static const struct row rows[] = {
+    {1, "a < b"},
+    {2, "c"},
+};
+
+struct thing {
+    int member[4];
+};
+
+static NTSTATUS choose(const struct thing *thing, unsigned flag, unsigned other)
+{
+    unsigned value = other;
+    char text[16];
+
+    NT_ENTER();
+    util_assert(flag < 9 && other);
+    if (flag >= 16 || !thing) // not in force: x == y
+        return STATUS_INVALID_PARAMETER;
+    switch (flag) {
+    case FLAG_ONE:
+        value = combine(flag, other, "a == b");
+        break;
+    default:
+        report(thing->member[7]);
+    }
+    return value > 1 && check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;
+}
+"""
+
+
+def become(kind):
+    """What the mutants of a kind make of their lines, white space apart."""
+    source, found = operators.Source(CODE), []
+    for mutant in operators.mutants(source):
+        if mutant.kind == kind:
+            text = CODE[:mutant.start] + mutant.new + CODE[mutant.end:]
+            begin = CODE.rfind("\n", 0, mutant.start) + 1
+            end = CODE.find("\n", mutant.end - 1 if CODE[mutant.end - 1] == "\n" else mutant.end)
+            found.append(" ".join(text[begin:end + len(text) - len(CODE)].split()))
+    return found
+
+
+class Mistakes(unittest.TestCase):
+    def test_comparisons(self):
+        self.assertEqual(become("comparison"), ["if (flag > 16 || !thing) // not in force: x == y",
+                                                "return value >= 1 && check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
+
+    def test_constants(self):
+        self.assertEqual(become("constant"), ['{0, "a < b"},', '{3, "c"},', "if (flag >= 17 || !thing) // not in force: x == y", "report(thing->member[8]);",
+                                              "return value > 0 && check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
+
+    def test_statuses_become_others_of_the_file(self):
+        found = become("status")
+        self.assertEqual(len(found), 3)
+        self.assertNotIn("return STATUS_INVALID_PARAMETER;", found)
+        self.assertTrue(found[0] in ("return STATUS_SUCCESS;", "return STATUS_NOT_FOUND;"))
+
+    def test_clauses(self):
+        self.assertEqual(become("clause dropped"), ["if (!thing) // not in force: x == y", "if (flag >= 16 ) // not in force: x == y",
+                                                    "return check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;",
+                                                    "return value > 1 ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
+        self.assertEqual(become("connective"), ["if (flag >= 16 && !thing) // not in force: x == y",
+                                                "return value > 1 || check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
+        self.assertEqual(become("condition negated"), ["if (!(flag >= 16 || !thing)) // not in force: x == y"])
+
+    def test_statements(self):
+        self.assertEqual(become("call removed"), [";"])
+        self.assertEqual(become("assignment removed"), [";"])
+        self.assertEqual(become("case removed"), [""])
+        self.assertEqual(become("row removed"), ["", ""])
+
+    def test_arguments(self):
+        self.assertEqual(become("arguments swapped"), ['value = combine(other, flag, "a == b");',
+                                                       "return value > 1 && check(thing, other) ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
+
+    def test_early_return(self):
+        source = operators.Source(CODE)
+        early = [mutant for mutant in operators.mutants(source) if mutant.kind == "early return"]
+        self.assertEqual([(mutant.new, source.line_of(mutant.start)) for mutant in early], [(" return STATUS_SUCCESS;", 15)])
+
+    def test_functions(self):
+        source = operators.Source(CODE)
+        self.assertEqual([function[0] for function in source.functions], ["choose"])
+        self.assertEqual(source.function_at(CODE.index("util_assert"))[1], "static NTSTATUS")
+        self.assertIsNone(source.function_at(CODE.index("rows")))
+
+
+if __name__ == "__main__":
+    unittest.main()

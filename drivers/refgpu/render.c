@@ -28,57 +28,43 @@ struct command {
 
 /* ---- from the client ---- */
 
-/* Inaccessible client memory raises an exception; the caller must hold nothing that would have to
- * be released. gcc for Windows has no structured exceptions: there such memory stops the system. */
-#if DXGK_HAS_SEH
-#define GUARDED(access)                             \
-    do {                                            \
-        volatile NTSTATUS status_ = STATUS_SUCCESS; \
-        DXGK_TRY                                    \
-        {                                           \
-            access;                                 \
-        }                                           \
-        DXGK_EXCEPT(EXCEPTION_EXECUTE_HANDLER)      \
-        {                                           \
-            status_ = STATUS_INVALID_USER_BUFFER;   \
-        }                                           \
-        return status_;                             \
-    } while (0)
-#else
-#define GUARDED(access)        \
-    do {                       \
-        access;                \
-        return STATUS_SUCCESS; \
-    } while (0)
-#endif
-
-static NTSTATUS copy_from_client(PVOID to, const void *from, SIZE_T bytes)
+/* Copy the command at `from`; `left` bytes remain in the client's buffer, which may change at any
+ * time, so each word is read once. */
+static NTSTATUS copy_command(const UCHAR *from, ULONG left, struct command *c)
 {
-    GUARDED(RtlCopyMemory(to, from, bytes));
-}
-
-static NTSTATUS probe_client(const void *from, SIZE_T bytes)
-{
-    GUARDED(ProbeForRead(from, bytes, sizeof(ULONG)));
-}
-
-/* Copy the command at `from`; `left` bytes remain in the client's buffer. */
-static NTSTATUS take_command(const UCHAR *from, ULONG left, struct command *c)
-{
-    NTSTATUS status;
-
     if (left < sizeof(ULONG))
         return STATUS_INVALID_PARAMETER;
-    status = copy_from_client(&c->words[0], from, sizeof(ULONG));
-    if (!NT_SUCCESS(status))
-        return status;
+    ProbeForRead(from, left, sizeof(ULONG));
+    RtlCopyMemory(&c->words[0], from, sizeof(ULONG));
     c->opcode = REFGPU_CMD_OPCODE(c->words[0]);
     c->flags = REFGPU_CMD_FLAGS(c->words[0]);
     c->dwords = REFGPU_CMD_DWORDS(c->words[0]);
     if (!c->dwords || c->dwords > REFGPU_RENDER_MAX_COMMAND_DWORDS ||
         c->dwords * sizeof(ULONG) > left)
         return STATUS_INVALID_PARAMETER;
-    return copy_from_client(&c->words[1], from + sizeof(ULONG), (c->dwords - 1u) * sizeof(ULONG));
+    RtlCopyMemory(&c->words[1], from + sizeof(ULONG), (c->dwords - 1u) * sizeof(ULONG));
+    return STATUS_SUCCESS;
+}
+
+/* Inaccessible client memory raises an exception; the caller must hold nothing that would have to
+ * be released. gcc for Windows has no structured exceptions: there such memory stops the system. */
+static NTSTATUS take_command(const UCHAR *from, ULONG left, struct command *c)
+{
+#if DXGK_HAS_SEH
+    volatile NTSTATUS status = STATUS_INVALID_USER_BUFFER;
+
+    DXGK_TRY
+    {
+        status = copy_command(from, left, c);
+    }
+    DXGK_EXCEPT(EXCEPTION_EXECUTE_HANDLER)
+    {
+        status = STATUS_INVALID_USER_BUFFER;
+    }
+    return status;
+#else
+    return copy_command(from, left, c);
+#endif
 }
 
 /* ---- checks ---- */
@@ -291,12 +277,11 @@ NTSTATUS NTAPI RefGpuRender(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_RENDER pRen
     const UCHAR *start = pRender->pDmaBuffer;
     ULONG offset = pRender->MultipassOffset;
     struct command c;
-    NTSTATUS status;
+    NTSTATUS status = STATUS_SUCCESS;
 
     if (context->virtual_addressing || pRender->CommandLength % sizeof(ULONG) ||
         offset > pRender->CommandLength)
         return STATUS_INVALID_PARAMETER;
-    status = probe_client(from, pRender->CommandLength);
     while (NT_SUCCESS(status) && offset < pRender->CommandLength) {
         status = take_command(from + offset, pRender->CommandLength - offset, &c);
         if (NT_SUCCESS(status))

@@ -92,8 +92,8 @@ struct dxgk_machine_config {
      * to do (THREAD-042) */
     bool raised_submit;
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
-    /* separate pages for each pool block, so that an access beyond it or after its free is detected
-     * at once */
+    /* separate pages for each pool block and all that DDIs are lent, so that an access beyond it or
+     * after its free is detected at once */
     bool special_pool;
     /* bytes of pool that drivers may hold before the machine is stopped for a leak (NT-200); default
      * 0: 2 GiB */

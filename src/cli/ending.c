@@ -130,6 +130,20 @@ static void print_rest_apart(const struct cli_options *options)
         fputs("dxgkhost: what the machine recorded is damaged; this is all that it tells\n", stderr);
 }
 
+/* The run came to its end, but could not say so. */
+static int report_mute(const struct cli_options *options)
+{
+    int status = options->shared->status;
+
+    fputs("dxgkhost: code in the process of the machine closed its standard output or error, so "
+          "its report is lost; this is what it recorded\n",
+          stderr);
+    print_rest_apart(options);
+    if (!options->inspects)
+        printf("  %-22s FAIL: the report is lost\n", "result");
+    return status == CLI_OK ? CLI_ERROR : status;
+}
+
 int cli_report_ending(const struct cli_options *options, int ended, bool stalled)
 {
     const struct dxgk_recorder *recorder = options->config.recorder;
@@ -137,6 +151,8 @@ int cli_report_ending(const struct cli_options *options, int ended, bool stalled
     struct dxgk_place place;
     char what[512], where[512];
 
+    if (atomic_load(&options->shared->mute))
+        return report_mute(options);
     if (atomic_load(&options->shared->done)) {
         cli_describe_ending(recorder, ended, false, what, sizeof(what));
         fprintf(stderr, "dxgkhost: after the run had its result, %s\n", what);

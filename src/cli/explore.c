@@ -43,7 +43,7 @@ static uint64_t seeds_in_all(const struct explore_options *options)
     return range > before ? (range - before + options->shards - 1) / options->shards : 0;
 }
 
-/* SIGINT or SIGTERM has come: the campaign ends, with the results so far. */
+/* SIGINT, SIGTERM or SIGHUP has come: the campaign ends, with the results so far. */
 static volatile sig_atomic_t interrupt;
 
 static void on_interrupt(int number)
@@ -179,6 +179,7 @@ static void take_interrupts(void)
     action.sa_handler = on_interrupt; /* poll ends for it */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
 }
 
 int cli_explore(int argc, char **argv)

@@ -8,9 +8,11 @@
  *   namespaces   no network device, no other process's message queues, where the system allows it
  *
  * SIGSYS of a call that opens or looks at a file asks the broker, and hands its answer to the
- * caller. Any other call fails with EPERM if client, device model or host made it. A driver that
- * makes one, or is refused a file, is named, and its process ends: what else it would do can no
- * longer be told.
+ * caller. That of rt_sigprocmask does what was asked, but leaves SIGSYS unblocked: where it is
+ * blocked, the system ends the process, and the refused call has no name; C libraries start new
+ * processes so. Any other call fails with EPERM if client, device model or host made it. A driver
+ * that makes one, or is refused a file, is named, and its process ends: what else it would do can
+ * no longer be told.
  */
 #include "cli/isolate.h"
 
@@ -26,6 +28,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -60,7 +63,6 @@ static const int allowed[] = {
     SCMP_SYS(ftruncate),
     SCMP_SYS(fallocate),
     SCMP_SYS(rt_sigaction),
-    SCMP_SYS(rt_sigprocmask),
     SCMP_SYS(rt_sigreturn),
     SCMP_SYS(sigaltstack),
     SCMP_SYS(futex),
@@ -88,6 +90,8 @@ static const int allowed[] = {
     SCMP_SYS(sysinfo),
     SCMP_SYS(getcwd),
     SCMP_SYS(dup),
+    SCMP_SYS(dup2),
+    SCMP_SYS(dup3), /* freopen */
     SCMP_SYS(getrusage),
     SCMP_SYS(times),
     SCMP_SYS(sched_getaffinity),
@@ -232,6 +236,40 @@ static long open_by_broker(int number, const struct file_call *call)
     return (long)answer.length;
 }
 
+/* ---- blocking of signals ---- */
+
+/* rt_sigprocmask: the mask of the interrupted context is what holds after the handler. */
+static long change_mask(ucontext_t *context)
+{
+    const greg_t *regs = context->uc_mcontext.gregs;
+    const uint64_t *set = (const uint64_t *)regs[REG_RSI];
+    uint64_t *old = (uint64_t *)regs[REG_RDX];
+    uint64_t before, wanted = 0;
+
+    if (regs[REG_R10] != sizeof(before))
+        return -EINVAL;
+    memcpy(&before, &context->uc_sigmask, sizeof(before));
+    if (set)
+        memcpy(&wanted, set, sizeof(wanted));
+    wanted &= ~(UINT64_C(1) << (SIGSYS - 1));
+    switch (set ? (int)regs[REG_RDI] : SIG_BLOCK) {
+    case SIG_BLOCK:
+        wanted = before | wanted;
+        break;
+    case SIG_UNBLOCK:
+        wanted = before & ~wanted;
+        break;
+    case SIG_SETMASK:
+        break;
+    default:
+        return -EINVAL;
+    }
+    memcpy(&context->uc_sigmask, &wanted, sizeof(wanted));
+    if (old)
+        memcpy(old, &before, sizeof(before));
+    return 0;
+}
+
 /* ---- refusals ---- */
 
 static void name_call(int number, const struct file_call *call, char *text, size_t bytes)
@@ -269,6 +307,10 @@ static void on_system_call(int signal, siginfo_t *info, void *data)
     char what[300];
 
     (void)signal;
+    if (number == SYS_rt_sigprocmask) {
+        context->uc_mcontext.gregs[REG_RAX] = change_mask(context);
+        return;
+    }
     files = is_file_call(number, context->uc_mcontext.gregs, &call);
     if (files && !(host_last_words_in_driver_call() && number != SYS_newfstatat))
         result = open_by_broker(number, &call);

@@ -17,6 +17,7 @@
 #include "util/is_file.h"
 
 #define MIN_RAM     ((uint64_t)64 << 20)
+#define MIN_SCRIPT  ((uint64_t)1 << 20)
 #define MAX_RAM     ((uint64_t)1 << 40)
 #define MAX_SECONDS 86400u
 
@@ -94,11 +95,31 @@ static int parse_stall(struct cli_options *options, const char *name, const char
                         "--stall-limit wants seconds, 0 to 86400", value);
 }
 
+static int parse_watchdog(struct cli_options *options, const char *name, const char *value)
+{
+    int status = parse_number(&options->config.watchdog_ms, 0, MAX_SECONDS,
+                              "--watchdog wants seconds, 0 to 86400", value);
+
+    (void)name;
+    options->config.watchdog_ms *= 1000;
+    return status;
+}
+
 static int parse_script(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
     return parse_number(&options->script_s, 0, MAX_SECONDS,
                         "--script-limit wants seconds, 0 to 86400", value);
+}
+
+static int parse_script_memory(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    if (strcmp(value, "0") == 0)
+        options->script_memory = 0;
+    else if (!cli_parse_size(value, &options->script_memory) || options->script_memory < MIN_SCRIPT)
+        return cli_usage_error("--script-memory wants a size like 1G, at least 1M, or 0", value);
+    return CLI_OK;
 }
 
 /* 0: no limit. */
@@ -194,7 +215,9 @@ static const struct option valued[] = {
     {"--fail-allocation", parse_fail, false},
     {"--power-cycle", parse_power_cycle, true},
     {"--stall-limit", parse_stall, false},
+    {"--watchdog", parse_watchdog, false},
     {"--script-limit", parse_script, true},
+    {"--script-memory", parse_script_memory, true},
     {"--limit", parse_limit, false},
     {"--virtual-limit", parse_limit, false},
     {"--ram", parse_ram, false},
@@ -289,6 +312,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     options->out = "out";
     options->stall_s = CLI_STALL_S;
     options->script_s = CLI_SCRIPT_S;
+    options->script_memory = CLI_SCRIPT_MEMORY;
     dxgk_machine_config_init(&options->config);
     status = parse_all(options, argc, argv);
     if (status != CLI_OK)

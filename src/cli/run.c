@@ -26,20 +26,26 @@ static void row(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-/* Broken rules that the workload does not expect, plus expected ones that were not broken. */
+/* Rules that the driver broke and the workload does not expect. */
 static uint64_t unexpected(const struct cli_session *session)
 {
     struct dxgk_violation v;
-    const char *missed;
-    uint64_t wrong = 0;
+    uint64_t count = 0;
 
     for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-        wrong += cli_session_unexpected(session, &v) ? v.count : 0;
-    for (size_t i = 0; (missed = cli_session_missed(session, i)) != NULL; i++) {
-        fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n", missed);
-        wrong++;
-    }
-    return wrong;
+        count += cli_session_unexpected(session, &v) ? v.count : 0;
+    return count;
+}
+
+/* Whether the workload expects rules to be broken that were not; each is told. */
+static bool waited_in_vain(const struct cli_session *session)
+{
+    const char *rule;
+    size_t count = 0;
+
+    for (; (rule = cli_session_missed(session, count)) != NULL; count++)
+        fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n", rule);
+    return count > 0;
 }
 
 /* Rules that clients broke and the workload does not expect. */
@@ -208,6 +214,8 @@ static int conclude(struct cli_session *session, double wall)
                 session->statistics.violations, session->statistics.leaks);
         status = CLI_DRIVER;
     }
+    if ((status == CLI_OK || status == CLI_DRIVER) && waited_in_vain(session) && status == CLI_OK)
+        status = CLI_ERROR;
     if (status == CLI_OK && client_errors(session)) {
         fprintf(stderr, "dxgkhost: the workload broke rules for clients (%" PRIu64 " errors)\n",
                 session->statistics.client_errors);
@@ -237,7 +245,9 @@ static int run(struct cli_options *options)
     } else {
         status = conclude(&session, now() - start);
     }
+    atomic_store(&options->shared->runs, true); /* code of the driver and the model runs again */
     cli_session_finish(&session);
+    atomic_store(&options->shared->runs, false);
     return status;
 }
 

@@ -192,6 +192,7 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
         .option = options->set,
         .option_count = options->sets,
         .limit_s = options->script_s,
+        .memory_limit = options->script_memory,
         .progress = isatty(STDERR_FILENO),
     };
     session->bad_severity = !cli_set_severities(session->machine, options, session->error,

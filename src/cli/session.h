@@ -9,10 +9,11 @@
 
 #include <stdio.h>
 
-#define CLI_MAX_OPTIONS 64u
-#define CLI_REFUSALS    4u
-#define CLI_STALL_S     60u
-#define CLI_SCRIPT_S    30u
+#define CLI_MAX_OPTIONS   64u
+#define CLI_REFUSALS      4u
+#define CLI_STALL_S       60u
+#define CLI_SCRIPT_S      30u
+#define CLI_SCRIPT_MEMORY ((uint64_t)1 << 30)
 
 struct cli_shared;
 
@@ -25,8 +26,9 @@ struct cli_options {
     const char *severity[CLI_MAX_OPTIONS]; /* "RULE=severity" */
     size_t severities;
     uint64_t power_cycle_ns; /* interval between two losses of power; 0: none */
-    uint64_t script_s; /* processor time of the script without a step of the machine; 0: any */
-    uint64_t stall_s;  /* host seconds without a step after which a run is ended; 0: none */
+    uint64_t script_s;      /* processor time of the script without a step of the machine; 0: any */
+    uint64_t script_memory; /* bytes that the script may hold; 0: any number */
+    uint64_t stall_s;       /* host seconds without a step after which a run is ended; 0: none */
     bool verbose, report_memory;
     bool unsupervised; /* the machine runs in this process */
     bool isolated;     /* it runs without rights to files, network and processes */

@@ -18,6 +18,7 @@ struct cli_shared {
     atomic_bool own_progress;  /* the workload shows its own progress */
     atomic_bool done;          /* the process has its result */
     int status;                /* with it */
+    atomic_bool mute;          /* its standard output or error was closed, so the report is lost */
     uint8_t told[CLI_RECORDS]; /* broken rules that were printed, by index */
     /* of the supervisor */
     atomic_int interrupt; /* the signal that asked for the end; 0: none */

@@ -24,6 +24,7 @@
 #include "dxgkhost/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -120,6 +121,8 @@ _Noreturn static void be_worker(struct cli_options *options,
         status = cli_check_output(work(options));
     }
     fflush(NULL);
+    atomic_store(&shared->mute,
+                 fcntl(STDOUT_FILENO, F_GETFD) < 0 || fcntl(STDERR_FILENO, F_GETFD) < 0);
     shared->status = status;
     dxgk_recorder_release(options->config.recorder);
     atomic_store(&shared->done, true);
@@ -284,8 +287,8 @@ static int supervise(struct cli_options *options, int (*work)(struct cli_options
     }
     close(watch.signals);
     cli_clear_line(options->shared);
-    if (atomic_load(&options->shared->done) && WIFEXITED(ended) &&
-        WEXITSTATUS(ended) == options->shared->status)
+    if (atomic_load(&options->shared->done) && !atomic_load(&options->shared->mute) &&
+        WIFEXITED(ended) && WEXITSTATUS(ended) == options->shared->status)
         return options->shared->status;
     return cli_report_ending(options, ended, watch.stalled);
 }

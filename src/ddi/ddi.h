@@ -173,6 +173,8 @@ NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event);
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args);
 NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process);
 NTSTATUS ddi_create_device(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args);
+/* The same with pInfo in place of Flags, for a driver without contexts (PATCH-008). */
+NTSTATUS ddi_create_device_with_info(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args);
 NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device);
 NTSTATUS ddi_create_context(struct ddi_adapter *a, HANDLE device, DXGKARG_CREATECONTEXT *args);
 NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context);

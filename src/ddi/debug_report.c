@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The debug report that a driver writes before a reset or a bug check (LIFE-141, LIFE-142, TDR-066
- * to TDR-070), into a buffer with guards around it. When the machine is out of memory, a small
- * buffer on the stack is used.
+ * to TDR-070). When the machine is out of memory, a small buffer on the stack is used.
  */
 #include <string.h>
 
@@ -10,21 +9,8 @@
 #include "nt/base/status_name.h"
 #include "util/alloc.h"
 
-#define REPORT_BYTES       65536u /* TDR-069 */
-#define SMALL_BYTES        1024u
-#define REPORT_GUARD_BYTES 64u
-#define REPORT_GUARD_FILL  0xA7
-
-static void check_guards(const uint8_t *buffer, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < REPORT_GUARD_BYTES; i++)
-        if (buffer[i] != REPORT_GUARD_FILL ||
-            buffer[REPORT_GUARD_BYTES + bytes + i] != REPORT_GUARD_FILL) {
-            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes",
-                      bytes);
-            return;
-        }
-}
+#define REPORT_BYTES 65536u /* TDR-069 */
+#define SMALL_BYTES  1024u
 
 static void check_answer(NTSTATUS status, const DXGKARG_COLLECTDBGINFO_EXT *extension)
 {
@@ -39,8 +25,8 @@ static void check_answer(NTSTATUS status, const DXGKARG_COLLECTDBGINFO_EXT *exte
 NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,
                           DXGKARG_COLLECTDBGINFO_EXT *extension)
 {
-    uint8_t small[SMALL_BYTES + 2 * REPORT_GUARD_BYTES];
-    uint8_t *large = util_alloc(REPORT_BYTES + 2 * REPORT_GUARD_BYTES);
+    uint8_t small[SMALL_BYTES];
+    uint8_t *large = util_alloc(REPORT_BYTES);
     uint8_t *buffer = large ? large : small;
     uint32_t bytes = large ? REPORT_BYTES : SMALL_BYTES;
     DXGKARG_COLLECTDBGINFO_EXT own;
@@ -50,15 +36,13 @@ NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,
     if (!extension)
         extension = &own;
     memset(extension, 0, sizeof(*extension));
-    memset(buffer, REPORT_GUARD_FILL, bytes + 2 * REPORT_GUARD_BYTES);
-    memset(buffer + REPORT_GUARD_BYTES, 0, bytes);
+    memset(buffer, 0, bytes);
     memset(&args, 0, sizeof(args));
     args.Reason = reason;
-    args.pBuffer = buffer + REPORT_GUARD_BYTES;
+    args.pBuffer = buffer;
     args.BufferSize = bytes;
     args.pExtension = extension;
     status = ddi_collect_dbg_info(adapter, &args);
-    check_guards(buffer, bytes);
     check_answer(status, extension);
     util_free(large);
     return status;

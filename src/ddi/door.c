@@ -22,8 +22,6 @@
 
 #include <string.h>
 
-#define RAISED_LIMIT 500000000u /* THREAD-067 */
-
 static bool can_wait(void)
 {
     return sim_current->thread && sim_irql() < SIM_IRQL_DISPATCH;
@@ -31,7 +29,7 @@ static bool can_wait(void)
 
 static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64_t limit)
 {
-    uint64_t raised = adapter->raised_limit ? adapter->raised_limit : RAISED_LIMIT;
+    uint64_t raised = adapter->raised_limit ? adapter->raised_limit : NT_RAISED_LIMIT_NS;
 
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
@@ -177,20 +175,12 @@ NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enu
     return enter(prepare(call, adapter, entry, LEVEL_CHILD, child), ddi_entry_info(entry)->irql);
 }
 
-static inline void check_return(const struct ddi_call *handle)
+void ddi_check_return(struct ddi_call *handle)
 {
-    const struct ddi_frame *innermost = ddi_current_frame();
+    const struct ddi_frame *innermost = ddi_current_ddi();
 
-    if ((const void *)handle->record != innermost)
-        innermost = ddi_current_ddi();
     nt_call_returned(&handle->guard, (const void *)handle->record == innermost,
                      innermost ? innermost->name : "a DDI");
-}
-
-void ddi_returned(struct ddi_call *handle)
-{
-    check_return(handle);
-    handle->checked = DDI_CHECKED;
 }
 
 void ddi_leave(struct ddi_call *handle)
@@ -199,7 +189,7 @@ void ddi_leave(struct ddi_call *handle)
     struct ddi_record *call;
 
     if (handle->checked != DDI_CHECKED)
-        check_return(handle);
+        ddi_returned(handle);
     call = handle->record;
     sim_inside_leave(call->deadline);
     trace_end(call->frame.track, call->frame.name);

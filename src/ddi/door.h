@@ -7,6 +7,7 @@
 
 #include "ddi/ddi.h"
 #include "ddi/lent.h"
+#include "ddi/lent_structure.h"
 #include "nt/ke/driver_call.h"
 #include "sim/mutex.h"
 #include "util/list.h"
@@ -43,9 +44,18 @@ NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum d
 /* The same for an entry of LEVEL_CHILD. */
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
+/* The driver has left something that it should not, or the record is not the innermost one. */
+void ddi_check_return(struct ddi_call *call);
 /* The driver has returned: check now what copies of its answer rely on (THREAD-075 to THREAD-077);
  * else ddi_leave does so. */
-void ddi_returned(struct ddi_call *call);
+static inline void ddi_returned(struct ddi_call *call)
+{
+    if (__builtin_expect((const void *)call->record != sim_current->frame ||
+                             nt_call_is_disturbed(&call->guard),
+                         0))
+        ddi_check_return(call);
+    call->checked = DDI_CHECKED;
+}
 void ddi_leave(struct ddi_call *call);
 /* The same for an entry that returned a status, which is returned; a failure is kept in
  * ddi_adapter.failed_entry. */
@@ -93,19 +103,21 @@ static inline NTSTATUS ddi_lent_refuse(struct ddi_lent *lent, NTSTATUS status)
     return status;
 }
 
-#define CALL_LENT(adapter, entry_, level, irql, args, back, ...)                                  \
-    struct ddi_lent passed;                                                                       \
-    struct ddi_call call;                                                                         \
-    NTSTATUS status = ddi_lend(&passed, args, sizeof(*(args)), ddi_structure_##entry_)            \
-                          ? ddi_enter_at(&call, adapter, DDI_##entry_, level, irql)               \
-                          : STATUS_NO_MEMORY;                                                     \
-                                                                                                  \
-    if (!NT_SUCCESS(status))                                                                      \
-        return ddi_lent_refuse(&passed, status);                                                  \
-    status = (adapter)->table.entry_(__VA_ARGS__, passed.data);                                   \
-    ddi_returned(&call);                                                                          \
-    ddi_lent_check(&passed, ddi_compares_wide(DDI_##entry_), (uintptr_t)(adapter)->table.entry_); \
-    ddi_lent_end(&passed, back);                                                                  \
+#define CALL_LENT(adapter, entry_, level, irql, args, back, ...)                       \
+    struct ddi_lent passed;                                                            \
+    struct ddi_call call;                                                              \
+    NTSTATUS status = ddi_structure_lend(&passed, DDI_##entry_, args, sizeof(*(args)), \
+                                         ddi_structure_##entry_)                       \
+                          ? ddi_enter_at(&call, adapter, DDI_##entry_, level, irql)    \
+                          : STATUS_NO_MEMORY;                                          \
+                                                                                       \
+    if (!NT_SUCCESS(status))                                                           \
+        return ddi_lent_refuse(&passed, status);                                       \
+    status = (adapter)->table.entry_(__VA_ARGS__, passed.data);                        \
+    ddi_returned(&call);                                                               \
+    ddi_structure_check(&passed, sizeof(*(args)), ddi_compares_wide(DDI_##entry_),     \
+                        (uintptr_t)(adapter)->table.entry_);                           \
+    ddi_structure_end(&passed, DDI_##entry_, sizeof(*(args)), back);                   \
     return ddi_leave_with(&call, status)
 
 /* The same for an entry whose last argument is the address of a structure that goes in. */

@@ -5,6 +5,7 @@
  * THREAD-030; IRQLs: THREAD-038 to THREAD-044.
  */
 #include "ddi/door.h"
+#include "ddi/parts.h"
 
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -13,7 +14,7 @@
 
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args)
 {
-    CALL_BOTH(a, DxgkDdiCreateProcess, args, a->context);
+    CALL_PARTS_BOTH(a, DxgkDdiCreateProcess, args, ddi_parts_create_process, a->context);
 }
 
 NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process)
@@ -26,6 +27,11 @@ NTSTATUS ddi_create_device(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args)
     CALL_BOTH(a, DxgkDdiCreateDevice, args, a->context);
 }
 
+NTSTATUS ddi_create_device_with_info(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args)
+{
+    CALL_PARTS_BOTH(a, DxgkDdiCreateDevice, args, ddi_parts_create_device_info, a->context);
+}
+
 NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device)
 {
     CALL_STATUS(a, DxgkDdiDestroyDevice, device);
@@ -33,7 +39,7 @@ NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device)
 
 NTSTATUS ddi_create_context(struct ddi_adapter *a, HANDLE device, DXGKARG_CREATECONTEXT *args)
 {
-    CALL_BOTH(a, DxgkDdiCreateContext, args, device);
+    CALL_PARTS_BOTH(a, DxgkDdiCreateContext, args, ddi_parts_create_context, device);
 }
 
 NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context)
@@ -55,24 +61,24 @@ NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event)
 
 NTSTATUS ddi_create_allocation(struct ddi_adapter *a, DXGKARG_CREATEALLOCATION *args)
 {
-    CALL_BOTH(a, DxgkDdiCreateAllocation, args, a->context);
+    CALL_PARTS_BOTH(a, DxgkDdiCreateAllocation, args, ddi_parts_create_allocation, a->context);
 }
 
 NTSTATUS ddi_destroy_allocation(struct ddi_adapter *a, const DXGKARG_DESTROYALLOCATION *args)
 {
-    CALL_IN(a, DxgkDdiDestroyAllocation, args, a->context);
+    CALL_PARTS_IN(a, DxgkDdiDestroyAllocation, args, ddi_parts_destroy_allocation, a->context);
 }
 
 NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
                              const DXGKARG_OPENALLOCATION *args)
 {
-    CALL_IN(a, DxgkDdiOpenAllocation, args, device);
+    CALL_PARTS_IN(a, DxgkDdiOpenAllocation, args, ddi_parts_open_allocation, device);
 }
 
 NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
                               const DXGKARG_CLOSEALLOCATION *args)
 {
-    CALL_IN(a, DxgkDdiCloseAllocation, args, device);
+    CALL_PARTS_IN(a, DxgkDdiCloseAllocation, args, ddi_parts_close_allocation, device);
 }
 
 NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args)
@@ -82,7 +88,8 @@ NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATI
 
 NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
 {
-    CALL_BOTH(a, DxgkDdiGetStandardAllocationDriverData, args, a->context);
+    CALL_PARTS_BOTH(a, DxgkDdiGetStandardAllocationDriverData, args, ddi_parts_standard_data,
+                    a->context);
 }
 
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
@@ -201,7 +208,8 @@ NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a)
 
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args)
 {
-    CALL_IN(a, DxgkDdiCollectDbgInfo, args, a->context); /* TDR-070 */
+    CALL_PARTS_IN(a, DxgkDdiCollectDbgInfo, args, ddi_parts_collect_dbg_info,
+                  a->context); /* TDR-070 */
 }
 
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args)

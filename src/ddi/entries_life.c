@@ -2,14 +2,35 @@
 /* The typed DDI calls of the adapter's life: start, stop, power, children, interrupts; otherwise
  * like entries.c. */
 #include "ddi/door.h"
+#include "ddi/parts.h"
+#include "ddi/state.h"
 
 #include "sim/irql.h"
+
+/* Call an entry that gets the address of a value or an array, which is lent and comes back. */
+#define CALL_LENT_BYTES(adapter, entry_, value, bytes_, what, ...)     \
+    struct ddi_lent passed;                                            \
+    struct ddi_call call;                                              \
+    NTSTATUS status = ddi_lend(&passed, value, bytes_, what)           \
+                          ? ddi_enter(&call, adapter, DDI_##entry_)    \
+                          : STATUS_NO_MEMORY;                          \
+                                                                       \
+    if (!NT_SUCCESS(status))                                           \
+        return ddi_lent_refuse(&passed, status);                       \
+    status = (adapter)->table.entry_(__VA_ARGS__);                     \
+    ddi_returned(&call);                                               \
+    ddi_lent_check(&passed, true, (uintptr_t)(adapter)->table.entry_); \
+    ddi_lent_end(&passed, value);                                      \
+    return ddi_leave_with(&call, status)
+#define CALL_LENT_ALONE(adapter, entry_, value, what, ...) \
+    CALL_LENT_BYTES(adapter, entry_, value, sizeof(*(value)), what, __VA_ARGS__)
 
 /* ---- the adapter's life ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context)
 {
-    CALL_STATUS(a, DxgkDdiAddDevice, pdo, context);
+    CALL_LENT_ALONE(a, DxgkDdiAddDevice, context, "the MiniportDeviceContext of DxgkDdiAddDevice",
+                    pdo, passed.data);
 }
 
 NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked)
@@ -22,10 +43,44 @@ NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO
     CALL_BOTH(a, DxgkDdiExchangePreStartInfo, info, a->context);
 }
 
+/* What the caller has on loan. */
+static void check_loan(const void *memory, uintptr_t routine)
+{
+    const struct ddi_loan *loan = ddi_loan_at((uintptr_t)memory);
+
+    if (loan)
+        ddi_loan_check(loan, routine);
+}
+
 NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services,
                           PULONG sources, PULONG children)
 {
-    CALL_STATUS(a, DxgkDdiStartDevice, a->context, info, services, sources, children);
+    const uintptr_t routine = (uintptr_t)a->table.DxgkDdiStartDevice;
+    struct ddi_lent of_sources, of_children;
+    struct ddi_call call;
+    NTSTATUS status;
+
+    if (!ddi_lend(&of_sources, sources, sizeof(*sources),
+                  "NumberOfVideoPresentSources of DxgkDdiStartDevice"))
+        return STATUS_NO_MEMORY;
+    if (!ddi_lend(&of_children, children, sizeof(*children),
+                  "NumberOfChildren of DxgkDdiStartDevice"))
+        return ddi_lent_refuse(&of_sources, STATUS_NO_MEMORY);
+    status = ddi_enter(&call, a, DDI_DxgkDdiStartDevice);
+    if (!NT_SUCCESS(status)) {
+        ddi_lent_end(&of_children, NULL);
+        return ddi_lent_refuse(&of_sources, status);
+    }
+    status = a->table.DxgkDdiStartDevice(a->context, info, services, of_sources.data,
+                                         of_children.data);
+    ddi_returned(&call);
+    ddi_lent_check(&of_sources, true, routine);
+    ddi_lent_check(&of_children, true, routine);
+    check_loan(info, routine);
+    check_loan(services, routine);
+    ddi_lent_end(&of_children, children);
+    ddi_lent_end(&of_sources, sources);
+    return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_stop_device(struct ddi_adapter *a)
@@ -45,7 +100,7 @@ void ddi_unload(struct ddi_adapter *a)
 
 NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args)
 {
-    CALL_IN(a, DxgkDdiQueryAdapterInfo, args, a->context);
+    CALL_PARTS_IN(a, DxgkDdiQueryAdapterInfo, args, ddi_parts_query_adapter_info, a->context);
 }
 
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args)
@@ -56,7 +111,8 @@ NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODE
 NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
                                    ULONG bytes)
 {
-    CALL_STATUS(a, DxgkDdiQueryChildRelations, a->context, children, bytes);
+    CALL_LENT_BYTES(a, DxgkDdiQueryChildRelations, children, bytes,
+                    "the array of DXGK_CHILD_DESCRIPTOR", a->context, passed.data, bytes);
 }
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
@@ -79,25 +135,27 @@ NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
-    struct ddi_lent passed;
+    struct ddi_parts passed;
     struct ddi_call call;
-    NTSTATUS status = ddi_lend(&passed, descriptor, sizeof(*descriptor), "DXGK_DEVICE_DESCRIPTOR")
+    NTSTATUS status = ddi_parts_lend(&passed, ddi_parts_query_device_descriptor, descriptor,
+                                     sizeof(*descriptor), "DXGK_DEVICE_DESCRIPTOR")
                           ? ddi_enter_child(&call, a, DDI_DxgkDdiQueryDeviceDescriptor, child)
                           : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
-        return ddi_lent_refuse(&passed, status);
-    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, passed.data);
+        return ddi_parts_refuse(&passed, status);
+    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, passed.structure.data);
     ddi_returned(&call);
-    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiQueryDeviceDescriptor);
-    ddi_lent_end(&passed, descriptor);
+    ddi_parts_check(&passed, (uintptr_t)a->table.DxgkDdiQueryDeviceDescriptor);
+    ddi_parts_end(&passed, descriptor);
     return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
                                PVOID argument, PULONG flags)
 {
-    CALL_STATUS(a, DxgkDdiNotifyAcpiEvent, a->context, type, event, argument, flags);
+    CALL_LENT_ALONE(a, DxgkDdiNotifyAcpiEvent, flags, "AcpiFlags of DxgkDdiNotifyAcpiEvent",
+                    a->context, type, event, argument, passed.data);
 }
 
 NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type)
@@ -114,7 +172,18 @@ void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable)
 {
     const DXGKARG_SETSTABLEPOWERSTATE args = {.Enabled = enable};
 
-    CALL_VOID(a, DxgkDdiSetStablePowerState, a->context, &args);
+    struct ddi_lent passed;
+    struct ddi_call call;
+
+    if (!ddi_lend(&passed, &args, sizeof(args), "DXGKARG_SETSTABLEPOWERSTATE"))
+        return;
+    if (NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiSetStablePowerState))) {
+        a->table.DxgkDdiSetStablePowerState(a->context, passed.data);
+        ddi_returned(&call);
+        ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiSetStablePowerState);
+        ddi_leave(&call);
+    }
+    ddi_lent_end(&passed, NULL);
 }
 
 NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state,
@@ -126,10 +195,31 @@ NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, 
 
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql)
 {
+    const uintptr_t routine = (uintptr_t)a->table.DxgkDdiPowerRuntimeControlRequest;
     SIZE_T returned = 0;
+    struct ddi_lent of_code, of_returned;
+    struct ddi_call call;
+    NTSTATUS status;
 
-    CALL_STATUS_AT(a, DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql, a->context, code, NULL,
-                   0, NULL, 0, &returned);
+    if (!ddi_lend(&of_code, code, sizeof(*code),
+                  "PowerControlCode of DxgkDdiPowerRuntimeControlRequest"))
+        return STATUS_NO_MEMORY;
+    if (!ddi_lend(&of_returned, &returned, sizeof(returned),
+                  "BytesReturned of DxgkDdiPowerRuntimeControlRequest"))
+        return ddi_lent_refuse(&of_code, STATUS_NO_MEMORY);
+    status = ddi_enter_at(&call, a, DDI_DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql);
+    if (!NT_SUCCESS(status)) {
+        ddi_lent_end(&of_returned, NULL);
+        return ddi_lent_refuse(&of_code, status);
+    }
+    status = a->table.DxgkDdiPowerRuntimeControlRequest(a->context, of_code.data, NULL, 0, NULL, 0,
+                                                        of_returned.data);
+    ddi_returned(&call);
+    ddi_lent_check(&of_code, true, routine);
+    ddi_lent_check(&of_returned, true, routine);
+    ddi_lent_end(&of_returned, NULL);
+    ddi_lent_end(&of_code, NULL);
+    return ddi_leave_with(&call, status);
 }
 
 NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state,
@@ -160,52 +250,24 @@ void ddi_dpc_routine(struct ddi_adapter *a)
     CALL_VOID(a, DxgkDdiDpcRoutine, a->context);
 }
 
-static NTSTATUS call_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args, struct ddi_lent *data)
-{
-    struct ddi_lent passed;
-    struct ddi_call call;
-    /* LIFE-137: with HardwareAccess, the thread is alone in the driver. */
-    enum ddi_level level = args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO;
-    uintptr_t routine = (uintptr_t)a->table.DxgkDdiEscape;
-    NTSTATUS status = ddi_lend(&passed, args, sizeof(*args), "DXGKARG_ESCAPE")
-                          ? ddi_enter_at(&call, a, DDI_DxgkDdiEscape, level, SIM_IRQL_PASSIVE)
-                          : STATUS_NO_MEMORY;
-
-    if (!NT_SUCCESS(status))
-        return ddi_lent_refuse(&passed, status);
-    status = a->table.DxgkDdiEscape(a->context, passed.data);
-    ddi_returned(&call);
-    ddi_lent_check(data, true, routine);
-    ddi_lent_check(&passed, true, routine);
-    ddi_lent_end(&passed, NULL);
-    return ddi_leave_with(&call, status);
-}
-
+/* LIFE-137: with HardwareAccess, the thread is alone in the driver. */
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
-    struct ddi_lent data;
-    DXGKARG_ESCAPE with_copy = *args;
-    NTSTATUS status;
-
-    if (!ddi_lend(&data, args->pPrivateDriverData, args->PrivateDriverDataSize,
-                  "the private data of DXGKARG_ESCAPE"))
-        return STATUS_NO_MEMORY;
-    with_copy.pPrivateDriverData = data.data;
-    status = call_escape(a, &with_copy, &data);
-    ddi_lent_end(&data, args->pPrivateDriverData);
-    return status;
+    CALL_PARTS_AT(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO,
+                  SIM_IRQL_PASSIVE, args, NULL, ddi_parts_escape, a->context);
 }
 
 /* ---- interfaces and requests of others: level two ---- */
 
 NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query)
 {
-    CALL_BOTH(a, DxgkDdiQueryInterface, query, a->context);
+    CALL_PARTS_BOTH(a, DxgkDdiQueryInterface, query, ddi_parts_query_interface, a->context);
 }
 
 NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet)
 {
-    CALL_STATUS(a, DxgkDdiDispatchIoRequest, a->context, source, packet);
+    CALL_PARTS_BOTH(a, DxgkDdiDispatchIoRequest, packet, ddi_parts_dispatch_io_request, a->context,
+                    source);
 }
 
 void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE routine, PVOID context)
@@ -222,14 +284,17 @@ void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE rou
 NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
                                    DXGKARG_QUERYFEATURESUPPORT *args)
 {
-    DXGKARG_QUERYFEATURESUPPORT passed = *args;
+    struct ddi_lent passed;
     struct ddi_call call;
-    NTSTATUS status = ddi_enter(&call, a, DDI_DxgkDdiQueryFeatureSupport);
+    NTSTATUS status = ddi_lend(&passed, args, sizeof(*args), "DXGKARG_QUERYFEATURESUPPORT")
+                          ? ddi_enter(&call, a, DDI_DxgkDdiQueryFeatureSupport)
+                          : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
-        return status;
-    status = routine(a->context, &passed);
+        return ddi_lent_refuse(&passed, status);
+    status = routine(a->context, passed.data);
     ddi_returned(&call);
-    *args = passed;
+    ddi_lent_check(&passed, true, (uintptr_t)routine);
+    ddi_lent_end(&passed, args);
     return ddi_leave_with(&call, status);
 }

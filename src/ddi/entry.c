@@ -12,7 +12,6 @@
 #define SECOND      1000000000u
 #define LIMIT_SHORT (10ull * SECOND) /* for entries that should only compute */
 #define LIMIT_LONG  (60ull * SECOND) /* for entries that may wait for the GPU */
-#define LIMIT_NONE  SIM_FOREVER
 
 #define IRQL_PASSIVE  SIM_IRQL_PASSIVE
 #define IRQL_DISPATCH SIM_IRQL_DISPATCH

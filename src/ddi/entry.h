@@ -13,8 +13,9 @@ enum ddi_entry {
     DDI_NONE, /* not an entry: a callback of the host */
 #define DDI_ENTRY(name, level, irql, limit, flags, structure, way) DDI_##name,
 #include "ddi/entry_table.h"
+    DDI_ENTRIES,
     /* A callback that ddi_inside is asked about like an entry. */
-    DDI_CB_POWER_RUNTIME_CONTROL_REQUEST,
+    DDI_CB_POWER_RUNTIME_CONTROL_REQUEST = DDI_ENTRIES,
 };
 
 /* Which threads may be inside the driver together with an entry. */

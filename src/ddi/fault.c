@@ -13,6 +13,7 @@
 #include "ddi/ddi.h"
 #include "ddi/entry.h"
 #include "ddi/fault.h"
+#include "ddi/fenced.h"
 #include "ddi/loan.h"
 #include "ddi/state.h"
 #include "nt/base/caller.h"
@@ -24,7 +25,9 @@
 #include "nt/mm/pool_special.h"
 #include "nt/mm/retired_view.h"
 #include "nt/mm/user_range.h"
+#include "sim/dpc.h"
 #include "sim/fault.h"
+#include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/stop.h"
@@ -74,7 +77,8 @@ static bool is_access(enum sim_fault_kind kind)
 
 static bool is_overdue(enum sim_fault_kind kind)
 {
-    return kind == SIM_FAULT_HANG || kind == SIM_FAULT_SLEEP || kind == SIM_FAULT_OVERDUE;
+    return kind == SIM_FAULT_HANG || kind == SIM_FAULT_SLEEP || kind == SIM_FAULT_OVERDUE ||
+           kind == SIM_FAULT_LABOUR;
 }
 
 static bool is_canonical(uintptr_t address)
@@ -167,9 +171,10 @@ struct diagnosis {
     const struct ddi_frame *ddi;
     const char *name; /* of the DDI */
     const struct ddi_loan *loan;
-    uint32_t pool; /* bug check of an access to the special pool; 0: none */
-    bool paged;    /* an access to paged pool at a raised level */
-    uint32_t code; /* bug check */
+    struct ddi_fence_hit fence; /* an access past what is lent; no `what`: none */
+    uint32_t pool;              /* bug check of an access to the special pool; 0: none */
+    bool paged;                 /* an access to paged pool at a raised level */
+    uint32_t code;              /* bug check */
     uint64_t parameter[4];
 };
 
@@ -177,9 +182,12 @@ static void report_overdue(const struct diagnosis *d, const char *place)
 {
     const char *why = d->fault->kind == SIM_FAULT_HANG    ? "it loops without calling the host"
                       : d->fault->kind == SIM_FAULT_SLEEP ? "it sleeps in the host's kernel"
-                                                          : "not within its limit of virtual time";
-    bool routine = d->ddi && d->ddi->entry != DDI_NONE &&
-                   ddi_entry_info(d->ddi->entry)->flags & DDI_ROUTINE;
+                      : d->fault->kind == SIM_FAULT_LABOUR
+                          ? "it calls the host again and again, beyond its limit of processor time"
+                          : "not within its limit of virtual time";
+    bool routine = sim_in_dpc() || sim_in_interrupt() ||
+                   (d->ddi && d->ddi->entry != DDI_NONE &&
+                    ddi_entry_info(d->ddi->entry)->flags & DDI_ROUTINE);
 
     /* Parameter 1: a single DPC or ISR took too long, or the total time at raised level. */
     if (sim_irql() >= SIM_IRQL_DISPATCH)
@@ -192,14 +200,33 @@ static void report_overdue(const struct diagnosis *d, const char *place)
     }
 }
 
+static void report_fence(const struct diagnosis *d, const char *place, const char *does)
+{
+    const struct ddi_fence_hit *hit = &d->fence;
+    const ptrdiff_t bytes = (ptrdiff_t)hit->bytes;
+
+    if (hit->late)
+        VIOLATION("LIFE-191", "%s in %s %s %s of %zu bytes at offset %td, which is no longer lent",
+                  place, d->name, does, hit->what, hit->bytes, hit->offset);
+    else if (hit->offset < 0)
+        VIOLATION("LIFE-191", "%s in %s %s memory %td bytes before the start of %s of %zu bytes",
+                  place, d->name, does, -hit->offset, hit->what, hit->bytes);
+    else
+        VIOLATION("LIFE-191", "%s in %s %s %s of %zu bytes at offset %td, %td past its end", place,
+                  d->name, does, hit->what, hit->bytes, hit->offset, hit->offset - bytes);
+}
+
 static void report_fault(const struct diagnosis *d, const char *place)
 {
     const struct sim_fault *fault = d->fault;
     const char *does = kind_text(fault->kind), *rule;
     char what[192];
 
-    if (d->loan)
-        VIOLATION(d->loan->rule, "%s in %s %s %s", place, d->name, does, d->loan->what);
+    if (d->fence.what)
+        report_fence(d, place, does);
+    else if (d->loan)
+        VIOLATION(d->loan->rule, "%s in %s %s %s%s", place, d->name, does, d->loan->name,
+                  d->loan->when);
     else if (d->paged)
         verify_fatal("THREAD-005", DRIVER_IRQL_NOT_LESS_OR_EQUAL, fault->address, sim_irql(),
                      fault->kind == SIM_FAULT_WRITE, fault->pc, "%s in %s %s paged pool at %s",
@@ -300,6 +327,20 @@ static _Noreturn void end_client(const struct sim_fault *fault)
     sim_thread_exit();
 }
 
+/* Memory on loan that still is has a fence, too. */
+static void find_fence(struct diagnosis *d)
+{
+    const uintptr_t address = d->fault->address;
+    const struct ddi_loan *loan = d->loan;
+
+    if (ddi_fence_at(address, &d->fence) || !loan || loan->revoked ||
+        address - (uintptr_t)loan->pages < loan->whole - loan->fence)
+        return;
+    d->fence = (struct ddi_fence_hit){.what = loan->name,
+                                      .bytes = loan->bytes,
+                                      .offset = (ptrdiff_t)(address - (uintptr_t)loan->address)};
+}
+
 void ddi_on_fault(const struct sim_fault *fault)
 {
     const struct ddi_frame *ddi = ddi_current_ddi();
@@ -314,12 +355,14 @@ void ddi_on_fault(const struct sim_fault *fault)
         end_client(fault);
     if (!is_overdue(fault->kind)) {
         d.loan = ddi_loan_at(fault->address);
+        if (is_access(fault->kind))
+            find_fence(&d);
         d.pool = is_access(fault->kind) ? nt_pool_fault((const void *)fault->address) : 0;
         d.paged = is_access(fault->kind) && sim_irql() >= SIM_IRQL_DISPATCH &&
                   nt_paged_fault((const void *)fault->address);
         d.code = x64_fault_bugcheck(fault, d.parameter);
         /* what is lent is host memory, so the driver's handlers are not called */
-        if (!d.loan && !d.pool && !d.paged && d.code == KMODE_EXCEPTION_NOT_HANDLED)
+        if (!d.loan && !d.fence.what && !d.pool && !d.paged && d.code == KMODE_EXCEPTION_NOT_HANDLED)
             offer_fault(fault);
     }
     sim_fault_with_room(report, &d);

@@ -18,7 +18,12 @@
 
 #define DDI_LENT_SMALL 2048u
 #define DDI_LENT_NEAR  64u
+/* Bytes of the zone in front, and of a slot with its zones. */
+#define DDI_LENT_BEFORE 2048u
+#define DDI_LENT_AFTER  4096u
+#define DDI_LENT_SLOT   (DDI_LENT_BEFORE + DDI_LENT_SMALL + DDI_LENT_AFTER)
 
+struct ddi_fenced;
 struct ddi_state;
 
 struct ddi_lent {
@@ -26,6 +31,7 @@ struct ddi_lent {
     /* private */
     uint8_t *block; /* NULL: nothing was lent */
     size_t bytes, whole;
+    struct ddi_fenced *fenced; /* of machines with fences */
     const char *what;
 };
 

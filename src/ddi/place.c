@@ -2,9 +2,11 @@
 /* The place of a violation, and the last DDI before a simulated bug check. */
 #include <stdio.h>
 
+#include "ddi/arena.h"
 #include "ddi/ddi.h"
 #include "ddi/entry.h"
 #include "ddi/fault.h"
+#include "ddi/fenced.h"
 #include "ddi/lent.h"
 #include "ddi/loan.h"
 #include "ddi/state.h"
@@ -129,6 +131,9 @@ bool ddi_install(const struct ddi_hooks *hooks)
             return false;
         hash_init(&state->tracks);
         list_init(&state->loans);
+        list_init(&state->arenas);
+        list_init(&state->fenced);
+        list_init(&state->fences);
         sim_slot_set(&ddi_slot, state);
     }
     state->hooks = *hooks;
@@ -152,6 +157,8 @@ void ddi_uninstall(void)
     while (!list_empty(&state->loans))
         ddi_loan_finish(CONTAINER(state->loans.next, struct ddi_loan, link));
     ddi_lent_finish(state);
+    ddi_arena_finish(state);
+    ddi_fenced_finish(state);
     (void)x64_on_unwind(NULL);
     hash_finish(&state->tracks);
     util_free(state);

@@ -24,6 +24,11 @@ struct ddi_state {
     struct hash_map tracks; /* thread id -> track of the trace */
     struct list loans;
     struct ddi_lent_chunk *lent; /* slots of lent buffers (lent.c) */
+    uint8_t *kept[DDI_ENTRIES];  /* by entry, slots kept for the next call (lent_structure.h) */
+    struct list arenas;          /* of lent parts (arena.c) */
+    struct list fenced;          /* memory that ends at a fence (fenced.c) */
+    struct list fences;          /* struct ddi_fence */
+    unsigned fenced_free;        /* how many of the first of those are free */
 };
 
 extern struct sim_slot ddi_slot;

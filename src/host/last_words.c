@@ -121,12 +121,12 @@ static void fault_of(struct sim_fault *fault, struct sim_registers *registers,
 static void on_signal(int number, siginfo_t *info, void *data)
 {
     const ucontext_t *context = data;
-    struct dxgk_ending *ending = &recorder->ending;
+    struct dxgk_ending *ending = recorder ? &recorder->ending : NULL;
     struct sim_registers registers;
     struct sim_fault fault = {.kind = SIM_FAULT_READ};
     bool raised = info->si_code <= 0; /* by kill() or abort(): it does not come again by itself */
 
-    if (!recording) {
+    if (ending && !recording) {
         recording = 1;
         ending->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
         ending->has_address = !raised && (number == SIGSEGV || number == SIGBUS);
@@ -136,7 +136,7 @@ static void on_signal(int number, siginfo_t *info, void *data)
         name_address((uintptr_t)ending->pc, recorder->place, sizeof(recorder->place));
         fault_of(&fault, &registers, context);
         describe_stack(&fault);
-    } else {
+    } else if (ending) {
         ending->second = true;
     }
     signal(number, SIG_DFL);

@@ -60,13 +60,14 @@ static NTSTATUS check_caller(const char *name)
                       : STATUS_SUCCESS;
 }
 
-static void begin(struct kmt_call *call, const char *name)
+static void begin(struct kmt_call *call, const char *name, unsigned flags)
 {
     struct kmt_process *process = nt_process_current()->client;
 
     call->process = process;
     call->name = name;
     call->pins = 0;
+    call->ends = flags & KMT_ENDS;
     call->pin_list_count = 0;
     call->write_on_failure = false;
     list_push_back(&process->calls, &call->link);
@@ -113,7 +114,7 @@ static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arg
         list_remove(&kept.call.link);
         return STATUS_DEVICE_REMOVED;
     }
-    begin(call, name);
+    begin(call, name, flags);
     call->removed = &removed;
     status = sim_copy_checked(arguments, user, bytes) ? body(call, arguments)
                                                       : unreadable(user, bytes, "read");

@@ -23,6 +23,7 @@ struct kmt_call {
     unsigned pins;
     const void *const *pin_list;
     UINT pin_list_count;
+    bool ends;             /* KMT_ENDS: an object may be half ended while the call waits */
     bool write_on_failure; /* outputs are written whatever the status */
     bool *removed;         /* set when a handle was looked up that went with a stopped adapter */
     trace_track track;

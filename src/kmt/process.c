@@ -6,6 +6,7 @@
 #include "kmt/process.h"
 #include "ddi/client_handle.h"
 #include "kmt/adapter.h"
+#include "kmt/call.h"
 #include "kmt/device.h"
 #include "kmt/keyed_mutex.h"
 #include "kmt/kmt.h"
@@ -61,34 +62,40 @@ static uint64_t count_left(const struct kmt_process *process)
     return left;
 }
 
+/* Devices and what they hold, and synchronization objects. The adapter stays, as if by one more
+ * handle: calls in progress may still hold what lies in its memory. */
 static void end_objects(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     struct handle_table *handles = &process->nt->handles;
 
+    adapter->handles++;
     while (!list_empty(&adapter->devices)) {
         struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
-        bool last = adapter->device_count == 1 && adapter->handles == 0 &&
-                    list_empty(&adapter->syncs);
 
         handle_remove(handles, device->handle, DDI_CLIENT_DEVICE);
         kmt_device_destroy(process, device, NULL);
-        if (last)
-            return; /* the adapter went with it */
     }
     while (!list_empty(&adapter->syncs))
         kmt_sync_remove(CONTAINER(adapter->syncs.next, struct kmt_sync, link));
+}
+
+static void drop_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
+{
+    (void)process;
     adapter->handles = 0;
     kmt_adapter_put(adapter, NULL);
 }
 
-static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
+/* In D0 if possible: what is left takes paging to clear. */
+static void while_awake(struct kmt_process *process, struct kmt_adapter *adapter,
+                        void (*step)(struct kmt_process *process, struct kmt_adapter *adapter))
 {
     struct port_adapter *port = adapter->port;
     bool awake;
 
     port_adapter_retain(port);
-    awake = NT_SUCCESS(port_adapter_power_hold(port)); /* what is left takes paging to clear */
-    end_objects(process, adapter);
+    awake = NT_SUCCESS(port_adapter_power_hold(port));
+    step(process, adapter);
     if (awake)
         port_adapter_power_release(port);
     port_adapter_release(port);
@@ -101,6 +108,21 @@ static void lose_devices(struct kmt_process *process)
         LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices)
             vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch,
                                      D3DKMT_DEVICEEXECUTION_STOPPED);
+}
+
+static bool is_ending_something(const struct kmt_process *process)
+{
+    LIST_FOR(node, &process->calls)
+        if (CONTAINER(node, struct kmt_call, link)->ends)
+            return true;
+    return false;
+}
+
+static void wait_for_change(struct kmt_process *process)
+{
+    process->waiters++;
+    sim_waitq_wait(&process->changed, SIM_FOREVER);
+    process->waiters--;
 }
 
 static void drop_adapter_handles(struct kmt_process *process)
@@ -126,16 +148,20 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
     drop_adapter_handles(process);
     if (kill && !sim_current->stopped)
         lose_devices(process);
+    /* Threads that were killed while they ended something come to the end of that first: it is in
+     * no table any more, but still in the lists below. */
+    while (!sim_current->stopped && is_ending_something(process))
+        wait_for_change(process);
     while (!sim_current->stopped && !list_empty(&process->mutexes))
         kmt_keyed_close(CONTAINER(process->mutexes.next, struct kmt_keyed, link));
+    LIST_FOR(node, &process->adapters)
+        if (!sim_current->stopped)
+            while_awake(process, CONTAINER(node, struct kmt_adapter, link), end_objects);
+    while (!sim_current->stopped && !list_empty(&process->calls))
+        wait_for_change(process); /* threads that were killed in other calls */
     while (!sim_current->stopped && !list_empty(&process->adapters))
-        end_adapter(process, CONTAINER(process->adapters.next, struct kmt_adapter, link));
-    while (!sim_current->stopped &&
-           !list_empty(&process->calls)) { /* of threads that were killed in them */
-        process->waiters++;
-        sim_waitq_wait(&process->changed, SIM_FOREVER);
-        process->waiters--;
-    }
+        while_awake(process, CONTAINER(process->adapters.next, struct kmt_adapter, link),
+                    drop_adapter);
     if (!sim_current->stopped) {
         nt_handle_close_process(nt); /* what they keep may be the driver's to destroy */
         port_process_ended(process->kmt->port, nt);

@@ -66,9 +66,11 @@ static void on_tick(int number)
     (void)number;
     if (!limit.running || !m)
         return;
-    if (m->inside || m->now - limit.ns >= limit.seconds * NS_A_SECOND) {
+    if (m->now - limit.ns >= limit.seconds * NS_A_SECOND) {
         limit.ns = m->now;
         limit.quiet_ms = 0;
+    } else if (m->inside) {
+        return; /* the driver's own time */
     } else if (!m->thread || m->thread == limit.thread) {
         limit.quiet_ms += TICK_MS;
     }
@@ -128,7 +130,7 @@ static void replace(lua_State *L, const char *name, lua_CFunction function)
     lua_setfield(L, -2, name);
 }
 
-static void arm(void)
+static bool arm(void)
 {
     struct sigaction action;
     struct sigevent event;
@@ -142,18 +144,18 @@ static void arm(void)
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = LIMIT_SIGNAL;
     event._sigev_un._tid = (int)syscall(SYS_gettid);
-    if (sigaction(LIMIT_SIGNAL, &action, NULL) != 0)
-        return;
-    limit.armed = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &limit.timer) == 0;
-    if (limit.armed)
-        timer_settime(limit.timer, 0, &tick, NULL);
+    if (sigaction(LIMIT_SIGNAL, &action, NULL) != 0 ||
+        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &limit.timer) != 0)
+        return false;
+    limit.armed = true;
+    return timer_settime(limit.timer, 0, &tick, NULL) == 0;
 }
 
-void lua_limit_begin(lua_State *L, uint64_t seconds)
+bool lua_limit_begin(lua_State *L, uint64_t seconds)
 {
     memset(&limit, 0, sizeof(limit));
     if (seconds == 0)
-        return;
+        return true;
     lua_getglobal(L, "coroutine");
     replace(L, "resume", enter);
     replace(L, "close", enter);
@@ -162,7 +164,13 @@ void lua_limit_begin(lua_State *L, uint64_t seconds)
     limit.seconds = seconds;
     limit.thread = sim_current->thread;
     limit.running = L;
-    arm();
+    return arm();
+}
+
+void lua_limit_check(lua_State *L)
+{
+    if (limit.over)
+        too_long(L, NULL);
 }
 
 void lua_limit_end(void)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lua/memory.h"
+
 struct dxgk_machine;
 
 struct lua_workload {
@@ -19,6 +21,7 @@ struct lua_workload {
     /* seconds of processor time that the script may take without a step of the machine; 0: any
      * number (KMT-494) */
     uint64_t limit_s;
+    uint64_t memory_limit; /* bytes that the script may hold; 0: any number (KMT-495) */
     /* results */
     bool finished, passed;
     char message[1024]; /* why it failed, or what it has to say */
@@ -28,6 +31,7 @@ struct lua_workload {
     struct lua_report_row {
         char name[40], value[80];
     } row[32];
+    struct lua_memory memory; /* private */
 };
 
 /* For dxgk_machine_run: `argument` is a struct lua_workload. */

@@ -26,20 +26,24 @@
 #include "lua/d3dkmt.h"
 #include "lua/image.h"
 #include "lua/lua_workload.h"
+#include "lua/library.h"
 #include "lua/limit.h"
+#include "lua/memory.h"
 #include "lua/nearest.h"
 #include "lua/set.h"
+#include "nt/ob/user_handle.h"
 #include "sim/stack.h"
 #include "util/array.h"
 #include "util/is_file.h"
+#include "verify/verify.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
 #include <lua.h>
-#include <lualib.h>
 
 #define MAX_SCRIPT ((uint64_t)64 << 20)
 /* Lua nests 200 calls between C and Lua, each of up to 2 KiB, before it raises an error; a call of
@@ -50,9 +54,7 @@ static struct lua_workload *current(lua_State *L)
 {
     struct lua_workload *workload;
 
-    lua_getfield(L, LUA_REGISTRYINDEX, "dxgk.workload");
-    workload = lua_touserdata(L, -1);
-    lua_pop(L, 1);
+    memcpy(&workload, lua_getextraspace(L), sizeof(workload));
     return workload;
 }
 
@@ -130,6 +132,10 @@ static int expect(lua_State *L)
     struct lua_workload *workload = current(L);
     const char *rule = luaL_checkstring(L, 1);
 
+    luaL_argcheck(L, verify_rule_find(rule), 1, "the id of a rule, such as PATCH-017, wanted");
+    for (size_t i = 0; i < workload->expected; i++)
+        if (strcmp(workload->expect[i], rule) == 0)
+            return 0;
     if (workload->expected == ARRAY_COUNT(workload->expect))
         return luaL_error(L, "too many expected rules");
     snprintf(workload->expect[workload->expected++], sizeof(workload->expect[0]), "%s", rule);
@@ -184,7 +190,7 @@ static int close_handle(lua_State *L)
 {
     HANDLE handle = (HANDLE)(uintptr_t)luaL_checkinteger(L, 1);
 
-    if (!NT_SUCCESS(ZwClose(handle)))
+    if (!nt_user_handle_access(handle) || !NT_SUCCESS(ZwClose(handle)))
         return luaL_error(L, "dxgk.close: %I is no handle", luaL_checkinteger(L, 1));
     return 0;
 }
@@ -240,9 +246,8 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-    luaL_openlibs(L);
-    lua_pushlightuserdata(L, workload);
-    lua_setfield(L, LUA_REGISTRYINDEX, "dxgk.workload");
+    lua_library_open(L);
+    memcpy(lua_getextraspace(L), &workload, sizeof(void *)); /* coroutines inherit it */
     lua_newtable(L);
     luaL_setfuncs(L, functions, 0);
     lua_buffer_open(L);
@@ -288,6 +293,16 @@ static int with_message(lua_State *L)
     return 1;
 }
 
+/* The error object on top of the stack. */
+static void say_error(lua_State *L, struct lua_workload *workload)
+{
+    const char *text = lua_tostring(L, -1) ? lua_tostring(L, -1) : "error";
+    char reason[160];
+
+    snprintf(workload->message, sizeof(workload->message), "%.800s%s", text,
+             lua_memory_reason(&workload->memory, text, reason, sizeof(reason)));
+}
+
 static int protected_run(lua_State *L)
 {
     struct lua_workload *workload = lua_touserdata(L, 1);
@@ -300,14 +315,18 @@ static int protected_run(lua_State *L)
         snprintf(workload->message, sizeof(workload->message), "%s: %s", workload->file, why);
         return 0;
     }
-    lua_limit_begin(L, workload->limit_s);
-    if (luaL_loadfile(L, workload->file) != LUA_OK) {
+    if (!lua_limit_begin(L, workload->limit_s)) {
+        snprintf(workload->message, sizeof(workload->message),
+                 "no timer for the limit of the script: %s (--script-limit 0 needs none)",
+                 strerror(errno));
+        return 0;
+    }
+    if (luaL_loadfilex(L, workload->file, "t") != LUA_OK) {
         snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1));
         return 0;
     }
     if (lua_pcall(L, 0, 2, 1) != LUA_OK) {
-        snprintf(workload->message, sizeof(workload->message), "%s",
-                 lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+        say_error(L, workload);
         return 0;
     }
     workload->finished = true;
@@ -336,7 +355,8 @@ void lua_workload_run(void *argument)
                  LEAST_STACK);
         return;
     }
-    L = luaL_newstate();
+    workload->memory.limit = workload->memory_limit;
+    L = lua_memory_open(&workload->memory);
     if (!L) {
         snprintf(workload->message, sizeof(workload->message), "out of memory: no Lua state");
         return;
@@ -344,8 +364,7 @@ void lua_workload_run(void *argument)
     lua_pushcfunction(L, protected_run);
     lua_pushlightuserdata(L, workload);
     if (lua_pcall(L, 1, 0, 0) != LUA_OK)
-        snprintf(workload->message, sizeof(workload->message), "%s",
-                 lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+        say_error(L, workload);
     lua_limit_end();
     lua_close(L);
     if (workload->progress)

@@ -92,7 +92,8 @@ static void dismantle(struct port_adapter *adapter)
     bus_device_on_fault(adapter->device, NULL, NULL);
     (void)ddi_handle_remove(&port->handles, adapter->handle, DDI_HANDLE_ADAPTER);
     port_start_forget(adapter);
-    ddi_loan_finish(&adapter->start_loan);
+    ddi_loan_finish(&adapter->start_info);
+    ddi_loan_finish(&adapter->start_interface);
     ddi_loan_finish(&adapter->resource_loan);
     if (adapter->ddi.locks)
         ddi_adapter_finish(&adapter->ddi);

@@ -56,23 +56,30 @@ static void registry_path(const char *service, WCHAR *buffer, size_t capacity, U
     path->MaximumLength = (USHORT)((length + 1) * sizeof(WCHAR));
 }
 
-struct entry_arguments {
-    UNICODE_STRING path;
-    WCHAR buffer[256];
-};
+static void check_object(const struct port_driver *driver, const char *routine)
+{
+    ddi_guarded_check(&driver->object_memory, routine);
+    ddi_guarded_check(&driver->extension_memory, routine);
+}
+
+/* With the terminating zero. */
+static size_t path_bytes(const char *service)
+{
+    return (strlen(SERVICES) + strlen(service) + 1) * sizeof(WCHAR);
+}
 
 static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
 {
     struct ddi_frame *frame = ddi_frame_push(sizeof(*frame), "DriverEntry");
     struct nt_call_guard guard;
-    struct entry_arguments *arguments = driver->registry_path.address;
+    UNICODE_STRING *path = driver->registry_path.address;
     struct nt_image *outer_image;
     struct nt_call_state state;
     NTSTATUS status;
     uint64_t deadline;
 
-    registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR),
-                  &arguments->path);
+    registry_path(driver->service, driver->registry_buffer.address,
+                  driver->registry_buffer.bytes / sizeof(WCHAR), path);
     frame->track = TRACE_PROCESSOR(sim_current->processor);
     outer_image = nt_image_enter(driver->image);
     nt_call_state(&state);
@@ -80,8 +87,11 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     nt_call_guard(&guard, true);
     frame->guard = &guard;
     deadline = sim_inside_enter(60000000000u);
-    status = entry(&driver->object, &arguments->path);
+    status = entry(driver->object, path);
     nt_call_returned(&guard, true, "DriverEntry");
+    check_object(driver, "DriverEntry");
+    ddi_loan_check(&driver->registry_path, (uintptr_t)entry);
+    ddi_loan_check(&driver->registry_buffer, (uintptr_t)entry);
     sim_inside_leave(deadline);
     trace_end(frame->track, "DriverEntry");
     nt_call_check(&state, "DriverEntry");
@@ -89,6 +99,7 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     ddi_frame_end(frame);
     ddi_loan_revoke(
         &driver->registry_path); /* LIFE-008: a driver that kept the pointer now faults on it */
+    ddi_loan_revoke(&driver->registry_buffer);
     return status;
 }
 
@@ -113,10 +124,32 @@ static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
     return STATUS_UNSUCCESSFUL;
 }
 
+static bool make_object(struct port_driver *driver)
+{
+    DRIVER_EXTENSION *extension;
+
+    if (!ddi_guarded_init(&driver->object_memory, sizeof(DRIVER_OBJECT), "DRIVER_OBJECT") ||
+        !ddi_guarded_init(&driver->extension_memory, sizeof(*extension), "DRIVER_EXTENSION"))
+        return false;
+    extension = (void *)driver->extension_memory.data;
+    driver->object = (void *)driver->object_memory.data;
+    driver->object->Type = IO_TYPE_DRIVER;
+    driver->object->Size = sizeof(DRIVER_OBJECT);
+    driver->object->DriverExtension = extension;
+    extension->DriverObject = driver->object;
+    return true;
+}
+
 static void free_driver(struct port_driver *driver)
 {
     ddi_loan_finish(&driver->registry_path);
-    nt_device_object_unregister(&driver->object);
+    ddi_loan_finish(&driver->registry_buffer);
+    if (driver->object) {
+        nt_device_object_unregister(driver->object);
+        check_object(driver, "a routine of the driver");
+    }
+    ddi_guarded_finish(&driver->object_memory);
+    ddi_guarded_finish(&driver->extension_memory);
     util_free(driver);
 }
 
@@ -132,14 +165,12 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
     driver->port = port;
     driver->image = image;
     snprintf(driver->service, sizeof(driver->service), "%s", service);
-    driver->object.Type = IO_TYPE_DRIVER;
-    driver->object.Size = sizeof(DRIVER_OBJECT);
-    driver->object.DriverExtension = &driver->extension;
-    driver->extension.DriverObject = &driver->object;
-    if (!make_service_key(service) ||
-        !ddi_loan_init(&driver->registry_path, sizeof(struct entry_arguments), "LIFE-008",
-                       "the RegistryPath of DriverEntry, which has returned") ||
-        !nt_device_object_register(&driver->object)) {
+    if (!make_object(driver) || !make_service_key(service) ||
+        !ddi_loan_init(&driver->registry_path, sizeof(UNICODE_STRING), "LIFE-008",
+                       "the RegistryPath of DriverEntry", ", which has returned") ||
+        !ddi_loan_init(&driver->registry_buffer, path_bytes(driver->service), "LIFE-008",
+                       "the Buffer of the RegistryPath of DriverEntry", ", which has returned") ||
+        !nt_device_object_register(driver->object)) {
         free_driver(driver);
         return STATUS_NO_MEMORY;
     }

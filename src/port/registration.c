@@ -68,12 +68,12 @@ static bool entries_missing(const DRIVER_INITIALIZATION_DATA *table)
 /* The registered driver of this object; it may still be in its DriverEntry. */
 static struct port_driver *registered_driver(struct port *port, const DRIVER_OBJECT *object)
 {
-    if (port->loading && &port->loading->object == object)
+    if (port->loading && port->loading->object == object)
         return port->loading->registered ? port->loading : NULL;
     LIST_FOR(node, &port->drivers) {
         struct port_driver *driver = CONTAINER(node, struct port_driver, link);
 
-        if (&driver->object == object && driver->registered)
+        if (driver->object == object && driver->registered)
             return driver;
     }
     return NULL;
@@ -117,7 +117,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
                                : "DriverInitializationData");
         return STATUS_INVALID_PARAMETER;
     }
-    if (!driver || object != &driver->object || driver->registered) {
+    if (!driver || object != driver->object || driver->registered) {
         verify_refusal("LIFE-015", "DxgkInitialize was called %s",
                        driver && driver->registered
                            ? "a second time"

@@ -76,13 +76,6 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
 
 /* ---- StartDevice ---- */
 
-/* The driver gets this on loan for the call: exactly the bytes that the host's version of the
- * structures has. */
-struct start_arguments {
-    DXGK_START_INFO info;
-    DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
-};
-
 static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported,
                               ULONG *children)
 {
@@ -106,22 +99,27 @@ static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG
 
 static NTSTATUS start_device(struct port_adapter *adapter, ULONG *sources, ULONG *children)
 {
-    struct start_arguments *arguments;
+    DXGK_START_INFO *info;
     NTSTATUS status;
 
     *sources = *children = MARKER;
-    ddi_loan_finish(&adapter->start_loan); /* of an earlier start */
-    if (!ddi_loan_init(&adapter->start_loan, sizeof(*arguments), "LIFE-061",
-                       "DXGKRNL_INTERFACE or DXGK_START_INFO of StartDevice, which has returned"))
+    ddi_loan_finish(&adapter->start_info); /* of an earlier start */
+    ddi_loan_finish(&adapter->start_interface);
+    if (!ddi_loan_init(&adapter->start_info, sizeof(*info), "LIFE-061", "DXGK_START_INFO",
+                       " of StartDevice, which has returned") ||
+        !ddi_loan_init(&adapter->start_interface, sizeof(DXGKRNL_INTERFACE), "LIFE-061",
+                       "DXGKRNL_INTERFACE", " of StartDevice, which has returned"))
         return STATUS_NO_MEMORY;
-    arguments = adapter->start_loan.address;
-    port_interface_fill(adapter, &arguments->interface, port_version_of_host(adapter->port));
-    arguments->info.RequiredDmaQueueEntry = adapter->port->config.required_dma_queue_entry;
-    arguments->info.AdapterGuid = adapter->guid;
-    arguments->info.AdapterLuid = adapter->luid;
-    status = ddi_start_device(&adapter->ddi, &arguments->info, &arguments->interface, sources,
+    port_interface_fill(adapter, adapter->start_interface.address,
+                        port_version_of_host(adapter->port));
+    info = adapter->start_info.address;
+    info->RequiredDmaQueueEntry = adapter->port->config.required_dma_queue_entry;
+    info->AdapterGuid = adapter->guid;
+    info->AdapterLuid = adapter->luid;
+    status = ddi_start_device(&adapter->ddi, info, adapter->start_interface.address, sources,
                               children);
-    ddi_loan_revoke(&adapter->start_loan);
+    ddi_loan_revoke(&adapter->start_info);
+    ddi_loan_revoke(&adapter->start_interface);
     return status;
 }
 
@@ -163,6 +161,7 @@ void port_stop(struct port_adapter *adapter)
     if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
         adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
     port_power_stopping(adapter);
+    port_isolate_stopping(adapter);
     port_managers_destroy(adapter); /* LIFE-167 */
     port_power_components_stop(adapter);
     status = ddi_stop_device(&adapter->ddi);
@@ -194,7 +193,7 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status))
-        status = port_children_query(adapter);
+        port_children_query(adapter);
     if (NT_SUCCESS(status) && (adapter->refused || adapter->unserved))
         port_managers_check(adapter); /* what the memory manager finds belongs to the list, too */
     if (adapter->unserved)
@@ -253,7 +252,7 @@ static NTSTATUS start(struct port_adapter *adapter)
     NTSTATUS status;
 
     sim_assert_passive();
-    adapter->refused = adapter->unserved = adapter->displays = false;
+    adapter->refused = adapter->unserved = adapter->displays = adapter->domain.settled = false;
     adapter->ddi.failed_entry = NULL;
     status = again ? STATUS_SUCCESS : prepare_start(adapter);
     if (NT_SUCCESS(status))

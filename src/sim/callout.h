@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "sim/machine.h"
+
 struct sim_core;
 
 /* Of one device. */
@@ -16,8 +18,21 @@ struct sim_callout {
 };
 
 /* Around each call of the model. Returns what was running before, for the leave. */
-struct sim_callout *sim_callout_enter(struct sim_callout *callout, const char *callback);
-void sim_callout_leave(struct sim_callout *before);
+static inline struct sim_callout *sim_callout_enter(struct sim_callout *callout,
+                                                    const char *callback)
+{
+    struct sim_callout *before = sim_current->callout;
+
+    callout->callback = callback;
+    sim_current->callout = callout;
+    return before;
+}
+
+static inline void sim_callout_leave(struct sim_callout *before)
+{
+    sim_current->callout = before;
+}
+
 /* The watchdog has found that the model does not come back: report it, and stop the machine
  * (NT-198). Returns if the rule was lowered; the callback cannot go on. */
 void sim_callout_hangs(struct sim_core *core, bool sleeps);

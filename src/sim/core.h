@@ -26,11 +26,11 @@
 #include "sim/watchdog.h"
 #include "util/list.h"
 
-struct sim_callout;
 struct sim_question;
 
 struct processor {
-    struct sim_thread *thread; /* NULL: idle */
+    struct sim_thread *thread;   /* NULL: idle */
+    struct sim_thread_head head; /* while it idles */
     struct fiber idle;
     uint8_t irql; /* valid while the processor is not current */
     uint16_t inside;
@@ -43,6 +43,12 @@ struct processor {
     struct list dpcs;
     void *idle_jump[5];
     bool idle_running; /* the idle fiber was started */
+};
+
+/* An armed event in the heap. */
+struct sim_pending {
+    uint64_t due, order;
+    struct sim_event *event;
 };
 
 struct sim_core {
@@ -63,7 +69,7 @@ struct sim_core {
     struct sim_question *question; /* for the fiber that is switched to (stack.c) */
 
     /* event heap */
-    struct sim_event **heap;
+    struct sim_pending *heap;
     uint32_t events, heap_capacity, reserved;
     uint32_t guards; /* number of events that only limit calls into a driver */
     uint64_t event_order;
@@ -96,8 +102,7 @@ struct sim_core {
     timer_t watchdog;
     bool watchdog_armed;
     struct sim_watchdog watching;
-    struct sim_callout *callout; /* the device model that is running; NULL: none */
-    struct sim_machine *outer;   /* the machine that was entered before this one */
+    struct sim_machine *outer; /* the machine that was entered before this one */
     struct util_heap *outer_heap;
 };
 
@@ -111,6 +116,13 @@ static inline struct processor *current_processor(struct sim_core *core)
     return &core->processor[core->public.processor];
 }
 
+/* `thread` runs on the current processor; NULL: none. */
+static inline void sim_set_thread(struct sim_core *core, struct sim_thread *thread)
+{
+    core->public.thread = thread;
+    core->public.head = thread ? &thread->head : &current_processor(core)->head;
+}
+
 /* Called when the level may have become DISPATCH or above. */
 static inline void sim_level_raised(const struct sim_core *core)
 {
@@ -122,7 +134,7 @@ static inline void sim_level_raised(const struct sim_core *core)
 static inline void sim_switched(struct sim_core *core)
 {
     const struct sim_thread *thread = core->public.thread;
-    const void *process = thread ? thread->process : NULL;
+    const void *process = thread ? thread->head.process : NULL;
 
     if (thread)
         memcpy(core->public.thread_name, thread->name, sizeof(thread->name));

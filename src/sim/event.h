@@ -11,7 +11,6 @@
  * it must not block. */
 struct sim_event {
     uint64_t due;
-    uint64_t order;
     uint32_t slot; /* index in the heap + 1; 0: not pending */
     /* private: the time-out of a thread's wait, for which the heap has a reserved place */
     bool reserved;

@@ -26,7 +26,8 @@ enum sim_fault_kind {
     SIM_FAULT_BREAKPOINT, /* or a single step */
     SIM_FAULT_HANG,
     SIM_FAULT_SLEEP,
-    SIM_FAULT_OVERDUE
+    SIM_FAULT_OVERDUE,
+    SIM_FAULT_LABOUR
 };
 
 /* The processor's registers where it was interrupted. */
@@ -50,7 +51,7 @@ struct sim_fault {
     /* exception vector of the processor: 0 division, 3 breakpoint, 6 invalid opcode, 14 page fault,
      * ... */
     uint8_t trap;
-    /* on the stack of the handler; NULL: SIM_FAULT_OVERDUE */
+    /* on the stack of the handler; NULL: SIM_FAULT_OVERDUE, SIM_FAULT_LABOUR */
     const struct sim_registers *registers;
     uintptr_t stack_low, stack_high; /* of the stack that the code ran on, whatever `sp` says */
     /* The report of this fault has faulted itself, at this place and address; 0: it has not. */
@@ -61,7 +62,8 @@ struct sim_fault {
  * overflow), after the signal handler has returned, and must end with sim_stop(). NULL: faults are
  * the process's own. SIM_FAULT_HANG: a driver ran for watchdog_ms of processor time without
  * reaching a point; SIM_FAULT_SLEEP: it slept in the host's kernel for ten times that;
- * SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of threads
+ * SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit; SIM_FAULT_LABOUR:
+ * three times watchdog_ms of processor time, while it reached points (NT-201). Faults of threads
  * that are not inside a driver (sim_inside_enter) stay the process's own, except those that the
  * handler of sim_on_process claims: these may end with sim_thread_exit. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));

@@ -18,7 +18,9 @@
 #define SIM_MAX_PROCESSORS 64u
 #define SIM_SLOTS          16u /* number of places where upper rooms can keep state (slot.h) */
 
+struct sim_callout;
 struct sim_thread;
+struct sim_thread_head;
 
 /* What a frame of a call in progress begins with, for readers who know no more of it. */
 struct sim_frame {
@@ -42,16 +44,18 @@ struct sim_machine {
     /* head of the list of calls in progress on the current stack, maintained by the room that calls
      * drivers (sim_set_frame) */
     struct sim_frame *frame;
-    const char *call;          /* its name; NULL: none is in progress */
-    uint64_t points;           /* slices begun, for the watchdog */
-    uint64_t submissions;      /* of DMA buffers, for who watches the machine */
-    struct sim_thread *thread; /* on the current processor; NULL while it idles */
+    const char *call;             /* its name; NULL: none is in progress */
+    uint64_t points;              /* slices begun, for the watchdog */
+    uint64_t submissions;         /* of DMA buffers, for who watches the machine */
+    struct sim_thread *thread;    /* on the current processor; NULL while it idles */
+    struct sim_thread_head *head; /* of `thread`, or of the processor that idles (thread.h) */
     struct util_heap heap;
     struct rng rng;
     unsigned processors;
-    void *slot[SIM_SLOTS]; /* state of upper rooms (slot.h) */
-    struct sim_core *core; /* private */
-    char thread_name[32];  /* of `thread`; "": none */
+    void *slot[SIM_SLOTS];       /* state of upper rooms (slot.h) */
+    struct sim_callout *callout; /* the device model that is running; NULL: none (callout.h) */
+    struct sim_core *core;       /* private */
+    char thread_name[32];        /* of `thread`; "": none */
 };
 
 /* The machine that the host thread has entered. NULL outside sim_enter/sim_leave. */

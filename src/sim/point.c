@@ -58,7 +58,7 @@ void sim_point_slow(struct sim_machine *m)
     if (core->slice == 0)
         end_of_slice(core);
     sim_check_stopped(core);
-    if (m->inside && m->now > m->deadline)
+    if (m->inside && (m->now > m->deadline || m->deadline == core->watching.laboured))
         sim_raise_overdue(core);
     if (m->interrupted)
         sim_to_host(core, SIM_INTERRUPTED);

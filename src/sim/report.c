@@ -29,7 +29,7 @@
 
 _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *fault)
 {
-    if (core->callout && (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_SLEEP))
+    if (core->public.callout && (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_SLEEP))
         sim_callout_hangs(core, fault->kind == SIM_FAULT_SLEEP);
     else
         core->on_fault(fault);
@@ -39,11 +39,15 @@ _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *f
 
 _Noreturn void sim_raise_overdue(struct sim_core *core)
 {
-    struct sim_fault fault = {.kind = SIM_FAULT_OVERDUE,
+    struct sim_machine *m = &core->public;
+    struct sim_fault fault = {.kind = m->deadline == core->watching.laboured && m->now <= m->deadline
+                                          ? SIM_FAULT_LABOUR
+                                          : SIM_FAULT_OVERDUE,
                               .pc = (uintptr_t)__builtin_return_address(0),
                               .frame = (uintptr_t)__builtin_frame_address(0)};
     struct sim_span stack;
 
+    core->watching.laboured = 0;
     fault.sp = fault.frame;
     stack = sim_span_of(core, fault.sp);
     fault.stack_low = stack.low;

@@ -32,7 +32,8 @@ struct sim_report {
 
 /* Call the handler, which must be set, and stop. */
 _Noreturn void sim_report_fault(struct sim_core *core, const struct sim_fault *fault);
-/* Called when the current call into a driver exceeds its limit of virtual time. */
+/* Called when the current call into a driver exceeds its limit of virtual time, or of processor
+ * time. */
 _Noreturn void sim_raise_overdue(struct sim_core *core);
 
 #endif

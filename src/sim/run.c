@@ -10,6 +10,9 @@
 #include "sim/schedule.h"
 #include "sim/slice.h"
 #include "verify/refusal.h"
+#include "verify/verify.h"
+
+#include <string.h>
 
 void sim_to_host(struct sim_core *core, enum sim_outcome outcome)
 {
@@ -32,6 +35,11 @@ enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until)
         return SIM_DEADLOCK; /* not reached by fibers */
     if (done && done(arg))
         return SIM_DONE;
+    if (core->watching.error) {
+        WARNING("NT-199", "nothing watches for calls that do not return: no timer (%s)",
+                strerror(core->watching.error));
+        core->watching.error = 0;
+    }
     core->done = done;
     core->done_arg = arg;
     core->until = until < SIM_END ? until : SIM_END;
@@ -67,7 +75,7 @@ static void start_thread(struct sim_core *core, struct sim_thread *next)
 
     next->state = THREAD_RUNNING;
     p->thread = next;
-    m->thread = next;
+    sim_set_thread(core, next);
     m->irql = next->irql;
     m->inside = next->inside;
     m->deadline = next->deadline;

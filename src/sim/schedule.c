@@ -52,7 +52,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         return;
     }
     p->thread = next;
-    m->thread = next;
+    sim_set_thread(core, next);
     if (next) {
         next->state = THREAD_RUNNING;
         m->irql = next->irql;
@@ -103,7 +103,7 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     from->refusal = refusal_current;
     m->processor = (uint16_t)to;
     m->irql = target->irql;
-    m->thread = target->thread;
+    sim_set_thread(core, target->thread);
     m->inside = target->inside;
     m->deadline = target->deadline;
     sim_set_frame(m, target->frame);

@@ -302,16 +302,25 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
 {
     enum sim_watchdog_verdict verdict;
     struct sim_core *core;
+    uint64_t cpu, limit;
+    bool watched;
 
     (void)signal;
     (void)info;
     if (!sim_current)
         return;
     core = core_of(sim_current);
+    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    limit = core->watchdog_ms * 1000000u;
+    watched = core->on_fiber && core->on_fault;
+    if (sim_watchdog_labours(&core->watching, watched && sim_current->inside, sim_current->deadline,
+                             cpu, limit)) {
+        core->watching.laboured = sim_current->deadline; /* the next point looks */
+        sim_current->fuel = 1;
+    }
     verdict = sim_watchdog_tick(
-        &core->watching, core->on_fiber && core->on_fault && (sim_current->inside || core->callout),
-        sim_current->points, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC), sleeps(),
-        core->watchdog_ms * 1000000u);
+        &core->watching, watched && (sim_current->inside || core->public.callout),
+        sim_current->points, cpu, clock_ns(CLOCK_MONOTONIC), sleeps(), limit);
     if (verdict == SIM_WATCHDOG_FINE)
         return;
     memset(&core->watching, 0, sizeof(core->watching));
@@ -441,6 +450,7 @@ void sim_signals_enter(struct sim_core *core)
         event.sigev_signo = WATCHDOG_SIGNAL;
         event._sigev_un._tid = (int)syscall(SYS_gettid);
         core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
+        core->watching.error = core->watchdog_armed ? 0 : errno;
         if (core->watchdog_armed)
             timer_settime(core->watchdog, 0, &tick, NULL);
     }

@@ -73,8 +73,10 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
         p->deadline = SIM_FOREVER;
         if (!fiber_init(&p->idle, core->stack_bytes))
             goto fail;
+        p->head.records = p->idle.first_record;
         fiber_prepare(&p->idle, sim_idle_loop, core);
     }
+    core->public.head = &core->processor[0].head;
     if (!sim_signals_setup(core))
         goto fail;
     core->report.end_thread = sim_thread_exit;

@@ -108,11 +108,3 @@ void sim_stack_bounds(uintptr_t *low, uintptr_t *high)
 {
     sim_stack_bounds_at((uintptr_t)__builtin_frame_address(0), low, high);
 }
-
-void *sim_stack_records(void)
-{
-    struct sim_core *core = core_of(sim_current);
-
-    return sim_current->thread ? sim_current->thread->fiber.first_record
-                               : current_processor(core)->idle.first_record;
-}

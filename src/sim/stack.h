@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sim_thread;
+#include "sim/machine.h"
+#include "sim/thread.h"
 
 /* The thread on that processor, which may be the current one; NULL: none. */
 struct sim_thread *sim_processor_thread(unsigned processor);
@@ -20,6 +21,9 @@ void sim_stack_bounds(uintptr_t *low, uintptr_t *high);
 void sim_stack_bounds_at(uintptr_t sp, uintptr_t *low, uintptr_t *high);
 /* Memory for records of calls in progress on the current fiber, out of reach of what overwrites its
  * stack; as large as the stack, and followed by a guard page. */
-void *sim_stack_records(void);
+static inline void *sim_stack_records(void)
+{
+    return sim_current->head->records;
+}
 
 #endif

@@ -83,7 +83,7 @@ void sim_stop(void)
     sim_fault_reported();
     if (!core->on_fiber)
         return;
-    core->callout = NULL;
+    core->public.callout = NULL;
     m->irql = SIM_IRQL_PASSIVE;
     m->inside = 0;
     m->deadline = SIM_FOREVER;

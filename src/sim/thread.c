@@ -37,6 +37,7 @@ struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind
         util_free(thread);
         return NULL;
     }
+    thread->head.records = thread->fiber.first_record;
     thread->kind = kind;
     thread->id = ++core->next_thread_id;
     thread->references = 2; /* one for the creator, one for the thread itself while it lives */
@@ -123,14 +124,9 @@ enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread)
     return thread->kind;
 }
 
-void **sim_thread_local(struct sim_thread *thread)
+struct sim_thread_head *sim_idle_head(unsigned processor)
 {
-    return &thread->local;
-}
-
-void **sim_thread_process(struct sim_thread *thread)
-{
-    return &thread->process;
+    return &core_of(sim_current)->processor[processor].head;
 }
 
 struct sim_thread *sim_thread_after(const struct sim_thread *thread)

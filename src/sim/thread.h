@@ -8,6 +8,14 @@
 
 struct sim_thread;
 
+/* What a sim_thread begins with, and an idle processor has too: what is looked up in each call. The
+ * first two are the upper rooms'. */
+struct sim_thread_head {
+    void *local;   /* of the room that made the thread (nt: its KTHREAD) */
+    void *process; /* that it runs for */
+    void *records; /* memory beside the stack (sim_stack_records) */
+};
+
 enum sim_thread_kind {
     SIM_THREAD_KERNEL, /* driver and host threads: never run again after sim_stop */
     SIM_THREAD_CLIENT, /* client programs: survive sim_stop */
@@ -28,10 +36,18 @@ bool sim_thread_ended(const struct sim_thread *thread);
 uint32_t sim_thread_id(const struct sim_thread *thread);
 const char *sim_thread_name(const struct sim_thread *thread);
 enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread);
-/* One pointer for the room that made the thread (nt: its KTHREAD), and one for the process it runs
- * for. */
-void **sim_thread_local(struct sim_thread *thread);
-void **sim_thread_process(struct sim_thread *thread);
+static inline void **sim_thread_local(struct sim_thread *thread)
+{
+    return &((struct sim_thread_head *)thread)->local;
+}
+
+static inline void **sim_thread_process(struct sim_thread *thread)
+{
+    return &((struct sim_thread_head *)thread)->process;
+}
+
+struct sim_thread_head *sim_idle_head(unsigned processor);
+
 /* Walk in order of creation: NULL gives the first thread, and the last one gives NULL. */
 struct sim_thread *sim_thread_after(const struct sim_thread *thread);
 bool sim_thread_blocked(const struct sim_thread *thread);

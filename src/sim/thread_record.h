@@ -17,6 +17,7 @@ struct sim_core;
 enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_ENDED };
 
 struct sim_thread {
+    struct sim_thread_head head; /* first */
     struct fiber fiber;
     struct list link; /* ready queue, or the list of ended threads to reap */
     struct list all;
@@ -29,7 +30,6 @@ struct sim_thread {
     char name[32];
     sim_entry entry;
     void *arg;
-    void *local, *process;
     void (*on_exit)(void *arg);
     void *on_exit_arg;
     struct sim_event timeout;

@@ -31,3 +31,15 @@ enum sim_watchdog_verdict sim_watchdog_tick(struct sim_watchdog *w, bool watched
         return SIM_WATCHDOG_SLEEPS;
     return SIM_WATCHDOG_FINE;
 }
+
+/* NT-201 */
+bool sim_watchdog_labours(struct sim_watchdog *w, bool watched, uint64_t deadline, uint64_t cpu_ns,
+                          uint64_t limit_ns)
+{
+    if (!watched || deadline == UINT64_MAX || deadline != w->deadline) {
+        w->deadline = watched ? deadline : UINT64_MAX;
+        w->call_since = cpu_ns;
+        return false;
+    }
+    return cpu_ns - w->call_since >= SIM_LABOUR_FACTOR * limit_ns;
+}

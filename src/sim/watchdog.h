@@ -5,6 +5,10 @@
  * things is not convicted. Code that sleeps in the host's kernel uses none; it is found by wall
  * time, much later, and only if the thread has had hardly any processor time meanwhile, or has gone
  * to sleep again and again.
+ *
+ * A call that reaches points again and again, but does not return, is overdue in virtual time at
+ * last; one that makes cheap calls of the host takes minutes until then, so its processor time is
+ * limited, too.
  */
 #ifndef DXGK_SIM_WATCHDOG_H
 #define DXGK_SIM_WATCHDOG_H
@@ -13,6 +17,7 @@
 #include <stdint.h>
 
 #define SIM_WATCHDOG_TICK_NS 250000000u
+#define SIM_LABOUR_FACTOR    3u
 
 enum sim_watchdog_verdict { SIM_WATCHDOG_FINE, SIM_WATCHDOG_LOOPS, SIM_WATCHDOG_SLEEPS };
 
@@ -25,6 +30,11 @@ struct sim_watchdog {
     uint64_t wall;        /* since they were seen first */
     uint64_t sleeps_last; /* how often the thread had slept at the last tick */
     bool slept;           /* between any two ticks since they were seen first */
+    /* of the call into a driver: when it will be overdue, and processor time when it was seen
+     * first */
+    uint64_t deadline, call_since;
+    int error;         /* there is no timer for the ticks, and it was not told yet; 0: there is */
+    uint64_t laboured; /* deadline of the call that was convicted; 0: none was */
 };
 
 /* A tick: the points of the machine, the processor time of the host thread and the wall time, in
@@ -34,5 +44,11 @@ struct sim_watchdog {
 enum sim_watchdog_verdict sim_watchdog_tick(struct sim_watchdog *w, bool watched, uint64_t points,
                                             uint64_t cpu_ns, uint64_t wall_ns, uint64_t sleeps,
                                             uint64_t limit_ns);
+
+/* At the same tick: whether the call into a driver that is in progress, known by its deadline, was
+ * so at each tick for SIM_LABOUR_FACTOR limits of processor time (NT-201). A call without a
+ * deadline (SIM_FOREVER) may take any time. */
+bool sim_watchdog_labours(struct sim_watchdog *w, bool watched, uint64_t deadline, uint64_t cpu_ns,
+                          uint64_t limit_ns);
 
 #endif

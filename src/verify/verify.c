@@ -4,7 +4,8 @@
  *
  *   report ── severity: configured for the rule, else the caller's; strict mode raises errors
  *          ── place:    the hook fills in where, thread, level, time
- *          ── record:   merged with the one of the same rule, severity and place, else a new one
+ *          ── record:   merged with the one of the same rule, severity, place and cause, else a
+ *                       new one
  *          ── fatal:    the first one is the machine's bug check; the hook carries it out
  *
  * Rules are numbered by their index in the generated table (binary search by id); per rule there is
@@ -222,7 +223,7 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
 static bool equal(const struct verify_record *a, const struct verify_record *b, bool finding)
 {
     return a->severity == b->severity && a->refuses == b->refuses && a->undoing == b->undoing &&
-           a->client == b->client && strcmp(a->rule, b->rule) == 0 &&
+           a->client == b->client && a->cause == b->cause && strcmp(a->rule, b->rule) == 0 &&
            strcmp(a->where, b->where) == 0 && (!finding || strcmp(a->seen, b->seen) == 0);
 }
 
@@ -331,6 +332,7 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
         whole = NULL;
     va_end(again);
     record->seen = whole ? whole : seen;
+    record->cause = format;
     if (record->severity >= VERIFY_ERROR || record->refuses ||
         (refusal_current && refusal_current->notes))
         refusal_violation(record->rule, record->seen);

@@ -22,8 +22,9 @@ extern _Thread_local struct verify_log *verify_current;
 struct verify_record {
     const char *rule;
     enum verify_severity severity;
-    const char *seen; /* what was seen, one sentence. Owned by the log */
-    char where[96];   /* "DxgkDdiPatch", "DxgkCbMapMemory called by refgpu.so!StartDevice+0x42" */
+    const char *seen;  /* what was seen, one sentence. Owned by the log */
+    const char *cause; /* the same without its values: only to be compared */
+    char where[96];    /* "DxgkDdiPatch", "DxgkCbMapMemory called by refgpu.so!StartDevice+0x42" */
     char thread[32];
     uint8_t irql;
     uint32_t code; /* bug check code; 0: none */
@@ -35,7 +36,7 @@ struct verify_record {
     bool refuses; /* it refuses the adapter or the object that was to be made */
     bool undoing; /* it came up while a refused start was undone (verify_set_undoing) */
     bool client;  /* a mistake of a client, for which the driver does not answer */
-    /* number of identical reports (same rule, severity and place); the other members are those of
+    /* number of like reports (same rule, severity, place and cause); the other members are those of
      * the first */
     uint64_t count;
 };

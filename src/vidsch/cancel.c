@@ -47,6 +47,14 @@ static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
     args->PatchLocationListSubmissionLength = packet->patch_count;
 }
 
+static void check_lists(const struct packet *packet)
+{
+    if (packet->buffer && packet->buffer->data)
+        (void)vidsch_dma_buffer_check(packet->buffer, "DxgkDdiCancelCommand", true);
+    else if (packet->buffer)
+        (void)vidsch_dma_buffer_check_private(packet->buffer, "DxgkDdiCancelCommand");
+}
+
 static void cancel_queue(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -62,6 +70,7 @@ static void cancel_queue(struct vidsch_context *context)
 
             describe(packet, &args);
             status = ddi_cancel_command(vidsch->ddi, &args);
+            check_lists(packet);
             if (!NT_SUCCESS(status) && !sim_current->stopped)
                 verify_fatal("TDR-064", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_CANCEL_FAILED,
                              (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered %s",

@@ -123,9 +123,8 @@ static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATED
     if (!info)
         return STATUS_NO_MEMORY;
     args->pInfo = info;
-    status = ddi_create_device(vidsch->ddi, args);
+    status = ddi_create_device_with_info(vidsch->ddi, args);
     device->info = *info;
-    memset(info, 0xDD, sizeof(*info)); /* shows that a driver kept the pointer */
     util_free(info);
     return status;
 }

@@ -146,7 +146,8 @@ static bool patch(struct packet *packet)
         refused_fatally("PATCH-157", 0x3, status, packet);
         return false;
     }
-    return packet->kind == PACKET_PAGING || vidsch_dma_buffer_check(packet->buffer, "DxgkDdiPatch");
+    return packet->kind == PACKET_PAGING ||
+           vidsch_dma_buffer_check(packet->buffer, "DxgkDdiPatch", false);
 }
 
 static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
@@ -248,8 +249,36 @@ static void refuse(struct vidsch_node *node, uint32_t fence)
     }
 }
 
+/* The packet may end in the course of its submission: hold what has its private data, which is
+ * compared then (PATCH-066, PAGE-008). */
+static struct dma_buffer *hold_buffer(const struct packet *packet)
+{
+    if (packet->kind == PACKET_PAGING || !packet->buffer ||
+        !vidsch_compares_now(packet->context->device->vidsch))
+        return NULL;
+    packet->buffer->references++;
+    return packet->buffer;
+}
+
+static void check_private(struct dma_buffer *buffer, const struct paging_memory *paging,
+                          const char *ddi)
+{
+    if (buffer) {
+        (void)vidsch_dma_buffer_check_private(buffer, ddi);
+        vidsch_dma_buffer_put(buffer);
+    }
+    if (paging && !ddi_guarded_intact(&paging->private))
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
+                     paging->private.end, 0, 0,
+                     "%s wrote outside the private data of its paging buffer", ddi);
+}
+
 static void submit(struct vidsch_node *node, struct packet *packet, bool is_virtual)
 {
+    const char *ddi = is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand";
+    const struct paging_memory *paging = packet->kind == PACKET_PAGING ? packet->paging->memory
+                                                                       : NULL;
+    struct dma_buffer *buffer = hold_buffer(packet);
     struct vidsch *vidsch = node->vidsch;
     uint32_t fence = packet->fence;
     bool may_refuse = packet->kind == PACKET_VIRTUAL; /* SUBMIT-107 */
@@ -267,15 +296,15 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     vidsch_portion_in_flight(packet);
     vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
+    check_private(buffer, paging, ddi);
     if (NT_SUCCESS(status))
         return;
     /* `packet` may have been freed by now. */
     if (!may_refuse || status != STATUS_INVALID_PARAMETER)
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, fence, node->ordinal,
-                     "%s answered %s for fence %u of node %u",
-                     is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand",
-                     nt_status_text(status).text, fence, node->ordinal);
+                     "%s answered %s for fence %u of node %u", ddi, nt_status_text(status).text,
+                     fence, node->ordinal);
     refuse(node, fence);
 }
 

@@ -3,8 +3,7 @@
  * The DMA buffers of a context.
  *
  *   page of canary | data: whole pages, contiguous, seen by the device | page of canary
- *   canary | private block, zeroed once | canary
- *   allocation list        canary element | patch-location list | canary element
+ *   private block, zeroed once; allocation list; patch-location list: between known bytes
  *
  * The thread that fills a buffer and each packet made from it hold a reference. With the last
  * reference the buffer returns to the pool of its context (PATCH-043), which hands out the newest
@@ -22,23 +21,19 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_bugcheck.h"
 
-static uint8_t *guard_before(const struct dma_buffer *buffer)
-{
-    return buffer->data - VIDSCH_CANARY_BYTES;
-}
-
 static void buffer_free(struct dma_buffer *buffer)
 {
     struct vidsch_context *context = buffer->owner;
 
     vidmm_aperture_unmap(context->device->vidsch->vidmm, &buffer->aperture);
-    if (buffer->data)
+    vidsch_dma_view_destroy(context->device->vidsch, &buffer->view);
+    if (buffer->first.value)
         vidsch_dma_memory_give(context->device->vidsch, buffer->first, buffer->pages, 1,
                                buffer->first_logical);
-    util_free(buffer->private_block);
+    ddi_guarded_finish(&buffer->private);
     util_free(buffer->references_map);
-    util_free(buffer->allocations);
-    util_free(buffer->patches ? buffer->patches - 1 : NULL);
+    ddi_guarded_finish(&buffer->allocation_memory);
+    ddi_guarded_finish(&buffer->patch_memory);
     util_free(buffer->needs);
     util_free(buffer->next_in_slot);
     util_free(buffer);
@@ -47,22 +42,21 @@ static void buffer_free(struct dma_buffer *buffer)
 
 static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *context)
 {
-    D3DDDI_PATCHLOCATIONLIST *patches;
-
     buffer->allocation_capacity = context->promise.allocation_count;
     buffer->patch_capacity = context->promise.patch_count;
     buffer->references_map = util_zalloc(context->promise.allocation_count + 1,
                                          sizeof(*buffer->references_map));
-    buffer->allocations = util_zalloc(context->promise.allocation_count + 1,
-                                      sizeof(*buffer->allocations));
-    patches = util_zalloc(context->promise.patch_count + 2, sizeof(*patches));
-    if (!buffer->references_map || !buffer->allocations || !patches) {
-        util_free(patches);
+    if (!buffer->references_map ||
+        !ddi_guarded_init(&buffer->allocation_memory,
+                          (context->promise.allocation_count + (size_t)1) *
+                              sizeof(*buffer->allocations),
+                          "the allocation list") ||
+        !ddi_guarded_init(&buffer->patch_memory,
+                          context->promise.patch_count * sizeof(*buffer->patches),
+                          "the patch-location list"))
         return false;
-    }
-    memset(&patches[0], VIDSCH_CANARY, sizeof(*patches));
-    memset(&patches[context->promise.patch_count + 1], VIDSCH_CANARY, sizeof(*patches));
-    buffer->patches = patches + 1;
+    buffer->allocations = (void *)buffer->allocation_memory.data;
+    buffer->patches = (void *)buffer->patch_memory.data;
     if (!vidsch_is_1x(context->device->vidsch))
         return true;
     buffer->needs = util_zalloc(context->promise.patch_count + 1, sizeof(*buffer->needs));
@@ -78,10 +72,11 @@ static bool make_data(struct dma_buffer *buffer, struct vidsch_context *context)
     buffer->pages = align_up(context->promise.command_bytes, PAGE_BYTES) >> PAGE_BITS;
     if (!vidsch_dma_memory_take(vidsch, buffer->pages, 1, &buffer->first, &buffer->first_logical))
         return false;
-    buffer->data = ram_direct(vidsch->config.ram, page_phys(buffer->first));
+    if (!vidsch_dma_view_create(vidsch, &buffer->view, buffer->first, buffer->pages,
+                                "the DMA buffer"))
+        return false;
+    buffer->data = buffer->view.data;
     buffer->capacity = context->promise.command_bytes; /* PATCH-056 */
-    memset(guard_before(buffer), VIDSCH_CANARY, VIDSCH_CANARY_BYTES);
-    memset(buffer->data + buffer->capacity, VIDSCH_CANARY, VIDSCH_CANARY_BYTES);
     return true;
 }
 
@@ -108,12 +103,12 @@ static struct dma_buffer *buffer_create(struct vidsch_context *context)
     context->buffers++;
     buffer->private_bytes = context->info.DmaBufferPrivateDataSize;
     if (buffer->private_bytes) {
-        buffer->private_block = vidsch_dma_memory_private(buffer->private_bytes);
-        if (!buffer->private_block) {
+        if (!ddi_guarded_init(&buffer->private, buffer->private_bytes,
+                              "the private data of the DMA buffer")) {
             buffer_free(buffer);
             return NULL;
         }
-        buffer->private_data = buffer->private_block + VIDSCH_CANARY_BYTES;
+        buffer->private_data = buffer->private.data;
     }
     if (context->has_lists && (!make_arrays(buffer, context) || !make_data(buffer, context) ||
                                !place_data(buffer, context))) {
@@ -178,28 +173,36 @@ void vidsch_dma_buffer_free_pool(struct vidsch_context *context)
     }
 }
 
-bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi)
+bool vidsch_dma_buffer_check_private(const struct dma_buffer *buffer, const char *ddi)
 {
-    const uint8_t *lists = (const uint8_t *)(buffer->patches - 1);
-    size_t element = sizeof(*buffer->patches);
+    if (ddi_guarded_intact(&buffer->private))
+        return true;
+    verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
+                 buffer->private_bytes, 0, 0,
+                 "%s wrote outside the %u bytes of private data of its DMA buffer", ddi,
+                 buffer->private_bytes);
+    return false;
+}
 
-    if (!vidsch_dma_memory_is_canary(guard_before(buffer), VIDSCH_CANARY_BYTES) ||
-        !vidsch_dma_memory_is_canary(buffer->data + buffer->capacity, VIDSCH_CANARY_BYTES) ||
-        !vidsch_dma_memory_is_canary(lists, element) ||
-        !vidsch_dma_memory_is_canary(lists + (buffer->patch_capacity + 1) * element, element)) {
-        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
-                     buffer->capacity, buffer->patch_capacity, 0,
-                     "%s wrote outside its DMA buffer or patch-location list", ddi);
-        return false;
-    }
-    if (buffer->private_block &&
-        !vidsch_dma_memory_private_intact(buffer->private_block, buffer->private_bytes)) {
-        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
-                     buffer->private_bytes, 0, 0,
-                     "%s wrote outside the private data of its DMA buffer", ddi);
-        return false;
-    }
-    return true;
+static bool overrun(const struct dma_buffer *buffer, const char *ddi, const char *what)
+{
+    verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
+                 buffer->capacity, buffer->patch_capacity, 0, "%s wrote outside its %s", ddi, what);
+    return false;
+}
+
+bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi, bool lists)
+{
+    if (!vidsch_dma_view_intact(&buffer->view))
+        return overrun(buffer, ddi, "DMA buffer");
+    if (!lists && !vidsch_compares_now(buffer->owner->device->vidsch))
+        return true;
+    if (!ddi_guarded_intact(&buffer->patch_memory))
+        return overrun(buffer, ddi, "patch-location list");
+    if (vidsch_compares_now(buffer->owner->device->vidsch) &&
+        !ddi_guarded_intact(&buffer->allocation_memory))
+        return overrun(buffer, ddi, "allocation list");
+    return vidsch_dma_buffer_check_private(buffer, ddi);
 }
 
 uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer)

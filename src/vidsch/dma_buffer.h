@@ -6,8 +6,10 @@
 #ifndef DXGK_VIDSCH_DMA_BUFFER_H
 #define DXGK_VIDSCH_DMA_BUFFER_H
 
+#include "ddi/guarded.h"
 #include "util/address.h"
 #include "vidmm/residency/aperture_range.h"
+#include "vidsch/dma_view.h"
 #include "vidsch/vidsch.h"
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
@@ -33,15 +35,17 @@ struct dma_buffer {
     struct logical_page first_logical;    /* of data */
     struct vidmm_aperture_range aperture; /* where data is mapped, if in an aperture */
     uint64_t pages;                       /* of data */
+    struct dma_view view;                 /* of data */
     uint32_t used;
     /* private block */
-    uint8_t *private_block; /* canary, data, canary */
+    struct ddi_guarded private;
     uint8_t *private_data;
     uint32_t private_bytes, private_used;
     /* lists */
     struct dma_reference *references_map;
     DXGK_ALLOCATIONLIST *allocations;
-    D3DDDI_PATCHLOCATIONLIST *patches; /* one element of canary on each side */
+    D3DDDI_PATCHLOCATIONLIST *patches;
+    struct ddi_guarded patch_memory, allocation_memory; /* of those two lists */
     uint32_t allocation_capacity, allocation_count;
     uint32_t patch_capacity, patch_count;
     /* WDDM 1.x, by element of the patch-location list (slots.c) */
@@ -58,7 +62,10 @@ void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
  * (PATCH-089, PATCH-144). */
 uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
 /* Check that the driver, whose function `ddi` has just returned, wrote nothing around the buffer.
- * False: it did, and the machine is stopped (PATCH-066). */
-bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi);
+ * False: it did, and the machine is stopped (PATCH-066). Without `lists`, what is not in the buffer
+ * itself is looked at only after some calls. */
+bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi, bool lists);
+/* The same for the private data alone. */
+bool vidsch_dma_buffer_check_private(const struct dma_buffer *buffer, const char *ddi);
 
 #endif

@@ -38,21 +38,3 @@ void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uin
 }
 
 const uint8_t vidsch_canary[VIDSCH_CANARY_BYTES] = {[0 ... VIDSCH_CANARY_BYTES - 1] = VIDSCH_CANARY};
-
-uint8_t *vidsch_dma_memory_private(uint32_t bytes)
-{
-    size_t whole = align_up(bytes, 8);
-    uint8_t *block = util_zalloc(1, whole + 2 * (size_t)VIDSCH_CANARY_BYTES);
-
-    if (!block)
-        return NULL;
-    memset(block, VIDSCH_CANARY, VIDSCH_CANARY_BYTES);
-    memset(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY, VIDSCH_CANARY_BYTES + whole - bytes);
-    return block;
-}
-
-bool vidsch_dma_memory_private_intact(const uint8_t *block, uint32_t bytes)
-{
-    return vidsch_dma_memory_is_canary(block, VIDSCH_CANARY_BYTES) &&
-           vidsch_dma_memory_is_canary(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY_BYTES);
-}

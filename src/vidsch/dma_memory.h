@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that detects overruns by the driver: runs of pages that the device can access, and private
- * blocks between two canaries (known bytes). DMA buffers and paging buffers consist of it.
+ * Runs of pages that the device can access, between pages that it cannot. DMA buffers and paging
+ * buffers consist of them; their private data and lists are in memory of ddi/guarded.h.
  */
 #ifndef DXGK_VIDSCH_DMA_MEMORY_H
 #define DXGK_VIDSCH_DMA_MEMORY_H
@@ -21,13 +21,10 @@ bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guar
 void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
                             uint64_t guard, struct logical_page logical);
 
-/* A block: canary, zeroed bytes, canary. NULL: out of memory. It is freed with util_free. */
-uint8_t *vidsch_dma_memory_private(uint32_t bytes);
-bool vidsch_dma_memory_private_intact(const uint8_t *block, uint32_t bytes);
 extern const uint8_t vidsch_canary[VIDSCH_CANARY_BYTES];
 
 /* At most VIDSCH_CANARY_BYTES of them. Inline, since compilers compare a constant count in two or
- * three instructions, and each Render looks at six guards. */
+ * three instructions, and each Render looks at them. */
 static inline bool vidsch_dma_memory_is_canary(const uint8_t *bytes, size_t count)
 {
     return memcmp(bytes, vidsch_canary, count) == 0;

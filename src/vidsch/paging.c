@@ -30,10 +30,11 @@ static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
         memory->pages = 0;
         return false;
     }
-    if (private_bytes == 0)
-        return true;
-    memory->private_block = vidsch_dma_memory_private(private_bytes);
-    return memory->private_block != NULL;
+    if (!vidsch_dma_view_create(vidsch, &memory->view, memory->first, memory->pages,
+                                "the paging buffer"))
+        return false;
+    return ddi_guarded_init(&memory->private, private_bytes,
+                            "the private data of the paging buffer");
 }
 
 static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
@@ -107,10 +108,11 @@ void vidsch_paging_destroy(struct vidsch *vidsch)
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++)
         vidmm_aperture_unmap(vidsch->vidmm, &memory[i].aperture);
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
+        vidsch_dma_view_destroy(vidsch, &memory[i].view);
         if (memory[i].pages)
             vidsch_dma_memory_give(vidsch, memory[i].first, memory[i].pages, 1,
                                    memory[i].first_logical);
-        util_free(memory[i].private_block);
+        ddi_guarded_finish(&memory[i].private);
     }
     list_init(&vidsch->paging.free);
     util_free(vidsch->paging.slots);
@@ -151,7 +153,7 @@ static struct vidmm_paging_buffer submission_in(const struct vidsch *vidsch,
                                                 struct paging_slot *slot)
 {
     struct vidmm_paging_buffer buffer = {
-        .data = ram_direct(vidsch->config.ram, page_phys(memory->first)),
+        .data = memory->view.data,
         .capacity = (uint32_t)(memory->pages << PAGE_BITS),
         .start = memory->used,
         .used = memory->used,
@@ -162,8 +164,8 @@ static struct vidmm_paging_buffer submission_in(const struct vidsch *vidsch,
         .scheduler_private = slot,
     };
 
-    if (memory->private_block) {
-        buffer.private_data = memory->private_block + VIDSCH_CANARY_BYTES;
+    if (memory->private.data) {
+        buffer.private_data = memory->private.data;
         buffer.private_capacity = vidsch->config.paging_buffer_private_bytes;
     }
     return buffer;

@@ -8,10 +8,12 @@
 #ifndef DXGK_VIDSCH_PAGING_H
 #define DXGK_VIDSCH_PAGING_H
 
+#include "ddi/guarded.h"
 #include "sim/wait.h"
 #include "util/address.h"
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/aperture_range.h"
+#include "vidsch/dma_view.h"
 #include "vidsch/packet.h"
 
 #define VIDSCH_PAGING_BUFFERS 4u
@@ -25,7 +27,8 @@ struct paging_memory {
     struct vidmm_aperture_range aperture; /* PAGE-002 */
     struct gpu_va va;
     uint64_t pages;
-    uint8_t *private_block;
+    struct dma_view view; /* of the pages */
+    struct ddi_guarded private;
     uint32_t used, private_used; /* by submissions so far */
     uint32_t users;              /* submissions being filled, queued, or with the driver */
     bool full;                   /* takes no further submission */

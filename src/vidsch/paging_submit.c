@@ -9,7 +9,6 @@
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/context.h"
-#include "vidsch/dma_memory.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
 #include "vidsch/queue.h"
@@ -29,8 +28,14 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     memory->used = buffer->used;
     memory->private_used = buffer->private_used;
     memory->full = buffer->full;
-    if (memory->private_block &&
-        !vidsch_dma_memory_private_intact(memory->private_block, slot->public.private_capacity)) {
+    if (!vidsch_dma_view_intact(&memory->view)) {
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
+                     slot->public.capacity, 0, 0,
+                     "DxgkDdiBuildPagingBuffer wrote outside its DMA buffer of %u bytes",
+                     slot->public.capacity);
+        empty = true;
+    }
+    if (!ddi_guarded_intact(&memory->private)) {
         verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
                      slot->public.private_capacity, 0, 0,
                      "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");

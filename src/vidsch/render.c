@@ -162,6 +162,7 @@ static NTSTATUS convert_list(struct submission *s)
 static void fill_list(const struct submission *s)
 {
     struct dma_buffer *buffer = s->buffer;
+    const size_t bytes = buffer->allocation_count * sizeof(*buffer->allocations);
     struct nt_process *process = vidmm_process_nt(vidmm_device_process(s->context->device->mm));
 
     for (uint32_t i = 0; i < buffer->allocation_count; i++) {
@@ -179,6 +180,10 @@ static void fill_list(const struct submission *s)
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
         }
     }
+    if (vidsch_compares_now(s->context->device->vidsch))
+        ddi_guarded_end(&buffer->allocation_memory, bytes);
+    else
+        ddi_guarded_open(&buffer->allocation_memory);
 }
 
 static bool is_documented(NTSTATUS status)

@@ -27,7 +27,7 @@ NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_REND
     }
     if (buffer->private_used == 0) /* PATCH-069 */
         buffer->private_used = buffer->private_bytes;
-    if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender"))
+    if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender", true))
         return refuse(STATUS_INVALID_PARAMETER, NULL,
                       "DxgkDdiRender wrote beyond the DMA buffer or its private data");
     if (buffer->patch_capacity == 0) {

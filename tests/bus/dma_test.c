@@ -110,20 +110,21 @@ TEST_WITH(bus, a_hole_faults_alone)
                            IOMMU_READ | IOMMU_WRITE, NULL) == IOMMU_DONE);
     memset(out, 0x5A, sizeof(out));
     s->dma_source(rig.probe->host, 3, 77);
-    CHECK_RULE("IOMMU-073", !s->dma_write(rig.probe->host, 100 * 4096, out, sizeof(out)) &&
-                                faults == 1 && last_fault.address.value == 101 * 4096 &&
-                                last_fault.engine == 3 && last_fault.command == 77 &&
-                                last_fault.count == 1);
+    CHECK_RULE("IOMMU-073/ab", !s->dma_write(rig.probe->host, 100 * 4096, out, sizeof(out)) &&
+                                   faults == 1 && last_fault.address.value == 101 * 4096 &&
+                                   last_fault.engine == 3 && last_fault.command == 77 &&
+                                   last_fault.count == 1);
     CHECK(!s->dma_read(rig.probe->host, 100 * 4096, in, sizeof(in)));
-    CHECK_RULE("IOMMU-073", memcmp(in, out, 4096) == 0 && in[4096] == 0xFF && in[8191] == 0xFF &&
-                                memcmp(in + 8192, out, 4096) == 0);
+    CHECK_RULE("IOMMU-073/c", last_fault.access == IOMMU_READ && last_fault.count == 1);
+    CHECK_RULE("IOMMU-073/a", memcmp(in, out, 4096) == 0 && in[4096] == 0xFF && in[8191] == 0xFF &&
+                                  memcmp(in + 8192, out, 4096) == 0);
     CHECK_RULE("IOMMU-071", ((const uint8_t *)ram_direct(rig.ram, page_phys(page)))[4095] == 0x5A);
     for (unsigned i = 1; i < 10; i++)
         CHECK(!s->dma_write(rig.probe->host, 100 * 4096, out, sizeof(out)));
-    CHECK_RULE("IOMMU-073", last_fault.count == 10);
+    CHECK_RULE("IOMMU-073/c", last_fault.count == 10);
     s->dma_source(rig.probe->host, 3, 78);
     CHECK(!s->dma_write(rig.probe->host, 100 * 4096, out, sizeof(out)));
-    CHECK_RULE("IOMMU-073", last_fault.count == 1);
+    CHECK_RULE("IOMMU-073/c", last_fault.count == 1);
     for (unsigned i = 0; i < 2; i++)
         iommu_unmap_run(rig.domain, at[i], 1);
     ram_give_contiguous(rig.ram, page, 2);
@@ -168,11 +169,11 @@ TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
     CHECK(s->dma_write(rig.probe->host, page.value * 4096, &word, 4) && faults == 0);
     iommu_unmap_run(books, page_identity(page), 1);
     word = 8;
-    CHECK_RULE("IOMMU-075", s->dma_write(rig.probe->host, page.value * 4096, &word, 4) &&
-                                faults == 1 && last_fault.cause == IOMMU_CAUSE_NOT_HELD &&
-                                *(uint32_t *)ram_direct(rig.ram, page_phys(page)) == 8);
+    CHECK_RULE("IOMMU-075/a", s->dma_write(rig.probe->host, page.value * 4096, &word, 4) &&
+                                  faults == 1 && last_fault.cause == IOMMU_CAUSE_NOT_HELD &&
+                                  *(uint32_t *)ram_direct(rig.ram, page_phys(page)) == 8);
     bus_device_set_judged(device, false);
-    CHECK_RULE("IOMMU-075",
+    CHECK_RULE("IOMMU-075/c",
                s->dma_write(rig.probe->host, page.value * 4096, &word, 4) && faults == 1);
     bus_device_set_judged(device, true);
     bus_device_attach(device, rig.domain);
@@ -183,12 +184,12 @@ TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
     CHECK(s->dma_read(rig.probe->host, logical.value * 4096, &word, 4));
     iommu_domain_lose_flushes(rig.domain, 1);
     iommu_unmap_run(rig.domain, logical, 1);
-    CHECK_RULE("IOMMU-074", s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
-                                word == 8 && faults == 2 &&
-                                last_fault.cause == IOMMU_CAUSE_NOT_HELD);
+    CHECK_RULE("IOMMU-074/a", s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
+                                  word == 8 && faults == 2 &&
+                                  last_fault.cause == IOMMU_CAUSE_NOT_HELD);
     iommu_flush_run(rig.domain, logical, 1);
-    CHECK_RULE("IOMMU-074", !s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
-                                last_fault.cause == IOMMU_CAUSE_STALE);
+    CHECK_RULE("IOMMU-074/b", !s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
+                                  last_fault.cause == IOMMU_CAUSE_STALE);
     bus_device_set_quiet(device, true);
     assert_true(iommu_map_run(rig.domain, page, 1, IOMMU_READ | IOMMU_WRITE, &logical));
     CHECK(s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
@@ -221,11 +222,11 @@ TEST_WITH(bus, linked_devices_share_a_domain)
     assert_true(iommu_map_run(rig.domain, page, 3, IOMMU_READ | IOMMU_WRITE, &logical));
     CHECK(first->services->dma_write(first->host, logical.value * 4096 + 8200, &word, 4));
     word = 0;
-    CHECK_RULE("IOMMU-043",
+    CHECK_RULE("IOMMU-043/a",
                second->services->dma_read(second->host, logical.value * 4096 + 8200, &word, 4) &&
                    word == 0x1234);
-    CHECK_RULE("IOMMU-043", !rig.probe->services->dma_read(rig.probe->host,
-                                                           logical.value * 4096 + 8200, &word, 4));
+    CHECK_RULE("IOMMU-043/b", !rig.probe->services->dma_read(
+                                  rig.probe->host, logical.value * 4096 + 8200, &word, 4));
     iommu_unmap_run(rig.domain, logical, 3);
     bus_device_attach(lead, NULL);
     bus_device_attach(linked, NULL);

@@ -197,9 +197,9 @@ static void attack(enum iommu_mode mode, uint64_t seed)
         }
         try_one(&w);
         if (i % 25000 == 0)
-            CHECK_RULE("IOMMU-070", ram_is_as_it_should_be(&w));
+            CHECK_RULE("IOMMU-070/a", ram_is_as_it_should_be(&w));
     }
-    CHECK_RULE("IOMMU-070", ram_is_as_it_should_be(&w) && w.refused > accesses / 4);
+    CHECK_RULE("IOMMU-070/a", ram_is_as_it_should_be(&w) && w.refused > accesses / 4);
     CHECK_RULE("IOMMU-071", ram_is_as_it_should_be(&w) && w.refused < accesses);
     CHECK(w.wrong_cause == 0 && iommu_validate(w.rig.domain));
     CHECK(dma_rig_destroy(&w.rig));

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "ddi/entry.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
@@ -439,5 +440,33 @@ TEST(whoever_waits_to_be_alone_says_for_whom)
     struct probe *p = start(1);
 
     probe_run(p, watchdog_body);
+    probe_destroy(p);
+}
+
+static void stall_for_ever(struct probe *p, struct probe_call *call)
+{
+    p->before[PROBE_CollectDbgInfo] = NULL; /* it is called again for the bug check */
+    call->answered = true;
+    for (;;)
+        KeStallExecutionProcessor(1000000);
+}
+
+static void debug_report_body(struct probe *p)
+{
+    p->before[PROBE_CollectDbgInfo] = stall_for_ever;
+    catalogue_find(PROBE_CollectDbgInfo)->call(port_adapter_ddi(p->adapter[0]));
+}
+
+/* Also not one that is made outside of a bug check, as by a reset of an engine. */
+TEST(no_call_may_take_for_ever)
+{
+    struct probe *p;
+
+    for (int entry = DDI_NONE + 1; entry < DDI_ENTRIES; entry++)
+        CHECK(ddi_entry_info((enum ddi_entry)entry)->limit <= 60 * PROBE_SECOND);
+    p = start(1);
+    CHECK(probe_run(p, debug_report_body) == SIM_STOPPED);
+    CHECK_RULE("THREAD-037", probe_rule(p, "THREAD-037") == 1 &&
+                                 probe_said(p, "THREAD-037", "DxgkDdiCollectDbgInfo"));
     probe_destroy(p);
 }

@@ -37,6 +37,8 @@ enum act {
     ACT_FORK,
     ACT_EXECUTE,
     ACT_KILL_PARENT,
+    ACT_CLOSE, /* all files, those of standard output and error, too */
+    ACT_SHELL, /* which is started with all signals blocked */
 };
 
 static volatile int *volatile nothing; /* stays NULL */
@@ -63,6 +65,13 @@ static void act_outside(ULONG which)
         break;
     case ACT_EXECUTE:
         execl("/bin/true", "true", (char *)NULL);
+        break;
+    case ACT_CLOSE:
+        for (int i = 0; i < 64; i++)
+            close(i);
+        break;
+    case ACT_SHELL:
+        file = system("exit 0") - 1; /* NOLINT(bugprone-command-processor,cert-env33-c) */
         break;
     case ACT_KILL_PARENT:
         kill(getppid(), SIGKILL);

@@ -91,7 +91,7 @@ static void all_kinds_of_work(struct client *c)
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
     SHOW(c, "IOMMU-068", fault_count() == 0);
     if (remap)
-        SHOW(c, "IOMMU-019", fault_count() == 0);
+        SHOW(c, "IOMMU-019/a", fault_count() == 0);
 }
 
 TEST(work_never_faults)
@@ -162,7 +162,7 @@ TEST(common_buffers_work_in_every_mode)
                                DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH);
     }
     check_rule_record("NT-188", __FILE__, __LINE__, __func__);
-    check_rule_record("IOMMU-075", __FILE__, __LINE__, __func__);
+    check_rule_record("IOMMU-075/b", __FILE__, __LINE__, __func__);
 }
 
 /* ---- a switch under load ---- */
@@ -193,7 +193,7 @@ static void loaded(struct client *c)
         TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, ++rounds));
         TRY(c, rounds < 10000);
     }
-    SHOW(c, "IOMMU-004",
+    SHOW(c, "IOMMU-004/b",
          change.status == STATUS_SUCCESS && port_adapter_dma_mode(adapter()) == IOMMU_ISOLATION &&
              fault_count() == 0);
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);

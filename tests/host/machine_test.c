@@ -310,6 +310,17 @@ TEST(a_loop_is_found_by_the_watchdog)
     dxgk_machine_destroy(m.dxgk);
 }
 
+TEST(a_call_that_calls_the_host_for_ever_is_found_by_the_watchdog)
+{
+    struct machine m;
+
+    CHECK_RULE("NT-201", load_bad(&m, "calls_entry", 250) == DXGK_DRIVER_STOPPED);
+    check_says(&m, "DriverEntry did not return (it calls the host again and again, beyond its "
+                   "limit of processor time)");
+    CHECK_RULE("NT-201", violated(&m, "THREAD-037"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
 TEST(a_sleep_in_the_hosts_kernel_is_found_by_the_watchdog)
 {
     struct machine m;

@@ -15,7 +15,7 @@ static void break_rules(void *argument)
     (void)argument;
     dxgk_client_sleep(5000);
     VIOLATION("PATCH-017", "first");
-    VIOLATION("PATCH-017", "second, at the same place");
+    VIOLATION("PATCH-017", "first");
     VIOLATION("PATCH-018", "third");
 }
 

@@ -85,10 +85,10 @@ TEST_WITH(domain, isolation_passes_mapped_pages_only)
     uint64_t reached = 0;
 
     CHECK(iommu_map(domain, pages, 3, BOTH, logical));
-    CHECK_RULE("IOMMU-001", memcmp(logical, pages, sizeof(pages)) == 0);
+    CHECK_RULE("IOMMU-001/b", memcmp(logical, pages, sizeof(pages)) == 0);
     for (uint64_t i = 0; i < ram_bytes(ram) / PAGE_BYTES + 100; i++)
         reached += reach(domain, i, IOMMU_READ) == i && i != 0;
-    CHECK_RULE("IOMMU-070", reached == 3);
+    CHECK_RULE("IOMMU-070/a", reached == 3);
     CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 3);
     iommu_unmap(domain, logical, 3);
     CHECK(reach(domain, 9, IOMMU_READ) == 0 && reach(domain, 700, IOMMU_READ) == 0);
@@ -133,8 +133,8 @@ TEST_WITH(domain, remap_keeps_order_and_stays_below_the_limit)
         CHECK_RULE("IOMMU-032", logical[i].value == logical[0].value + i);
         CHECK_RULE("IOMMU-032", reach(domain, logical[i].value, IOMMU_WRITE) == pages[i].value);
     }
-    CHECK_RULE("IOMMU-031", logical[0].value % 8 == 0);
-    CHECK_RULE("IOMMU-029", logical[5].value < MIB / PAGE_BYTES);
+    CHECK_RULE("IOMMU-031/a", logical[0].value % 8 == 0);
+    CHECK_RULE("IOMMU-029/a", logical[5].value < MIB / PAGE_BYTES);
     CHECK(iommu_validate(domain));
     iommu_unmap(domain, logical, 6);
     CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 0);
@@ -148,12 +148,12 @@ TEST_WITH(domain, remap_never_maps_page_zero_and_uses_all_others)
     unsigned mapped = 0;
 
     while (iommu_map_run(domain, page(50), 1, BOTH, &logical)) {
-        CHECK_RULE("IOMMU-030", logical.value != 0);
-        CHECK_RULE("IOMMU-029", logical.value <= MIB / PAGE_BYTES - 1);
+        CHECK_RULE("IOMMU-030/a", logical.value != 0);
+        CHECK_RULE("IOMMU-029/a", logical.value <= MIB / PAGE_BYTES - 1);
         mapped++;
     }
     CHECK(mapped == MIB / PAGE_BYTES - 1);
-    CHECK_RULE("IOMMU-030", reach(domain, 0, IOMMU_READ) == 0);
+    CHECK_RULE("IOMMU-030/b", reach(domain, 0, IOMMU_READ) == 0);
     iommu_domain_destroy(domain);
     CHECK(ram_page_iommu_maps(ram, page(50)) == 0);
 }
@@ -169,10 +169,10 @@ TEST_WITH(domain, remap_reuses_as_late_as_possible)
     iommu_unmap_run(domain, first, 1);
     for (unsigned i = 0; i < 13; i++) {
         CHECK(iommu_map_run(domain, page(52), 1, BOTH, &logical));
-        CHECK_RULE("IOMMU-033", logical.value != first.value && logical.value != second.value);
+        CHECK_RULE("IOMMU-033/a", logical.value != first.value && logical.value != second.value);
     }
     CHECK(iommu_map_run(domain, page(53), 1, BOTH, &logical));
-    CHECK_RULE("IOMMU-033", logical.value == second.value);
+    CHECK_RULE("IOMMU-033/b", logical.value == second.value);
     CHECK(iommu_map_run(domain, page(53), 1, BOTH, &logical) && logical.value == first.value);
     CHECK(iommu_validate(domain));
     iommu_unmap_run(domain, second, 1);
@@ -189,12 +189,12 @@ TEST_WITH(domain, stale_translations_last_until_the_flush)
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
     CHECK(reach(domain, 61, IOMMU_READ) == 61);
     iommu_unmap_run_unflushed(domain, device_page(60), 4);
-    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 61);
+    CHECK_RULE("IOMMU-074/a", reach(domain, 61, IOMMU_READ) == 61);
     iommu_flush_run(domain, device_page(60), 4);
-    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
+    CHECK_RULE("IOMMU-074/b", reach(domain, 61, IOMMU_READ) == 0);
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL) && reach(domain, 61, IOMMU_READ) == 61);
     iommu_unmap_run(domain, device_page(60), 4);
-    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
+    CHECK_RULE("IOMMU-074/b", reach(domain, 61, IOMMU_READ) == 0);
     iommu_domain_destroy(domain);
 }
 
@@ -217,11 +217,11 @@ static void flush_some(struct rng *rng, struct iommu_domain *domain, uint64_t fr
         const uint64_t first = at.value + offset + i * step;
         const bool named = first < start + count && start < first + step;
 
-        CHECK_RULE("IOMMU-074", (reach(domain, first, IOMMU_READ) == 0) == named);
+        CHECK_RULE("IOMMU-074/b", (reach(domain, first, IOMMU_READ) == 0) == named);
     }
     iommu_flush_run(domain, at, pages);
     for (uint64_t i = 0; i < used; i++)
-        CHECK_RULE("IOMMU-074", reach(domain, at.value + offset + i * step, IOMMU_READ) == 0);
+        CHECK_RULE("IOMMU-074/b", reach(domain, at.value + offset + i * step, IOMMU_READ) == 0);
 }
 
 /* As many translations as the IOTLB holds, of pages and of leaves of 2 MiB. */
@@ -243,14 +243,14 @@ TEST_WITH(domain, isolating_changes_no_address)
     struct iommu_domain *domain = make(IOMMU_OFF, 0);
 
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
-    CHECK_RULE("IOMMU-003", iommu_domain_isolate(domain));
-    CHECK_RULE("IOMMU-004", reach(domain, 61, IOMMU_WRITE) == 61);
+    CHECK_RULE("IOMMU-003/a", iommu_domain_isolate(domain));
+    CHECK_RULE("IOMMU-004/b", reach(domain, 61, IOMMU_WRITE) == 61);
     CHECK(reach(domain, 63, IOMMU_READ) == 63);
     CHECK(reach(domain, 64, IOMMU_READ) == 0);
-    CHECK_RULE("IOMMU-003", !iommu_domain_isolate(domain));
+    CHECK_RULE("IOMMU-003/d", !iommu_domain_isolate(domain));
     iommu_domain_destroy(domain);
     domain = make(IOMMU_REMAP, MIB - 1);
-    CHECK_RULE("IOMMU-003",
+    CHECK_RULE("IOMMU-003/d",
                !iommu_domain_isolate(domain) && iommu_domain_mode(domain) == IOMMU_REMAP);
     iommu_domain_destroy(domain);
 }

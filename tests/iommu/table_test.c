@@ -495,7 +495,7 @@ TEST_WITH(table, logical_addresses_agree_with_a_bitmap)
             if (!room)
                 continue;
             run.first = at.value;
-            CHECK_RULE("IOMMU-031", run.first % power_of_two(run.count) == 0);
+            CHECK_RULE("IOMMU-031/a", run.first % power_of_two(run.count) == 0);
             for (uint64_t i = run.first; i < run.first + run.count; i++) {
                 CHECK(i > 0 && i < SPACE_PAGES && !taken[i]);
                 taken[i] = true;

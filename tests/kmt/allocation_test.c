@@ -224,7 +224,7 @@ TEST_WITH(client, locks_nest)
     TRY(c, gpu_create_memory(&g, 8192, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
     TRY(c, gpu_lock(&g, &m) == STATUS_SUCCESS);
     first = m.cpu;
-    SHOW(c, "KMT-215", ((uint64_t *)first)[0] == 0 && ((uint64_t *)first)[1023] == 0);
+    SHOW(c, "KMT-215/a", ((uint64_t *)first)[0] == 0 && ((uint64_t *)first)[1023] == 0);
     memset(first, 0x11, 8192);
     SHOW(c, "KMT-271", gpu_lock(&g, &m) == STATUS_SUCCESS && m.cpu == first);
     TRY(c, gpu_unlock(&g, &m) == STATUS_SUCCESS);

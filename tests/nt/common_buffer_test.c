@@ -28,7 +28,7 @@ static void check_shared(void)
     CHECK_RULE("NT-188", device_reads(other, seen, 8) && memcmp(seen, "common!", 8) == 0);
     CHECK_RULE("NT-188", device_writes(other, "written", 8) &&
                              memcmp(memory + 3 * PAGE_SIZE - 4, "written", 8) == 0);
-    CHECK_RULE("IOMMU-075", faults == 0);
+    CHECK_RULE("IOMMU-075/b", faults == 0);
     ops->FreeCommonBuffer(adapter, 3 * PAGE_SIZE + 1, logical, memory, FALSE);
     device_reads(logical, seen, 8);
     CHECK_RULE("NT-189", faults == 1);

@@ -116,7 +116,7 @@ static void check_bytes_in_order(void)
         unmap(&view);
         destroy_both(&args);
     }
-    CHECK_RULE("IOMMU-096", back_to_start() && violations() == 0);
+    CHECK_RULE("IOMMU-096/a", back_to_start() && violations() == 0);
 }
 
 TEST_WITH(physical, bytes_in_order_in_physical_mode)
@@ -217,7 +217,7 @@ TEST_WITH(logical, a_retired_address_is_not_used_again)
         DXGK_ADL *adl = make_adl(opened, 0, 4096, ADL_PREFER);
 
         CHECK_RULE("PHYS-016", adl > last);
-        CHECK_RULE("IOMMU-033", adl->BasePageNumber != logical);
+        CHECK_RULE("IOMMU-033/a", adl->BasePageNumber != logical);
         logical = adl->BasePageNumber;
         last = adl;
         free_adl(opened, adl);
@@ -290,8 +290,8 @@ TEST_WITH(physical, logical_space_runs_out_without_a_trace)
     for (unsigned i = 0; i < 8; i++) {
         CHECK_RULE("PHYS-121",
                    adl->Pages[i] < 16 && device_reach_in(domain, adl->Pages[i]) >= 32 * MIB / 4096);
-        CHECK_RULE("IOMMU-029", adl->Pages[i] < 16);
-        CHECK_RULE("IOMMU-030", adl->Pages[i] != 0);
+        CHECK_RULE("IOMMU-029/a", adl->Pages[i] < 16);
+        CHECK_RULE("IOMMU-030/a", adl->Pages[i] != 0);
     }
     physical_adapter_destroy(adapter);
     iommu_domain_destroy(domain);

@@ -212,7 +212,7 @@ TEST_WITH(physical, isolation_later_keeps_what_was_allocated_before)
     uint64_t page = physical_of(args.pMemory) / 4096;
 
     CHECK(iommu_domain_isolate(f.domain));
-    CHECK_RULE("IOMMU-041", device_reach(page + 1) == page + 1);
+    CHECK_RULE("IOMMU-041/b", device_reach(page + 1) == page + 1);
     CHECK(device_reach(page + 2) == 0);
 }
 
@@ -267,8 +267,8 @@ TEST_WITH(logical, logical_mode_refuses)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(10);
 
-    CHECK_RULE("IOMMU-094", take(&args) == STATUS_NOT_SUPPORTED && reports("IOMMU-094") == 1 &&
-                                violations() == 0);
+    CHECK_RULE("IOMMU-094/bc", take(&args) == STATUS_NOT_SUPPORTED && reports("IOMMU-094") == 1 &&
+                                   violations() == 0);
 }
 
 TEST_WITH(physical, a_stopped_adapter_may_free_only)

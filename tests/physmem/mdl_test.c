@@ -300,7 +300,7 @@ TEST_WITH(isolated, the_device_reaches_the_pages_until_the_free)
     uint64_t last = pfn(&args, 3);
 
     for (unsigned i = 0; i < 4; i++)
-        CHECK_RULE("IOMMU-001", device_reach(pfn(&args, i)) == pfn(&args, i));
+        CHECK_RULE("IOMMU-001/b", device_reach(pfn(&args, i)) == pfn(&args, i));
     CHECK(iommu_domain_mapped_pages(f.domain) == 4);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-074", device_reach(last) == 0);

@@ -149,8 +149,9 @@ TEST_WITH(isolated, the_first_version_is_refused_to_remapping_drivers)
 
     make_section(MIB);
     physical_adapter_set_legacy_refused(f.adapter, true);
-    CHECK_RULE("IOMMU-095", pin1(0, 4096, &mdl) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("IOMMU-095", pin2(0, 4096, 0, &adl) == STATUS_SUCCESS && unpin(0) == STATUS_SUCCESS);
+    CHECK_RULE("IOMMU-095/a", pin1(0, 4096, &mdl) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("IOMMU-095/b",
+               pin2(0, 4096, 0, &adl) == STATUS_SUCCESS && unpin(0) == STATUS_SUCCESS);
 }
 
 TEST_WITH(isolated, pointers_need_no_pin_and_start_on_64_kib)

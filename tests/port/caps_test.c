@@ -430,7 +430,8 @@ TEST(entries_that_caps_need)
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(CollectDbgInfo));
     EXPECTED("LIFE-035", "LIFE-035", ONE_ENTRY_LESS(BeginExclusiveAccess));
     EXPECTED("LIFE-035", "LIFE-035", ONE_ENTRY_LESS(EndExclusiveAccess));
-    EXPECTED("IOMMU-017", "LIFE-035", ONE_ENTRY_LESS(EndExclusiveAccess));
+    EXPECTED("IOMMU-017/a", "LIFE-035", ONE_ENTRY_LESS(BeginExclusiveAccess));
+    EXPECTED("IOMMU-017/b", "LIFE-035", ONE_ENTRY_LESS(EndExclusiveAccess));
     EXPECTED("LIFE-034", "LIFE-034", add_windowed_segment(p),
              probe_set_entry(p, PROBE_MapCpuHostAperture, true));
     EXPECTED("LIFE-034", "LIFE-034", add_windowed_segment(p),

@@ -73,6 +73,73 @@ TEST(the_kind_of_adapter_is_told)
     CHECK_RULE("CAPS-043", adapters_seen == 0);
 }
 
+/* ---- its version ---- */
+
+static UINT version_seen;
+
+static void look_at_version(struct probe *p)
+{
+    D3DKMT_OPENADAPTERFROMLUID open;
+    D3DKMT_QUERYADAPTERINFO query;
+
+    memset(&open, 0, sizeof(open));
+    memset(&query, 0, sizeof(query));
+    open.AdapterLuid = port_adapter_luid(p->adapter[0]);
+    CHECK(IS(D3DKMTOpenAdapterFromLuid(&open), STATUS_SUCCESS));
+    query.hAdapter = open.hAdapter;
+    query.Type = KMTQAITYPE_DRIVERVERSION;
+    query.pPrivateDriverData = &version_seen;
+    query.PrivateDriverDataSize = sizeof(version_seen);
+    CHECK(IS(D3DKMTQueryAdapterInfo(&query), STATUS_SUCCESS));
+}
+
+/* Of a driver that claims a version, and of one that does not. */
+static UINT version_of(UINT interface, DXGK_WDDMVERSION claimed)
+{
+    const struct probe_options options = {.version = interface};
+    struct probe *p = probe_create(&options);
+
+    if (interface < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        probe_make_1x(p);
+    p->caps.WDDMVersion = p->device_wddm = claimed;
+    version_seen = 0;
+    run(p, look_at_version);
+    return version_seen;
+}
+
+TEST(the_version_of_a_driver_is_told)
+{
+    static const struct {
+        UINT interface;
+        DXGK_WDDMVERSION claimed;
+        UINT answer;
+    } versions[] = {
+        {DXGKDDI_INTERFACE_VERSION_VISTA, DXGKDDI_WDDMv1, KMT_DRIVERVERSION_WDDM_1_0},
+        {DXGKDDI_INTERFACE_VERSION_VISTA_SP1, DXGKDDI_WDDMv1, KMT_DRIVERVERSION_WDDM_1_0},
+        {DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_WDDMv1, KMT_DRIVERVERSION_WDDM_1_1},
+        {DXGKDDI_INTERFACE_VERSION_WIN8, DXGKDDI_WDDMv1_2, KMT_DRIVERVERSION_WDDM_1_2},
+        {DXGKDDI_INTERFACE_VERSION_WDDM1_3, DXGKDDI_WDDMv1_3, KMT_DRIVERVERSION_WDDM_1_3},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_0, DXGKDDI_WDDMv2, KMT_DRIVERVERSION_WDDM_2_0},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_1, DXGKDDI_WDDMv2_1, 2100},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_2, DXGKDDI_WDDMv2_2, 2200},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_3, DXGKDDI_WDDMv2_3, 2300},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_4, DXGKDDI_WDDMv2_4, 2400},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_5, DXGKDDI_WDDMv2_5, 2500},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_6, DXGKDDI_WDDMv2_6, 2600},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_7, DXGKDDI_WDDMv2_7, 2700},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_8, DXGKDDI_WDDMv2_8, 2800},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_9, DXGKDDI_WDDMv2_9, 2900},
+        {DXGKDDI_INTERFACE_VERSION_WDDM3_0, DXGKDDI_WDDMv3_0, 3000},
+        {DXGKDDI_INTERFACE_VERSION_WDDM3_1, DXGKDDI_WDDMv3_1, 3100},
+    };
+
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        CHECK_RULE("KMT-081",
+                   version_of(versions[i].interface, versions[i].claimed) == versions[i].answer);
+        CHECK_RULE("KMT-082", version_of(versions[i].interface, 0) == versions[i].answer);
+    }
+}
+
 /* ---- packets in flight ---- */
 
 static ULONG most_outstanding;

@@ -183,7 +183,7 @@ TEST(the_buffer_is_guarded)
     } cases[] = {
         {write_all, NULL},
         {answer_no_memory, NULL},
-        {write_beyond, "outside its buffer of 65536 bytes"},
+        {write_beyond, "past the buffer of DXGKARG_COLLECTDBGINFO of 65536 bytes: 4 bytes"},
         {write_reserved, "reserved members"},
         {answer_oddly, "returned STATUS_INVALID_PARAMETER"},
     };
@@ -204,7 +204,7 @@ TEST(the_buffer_is_guarded)
     p->before[PROBE_QueryAdapterInfo] = crash;
     p->before[PROBE_CollectDbgInfo] = write_beyond;
     CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
-    CHECK_RULE("LIFE-141", probe_said(p, "LIFE-141", "outside its buffer"));
+    CHECK_RULE("LIFE-141", probe_said(p, "LIFE-141", "past the buffer"));
     probe_destroy(p);
 }
 

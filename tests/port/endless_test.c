@@ -2,6 +2,8 @@
 /* Drivers whose deferred calls and timers never come to an end. */
 #include "port/support/probe.h"
 
+#include <initguid.h>
+
 #include "sim/machine.h"
 #include "sim/point.h"
 
@@ -81,6 +83,81 @@ TEST(many_dpcs_in_a_row_are_no_offence)
     CHECK_RULE("NT-195", endless.runs == 999999 && probe_rule(p, "NT-195") == 0);
     endless.most = 0;
     probe_destroy(p);
+}
+
+/* ---- one that does not return, though it calls the host ---- */
+
+static VOID NTAPI stay(PKDPC dpc, PVOID context, PVOID a, PVOID b)
+{
+    (void)dpc;
+    (void)context;
+    (void)a;
+    (void)b;
+    for (unsigned i = 0; i < endless.most; i++)
+        KeStallExecutionProcessor(1000);
+}
+
+static void stay_in_dpc(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    KeInitializeDpc(&endless.dpc, stay, NULL);
+    KeInsertQueueDpc(&endless.dpc, NULL, NULL);
+    probe_sleep(PROBE_SECOND);
+}
+
+TEST(a_dpc_of_the_driver_has_a_limit)
+{
+    for (unsigned ms = 499; ms <= 501; ms += 2) {
+        struct probe *p = probe_started(NULL);
+
+        endless.most = ms;
+        p->before[PROBE_QueryAdapterInfo] = stay_in_dpc;
+        CHECK_RULE("THREAD-067",
+                   probe_run(p, probe_ask_driver) == (ms < 500 ? SIM_DONE : SIM_STOPPED));
+        CHECK_RULE("THREAD-067", probe_rule(p, "THREAD-067") == (ms > 500));
+        if (ms > 500)
+            CHECK_RULE("THREAD-067", verify_bugcheck_state(p->log)->code == 0x133 &&
+                                         verify_bugcheck_state(p->log)->parameter[0] == 0);
+        probe_destroy(p);
+    }
+}
+
+DEFINE_GUID(display_state, 0x6FE69556, 0x704A, 0x47A0, 0x8F, 0x24, 0xC2, 0x8D, 0x93, 0x6F, 0xDA,
+            0x47);
+
+static NTSTATUS NTAPI stay_in_callback(LPCGUID setting, PVOID value, ULONG length, PVOID context)
+{
+    (void)setting;
+    (void)value;
+    (void)length;
+    (void)context;
+    for (unsigned i = 0; i < endless.most; i++)
+        KeStallExecutionProcessor(1000000);
+    return STATUS_SUCCESS;
+}
+
+/* In a thread of the driver, which has no limit of its own. */
+static void register_callback(struct probe *p)
+{
+    PVOID handle = NULL;
+
+    (void)PoRegisterPowerSettingCallback(NULL, &display_state, stay_in_callback, NULL, &handle);
+    CHECK(handle && PoUnregisterPowerSettingCallback(handle) == STATUS_SUCCESS);
+    (void)p;
+}
+
+TEST(a_callback_has_a_limit)
+{
+    for (unsigned seconds = 59; seconds <= 61; seconds += 2) {
+        struct probe *p = probe_started(NULL);
+
+        endless.most = seconds;
+        CHECK_RULE("NT-201",
+                   probe_run(p, register_callback) == (seconds < 60 ? SIM_DONE : SIM_STOPPED));
+        CHECK_RULE("NT-201", probe_rule(p, "THREAD-037") == (seconds > 60));
+        probe_destroy(p);
+    }
 }
 
 /* Each is short, and asks for the next one. */

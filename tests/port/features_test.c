@@ -429,7 +429,7 @@ TEST(global_features_are_answered_before_registration)
         CHECK(NT_SUCCESS(probe_load(p)));
         CHECK_RULE("LIFE-038", IS(early[0], STATUS_SUCCESS) && early_result.KnownFeature &&
                                    !early_result.Enabled);
-        CHECK_RULE("IOMMU-098", !early_result.Enabled && early_result.Version == 0);
+        CHECK_RULE("IOMMU-098/b", !early_result.Enabled && early_result.Version == 0);
         CHECK_RULE("LIFE-038", IS(early[1], STATUS_INVALID_PARAMETER) &&
                                    IS(early[2], STATUS_INVALID_PARAMETER));
         CHECK_RULE("LIFE-038",

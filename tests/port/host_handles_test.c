@@ -5,6 +5,8 @@
  */
 #include "port/support/context_calls.h"
 
+#include <sys/mman.h>
+
 #define G    (&context_rig.gpu)
 #define DXGK p->state[0].dxgk
 
@@ -374,6 +376,22 @@ TEST(values_say_kind_and_adapter)
 static unsigned reservation_round;
 static HANDLE earlier_process;
 
+/* Where the answer cannot be written. */
+static void reserve_read_only(struct probe *p, const DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
+{
+    DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK((void *)page != MAP_FAILED);
+    *page = *args;
+    CHECK(mprotect(page, 4096, PROT_READ) == 0);
+    CHECK_RULE("GPUVA-046", DXGK.DxgkCbReserveGpuVirtualAddressRange(DXGK.DeviceHandle, page) ==
+                                    STATUS_INVALID_PARAMETER &&
+                                probe_rule(p, "GPUVA-046") == 5 &&
+                                probe_said(p, "GPUVA-046", "cannot be written"));
+    (void)munmap(page, 4096);
+}
+
 static void reserve_in_create_process(struct probe *p, struct probe_call *call)
 {
     const DXGKARG_CREATEPROCESS *created = (const DXGKARG_CREATEPROCESS *)(uintptr_t)call->arg[1];
@@ -405,6 +423,7 @@ static void reserve_in_create_process(struct probe *p, struct probe_call *call)
     CHECK_RULE("GPUVA-052", DXGK.DxgkCbReserveGpuVirtualAddressRange(DXGK.DeviceHandle, &args) ==
                                     STATUS_SUCCESS &&
                                 args.StartVirtualAddress == 4 << 20);
+    reserve_read_only(p, &args);
     reservation_round++;
 }
 

@@ -68,17 +68,17 @@ TEST(bits_need_one_another)
         UINT isolation;
         const char *rule;
     } cases[] = {
-        {0x00, NULL, 0, "IOMMU-034"},
-        {0x07, NULL, CREATED | MAPPED | ATTACHED, "IOMMU-034"},
-        {0x01, NULL, CREATED, "IOMMU-034"},
-        {0x02, NULL, 0, "IOMMU-035"},
-        {0x03, NULL, CREATED | MAPPED, "IOMMU-035"},
-        {0x05, NULL, CREATED, "IOMMU-036"},
-        {0x04, NULL, 0, "IOMMU-036"},
-        {0x07, plain_driver, 0, "IOMMU-037"},
-        {0x0F, plain_driver, CREATED | MAPPED | ATTACHED, "IOMMU-037"},
-        {0x08, plain_driver, 0, "IOMMU-037"},
-        {0x00, required, CREATED | MAPPED | ATTACHED, "IOMMU-015"},
+        {0x00, NULL, 0, "IOMMU-034/a"},
+        {0x07, NULL, CREATED | MAPPED | ATTACHED, "IOMMU-034/b"},
+        {0x01, NULL, CREATED, "IOMMU-034/b"},
+        {0x02, NULL, 0, "IOMMU-035/a"},
+        {0x03, NULL, CREATED | MAPPED, "IOMMU-035/b"},
+        {0x05, NULL, CREATED, "IOMMU-036/a"},
+        {0x04, NULL, 0, "IOMMU-036/b"},
+        {0x07, plain_driver, 0, "IOMMU-037/a"},
+        {0x0F, plain_driver, CREATED | MAPPED | ATTACHED, "IOMMU-037/b"},
+        {0x08, plain_driver, 0, "IOMMU-037/c"},
+        {0x00, required, CREATED | MAPPED | ATTACHED, "IOMMU-015/a"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -102,6 +102,22 @@ static void no_entries(struct probe *p)
     probe_set_entry(p, PROBE_EndExclusiveAccess, false);
 }
 
+/* An older driver can say it in DXGK_DRIVERCAPS only, which is after the start. */
+TEST(what_an_older_driver_requires_is_switched_on)
+{
+    const struct probe_options older = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_7,
+                                        .port = {.iommu_present = true}};
+    struct probe *p = probe_create(&older);
+
+    p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-015/b", mode_of(p) == IOMMU_ISOLATION &&
+                                  isolation_of(p) == (CREATED | MAPPED | ATTACHED) &&
+                                  probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+    probe_destroy(p);
+}
+
 TEST(flags_govern_isolation_only)
 {
     const struct probe_options forced = {.port = {.iommu = IOMMU_REMAP}};
@@ -113,7 +129,7 @@ TEST(flags_govern_isolation_only)
                                 iommu_of(p)->domain == port_adapter_domain(p->adapter[0]));
     probe_destroy(p);
     p = start(0x0F, no_entries);
-    CHECK_RULE("IOMMU-037", mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-037/b", mode_of(p) == IOMMU_ISOLATION);
     probe_destroy(p);
 }
 
@@ -159,23 +175,38 @@ TEST(discrete_adapters_are_told_to_remap)
 
 /* ---- failures ---- */
 
+static unsigned lines; /* of the machine's log, about it */
+
+static void note_line(void *context, const char *line)
+{
+    (void)context;
+    lines += strstr(line, "isolation failed with STATUS_IO_DEVICE_ERROR") != NULL;
+}
+
 TEST(failures_at_startup)
 {
+    const struct probe_options allowed = {
+        .port = {.iommu_present = true, .iommu_flags = 0x17, .log = note_line}};
+    const struct probe_options older = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_7,
+                                        .port = {.iommu_present = true, .iommu_flags = 0x17}};
     struct probe *p;
+    NTSTATUS status;
 
     p = make(0x07);
     iommu_of(p)->skip_attaches = 1; /* the one that lets it through before the start */
     iommu_of(p)->fail_attaches = 1;
-    CHECK_RULE("IOMMU-038", IS(probe_start(p), STATUS_IO_DEVICE_ERROR) &&
-                                probe_count(p, PROBE_EndExclusiveAccess) == 1);
-    CHECK_RULE("IOMMU-063", probe_count(p, PROBE_EndExclusiveAccess) == 1);
+    status = probe_start(p);
+    CHECK_RULE("IOMMU-063/a", probe_count(p, PROBE_EndExclusiveAccess) == 1);
+    CHECK_RULE("IOMMU-038/a", IS(status, STATUS_IO_DEVICE_ERROR));
     probe_destroy(p);
 
-    p = make(0x17);
+    p = probe_create(&allowed);
+    lines = 0;
     iommu_of(p)->skip_attaches = 1;
     iommu_of(p)->fail_attaches = 1;
-    CHECK_RULE("IOMMU-038", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF &&
-                                isolation_of(p) == 0 && probe_rule(p, "IOMMU-038") == 1);
+    CHECK_RULE("IOMMU-038/b", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF &&
+                                  isolation_of(p) == 0 && probe_rule(p, "IOMMU-038") == 1 &&
+                                  lines == 1);
     probe_destroy(p);
 
     p = make(0x17);
@@ -184,6 +215,15 @@ TEST(failures_at_startup)
     CHECK_RULE("IOMMU-040", IS(probe_start(p), STATUS_IO_DEVICE_ERROR) &&
                                 probe_count(p, PROBE_StartDevice) == 0);
     CHECK_RULE("IOMMU-014", probe_count(p, PROBE_StartDevice) == 0);
+    probe_destroy(p);
+
+    p = probe_create(&older); /* which says it after the start, and is switched then */
+    p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+    iommu_of(p)->skip_attaches = 1;
+    iommu_of(p)->fail_attaches = 1;
+    CHECK_RULE("IOMMU-040",
+               IS(probe_start(p), STATUS_IO_DEVICE_ERROR) && probe_count(p, PROBE_StopDevice) == 1);
     probe_destroy(p);
 
     p = make(0x07);
@@ -207,8 +247,8 @@ TEST(a_failed_begin_switches_nothing)
     struct probe *p = make(0x17);
 
     p->after[PROBE_BeginExclusiveAccess] = begin_fails;
-    CHECK_RULE("IOMMU-062", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF &&
-                                probe_count(p, PROBE_EndExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-062/b", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF &&
+                                  probe_count(p, PROBE_EndExclusiveAccess) == 0);
     probe_destroy(p);
 }
 
@@ -218,39 +258,43 @@ static void change_modes(struct probe *p)
 {
     struct port_adapter *a = p->adapter[0];
 
-    CHECK_RULE("IOMMU-003", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
-                                mode_of(p) == IOMMU_OFF);
-    CHECK_RULE("IOMMU-003", IS(port_adapter_set_dma_mode(a, IOMMU_ISOLATION), STATUS_SUCCESS) &&
-                                mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-003/b", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
+                                  mode_of(p) == IOMMU_OFF);
+    CHECK_RULE("IOMMU-003/a", IS(port_adapter_set_dma_mode(a, IOMMU_ISOLATION), STATUS_SUCCESS) &&
+                                  mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-003/c", IS(port_adapter_set_dma_mode(a, IOMMU_OFF), STATUS_NOT_SUPPORTED));
     CHECK_RULE("IOMMU-005", IS(port_adapter_set_dma_mode(a, IOMMU_OFF), STATUS_NOT_SUPPORTED) &&
                                 mode_of(p) == IOMMU_ISOLATION &&
                                 iommu_domain_mode(port_adapter_domain(a)) == IOMMU_ISOLATION);
-    CHECK_RULE("IOMMU-003", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
-                                mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-003/b", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
+                                  mode_of(p) == IOMMU_ISOLATION);
     CHECK(probe_count(p, PROBE_BeginExclusiveAccess) == 1);
 }
 
 static void secure_vm_body(struct probe *p)
 {
     struct port_adapter *a = p->adapter[0];
+    const bool waived = p->options.port.iommu_flags & PORT_IOMMU_BYPASS_CAP;
+    const char *rule = waived ? "IOMMU-042/c" : "IOMMU-042/a";
 
-    CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
-                                mode_of(p) == IOMMU_ISOLATION);
-    CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
-                                probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+    CHECK_RULE(rule, IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
+                         mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE(rule, IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
+                         probe_count(p, PROBE_BeginExclusiveAccess) == 1);
 }
 
 static void secure_vm_refused_body(struct probe *p)
 {
-    CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(p->adapter[0]), STATUS_NOT_SUPPORTED) &&
-                                mode_of(p) == IOMMU_OFF);
+    CHECK_RULE("IOMMU-042/b",
+               IS(port_adapter_create_secure_vm(p->adapter[0]), STATUS_NOT_SUPPORTED) &&
+                   mode_of(p) == IOMMU_OFF);
 }
 
 /* AllowFailure is not for these. */
 static void secure_vm_failing_body(struct probe *p)
 {
     iommu_of(p)->fail_attaches = 1;
-    CHECK_RULE("IOMMU-038",
+    CHECK_RULE("IOMMU-038/c",
                IS(port_adapter_create_secure_vm(p->adapter[0]), STATUS_IO_DEVICE_ERROR) &&
                    mode_of(p) == IOMMU_OFF && probe_rule(p, "IOMMU-038") == 0);
 }
@@ -260,14 +304,14 @@ static void wait_for_d0(struct probe *p)
     struct port_adapter *a = p->adapter[0];
 
     CHECK(IS(port_adapter_set_power(a, PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
-    CHECK_RULE("IOMMU-064", IS(port_adapter_create_secure_vm(a), STATUS_PENDING) &&
-                                mode_of(p) == IOMMU_OFF &&
-                                probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-064/c", IS(port_adapter_create_secure_vm(a), STATUS_PENDING) &&
+                                  mode_of(p) == IOMMU_OFF &&
+                                  probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     CHECK(IS(port_adapter_set_power(a, PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
-    CHECK_RULE("IOMMU-064", mode_of(p) == IOMMU_ISOLATION &&
-                                probe_count(p, PROBE_BeginExclusiveAccess) == 1 &&
-                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
-                                    probe_nth(p, PROBE_SetPowerState, 1)->order);
+    CHECK_RULE("IOMMU-064/c", mode_of(p) == IOMMU_ISOLATION &&
+                                  probe_count(p, PROBE_BeginExclusiveAccess) == 1 &&
+                                  probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
+                                      probe_nth(p, PROBE_SetPowerState, 1)->order);
 }
 
 TEST(changes_of_a_running_adapter)
@@ -339,13 +383,13 @@ TEST(the_device_is_quiet_and_unheard_in_the_window)
     wrote = false;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK(probe_run(p, settle_body) == SIM_DONE);
-    CHECK_RULE("IOMMU-059", probe_rule(p, "IOMMU-059") == 1 &&
-                                probe_said(p, "IOMMU-059", "write logical address 0x200000"));
-    CHECK_RULE("IOMMU-061", probe_count(p, PROBE_InterruptRoutine) > 0);
+    CHECK_RULE("IOMMU-059/a", probe_rule(p, "IOMMU-059") == 1 &&
+                                  probe_said(p, "IOMMU-059", "write logical address 0x200000"));
+    CHECK_RULE("IOMMU-061/a", probe_count(p, PROBE_InterruptRoutine) > 0);
     for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++)
-        CHECK_RULE("IOMMU-061", probe_nth(p, PROBE_InterruptRoutine, i)->order >= window_end);
-    CHECK_RULE("IOMMU-061", probe_count(p, PROBE_ResetFromTimeout) == 0 &&
-                                probe_count(p, PROBE_ResetEngine) == 0);
+        CHECK_RULE("IOMMU-061/a", probe_nth(p, PROBE_InterruptRoutine, i)->order >= window_end);
+    CHECK_RULE("IOMMU-061/b", probe_count(p, PROBE_ResetFromTimeout) == 0 &&
+                                  probe_count(p, PROBE_ResetEngine) == 0);
     CHECK_RULE("IOMMU-060", probe_reports(p, VERIFY_WARNING) == 1);
     probe_destroy(p);
 }
@@ -433,8 +477,9 @@ TEST(memory_from_the_start_stays_in_reach)
     p->after[PROBE_StartDevice] = allocate;
     p->before[PROBE_StopDevice] = give_back;
     CHECK(NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION);
-    CHECK_RULE("IOMMU-041", probe_device_dma(0, physical_of(p, blocks[0].pMemory), &word, 4, true) &&
-                                *(uint32_t *)blocks[0].pMemory == 0x99);
+    CHECK_RULE("IOMMU-041/b",
+               probe_device_dma(0, physical_of(p, blocks[0].pMemory), &word, 4, true) &&
+                   *(uint32_t *)blocks[0].pMemory == 0x99);
     CHECK(probe_stop(p) == 0 && probe_reports(p, VERIFY_WARNING) == 0);
     probe_destroy(p);
 }
@@ -464,15 +509,15 @@ TEST(teardown_has_an_order)
     CHECK(NT_SUCCESS(probe_start(p)));
     page.value = physical_of(p, blocks[0].pMemory) / PAGE_SIZE;
     CHECK(probe_stop(p) == 0);
-    CHECK_RULE("IOMMU-048", at_removal.attached && at_removal.mapped && at_removal.leak_told);
-    CHECK_RULE("IOMMU-048", !iommu_of(p)->domain && ram_page_iommu_maps(p->ram, page) == 0 &&
-                                ram_page_owner(p->ram, page) == RAM_FREE);
+    CHECK_RULE("IOMMU-048/a", at_removal.attached && at_removal.mapped && at_removal.leak_told);
+    CHECK_RULE("IOMMU-048/a", !iommu_of(p)->domain && ram_page_iommu_maps(p->ram, page) == 0 &&
+                                  ram_page_owner(p->ram, page) == RAM_FREE);
     probe_destroy(p);
 
     p = make(0x07);
     p->before[PROBE_RemoveDevice] = NULL;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-048",
+    CHECK_RULE("IOMMU-048/b",
                probe_stop(p) == 0 && !iommu_of(p)->domain && probe_rule(p, "IOMMU-047") == 0);
     probe_destroy(p);
 }
@@ -484,12 +529,12 @@ static void dma_to_contiguous(struct probe *p)
     void *block = MmAllocateContiguousMemory(2 * PAGE_SIZE, highest);
     const uint64_t at = (uint64_t)MmGetPhysicalAddress(block).QuadPart + PAGE_SIZE;
 
-    CHECK_RULE("IOMMU-075", probe_device_dma(0, at, &word, 4, true) &&
-                                *(uint32_t *)((char *)block + PAGE_SIZE) == 0x77 &&
-                                probe_rule(p, "IOMMU-075") == 0);
+    CHECK_RULE("IOMMU-075/b", probe_device_dma(0, at, &word, 4, true) &&
+                                  *(uint32_t *)((char *)block + PAGE_SIZE) == 0x77 &&
+                                  probe_rule(p, "IOMMU-075") == 0);
     MmFreeContiguousMemory(block);
-    CHECK_RULE("IOMMU-075", probe_device_dma(0, at, &word, 4, true) &&
-                                probe_rule(p, "IOMMU-075") == 1); /* no longer */
+    CHECK_RULE("IOMMU-075/a", probe_device_dma(0, at, &word, 4, true) &&
+                                  probe_rule(p, "IOMMU-075") == 1); /* no longer */
 }
 
 /* Drivers give their device contiguous memory by its physical address, and tell nobody. */
@@ -523,17 +568,17 @@ static void dma_to_pool(struct probe *p)
     const uint64_t high = (uint64_t)MmGetPhysicalAddress(large).QuadPart;
     struct phys_addr hidden;
 
-    CHECK_RULE("IOMMU-075", !dma_is_told(p, at, BLOCK) && !dma_is_told(p, at + BLOCK - 1, 1));
-    CHECK_RULE("IOMMU-075", dma_is_told(p, at, BLOCK + 1) && dma_is_told(p, at + BLOCK, 1));
-    CHECK_RULE("IOMMU-075", !dma_is_told(p, high + PAGE_SIZE - 8, 16) &&
-                                !dma_is_told(p, high + 3 * PAGE_SIZE - 8, 8) &&
-                                dma_is_told(p, high + 3 * PAGE_SIZE - 8, 9));
+    CHECK_RULE("IOMMU-075/b", !dma_is_told(p, at, BLOCK) && !dma_is_told(p, at + BLOCK - 1, 1));
+    CHECK_RULE("IOMMU-075/a", dma_is_told(p, at, BLOCK + 1) && dma_is_told(p, at + BLOCK, 1));
+    CHECK_RULE("IOMMU-075/b", !dma_is_told(p, high + PAGE_SIZE - 8, 16) &&
+                                  !dma_is_told(p, high + 3 * PAGE_SIZE - 8, 8) &&
+                                  dma_is_told(p, high + 3 * PAGE_SIZE - 8, 9));
     CHECK(ram_physical(p->ram, paged, &hidden));
-    CHECK_RULE("IOMMU-075", dma_is_told(p, hidden.value, 8));
+    CHECK_RULE("IOMMU-075/a", dma_is_told(p, hidden.value, 8));
     ExFreePoolWithTag(paged, TAG);
     ExFreePoolWithTag(large, TAG);
     ExFreePoolWithTag(block, TAG);
-    CHECK_RULE("IOMMU-075", dma_is_told(p, at, BLOCK) && dma_is_told(p, high, 8));
+    CHECK_RULE("IOMMU-075/a", dma_is_told(p, at, BLOCK) && dma_is_told(p, high, 8));
 }
 
 static void dma_to_pages_of_an_mdl(struct probe *p)
@@ -542,10 +587,10 @@ static void dma_to_pages_of_an_mdl(struct probe *p)
     MDL *mdl = MmAllocatePagesForMdlEx(low, high, low, 2 * PAGE_SIZE, MmCached, 0);
     const uint64_t at = MmGetMdlPfnArray(mdl)[1] * PAGE_SIZE;
 
-    CHECK_RULE("IOMMU-075", !dma_is_told(p, at, 16));
+    CHECK_RULE("IOMMU-075/b", !dma_is_told(p, at, 16));
     MmFreePagesFromMdl(mdl);
     ExFreePool(mdl);
-    CHECK_RULE("IOMMU-075", dma_is_told(p, at, 16));
+    CHECK_RULE("IOMMU-075/a", dma_is_told(p, at, 16));
 }
 
 TEST(memory_that_a_driver_has_is_the_devices_where_nothing_translates)
@@ -570,14 +615,14 @@ TEST(physical_mode_is_judged)
     uint32_t word = 0x4321;
 
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-075",
+    CHECK_RULE("IOMMU-075/a",
                probe_device_dma(0, 0x300000, &word, 4, true) && probe_rule(p, "IOMMU-075") == 1 &&
                    *(uint32_t *)ram_direct(p->ram, (struct phys_addr){0x300000}) == 0x4321);
     probe_destroy(p);
     p = probe_create(&lenient);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-075", probe_device_dma(0, 0x300000, &word, 4, true) &&
-                                probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK_RULE("IOMMU-075/c", probe_device_dma(0, 0x300000, &word, 4, true) &&
+                                  probe_reports(p, VERIFY_WARNING) == 0);
     probe_destroy(p);
 }
 

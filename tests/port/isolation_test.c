@@ -12,6 +12,8 @@
 static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};
 static const struct probe_options remapped = {.port = {.iommu = IOMMU_REMAP}};
 
+static const struct probe_options strict = {.strict = true, .port = {.iommu = IOMMU_ISOLATION}};
+
 static enum iommu_mode mode_of(struct probe *p)
 {
     return iommu_domain_mode(port_adapter_domain(p->adapter[0]));
@@ -28,10 +30,10 @@ TEST(both_statements_say_whether_isolation_is_supported)
 {
     struct probe *p;
 
-    ACCEPTED("IOMMU-011", no_remapping(p));
-    ACCEPTED("IOMMU-011", no_remapping(p), p->iommu.IommuIsolationSupported = 0,
+    ACCEPTED("IOMMU-011/a", no_remapping(p));
+    ACCEPTED("IOMMU-011/a", no_remapping(p), p->iommu.IommuIsolationSupported = 0,
              p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
-    EXPECTED("IOMMU-011", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
+    EXPECTED("IOMMU-011/b", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
     EXPECTED("CAPS-117", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
     EXPECTED("CAPS-117", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
     EXPECTED("IOMMU-013", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
@@ -53,8 +55,15 @@ TEST(what_is_required_is_supported)
     p->iommu.IommuIsolationSupported = 0;
     p->iommu.IommuIsolationRequired = 1;
     p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
-    CHECK_RULE("IOMMU-016", NT_SUCCESS(probe_start(p)) &&
-                                admission_reported(p, "IOMMU-016", VERIFY_WARNING, false));
+    CHECK_RULE("IOMMU-016/a", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
+                                  admission_reported(p, "IOMMU-016", VERIFY_WARNING, false));
+    probe_destroy(p);
+    p = probe_create(&strict);
+    p->iommu.IommuIsolationSupported = 0;
+    p->iommu.IommuIsolationRequired = 1;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+    CHECK_RULE("IOMMU-016/b", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                  admission_reported(p, "IOMMU-016", VERIFY_ERROR, true));
     probe_destroy(p);
 }
 
@@ -62,8 +71,8 @@ TEST(a_driver_without_iommu_caps_has_none_of_them)
 {
     struct probe *p;
 
-    REPORTED("IOMMU-010", "IOMMU-010", VERIFY_ERROR, p->iommu.Value |= 1u << 31);
-    ACCEPTED("IOMMU-010", p->query_status[DXGKQAITYPE_IOMMU_CAPS] = STATUS_NOT_SUPPORTED,
+    REPORTED("IOMMU-010/b", "IOMMU-010", VERIFY_ERROR, p->iommu.Value |= 1u << 31);
+    ACCEPTED("IOMMU-010/a", p->query_status[DXGKQAITYPE_IOMMU_CAPS] = STATUS_NOT_SUPPORTED,
              p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
 }
 
@@ -71,8 +80,22 @@ TEST(remapping_needs_other_caps)
 {
     struct probe *p;
 
-    REPORTED("IOMMU-020", "IOMMU-020", VERIFY_ERROR, p->memory.HighestVisibleAddress.QuadPart = 0);
-    REPORTED("IOMMU-021", "IOMMU-021", VERIFY_ERROR,
+    REPORTED("IOMMU-020/a", "IOMMU-020", VERIFY_ERROR, p->memory.HighestVisibleAddress.QuadPart = 0);
+    for (unsigned i = 0; i < 2; i++) {
+        p = probe_create(&remapped);
+        if (i == 0) {
+            p->memory.HighestVisibleAddress.QuadPart = 0;
+        } else {
+            p->iommu.IommuIsolationSupported = 0;
+            p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
+        }
+        CHECK_RULE(i == 0 ? "IOMMU-020/a" : "IOMMU-020/b",
+                   IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "IOMMU-020") == 1);
+        probe_destroy(p);
+    }
+    REPORTED("IOMMU-020/b", "IOMMU-020", VERIFY_ERROR, p->iommu.IommuIsolationSupported = 0,
+             p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    REPORTED("IOMMU-021/b", "IOMMU-021", VERIFY_ERROR,
              p->caps.MemoryManagementCaps.MapAperture2Supported = 0);
 }
 
@@ -87,33 +110,41 @@ TEST(isolation_is_switched_on_after_the_start)
     begin = (const DXGKARG_BEGINEXCLUSIVEACCESS *)(uintptr_t)probe_nth(
                 p, PROBE_BeginExclusiveAccess, 0)
                 ->arg[1];
-    CHECK_RULE("IOMMU-001", mode_of(p) == IOMMU_ISOLATION);
-    CHECK_RULE("IOMMU-041", probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
-                                probe_nth(p, PROBE_StartDevice, 0)->order);
-    CHECK_RULE("IOMMU-054", probe_count(p, PROBE_BeginExclusiveAccess) == 1 &&
-                                probe_count(p, PROBE_EndExclusiveAccess) == 1 &&
-                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order <
-                                    probe_nth(p, PROBE_EndExclusiveAccess, 0)->order &&
-                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
-                                probe_nth(p, PROBE_EndExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
-                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->arg[0] ==
-                                    (uint64_t)(uintptr_t)p->state[0].context &&
-                                probe_nth(p, PROBE_EndExclusiveAccess, 0)->arg[0] ==
-                                    (uint64_t)(uintptr_t)p->state[0].context);
+    CHECK_RULE("IOMMU-001/b", mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-041/a", probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
+                                  probe_nth(p, PROBE_StartDevice, 0)->order);
+    CHECK_RULE("IOMMU-054/abc",
+               probe_count(p, PROBE_BeginExclusiveAccess) == 1 &&
+                   probe_count(p, PROBE_EndExclusiveAccess) == 1 &&
+                   probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order <
+                       probe_nth(p, PROBE_EndExclusiveAccess, 0)->order &&
+                   probe_nth(p, PROBE_BeginExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
+                   probe_nth(p, PROBE_EndExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
+                   probe_nth(p, PROBE_BeginExclusiveAccess, 0)->arg[0] ==
+                       (uint64_t)(uintptr_t)p->state[0].context &&
+                   probe_nth(p, PROBE_EndExclusiveAccess, 0)->arg[0] ==
+                       (uint64_t)(uintptr_t)p->state[0].context);
     CHECK(begin != NULL);
     CHECK(probe_stop(p) == 0);
-    CHECK_RULE("IOMMU-064", probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+    CHECK_RULE("IOMMU-064/b", probe_count(p, PROBE_BeginExclusiveAccess) == 1);
     probe_destroy(p);
 
     p = probe_create(NULL);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-001",
+    CHECK_RULE("IOMMU-001/a",
                mode_of(p) == IOMMU_OFF && probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     probe_destroy(p);
 
     p = probe_create(&remapped);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-001", mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-001/c", mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-002/b", mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-003/c",
+               IS(port_adapter_set_dma_mode(p->adapter[0], IOMMU_OFF), STATUS_NOT_SUPPORTED) &&
+                   mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-003/d",
+               IS(port_adapter_set_dma_mode(p->adapter[0], IOMMU_ISOLATION), STATUS_NOT_SUPPORTED) &&
+                   mode_of(p) == IOMMU_REMAP && probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     CHECK_RULE("IOMMU-026", mode_of(p) == IOMMU_REMAP);
     probe_destroy(p);
 }
@@ -152,14 +183,14 @@ TEST(exclusive_access)
 
     p = probe_create(&isolated);
     p->after[PROBE_BeginExclusiveAccess] = fail_busy;
-    CHECK_RULE("IOMMU-062", IS(probe_start(p), STATUS_DEVICE_BUSY) &&
-                                probe_count(p, PROBE_EndExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-062/a", IS(probe_start(p), STATUS_DEVICE_BUSY) &&
+                                  probe_count(p, PROBE_EndExclusiveAccess) == 0);
     probe_destroy(p);
 
     p = probe_create(&isolated);
     p->after[PROBE_EndExclusiveAccess] = fail_busy;
-    CHECK_RULE("IOMMU-063", NT_SUCCESS(probe_start(p)) && probe_rule(p, "IOMMU-063") == 1 &&
-                                mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-063/b", NT_SUCCESS(probe_start(p)) && probe_rule(p, "IOMMU-063") == 1 &&
+                                  mode_of(p) == IOMMU_ISOLATION);
     probe_destroy(p);
 }
 
@@ -218,13 +249,21 @@ TEST(required_isolation)
 
     DECLINED("IOMMU-014", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
              p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1);
+    p = probe_create(NULL);
+    no_remapping(p);
+    p->iommu.IommuIsolationRequired = 1;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+    CHECK_RULE("IOMMU-014", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
+                                probe_count(p, PROBE_StartDevice) == 0 &&
+                                probe_rule(p, "IOMMU-014") == 1);
+    probe_destroy(p);
     DECLINED("CAPS-066", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
              p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1);
     p = probe_create(&isolated);
     p->iommu.IommuIsolationRequired = 1;
     p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
-    CHECK_RULE("IOMMU-015", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
-                                probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-015/a", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
+                                  probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     probe_destroy(p);
     {
         /* A 2.7 driver says it in DXGK_DRIVERCAPS only. */
@@ -235,9 +274,9 @@ TEST(required_isolation)
         p = probe_create(&older);
         p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
         p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
-        CHECK_RULE("IOMMU-015", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
-                                    probe_count(p, PROBE_BeginExclusiveAccess) == 1);
-        CHECK_RULE("IOMMU-002", mode_of(p) == IOMMU_ISOLATION);
+        CHECK_RULE("IOMMU-015/b", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
+                                      probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+        CHECK_RULE("IOMMU-002/a", mode_of(p) == IOMMU_ISOLATION);
         probe_destroy(p);
         p = probe_create(&older_off);
         p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
@@ -255,7 +294,7 @@ TEST(choice_of_remapping)
     p = probe_create(&remapped); /* the device reaches only half of RAM */
     p->memory.HighestVisibleAddress.QuadPart = (32ll << 20) - 1;
     CHECK_RULE("CAPS-116", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_REMAP);
-    CHECK_RULE("IOMMU-024", mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-024/a", mode_of(p) == IOMMU_REMAP);
     probe_destroy(p);
 
     p = probe_create(&isolated);
@@ -264,7 +303,7 @@ TEST(choice_of_remapping)
     CHECK_RULE("CAPS-116", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
                                probe_count(p, PROBE_StartDevice) == 0 &&
                                probe_count(p, PROBE_RemoveDevice) == 1);
-    CHECK_RULE("IOMMU-024", probe_count(p, PROBE_StartDevice) == 0);
+    CHECK_RULE("IOMMU-024/b", probe_count(p, PROBE_StartDevice) == 0);
     probe_destroy(p);
 
     p = probe_create(&isolated); /* equality is enough */
@@ -277,15 +316,10 @@ TEST(choice_of_remapping)
     p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
     CHECK_RULE("CAPS-115", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION);
     probe_destroy(p);
-    p = probe_create(NULL);
-    p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
-    CHECK_RULE("IOMMU-009", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF);
-    probe_destroy(p);
-
     p = probe_create(&remapped);
     p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
-    CHECK_RULE("IOMMU-021", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
-                                probe_rule(p, "IOMMU-021") == 1);
+    CHECK_RULE("IOMMU-021/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                  probe_rule(p, "IOMMU-021") == 1);
     probe_destroy(p);
 
     p = probe_create(&remapped);
@@ -295,6 +329,46 @@ TEST(choice_of_remapping)
     CHECK_RULE("IOMMU-022",
                IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "IOMMU-022") == 1);
     probe_destroy(p);
+}
+
+TEST(without_a_limit_of_logical_addresses_the_other_one_holds)
+{
+    struct probe *p;
+
+    p = probe_create(NULL);
+    p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
+    CHECK_RULE("IOMMU-009/a", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF);
+    probe_destroy(p);
+    p = probe_create(&remapped);
+    p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
+    CHECK_RULE("IOMMU-009/a", IS(probe_start(p), STATUS_NOT_SUPPORTED));
+    probe_destroy(p);
+    for (unsigned beyond = 0; beyond < 2; beyond++) { /* the other limit holds */
+        p = probe_create(NULL);
+        p->memory.HighestVisibleAddress.QuadPart = 0;
+        p->caps.HighestAcceptableAddress.QuadPart = beyond ? TOP - 1 : TOP;
+        CHECK_RULE("IOMMU-009/b", beyond ? IS(probe_start(p), STATUS_NOT_SUPPORTED)
+                                         : NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF);
+        probe_destroy(p);
+    }
+}
+
+/* The last byte of RAM is enough. */
+TEST(the_limit_of_the_device_may_be_the_top_of_ram)
+{
+    struct probe *p = probe_create(&isolated);
+
+    p->memory.HighestVisibleAddress.QuadPart = TOP;
+    CHECK_RULE("IOMMU-024/c", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION);
+    probe_destroy(p);
+    for (unsigned with = 0; with < 2; with++) { /* one byte less is not */
+        p = probe_create(&isolated);
+        p->memory.HighestVisibleAddress.QuadPart = TOP - 1;
+        p->iommu.DmaRemappingSupported = with & 1u;
+        CHECK_RULE("IOMMU-024/c", IS(probe_start(p), with ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED) &&
+                                      (!with || mode_of(p) == IOMMU_REMAP));
+        probe_destroy(p);
+    }
 }
 
 /* ---- what isolation asks the driver for ---- */
@@ -309,6 +383,7 @@ TEST(queries_of_isolation)
         p = probe_create(NULL);
         p->query_status[asked[i]] = STATUS_NO_MEMORY;
         CHECK_RULE("CAPS-064", IS(probe_start(p), STATUS_NO_MEMORY));
+        CHECK_RULE("IOMMU-017/c", probe_count(p, PROBE_RemoveDevice) == 1);
         probe_destroy(p);
         p = probe_create(NULL);
         no_remapping(p);
@@ -366,8 +441,8 @@ TEST(refused_accesses_are_reported)
     uint32_t value = 0;
 
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-072", !probe_device_dma(0, 0x123000, &value, sizeof(value), false) &&
-                                value == ~0u && probe_rule(p, "IOMMU-072") == 1 &&
-                                probe_said(p, "IOMMU-072", "read logical address 0x123000"));
+    CHECK_RULE("IOMMU-072/ac", !probe_device_dma(0, 0x123000, &value, sizeof(value), false) &&
+                                   value == ~0u && probe_rule(p, "IOMMU-072") == 1 &&
+                                   probe_said(p, "IOMMU-072", "read logical address 0x123000"));
     probe_destroy(p);
 }

@@ -111,6 +111,38 @@ TEST(entry_argument_is_gone_afterwards)
     probe_destroy(p);
 }
 
+static NTSTATUS write_around(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    struct {
+        void *start;
+        long offset;
+    } at[] = {
+        {path, sizeof(*path)},
+        {path->Buffer, -1},
+        {path->Buffer, path->MaximumLength},
+        {object, sizeof(*object)},
+        {object, -64},
+        {object->DriverExtension, sizeof(DRIVER_EXTENSION) + 63},
+    };
+
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+        ((uint8_t *)at[i].start)[at[i].offset] ^= 1;
+    return DxgkInitialize(object, path, &p->table);
+}
+
+TEST(writes_around_the_arguments_of_the_entry_are_reported)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->driver_entry = write_around;
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-191",
+               probe_rule(p, "LIFE-191") == 6 &&
+                   probe_said(p, "LIFE-191", "DriverEntry wrote outside of DRIVER_OBJECT") &&
+                   probe_rule(p, "LIFE-008") == 0);
+    probe_destroy(p);
+}
+
 static NTSTATUS fail_with_a_leak(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
 {
     (void)p;

@@ -4,6 +4,7 @@
 #include "iommu/pasid.h"
 #include "nt/ps/process.h"
 #include "port/support/admission.h"
+#include "port/support/client.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "vidmm/context/fence_memory.h"
@@ -45,8 +46,8 @@ TEST(the_three_bits_belong_together)
 
         offer(p, any, gpu, io);
         status = probe_start(p);
-        CHECK_RULE("IOMMU-100", NT_SUCCESS(status) && probe_rule(p, "CAPS-060") == !fine);
-        CHECK_RULE("IOMMU-100", probe_rule(p, "CAPS-061") == (gpu && io));
+        CHECK_RULE("IOMMU-100/a", NT_SUCCESS(status) && probe_rule(p, "CAPS-060") == !fine);
+        CHECK_RULE("IOMMU-100/b", probe_rule(p, "CAPS-061") == (gpu && io));
         probe_destroy(p);
     }
 }
@@ -80,7 +81,7 @@ TEST(the_feature_is_never_on)
     p = probe_create(&all);
     p->after[PROBE_StartDevice] = ask_feature;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-098", !feature_enabled && !NT_SUCCESS(feature_status));
+    CHECK_RULE("IOMMU-098/a", !feature_enabled && !NT_SUCCESS(feature_status));
     probe_destroy(p);
 }
 
@@ -152,29 +153,32 @@ static void processes_body(struct probe *p)
     created.calls = devices_made = 0;
     open_client(p, &clients[0], "first");
     open_client(p, &clients[1], "second");
-    CHECK_RULE("IOMMU-102", created.calls == 2 && created.pasid[0] && created.pasid[1] &&
-                                created.pasid[0] != created.pasid[1]);
-    CHECK_RULE("IOMMU-103", created.count[0] == 1 && created.count[1] == 1);
-    CHECK_RULE("IOMMU-104", devices_made == 4 && device_pasid[0] == created.pasid[0] &&
-                                device_pasid[1] == created.pasid[0] &&
-                                device_pasid[2] == created.pasid[1] &&
-                                device_pasid[3] == created.pasid[1]);
-    CHECK_RULE("IOMMU-102", clients[0].pasid == created.pasid[0]);
+    CHECK_RULE("IOMMU-102/a", created.calls == 2 && created.pasid[0] && created.pasid[1] &&
+                                  created.pasid[0] != created.pasid[1]);
+    CHECK_RULE("IOMMU-103/a", created.count[0] == 1 && created.count[1] == 1);
+    CHECK_RULE("IOMMU-104/a", devices_made == 4 && device_pasid[0] == created.pasid[0] &&
+                                  device_pasid[1] == created.pasid[0] &&
+                                  device_pasid[2] == created.pasid[1] &&
+                                  device_pasid[3] == created.pasid[1]);
+    CHECK_RULE("IOMMU-102/b", clients[0].pasid == created.pasid[0] &&
+                                  device_pasid[1] == device_pasid[0] &&
+                                  probe_nth(p, PROBE_CreateProcess, 1)->order <
+                                      probe_nth(p, PROBE_CreateDevice, 1)->order);
 
     /* The device goes by a process's pointer: there only, and only where the process has something. */
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(clients[0].mm, &slot)));
-    CHECK_RULE("IOMMU-106", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client, &value,
-                                               sizeof(value), true) &&
-                                *slot.kernel == value);
-    CHECK_RULE("IOMMU-107", *(volatile uint64_t *)slot.client == value);
+    CHECK_RULE("IOMMU-106/a", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client,
+                                                 &value, sizeof(value), true) &&
+                                  *slot.kernel == value);
+    CHECK_RULE("IOMMU-107/a", *(volatile uint64_t *)slot.client == value);
     *(volatile uint64_t *)slot.client = 5; /* read-write for the process, too */
-    CHECK_RULE("IOMMU-107", *slot.kernel == 5);
-    CHECK_RULE("IOMMU-106", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client, &read,
-                                               sizeof(read), false) &&
-                                read == 5);
-    CHECK_RULE("IOMMU-106", !probe_device_pasid(0, clients[1].pasid, (uintptr_t)slot.client, &read,
-                                                sizeof(read), false) &&
-                                read == UINT64_MAX && probe_rule(p, "IOMMU-072") == 1);
+    CHECK_RULE("IOMMU-107/a", *slot.kernel == 5);
+    CHECK_RULE("IOMMU-106/a", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client, &read,
+                                                 sizeof(read), false) &&
+                                  read == 5);
+    CHECK_RULE("IOMMU-106/b", !probe_device_pasid(0, clients[1].pasid, (uintptr_t)slot.client,
+                                                  &read, sizeof(read), false) &&
+                                  read == UINT64_MAX && probe_rule(p, "IOMMU-072") == 1);
     vidmm_fence_slot_destroy(clients[0].mm, &slot);
     close_client(&clients[0]);
     close_client(&clients[1]);
@@ -193,12 +197,21 @@ TEST(a_process_is_one_address_space)
     probe_destroy(p);
 }
 
+static void flag_body(struct probe *p)
+{
+    created.calls = devices_made = 0;
+    open_client(p, &clients[0], "first");
+    CHECK_RULE("IOMMU-101", probe_rule(p, "CAPS-096") == 1 && created.count[0] == 0 &&
+                                created.pasid[0] == 0 && device_pasid[0] == 0);
+    close_client(&clients[0]);
+}
+
 static void without_body(struct probe *p)
 {
     created.calls = devices_made = 0;
     open_client(p, &clients[0], "first");
-    CHECK_RULE("IOMMU-103", created.calls == 1 && created.count[0] == 0 && created.pasid[0] == 0);
-    CHECK_RULE("IOMMU-104", devices_made == 2 && device_pasid[0] == 0);
+    CHECK_RULE("IOMMU-103/b", created.calls == 1 && created.count[0] == 0 && created.pasid[0] == 0);
+    CHECK_RULE("IOMMU-104/b", devices_made == 2 && device_pasid[0] == 0);
     close_client(&clients[0]);
 }
 
@@ -213,6 +226,20 @@ TEST(without_the_model_there_is_none)
     probe_destroy(p);
 }
 
+/* What only the physical adapter says does not count. */
+TEST(the_flag_alone_is_no_model)
+{
+    struct probe *p = probe_create(&shared);
+
+    offer(p, true, true, false);
+    p->physical.Flags.IoMmuSupported = 1;
+    p->before[PROBE_CreateProcess] = note_process;
+    p->before[PROBE_CreateDevice] = note_device;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, flag_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
 static void many_body(struct probe *p)
 {
     static bool seen[1 << 20];
@@ -223,8 +250,8 @@ static void many_body(struct probe *p)
     first = clients[0].pasid;
     for (unsigned i = 0; i < 1000; i++) {
         open_client(p, &clients[1], "comes and goes");
-        CHECK_RULE("IOMMU-105", clients[1].pasid > 0 && clients[1].pasid < 1u << 20 &&
-                                    clients[1].pasid != first && !seen[clients[1].pasid]);
+        CHECK_RULE("IOMMU-105/ab", clients[1].pasid > 0 && clients[1].pasid < 1u << 20 &&
+                                       clients[1].pasid != first && !seen[clients[1].pasid]);
         seen[clients[1].pasid] = true;
         close_client(&clients[1]);
     }
@@ -318,8 +345,9 @@ TEST(an_access_after_the_end_is_fatal)
         offer(p, true, true, true);
         CHECK(NT_SUCCESS(probe_start(p)));
         (void)probe_run(p, early ? early_body : late_body);
-        CHECK_RULE("IOMMU-108", verify_bugcheck_state(p->log)->happened &&
-                                    verify_bugcheck_state(p->log)->code == (early ? 0x159 : 0x158));
+        CHECK_RULE(early ? "IOMMU-108/b" : "IOMMU-108/a",
+                   verify_bugcheck_state(p->log)->happened &&
+                       verify_bugcheck_state(p->log)->code == (early ? 0x159 : 0x158));
         probe_destroy(p);
     }
 }
@@ -359,7 +387,76 @@ TEST(contexts_may_use_it_where_it_is)
         p->after[PROBE_CreateContext] = use_io_mmu;
         CHECK(NT_SUCCESS(probe_start(p)));
         CHECK(probe_run(p, context_body) == SIM_DONE);
-        CHECK_RULE("IOMMU-109", NT_SUCCESS(context_status) && probe_rule(p, "PATCH-049") == !with);
+        CHECK_RULE(with ? "IOMMU-109/c" : "IOMMU-109/a",
+                   NT_SUCCESS(context_status) && probe_rule(p, "PATCH-049") == !with);
         probe_destroy(p);
     }
+}
+
+TEST(contexts_that_may_not_use_it_can_be_refused)
+{
+    struct probe *p = probe_create(&shared);
+
+    CHECK(verify_set_severity(p->log, "PATCH-049", VERIFY_ERROR));
+    offer(p, true, true, false);
+    p->after[PROBE_CreateContext] = use_io_mmu;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, context_body) == SIM_DONE);
+    CHECK_RULE("IOMMU-109/b", IS(context_status, STATUS_INVALID_PARAMETER));
+    probe_destroy(p);
+}
+
+/* ---- fences ---- */
+
+/* The device writes where the process does, and there is no other address. */
+static void fence_body(struct probe *p)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
+    D3DKMT_CREATEDEVICE device;
+    D3DKMT_ENUMADAPTERS adapters;
+    uint64_t value = 5;
+
+    (void)p;
+    memset(&adapters, 0, sizeof(adapters));
+    memset(&device, 0, sizeof(device));
+    memset(&fence, 0, sizeof(fence));
+    CHECK(IS(D3DKMTEnumAdapters(&adapters), STATUS_SUCCESS) && adapters.NumAdapters == 1);
+    device.hAdapter = adapters.Adapters[0].hAdapter;
+    CHECK(IS(D3DKMTCreateDevice(&device), STATUS_SUCCESS));
+    fence.hDevice = device.hDevice;
+    fence.Info.Type = D3DDDI_MONITORED_FENCE;
+    fence.Info.MonitoredFence.InitialFenceValue = 2;
+    CHECK(IS(D3DKMTCreateSynchronizationObject2(&fence), STATUS_SUCCESS));
+    CHECK_RULE("IOMMU-107/b", fence.Info.MonitoredFence.FenceValueGPUVirtualAddress == 0);
+    {
+        uint64_t *const at = fence.Info.MonitoredFence.FenceValueCPUVirtualAddress;
+        const ULONG pasid = created.pasid[created.calls - 1];
+
+        CHECK_RULE("IOMMU-107/a", at && *(volatile uint64_t *)at == 2);
+        CHECK_RULE("IOMMU-107/a",
+                   probe_device_pasid(0, pasid, (uintptr_t)at, &value, sizeof(value), true) &&
+                       *(volatile uint64_t *)at == 5);
+        *(volatile uint64_t *)at = 6;
+        CHECK_RULE("IOMMU-107/a",
+                   probe_device_pasid(0, pasid, (uintptr_t)at, &value, sizeof(value), false) &&
+                       value == 6);
+    }
+    CHECK(IS(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){device.hDevice}), STATUS_SUCCESS));
+    CHECK(IS(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){device.hAdapter}), STATUS_SUCCESS));
+}
+
+TEST(a_fence_is_reached_by_the_address_of_the_process)
+{
+    struct probe *p = probe_create(&shared);
+    struct probe_client *client;
+
+    created.calls = 0;
+    offer(p, true, false, true);
+    p->before[PROBE_CreateProcess] = note_process;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, fence_body);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From AddDevice to an open adapter: what is called when, with which arguments, and what follows a failure. */
+#include "bus/dma.h"
 #include "nt/base/current.h"
 #include "port/support/admission.h"
 #include "sim/machine.h"
@@ -261,12 +262,41 @@ TEST(exchange_comes_between_add_and_start)
 
 /* ---- queries before the start ---- */
 
+static struct {
+    unsigned asked, zeroed; /* of the two */
+    bool attached;
+} early;
+
+static void look_at_early_query(struct probe *p, struct probe_call *call)
+{
+    static const uint8_t zero[64];
+    const DXGKARG_QUERYADAPTERINFO *q = &call->query;
+
+    if (q->Type != DXGKQAITYPE_PHYSICAL_MEMORY_CAPS && q->Type != DXGKQAITYPE_IOMMU_CAPS)
+        return;
+    early.asked += !q->pInputData && q->InputDataSize == 0 &&
+                   call->arg[0] == (uint64_t)(uintptr_t)p->state[0].context;
+    early.zeroed += q->OutputDataSize <= sizeof(zero) &&
+                    memcmp(q->pOutputData, zero, q->OutputDataSize) == 0;
+}
+
+static void look_at_attachment(struct probe *p, struct probe_call *call)
+{
+    const struct iommu_device *device = bus_device_iommu(p->device[0]);
+
+    (void)call;
+    early.attached = device->domain && iommu_domain_mode(device->domain) == IOMMU_REMAP;
+}
+
 TEST(domain_exists_before_the_device_starts)
 {
     const struct probe_options remap = {.port = {.iommu = IOMMU_REMAP}};
     struct probe *p = probe_create(&remap);
     uint64_t start;
 
+    memset(&early, 0, sizeof(early));
+    p->before[PROBE_QueryAdapterInfo] = look_at_early_query;
+    p->before[PROBE_StartDevice] = look_at_attachment;
     CHECK(NT_SUCCESS(probe_start(p)));
     start = probe_nth(p, PROBE_StartDevice, 0)->order;
     CHECK_RULE("LIFE-050", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start &&
@@ -276,7 +306,7 @@ TEST(domain_exists_before_the_device_starts)
     CHECK_RULE("IOMMU-006", probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order <
                                     probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order &&
                                 probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->irql == PASSIVE_LEVEL);
-    CHECK_RULE("IOMMU-007",
+    CHECK_RULE("IOMMU-007/abc",
                probe_queries(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS) == 1 &&
                    probe_queries(p, DXGKQAITYPE_IOMMU_CAPS) == 1 &&
                    !probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.pInputData &&
@@ -285,8 +315,11 @@ TEST(domain_exists_before_the_device_starts)
                        sizeof(DXGK_PHYSICAL_MEMORY_CAPS) &&
                    probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->query.OutputDataSize ==
                        sizeof(DXGK_IOMMU_CAPS));
-    CHECK_RULE("IOMMU-044", iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_REMAP &&
-                                probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-007/ab", early.asked == 2);
+    CHECK_RULE("IOMMU-007/c", early.zeroed == 2);
+    CHECK_RULE("IOMMU-044/a", early.attached);
+    CHECK_RULE("IOMMU-044/b", iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_REMAP &&
+                                  probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     probe_destroy(p);
 }
 

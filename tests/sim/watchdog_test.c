@@ -92,3 +92,39 @@ TEST(a_point_and_leaving_the_driver_begin_anew)
         }
     }
 }
+
+/* ---- a call that does not return, though it reaches points ---- */
+
+TEST(a_call_is_convicted_after_three_limits)
+{
+    struct sim_watchdog w;
+
+    memset(&w, 0, sizeof(w));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 60, 9000 * MS, LIMIT));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 60, 9000 * MS + 3 * LIMIT - 1, LIMIT));
+    CHECK_RULE("NT-201", sim_watchdog_labours(&w, true, 60, 9000 * MS + 3 * LIMIT, LIMIT));
+    CHECK_RULE("NT-201", sim_watchdog_labours(&w, true, 60, 9000 * MS + 4 * LIMIT, LIMIT));
+}
+
+TEST(another_call_and_code_of_the_host_begin_anew)
+{
+    struct sim_watchdog w;
+
+    memset(&w, 0, sizeof(w));
+    (void)sim_watchdog_labours(&w, true, 60, 0, LIMIT);
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 61, 3 * LIMIT, LIMIT));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 61, 6 * LIMIT - 1, LIMIT));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, false, 61, 6 * LIMIT, LIMIT));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 61, 6 * LIMIT, LIMIT));
+    CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, 61, 9 * LIMIT - 1, LIMIT));
+    CHECK_RULE("NT-201", sim_watchdog_labours(&w, true, 61, 9 * LIMIT, LIMIT));
+}
+
+TEST(a_call_without_a_limit_may_take_any_time)
+{
+    struct sim_watchdog w;
+
+    memset(&w, 0, sizeof(w));
+    for (unsigned i = 0; i < 10; i++)
+        CHECK_RULE("NT-201", !sim_watchdog_labours(&w, true, UINT64_MAX, i * LIMIT, LIMIT));
+}

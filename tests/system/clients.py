@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 """What clients, scripts and command lines do wrong. Usage: clients.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 
+from rules_shown import shown
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = ""
+SANITIZED = False
 WORKLOADS = os.path.join(SOURCE, "workloads")
 OPEN = f"package.path = '{WORKLOADS}/?.lua;' .. package.path local refgpu = require('refgpu') local gpu = refgpu.open() "
 LOOPS = {"alone": "local n = 0\nwhile true do\n  n = n + 1\nend", "pcall": "while true do\n  pcall(function()\n    while true do end end)\nend",
@@ -21,10 +25,10 @@ def fail(text):
     sys.exit(1)
 
 
-def program(*arguments, expect=0, words=(), out=None, timeout=60):
+def program(*arguments, expect=0, words=(), out=None, timeout=60, before=None):
     command = [os.path.join(BUILD, "dxgkhost"), *arguments]
     done = subprocess.run(command, stdout=out or subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, errors="replace", check=False,
-                          stdin=subprocess.DEVNULL)
+                          stdin=subprocess.DEVNULL, preexec_fn=before)
     said = f"{' '.join(command)}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}"
     if done.returncode != expect:
         fail(said)
@@ -46,12 +50,15 @@ def run(folder, text, *options, **how):
 
 
 def case_script():
-    """Nesting, memory that is gone, ranges, files that are none."""
+    """Nesting, memory that is gone, ranges, files that are none; the same without rights."""
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, "fifo")
         os.mkfifo(fifo)
-        program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "hostile.lua"), "--out", folder,
-                "--set", f"modules={WORKLOADS}", "--set", f"fifo={fifo}")
+        words = ("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "hostile.lua"), "--out", folder,
+                 "--set", f"modules={WORKLOADS}", "--set", f"fifo={fifo}")
+        program(*words)
+        if not SANITIZED:  # which needs rights of its own
+            program(*words, "--isolate", "--set", "isolated=yes")
 
 
 def case_loop():
@@ -62,9 +69,84 @@ def case_loop():
             done = run(folder, LOOPS[name], "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
             if not any(f"workload.lua:{number}: the script took" in done.stderr for number in line) or time.monotonic() - start > 20:
                 fail(f"{name}: {done.stderr}")
+        run(folder, "load(collectgarbage)", "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494")) # a piece that never ends
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do dxgk.sleep(1000) end", "--script-limit", "1")
-        run(folder, "while true do dxgk.sleep(1) end", "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
+        run(folder, "while true do for i = 1, 200 do end dxgk.sleep(1) end", "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do end", "--script-limit", "0")
+        shown("KMT-494")
+
+
+def case_memory():
+    """KMT-495: memory without end is an error, which a handler may catch; what was let go counts no more."""
+    grow = "local held, n = {}, 0 while n < %s do n = n + 1 held[#held + 1] = ('x'):rep(2^20) .. n %s end"
+    with tempfile.TemporaryDirectory() as folder:
+        for text in (grow % ("1000", ""), "local s = 'x' while #s < 2^28 do s = s .. s end", "return #('x'):rep(2^30)",
+                     "local t = {} for i = 1, 2^28 do t[i] = i end"):
+            run(folder, text, "--script-memory", "32M", expect=1, words=("not enough memory", "beyond its limit of 33554432 (KMT-495, --script-memory)"))
+        run(folder, grow % ("100", "if #held == 16 then held = {} end"), "--script-memory", "40M")
+        run(folder, f"local ok, why = pcall(function() {grow % ('1000', '')} end) assert(not ok and why == 'not enough memory') "
+            f"collectgarbage() {grow % ('16', '')} return true", "--script-memory", "32M")
+        run(folder, grow % ("64", ""), "--script-memory", "0")
+        run(folder, grow % ("64", ""), "--script-memory", "128M")
+        run(folder, grow % ("1100", ""), expect=1, words=("beyond its limit of 1073741824",))
+        shown("KMT-495")
+
+
+def case_expected():
+    """A rule that was to be broken and was not: the workload fails, not the driver."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(folder, "dxgk.expect('PATCH-017') dxgk.expect('NT-002') dxgk.expect('NT-002')", expect=1)
+        for rule in ("PATCH-017", "NT-002"):
+            if done.stderr.count(f"dxgkhost: a violation of {rule} was expected and did not happen") != 1:
+                fail(done.stderr)
+        if "rules were broken" in done.stderr or "FAIL" not in done.stdout:
+            fail(done.stderr)
+
+
+def case_killed():
+    """KMT-472: a process that ends while a thread of it ends a device, which waits for its work."""
+    text = OPEN + """
+        for i = 1, 20 do gpu:wait_paging(gpu:map(gpu:allocate(8192, refgpu.CPU_VISIBLE))) end
+        gpu:wait_on(gpu.copy, 1000)
+        gpu:submit_copy{refgpu.write64(0, 0)}
+        D3DKMT.DestroyDevice{hDevice = gpu.device}"""
+    with tempfile.TemporaryDirectory() as folder:
+        for cpus in ("1", "2", "4"):
+            for seed in range(3):
+                run(folder, text, "--limit", "20ms", "--cpus", cpus, "--seed", str(seed), expect=1, words=("waits in D3DKMTDestroyDevice",))
+
+
+def case_timer():
+    """Where the system has no timer left, what would be watched is told, and a limit of a script refused."""
+    def none():
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+    with tempfile.TemporaryDirectory() as folder:
+        run(folder, "return true", expect=1, before=none, words=("no timer for the limit of the script: Resource temporarily unavailable (--script-limit 0 needs none)",))
+        run(folder, "return true", "--script-limit", "0", before=none, words=("warning NT-199: nothing watches for calls that do not return: no timer",))
+
+
+def case_fifo():
+    """Lua's own functions do not open what would block."""
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        run(folder, f"""
+            local fifo = '{fifo}'
+            local file, why, number = io.open(fifo)
+            assert(not file and why == fifo .. ': it is a FIFO, and opening it would stop the machine' and number == 22)
+            for _, f in ipairs{{io.lines, io.input, io.output, dofile, loadfile}} do
+                local ok, why = pcall(f, fifo)
+                assert(not ok and why:find('it is a FIFO, and opening', 1, true))
+            end
+            local path = dxgk.out .. '/text'
+            local out = assert(io.open(path, 'w'))
+            out:write('return 6 * 7')
+            out:close()
+            for line in io.lines(path) do assert(line == 'return 6 * 7') end
+            assert(dofile(path) == 42 and loadfile(path)() == 42 and io.open(path):read('n') == nil)
+            local none, why, number = io.open(path .. 's')
+            assert(not none and number == 2)
+            """)
 
 
 def case_error():
@@ -86,6 +168,7 @@ def case_error():
         done = program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, signal), "--seeds", "1..2", "--out", folder, expect=3)
         if "client error SUBMIT-134" not in done.stdout:
             fail(done.stdout)
+        shown("KMT-493")
 
 
 def case_file():
@@ -110,12 +193,12 @@ def case_usage():
     """Wrong numbers, names and places of options: status 2 and what is wrong; --help everywhere."""
     with tempfile.TemporaryDirectory() as folder:
         base = (os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, "return true"), "--out", folder)
-        for option in ("--seed", "--cpus", "--power-cycle", "--stall-limit", "--script-limit", "--fail-allocation", "--ram", "--vram"):
+        for option in ("--seed", "--cpus", "--power-cycle", "--stall-limit", "--watchdog", "--script-limit", "--script-memory", "--fail-allocation", "--ram", "--vram"):
             for value in ("", "-1", "+1", " 1", "1x", "0x", "1e3", "18446744073709551616", "one"):
                 program("run", *base, option, value, expect=2, words=(option + " wants",))
             program("run", *base, option, expect=2, words=("this option wants a value: " + option,))
-        for option, values in (("--ram", ("0", "63M", "1025G", "67108865", "16777216T")), ("--cpus", ("0", "65")), ("--power-cycle", ("0",)),
-                               ("--stall-limit", ("86401",)), ("--iommu", ("", "on", "remap,", "flags=", "flags=x", "flags=4294967296")),
+        for option, values in (("--ram", ("0", "63M", "1025G", "67108865", "16777216T")), ("--cpus", ("0", "65")), ("--script-memory", ("1", "1023K", "16777216T")), ("--power-cycle", ("0",)),
+                               ("--stall-limit", ("86401",)), ("--watchdog", ("86401", "1s")), ("--iommu", ("", "on", "remap,", "flags=", "flags=x", "flags=4294967296")),
                                ("--set", ("", "a", "=a")), ("--device-set", ("a",)), ("--severity", ("a", "KMT-003=bad", "NO-001=error")),
                                ("--report", ("all",)), ("--out", ("",))):
             for value in values:
@@ -223,8 +306,10 @@ def case_attack_long():
 
 
 def main():
-    global BUILD
+    global BUILD, SANITIZED
     BUILD = sys.argv[2]
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+        SANITIZED = "DXGK_SANITIZE:BOOL=ON" in cache.read()
     globals()["case_" + sys.argv[1]]()
 
 

@@ -9,13 +9,15 @@ import sys
 import tempfile
 import time
 
+from rules_shown import shown
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = ""
 SANITIZED = False
 KEY = r"[\Registry\Machine\System\CurrentControlSet\Services\ends_process]"
 # of tests/drivers/ends_process.c
 EXIT, QUICK_EXIT, UNDERSCORE_EXIT, THREAD_EXIT, SYSTEM_CALL, ABORT, KILL, LOOP, FINDING, VIOLATION, OPEN, CREATE, SOCKET, FORK, EXECUTE, \
-    KILL_PARENT = range(1, 17)
+    KILL_PARENT, CLOSE, SHELL = range(1, 19)
 SLEEPS = "dxgk.report('row', 'kept') for i = 1, 1e9 do dxgk.sleep(1000000) end"
 COUNTS = "local n = 0 while true do n = n + 1 end"
 
@@ -102,6 +104,20 @@ def case_file():
             words=loading + ("the machine stood still", "ends_process.so"))
 
 
+def case_watchdog():
+    """NT-199: the watchdog's limit is an option; without it, the limit of the whole machine ends a loop."""
+    with tempfile.TemporaryDirectory() as folder:
+        for options, expect, word, most in ((("--watchdog", "1"), 3, "THREAD-037", 6), (("--watchdog", "3"), 3, "THREAD-037", 9),
+                                            (("--watchdog", "0", "--stall-limit", "1"), 3, "the machine stood still", 8)):
+            before = os.times()
+            bad(LOOP, folder, options=options, expect=expect, words=(word, "ends_process.so"))
+            after = os.times()
+            busy = after.children_user + after.children_system - before.children_user - before.children_system
+            if not (int(options[1]) or 1) <= busy <= most:
+                fail(f"{options}: took {busy} s of processor time")
+        shown("NT-199")
+
+
 def case_told():
     """What was found up to then is told once: at once, or by the supervisor if it was held back."""
     with tempfile.TemporaryDirectory() as folder:
@@ -125,6 +141,8 @@ def case_device():
                 bad(0, folder, options=("--device", model, "--device-set", f"{where}={what}"), expect=4, words=(doing,) + words)
         bad(0, folder, options=("--device", model, "--device-set", "create=loop", "--stall-limit", "1"), expect=4,
             words=("the machine stood still", "while adding the device"))
+        bad(0, folder, options=("--device", model, "--device-set", "destroy=loop", "--stall-limit", "1"), expect=4,
+            words=("the machine stood still", "while unloading the driver and the device"))
         refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
         judged(command(folder, "run", refgpu, workload="os.exit(0)"), folder, 4, None, ("code in the process called exit(0)", "thread workload"))
         judged(command(folder, "run", refgpu, workload=COUNTS) + ["--stall-limit", "1"], folder, 4, None, ("the machine stood still", "thread workload"))
@@ -183,6 +201,16 @@ def program_status(words, expect):
     return done
 
 
+def case_mute():
+    """A driver that closes the streams that the report goes to: the supervisor tells what it knows, and writes the trace."""
+    with tempfile.TemporaryDirectory() as folder:
+        lost = ("code in the process of the machine closed its standard output or error, so its report is lost",)
+        done = bad(CLOSE, folder, expect=1, words=lost)
+        if "FAIL: the report is lost" not in done.stdout:
+            fail(done.stdout)
+        bad(CLOSE, folder, verb="inspect", expect=1, words=lost)
+
+
 def case_isolated():
     """Without rights a sound run does all it did; a driver that goes beyond is named with the call, and nothing of it is done."""
     if SANITIZED:  # which needs rights of its own
@@ -190,10 +218,10 @@ def case_isolated():
     with tempfile.TemporaryDirectory() as folder:
         mark = os.path.join(folder, "mark")
         for act, call in ((OPEN, 'openat("/etc/passwd")'), (CREATE, f'openat("{mark}")'), (SOCKET, "socket"), (FORK, "clone"), (EXECUTE, "execve"),
-                          (KILL_PARENT, "kill")):
+                          (KILL_PARENT, "kill"), (SHELL, "clone")):
             words = ("the driver made the system call " + call,)
             done = bad(act, folder, options=("--isolate",), environment={"DXGK_TEST_MARK": mark}, words=words + ("error LIFE-190", "in DriverEntry"))
-            if "ends_process.so!" not in done.stderr:
+            if "ends_process.so!" not in done.stderr and act != SHELL:  # no stack leads through clone3
                 fail(done.stderr)
             bad(0, folder, options=("--isolate",), environment={"DXGK_TEST_MARK": mark, "DXGK_TEST_CONSTRUCTOR": str(act)},
                 words=words + ("while loading the driver",))
@@ -201,6 +229,7 @@ def case_isolated():
                 words=words + ("while unloading the driver",))
             if os.path.exists(mark):
                 fail("the file was made")
+        shown("LIFE-190")
         small = ["--set", "width=480", "--set", "height=270", "--set", "columns=8", "--set", "rows=5"]
         workloads = os.path.join(SOURCE, "workloads")
         drivers = ["drivers/refgpu.so"] + [d for d in ("drivers/gcc/refgpu.sys", "drivers/clang/refgpu.sys") if os.path.exists(os.path.join(BUILD, d))]
@@ -233,13 +262,12 @@ def case_isolated():
         done = bad(OPEN, folder, verb="explore", options=("--seeds", "1..3", "--isolate"))
         if "3 run, 3 failed" not in done.stdout or 'openat("/etc/passwd")' not in done.stdout or "LIFE-190" not in done.stdout:
             fail(done.stdout)
-        # a new process is made with all signals blocked
+        # a new process is made with all signals blocked, which must not hide the call
         with open(path, "w", encoding="utf-8") as file:
-            file.write("os.execute('true')")
-        done = isolated_run(folder, path, expect=4)
-        if "which no isolated machine may" not in done.stderr or "thread workload" not in done.stderr:
+            file.write("assert(not os.execute('true'))")
+        done = isolated_run(folder, path)
+        if "isolated: refused the system call clone" not in done.stderr:
             fail(done.stderr)
-
 
 def case_orphan():
     """A worker ends with its supervisor."""

@@ -87,10 +87,44 @@ assert(#own:read(65536) == 0 and #own:read() == 65536)
 
 -- ---- files ----
 
+-- An isolated machine has no right to what the options do not name.
+local isolated = dxgk.set.isolated
 for _, bad in ipairs{"/dev/zero", "/", dxgk.set.fifo} do
-    fails("must be a file", dxgk.file.read, bad)
-    fails("must be a file", dxgk.image.read, bad)
+    local why = isolated and bad == "/dev/zero" and "Permission denied" or "must be a file"
+    fails(why, dxgk.file.read, bad)
+    fails(why, dxgk.image.read, bad)
 end
-fails("No space left", dxgk.file.write, "/dev/full", own)
-fails("No space left", dxgk.image.write, "/dev/full", own, 16, 16)
+local full = isolated and "Permission denied" or "No space left"
+fails(full, dxgk.file.write, "/dev/full", own)
+fails(full, dxgk.image.write, "/dev/full", own, 16, 16)
+
+-- ---- what would end the process ----
+
+local chunk = string.dump(function() return 1 end)
+local compiled = dxgk.out .. "/compiled"
+local file = assert(io.open(compiled, "wb"))
+file:write(chunk)
+file:close()
+for _, mode in ipairs{"b", "bt", "t", false} do
+    local loaded, why = load(chunk, "chunk", mode or nil)
+    assert(not loaded and why:find("attempt to load a binary chunk", 1, true))
+    loaded, why = loadfile(compiled, mode or nil)
+    assert(not loaded and why:find("attempt to load a binary chunk", 1, true))
+end
+fails("attempt to load a binary chunk", dofile, compiled)
+assert(load("return 1, ...", "chunk", "t", {})(2) == 1 and load("return x", "chunk", "t", {x = 5})() == 5)
+assert(load("return print")() == print and load(function() end)() == nil)
+for _, name in ipairs{"sethook", "setlocal", "setmetatable", "setupvalue", "setuservalue", "upvaluejoin", "getregistry", "getmetatable", "setcstacklimit"} do
+    assert(debug[name] == nil, name)
+end
+fails("finalizers (__gc) are not run here", setmetatable, {}, {__gc = print})
+fails("finalizers (__gc) are not run here", setmetatable, {}, {__gc = false})
+assert(getmetatable(io.stdout) == "FILE*" and getmetatable(setmetatable({}, {__index = print})).__index == print)
+fails("nil or table expected", setmetatable, {}, 1)
+fails("such as PATCH-017", dxgk.expect, "PATCH-999")
+fails("such as PATCH-017", dxgk.expect, "a")
+for _, handle in ipairs{0, -1, 4, 1 << 31, math.mininteger, 0xFFFFFFFF80000004} do
+    fails("is no handle", dxgk.close, handle)
+end
+assert(debug.traceback("x"):find("stack traceback", 1, true) and debug.getinfo(1, "l").currentline > 0)
 return true

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots for monitored fences: three views of eight bytes. */
 #include "support/gva_rig.h"
+#include "nt/ps/process.h"
 
 #include <string.h>
 
 #include "sim/fault.h"
 #include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 static uint64_t *gpu_view(struct gva_rig *rig, uint64_t va)
 {
@@ -40,6 +43,49 @@ TEST_WITH(gva, a_slot_is_seen_by_host_client_and_gpu)
     CHECK(slot.page == NULL);
 }
 
+struct departure {
+    struct gva_rig *rig;
+    struct vidmm_process *process;
+    struct vidmm_fence_slot slot;
+    unsigned gone;
+};
+
+static void destroy_slot(void *arg)
+{
+    struct departure *d = arg;
+
+    vidmm_fence_slot_destroy(d->process, &d->slot);
+    d->gone++;
+}
+
+static void close_process(void *arg)
+{
+    struct departure *d = arg;
+
+    vidmm_process_close(d->process);
+    d->gone++;
+}
+
+/* As the scheduler frees the fences of a process that ends. */
+TEST_WITH(gva, a_process_outlives_a_slot_that_waits_to_be_freed)
+{
+    struct nt_process *nt = nt_process_create("other");
+    struct departure d = {.rig = rig};
+
+    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &d.process)));
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(d.process, &d.slot)));
+    sim_mutex_lock(&rig->vidmm->lock);
+    sim_thread_release(sim_thread_create("slot", SIM_THREAD_KERNEL, destroy_slot, &d));
+    sim_block(sim_now() + 1000, NULL); /* it waits for the lock */
+    sim_thread_release(sim_thread_create("process", SIM_THREAD_KERNEL, close_process, &d));
+    sim_block(sim_now() + 1000, NULL);
+    CHECK(d.gone == 0 && rig->destroy_process_calls == 0);
+    sim_mutex_unlock(&rig->vidmm->lock);
+    sim_block(sim_now() + 1000000, NULL);
+    CHECK(d.gone == 2 && rig->destroy_process_calls == 1);
+    nt_process_destroy(nt);
+}
+
 static struct logical_page device_page(struct gva_rig *rig, uint64_t va)
 {
     DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
@@ -62,13 +108,13 @@ TEST_WITH(gva, fence_memory_is_in_reach_for_its_life)
     page = device_page(rig, slot[SLOTS - 1].va.value);
     CHECK(page.value != device_page(rig, slot[0].va.value).value);
     *gpu_view(rig, slot[SLOTS - 1].va.value) = 9;
-    CHECK_RULE("IOMMU-067",
+    CHECK_RULE("IOMMU-067/a",
                *slot[SLOTS - 1].kernel == 9 && iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_slot_destroy(rig->process, &slot[0]);
-    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
+    CHECK_RULE("IOMMU-067/a", iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_slot_destroy(rig->process, &slot[SLOTS - 1]);
     gva_idle(rig);
-    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->base.domain, page));
+    CHECK_RULE("IOMMU-067/b", !iommu_page_mapped(rig->base.domain, page));
     for (int i = 1; i < SLOTS - 1; i++)
         vidmm_fence_slot_destroy(rig->process, &slot[i]);
     util_free(slot);
@@ -96,13 +142,13 @@ TEST_WITH(gva, a_shared_fence_has_memory_of_its_own)
     CHECK_RULE("KMT-360", *kernel == 5 && *(const volatile uint64_t *)second.client == 5);
     vidmm_fence_slot_destroy(rig->process, &first);
     gva_idle(rig);
-    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
+    CHECK_RULE("IOMMU-067/a", iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_memory_release(memory);
     CHECK(*(const volatile uint64_t *)second.client == 5);
-    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
+    CHECK_RULE("IOMMU-067/a", iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_slot_destroy(rig->process, &second);
     gva_idle(rig);
-    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->base.domain, page));
+    CHECK_RULE("IOMMU-067/b", !iommu_page_mapped(rig->base.domain, page));
     CHECK(*own.kernel == 0);
     vidmm_fence_slot_destroy(rig->process, &own);
 }

@@ -50,31 +50,31 @@ TEST_WITH(isolating, pages_are_mapped_while_the_device_may_use_them)
     mm_write_content(rig, mm_allocation(c, h), 3);
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("IOMMU-066",
+    CHECK_RULE("IOMMU-066/b",
                iommu_domain_mapped_pages(rig->base.domain) == mapped && rig->faults == 0);
     OK(mm_resident(c, h));
-    CHECK_RULE("IOMMU-066", rig->faults == 0 && mm_check_content(rig, mm_allocation(c, h), 3) &&
-                                iommu_domain_mapped_pages(rig->base.domain) == mapped);
+    CHECK_RULE("IOMMU-066/a", rig->faults == 0 && mm_check_content(rig, mm_allocation(c, h), 3) &&
+                                  iommu_domain_mapped_pages(rig->base.domain) == mapped);
 
     /* Resident in the implicit system segment: as long as that, and until the GPU is done. */
     OK(mm_resident(c, system));
     page = mm_allocation(c, system)->logical[2].value;
     frame = mm_allocation(c, system)->backing[2].value;
-    CHECK_RULE("IOMMU-066", reaches(rig, page));
+    CHECK_RULE("IOMMU-066/d", reaches(rig, page));
     mm_submit(c);
     CHECK(mm_dispatch(c));
     OK(mm_evict(c, system, 0));
     sim_stall(1000000);
-    CHECK_RULE("IOMMU-069",
+    CHECK_RULE("IOMMU-069/b",
                reaches(rig, page) &&
                    ram_page_owner(rig->base.ram, (struct page_number){frame}) == RAM_ALLOCATION);
     mm_finish(c);
     mm_idle(rig);
-    CHECK_RULE("IOMMU-066", !reaches(rig, page) &&
-                                !iommu_page_mapped(rig->base.domain, (struct logical_page){page}));
+    CHECK_RULE("IOMMU-066/d", !reaches(rig, page) &&
+                                  !iommu_page_mapped(rig->base.domain, (struct logical_page){page}));
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
-    CHECK_RULE("IOMMU-069", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
+    CHECK_RULE("IOMMU-069/c", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
 }
 
 /* A lost invalidation: the device goes on in a page that was given back (IOMMU-074). */
@@ -92,7 +92,7 @@ TEST_WITH(mm, a_missing_flush_shows)
     OK(mm_evict(c, system, 0));
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
-    CHECK_RULE("IOMMU-074",
+    CHECK_RULE("IOMMU-074/a",
                !iommu_page_mapped(rig->base.domain, (struct logical_page){page}) &&
                    iommu_translate(rig->base.domain, (struct logical_addr){page << PAGE_BITS},
                                    IOMMU_WRITE, &physical) &&
@@ -111,11 +111,11 @@ TEST_WITH(mm, the_cap_decides_the_operation, options->iommu = IOMMU_ISOLATION)
     OK(mm_resident(c, h));
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("IOMMU-086", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == !old &&
-                                mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == old &&
-                                mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 &&
-                                DXGK_OPERATION_MAP_APERTURE_SEGMENT2 == 17 &&
-                                DXGK_OPERATION_MAP_APERTURE_SEGMENT == 5);
+    CHECK_RULE("IOMMU-086/abc", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == !old &&
+                                    mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == old &&
+                                    mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 &&
+                                    DXGK_OPERATION_MAP_APERTURE_SEGMENT2 == 17 &&
+                                    DXGK_OPERATION_MAP_APERTURE_SEGMENT == 5);
 }
 TEST_ALSO(mm, the_cap_decides_the_operation, old_map, options->iommu = IOMMU_ISOLATION,
           options->old_map = true)
@@ -174,23 +174,23 @@ TEST_WITH(mm, aperture_mappings_carry_device_pages, options->iommu = IOMMU_REMAP
     a = mm_allocation(c, h);
     op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
     CHECK(op != NULL);
-    CHECK_RULE("IOMMU-088", list_is_array == !remap);
-    CHECK_RULE("IOMMU-087", op->args.MapApertureSegment2.AdlOffset +
-                                    op->args.MapApertureSegment2.NumberOfPages <=
-                                op->args.MapApertureSegment2.Adl.PageCount);
+    CHECK_RULE("IOMMU-088/ab", list_is_array == !remap);
+    CHECK_RULE("IOMMU-087/c", op->args.MapApertureSegment2.AdlOffset +
+                                      op->args.MapApertureSegment2.NumberOfPages <=
+                                  op->args.MapApertureSegment2.Adl.PageCount);
     mm_write_content(rig, a, 9);
     for (uint64_t k = 0; k < 6; k++) {
         uint64_t at = op->args.MapApertureSegment2.OffsetInPages + k;
 
-        CHECK_RULE("IOMMU-087",
+        CHECK_RULE("IOMMU-087/ab",
                    op->pages[op->args.MapApertureSegment2.AdlOffset + k] == a->logical[k].value &&
                        mm_gpu_memory(rig, MM_APERTURE, at << PAGE_BITS) == mm_page(rig, a, k));
-        CHECK_RULE("IOMMU-084", !remap || op->pages[k] != a->backing[k].value);
+        CHECK_RULE("IOMMU-084/b", !remap || op->pages[k] != a->backing[k].value);
     }
     /* The list was on loan: what the host goes by is another. */
     if (list_is_array)
-        CHECK_RULE("IOMMU-089", given_list != (const void *)a->logical);
-    CHECK_RULE("IOMMU-089", mm_check_content(rig, a, 9) && rig->faults == 0);
+        CHECK_RULE("IOMMU-089/a", given_list != (const void *)a->logical);
+    CHECK_RULE("IOMMU-089/b", mm_check_content(rig, a, 9) && rig->faults == 0);
 }
 TEST_ALSO(mm, aperture_mappings_carry_device_pages, without_iommu, options->iommu = IOMMU_REMAP,
           options->iommu = IOMMU_OFF)
@@ -213,23 +213,23 @@ TEST_WITH(mm, the_driver_sees_what_it_asked_to_see)
     first = op->args.MapApertureSegment2.OffsetInPages;
     CHECK(view != NULL);
     view[PAGE_BYTES + 7] = 0x5A;
-    CHECK_RULE("IOMMU-090", mm_gpu_memory(rig, MM_APERTURE, (first + 1) << PAGE_BITS)[7] == 0x5A);
+    CHECK_RULE("IOMMU-090/a", mm_gpu_memory(rig, MM_APERTURE, (first + 1) << PAGE_BITS)[7] == 0x5A);
     OK(mm_resident(c, plain));
     op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 1);
-    CHECK_RULE("IOMMU-090", op && op->args.MapApertureSegment2.CpuVisibleAddress == NULL);
+    CHECK_RULE("IOMMU-090/c", op && op->args.MapApertureSegment2.CpuVisibleAddress == NULL);
     OK(mm_evict(c, seen, 0));
     mm_idle(rig);
     {
         uint8_t byte;
 
-        CHECK_RULE("IOMMU-090", !sim_copy_checked(&byte, view, 1));
+        CHECK_RULE("IOMMU-090/b", !sim_copy_checked(&byte, view, 1));
     }
     mm_mark(rig);
     OK(mm_resident(c, virtual_only));
-    CHECK_RULE("IOMMU-092", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0 &&
-                                mm_allocation(c, virtual_only)->segment == 0);
+    CHECK_RULE("IOMMU-092/b", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0 &&
+                                  mm_allocation(c, virtual_only)->segment == 0);
     OK(mm_resident(c, seen));
-    CHECK_RULE("IOMMU-092", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1);
+    CHECK_RULE("IOMMU-092/a", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1);
 }
 
 TEST_WITH(mm, visibility_needs_the_cap, options->iommu = IOMMU_ISOLATION, options->old_map = true)
@@ -295,17 +295,17 @@ TEST_WITH(mm, no_frame_number_is_told_in_logical_mode, options->iommu = IOMMU_RE
         const struct mm_op *op = mm_op_at(rig, -1, i);
 
         for (UINT k = 0; k < op->page_count; k++)
-            CHECK_RULE("IOMMU-084", !frame_of_allocation(rig, op->pages[k]));
+            CHECK_RULE("IOMMU-084/ac", !frame_of_allocation(rig, op->pages[k]));
         if (op->args.Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE)
             for (UINT k = 0; k < op->args.UpdatePageTable.NumPageTableEntries; k++) {
                 const DXGK_PTE *pte = &op->entries[op->args.UpdatePageTable.Flags.Repeat ? 0 : k];
 
-                CHECK_RULE("IOMMU-084", !pte->Valid || pte->Segment != 0 ||
-                                            !frame_of_allocation(rig, pte->PageAddress));
+                CHECK_RULE("IOMMU-084/ac", !pte->Valid || pte->Segment != 0 ||
+                                               !frame_of_allocation(rig, pte->PageAddress));
             }
         if (op->args.Operation == DXGK_OPERATION_UNMAP_APERTURE_SEGMENT)
             CHECK_RULE(
-                "IOMMU-084",
+                "IOMMU-084/ac",
                 mm_gpu_memory(rig, 0, (uint64_t)op->args.UnmapApertureSegment.DummyPage.QuadPart) ==
                     ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
     }

@@ -255,6 +255,49 @@ TEST_WITH(gva, arrays_are_poisoned_after_the_call)
     gva_object_destroy(rig, object);
 }
 
+static unsigned arrays, repeats;
+
+/* Past the array that the driver is told, which is shorter than what the host has for it. */
+static void write_past_the_array(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
+    const UINT count = update->Flags.Repeat ? 1 : update->NumPageTableEntries;
+
+    (void)rig;
+    if (args->Operation != UPDATE)
+        return;
+    *(update->Flags.Repeat ? &repeats : &arrays) += 1;
+    update->pPageTableEntries[count].Flags ^= 1;
+}
+
+static void write_the_last_entry(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
+
+    (void)rig;
+    if (args->Operation == UPDATE && !update->Flags.Repeat)
+        update->pPageTableEntries[update->NumPageTableEntries - 1].Flags ^= 0;
+}
+
+TEST_WITH(gva, writes_past_arrays_are_reported)
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+
+    arrays = repeats = 0;
+    rig->on_build = write_past_the_array;
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, GB, 0, 8)));
+    gva_idle(rig);
+    CHECK_RULE("LIFE-191", arrays && repeats &&
+                               verify_rule_count(rig->base.log, "LIFE-191") == arrays + repeats);
+    rig->on_build = write_the_last_entry;
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 2 * GB, 0, 8)));
+    gva_idle(rig);
+    CHECK_RULE("LIFE-191",
+               verify_rule_count(rig->base.log, "LIFE-191") == arrays + repeats); /* as before */
+    rig->on_build = NULL;
+    gva_object_destroy(rig, object);
+}
+
 TEST_WITH(gva, multipass_repeats_the_same_arguments)
 {
     struct gva_object *object = gva_object_resident(rig, 64, 0x1000);

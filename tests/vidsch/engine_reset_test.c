@@ -315,3 +315,44 @@ TEST_WITH(fixture, debug_information_is_optional)
     CHECK_RULE("TDR-068", violations(f, "LIFE-141") == 1);
     hang_end(f, &s);
 }
+
+/* ---- a call that stays in the driver ---- */
+
+static uint64_t stays_ns;
+
+static NTSTATUS stay(struct fixture *f, const DXGKARG_PATCH *args)
+{
+    (void)args;
+    f->driver.on_patch = NULL;
+    pass(stays_ns);
+    return STATUS_SUCCESS;
+}
+
+/* The worker is in Patch for node 0 when that is to be reset: TdrDdiDelay is 5 s. */
+static void reset_while_in_patch(struct fixture *f, uint64_t ns)
+{
+    struct vidsch_device *device = make_device(f);
+
+    stays_ns = ns;
+    f->driver.on_patch = stay;
+    CHECK(render(make_context(device, 0), 16) == STATUS_SUCCESS);
+    pass(MS);
+    (void)vidsch_force_engine_reset(f->vidsch, 0);
+    vidsch_device_destroy(device);
+}
+
+TEST_WITH(fixture, a_call_that_returns_in_time_is_waited_for)
+{
+    reset_while_in_patch(f, 5 * SECOND);
+    CHECK_RULE("TDR-083", calls_of(f, CALL_RESET) == 0);
+}
+
+TEST_WITH(fixture, a_call_that_stays_longer_resets_the_adapter)
+{
+    reset_while_in_patch(f, 7 * SECOND);
+    CHECK_RULE("TDR-083",
+               calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_RESET) == 1 &&
+                   f->losses == 1 &&
+                   strstr(f->loss[0], "; no engine reset: a call of the driver for node 0 did not "
+                                      "return in TdrDdiDelay (5 s); "));
+}

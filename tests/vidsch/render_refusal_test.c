@@ -158,6 +158,27 @@ static NTSTATUS scribble_in_patch(struct fixture *f, const DXGKARG_PATCH *args)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS scribble_behind_the_allocations(struct fixture *f, DXGKARG_RENDER *args)
+{
+    (void)f;
+    args->pAllocationList[args->AllocationListSize].SegmentId = 1; /* there is room, but not his */
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS scribble_before_the_allocations(struct fixture *f, DXGKARG_RENDER *args)
+{
+    (void)f;
+    ((uint8_t *)args->pAllocationList)[-1] = 0;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS scribble_in_submit(struct fixture *f, const DXGKARG_SUBMITCOMMAND *args)
+{
+    (void)f;
+    ((uint8_t *)args->pDmaBufferPrivateData)[args->DmaBufferPrivateDataSize + 63] ^= 1;
+    return STATUS_SUCCESS;
+}
+
 static void render_once(struct fixture *f)
 {
     struct client c = make_client(f);
@@ -189,6 +210,9 @@ SET(set_before_the_private_data, on_render, before_the_private_data)
 SET(set_scribble_buffer, on_render, scribble_behind_the_buffer)
 SET(set_scribble_private, on_render, scribble_behind_the_private_data)
 SET(set_scribble_list, on_render, scribble_behind_the_list)
+SET(set_scribble_allocations, on_render, scribble_behind_the_allocations)
+SET(set_scribble_before_allocations, on_render, scribble_before_the_allocations)
+SET(set_scribble_submit, on_submit, scribble_in_submit)
 SET(set_scribble_patch, on_patch, scribble_in_patch)
 SET(set_patch_fails, status[CALL_PATCH], STATUS_NO_MEMORY)
 SET(set_submit_fails, status[CALL_SUBMIT], STATUS_INVALID_PARAMETER)
@@ -207,6 +231,9 @@ TEST(overruns_and_failures_are_fatal)
     fatal(set_scribble_private, "PATCH-066", 0x10E, 0x13);
     fatal(set_scribble_list, "PATCH-066", 0x10E, 0x12);
     fatal(set_scribble_patch, "PATCH-066", 0x10E, 0x12);
+    fatal(set_scribble_allocations, "PATCH-066", 0x10E, 0x12);
+    fatal(set_scribble_before_allocations, "PATCH-066", 0x10E, 0x12);
+    fatal(set_scribble_submit, "PATCH-066", 0x10E, 0x13);
     fatal(set_patch_fails, "PATCH-157", 0x119, 0x3);
     fatal(set_submit_fails, "SUBMIT-037", 0x119, 0x2);
 }

@@ -31,16 +31,17 @@ TEST_WITH(fixture, nothing_is_submitted_meanwhile)
     CHECK(signal_gpu(virtual, fence, 1) == STATUS_SUCCESS);
     pass(MS / 2);
     CHECK(!engines_idle(f));
-    CHECK_RULE("IOMMU-057", vidsch_suspend(f->vidsch, SECOND) == STATUS_SUCCESS && engines_idle(f));
+    CHECK_RULE("IOMMU-057/a",
+               vidsch_suspend(f->vidsch, SECOND) == STATUS_SUCCESS && engines_idle(f));
     before = sent(f);
     CHECK(before > 0 && before < 16);
     CHECK(submit(virtual, 0x20000, 16) == STATUS_SUCCESS); /* taken, and kept */
     pass(10 * SECOND);                                     /* nor is anything missed */
-    CHECK_RULE("IOMMU-057", sent(f) == before && engines_idle(f));
-    CHECK_RULE("IOMMU-061", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_PREEMPT) == 0);
+    CHECK_RULE("IOMMU-057/b", sent(f) == before && engines_idle(f));
+    CHECK_RULE("IOMMU-061/b", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_PREEMPT) == 0);
     vidsch_resume(f->vidsch);
     CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
-    CHECK_RULE("IOMMU-057", sent(f) == 17 && wait_cpu(fence, 1) == STATUS_SUCCESS);
+    CHECK_RULE("IOMMU-057/b", sent(f) == 17 && wait_cpu(fence, 1) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
 

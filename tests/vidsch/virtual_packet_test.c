@@ -198,6 +198,18 @@ static void set_virtual_fails(struct fixture *f)
     f->driver.status[CALL_SUBMIT_VIRTUAL] = STATUS_NO_MEMORY;
 }
 
+static NTSTATUS scribble(struct fixture *f, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
+{
+    (void)f;
+    ((uint8_t *)args->pDmaBufferPrivateData)[-1] ^= 1;
+    return STATUS_SUCCESS;
+}
+
+static void set_scribble(struct fixture *f)
+{
+    f->driver.on_submit_virtual = scribble;
+}
+
 static void one_packet_runs(struct fixture *f)
 {
     (void)run_one(f);
@@ -207,4 +219,10 @@ TEST(a_failed_submission_is_fatal)
 {
     FATAL_AS("SUBMIT-108", (&(struct fixture_options){.prepare = set_virtual_fails}),
              one_packet_runs, "SUBMIT-037", 0x119, 0x2);
+}
+
+TEST(a_write_outside_of_private_data_is_fatal)
+{
+    FATAL((&(struct fixture_options){.prepare = set_scribble}), one_packet_runs, "PATCH-066", 0x10E,
+          0x13);
 }

@@ -24,26 +24,16 @@ static struct _KTHREAD *idle(void)
     return nt_state()->threads->idle[sim_current->processor];
 }
 
-/* Not inlined, so that the common path stays short. */
-static __attribute__((noinline)) struct _KTHREAD *adopt(struct sim_thread *sim)
+struct _KTHREAD *nt_thread_found(struct sim_thread *sim)
 {
-    struct _KTHREAD *thread = nt_state()->threads->adopt(sim);
+    struct _KTHREAD *thread;
 
+    if (!sim)
+        return idle();
+    thread = nt_state()->threads->adopt(sim);
     if (sim == sim_current->thread)
         sim_notify_switch();
     return thread ? thread : idle();
-}
-
-struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
-{
-    struct _KTHREAD *thread = *sim_thread_local(sim);
-
-    return thread ? thread : adopt(sim);
-}
-
-struct _KTHREAD *nt_thread(void)
-{
-    return sim_current->thread ? nt_thread_of(sim_current->thread) : idle();
 }
 
 void *nt_kthread(void)
@@ -66,8 +56,7 @@ struct nt_process *nt_process_system(void)
 
 struct nt_process *nt_process_current(void)
 {
-    struct sim_thread *thread = sim_current->thread;
-    struct nt_process *process = thread ? *sim_thread_process(thread) : NULL;
+    struct nt_process *process = sim_current->head->process;
 
     return process ? process : nt_process_system();
 }

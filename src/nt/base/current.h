@@ -9,6 +9,7 @@
 
 #include "nt/base/kthread.h"
 #include "sim/machine.h"
+#include "sim/thread.h"
 #include "util/list.h"
 
 struct _KTHREAD;
@@ -22,9 +23,23 @@ struct nt_threads {
     struct _KTHREAD *(*adopt)(struct sim_thread *sim);
 };
 
+/* The KTHREAD of an idle processor, or of a thread that has none yet. */
+struct _KTHREAD *nt_thread_found(struct sim_thread *sim);
+
+static inline struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
+{
+    struct _KTHREAD *thread = *sim_thread_local(sim);
+
+    return __builtin_expect(thread != NULL, 1) ? thread : nt_thread_found(sim);
+}
+
 /* The current thread, never NULL; on an idle processor, the thread for its interrupts and DPCs. */
-struct _KTHREAD *nt_thread(void);
-struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
+static inline struct _KTHREAD *nt_thread(void)
+{
+    struct _KTHREAD *thread = sim_current->head->local;
+
+    return __builtin_expect(thread != NULL, 1) ? thread : nt_thread_found(sim_current->thread);
+}
 
 /* The KTHREAD of the current thread, or of an idle processor. A thread that has not called a
  * service yet has none and counts as the idle one; when it gets one, sim_notify_switch is

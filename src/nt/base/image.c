@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "nt/base/image.h"
-#include "nt/base/current.h"
 #include "nt/base/state.h"
 #include "util/list.h"
 
@@ -23,17 +22,3 @@ const struct nt_component nt_image_component = {
     .bytes = sizeof(struct nt_images),
     .init = init,
 };
-
-struct nt_image *nt_image_current(void)
-{
-    return nt_thread()->image;
-}
-
-struct nt_image *nt_image_enter(struct nt_image *image)
-{
-    struct _KTHREAD *thread = nt_thread();
-    struct nt_image *before = thread->image;
-
-    thread->image = image;
-    return before;
-}

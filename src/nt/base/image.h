@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nt/base/current.h"
+#include "nt/base/kthread.h"
 #include "nt/base/resource.h"
 #include "util/list.h"
 
@@ -28,8 +30,19 @@ struct nt_images {
 };
 
 /* NULL: the current code is the host's own. */
-struct nt_image *nt_image_current(void);
+static inline struct nt_image *nt_image_current(void)
+{
+    return nt_thread()->image;
+}
+
 /* Set the image on whose behalf the current thread runs; returns the previous one. Calls nest. */
-struct nt_image *nt_image_enter(struct nt_image *image);
+static inline struct nt_image *nt_image_enter(struct nt_image *image)
+{
+    struct _KTHREAD *thread = nt_thread();
+    struct nt_image *before = thread->image;
+
+    thread->image = image;
+    return before;
+}
 
 #endif

@@ -147,7 +147,7 @@ static const struct nt_resource_class running_class = {
 
 void nt_work_call_begin(struct nt_work_call *call, struct nt_image *image, const void *routine)
 {
-    nt_callback_enter(&call->callback, image, "a work item");
+    nt_callback_enter_work(&call->callback, image, "a work item");
     nt_resource_track(&call->resource, &running_class, routine);
 }
 

@@ -71,13 +71,16 @@ bool nt_call_guard_is_broken(const struct nt_call_guard *guard);
  * whatever else the caller keeps there is. */
 void nt_call_disturbed(const struct nt_call_guard *guard, bool intact, const char *routine);
 
+static inline bool nt_call_is_disturbed(const struct nt_call_guard *guard)
+{
+    return nt_call_is_backwards(guard) || guard->word != nt_call_guard_word(guard) ||
+           sim_current->misaligned || (guard->control && nt_call_control_changed(guard));
+}
+
 static inline void nt_call_returned(const struct nt_call_guard *guard, bool intact,
                                     const char *routine)
 {
-    if (__builtin_expect(!intact || nt_call_is_backwards(guard) ||
-                             guard->word != nt_call_guard_word(guard) || sim_current->misaligned ||
-                             (guard->control && nt_call_control_changed(guard)),
-                         0))
+    if (__builtin_expect(!intact || nt_call_is_disturbed(guard), 0))
         nt_call_disturbed(guard, intact, routine);
 }
 

@@ -14,19 +14,6 @@
 #include "sim/machine.h"
 #include "verify/verify.h"
 
-void nt_call_state(struct nt_call_state *state)
-{
-    const struct _KTHREAD *thread = nt_thread();
-
-    state->irql = sim_irql();
-    state->spin_locks = nt_processor()->held_count;
-    state->apc_disable = thread->kernel_apc_disable + thread->special_apc_disable;
-    state->sleeping_locks = thread->sleeping_locks;
-    state->floating_saves = thread->floating_saves;
-    state->attaches = thread->attaches;
-    state->raises = thread->raises;
-}
-
 const void *nt_call_last_spin_lock(void)
 {
     const struct nt_processor *processor = nt_processor();
@@ -43,53 +30,62 @@ static void restore_irql(uint8_t irql)
         sim_raise_irql(irql);
 }
 
-void nt_call_check(const struct nt_call_state *before, const char *routine)
+void nt_call_differs(const struct nt_call_state *before, const struct nt_call_state *now,
+                     const char *routine)
 {
-    struct nt_call_state now;
-
-    nt_call_state(&now);
-    if (now.spin_locks > before->spin_locks) {
+    if (now->spin_locks > before->spin_locks) {
         NT_VERIFIER("THREAD-007", 0x00040009, (uintptr_t)nt_call_last_spin_lock(), 0, 0,
                     "%s returned with %u spin lock(s) held that it took", routine,
-                    now.spin_locks - before->spin_locks);
+                    now->spin_locks - before->spin_locks);
         nt_spin_locks_drop(before->spin_locks);
     }
-    if (now.apc_disable != before->apc_disable) {
+    if (now->apc_disable != before->apc_disable) {
         if (before->irql >= SIM_IRQL_DISPATCH)
             verify_fatal("THREAD-007", 0xC7, 0, 0, 0, 4,
                          "%s returned with another APC disable count (%d, was %d)", routine,
-                         now.apc_disable, before->apc_disable);
+                         now->apc_disable, before->apc_disable);
         else
             VIOLATION("THREAD-007", "%s returned with another APC disable count (%d, was %d)",
-                      routine, now.apc_disable, before->apc_disable);
+                      routine, now->apc_disable, before->apc_disable);
     }
-    if (now.sleeping_locks > before->sleeping_locks)
+    if (now->sleeping_locks > before->sleeping_locks)
         WARNING("THREAD-008", "%s returned with %u mutex(es) or resource(s) held that it took",
-                routine, now.sleeping_locks - before->sleeping_locks);
-    if (now.floating_saves != before->floating_saves) {
+                routine, now->sleeping_locks - before->sleeping_locks);
+    if (now->floating_saves != before->floating_saves) {
         VIOLATION("NT-160", "%s returned with a floating point state saved and not restored",
                   routine);
         nt_thread()->floating_saves = before->floating_saves;
     }
-    if (now.attaches > before->attaches) {
+    if (now->attaches > before->attaches) {
         VIOLATION("NT-177", "%s returned attached to a process", routine);
         nt_state()->detach_to(before->attaches);
     }
-    nt_thread()->raises = before->raises;
-    if (now.irql != before->irql) {
+    if (now->irql != before->irql) {
         VIOLATION("THREAD-006", "%s was called at %s and returned at %s", routine,
-                  nt_irql_name(before->irql), nt_irql_name(now.irql));
+                  nt_irql_name(before->irql), nt_irql_name(now->irql));
         restore_irql(before->irql);
     }
 }
 
-void nt_callback_enter(struct nt_callback *callback, struct nt_image *image, const char *what)
+static void enter(struct nt_callback *callback, struct nt_image *image, const char *what,
+                  uint64_t limit_ns)
 {
     callback->what = what;
     callback->outer_image = nt_image_enter(image);
-    callback->outer_deadline = sim_inside_enter(SIM_FOREVER);
+    callback->outer_deadline = sim_inside_enter(sim_irql() >= SIM_IRQL_DISPATCH ? NT_RAISED_LIMIT_NS
+                                                                                : limit_ns);
     nt_call_state(&callback->state);
     nt_call_guard(&callback->guard, true);
+}
+
+void nt_callback_enter(struct nt_callback *callback, struct nt_image *image, const char *what)
+{
+    enter(callback, image, what, NT_CALLBACK_LIMIT_NS);
+}
+
+void nt_callback_enter_work(struct nt_callback *callback, struct nt_image *image, const char *what)
+{
+    enter(callback, image, what, SIM_FOREVER);
 }
 
 void nt_callback_leave(struct nt_callback *callback)

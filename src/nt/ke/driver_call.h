@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
+#include "nt/base/current.h"
 #include "nt/ke/call_guard.h"
+#include "nt/ke/processor.h"
+#include "sim/irql.h"
 
 struct nt_image;
 
@@ -21,12 +24,41 @@ struct nt_call_state {
     uint32_t attaches;       /* processes that the thread is attached to */
     uint32_t raises;         /* private */
 };
-void nt_call_state(struct nt_call_state *state);
+
+static inline void nt_call_state(struct nt_call_state *state)
+{
+    const struct _KTHREAD *thread = nt_thread();
+
+    state->irql = sim_irql();
+    state->spin_locks = nt_processor()->held_count;
+    state->apc_disable = thread->kernel_apc_disable + thread->special_apc_disable;
+    state->sleeping_locks = thread->sleeping_locks;
+    state->floating_saves = thread->floating_saves;
+    state->attaches = thread->attaches;
+    state->raises = thread->raises;
+}
+
 /* Address of the last spin lock that the current processor acquired, or NULL. */
 const void *nt_call_last_spin_lock(void);
-/* Compare with the state before a call of `routine`; report differences and undo them (level, spin
- * locks). */
-void nt_call_check(const struct nt_call_state *before, const char *routine);
+/* Report differences of two states, and undo them (level, spin locks). */
+void nt_call_differs(const struct nt_call_state *before, const struct nt_call_state *now,
+                     const char *routine);
+
+/* Compare with the state before a call of `routine`. */
+static inline void nt_call_check(const struct nt_call_state *before, const char *routine)
+{
+    struct nt_call_state now;
+
+    nt_call_state(&now);
+    if (__builtin_expect(now.irql != before->irql || now.spin_locks != before->spin_locks ||
+                             now.apc_disable != before->apc_disable ||
+                             now.sleeping_locks != before->sleeping_locks ||
+                             now.floating_saves != before->floating_saves ||
+                             now.attaches != before->attaches,
+                         0))
+        nt_call_differs(before, &now, routine);
+    nt_thread()->raises = before->raises;
+}
 
 /* Frame for calls that the kernel makes on its own: attribution, watchdog, state checks on
  * return. */
@@ -37,7 +69,14 @@ struct nt_callback {
     struct nt_call_state state;
     const char *what;
 };
+
+#define NT_RAISED_LIMIT_NS   500000000u   /* at DISPATCH_LEVEL and above (THREAD-067) */
+#define NT_CALLBACK_LIMIT_NS 60000000000u /* below (THREAD-037) */
+
+/* The routine may take so much virtual time. */
 void nt_callback_enter(struct nt_callback *callback, struct nt_image *image, const char *what);
+/* A work item has a thread of its own, and may take any below DISPATCH_LEVEL. */
+void nt_callback_enter_work(struct nt_callback *callback, struct nt_image *image, const char *what);
 void nt_callback_leave(struct nt_callback *callback);
 
 #endif

@@ -49,6 +49,10 @@ __attribute__((visibility("default"))) VOID NTAPI DxgkTryLeave(DXGK_TRY_RECORD *
     struct _DXGK_TRY_RECORD *at = thread->tries;
 
     record->Linked = FALSE;
+    if (at == record) {
+        thread->tries = record->Outer;
+        return;
+    }
     /* Inner blocks that were left without notice end, too. */
     for (unsigned i = 0; at && i < DEEPEST; i++) {
         struct _DXGK_TRY_RECORD *outer = NULL;

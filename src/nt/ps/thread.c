@@ -123,7 +123,7 @@ static bool init(struct nt *nt)
     if (!idle)
         return false;
     for (unsigned i = 0; i < sim_current->processors; i++)
-        nt->threads->idle[i] = &idle[i].tcb;
+        nt->threads->idle[i] = sim_idle_head(i)->local = &idle[i].tcb;
     nt->threads->adopt = adopt;
     for (unsigned i = 0; i < sim_current->processors; i++) {
         if (!init_thread(&idle[i], NULL, NULL))
@@ -141,6 +141,8 @@ static void finish(struct nt *nt)
         if (thread->sim)
             free_thread(ethread(thread));
     }
+    for (unsigned i = 0; i < sim_current->processors; i++)
+        sim_idle_head(i)->local = NULL;
     if (nt->threads->idle[0])
         util_free(ethread(nt->threads->idle[0]));
 }

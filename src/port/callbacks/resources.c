@@ -75,7 +75,8 @@ NTSTATUS port_resources_create(struct port_adapter *adapter)
     ddi_loan_finish(&adapter->resource_loan); /* of an earlier start */
     if (!ddi_loan_init(&adapter->resource_loan,
                        sizeof(*list) + count * sizeof(CM_PARTIAL_RESOURCE_DESCRIPTOR), "LIFE-091",
-                       "the translated resource list, which is read-only and gone after StopDevice"))
+                       "the translated resource list",
+                       ", which is read-only and gone after StopDevice"))
         return STATUS_NO_MEMORY;
     list = adapter->resource_loan.address;
     list->Count = count ? 1 : 0;

@@ -6,7 +6,6 @@
 #include "port/query/children.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
 #include "port/record/port_refuse.h"
 #include "util/alloc.h"
 
@@ -57,29 +56,18 @@ static void query_status(struct port_adapter *adapter, ULONG index)
         adapter->children.connected[index] = status.HotPlug.Connected;
 }
 
-/* LIFE-081: a generic descriptor, in a buffer with guards around it. */
-static NTSTATUS query_descriptor(struct port_adapter *adapter, ULONG index)
+/* LIFE-081: a generic descriptor, which nothing uses. */
+static void query_descriptor(struct port_adapter *adapter, ULONG index)
 {
-    const ULONG bytes = sizeof(DXGK_GENERIC_DESCRIPTOR);
-    uint8_t *buffer = util_alloc(bytes + 2 * PORT_GUARD_BYTES);
+    DXGK_GENERIC_DESCRIPTOR generic;
     DXGK_DEVICE_DESCRIPTOR descriptor;
 
-    if (!buffer)
-        return STATUS_NO_MEMORY;
-    port_boundary_guard(buffer);
-    memset(buffer + PORT_GUARD_BYTES, 0, bytes);
-    port_boundary_guard(buffer + PORT_GUARD_BYTES + bytes);
+    memset(&generic, 0, sizeof(generic));
     memset(&descriptor, 0, sizeof(descriptor));
-    descriptor.DescriptorLength = bytes;
-    descriptor.DescriptorBuffer = buffer + PORT_GUARD_BYTES;
+    descriptor.DescriptorLength = sizeof(generic);
+    descriptor.DescriptorBuffer = &generic;
     (void)ddi_query_device_descriptor(&adapter->ddi, adapter->children.child[index].ChildUid,
                                       &descriptor);
-    if (!port_boundary_guard_intact(buffer) ||
-        !port_boundary_guard_intact(buffer + PORT_GUARD_BYTES + bytes))
-        VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes",
-                  adapter->children.child[index].ChildUid, bytes);
-    util_free(buffer);
-    return STATUS_SUCCESS;
 }
 
 /* LIFE-075, LIFE-076: the array has one element more than there are children, which must stay
@@ -123,18 +111,14 @@ NTSTATUS port_children_query_relations(struct port_adapter *adapter, ULONG child
     return query_relations(adapter, children);
 }
 
-NTSTATUS port_children_query(struct port_adapter *adapter)
+void port_children_query(struct port_adapter *adapter)
 {
-    NTSTATUS status = STATUS_SUCCESS;
-
-    for (ULONG i = 0; i < adapter->children.count && NT_SUCCESS(status); i++) {
+    for (ULONG i = 0; i < adapter->children.count; i++) {
         if (adapter->children.child[i].ChildDeviceType != TypeOther)
             continue; /* outputs of displays are left alone (LIFE-069) */
-        status = query_descriptor(adapter, i);
-        if (NT_SUCCESS(status))
-            query_status(adapter, i);
+        query_descriptor(adapter, i);
+        query_status(adapter, i);
     }
-    return status;
 }
 
 bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status)

@@ -13,7 +13,7 @@ struct port_adapter;
 /* The first query after StartDevice. `children`: the number that it returned. */
 NTSTATUS port_children_query_relations(struct port_adapter *adapter, ULONG children);
 /* The last queries: the descriptor and the status of each child. */
-NTSTATUS port_children_query(struct port_adapter *adapter);
+void port_children_query(struct port_adapter *adapter);
 /* False: there is no such child. */
 bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
 void port_children_forget(struct port_adapter *adapter);

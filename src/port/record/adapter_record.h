@@ -52,9 +52,9 @@ struct port_adapter {
     bool displays;   /* it drives video present sources, which nobody uses (LIFE-069) */
     bool dismantled; /* only the record is left, for clients that have not closed it */
     uint32_t client_references;
-    struct ddi_loan start_loan;    /* start.c: DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */
-    struct ddi_loan resource_loan; /* resources.c: CM_RESOURCE_LIST (LIFE-091) */
-    struct list maps;              /* maps.c: ranges of the device that the driver has mapped */
+    struct ddi_loan start_info, start_interface; /* start.c: what StartDevice gets (LIFE-061) */
+    struct ddi_loan resource_loan;               /* resources.c: CM_RESOURCE_LIST (LIFE-091) */
+    struct list maps; /* maps.c: ranges of the device that the driver has mapped */
 
     struct port_caps caps;
     struct port_segments segments;

@@ -127,20 +127,3 @@ bool port_boundary_take_for_output(enum port_structure structure, void *copy, vo
 {
     return port_boundary_clear_outputs(structure, from) && port_boundary_take(structure, copy, from);
 }
-
-#define GUARD_FILL 0xA7
-
-void port_boundary_guard(void *guard)
-{
-    memset(guard, GUARD_FILL, PORT_GUARD_BYTES);
-}
-
-bool port_boundary_guard_intact(const void *guard)
-{
-    const uint8_t *byte = guard;
-
-    for (size_t i = 0; i < PORT_GUARD_BYTES; i++)
-        if (byte[i] != GUARD_FILL)
-            return false;
-    return true;
-}

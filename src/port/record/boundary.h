@@ -137,10 +137,6 @@ bool port_boundary_give_part(enum port_structure structure, void *to, size_t off
                              const void *value, size_t bytes);
 bool port_boundary_take_for_output(enum port_structure structure, void *copy, void *from);
 bool port_boundary_clear_outputs(enum port_structure structure, void *to);
-/* Bytes before and after a buffer that a DDI writes to: the driver must leave them as they are. */
-#define PORT_GUARD_BYTES 64u
-void port_boundary_guard(void *guard);
-bool port_boundary_guard_intact(const void *guard);
 /* Copy memory whose length the driver or a format gives: buffers, tables, arrays. A NULL pointer
  * succeeds only for 0 bytes. */
 bool port_boundary_take_bytes(void *copy, const void *from, size_t bytes);

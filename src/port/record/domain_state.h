@@ -16,6 +16,8 @@ struct port_domain {
     bool remapping;     /* DmaRemappingSupported is valid and in force */
     uint32_t isolation; /* PORT_IOMMU_DOMAIN, _MAPPINGS, _ATTACHED in force */
     bool isolation_due; /* switch when the adapter is in D0 again (IOMMU-064) */
+    bool settled;       /* the adapter stops: no switch is asked for any more (IOMMU-064) */
+    unsigned switches;  /* under way; the stop waits for them */
     struct physical_adapter *physical;
 };
 

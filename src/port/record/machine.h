@@ -6,6 +6,7 @@
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
 
+#include "ddi/guarded.h"
 #include "ddi/loan.h"
 #include "port/record/port_config.h"
 #include "sim/mutex.h"
@@ -39,8 +40,8 @@ struct port {
 struct port_driver {
     struct port *port;
     struct list link;
-    DRIVER_OBJECT object;
-    DRIVER_EXTENSION extension;
+    DRIVER_OBJECT *object;
+    struct ddi_guarded object_memory, extension_memory; /* the driver may write to the object */
     char service[64];
     struct nt_image *image;
     DRIVER_INITIALIZATION_DATA table;
@@ -48,7 +49,7 @@ struct port_driver {
     bool initialize_called;
     NTSTATUS initialize_status;
     uint32_t adapters;
-    struct ddi_loan registry_path;  /* LIFE-008 */
+    struct ddi_loan registry_path, registry_buffer; /* LIFE-008 */
     struct ddi_adapter unload_door; /* to call DxgkDdiUnload, which belongs to no adapter */
 };
 

@@ -26,6 +26,7 @@
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
 #include "sim/machine.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "vidsch/vidsch.h"
 
@@ -116,7 +117,7 @@ static NTSTATUS switch_alone(struct port_adapter *adapter)
     return status;
 }
 
-static NTSTATUS isolate(struct port_adapter *adapter)
+static NTSTATUS isolate_at_rest(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
@@ -132,6 +133,16 @@ static NTSTATUS isolate(struct port_adapter *adapter)
     }
     if (port_adapter_vidsch(adapter))
         vidsch_resume(port_adapter_vidsch(adapter));
+    return status;
+}
+
+static NTSTATUS isolate(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    adapter->domain.switches++;
+    status = isolate_at_rest(adapter);
+    adapter->domain.switches--;
     return status;
 }
 
@@ -167,7 +178,7 @@ NTSTATUS port_isolate_at_start(struct port_adapter *adapter)
 
 NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode mode)
 {
-    if (!port_runs(adapter))
+    if (!port_runs(adapter) || adapter->domain.settled)
         return STATUS_INVALID_DEVICE_STATE;
     if (mode == adapter->domain.mode)
         return STATUS_SUCCESS;
@@ -206,4 +217,11 @@ void port_isolate_power_up(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         WARNING("IOMMU-064", "the switch to isolation, put off until D0, failed with %s",
                 nt_status_text(status).text);
+}
+
+void port_isolate_stopping(struct port_adapter *adapter)
+{
+    adapter->domain.settled = true;
+    while (adapter->domain.switches && !sim_current->stopped)
+        sim_block(sim_now() + 1000000, NULL);
 }

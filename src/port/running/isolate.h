@@ -24,5 +24,7 @@ NTSTATUS port_adapter_create_secure_vm(struct port_adapter *adapter);
 NTSTATUS port_isolate_at_start(struct port_adapter *adapter);
 /* In D0 again: make a switch that was put off. */
 void port_isolate_power_up(struct port_adapter *adapter);
+/* The adapter is about to stop: returns when no switch is under way, and lets none begin. */
+void port_isolate_stopping(struct port_adapter *adapter);
 
 #endif

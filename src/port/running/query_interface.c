@@ -8,7 +8,6 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/record/boundary.h"
 #include "util/alloc.h"
 #include "vidsch/vidsch.h"
 
@@ -29,8 +28,7 @@ static void go_on(struct port_adapter *adapter)
 }
 
 /* Check what the driver filled in. */
-static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uint8_t *guard,
-                             USHORT room)
+static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, USHORT room)
 {
     if (!NT_SUCCESS(status)) {
         if (status != STATUS_NOT_SUPPORTED)
@@ -38,10 +36,6 @@ static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uin
                     "DxgkDdiQueryInterface returned %s for an interface; one that it does not "
                     "know is STATUS_NOT_SUPPORTED",
                     nt_status_text(status).text);
-        return STATUS_NOT_SUPPORTED;
-    }
-    if (!port_boundary_guard_intact(guard)) {
-        VIOLATION("LIFE-131", "DxgkDdiQueryInterface wrote outside its %u bytes", room);
         return STATUS_NOT_SUPPORTED;
     }
     if (answer->Size > room || answer->Size < sizeof(*answer)) {
@@ -69,10 +63,9 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
         return STATUS_NOT_SUPPORTED;
     if (room < sizeof(*interface))
         return STATUS_INVALID_PARAMETER;
-    buffer = util_zalloc(1, (size_t)room + PORT_GUARD_BYTES);
+    buffer = util_zalloc(1, room);
     if (!buffer)
         return STATUS_NO_MEMORY;
-    port_boundary_guard(buffer + room);
     memset(&query, 0, sizeof(query));
     query.InterfaceType = type;
     query.Size = room;
@@ -83,7 +76,7 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
         go_on(adapter);
-        status = check_answer(status, (const INTERFACE *)(const void *)buffer, buffer + room, room);
+        status = check_answer(status, (const INTERFACE *)(const void *)buffer, room);
     }
     if (NT_SUCCESS(status))
         memcpy(interface, buffer, room);

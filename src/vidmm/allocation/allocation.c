@@ -362,8 +362,8 @@ static NTSTATUS read_outputs(struct creation *c)
         if (NT_SUCCESS(status))
             status = check_shared(c, allocation);
         if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
-            verify_refusal("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
-                           allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
+            verify_client_error("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
+                                allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
             status = STATUS_INVALID_PARAMETER;
         }
         if (NT_SUCCESS(status) && item->system_memory)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "vidmm/content/aperture.h"
+#include "ddi/guarded.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"
 #include "util/address.h"
@@ -125,18 +126,19 @@ static bool consecutive(const struct logical_page *pages, uint64_t count)
 static NTSTATUS build_with_list(struct vidmm_allocation *allocation, DXGKARG_BUILDPAGINGBUFFER *op)
 {
     const size_t bytes = allocation->pages * sizeof(DXGK_PAGE_NUMBER);
-    DXGK_PAGE_NUMBER *list = util_alloc(bytes);
+    struct ddi_guarded list;
     NTSTATUS status;
 
     _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct logical_page),
                    "an array of one is an array of the other");
-    if (!list)
+    if (!ddi_guarded_init(&list, bytes, "the pages of DXGK_ADL"))
         return STATUS_INSUFFICIENT_RESOURCES;
-    memcpy(list, allocation->logical, bytes);
-    op->MapApertureSegment2.Adl.Pages = list;
+    memcpy(list.data, allocation->logical, bytes);
+    op->MapApertureSegment2.Adl.Pages = (DXGK_PAGE_NUMBER *)(void *)list.data;
     status = paging_build(allocation->vidmm, op);
-    memset(list, 0xA5, bytes);
-    util_free(list);
+    ddi_guarded_check(&list, "DxgkDdiBuildPagingBuffer");
+    memset(list.data, 0xA5, bytes);
+    ddi_guarded_finish(&list);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* Context allocations in use: committing them, and updating them by the GPU. Overview in
  * context_allocation.c. */
 #include "ddi/ddi.h"
+#include "ddi/guarded.h"
 #include "ddi/handle.h"
 #include "nt/base/status_name.h"
 #include "ram/ram.h"
@@ -219,7 +220,7 @@ void context_allocations_restore(struct paging_turn *turn, struct vidmm *vidmm)
 struct update_call {
     struct driver_run run;
     struct context_allocation *item; /* held by context_allocation_use */
-    void *data;
+    struct ddi_guarded data;
     UINT bytes;
 };
 
@@ -228,7 +229,7 @@ static void update_release(struct driver_run *run)
     struct update_call *call = CONTAINER(run, struct update_call, run);
 
     context_allocation_unuse(call->item);
-    util_free(call->data);
+    ddi_guarded_finish(&call->data);
     util_free(call);
 }
 
@@ -251,9 +252,10 @@ static NTSTATUS update_job(struct vidmm *vidmm, struct paging_turn *turn, struct
         return status;
     op.UpdateContextAllocation.ContextAllocation = va.value;
     op.UpdateContextAllocation.ContextAllocationSize = item->size;
-    op.UpdateContextAllocation.pDriverPrivateData = call->data;
+    op.UpdateContextAllocation.pDriverPrivateData = call->data.data;
     op.UpdateContextAllocation.DriverPrivateDataSize = call->bytes;
     status = paging_build(vidmm, &op);
+    ddi_guarded_check(&call->data, "DxgkDdiBuildPagingBuffer");
     scratch_release(vidmm, va, item->allocation->pages);
     return status;
 }
@@ -286,12 +288,12 @@ static NTSTATUS take_data(struct update_call *call, const DXGKARGCB_UPDATECONTEX
         VIOLATION("CTXA-058", "pPrivateDriverData is NULL, PrivateDriverDataSize %u", call->bytes);
         return STATUS_INVALID_PARAMETER;
     }
-    call->data = util_alloc(call->bytes);
-    if (!call->data) {
+    if (!ddi_guarded_init(&call->data, call->bytes,
+                          "the private data of DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION")) {
         NOTE("CTXA-058", "no memory for a copy of %u bytes of private data", call->bytes);
         return STATUS_NO_MEMORY;
     }
-    if (sim_copy_checked(call->data, args->pPrivateDriverData, call->bytes))
+    if (sim_copy_checked(call->data.data, args->pPrivateDriverData, call->bytes))
         return STATUS_SUCCESS;
     VIOLATION("CTXA-058", "%u bytes at pPrivateDriverData %p cannot be read", call->bytes,
               args->pPrivateDriverData);

@@ -330,6 +330,7 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
 
     if (!page)
         return;
+    process->holds++; /* it must not end while this waits for the lock */
     sim_mutex_lock(&vidmm->lock);
     list_remove(&page->link);
     if (page->single) {
@@ -348,6 +349,8 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     sim_mutex_unlock(&vidmm->lock);
     if (spare)
         page_destroy(spare);
+    if (--process->holds == 0)
+        sim_waitq_wake(&process->idle, UINT32_MAX);
 }
 
 void fence_memory_finish(struct vidmm_process *process)

@@ -39,6 +39,8 @@ struct paging_worker {
     struct sim_thread *builder, *retirer;
     struct sim_waitq build_work, retire_work, ended;
     struct list queues; /* paging_queue.link: those with jobs to run */
+    uint32_t parked;    /* how many of them are */
+    int highest;        /* no queue in the list has a higher priority */
     struct vidmm_process *suspended[4];
     unsigned suspended_count;
     struct paging_turn *turn; /* of the running job; NULL: none is running */
@@ -102,6 +104,13 @@ static void job_done(struct vidmm *vidmm, struct paging_deferred *deferred)
         sim_waitq_wake(&queue->idle, UINT32_MAX);
 }
 
+static void add_queue(struct paging_worker *worker, struct paging_queue *queue)
+{
+    if (list_empty(&worker->queues) || queue->priority > worker->highest)
+        worker->highest = queue->priority;
+    list_push_back(&worker->queues, &queue->link);
+}
+
 void paging_job_post(struct paging_queue *queue, struct paging_job *job)
 {
     struct paging_worker *worker = queue->vidmm->worker;
@@ -112,7 +121,7 @@ void paging_job_post(struct paging_queue *queue, struct paging_job *job)
     queue->pending++;
     list_push_back(&queue->jobs, &job->link);
     if (list_empty(&queue->link))
-        list_push_back(&worker->queues, &queue->link);
+        add_queue(worker, queue);
     sim_waitq_wake(&worker->build_work, 1);
 }
 
@@ -217,6 +226,8 @@ static struct paging_queue *pick(struct paging_worker *worker)
         if (!best ||
             (queue->device && queue->device == best->device && queue->priority > best->priority))
             best = queue;
+        if (!best->device || best->priority >= worker->highest)
+            break; /* there is no better one */
     }
     return best;
 }
@@ -225,6 +236,8 @@ static void unpark(struct paging_worker *worker, bool all)
 {
     uint64_t now = sim_now();
 
+    if (!worker->parked)
+        return;
     LIST_FOR(node, &worker->queues) {
         struct paging_queue *queue = CONTAINER(node, struct paging_queue, link);
 
@@ -232,8 +245,10 @@ static void unpark(struct paging_worker *worker, bool all)
             continue;
         if (queue->deadline <= now)
             queue->impatient = true;
-        if (all || queue->deadline <= now)
+        if (all || queue->deadline <= now) {
             queue->parked = false;
+            worker->parked--;
+        }
     }
 }
 
@@ -313,6 +328,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     refusal_current = NULL;
     if (status == STATUS_RETRY && !worker->poked) {
         queue->parked = true;
+        worker->parked++;
         queue->deadline = turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
     /* Others may wait for operations already built while this job keeps retrying. */
@@ -323,7 +339,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         list_remove(&job->link);
         list_remove(&queue->link);
         if (!list_empty(&queue->jobs))
-            list_push_back(&worker->queues, &queue->link);
+            add_queue(worker, queue);
         job->status = status;
         paging_defer(vidmm, &job->done);
     }

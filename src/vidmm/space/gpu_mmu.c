@@ -31,17 +31,21 @@ struct gpu_mmu *gpu_mmu_get(struct vidmm *vidmm)
 NTSTATUS gpu_mmu_prepare(struct gpu_mmu *mmu)
 {
     uint32_t most = 0;
+    size_t bytes;
 
     table_geometry_init(&mmu->geometry, mmu->vidmm);
     for (unsigned level = 0; level < mmu->geometry.levels; level++)
         if (mmu->geometry.entries[level] > most)
             most = mmu->geometry.entries[level];
     mmu->entry_capacity = most < LARGEST_UPDATE ? most : LARGEST_UPDATE;
-    mmu->entries = util_alloc(mmu->entry_capacity * sizeof(DXGK_PTE));
-    if (mmu->geometry.caps.DualPteSupported)
-        mmu->none = util_zalloc(mmu->entry_capacity, sizeof(DXGK_PTE));
-    if (!mmu->entries || (mmu->geometry.caps.DualPteSupported && !mmu->none))
+    bytes = mmu->entry_capacity * sizeof(DXGK_PTE);
+    if (!ddi_guarded_init(&mmu->entry_memory, bytes, "pPageTableEntries") ||
+        !ddi_guarded_init(&mmu->one_memory, sizeof(DXGK_PTE), "pPageTableEntries") ||
+        !ddi_guarded_init(&mmu->none_memory, mmu->geometry.caps.DualPteSupported ? bytes : 0,
+                          "pPageTableEntries64KB"))
         return STATUS_INSUFFICIENT_RESOURCES;
+    mmu->entries = (DXGK_PTE *)(void *)mmu->entry_memory.data;
+    mmu->none = (DXGK_PTE *)(void *)mmu->none_memory.data;
     return STATUS_SUCCESS;
 }
 
@@ -49,8 +53,9 @@ void gpu_mmu_destroy(struct gpu_mmu *mmu)
 {
     extent_tree_finish(&mmu->scratch.free);
     hash_finish(&mmu->scratch.windows);
-    util_free(mmu->entries);
-    util_free(mmu->none);
+    ddi_guarded_finish(&mmu->entry_memory);
+    ddi_guarded_finish(&mmu->one_memory);
+    ddi_guarded_finish(&mmu->none_memory);
     mmu->vidmm->mmu = NULL;
     util_free(mmu);
 }

@@ -12,6 +12,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
+#include "ddi/guarded.h"
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -70,10 +71,11 @@ struct table_windows {
 struct gpu_mmu {
     struct vidmm *vidmm;
     struct table_geometry geometry;
-    DXGK_PTE *entries; /* buffer for the entries of one operation */
+    DXGK_PTE *entries; /* buffer for the entries of one operation, in entry_memory */
     uint32_t entry_capacity;
     /* as many invalid entries, for drivers with dual PTEs (tables of 64 KB pages are not used) */
     DXGK_PTE *none;
+    struct ddi_guarded entry_memory, one_memory, none_memory; /* the second: of a single entry */
     struct list spaces;  /* struct vidmm_space.link, all of the adapter */
     struct list unclean; /* struct vidmm_space.unclean */
     uint64_t tables, table_pages;

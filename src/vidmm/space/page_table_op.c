@@ -93,6 +93,30 @@ void table_open(struct page_table *table)
         table_window(table);
 }
 
+/* The driver gets memory that is guarded: that of several entries is; a single one, which may be on
+ * the stack, is copied. */
+static DXGK_PTE *lend_entries(struct gpu_mmu *mmu, const struct table_change *change)
+{
+    if (change->entries == mmu->entries) {
+        ddi_guarded_end(&mmu->entry_memory, change->count * sizeof(DXGK_PTE));
+        return mmu->entries;
+    }
+    memcpy(mmu->one_memory.data, change->entries, sizeof(DXGK_PTE));
+    return (DXGK_PTE *)(void *)mmu->one_memory.data;
+}
+
+/* The driver may use the array only during the call (GPUVA-172), so overwrite it. */
+static void take_entries(struct gpu_mmu *mmu, const struct table_change *change)
+{
+    ddi_guarded_check(&mmu->entry_memory, "DxgkDdiBuildPagingBuffer");
+    ddi_guarded_check(&mmu->one_memory, "DxgkDdiBuildPagingBuffer");
+    ddi_guarded_check(&mmu->none_memory, "DxgkDdiBuildPagingBuffer");
+    if (change->entries == mmu->entries)
+        memset(mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));
+    else
+        memset(mmu->one_memory.data, 0xA5, sizeof(DXGK_PTE));
+}
+
 void table_change(const struct table_change *change)
 {
     struct page_table *table = change->table;
@@ -115,7 +139,7 @@ void table_change(const struct table_change *change)
         update->PageTableAddress.GpuPhysical = table_address(table);
         break;
     }
-    update->pPageTableEntries = (DXGK_PTE *)(uintptr_t)change->entries;
+    update->pPageTableEntries = lend_entries(space->mmu, change);
     if (table->level == 1 && geometry->caps.DualPteSupported)
         update->pPageTableEntries64KB = space->mmu->none; /* GPUVA-209 */
     update->StartIndex = change->start;
@@ -130,9 +154,7 @@ void table_change(const struct table_change *change)
     update->FirstPteVirtualAddress =
         (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
     build(space, &op);
-    /* The driver may use the array only during the call (GPUVA-172), so overwrite it. */
-    if (change->entries == space->mmu->entries)
-        memset(space->mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));
+    take_entries(space->mmu, change);
 }
 
 void table_invalidate_all(struct page_table *table, bool initial)

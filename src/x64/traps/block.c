@@ -108,7 +108,9 @@ static void on_switch(enum sim_switch what)
         x64->outer_gs = get_gs(x64);
     block = block_of(x64, sim_current->processor);
     put_pointer(block, PRCB_CURRENT_THREAD, nt_kthread());
-    set_gs(x64, (uintptr_t)block);
+    /* Reading is cheaper; without the instruction it would be a system call, too. */
+    if (!x64->fsgsbase || get_gs(x64) != (uintptr_t)block)
+        set_gs(x64, (uintptr_t)block);
 }
 
 /* ---- creation ---- */

@@ -57,7 +57,7 @@ enum admission_mode {
 static inline bool admission_reported(const struct probe *p, const char *rule,
                                       enum verify_severity severity, bool refuses)
 {
-    const struct verify_record *record = probe_record(p, rule);
+    const struct verify_record *record = probe_rule(p, rule) ? probe_record(p, rule) : NULL;
 
     return record && record->severity == severity && record->refuses == refuses && !record->undoing;
 }

@@ -242,6 +242,8 @@ static void add_devices(struct probe *p)
     struct dxgk_device_config config = {0};
     struct bus_refusal error = {.text = ""};
 
+    if (probe)
+        probe_device_forget();
     while (p->options.device && p->options.device[config.count])
         config.count++;
     config.option = p->options.device;

@@ -230,6 +230,10 @@ bool probe_device_dma(unsigned device, uint64_t address, void *bytes, size_t cou
 /* The same in the address space of a process. */
 bool probe_device_pasid(unsigned device, uint32_t pasid, uint64_t address, void *bytes,
                         size_t count, bool write);
+/* Who makes the accesses that follow: an engine of the device, and one of its commands. */
+void probe_device_source(unsigned device, unsigned engine, uint64_t command);
+/* Those of a test that failed are none of the next one's. */
+void probe_device_forget(void);
 /* How long a packet takes (default 1000 ns). */
 extern uint64_t probe_device_packet_ns;
 

@@ -27,6 +27,11 @@ struct device {
 uint64_t probe_device_packet_ns = 1000;
 static struct device *devices[MAX_DEVICES];
 
+void probe_device_forget(void)
+{
+    memset(devices, 0, sizeof(devices));
+}
+
 static uint64_t option(const struct dxgk_device_config *config, const char *key, uint64_t otherwise)
 {
     size_t length = strlen(key);
@@ -215,6 +220,13 @@ bool probe_device_pasid(unsigned index, uint32_t pasid, uint64_t address, void *
 
     return d->services->dma_pasid(d->host, pasid, address, write ? DXGK_DMA_WRITE : DXGK_DMA_READ,
                                   bytes, count);
+}
+
+void probe_device_source(unsigned index, unsigned engine, uint64_t command)
+{
+    struct device *d = device_of(index);
+
+    d->services->dma_source(d->host, engine, command);
 }
 
 const struct dxgk_device_model probe_device_model = {

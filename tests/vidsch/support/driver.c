@@ -284,6 +284,8 @@ static NTSTATUS NTAPI submit_command(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARG_
 
     note(f, CALL_SUBMIT, adapter)->submit = *args;
     enter_class(f);
+    if (f->driver.on_submit)
+        (void)f->driver.on_submit(f, args);
     if (NT_SUCCESS(f->driver.status[CALL_SUBMIT]))
         execute(f, args->NodeOrdinal, args->SubmissionFenceId);
     leave_class(f);

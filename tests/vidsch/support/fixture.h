@@ -142,6 +142,7 @@ struct fake_driver {
     NTSTATUS (*on_render)(struct fixture *f, DXGKARG_RENDER *args);
     NTSTATUS (*on_patch)(struct fixture *f, const DXGKARG_PATCH *args);
     NTSTATUS (*on_create_context)(struct fixture *f, DXGKARG_CREATECONTEXT *args);
+    NTSTATUS (*on_submit)(struct fixture *f, const DXGKARG_SUBMITCOMMAND *args);
     NTSTATUS (*on_submit_virtual)(struct fixture *f, const DXGKARG_SUBMITCOMMANDVIRTUAL *args);
     NTSTATUS (*on_query_fence)(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args);
 };

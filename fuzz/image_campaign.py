@@ -96,7 +96,7 @@ def problem_of(done, seconds, verb):
         return "a finding of a sanitizer"
     if done.returncode not in (0, 1, 3, 4):
         return f"exit status {done.returncode}"
-    if done.returncode and not any(line.startswith("dxgkhost: ") or line.startswith("  refused") for line in (done.stderr + done.stdout).splitlines()):
+    if done.returncode and not any(line.startswith("dxgkhost: ") or line.startswith(("  refused", "  error ")) for line in (done.stderr + done.stdout).splitlines()):
         return "no reason is told"
     if verb == "run" and (done.returncode == 0) != ("PASS" in done.stdout):
         return "the summary does not fit the status"

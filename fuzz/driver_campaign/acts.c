@@ -564,7 +564,7 @@ static BOOLEAN act_by_call(ULONG act, ULONG seed)
 
 void acts_do(ULONG act, ULONG seed, struct acts_call *call)
 {
-    (void)(act_on_memory(act) || act_on_stack(act, call) || act_on_processor(act) ||
-           act_on_time(act) || act_on_services(act) || act_on_call(act, seed, call) ||
-           act_by_call(act, seed) || acts_do_process(act, seed));
+    (void)(acts_do_given(act, call) || act_on_memory(act) || act_on_stack(act, call) ||
+           act_on_processor(act) || act_on_time(act) || act_on_services(act) ||
+           act_on_call(act, seed, call) || act_by_call(act, seed) || acts_do_process(act, seed));
 }

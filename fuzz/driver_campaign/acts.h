@@ -31,10 +31,14 @@ extern DXGKRNL_INTERFACE acts_interface; /* as it came with StartDevice; zero be
 /* `call` is NULL where no entry was called. What changes the processor or the call takes effect
  * when the entry returns. */
 void acts_do(ULONG act, ULONG seed, struct acts_call *call);
+/* Writes outside of what the entry was given; FALSE: it is no such act. */
+BOOLEAN acts_do_given(ULONG act, const struct acts_call *call);
 /* Those of ELF alone; FALSE: it is none. */
 BOOLEAN acts_do_process(ULONG act, ULONG seed);
 /* What the stub does last for the acts that change registers: 0, 1: direction flag, 2: alignment
  * check, 3: MXCSR, 4: x87 control word, 5: nonvolatile registers. */
 extern ULONG acts_on_return;
+/* Set by an act that could do nothing in this call: it is for the next one of the entry. */
+extern BOOLEAN acts_again;
 
 #endif

@@ -14,12 +14,13 @@ extern char acts_stubs[];
 
 DXGKRNL_INTERFACE acts_interface;
 ULONG acts_on_return;
+BOOLEAN acts_again;
 
 static struct {
     ULONG act, slot, nth, seed;
     BOOLEAN after; /* when the entry has returned */
     ULONG calls;
-    BOOLEAN done;
+    BOOLEAN done, said;
 } chosen;
 
 static void *entry[SLOTS]; /* of refgpu */
@@ -32,8 +33,14 @@ static void act_now(struct acts_call *call)
     if (chosen.done)
         return;
     chosen.done = TRUE;
-    DbgPrint("act %u\n", chosen.act);
+    if (!chosen.said)
+        DbgPrint("act %u\n", chosen.act);
+    chosen.said = TRUE;
     acts_do(chosen.act, chosen.seed, call);
+    if (acts_again) {
+        acts_again = chosen.done = FALSE;
+        chosen.nth++;
+    }
 }
 
 static BOOLEAN is_chosen(const struct acts_call *call)

@@ -32,10 +32,8 @@
 
 #define BARREN 4u /* times TdrLimitCount: resets in a row without anything completed between them */
 
-static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
-                         const char *why)
+static void stop_machine(const char *rule, uint64_t parameter, const char *why)
 {
-    vidsch->config.adapter_lost(vidsch->ddi, VIDEO_TDR_FAILURE);
     verify_fatal(rule, VIDEO_TDR_FAILURE, parameter, 0, 0, 0, "recovery failed: %s", why);
 }
 
@@ -74,24 +72,24 @@ static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
     const char *rule;
 
     if (vidsch->config.tdr.level == TDR_LEVEL_FATAL && cause == RECOVER_TIMEOUT) {
-        stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
+        stop_machine("TDR-008", 0, "timeout with TdrLevel 1");
         return false;
     }
     rule = over_limit(vidsch, cause);
     if (rule) {
-        stop_machine(vidsch, rule, vidsch->recovery.reset_count,
+        stop_machine(rule, vidsch->recovery.reset_count,
                      strcmp(rule, "TDR-012") == 0 ? "too many resets"
                                                   : "resets lead nowhere: no packet was completed "
                                                     "since many resets");
         return false;
     }
     if (!vidsch_recovery_wait_worker(vidsch, NULL)) {
-        stop_machine(vidsch, "TDR-011", 0, "the scheduler's thread did not leave the driver");
+        stop_machine("TDR-011", 0, "the scheduler's thread did not leave the driver");
         return false;
     }
     if (ddi_exclude_others(vidsch->ddi, vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS) !=
         STATUS_SUCCESS) { /* NT_SUCCESS holds for STATUS_TIMEOUT */
-        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
+        stop_machine("TDR-011", 0, "a thread did not leave the driver");
         return false;
     }
     return true;
@@ -171,7 +169,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
-        stop_machine(vidsch, "TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
+        stop_machine("TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
         return false;
     }
     lose_all(vidsch, guilty, loss.text);
@@ -181,7 +179,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     vidsch->paging.discard = false;
     status = ddi_restart_from_timeout(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
-        stop_machine(vidsch, "TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");
+        stop_machine("TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");
         return false;
     }
     vidsch->statistics.adapter_resets++;
@@ -192,8 +190,7 @@ void vidsch_adapter_reset_failed(struct vidsch *vidsch)
 {
     vidsch_assert_worker(vidsch);
     vidsch->recovery.restore_hangs = false;
-    stop_machine(vidsch, "TDR-086", 0,
-                 "the GPU hung again while page tables were rebuilt after the reset");
+    stop_machine("TDR-086", 0, "the GPU hung again while page tables were rebuilt after the reset");
 }
 
 void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
@@ -211,7 +208,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
     reopen(vidsch);
     status = vidmm_reset_restore(vidsch->vidmm);
     if (!NT_SUCCESS(status)) {
-        stop_machine(vidsch, "TDR-058", (uint32_t)status, "page tables could not be rebuilt");
+        stop_machine("TDR-058", (uint32_t)status, "page tables could not be rebuilt");
         return;
     }
     vidmm_let_driver_out(vidsch->vidmm, false);

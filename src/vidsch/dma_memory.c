@@ -16,8 +16,6 @@ bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guar
     };
     struct page_number run, data;
 
-    if (iommu_domain_mode(vidsch->config.domain) != IOMMU_REMAP)
-        request.high.value = vidsch->config.highest_address; /* PATCH-044 */
     if (!ram_take_contiguous(vidsch->config.ram, &request, &run))
         return false;
     data.value = run.value + guard;

@@ -250,12 +250,6 @@ static bool level_is_fatal(const struct vidsch *vidsch)
     return vidsch->config.tdr.level == TDR_LEVEL_FATAL;
 }
 
-static void give_up(struct vidsch *vidsch)
-{
-    vidsch->config.adapter_lost(vidsch->ddi, VIDEO_TDR_FAILURE);
-    verify_fatal("TDR-008", VIDEO_TDR_FAILURE, 0, 0, 0, 0, "timeout with TdrLevel 1");
-}
-
 /* Close all nodes of the mask, run their DPCs, and reset them. False: an adapter reset must
  * follow. */
 static bool reset_group(struct vidsch *vidsch, uint64_t mask)
@@ -282,7 +276,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
     vidsch_assert_recovery(vidsch);
     node->stopped = true;
     if (node->recover == RECOVER_TIMEOUT && level_is_fatal(vidsch)) {
-        give_up(vidsch);
+        verify_fatal("TDR-008", VIDEO_TDR_FAILURE, 0, 0, 0, 0, "timeout with TdrLevel 1");
         return;
     }
     if (!vidsch->config.per_engine_tdr)

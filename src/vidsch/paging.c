@@ -11,6 +11,7 @@
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "verify/refusal.h"
+#include "verify/verify.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/space/paging_process.h"
 #include "vidsch/context.h"
@@ -84,8 +85,13 @@ NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
         NTSTATUS status = STATUS_SUCCESS;
 
-        if (!memory_take(vidsch, &vidsch->paging.memory[i]))
+        if (!memory_take(vidsch, &vidsch->paging.memory[i])) {
+            NOTE("PAGE-003",
+                 "no memory for paging buffer %u of %u, each of %u bytes in one piece: none is free "
+                 "at addresses that the device reaches",
+                 i + 1, VIDSCH_PAGING_BUFFERS, vidsch->config.paging_buffer_bytes);
             return STATUS_NO_MEMORY;
+        }
         if (context->mm.virtual_addressing)
             status = memory_map(vidsch, &vidsch->paging.memory[i]);
         if (!NT_SUCCESS(status))

@@ -69,7 +69,6 @@ struct vidsch_node_info {
 
 struct vidsch_config {
     struct ddi_adapter *ddi;
-    struct bus_device *device;
     struct ram *ram;
     struct iommu_domain *domain;
     UINT wddm_version;
@@ -88,11 +87,8 @@ struct vidsch_config {
     bool displays;             /* of which nobody waits for the vertical sync (SUBMIT-072) */
     UINT paging_segment;       /* PagingBufferSegmentId; 0: paging buffers are in system memory */
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
-    uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */
     uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
-    /* Called when recovery failed: the adapter is lost. The bug check with this code follows. */
-    void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
     /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);

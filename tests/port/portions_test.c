@@ -171,3 +171,21 @@ TEST_WITH(portions, forced_splits_reach_the_driver, .split = true)
                                 portions.patched[1].args.DmaBufferSubmissionEndOffset == 48);
     portions_close(&g);
 }
+
+/* MaxAllocationListSlotId is 7: the slot itself, and the first beyond. */
+TEST_WITH(portions, slots_are_as_many_as_the_driver_says)
+{
+    struct portions_gpu g;
+
+    portions_open(&g);
+    portions_allocate(&g, 0, PORTIONS_MIB);
+    for (UINT slot = 6; slot <= 8; slot++) {
+        portions_element(&g, 0, slot, 1, 0);
+        CHECK_RULE("PATCH-104", portions_render(&g, 64, 1) == STATUS_SUCCESS &&
+                                    probe_rule(p, "PATCH-104") == (slot > 7));
+        CHECK_RULE("CAPS-022", probe_rule(p, "PATCH-104") == (slot > 7));
+    }
+    portions_finish(&g);
+    CHECK_RULE("PATCH-104", portions.patch_count == 3);
+    portions_close(&g);
+}

@@ -267,18 +267,6 @@ TEST_WITH(fixture, buffers_are_recycled_with_their_private_data)
     vidsch_device_destroy(c.device);
 }
 
-TEST_WITH(fixture, addresses_stay_below_the_highest, .highest_address = 0x3FFFFF)
-{
-    struct client c = make_client(f);
-
-    CHECK(render(c.context, 16) == STATUS_SUCCESS);
-    CHECK_RULE("PATCH-044",
-               last_call(f, CALL_RENDER)->render.args.DmaBufferPhysicalAddress.QuadPart + 8191 <=
-                   0x3FFFFF);
-    idle(c.device);
-    vidsch_device_destroy(c.device);
-}
-
 TEST_WITH(fixture, device_addresses_are_logical, .wide_iommu = true)
 {
     struct client c = make_client(f);

@@ -19,14 +19,6 @@
 #include "vidmm/reset.h"
 #include "vidmm/vidmm.h"
 
-static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
-{
-    struct port_adapter *adapter = port_adapter_of_ddi(ddi);
-
-    (void)code;
-    adapter->lost = true;
-}
-
 static void loss(struct ddi_adapter *ddi, const char *text)
 {
     const struct port_adapter *adapter = port_adapter_of_ddi(ddi);
@@ -43,7 +35,7 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
 {
     struct vidmm_config mm;
 
-    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP) /* CAPS-020 */
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP) /* CAPS-020; otherwise CAPS-021 holds */
         iommu_domain_set_highest(
             port_adapter_domain(adapter),
             (struct logical_addr){(uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart});
@@ -61,7 +53,6 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.aperture_commit_limit = adapter->caps.driver.ApertureSegmentCommitLimit;
     mm.internal_va_start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart;
     mm.internal_va_end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
-    mm.paging_node = adapter->caps.physical.PagingNodeIndex;
     mm.segments = adapter->segments.out;
     mm.segment_count = adapter->segments.count;
     mm.bad_range = adapter->segments.bad_range;
@@ -79,7 +70,6 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
 
     memset(&sch, 0, sizeof(sch));
     sch.ddi = &adapter->ddi;
-    sch.device = adapter->device;
     sch.ram = adapter->port->config.ram;
     sch.domain = port_adapter_domain(adapter);
     sch.wddm_version = port_model_version(adapter);
@@ -99,13 +89,9 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->segments.count; i++)
         if (port_segment(adapter, i)->Flags.Aperture)
             sch.aperture_segment_set |= 1u << i;
-    if (port_adapter_dma_mode(adapter) !=
-        IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
-        sch.highest_address = (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart;
     if (adapter->caps.gpu_mmu)
         sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
-    sch.adapter_lost = adapter_lost;
     sch.loss = loss;
     return vidsch_create(&sch, &adapter->managers.vidsch);
 }

@@ -34,8 +34,7 @@ struct vidmm_config {
     UINT wddm_version;              /* interface version of the driver */
     uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
     uint64_t internal_va_start,
-        internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: no restriction */
-    UINT paging_node;
+        internal_va_end;            /* InternalGpuVirtualAddressRange; 0, 0: no restriction */
     DXGK_QUERYSEGMENTOUT4 segments; /* its descriptor array is read during the call only */
     UINT segment_count;
     const struct vidmm_bad_range *bad_range; /* read during the call only; may be NULL */

@@ -32,6 +32,7 @@
 #include "util/alloc.h"
 #include "util/extent.h"
 #include "util/span_tree.h"
+#include "verify/refusal.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/address_space.h"
@@ -160,6 +161,18 @@ static NTSTATUS take_scratch_area(struct gpu_mmu *mmu)
     return NT_SUCCESS(status) && mmu->scratch.limit == 0 ? STATUS_NO_MEMORY : status;
 }
 
+static void say_no_room(const struct gpu_mmu *mmu)
+{
+    const DXGK_PAGE_TABLE_LEVEL_DESC *leaf = &mmu->vidmm->config.level[0];
+
+    verify_refusal("GPUVA-227",
+                   "no room for the page tables of the paging process: for its %llu MiB of addresses "
+                   "they are %llu of level 0, of %u bytes each, in segment %u",
+                   (unsigned long long)(mmu->end >> (20 - PAGE_BITS)),
+                   (unsigned long long)(mmu->end / mmu->geometry.span), leaf->PageTableSizeInBytes,
+                   leaf->PagingProcessPageTableSegmentId);
+}
+
 static NTSTATUS make_tables(struct gpu_mmu *mmu)
 {
     struct vidmm_space *space = mmu->space;
@@ -169,6 +182,8 @@ static NTSTATUS make_tables(struct gpu_mmu *mmu)
         status = hold_tables(mmu);
     if (NT_SUCCESS(status))
         status = tables_settle(space);
+    if (status == STATUS_NO_MEMORY)
+        say_no_room(mmu);
     if (NT_SUCCESS(status))
         status = take_scratch_area(mmu);
     if (NT_SUCCESS(status) && scratch_needs_tables(mmu))

@@ -19,11 +19,6 @@
 
 /* ---- the machine ---- */
 
-static void adapter_lost(struct ddi_adapter *adapter, uint32_t code)
-{
-    ((struct fixture *)adapter->context)->lost_code = code;
-}
-
 static void loss(struct ddi_adapter *adapter, const char *line)
 {
     struct fixture *f = adapter->context;
@@ -46,7 +41,6 @@ static void configure(struct fixture *f)
     c->node = f->info;
     c->paging_node = o->physical_paging || o->single_engine ? 0 : 1;
     c->aperture_segment_set = o->aperture_set;
-    c->highest_address = o->highest_address;
     c->caps.MultiEngineAware = !o->single_engine;
     c->caps.PreemptionAware = !o->no_preemption && !o->single_engine;
     c->caps.NoDmaPatching = o->no_dma_patching;
@@ -61,7 +55,6 @@ static void configure(struct fixture *f)
     c->per_engine_tdr = !o->no_engine_reset;
     c->displays = o->displays;
     c->tdr = o->tdr;
-    c->adapter_lost = adapter_lost;
     c->loss = loss;
     for (uint32_t i = 0; i < c->nodes; i++) {
         f->info[i].virtual_addressing = !o->single_engine &&

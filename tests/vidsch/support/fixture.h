@@ -216,7 +216,6 @@ struct fixture_options {
     bool physical_paging;  /* on node 0 instead of node 1 */
     bool create_process;   /* the driver has DxgkDdiCreateProcess */
     uint32_t aperture_set;
-    uint64_t highest_address;
     uint32_t depth; /* RequiredDmaQueueEntry; 0: 2 */
     uint32_t packet_cap;
     uint32_t version;   /* 0: WDDM 2.9 */
@@ -249,7 +248,6 @@ struct fixture {
     struct nt_process *other_process;
     struct vidmm_process other_client;
     struct fake_driver driver;
-    uint32_t lost_code; /* adapter_lost was called with it */
     char loss[4][1536]; /* the first lines that vidsch_config.loss got */
     unsigned losses;
     void (*body)(struct fixture *f);

@@ -500,6 +500,33 @@ static void check_running(void (*queue)(void))
     CHECK_RULE("NT-101", nt_image_leak_check(h.image) == 0 && errors() == 0);
 }
 
+static WORK_QUEUE_ITEM again;
+
+static VOID NTAPI queue_again(PVOID context)
+{
+    (void)context;
+    if (++worked < 100000 && !work_may_end)
+        ExQueueWorkItem(&again, DelayedWorkQueue);
+}
+
+static void check_again(void)
+{
+    worked = 0;
+    work_may_end = false;
+    ExInitializeWorkItem(&again, queue_again, NULL);
+    ExQueueWorkItem(&again, DelayedWorkQueue);
+    pause_ns(1000000);
+    CHECK_RULE("NT-202", worked >= 900 && worked <= 1000);
+    work_may_end = true;
+    pause_ns(1000000);
+}
+
+TEST_WITH(machine, items_that_queue_themselves_take_time)
+{
+    run(check_again);
+    h.threads_left = 4;
+}
+
 static void queue_slow_work(void)
 {
     static WORK_QUEUE_ITEM slow;

@@ -22,6 +22,7 @@
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/point.h"
 #include "sim/sim_assert.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
@@ -49,6 +50,10 @@ struct nt_workers {
     unsigned threads, idle;
 };
 
+/* The way from the queue to a worker takes a while, so that items which queue themselves again use
+ * up virtual time about as fast as real time (NT-202). */
+#define DISPATCH_NS 1000u
+
 /* ---- workers ---- */
 
 /* The item leaves the queue before its routine starts, which may queue it again or free it. */
@@ -67,7 +72,9 @@ static void worker_main(void *arg)
     for (;;) {
         while (list_empty(&workers->queue))
             sim_waitq_wait(&workers->idle_queue, SIM_FOREVER);
-        run(CONTAINER(workers->queue.next, struct nt_work, link));
+        sim_stall(DISPATCH_NS);
+        if (!list_empty(&workers->queue))
+            run(CONTAINER(workers->queue.next, struct nt_work, link));
     }
 }
 

@@ -320,6 +320,42 @@ TEST_WITH(contrary, fences_lie_in_the_range_for_the_host)
     end();
 }
 
+/* Where 16 pages go that may lie in [low, high); 0: nowhere. */
+static uint64_t place(D3DKMT_HANDLE allocation, uint64_t low, uint64_t high)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args = {.hPagingQueue = gpu.queue,
+                                        .hAllocation = allocation,
+                                        .MinimumAddress = low,
+                                        .MaximumAddress = high,
+                                        .SizeInPages = 16};
+    NTSTATUS status = D3DKMTMapGpuVirtualAddress(&args);
+
+    CHECK(NT_SUCCESS(status) || IS(status, STATUS_NO_MEMORY));
+    return NT_SUCCESS(status) ? args.VirtualAddress : 0;
+}
+
+TEST_WITH(contrary, clients_get_what_is_beside_the_range_for_the_host)
+{
+    const uint64_t step = 65536;
+    D3DKMT_HANDLE allocation;
+
+    (void)p;
+    begin();
+    allocation = make(CONTRARY_SET(CONTRARY_VRAM), step, false);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL, CONTRARY_INTERNAL_END) == 0);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL - step + 4096,
+                                  CONTRARY_INTERNAL_END + step - 4096) == 0);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL - step, CONTRARY_INTERNAL) ==
+                                CONTRARY_INTERNAL - step);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL - step,
+                                  CONTRARY_INTERNAL_END + step) == CONTRARY_INTERNAL_END);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL - 2 * step,
+                                  CONTRARY_INTERNAL + 4096) == CONTRARY_INTERNAL - 2 * step);
+    CHECK_RULE("GPUVA-060", place(allocation, CONTRARY_INTERNAL_END - 4096,
+                                  CONTRARY_INTERNAL_END + 2 * step) == CONTRARY_INTERNAL_END + step);
+    end();
+}
+
 /* A client has taken all that was free of it: then there is no place for a fence, above or below. */
 TEST_WITH(contrary, fences_lie_nowhere_else)
 {

@@ -37,6 +37,19 @@ static uint64_t unexpected(const struct cli_session *session)
     return count;
 }
 
+/* The driver's fault comes before that of the workload (docs/robustness.md). What refused the
+ * adapter is not a fault of the run: there was none. */
+static bool driver_at_fault(const struct cli_session *session)
+{
+    struct dxgk_violation v;
+    uint64_t refusing = 0;
+
+    if (session->loaded != DXGK_OK)
+        for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
+            refusing += v.refuses && cli_session_unexpected(session, &v) ? v.count : 0;
+    return unexpected(session) > refusing || session->statistics.leaks;
+}
+
 /* Whether the workload expects rules to be broken that were not; each is told. */
 static bool waited_in_vain(const struct cli_session *session)
 {
@@ -209,7 +222,7 @@ static int conclude(struct cli_session *session, double wall)
     }
     if (options->trace_file && !write_trace(session) && status == CLI_OK)
         status = CLI_ERROR;
-    if (status == CLI_OK && (unexpected(session) || session->statistics.leaks)) {
+    if ((status == CLI_OK || status == CLI_ERROR) && driver_at_fault(session)) {
         fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
                 session->statistics.violations, session->statistics.leaks);
         status = CLI_DRIVER;

@@ -100,7 +100,7 @@ static struct probe_client *ending;
 
 static void end_body(struct probe *p)
 {
-    (void)p;
+    probe_validate(p);
     kmt_process_end(ending->nt, false, NULL);
 }
 

@@ -3,10 +3,12 @@
 #include "bus/bus.h"
 #include "bus/device.h"
 #include "ddi/ddi.h"
+#include "iommu/iommu.h"
 #include "nt/io/image_life.h"
 #include "nt/nt.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
+#include "physmem/physical_memory.h"
 #include "port/support/probe.h"
 #include "port/support/probe_driver.h"
 #include "ram/ram.h"
@@ -15,6 +17,9 @@
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "verify/refusal.h"
+#include "vidmm/record/of_adapter.h"
+#include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -525,8 +530,22 @@ NTSTATUS probe_start(struct probe *p)
     return started.status;
 }
 
+void probe_validate(const struct probe *p)
+{
+    CHECK(ram_validate(p->ram) && physical_memory_validate(port_physical_memory(p->port)));
+    for (unsigned i = 0; i < p->adapters; i++) {
+        const struct ddi_adapter *ddi = port_adapter_ddi(p->adapter[i]);
+        struct vidmm *vidmm = vidmm_of_adapter(ddi);
+        struct vidsch *vidsch = vidsch_of_adapter(ddi);
+
+        CHECK(iommu_validate(port_adapter_domain(p->adapter[i])));
+        CHECK((!vidmm || vidmm_validate(vidmm)) && (!vidsch || vidsch_validate(vidsch)));
+    }
+}
+
 static void stop_body(struct probe *p)
 {
+    probe_validate(p);
     while (p->adapters)
         probe_remove(p, p->adapters - 1);
     if (p->driver)

@@ -185,6 +185,9 @@ NTSTATUS probe_add(struct probe *p, unsigned device);
 void probe_remove(struct probe *p, unsigned adapter);
 /* Removes adapters, unloads. How many things the driver left behind. */
 uint64_t probe_stop(struct probe *p);
+/* Whether what the host keeps of memory, of allocations and of packets holds together; before each probe_stop and each end of
+ * a client, too. On a thread of the machine. */
+void probe_validate(const struct probe *p);
 /* body(p) on a thread of the system process, until it returns; SIM_STOPPED: a bug check came between. */
 enum sim_outcome probe_run(struct probe *p, void (*body)(struct probe *p));
 /* A whole life, which succeeds: create and start; run the body, and destroy. */

@@ -124,19 +124,21 @@ class Trial:
                         modules.setdefault(module, {}).setdefault(place, []).append(test.name)
         reach = {}
         for module, places in modules.items():
-            for (file, line), names in zip(self.lines_of(module, list(places)), places.values()):
-                if file:
+            for lines, names in zip(self.lines_of(module, list(places)), places.values()):
+                for file, line in lines:
                     reach.setdefault(file, {}).setdefault(line, set()).update(names)
         return {"seconds": seconds, "failed": failed,
                 "reach": {file: {line: sorted(names) for line, names in lines.items()} for file, lines in reach.items()}}
 
     def lines_of(self, module, places):
+        """For each place its line, and those of the functions into which it was inlined."""
         path = next((path for path in self.build.rglob(module) if path.is_file()), None)
         if not path:
-            return [(None, 0)] * len(places)
+            return [[]] * len(places)
         asked = "".join(f"{place - 1:#x}\n" for place in places)
-        said = subprocess.run(["addr2line", "-e", path], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
-        return [self.place_of(line) for line in said]
+        said = subprocess.run(["addr2line", "-a", "-i", "-e", path], input=asked, capture_output=True, text=True, check=True).stdout
+        frames = [block.splitlines()[1:] for block in re.split(r"^(?=0x[0-9a-f]+$)", said, flags=re.M) if block]
+        return [[place for place in map(self.place_of, block) if place[0]] for block in frames]
 
     def place_of(self, text):
         file, _, line = text.split(" ")[0].rpartition(":")

@@ -429,6 +429,13 @@ def case_calls():
                     f"version={version}", "--out", out)
 
 
+def case_buffers():
+    """Byte buffers of workloads."""
+    with tempfile.TemporaryDirectory() as out:
+        program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "buffers.lua"), "--device",
+                os.path.join(BUILD, "devices", "refgpu.so"), "--out", out)
+
+
 def case_sharing():
     """What clients share, by global handles, NT handles and names, from a workload."""
     with tempfile.TemporaryDirectory() as out:

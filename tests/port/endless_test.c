@@ -284,3 +284,87 @@ TEST(asking_for_pool_that_is_not_there_comes_to_an_end)
     CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_DONE && probe_rule(p, "NT-200") == 0);
     probe_destroy(p);
 }
+
+/* ---- timers of the system ---- */
+
+static struct {
+    PEX_TIMER timer;
+    unsigned runs, ends;
+    bool raised; /* its delete callback returns at DISPATCH_LEVEL */
+} ex;
+
+static VOID NTAPI set_again(PEX_TIMER timer, PVOID context)
+{
+    (void)context;
+    ex.runs++;
+    (void)ExSetTimer(timer, 0, 0, NULL);
+}
+
+static void begin_ex_timer(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    ex.timer = ExAllocateTimer(set_again, NULL, 0);
+    (void)ExSetTimer(ex.timer, 0, 0, NULL);
+    probe_sleep(10 * PROBE_SECOND);
+}
+
+TEST(system_timers_without_end_stop_the_machine)
+{
+    struct probe *p = probe_started(NULL);
+
+    ex.runs = 0;
+    p->before[PROBE_QueryAdapterInfo] = begin_ex_timer;
+    CHECK_RULE("NT-195", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-195", verify_bugcheck_state(p->log)->code == 0x133 && ex.runs >= 999999 &&
+                             ex.runs <= 1000001);
+    CHECK_RULE("NT-195", probe_said(p, "NT-195", "again and again"));
+    probe_destroy(p);
+}
+
+static VOID NTAPI gone(PVOID context)
+{
+    KIRQL old;
+
+    ex.ends += context == &ex;
+    if (ex.raised)
+        KeRaiseIrql(DISPATCH_LEVEL, &old);
+}
+
+static VOID NTAPI run_once(PEX_TIMER timer, PVOID context)
+{
+    (void)timer;
+    (void)context;
+    ex.runs++;
+}
+
+static void delete_ex_timer(struct probe *p, struct probe_call *call)
+{
+    EXT_DELETE_PARAMETERS parameters = {0};
+
+    (void)p;
+    (void)call;
+    parameters.DeleteCallback = gone;
+    parameters.DeleteContext = &ex;
+    ex.timer = ExAllocateTimer(run_once, NULL, 0);
+    (void)ExDeleteTimer(ex.timer, TRUE, FALSE, &parameters);
+    probe_sleep(1000000);
+}
+
+/* What is true of every call into the driver is so of this one. */
+TEST(delete_callbacks_are_calls_of_the_driver)
+{
+    for (unsigned raised = 0; raised < 2; raised++) {
+        struct probe *p = probe_started(NULL);
+
+        ex.ends = 0;
+        ex.raised = raised != 0;
+        p->before[PROBE_QueryAdapterInfo] = delete_ex_timer;
+        CHECK(probe_run(p, probe_ask_driver) == SIM_DONE);
+        CHECK_RULE("NT-087", ex.ends == 1);
+        CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == raised);
+        CHECK_RULE("THREAD-006", !raised || probe_said(p, "THREAD-006", "a timer delete callback"));
+        p->before[PROBE_QueryAdapterInfo] = NULL;
+        probe_destroy(p);
+    }
+}

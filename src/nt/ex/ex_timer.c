@@ -9,6 +9,7 @@
 #include "nt/base/state.h"
 #include "nt/ke/dispatcher.h"
 #include "nt/ke/driver_call.h"
+#include "nt/ke/dpc.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
 #include "nt/ke/time.h"
@@ -81,6 +82,7 @@ static void run(struct sim_dpc *dpc)
     struct nt_callback frame;
 
     timer->running = true;
+    nt_dpc_count_run(timer, (const void *)timer->callback); // NOLINT
     nt_callback_enter(&frame, timer->resource.image, "a timer callback");
     timer->callback(timer, timer->context);
     nt_callback_leave(&frame);

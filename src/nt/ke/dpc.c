@@ -53,7 +53,7 @@ const struct nt_component nt_dpc_component = NT_MAP_COMPONENT(dpcs);
 #define RATE_NS  1000000000u /* a second */
 
 struct nt_dpc_rate {
-    const KDPC *object;
+    const void *object;
     uint64_t since;
     uint32_t runs;
 };
@@ -61,20 +61,20 @@ struct nt_dpc_rate {
 const struct nt_component nt_dpc_rate_component = {.slot = offsetof(struct nt, dpc_rates),
                                                    .bytes = RATES * sizeof(struct nt_dpc_rate)};
 
-static void count_run(const struct nt_dpc *record)
+void nt_dpc_count_run(const void *object, const void *routine)
 {
-    uint64_t mixed = (uintptr_t)record->object * 0x9E3779B97F4A7C15u;
+    uint64_t mixed = (uintptr_t)object * 0x9E3779B97F4A7C15u;
     struct nt_dpc_rate *rate = &nt_state()->dpc_rates[mixed >> 61];
     char name[96];
 
-    if (rate->object != record->object || sim_now() - rate->since > RATE_NS) {
-        *rate = (struct nt_dpc_rate){.object = record->object, .since = sim_now()};
+    if (rate->object != object || sim_now() - rate->since > RATE_NS) {
+        *rate = (struct nt_dpc_rate){.object = object, .since = sim_now()};
         return;
     }
     if (++rate->runs < RATE_RUN)
         return;
     rate->runs = 0;
-    nt_caller_name((const void *)record->routine, name, sizeof(name)); // NOLINT
+    nt_caller_name(routine, name, sizeof(name));
     verify_fatal("NT-195", DPC_WATCHDOG_VIOLATION, 1, RATE_NS / 1000000, 0, 0,
                  "the DPC %s ran %u times within %.6f s of virtual time: it, or its timer, queues "
                  "it again and again",
@@ -110,7 +110,7 @@ static void run(struct sim_dpc *dpc)
 
     util_assert(sim_irql() == SIM_IRQL_DISPATCH);
     drop(CONTAINER(dpc, struct nt_dpc, dpc));
-    count_run(&record);
+    nt_dpc_count_run(record.object, (const void *)record.routine); // NOLINT
     nt_callback_enter(&callback, record.active.resource.image, "a DPC routine");
     record.routine(record.object, record.context, record.argument1, record.argument2);
     nt_callback_leave(&callback);

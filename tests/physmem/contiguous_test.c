@@ -61,12 +61,12 @@ TEST_WITH(physical, size_is_rounded_up_to_pages_and_zero_refused)
     } sizes[] = {{1, 1}, {4096, 1}, {4097, 2}};
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(0);
 
-    CHECK_RULE("PHYS-044", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-044/a", take(&args) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-018",
                args.pMemory == NULL && args.hMemoryHandle == NULL && args.NumberOfBytes == 0);
     for (unsigned i = 0; i < 3; i++) {
         args = make(sizes[i].bytes);
-        CHECK_RULE("PHYS-044", pages_taken() == sizes[i].pages);
+        CHECK_RULE("PHYS-044/b", pages_taken() == sizes[i].pages);
         CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     }
 }
@@ -75,7 +75,7 @@ TEST_WITH(physical, a_block_starts_on_a_page)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(100);
 
-    CHECK_RULE("PHYS-045",
+    CHECK_RULE("PHYS-045/ab",
                (uintptr_t)args.pMemory % 4096 == 0 && physical_of(args.pMemory) % 4096 == 0);
 }
 
@@ -98,28 +98,28 @@ TEST_WITH(physical, bounds_are_inclusive_and_checked)
     args.LowestAcceptableAddress = address(0x800000);
     args.HighestAcceptableAddress = address(0xFFFFFF);
     CHECK(take(&args) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-047", physical_of(args.pMemory) == 0x800000);
-    CHECK_RULE("PHYS-047", physical_of((char *)args.pMemory + 8 * MIB - 1) == 0xFFFFFF);
+    CHECK_RULE("PHYS-047/a", physical_of(args.pMemory) == 0x800000);
+    CHECK_RULE("PHYS-047/b", physical_of((char *)args.pMemory + 8 * MIB - 1) == 0xFFFFFF);
     args = ask(100);
     args.LowestAcceptableAddress = address(0x200000);
     args.HighestAcceptableAddress = address(0x200000 + 99);
-    CHECK_RULE("PHYS-047", take(&args) == STATUS_SUCCESS && physical_of(args.pMemory) == 0x200000);
+    CHECK_RULE("PHYS-047/a", take(&args) == STATUS_SUCCESS && physical_of(args.pMemory) == 0x200000);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     args.HighestAcceptableAddress = address(0x200000 + 98);
-    CHECK_RULE("PHYS-047", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-047/b", take(&args) == STATUS_NO_MEMORY);
     args = ask(4096);
     args.LowestAcceptableAddress = address(0x2000);
     args.HighestAcceptableAddress = address(0x1FFF);
-    CHECK_RULE("PHYS-048", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-048/a", take(&args) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-006", reports("PHYS-048") == 1);
     args = ask(8192);
     args.LowestAcceptableAddress = address(0x300000);
     args.HighestAcceptableAddress = address(0x300FFF);
-    CHECK_RULE("PHYS-048", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-048/b", take(&args) == STATUS_NO_MEMORY);
     CHECK_RULE("PHYS-006", violations() == 1);
     CHECK_RULE("PHYS-018", args.pMemory == NULL && args.hMemoryHandle == NULL);
     args = ask(4096);
-    CHECK_RULE("PHYS-048", take(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-048/c", take(&args) == STATUS_SUCCESS);
     args = ask(4096);
     args.HighestAcceptableAddress = address(0);
     CHECK(take(&args) == STATUS_NO_MEMORY);
@@ -132,9 +132,9 @@ TEST_WITH(physical, boundaries_are_powers_of_two_and_not_crossed)
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(100);
 
     args.BoundaryAddressMultiple = address(0x18000);
-    CHECK_RULE("PHYS-049", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-049/c", take(&args) == STATUS_INVALID_PARAMETER);
     args.BoundaryAddressMultiple = address(0x10000);
-    CHECK_RULE("PHYS-049", take(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-049/b", take(&args) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 12; i++) {
         args = ask(768 * 1024);
         args.BoundaryAddressMultiple = address(MIB);
@@ -170,7 +170,7 @@ TEST_WITH(physical, cache_types_are_the_three)
 
         args.CacheType = (DXGK_MEMORY_CACHING_TYPE)type;
         CHECK(take(&args) == STATUS_SUCCESS);
-        CHECK_RULE("PHYS-024",
+        CHECK_RULE("PHYS-024/a",
                    ram_page_cache(f.ram, (struct page_number){physical_of(args.pMemory) / 4096}) ==
                        expected[type]);
     }
@@ -178,7 +178,7 @@ TEST_WITH(physical, cache_types_are_the_three)
         DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(10);
 
         args.CacheType = (DXGK_MEMORY_CACHING_TYPE)type;
-        CHECK_RULE("PHYS-024", take(&args) == STATUS_INVALID_PARAMETER);
+        CHECK_RULE("PHYS-024/b", take(&args) == STATUS_INVALID_PARAMETER);
     }
 }
 
@@ -187,11 +187,11 @@ TEST_WITH(isolated, the_device_reaches_a_block_until_it_is_freed)
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(8192);
     uint64_t page = physical_of(args.pMemory) / 4096;
 
-    CHECK_RULE("PHYS-053", device_reach(page) == page && device_reach(page + 1) == page + 1);
+    CHECK_RULE("PHYS-053/a", device_reach(page) == page && device_reach(page + 1) == page + 1);
     CHECK(device_reach(page + 2) == 0);
-    CHECK_RULE("PHYS-054", give(args.hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-054", device_reach(page) == 0 && device_reach(page + 1) == 0);
-    CHECK_RULE("PHYS-054", traps(args.pMemory, false));
+    CHECK_RULE("PHYS-054/a", give(args.hMemoryHandle) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-054/b", device_reach(page) == 0 && device_reach(page + 1) == 0);
+    CHECK_RULE("PHYS-054/c", traps(args.pMemory, false));
     CHECK(back_to_start());
 }
 

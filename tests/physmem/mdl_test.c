@@ -63,25 +63,25 @@ TEST_WITH(physical, an_mdl_names_distinct_pages)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(64 * 1024);
 
-    CHECK_RULE("PHYS-057", (char *)MmGetMdlPfnArray(args.pMdl) == (char *)args.pMdl + sizeof(MDL));
-    CHECK_RULE("PHYS-057", args.pMdl->MdlFlags & MDL_PAGES_LOCKED);
-    CHECK_RULE("PHYS-056", !(args.pMdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA) &&
-                               args.pMdl->MappedSystemVa == NULL);
+    CHECK_RULE("PHYS-057/a", (char *)MmGetMdlPfnArray(args.pMdl) == (char *)args.pMdl + sizeof(MDL));
+    CHECK_RULE("PHYS-057/b", args.pMdl->MdlFlags & MDL_PAGES_LOCKED);
+    CHECK_RULE("PHYS-056/b", !(args.pMdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA) &&
+                                 args.pMdl->MappedSystemVa == NULL);
     for (unsigned i = 0; i < 16; i++) {
-        CHECK_RULE("PHYS-056",
+        CHECK_RULE("PHYS-056/a",
                    ram_page_owner(f.ram, (struct page_number){pfn(&args, i)}) == RAM_MDL_PAGES);
         for (unsigned k = 0; k < i; k++)
-            CHECK_RULE("PHYS-056", pfn(&args, i) != pfn(&args, k));
+            CHECK_RULE("PHYS-056/a", pfn(&args, i) != pfn(&args, k));
     }
-    CHECK_RULE("PHYS-074", give(args.hMemoryHandle) == STATUS_SUCCESS && back_to_start());
+    CHECK_RULE("PHYS-074/c", give(args.hMemoryHandle) == STATUS_SUCCESS && back_to_start());
 }
 
 TEST_WITH(physical, byte_count_is_rounded_and_entries_are_wide)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(5000);
 
-    CHECK_RULE("PHYS-058", sizeof(*MmGetMdlPfnArray(args.pMdl)) == 8);
-    CHECK_RULE("PHYS-058", args.pMdl->ByteOffset == 0 && args.pMdl->ByteCount == 8192);
+    CHECK_RULE("PHYS-058/a", sizeof(*MmGetMdlPfnArray(args.pMdl)) == 8);
+    CHECK_RULE("PHYS-058/b", args.pMdl->ByteOffset == 0 && args.pMdl->ByteCount == 8192);
 }
 
 TEST_WITH(physical, pages_do_not_follow_one_another)
@@ -90,16 +90,16 @@ TEST_WITH(physical, pages_do_not_follow_one_another)
         DXGKARGCB_ALLOCATEPAGESFORMDL args = make(count * 4096);
 
         for (uint64_t i = 1; i < count; i++) {
-            CHECK_RULE("PHYS-059", pfn(&args, i) != pfn(&args, i - 1) + 1);
+            CHECK_RULE("PHYS-059/a", pfn(&args, i) != pfn(&args, i - 1) + 1);
             if (count > 3)
-                CHECK_RULE("PHYS-059", pfn(&args, i) + 1 != pfn(&args, i - 1));
+                CHECK_RULE("PHYS-059/a", pfn(&args, i) + 1 != pfn(&args, i - 1));
         }
     }
     physical_memory_set_scatter(f.memory, false);
     {
         DXGKARGCB_ALLOCATEPAGESFORMDL args = make(8 * 4096);
 
-        CHECK_RULE("PHYS-059", pfn(&args, 7) == pfn(&args, 0) + 7);
+        CHECK_RULE("PHYS-059/b", pfn(&args, 7) == pfn(&args, 0) + 7);
     }
 }
 
@@ -111,19 +111,20 @@ TEST_WITH(physical, pages_lie_inside_the_window)
     args.HighAddress = address(32 * MIB - 1);
     CHECK(take(&args) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 512; i++)
-        CHECK_RULE("PHYS-060", pfn(&args, i) >= 16 * MIB / 4096 && pfn(&args, i) < 32 * MIB / 4096);
+        CHECK_RULE("PHYS-060/ab",
+                   pfn(&args, i) >= 16 * MIB / 4096 && pfn(&args, i) < 32 * MIB / 4096);
     args = ask(4096);
     args.LowAddress = address(0x5001); /* no whole page up to 0x6FFE */
     args.HighAddress = address(0x6FFE);
-    CHECK_RULE("PHYS-060", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-060/ab", take(&args) == STATUS_NO_MEMORY);
     args = ask(4096);
     args.LowAddress = address(0x5000);
     args.HighAddress = address(0x4FFF);
-    CHECK_RULE("PHYS-060", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-060") == 1);
+    CHECK_RULE("PHYS-060/c", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-060") == 1);
     args = ask(3 * 4096);
     args.LowAddress = address(0x5000);
     args.HighAddress = address(0x6FFF);
-    CHECK_RULE("PHYS-064", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-064/b", take(&args) == STATUS_NO_MEMORY);
 }
 
 TEST_WITH(physical, all_zero_limits_mean_anywhere)
@@ -131,7 +132,7 @@ TEST_WITH(physical, all_zero_limits_mean_anywhere)
     DXGKARGCB_ALLOCATEPAGESFORMDL args = {.TotalBytes = 4096,
                                           .CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED};
 
-    CHECK_RULE("PHYS-061",
+    CHECK_RULE("PHYS-061/ab",
                take(&args) == STATUS_SUCCESS && reports("PHYS-061") == 1 && violations() == 0);
 }
 
@@ -154,9 +155,9 @@ TEST_WITH(physical, skip_bytes_move_the_window)
     args = ask(2 * MIB); /* one more window is left, of 1 MiB */
     args.HighAddress = address(MIB - 1);
     args.SkipBytes = address(16 * MIB);
-    CHECK_RULE("PHYS-064", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-064/a", take(&args) == STATUS_NO_MEMORY);
     args.TotalBytes = MIB;
-    CHECK_RULE("PHYS-064", take(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-064/a", take(&args) == STATUS_SUCCESS);
     args = ask(8192);
     args.HighAddress = address(8191);
     args.SkipBytes = address(8192);
@@ -164,18 +165,18 @@ TEST_WITH(physical, skip_bytes_move_the_window)
     args = ask(4096); /* windows smaller than a page never hold one */
     args.HighAddress = address(100);
     args.SkipBytes = address(4096);
-    CHECK_RULE("PHYS-060", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-060/ab", take(&args) == STATUS_NO_MEMORY);
 }
 
 TEST_WITH(physical, sizes_have_a_limit_and_all_or_nothing)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(0);
 
-    CHECK_RULE("PHYS-065", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-065/b", take(&args) == STATUS_INVALID_PARAMETER);
     args = ask(0xFFFFF001);
-    CHECK_RULE("PHYS-065", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-065/b", take(&args) == STATUS_INVALID_PARAMETER);
     args = ask(0xFFFFF000);
-    CHECK_RULE("PHYS-065", take(&args) == STATUS_NO_MEMORY); /* well-formed, but RAM is smaller */
+    CHECK_RULE("PHYS-065/a", take(&args) == STATUS_NO_MEMORY); /* well-formed, but RAM is smaller */
     args = ask(FIXTURE_BYTES);
     CHECK_RULE("PHYS-066", take(&args) == STATUS_NO_MEMORY && back_to_start());
     args = ask(FIXTURE_BYTES - 4096);
@@ -193,14 +194,14 @@ TEST_WITH(physical, flags_are_checked)
                                     MM_ALLOCATE_PREFER_CONTIGUOUS, MM_ALLOCATE_TRIM_IF_NECESSARY};
 
     for (unsigned i = 0; i < 4; i++) {
-        CHECK_RULE("PHYS-067", status_with_flags(harmless[i]) == STATUS_SUCCESS);
+        CHECK_RULE("PHYS-067/a", status_with_flags(harmless[i]) == STATUS_SUCCESS);
         CHECK_RULE("PHYS-073", status_with_flags(ignored[i]) == STATUS_SUCCESS);
     }
-    CHECK_RULE("PHYS-067",
+    CHECK_RULE("PHYS-067/b",
                status_with_flags(0x200) == STATUS_INVALID_PARAMETER && reports("PHYS-067") == 1);
     CHECK_RULE("PHYS-068",
                status_with_flags(MM_ALLOCATE_AND_HOT_REMOVE) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-072",
+    CHECK_RULE("PHYS-072/a",
                status_with_flags(MM_ALLOCATE_FAST_LARGE_PAGES) == STATUS_INVALID_PARAMETER);
 }
 
@@ -215,11 +216,11 @@ TEST_WITH(physical, content_is_zero_unless_declined)
     args.Flags = MM_DONT_ZERO_ALLOCATION;
     CHECK(take(&args) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 8; i++)
-        CHECK_RULE("PHYS-069", *bytes_of(pfn(&args, i)) != 0 && *bytes_of(pfn(&args, i)) != 0x77);
+        CHECK_RULE("PHYS-069/b", *bytes_of(pfn(&args, i)) != 0 && *bytes_of(pfn(&args, i)) != 0x77);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     args = make(8 * 4096);
     for (unsigned i = 0; i < 8 * 4096; i++)
-        CHECK_RULE("PHYS-069", bytes_of(pfn(&args, i / 4096))[i % 4096] == 0);
+        CHECK_RULE("PHYS-069/a", bytes_of(pfn(&args, i / 4096))[i % 4096] == 0);
 }
 
 TEST_WITH(physical, contiguous_chunks_are_runs)
@@ -235,11 +236,11 @@ TEST_WITH(physical, contiguous_chunks_are_runs)
         blocker[i].HighAddress = address(MIB + i * 4096 + 4095);
         CHECK(take(&blocker[i]) == STATUS_SUCCESS);
     }
-    CHECK_RULE("PHYS-070", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-070/b", take(&args) == STATUS_NO_MEMORY);
     CHECK(give(blocker[7].hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-070", take(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-070/a", take(&args) == STATUS_SUCCESS);
     for (unsigned i = 1; i < 8; i++)
-        CHECK_RULE("PHYS-070",
+        CHECK_RULE("PHYS-070/a",
                    pfn(&args, i) == pfn(&args, 0) + i && pfn(&args, 0) >= MIB / 4096 + 1);
 }
 
@@ -251,24 +252,24 @@ TEST_WITH(physical, chunks_of_skip_bytes_are_aligned)
     args.SkipBytes = address(64 * 1024);
     CHECK(take(&args) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 64; i++)
-        CHECK_RULE("PHYS-071", pfn(&args, i) == pfn(&args, i & ~15u) + i % 16 &&
-                                   pfn(&args, i & ~15u) % 16 == 0);
+        CHECK_RULE("PHYS-071/b", pfn(&args, i) == pfn(&args, i & ~15u) + i % 16 &&
+                                     pfn(&args, i & ~15u) % 16 == 0);
     args = ask(100 * 1024);
     args.Flags = MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS;
     args.SkipBytes = address(64 * 1024);
-    CHECK_RULE("PHYS-071", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-071/a", take(&args) == STATUS_INVALID_PARAMETER);
     args.SkipBytes = address(3 * 4096);
     args.TotalBytes = 6 * 4096;
-    CHECK_RULE("PHYS-071", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-071") == 2);
+    CHECK_RULE("PHYS-071/a", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-071") == 2);
     args.Flags |= MM_ALLOCATE_FAST_LARGE_PAGES;
     args.SkipBytes = address(4096);
     args.TotalBytes = 4096;
-    CHECK_RULE("PHYS-072", take(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-072/b", take(&args) == STATUS_INVALID_PARAMETER);
     args.SkipBytes = address(2 * MIB);
     args.TotalBytes = 4 * MIB;
-    CHECK_RULE("PHYS-072", take(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-072/c", take(&args) == STATUS_NO_MEMORY);
     args.Flags = MM_ALLOCATE_FAST_LARGE_PAGES; /* without chunks */
-    CHECK_RULE("PHYS-072", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-072") == 2);
+    CHECK_RULE("PHYS-072/a", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-072") == 2);
 }
 
 TEST_WITH(physical, mappings_left_at_free_are_dropped)
@@ -276,7 +277,7 @@ TEST_WITH(physical, mappings_left_at_free_are_dropped)
     DXGKARGCB_ALLOCATEPAGESFORMDL system = make(4096), user = make(4096);
 
     CHECK(give(system.hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-074", f.mdl_unmaps == 1 && violations() == 0);
+    CHECK_RULE("PHYS-074/b", f.mdl_unmaps == 1 && violations() == 0);
     f.mdl_was_user_mapped = true;
     CHECK(give(user.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-076", reports("PHYS-076") == 1 && f.mdl_unmaps == 2);
@@ -288,9 +289,9 @@ TEST_WITH(physical, a_changed_mdl_is_reported_and_not_believed)
 
     MmGetMdlPfnArray(args.pMdl)[0] = pfn(&other, 0);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-077", reports("PHYS-077") == 1);
-    CHECK_RULE("PHYS-077", ram_free_pages(f.ram) == f.free_pages - 1);
-    CHECK_RULE("PHYS-077",
+    CHECK_RULE("PHYS-077/a", reports("PHYS-077") == 1);
+    CHECK_RULE("PHYS-077/b", ram_free_pages(f.ram) == f.free_pages - 1);
+    CHECK_RULE("PHYS-077/b",
                ram_page_owner(f.ram, (struct page_number){pfn(&other, 0)}) == RAM_MDL_PAGES);
 }
 
@@ -303,7 +304,7 @@ TEST_WITH(isolated, the_device_reaches_the_pages_until_the_free)
         CHECK_RULE("IOMMU-001/b", device_reach(pfn(&args, i)) == pfn(&args, i));
     CHECK(iommu_domain_mapped_pages(f.domain) == 4);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-074", device_reach(last) == 0);
+    CHECK_RULE("PHYS-074/a", device_reach(last) == 0);
 }
 
 TEST_WITH(isolated, every_failing_allocation_is_undone)

@@ -71,7 +71,7 @@ TEST_WITH(isolated, unknown_types_and_empty_objects_are_refused)
         CHECK_RULE("PHYS-115", create(&args) == STATUS_INVALID_PARAMETER);
         args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type, 4096);
         args.CacheType = (DXGK_MEMORY_CACHING_TYPE)3;
-        CHECK_RULE("PHYS-024", create(&args) == STATUS_INVALID_PARAMETER);
+        CHECK_RULE("PHYS-024/b", create(&args) == STATUS_INVALID_PARAMETER);
     }
 }
 

@@ -189,8 +189,8 @@ static void mdl_mappings_of_each_cache(struct probe *p)
                                            cached_as(bytes + 8191, every_cache[i]));
                 MmUnmapLockedPages(bytes, pages.pMdl);
             }
-            CHECK_RULE("PHYS-024", ram_page_cache(p->ram, (struct page_number){MmGetMdlPfnArray(
-                                                              pages.pMdl)[1]}) == every_cache[i]);
+            CHECK_RULE("PHYS-024/a", ram_page_cache(p->ram, (struct page_number){MmGetMdlPfnArray(
+                                                                pages.pMdl)[1]}) == every_cache[i]);
             CHECK(IS(free_pages(p, pages.hMemoryHandle), STATUS_SUCCESS));
         }
     CHECK_RULE("PHYS-025", probe_reports(p, VERIFY_WARNING) == 0);
@@ -222,7 +222,7 @@ static void contiguous_blocks_of_each_cache(struct probe *p)
                                                    .CacheType = (DXGK_MEMORY_CACHING_TYPE)i};
 
         CHECK(IS(DXGK.DxgkCbAllocateContiguousMemory(DXGK.DeviceHandle, &args), STATUS_SUCCESS));
-        CHECK_RULE("PHYS-024", cached_as((char *)args.pMemory + 4999, every_cache[i]));
+        CHECK_RULE("PHYS-024/a", cached_as((char *)args.pMemory + 4999, every_cache[i]));
         CHECK(IS(free_block(p, args.hMemoryHandle), STATUS_SUCCESS));
     }
 }

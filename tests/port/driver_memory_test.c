@@ -17,14 +17,15 @@ static void foreign_frees(struct probe *p)
 
     CHECK(mdl != NULL && ram_physical(p->ram, block.pMemory, &physical));
     MmFreeContiguousMemory(block.pMemory);
-    CHECK_RULE("PHYS-055", probe_rule(p, "PHYS-055") == 1 && ram_free_pages(p->ram) == free_before);
+    CHECK_RULE("PHYS-055/a",
+               probe_rule(p, "PHYS-055") == 1 && ram_free_pages(p->ram) == free_before);
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
-    CHECK_RULE("PHYS-055",
+    CHECK_RULE("PHYS-055/b",
                probe_rule(p, "PHYS-055") == 2 && !(mdl->MdlFlags & MDL_PAGES_LOCKED) &&
                    ram_page_locks(p->ram, (struct page_number){physical.value >> 12}) == 0);
     memset(block.pMemory, 0x22, 8192);
-    CHECK_RULE("PHYS-055", IS(free_block(p, block.hMemoryHandle), STATUS_SUCCESS) &&
-                               ram_free_pages(p->ram) == free_before + 2);
+    CHECK_RULE("PHYS-055/a", IS(free_block(p, block.hMemoryHandle), STATUS_SUCCESS) &&
+                                 ram_free_pages(p->ram) == free_before + 2);
     IoFreeMdl(mdl);
 }
 

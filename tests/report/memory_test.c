@@ -120,14 +120,14 @@ TEST_WITH(memory, text_tells_how_memory_is_cached)
     view.hPhysicalMemoryObject = object.hPhysicalMemoryObject;
     CHECK(physical_object_map(t.physical, NULL, &view) == STATUS_SUCCESS);
     text = written(report_memory_text, true);
-    CHECK_RULE("PHYS-024", strstr(text, "contiguous, by DxgkCb            4100 KiB, "
-                                        "non-cached 4 KiB, write-combined 3072 KiB\n"));
-    CHECK_RULE("PHYS-024", strstr(text, "pages for MDLs                      8 KiB, "
-                                        "non-cached 8 KiB\n"));
-    CHECK_RULE("PHYS-024", strstr(text, "1 x contiguous block, 1048576 bytes, cached\n"));
-    CHECK_RULE("PHYS-024", strstr(text, "2 x contiguous block, 3145728 bytes, write-combined\n"));
-    CHECK_RULE("PHYS-024", strstr(text, "1 x contiguous block, 4096 bytes, non-cached\n"));
-    CHECK_RULE("PHYS-024", strstr(text, "1 x pages for an MDL, 8192 bytes, non-cached\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "contiguous, by DxgkCb            4100 KiB, "
+                                          "non-cached 4 KiB, write-combined 3072 KiB\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "pages for MDLs                      8 KiB, "
+                                          "non-cached 8 KiB\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "1 x contiguous block, 1048576 bytes, cached\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "2 x contiguous block, 3145728 bytes, write-combined\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "1 x contiguous block, 4096 bytes, non-cached\n"));
+    CHECK_RULE("PHYS-024/a", strstr(text, "1 x pages for an MDL, 8192 bytes, non-cached\n"));
     CHECK_RULE("PHYS-151", strstr(text, "1 x CPU mapping, 4096 bytes, write-combined\n"));
     CHECK(strstr(text, "1 x physical memory object, 1048576 bytes, write-combined\n"));
     CHECK(strstr(text, "1 x adapter memory object, 1048576 bytes\n"));

@@ -23,6 +23,7 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define SECTION_LIMIT ((uint64_t)1 << 44)
@@ -111,7 +112,11 @@ static NTSTATUS check_section(const struct physical_memory *memory,
     if (status != STATUS_SUCCESS)
         return status;
     /* Not a violation: a valid request that is too large. */
-    return args->Size > SECTION_LIMIT ? STATUS_SECTION_TOO_BIG : STATUS_SUCCESS;
+    if (args->Size > SECTION_LIMIT)
+        return refuse(STATUS_SECTION_TOO_BIG, "PHYS-126",
+                      "a section of 0x%llx bytes, at most 0x%llx", (unsigned long long)args->Size,
+                      (unsigned long long)SECTION_LIMIT);
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS create_section(struct physical_memory *memory, struct physical_object *object,

@@ -26,6 +26,7 @@
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 
 NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object)
 {
@@ -33,7 +34,10 @@ NTSTATUS physical_section_create(struct physical_memory *memory, struct physical
     uint64_t pages = object->bytes / PAGE_BYTES;
 
     if (object->bytes > memory->commit_limit - memory->commit)
-        return STATUS_COMMITMENT_LIMIT;
+        return refuse(STATUS_COMMITMENT_LIMIT, NULL,
+                      "a section of 0x%llx bytes: 0x%llx are charged, the limit is 0x%llx",
+                      (unsigned long long)object->bytes, (unsigned long long)memory->commit,
+                      (unsigned long long)memory->commit_limit);
     section->resident = util_zalloc(pages, sizeof(*section->resident));
     section->locks = util_zalloc(pages, sizeof(*section->locks));
     if (!section->resident || !section->locks || util_fault_point())

@@ -74,8 +74,9 @@ TEST_WITH(physical, mappings_have_the_cache_attribute_of_the_object)
     view = map(args.hPhysicalMemoryObject, 0, 4096);
     CHECK_RULE("PHYS-151", ram_page_cache(f.ram, (struct page_number){physical_of(view.data) /
                                                                       4096}) == RAM_WRITE_COMBINED);
-    CHECK_RULE("PHYS-117", ram_page_cache(f.ram, (struct page_number){physical_of(view.data) /
-                                                                      4096}) == RAM_WRITE_COMBINED);
+    CHECK_RULE("PHYS-117/a",
+               ram_page_cache(f.ram, (struct page_number){physical_of(view.data) / 4096}) ==
+                   RAM_WRITE_COMBINED);
     unmap(&view);
 }
 

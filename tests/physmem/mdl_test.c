@@ -381,10 +381,10 @@ TEST_WITH(isolated, a_mapped_mdl_is_reachable_until_unmapped)
     struct driver_mdl mdl = driver_mdl(500, 3);
     HANDLE handle;
 
-    CHECK_RULE("PHYS-078", device_reach(501) == 0);
+    CHECK_RULE("PHYS-078/a", device_reach(501) == 0);
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-078", device_reach(501) == 501 && ram_free_pages(f.ram) == f.free_pages);
-    CHECK_RULE("PHYS-078", ram_page_locks(f.ram, (struct page_number){501}) == 0);
+    CHECK_RULE("PHYS-078/a", device_reach(501) == 501 && ram_free_pages(f.ram) == f.free_pages);
+    CHECK_RULE("PHYS-078/b", ram_page_locks(f.ram, (struct page_number){501}) == 0);
     unmap_mdl(handle);
     CHECK_RULE("PHYS-084", device_reach(501) == 0);
     unmap_mdl(handle);
@@ -396,17 +396,17 @@ TEST_WITH(isolated, mdls_that_hold_no_locked_pages_are_refused)
     struct driver_mdl mdl = driver_mdl(500, 1);
     HANDLE handle;
 
-    CHECK_RULE("PHYS-079", map_mdl(NULL, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-079/a", map_mdl(NULL, &handle) == STATUS_INVALID_PARAMETER);
     mdl.mdl.MdlFlags = 0;
-    CHECK_RULE("PHYS-079",
+    CHECK_RULE("PHYS-079/b",
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-079") == 2);
     mdl.mdl.MdlFlags = MDL_PAGES_LOCKED;
-    CHECK_RULE("PHYS-079", map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-079/c", map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
     mdl.pages[0] = 501; /* nobody's */
-    CHECK_RULE("PHYS-079",
+    CHECK_RULE("PHYS-079/d",
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-079") == 3);
     mdl.pages[0] = FIXTURE_BYTES / 4096;
-    CHECK_RULE("PHYS-080",
+    CHECK_RULE("PHYS-080/c",
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-080") == 1);
 }
 
@@ -419,8 +419,8 @@ TEST_WITH(isolated, bytes_over_a_page_border_map_both_pages)
     mdl.mdl.ByteCount = 2;
     mdl.mdl.Next = &next.mdl;
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-080", device_reach(500) == 500 && device_reach(501) == 501);
-    CHECK_RULE("PHYS-080", device_reach(600) == 0);
+    CHECK_RULE("PHYS-080/a", device_reach(500) == 500 && device_reach(501) == 501);
+    CHECK_RULE("PHYS-080/b", device_reach(600) == 0);
 }
 
 TEST_WITH(isolated, mappings_count_per_page)
@@ -430,11 +430,11 @@ TEST_WITH(isolated, mappings_count_per_page)
 
     CHECK(map_mdl(&mdl.mdl, &first) == STATUS_SUCCESS &&
           map_mdl(&mdl.mdl, &second) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-081", first != second);
+    CHECK_RULE("PHYS-081/a", first != second);
     unmap_mdl(first);
-    CHECK_RULE("PHYS-081", device_reach(501) == 501);
+    CHECK_RULE("PHYS-081/a", device_reach(501) == 501);
     unmap_mdl(second);
-    CHECK_RULE("PHYS-081", device_reach(501) == 0);
+    CHECK_RULE("PHYS-081/a", device_reach(501) == 0);
 }
 
 TEST_WITH(isolated, a_changed_page_list_is_reported_and_not_believed)
@@ -445,7 +445,7 @@ TEST_WITH(isolated, a_changed_page_list_is_reported_and_not_believed)
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
     mdl.pages[0] = 700;
     unmap_mdl(handle);
-    CHECK_RULE("PHYS-082", reports("PHYS-082") == 1 && device_reach(500) == 0);
+    CHECK_RULE("PHYS-082/ab", reports("PHYS-082") == 1 && device_reach(500) == 0);
 }
 
 TEST_WITH(isolated, pages_released_under_a_mapping_are_not_reused)
@@ -459,13 +459,13 @@ TEST_WITH(isolated, pages_released_under_a_mapping_are_not_reused)
     mdl = driver_mdl(page.value, 1);
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
     ram_give_contiguous(f.ram, page, 1);
-    CHECK_RULE("PHYS-083", reports("PHYS-003") == 1);
+    CHECK_RULE("PHYS-083/a", reports("PHYS-003") == 1);
     while (ram_take_contiguous(f.ram, &request, &other))
-        CHECK_RULE("PHYS-083", other.value != page.value);
-    CHECK_RULE("PHYS-083", ram_page_owner(f.ram, page) == RAM_QUARANTINED);
+        CHECK_RULE("PHYS-083/b", other.value != page.value);
+    CHECK_RULE("PHYS-083/b", ram_page_owner(f.ram, page) == RAM_QUARANTINED);
     unmap_mdl(handle);
-    CHECK_RULE("PHYS-083", device_reach(page.value) == 0 && ram_free_pages(f.ram) == 1);
-    CHECK_RULE("PHYS-083",
+    CHECK_RULE("PHYS-083/b", device_reach(page.value) == 0 && ram_free_pages(f.ram) == 1);
+    CHECK_RULE("PHYS-083/b",
                ram_take_contiguous(f.ram, &request, &other) && other.value == page.value);
 }
 

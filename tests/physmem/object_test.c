@@ -41,13 +41,13 @@ TEST_WITH(isolated, objects_of_all_types_come_and_go)
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type,
                                                                    8192);
 
-        CHECK_RULE("PHYS-113", create(&args) == STATUS_SUCCESS);
+        CHECK_RULE("PHYS-113/a", create(&args) == STATUS_SUCCESS);
         CHECK_RULE("PHYS-110", args.hPhysicalMemoryObject != NULL);
-        CHECK_RULE("PHYS-111", args.hAdapterMemoryObject == NULL);
+        CHECK_RULE("PHYS-111/b", args.hAdapterMemoryObject == NULL);
         destroy(args.hPhysicalMemoryObject, NULL);
-        CHECK_RULE("PHYS-137", back_to_start() && violations() == 0);
+        CHECK_RULE("PHYS-137/a", back_to_start() && violations() == 0);
         args = make_object((DXGK_PHYSICAL_MEMORY_TYPE)type, 8192);
-        CHECK_RULE("PHYS-111", args.hAdapterMemoryObject != NULL);
+        CHECK_RULE("PHYS-111/a", args.hAdapterMemoryObject != NULL);
         CHECK_RULE("PHYS-173", iommu_domain_mapped_pages(f.domain) == 0);
         destroy_both(&args);
         CHECK_RULE("PHYS-138", back_to_start() && violations() == 0);
@@ -59,16 +59,16 @@ TEST_WITH(isolated, unknown_types_and_empty_objects_are_refused)
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
     args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)4;
-    CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 1);
+    CHECK_RULE("PHYS-113/b", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 1);
     args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)99;
     args.hPhysicalMemoryObject = (HANDLE)0x5A;
     args.hAdapterMemoryObject = (HANDLE)0x5A;
-    CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 2 &&
-                               !verify_bugcheck_state(f.verify)->happened);
+    CHECK_RULE("PHYS-113/b", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 2 &&
+                                 !verify_bugcheck_state(f.verify)->happened);
     CHECK_RULE("PHYS-018", args.hPhysicalMemoryObject == NULL && args.hAdapterMemoryObject == NULL);
     for (int type = 0; type < 4; type++) {
         args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type, 0);
-        CHECK_RULE("PHYS-115", create(&args) == STATUS_INVALID_PARAMETER);
+        CHECK_RULE("PHYS-115/a", create(&args) == STATUS_INVALID_PARAMETER);
         args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type, 4096);
         args.CacheType = (DXGK_MEMORY_CACHING_TYPE)3;
         CHECK_RULE("PHYS-024/b", create(&args) == STATUS_INVALID_PARAMETER);
@@ -93,9 +93,9 @@ TEST_WITH(isolated, sizes_are_rounded_but_not_for_io_space)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 5000);
 
-    CHECK_RULE("PHYS-115", make_adl(args.hAdapterMemoryObject, 0, 8192, ADL_ANY)->PageCount == 2);
+    CHECK_RULE("PHYS-115/b", make_adl(args.hAdapterMemoryObject, 0, 8192, ADL_ANY)->PageCount == 2);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE, 5000);
-    CHECK_RULE("PHYS-115", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-115/c", create(&args) == STATUS_INVALID_PARAMETER);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, ALL_ONES);
     CHECK(create(&args) == STATUS_NO_MEMORY);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, ALL_ONES);
@@ -118,21 +118,21 @@ TEST_WITH(isolated, mdl_objects_obey_the_rules_of_mdl_pages)
     for (unsigned i = 0; i < 8; i++) {
         char *bytes = device_bytes(adl->Pages[i]);
 
-        CHECK_RULE("PHYS-118", adl->Pages[i] / 256 == 16);
-        CHECK_RULE("PHYS-118", bytes[0] == 0 && bytes[4095] == 0);
+        CHECK_RULE("PHYS-118/b", adl->Pages[i] / 256 == 16);
+        CHECK_RULE("PHYS-118/c", bytes[0] == 0 && bytes[4095] == 0);
     }
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     args.Mdl.SkipBytes = address(100);
-    CHECK_RULE("PHYS-118", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-062") == 1);
+    CHECK_RULE("PHYS-118/a", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-062") == 1);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     args.Mdl.Flags = 0x200;
-    CHECK_RULE("PHYS-118", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-118/a", create(&args) == STATUS_INVALID_PARAMETER);
     args.Mdl.Flags = MM_ALLOCATE_AND_HOT_REMOVE;
-    CHECK_RULE("PHYS-119", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-119/b", create(&args) == STATUS_INVALID_PARAMETER);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 0xFFFFF001);
-    CHECK_RULE("PHYS-118", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-118/a", create(&args) == STATUS_INVALID_PARAMETER);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, FIXTURE_BYTES);
-    CHECK_RULE("PHYS-119",
+    CHECK_RULE("PHYS-119/a",
                create(&args) == STATUS_NO_MEMORY && ram_free_pages(f.ram) == f.free_pages - 8);
 }
 
@@ -147,14 +147,14 @@ TEST_WITH(isolated, contiguous_objects_obey_the_rules_of_contiguous_memory)
     args.ContiguousMemory.BoundaryAddressMultiple = address(MIB);
     CHECK(create(&args) == STATUS_SUCCESS);
     view = map(args.hPhysicalMemoryObject, 0, 768 * 1024);
-    CHECK_RULE("PHYS-120", physical_of(view.data) == 9 * MIB + 256 * 1024);
-    CHECK_RULE("PHYS-120",
+    CHECK_RULE("PHYS-120/b", physical_of(view.data) == 9 * MIB + 256 * 1024);
+    CHECK_RULE("PHYS-120/ab",
                physical_of(view.data + 768 * 1024 - 1) == 10 * MIB - 1 && *view.data != 0);
     unmap(&view);
     args.ContiguousMemory.BoundaryAddressMultiple = address(3 * MIB);
-    CHECK_RULE("PHYS-120", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-120/a", create(&args) == STATUS_INVALID_PARAMETER);
     args.ContiguousMemory.BoundaryAddressMultiple = address(MIB);
-    CHECK_RULE("PHYS-120", create(&args) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-120/a", create(&args) == STATUS_NO_MEMORY);
 }
 
 TEST_WITH(isolated, sections_charge_commit_and_take_pages_only_for_adls)
@@ -163,14 +163,14 @@ TEST_WITH(isolated, sections_charge_commit_and_take_pages_only_for_adls)
                                                                16 * MIB);
     DXGK_ADL *adl;
 
-    CHECK_RULE("PHYS-122", physical_memory_commit(f.memory) == 16 * MIB &&
-                               ram_free_pages(f.ram) == f.free_pages);
+    CHECK_RULE("PHYS-122/ab", physical_memory_commit(f.memory) == 16 * MIB &&
+                                  ram_free_pages(f.ram) == f.free_pages);
     adl = make_adl(args.hAdapterMemoryObject, 0, 16 * MIB, ADL_ANY);
-    CHECK_RULE("PHYS-122", ram_free_pages(f.ram) == f.free_pages - 4096);
+    CHECK_RULE("PHYS-122/b", ram_free_pages(f.ram) == f.free_pages - 4096);
     CHECK_RULE("PHYS-172", ram_page_locks(f.ram, (struct page_number){adl->Pages[7]}) == 1);
     free_adl(args.hAdapterMemoryObject, adl);
     destroy_both(&args);
-    CHECK_RULE("PHYS-137", back_to_start());
+    CHECK_RULE("PHYS-137/a", back_to_start());
 }
 
 TEST_WITH(isolated, sections_check_protection_and_attributes)
@@ -182,21 +182,21 @@ TEST_WITH(isolated, sections_check_protection_and_attributes)
     for (unsigned i = 0; i < 4; i++) {
         args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
         args.Section.PageProtection = good[i];
-        CHECK_RULE("PHYS-123", create(&args) == STATUS_SUCCESS);
+        CHECK_RULE("PHYS-123/a", create(&args) == STATUS_SUCCESS);
         args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
         args.Section.PageProtection = bad[i];
-        CHECK_RULE("PHYS-123", create(&args) == STATUS_INVALID_PAGE_PROTECTION);
+        CHECK_RULE("PHYS-123/b", create(&args) == STATUS_INVALID_PAGE_PROTECTION);
     }
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
     args.Section.AllocationAttributes = SEC_COMMIT;
-    CHECK_RULE("PHYS-124", create(&args) == STATUS_SUCCESS && reports("PHYS-124") == 0);
+    CHECK_RULE("PHYS-124/a", create(&args) == STATUS_SUCCESS && reports("PHYS-124") == 0);
     args.Section.AllocationAttributes = SEC_COMMIT | 0x40000000; /* SEC_WRITECOMBINE */
-    CHECK_RULE("PHYS-124", create(&args) == STATUS_SUCCESS && reports("PHYS-124") == 1);
+    CHECK_RULE("PHYS-124/b", create(&args) == STATUS_SUCCESS && reports("PHYS-124") == 1);
     args.Section.AllocationAttributes = SEC_RESERVE;
-    CHECK_RULE("PHYS-124", create(&args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-124/c", create(&args) == STATUS_INVALID_PARAMETER);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
     args.CacheType = DXGK_MEMORY_CACHING_TYPE_NON_CACHED;
-    CHECK_RULE("PHYS-117", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-117") == 1);
+    CHECK_RULE("PHYS-117/b", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-117") == 1);
 }
 
 TEST_WITH(isolated, sections_want_kernel_handles_in_a_process)
@@ -206,18 +206,18 @@ TEST_WITH(isolated, sections_want_kernel_handles_in_a_process)
                                                                4096);
     OBJECT_ATTRIBUTES attributes = {.Length = sizeof(attributes)};
 
-    CHECK_RULE("PHYS-125",
+    CHECK_RULE("PHYS-125/a",
                physical_object_create(f.memory, NULL, &f, process, &args) == STATUS_SUCCESS &&
                    violations() == 0);
     args.Section.ObjectAttributes = &attributes;
-    CHECK_RULE("PHYS-125",
+    CHECK_RULE("PHYS-125/b",
                physical_object_create(f.memory, NULL, &f, NULL, &args) == STATUS_SUCCESS &&
                    violations() == 0);
-    CHECK_RULE("PHYS-125",
+    CHECK_RULE("PHYS-125/c",
                physical_object_create(f.memory, NULL, &f, process, &args) == STATUS_SUCCESS &&
                    reports("PHYS-125") == 1);
     attributes.Attributes = OBJ_KERNEL_HANDLE;
-    CHECK_RULE("PHYS-125",
+    CHECK_RULE("PHYS-125/c",
                physical_object_create(f.memory, NULL, &f, process, &args) == STATUS_SUCCESS &&
                    reports("PHYS-125") == 1);
 }
@@ -227,14 +227,14 @@ TEST_WITH(isolated, sections_have_limits)
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                (uint64_t)1 << 60);
 
-    CHECK_RULE("PHYS-126", create(&args) == STATUS_SECTION_TOO_BIG);
+    CHECK_RULE("PHYS-126/a", create(&args) == STATUS_SECTION_TOO_BIG);
     physical_memory_set_commit_limit(f.memory, 3 * MIB);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 3 * MIB + 1);
-    CHECK_RULE("PHYS-126", create(&args) == STATUS_COMMITMENT_LIMIT);
+    CHECK_RULE("PHYS-126/b", create(&args) == STATUS_COMMITMENT_LIMIT);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 3 * MIB);
-    CHECK_RULE("PHYS-126", create(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-126/b", create(&args) == STATUS_SUCCESS);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
-    CHECK_RULE("PHYS-126", create(&args) == STATUS_COMMITMENT_LIMIT && violations() == 0);
+    CHECK_RULE("PHYS-126/b", create(&args) == STATUS_COMMITMENT_LIMIT && violations() == 0);
 }
 
 TEST_WITH(isolated, io_ranges_are_aligned_and_away_from_ram)
@@ -243,15 +243,15 @@ TEST_WITH(isolated, io_ranges_are_aligned_and_away_from_ram)
                                                                4096);
 
     args.IOSpace.BaseAddress = address(0xE0000100u);
-    CHECK_RULE("PHYS-128", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-128") == 1);
+    CHECK_RULE("PHYS-128/a", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-128") == 1);
     args.IOSpace.BaseAddress = address(FIXTURE_BYTES - 4096);
-    CHECK_RULE("PHYS-129", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-129") == 1);
+    CHECK_RULE("PHYS-129/b", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-129") == 1);
     args.IOSpace.BaseAddress = address(FIXTURE_BYTES);
-    CHECK_RULE("PHYS-129", create(&args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-129/c", create(&args) == STATUS_SUCCESS);
     args.Size = 8192;
     args.IOSpace.BaseAddress = address((uint64_t)0 - 4096);
-    CHECK_RULE("PHYS-129", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-129") == 2);
-    CHECK_RULE("PHYS-128", ram_free_pages(f.ram) == f.free_pages);
+    CHECK_RULE("PHYS-129/a", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-129") == 2);
+    CHECK_RULE("PHYS-128/b", ram_free_pages(f.ram) == f.free_pages);
 }
 
 TEST_WITH(isolated, each_handle_serves_its_own_side)

@@ -206,18 +206,18 @@ TEST_WITH(ram, held_frames_are_quarantined)
     ram_iommu_map_page(ram, page(first.value + 2));
     ram_lock_page(ram, page(first.value + 5));
     ram_give_contiguous(ram, first, 8);
-    CHECK_RULE("PHYS-003", verify_rule_count(verify, "PHYS-003") == 2);
+    CHECK_RULE("PHYS-003/ac", verify_rule_count(verify, "PHYS-003") == 2);
     CHECK(ram_page_owner(ram, page(first.value + 2)) == RAM_QUARANTINED && ram_validate(ram));
     for (request = ask(1); ram_take_contiguous(ram, &request, &other); taken++)
-        CHECK_RULE("PHYS-003", other.value != first.value + 2 && other.value != first.value + 5);
+        CHECK_RULE("PHYS-003/bc", other.value != first.value + 2 && other.value != first.value + 5);
     CHECK(taken == 4093);
     /* What held them lets go. */
     ram_iommu_unmap_page(ram, page(first.value + 2));
-    CHECK_RULE("PHYS-003", ram_take_contiguous(ram, &request, &other) &&
-                               other.value == first.value + 2 && ram_validate(ram));
+    CHECK_RULE("PHYS-003/b", ram_take_contiguous(ram, &request, &other) &&
+                                 other.value == first.value + 2 && ram_validate(ram));
     ram_unlock_page(ram, page(first.value + 5));
-    CHECK_RULE("PHYS-003", ram_take_contiguous(ram, &request, &other) &&
-                               other.value == first.value + 5 && ram_validate(ram));
+    CHECK_RULE("PHYS-003/c", ram_take_contiguous(ram, &request, &other) &&
+                                 other.value == first.value + 5 && ram_validate(ram));
 }
 
 TEST_WITH(ram, what_is_given_twice_counts_once)

@@ -50,11 +50,13 @@ static bool named_adapter(struct port_callback *cb, HANDLE handle, struct physic
 
 static NTSTATUS create(struct port_callback *cb, DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
+    const struct nt_process *process = nt_process_current();
     struct physical_adapter *adapter = NULL;
 
     if (args && !named_adapter(cb, args->hAdapter, &adapter))
         return STATUS_INVALID_PARAMETER;
-    return physical_object_create(memory(), adapter, calling_driver(cb), nt_process_current(), args);
+    return physical_object_create(memory(), adapter, calling_driver(cb),
+                                  process == nt_process_system() ? NULL : process, args);
 }
 
 static NTSTATUS NTAPI object_create(IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args)

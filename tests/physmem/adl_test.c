@@ -142,7 +142,7 @@ TEST_WITH(isolated, only_the_pages_of_the_adl_are_reachable)
     uint64_t base = adl->BasePageNumber - 2;
 
     for (uint64_t i = 0; i < 8; i++)
-        CHECK_RULE("PHYS-173", device_reach(base + i) == (i == 2 || i == 3 ? base + i : 0));
+        CHECK_RULE("PHYS-173/c", device_reach(base + i) == (i == 2 || i == 3 ? base + i : 0));
     free_adl(args.hAdapterMemoryObject, adl);
     CHECK_RULE("PHYS-180", device_reach(base + 2) == 0 && device_reach(base + 3) == 0);
 }

@@ -122,21 +122,21 @@ TEST_WITH(isolated, an_object_without_adapter_outlives_it)
     CHECK(create(&args) == STATUS_SUCCESS);
     view = map(args.hPhysicalMemoryObject, 0, 4096);
     strcpy(view.data, "kept");
-    CHECK_RULE("PHYS-144", physical_adapter_report_leaks(f.adapter) == 0);
+    CHECK_RULE("PHYS-144/a", physical_adapter_report_leaks(f.adapter) == 0);
     physical_adapter_destroy(f.adapter);
     f.adapter = fixture_adapter("adapter 1 again", f.domain);
     open_args = (DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT){
         .hPhysicalMemoryObject = args.hPhysicalMemoryObject};
     CHECK(physical_object_open(f.memory, f.adapter, &open_args) == STATUS_SUCCESS);
     CHECK_RULE(
-        "PHYS-144",
+        "PHYS-144/a",
         strcmp(device_bytes(make_adl(open_args.hAdapterMemoryObject, 0, 4096, ADL_ANY)->Pages[0]),
                "kept") == 0);
     physical_adapter_destroy(f.adapter);
     f.adapter = NULL;
-    CHECK_RULE("PHYS-144", strcmp(view.data, "kept") == 0 && violations() == 0);
-    CHECK_RULE("PHYS-144", physical_memory_driver_unloaded(f.memory, &view) == 0);
-    CHECK_RULE("PHYS-144",
+    CHECK_RULE("PHYS-144/a", strcmp(view.data, "kept") == 0 && violations() == 0);
+    CHECK_RULE("PHYS-144/b", physical_memory_driver_unloaded(f.memory, &view) == 0);
+    CHECK_RULE("PHYS-144/b",
                physical_memory_driver_unloaded(f.memory, &f) == 1 && reports("PHYS-144") == 1);
     CHECK(back_to_start());
 }

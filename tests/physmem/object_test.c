@@ -48,9 +48,9 @@ TEST_WITH(isolated, objects_of_all_types_come_and_go)
         CHECK_RULE("PHYS-137/a", back_to_start() && violations() == 0);
         args = make_object((DXGK_PHYSICAL_MEMORY_TYPE)type, 8192);
         CHECK_RULE("PHYS-111/a", args.hAdapterMemoryObject != NULL);
-        CHECK_RULE("PHYS-173", iommu_domain_mapped_pages(f.domain) == 0);
+        CHECK_RULE("PHYS-173/a", iommu_domain_mapped_pages(f.domain) == 0);
         destroy_both(&args);
-        CHECK_RULE("PHYS-138", back_to_start() && violations() == 0);
+        CHECK_RULE("PHYS-138/a", back_to_start() && violations() == 0);
     }
 }
 
@@ -260,26 +260,26 @@ TEST_WITH(isolated, each_handle_serves_its_own_side)
     struct view view;
     HANDLE opened;
 
-    CHECK_RULE("PHYS-130", adl_status(args.hPhysicalMemoryObject, 0, 4096, ADL_ANY, NULL) ==
-                               STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-130",
+    CHECK_RULE("PHYS-130/a", adl_status(args.hPhysicalMemoryObject, 0, 4096, ADL_ANY, NULL) ==
+                                 STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-130/b",
                map_status(args.hAdapterMemoryObject, 0, 4096, DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
                           &view) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-130",
+    CHECK_RULE("PHYS-130/b",
                open_object(f.adapter, args.hAdapterMemoryObject, &opened) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-130", reports("PHYS-130") == 3);
+    CHECK_RULE("PHYS-130/ab", reports("PHYS-130") == 3);
     close_object(args.hPhysicalMemoryObject);
     destroy(args.hAdapterMemoryObject, NULL);
-    CHECK_RULE("PHYS-130", reports("PHYS-130") == 5 && ram_free_pages(f.ram) == f.free_pages - 1);
+    CHECK_RULE("PHYS-130/ab", reports("PHYS-130") == 5 && ram_free_pages(f.ram) == f.free_pages - 1);
 }
 
 TEST_WITH(isolated, an_unattached_object_must_be_opened)
 {
     HANDLE object = make_unopened(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096), opened;
 
-    CHECK_RULE("PHYS-131", adl_status(object, 0, 4096, ADL_ANY, NULL) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-131", open_object(f.adapter, object, &opened) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-131", adl_status(opened, 0, 4096, ADL_ANY, NULL) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-131/a", adl_status(object, 0, 4096, ADL_ANY, NULL) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-131/b", open_object(f.adapter, object, &opened) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-131/b", adl_status(opened, 0, 4096, ADL_ANY, NULL) == STATUS_SUCCESS);
 }
 
 TEST_WITH(isolated, an_object_is_open_once)
@@ -288,17 +288,17 @@ TEST_WITH(isolated, an_object_is_open_once)
     struct physical_adapter *other = fixture_adapter("adapter 2", f.domain);
     HANDLE opened;
 
-    CHECK_RULE("PHYS-132", open_object(f.adapter, args.hPhysicalMemoryObject, &opened) ==
-                               STATUS_ALREADY_REGISTERED);
+    CHECK_RULE("PHYS-132/a", open_object(f.adapter, args.hPhysicalMemoryObject, &opened) ==
+                                 STATUS_ALREADY_REGISTERED);
     CHECK_RULE("PHYS-133",
                open_object(other, args.hPhysicalMemoryObject, &opened) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("PHYS-134",
+    CHECK_RULE("PHYS-134/a",
                open_object(NULL, args.hPhysicalMemoryObject, &opened) == STATUS_INVALID_PARAMETER);
     close_object(args.hAdapterMemoryObject);
-    CHECK_RULE("PHYS-134",
+    CHECK_RULE("PHYS-134/c",
                open_object(other, args.hPhysicalMemoryObject, &opened) == STATUS_SUCCESS);
     close_object(opened);
-    CHECK_RULE("PHYS-134",
+    CHECK_RULE("PHYS-134/c",
                open_object(f.adapter, args.hPhysicalMemoryObject, &opened) == STATUS_SUCCESS);
     physical_adapter_destroy(other);
 }
@@ -310,15 +310,15 @@ TEST_WITH(isolated, close_leaves_the_memory_alive)
 
     strcpy(view.data, "alive");
     close_object(args.hAdapterMemoryObject);
-    CHECK_RULE("PHYS-135", strcmp(view.data, "alive") == 0 && violations() == 0);
-    CHECK_RULE("PHYS-135", adl_status(args.hAdapterMemoryObject, 0, 4096, ADL_ANY, NULL) ==
-                               STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-135/a", strcmp(view.data, "alive") == 0 && violations() == 0);
+    CHECK_RULE("PHYS-135/b", adl_status(args.hAdapterMemoryObject, 0, 4096, ADL_ANY, NULL) ==
+                                 STATUS_INVALID_HANDLE);
     destroy_both(&args);
-    CHECK_RULE("PHYS-138", reports("PHYS-138") == 1 && strcmp(view.data, "alive") == 0);
+    CHECK_RULE("PHYS-138/b", reports("PHYS-138") == 1 && strcmp(view.data, "alive") == 0);
     unmap(&view);
     destroy(args.hPhysicalMemoryObject, NULL);
     close_object(args.hAdapterMemoryObject);
-    CHECK_RULE("PHYS-138", back_to_start() && reports("PHYS-130") == 2);
+    CHECK_RULE("PHYS-138/c", back_to_start() && reports("PHYS-130") == 2);
 }
 
 TEST_WITH(isolated, closing_over_an_adl_is_fatal_and_undone)
@@ -327,8 +327,8 @@ TEST_WITH(isolated, closing_over_an_adl_is_fatal_and_undone)
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
 
     close_object(args.hAdapterMemoryObject);
-    CHECK_RULE("PHYS-136", bug_checked(7));
-    CHECK_RULE("PHYS-005", device_reach(adl->Pages[0]) == adl->Pages[0]);
+    CHECK_RULE("PHYS-136/a", bug_checked(7));
+    CHECK_RULE("PHYS-005/b", device_reach(adl->Pages[0]) == adl->Pages[0]);
 }
 
 TEST_WITH(isolated, closing_after_the_adl_is_freed_is_fine)
@@ -337,7 +337,7 @@ TEST_WITH(isolated, closing_after_the_adl_is_freed_is_fine)
 
     free_adl(args.hAdapterMemoryObject, make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY));
     close_object(args.hAdapterMemoryObject);
-    CHECK_RULE("PHYS-136", violations() == 0 && !verify_bugcheck_state(f.verify)->happened);
+    CHECK_RULE("PHYS-136/b", violations() == 0 && !verify_bugcheck_state(f.verify)->happened);
 }
 
 TEST_WITH(isolated, destroying_under_an_adl_is_fatal_and_undone)
@@ -376,7 +376,7 @@ TEST_WITH(isolated, mappings_left_at_destroy_are_removed_and_reported)
                 second = map(args.hPhysicalMemoryObject, 0, 8192);
 
     destroy_both(&args);
-    CHECK_RULE("PHYS-142",
+    CHECK_RULE("PHYS-142/a",
                reports("PHYS-142") == 2 && traps(first.data, false) && traps(second.data, false));
     CHECK(back_to_start());
 }

@@ -161,7 +161,7 @@ TEST_WITH(physical, a_taken_address_is_refused)
     unmap(&first);
     CHECK_RULE("PHYS-157", violations() == 0 && f.io_mapped == 0);
     destroy_both(&args);
-    CHECK_RULE("PHYS-142", violations() == 0);
+    CHECK_RULE("PHYS-142/a", violations() == 0);
 }
 
 TEST_WITH(physical, unmapping_wants_the_base_and_the_mapped_size)

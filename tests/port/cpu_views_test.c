@@ -100,7 +100,7 @@ static void two_views_of_each_type(struct probe *p)
         unmap_view(p, &view[1]); /* once too often */
         CHECK_RULE("PHYS-157", probe_rule(p, "PHYS-157") == (uint64_t)type + 1);
         destroy_object(p, &object);
-        CHECK_RULE("PHYS-142", probe_rule(p, "PHYS-142") == 0);
+        CHECK_RULE("PHYS-142/a", probe_rule(p, "PHYS-142") == 0);
     }
 }
 
@@ -115,7 +115,7 @@ static void views_left_at_destroy(struct probe *p)
         uint64_t before = probe_rule(p, "PHYS-142");
 
         destroy_object(p, &object);
-        CHECK_RULE("PHYS-142", probe_rule(p, "PHYS-142") == before + 2 &&
+        CHECK_RULE("PHYS-142/a", probe_rule(p, "PHYS-142") == before + 2 &&
                                    !there(first.pMappedAddress) && !there(second.pMappedAddress));
     }
 }

@@ -6,7 +6,7 @@
  * A page that is refused is recorded and passed over, those beside it are carried out (IOMMU-073).
  * Refused is: a device without domain, unplugged or not allowed to be bus master; an address that
  * it cannot put on the bus; a page that the domain does not map with that right; a physical address
- * where no RAM answers.
+ * where neither RAM nor the memory of another device answers (PHYS-174).
  *
  * Beside that there are accesses that go through and should not: during exclusive access, and to
  * RAM that nobody holds for DMA, which is possible without isolation, and with it by a translation
@@ -18,6 +18,7 @@
 #include "bus/bus_record.h"
 #include "bus/config.h"
 #include "bus/device_record.h"
+#include "bus/memory.h"
 #include "iommu/iommu.h"
 #include "iommu/pasid.h"
 #include "ram/ram.h"
@@ -147,8 +148,9 @@ static struct run untranslated_run(const struct access *access, uint64_t logical
     uint64_t held;
 
     if (!run.start) {
-        run.bytes = bytes;
-        run.cause = IOMMU_CAUSE_NO_RAM;
+        run.start = bus_peer_memory(access->device, (struct phys_addr){logical}, &run.bytes);
+        run.bytes = run.start ? min_of(bytes, run.bytes) : bytes;
+        run.cause = run.start ? IOMMU_CAUSE_NONE : IOMMU_CAUSE_NO_RAM;
         return run;
     }
     run.bytes = min_of(bytes, ram_bytes(ram) - logical);
@@ -175,10 +177,15 @@ static struct run translated_page(const struct access *access, uint64_t logical)
         return run;
     }
     run.start = ram_direct(device->bus->ram, physical);
-    if (!run.start)
-        run.cause = IOMMU_CAUSE_NO_RAM;
-    else if (!device->dma_unheld && !is_held(device->bus->ram, physical.value))
+    if (!run.start) {
+        uint64_t rest;
+
+        run.start = bus_peer_memory(device, physical, &rest);
+        run.bytes = run.start ? min_of(run.bytes, rest) : run.bytes;
+        run.cause = run.start ? IOMMU_CAUSE_NONE : IOMMU_CAUSE_NO_RAM;
+    } else if (!device->dma_unheld && !is_held(device->bus->ram, physical.value)) {
         run.cause = IOMMU_CAUSE_NOT_HELD;
+    }
     return run;
 }
 

@@ -149,7 +149,7 @@ enum iommu_cause {
     IOMMU_CAUSE_UNMAPPED,      /* nothing is mapped there */
     IOMMU_CAUSE_STALE,         /* not mapped any more; it was unmapped recently */
     IOMMU_CAUSE_RIGHTS,        /* mapped, but not for this kind of access */
-    IOMMU_CAUSE_NO_RAM,        /* the translated address is not in RAM */
+    IOMMU_CAUSE_NO_RAM,        /* neither RAM nor a peer is at the translated address */
     IOMMU_CAUSE_EXCLUSIVE,     /* during exclusive access (IOMMU-059), carried out or not */
     IOMMU_CAUSE_PASID,         /* no process has this PASID (any more) */
     IOMMU_CAUSE_PASID_RETIRED, /* the PASID is being retired */

@@ -26,21 +26,21 @@ static void check_forms(bool logical)
         free_adl(opened, adl);
 
         adl = make_adl(opened, 0, 5 * 4096, ADL_PREFER);
-        CHECK_RULE("PHYS-168",
+        CHECK_RULE("PHYS-168/ab",
                    adl->Flags.Value ==
                        (contiguous || logical)); /* scattered ones never happen to be consecutive */
         free_adl(opened, adl);
 
         if (contiguous) {
             adl = make_adl(opened, 0, 5 * 4096, ADL_REQUIRE);
-            CHECK_RULE("PHYS-167", adl->Flags.Value == 1);
+            CHECK_RULE("PHYS-167/a", adl->Flags.Value == 1);
             free_adl(opened, adl);
             adl = make_adl(opened, 0, 5 * 4096, ADL_REQUIRE | ADL_PREFER);
             CHECK_RULE("PHYS-170", adl->Flags.Contiguous == 1);
             free_adl(opened, adl);
         } else {
-            CHECK_RULE("PHYS-167", adl_status(opened, 0, 5 * 4096, ADL_REQUIRE, NULL) ==
-                                       STATUS_INVALID_PARAMETER);
+            CHECK_RULE("PHYS-167/b", adl_status(opened, 0, 5 * 4096, ADL_REQUIRE, NULL) ==
+                                         STATUS_INVALID_PARAMETER);
             CHECK_RULE("PHYS-170", adl_status(opened, 0, 5 * 4096, ADL_REQUIRE | ADL_PREFER,
                                               NULL) == STATUS_INVALID_PARAMETER);
         }
@@ -70,7 +70,7 @@ TEST_WITH(isolated, consecutive_pages_may_be_told_as_such)
 
     physical_memory_set_scatter(f.memory, false);
     args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 5 * 4096);
-    CHECK_RULE("PHYS-168",
+    CHECK_RULE("PHYS-168/b",
                make_adl(args.hAdapterMemoryObject, 0, 5 * 4096, ADL_PREFER)->Flags.Contiguous);
     CHECK_RULE("PHYS-169",
                !make_adl(args.hAdapterMemoryObject, 0, 5 * 4096, ADL_ANY)->Flags.Contiguous);
@@ -85,7 +85,7 @@ TEST_WITH(isolated, both_forms_list_the_same_pages)
     struct view view = map(args.hPhysicalMemoryObject, 8192, 3 * 4096);
 
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_RULE("PHYS-164", list->Pages[i] == run->BasePageNumber + i);
+        CHECK_RULE("PHYS-164/ab", list->Pages[i] == run->BasePageNumber + i);
         CHECK_RULE("PHYS-165", list->Pages[i] * 4096 == physical_of(view.data + i * 4096));
     }
     CHECK_RULE("PHYS-166", sizeof(list->Pages[0]) == 8);
@@ -112,7 +112,7 @@ static void check_bytes_in_order(void)
             }
             free_adl(args.hAdapterMemoryObject, adl);
         }
-        CHECK_RULE("PHYS-179", view.data[0] == 'a' && view.data[3 * 4096 + 1] == ADL_PREFER + 3);
+        CHECK_RULE("PHYS-179/a", view.data[0] == 'a' && view.data[3 * 4096 + 1] == ADL_PREFER + 3);
         unmap(&view);
         destroy_both(&args);
     }
@@ -144,7 +144,7 @@ TEST_WITH(isolated, only_the_pages_of_the_adl_are_reachable)
     for (uint64_t i = 0; i < 8; i++)
         CHECK_RULE("PHYS-173/c", device_reach(base + i) == (i == 2 || i == 3 ? base + i : 0));
     free_adl(args.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-180", device_reach(base + 2) == 0 && device_reach(base + 3) == 0);
+    CHECK_RULE("PHYS-180/a", device_reach(base + 2) == 0 && device_reach(base + 3) == 0);
 }
 
 TEST_WITH(isolated, offsets_and_sizes_are_checked)
@@ -153,18 +153,20 @@ TEST_WITH(isolated, offsets_and_sizes_are_checked)
                                                                4 * 4096);
     HANDLE opened = args.hAdapterMemoryObject;
 
-    CHECK_RULE("PHYS-161", adl_status(opened, 0x800, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-161", adl_status(opened, 0, 0x1800, 0, NULL) == STATUS_INVALID_PARAMETER &&
-                               reports("PHYS-161") == 2);
-    CHECK_RULE("PHYS-162", adl_status(opened, 0, 0, 0, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-162", adl_status(opened, 4 * 4096, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-162", adl_status(opened, 3 * 4096, 8192, 0, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-162",
+    CHECK_RULE("PHYS-161/a", adl_status(opened, 0x800, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-161/b", adl_status(opened, 0, 0x1800, 0, NULL) == STATUS_INVALID_PARAMETER &&
+                                 reports("PHYS-161") == 2);
+    CHECK_RULE("PHYS-162/a", adl_status(opened, 0, 0, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162/b",
+               adl_status(opened, 4 * 4096, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162/b",
+               adl_status(opened, 3 * 4096, 8192, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162/c",
                adl_status(opened, (uint64_t)0 - 4096, 8192, 0, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-162", reports("PHYS-162") == 4);
+    CHECK_RULE("PHYS-162/b", reports("PHYS-162") == 4);
     CHECK_RULE("PHYS-171", adl_status(opened, 0, 4096, 4, NULL) == STATUS_INVALID_PARAMETER &&
                                reports("PHYS-171") == 1);
-    CHECK_RULE("PHYS-162", adl_status(opened, 3 * 4096, 4096, 0, NULL) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-162/b", adl_status(opened, 3 * 4096, 4096, 0, NULL) == STATUS_SUCCESS);
 }
 
 TEST_WITH(logical, memory_is_locked_once_for_each_adl)
@@ -175,13 +177,13 @@ TEST_WITH(logical, memory_is_locked_once_for_each_adl)
              *b = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     struct page_number page = {device_reach(a->Pages[0])};
 
-    CHECK_RULE("PHYS-177", ram_page_locks(f.ram, page) == 2 && a->Pages[0] != b->Pages[0]);
-    CHECK_RULE("PHYS-177", device_reach(b->Pages[0]) == page.value);
+    CHECK_RULE("PHYS-177/a", ram_page_locks(f.ram, page) == 2 && a->Pages[0] != b->Pages[0]);
+    CHECK_RULE("PHYS-177/b", device_reach(b->Pages[0]) == page.value);
     free_adl(args.hAdapterMemoryObject, a);
-    CHECK_RULE("PHYS-180", ram_page_locks(f.ram, page) == 1);
-    CHECK_RULE("PHYS-177", device_reach(b->Pages[0]) == page.value);
+    CHECK_RULE("PHYS-180/b", ram_page_locks(f.ram, page) == 1);
+    CHECK_RULE("PHYS-177/c", device_reach(b->Pages[0]) == page.value);
     free_adl(args.hAdapterMemoryObject, b);
-    CHECK_RULE("PHYS-172", ram_page_locks(f.ram, page) == 0);
+    CHECK_RULE("PHYS-172/a", ram_page_locks(f.ram, page) == 0);
 }
 
 /* Behind each list of RAM stand locked frames, and the host's own check of it stays silent. */
@@ -234,14 +236,14 @@ TEST_WITH(isolated, writing_to_the_list_is_reported_and_not_believed)
 
     ((DXGK_PAGE_NUMBER *)(uintptr_t)adl->Pages)[2] = 12345;
     free_adl(args.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-178", reports("PHYS-178") == 1 && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-178/ab", reports("PHYS-178") == 1 && iommu_domain_mapped_pages(f.domain) == 0);
     adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
     adl->PageCount = 1;
     free_adl(args.hAdapterMemoryObject, adl);
     adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
     adl->Flags.Contiguous = 1;
     free_adl(args.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-178", reports("PHYS-178") == 3 && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-178/ab", reports("PHYS-178") == 3 && iommu_domain_mapped_pages(f.domain) == 0);
 }
 
 TEST_WITH(isolated, an_adl_is_freed_with_its_own_adapter_object)
@@ -251,9 +253,10 @@ TEST_WITH(isolated, an_adl_is_freed_with_its_own_adapter_object)
     DXGK_ADL *adl = make_adl(a.hAdapterMemoryObject, 0, 4096, ADL_ANY);
 
     free_adl(b.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-180", reports("PHYS-180") == 1 && device_reach(adl->Pages[0]) == adl->Pages[0]);
+    CHECK_RULE("PHYS-180/c",
+               reports("PHYS-180") == 1 && device_reach(adl->Pages[0]) == adl->Pages[0]);
     free_adl(a.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-180", violations() == 1 && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-180/a", violations() == 1 && iommu_domain_mapped_pages(f.domain) == 0);
 }
 
 TEST_WITH(physical, io_space_is_reached_through_an_adl)
@@ -262,10 +265,10 @@ TEST_WITH(physical, io_space_is_reached_through_an_adl)
                                                                4 * 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 8192, ADL_REQUIRE);
 
-    CHECK_RULE("PHYS-174", device_reach(adl->BasePageNumber) == 0xE0001 &&
-                               device_reach(adl->BasePageNumber + 1) == 0xE0002);
+    CHECK_RULE("PHYS-174/c", device_reach(adl->BasePageNumber) == 0xE0001 &&
+                                 device_reach(adl->BasePageNumber + 1) == 0xE0002);
     if (iommu_domain_mode(f.domain) != IOMMU_REMAP)
-        CHECK_RULE("PHYS-174", adl->BasePageNumber == 0xE0001);
+        CHECK_RULE("PHYS-174/a", adl->BasePageNumber == 0xE0001);
     free_adl(args.hAdapterMemoryObject, adl);
 }
 TEST_ALSO(isolated, io_space_is_reached_through_an_adl, isolated)
@@ -282,13 +285,13 @@ TEST_WITH(physical, logical_space_runs_out_without_a_trace)
 
     args.ContiguousMemory.LowestAcceptableAddress = address(32 * MIB);
     CHECK(physical_object_create(f.memory, adapter, &f, NULL, &args) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-176", adl_status(args.hAdapterMemoryObject, 0, 32 * 4096, ADL_ANY, NULL) ==
-                               STATUS_INSUFFICIENT_RESOURCES);
-    CHECK_RULE("PHYS-176", ram_page_locks(f.ram, (struct page_number){32 * MIB / 4096}) == 0);
+    CHECK_RULE("PHYS-176/b", adl_status(args.hAdapterMemoryObject, 0, 32 * 4096, ADL_ANY, NULL) ==
+                                 STATUS_INSUFFICIENT_RESOURCES);
+    CHECK_RULE("PHYS-176/c", ram_page_locks(f.ram, (struct page_number){32 * MIB / 4096}) == 0);
     CHECK_RULE("PHYS-006", violations() == 0);
     adl = make_adl(args.hAdapterMemoryObject, 0, 8 * 4096, ADL_ANY);
     for (unsigned i = 0; i < 8; i++) {
-        CHECK_RULE("PHYS-121",
+        CHECK_RULE("PHYS-121/ab",
                    adl->Pages[i] < 16 && device_reach_in(domain, adl->Pages[i]) >= 32 * MIB / 4096);
         CHECK_RULE("IOMMU-029/a", adl->Pages[i] < 16);
         CHECK_RULE("IOMMU-030/a", adl->Pages[i] != 0);
@@ -303,8 +306,9 @@ TEST_WITH(isolated, sections_that_cannot_become_resident_are_refused)
                                                                FIXTURE_BYTES + 4096);
     HANDLE opened = args.hAdapterMemoryObject;
 
-    CHECK_RULE("PHYS-176", adl_status(opened, 0, FIXTURE_BYTES + 4096, 0, NULL) == STATUS_NO_MEMORY);
-    CHECK_RULE("PHYS-176",
+    CHECK_RULE("PHYS-176/a",
+               adl_status(opened, 0, FIXTURE_BYTES + 4096, 0, NULL) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-176/c",
                ram_free_pages(f.ram) == f.free_pages && iommu_domain_mapped_pages(f.domain) == 0);
     CHECK(adl_status(opened, 0, MIB, 0, NULL) == STATUS_SUCCESS);
 }
@@ -324,7 +328,7 @@ TEST_WITH(isolated, section_content_survives_going_in_and_out)
     half = make_adl(opened, 0, 32 * 4096, ADL_ANY);
     all = make_adl(opened, 0, 64 * 4096, ADL_ANY);
     for (unsigned i = 0; i < 32; i++)
-        CHECK_RULE("PHYS-172", device_reach(half->Pages[i]) == device_reach(all->Pages[i]));
+        CHECK_RULE("PHYS-172/b", device_reach(half->Pages[i]) == device_reach(all->Pages[i]));
     for (unsigned i = 0; i < 64; i++) {
         CHECK(device_bytes(all->Pages[i])[9] == (char)i);
         device_bytes(all->Pages[i])[10] = 'd';
@@ -333,8 +337,8 @@ TEST_WITH(isolated, section_content_survives_going_in_and_out)
     free_adl(opened, all);
     CHECK(ram_free_pages(f.ram) == f.free_pages - 32 && physical_memory_validate(f.memory));
     for (unsigned i = 0; i < 32; i++)
-        CHECK_RULE("PHYS-172", device_bytes(half->Pages[i])[11] == 'c' &&
-                                   device_bytes(half->Pages[i])[9] == (char)i);
+        CHECK_RULE("PHYS-172/c", device_bytes(half->Pages[i])[11] == 'c' &&
+                                     device_bytes(half->Pages[i])[9] == (char)i);
     free_adl(opened, half);
     for (unsigned i = 0; i < 64; i++)
         CHECK(view.data[i * 4096 + 9] == (char)i && view.data[i * 4096 + 10] == 'd' &&
@@ -387,7 +391,7 @@ TEST_WITH(isolated, every_failing_adl_is_undone)
         }
         CHECK(failures >= 2 && violations() == 0);
         destroy_both(&args);
-        CHECK_RULE("PHYS-176",
+        CHECK_RULE("PHYS-176/c",
                    back_to_start()); /* no lock was left: locked pages would be quarantined */
     }
 }

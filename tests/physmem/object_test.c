@@ -167,7 +167,7 @@ TEST_WITH(isolated, sections_charge_commit_and_take_pages_only_for_adls)
                                   ram_free_pages(f.ram) == f.free_pages);
     adl = make_adl(args.hAdapterMemoryObject, 0, 16 * MIB, ADL_ANY);
     CHECK_RULE("PHYS-122/b", ram_free_pages(f.ram) == f.free_pages - 4096);
-    CHECK_RULE("PHYS-172", ram_page_locks(f.ram, (struct page_number){adl->Pages[7]}) == 1);
+    CHECK_RULE("PHYS-172/a", ram_page_locks(f.ram, (struct page_number){adl->Pages[7]}) == 1);
     free_adl(args.hAdapterMemoryObject, adl);
     destroy_both(&args);
     CHECK_RULE("PHYS-137/a", back_to_start());

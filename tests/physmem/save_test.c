@@ -59,11 +59,11 @@ static void make_section(uint64_t bytes)
 TEST_WITH(isolated, commit_is_charged_and_pages_are_not_taken)
 {
     make_section(8 * MIB);
-    CHECK_RULE("PHYS-090", physical_memory_commit(f.memory) == 8 * MIB &&
-                               ram_free_pages(f.ram) == f.free_pages);
-    CHECK_RULE("PHYS-087", physical_save_create(f.adapter, 1, 0) == STATUS_SUCCESS &&
-                               physical_memory_commit(f.memory) == 8 * MIB);
-    CHECK_RULE("PHYS-088",
+    CHECK_RULE("PHYS-090/ab", physical_memory_commit(f.memory) == 8 * MIB &&
+                                  ram_free_pages(f.ram) == f.free_pages);
+    CHECK_RULE("PHYS-087/a", physical_save_create(f.adapter, 1, 0) == STATUS_SUCCESS &&
+                                 physical_memory_commit(f.memory) == 8 * MIB);
+    CHECK_RULE("PHYS-088/b",
                physical_save_create(f.adapter, 1, 5000) == STATUS_DEVICE_CONFIGURATION_ERROR &&
                    reports("PHYS-088") == 1);
     physical_memory_set_commit_limit(f.memory, 12 * MIB);
@@ -75,15 +75,15 @@ TEST_WITH(isolated, a_pin_gives_an_mdl_the_device_can_write)
     PMDL mdl;
 
     make_section(2 * MIB);
-    CHECK_RULE("PHYS-092", pin1(0, MIB, &mdl) == STATUS_SUCCESS && mdl->ByteCount == MIB);
+    CHECK_RULE("PHYS-092/a", pin1(0, MIB, &mdl) == STATUS_SUCCESS && mdl->ByteCount == MIB);
     for (unsigned i = 0; i < 256; i++) {
         struct page_number page = {MmGetMdlPfnArray(mdl)[i]};
 
-        CHECK_RULE("PHYS-092",
+        CHECK_RULE("PHYS-092/bc",
                    device_reach(page.value) == page.value && ram_page_locks(f.ram, page) == 1);
     }
-    CHECK_RULE("PHYS-100", unpin(0) == STATUS_SUCCESS && iommu_domain_mapped_pages(f.domain) == 0);
-    CHECK_RULE("PHYS-100", unpin(0) == STATUS_INVALID_PARAMETER && reports("PHYS-100") == 1);
+    CHECK_RULE("PHYS-100/a", unpin(0) == STATUS_SUCCESS && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-100/c", unpin(0) == STATUS_INVALID_PARAMETER && reports("PHYS-100") == 1);
 }
 
 TEST_WITH(isolated, a_second_version_pin_gives_an_adl)
@@ -93,21 +93,21 @@ TEST_WITH(isolated, a_second_version_pin_gives_an_adl)
     DXGK_ADL *adl;
 
     make_section(MIB);
-    CHECK_RULE("PHYS-099",
+    CHECK_RULE("PHYS-099/c",
                pin2(0, 5 * 4096, 2, &adl) == STATUS_INVALID_PARAMETER && reports("PHYS-099") == 1);
-    CHECK_RULE("PHYS-098", pin2(0, 5 * 4096, 0, &adl) == STATUS_SUCCESS && adl->PageCount == 5);
-    CHECK_RULE("PHYS-099", !adl->Flags.Contiguous);
+    CHECK_RULE("PHYS-098/a", pin2(0, 5 * 4096, 0, &adl) == STATUS_SUCCESS && adl->PageCount == 5);
+    CHECK_RULE("PHYS-099/b", !adl->Flags.Contiguous);
     for (unsigned i = 0; i < 5; i++)
         strcpy(device_bytes(adl_page(adl, i)), (char[]){(char)('a' + i), 0});
-    CHECK_RULE("PHYS-100", unpin(0) == STATUS_SUCCESS && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-100/b", unpin(0) == STATUS_SUCCESS && iommu_domain_mapped_pages(f.domain) == 0);
     CHECK(map_save(0, 0, 8 * 4096, &view) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 5; i++)
-        CHECK_RULE("PHYS-098", ((char *)view.pBaseAddress)[i * 4096] == (char)('a' + i));
-    CHECK_RULE("PHYS-101", ((char *)view.pBaseAddress)[5 * 4096] == 0);
-    CHECK_RULE("PHYS-099",
+        CHECK_RULE("PHYS-098/b", ((char *)view.pBaseAddress)[i * 4096] == (char)('a' + i));
+    CHECK_RULE("PHYS-101/b", ((char *)view.pBaseAddress)[5 * 4096] == 0);
+    CHECK_RULE("PHYS-099/a",
                pin2(0, 5 * 4096, 1, &adl) == STATUS_SUCCESS && adl->Flags.Contiguous == logical);
     for (unsigned i = 0; i < 5; i++)
-        CHECK_RULE("PHYS-101", *device_bytes(adl_page(adl, i)) == (char)('a' + i));
+        CHECK_RULE("PHYS-101/a", *device_bytes(adl_page(adl, i)) == (char)('a' + i));
 }
 TEST_ALSO(logical, a_second_version_pin_gives_an_adl, logical)
 
@@ -116,13 +116,13 @@ TEST_WITH(isolated, sizes_and_indices_are_checked)
     DXGK_ADL *adl;
 
     make_section(MIB);
-    CHECK_RULE("PHYS-093", pin2(0, MIB + 4096, 0, &adl) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-093",
+    CHECK_RULE("PHYS-093/b", pin2(0, MIB + 4096, 0, &adl) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-093/b",
                pin2(0, 100, 0, &adl) == STATUS_INVALID_PARAMETER && reports("PHYS-093") == 2);
-    CHECK_RULE("PHYS-094", pin2(1, 4096, 0, &adl) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-094",
+    CHECK_RULE("PHYS-094/a", pin2(1, 4096, 0, &adl) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-094/c",
                pin2(0, 0, 0, &adl) == STATUS_INVALID_PARAMETER && reports("PHYS-094") == 2);
-    CHECK_RULE("PHYS-087", pin2(0, MIB, 0, &adl) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-087/b", pin2(0, MIB, 0, &adl) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-095",
                pin2(0, 4096, 0, &adl) == STATUS_INVALID_PARAMETER && reports("PHYS-095") == 1);
     CHECK(unpin(0) == STATUS_SUCCESS);
@@ -135,11 +135,11 @@ TEST_WITH(isolated, a_pin_that_finds_no_pages_leaves_nothing)
     DXGK_ADL *adl;
 
     make_section(FIXTURE_BYTES + MIB);
-    CHECK_RULE("PHYS-096",
+    CHECK_RULE("PHYS-096/a",
                pin2(0, FIXTURE_BYTES + MIB, 0, &adl) == STATUS_NO_MEMORY && violations() == 0);
-    CHECK_RULE("PHYS-096",
+    CHECK_RULE("PHYS-096/a",
                ram_free_pages(f.ram) == f.free_pages && iommu_domain_mapped_pages(f.domain) == 0);
-    CHECK_RULE("PHYS-096", map_save(0, FIXTURE_BYTES, 4096, &view) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-096/b", map_save(0, FIXTURE_BYTES, 4096, &view) == STATUS_SUCCESS);
 }
 
 TEST_WITH(isolated, the_first_version_is_refused_to_remapping_drivers)
@@ -162,29 +162,29 @@ TEST_WITH(isolated, pointers_need_no_pin_and_start_on_64_kib)
     make_section(MIB);
     CHECK_RULE("PHYS-104",
                map_save(0, 0x13000, 4096, &view) == STATUS_SUCCESS && view.Offset == 0x3000);
-    CHECK_RULE("PHYS-102", iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK_RULE("PHYS-102/b", iommu_domain_mapped_pages(f.domain) == 0);
     strcpy((char *)view.pBaseAddress + view.Offset, "saved");
     CHECK(pin1(0, MIB, &mdl) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-102", strcmp(device_bytes(MmGetMdlPfnArray(mdl)[0x13]), "saved") == 0);
-    CHECK_RULE("PHYS-105",
+    CHECK_RULE("PHYS-102/a", strcmp(device_bytes(MmGetMdlPfnArray(mdl)[0x13]), "saved") == 0);
+    CHECK_RULE("PHYS-105/a",
                map_save(0, MIB - 4096, 4096, &other) == STATUS_SUCCESS && other.Offset == 0xF000);
-    CHECK_RULE("PHYS-105", strcmp((char *)view.pBaseAddress + view.Offset, "saved") == 0);
-    CHECK_RULE("PHYS-105", map_save(0, MIB, 4096, &other) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-105",
+    CHECK_RULE("PHYS-105/c", strcmp((char *)view.pBaseAddress + view.Offset, "saved") == 0);
+    CHECK_RULE("PHYS-105/a", map_save(0, MIB, 4096, &other) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-105/b",
                map_save(0, (uint64_t)0 - 4096, 8192, &other) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-103", map_save(0, 100, 4096, &other) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-103",
+    CHECK_RULE("PHYS-103/a", map_save(0, 100, 4096, &other) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-103/b",
                map_save(0, 0, 100, &other) == STATUS_INVALID_PARAMETER && other.Offset == 0);
-    CHECK_RULE("PHYS-094", map_save(0, 0, 0, &other) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-107",
+    CHECK_RULE("PHYS-094/d", map_save(0, 0, 0, &other) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-107/b",
                unmap_save(0, (char *)view.pBaseAddress + view.Offset) == STATUS_INVALID_PARAMETER);
     CHECK(physical_save_create(f.adapter, 1, MIB) == STATUS_SUCCESS); /* of another index */
-    CHECK_RULE("PHYS-107", unmap_save(1, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
-                               reports("PHYS-107") == 2 &&
-                               strcmp((char *)view.pBaseAddress + view.Offset, "saved") == 0);
-    CHECK_RULE("PHYS-107", unmap_save(0, view.pBaseAddress) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-107", unmap_save(0, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
-                               traps(view.pBaseAddress, false));
+    CHECK_RULE("PHYS-107/c", unmap_save(1, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
+                                 reports("PHYS-107") == 2 &&
+                                 strcmp((char *)view.pBaseAddress + view.Offset, "saved") == 0);
+    CHECK_RULE("PHYS-107/a", unmap_save(0, view.pBaseAddress) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-107/a", unmap_save(0, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
+                                 traps(view.pBaseAddress, false));
 }
 
 TEST_WITH(isolated, pins_and_pointers_left_are_leaks)
@@ -193,9 +193,9 @@ TEST_WITH(isolated, pins_and_pointers_left_are_leaks)
     DXGK_ADL *adl;
 
     make_section(MIB);
-    CHECK_RULE("PHYS-109", physical_adapter_report_leaks(f.adapter) == 0);
+    CHECK_RULE("PHYS-109/b", physical_adapter_report_leaks(f.adapter) == 0);
     CHECK(pin2(0, 4096, 0, &adl) == STATUS_SUCCESS && map_save(0, 0, 4096, &view) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-109",
+    CHECK_RULE("PHYS-109/b",
                physical_adapter_report_leaks(f.adapter) == 2 && reports("PHYS-022") == 2);
 }
 

@@ -14,13 +14,13 @@ TEST_WITH(physical, offsets_and_sizes_come_back_as_mapped)
     struct view view = map(mdl.hPhysicalMemoryObject, 0x1010, 0x20);
 
     CHECK_RULE("PHYS-146", view.args.Offset == 0x10 && view.args.Size == 0x1000);
-    CHECK_RULE("PHYS-147", (uintptr_t)view.args.pMappedAddress % 4096 == 0);
+    CHECK_RULE("PHYS-147/a", (uintptr_t)view.args.pMappedAddress % 4096 == 0);
     unmap(&view);
     view = map(mdl.hPhysicalMemoryObject, 0xFFF, 2);
-    CHECK_RULE("PHYS-147", view.args.Offset == 0xFFF && view.args.Size == 0x2000);
+    CHECK_RULE("PHYS-147/a", view.args.Offset == 0xFFF && view.args.Size == 0x2000);
     unmap(&view);
     view = map(section.hPhysicalMemoryObject, 0x13010, 8);
-    CHECK_RULE("PHYS-147", view.args.Offset == 0x3010 && view.args.Size == 0x4000);
+    CHECK_RULE("PHYS-147/b", view.args.Offset == 0x3010 && view.args.Size == 0x4000);
     unmap(&view);
     CHECK_RULE("PHYS-156", violations() == 0);
 }
@@ -54,14 +54,14 @@ TEST_WITH(physical, ranges_outside_the_object_are_refused)
     struct view view;
 
     for (unsigned i = 0; i < 5; i++) {
-        CHECK_RULE("PHYS-148", map_status(args.hPhysicalMemoryObject, bad[i].offset, bad[i].size,
-                                          DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
-                                          &view) == STATUS_INVALID_PARAMETER);
+        CHECK_RULE("PHYS-148/b", map_status(args.hPhysicalMemoryObject, bad[i].offset, bad[i].size,
+                                            DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
+                                            &view) == STATUS_INVALID_PARAMETER);
         CHECK_RULE("PHYS-018", view.args.Offset == bad[i].offset && view.args.Size == bad[i].size);
     }
-    CHECK_RULE("PHYS-148", reports("PHYS-148") == 5);
-    CHECK_RULE("PHYS-149", map_status(args.hPhysicalMemoryObject, 0, 1, (DXGK_ACCESS_MODE)2, NULL,
-                                      &view) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-148/b", reports("PHYS-148") == 5);
+    CHECK_RULE("PHYS-149/b", map_status(args.hPhysicalMemoryObject, 0, 1, (DXGK_ACCESS_MODE)2, NULL,
+                                        &view) == STATUS_INVALID_PARAMETER);
 }
 
 TEST_WITH(physical, mappings_have_the_cache_attribute_of_the_object)
@@ -98,7 +98,7 @@ TEST_WITH(physical, views_of_sections_follow_their_protection)
         args.Section.PageProtection = cases[i].protection;
         CHECK(create(&args) == STATUS_SUCCESS);
         view = map(args.hPhysicalMemoryObject, 0, 8192);
-        CHECK_RULE("PHYS-152",
+        CHECK_RULE("PHYS-152/ac",
                    !traps(view.data, false) && traps(view.data, true) == !cases[i].writable);
         unmap(&view);
     }
@@ -117,15 +117,15 @@ TEST_WITH(isolated, write_copy_views_keep_their_private_bytes)
     writer = map(args.hPhysicalMemoryObject, 0, 8192);
     other = map(args.hPhysicalMemoryObject, 0, 8192);
     strcpy(writer.data, "private");
-    CHECK_RULE("PHYS-152", *other.data == 0);
+    CHECK_RULE("PHYS-152/b", *other.data == 0);
     adl = make_adl(args.hAdapterMemoryObject, 0, 8192, ADL_ANY); /* the pages move */
     strcpy(device_bytes(adl->Pages[0]), "device 1");
     strcpy(device_bytes(adl->Pages[1]), "device 2");
-    CHECK_RULE("PHYS-152",
+    CHECK_RULE("PHYS-152/b",
                strcmp(writer.data, "private") == 0 && strcmp(other.data, "device 1") == 0);
     CHECK(strcmp(writer.data + 4096, "device 2") == 0);
     free_adl(args.hAdapterMemoryObject, adl);
-    CHECK_RULE("PHYS-152",
+    CHECK_RULE("PHYS-152/b",
                strcmp(writer.data, "private") == 0 && strcmp(other.data, "device 1") == 0);
     unmap(&writer);
     unmap(&other);
@@ -159,7 +159,7 @@ TEST_WITH(physical, a_taken_address_is_refused)
                           &second) == STATUS_INSUFFICIENT_RESOURCES &&
                    physical_memory_validate(f.memory) && f.io_mapped == 1);
     unmap(&first);
-    CHECK_RULE("PHYS-157", violations() == 0 && f.io_mapped == 0);
+    CHECK_RULE("PHYS-157/a", violations() == 0 && f.io_mapped == 0);
     destroy_both(&args);
     CHECK_RULE("PHYS-142/a", violations() == 0);
 }
@@ -176,11 +176,11 @@ TEST_WITH(physical, unmapping_wants_the_base_and_the_mapped_size)
     unmap_as(&view, view.data, view.args.Size, NULL);
     wrong.args.hPhysicalMemoryObject = other.hPhysicalMemoryObject;
     unmap(&wrong);
-    CHECK_RULE("PHYS-157", reports("PHYS-157") == 3 && !traps(view.data, true));
+    CHECK_RULE("PHYS-157/a", reports("PHYS-157") == 3 && !traps(view.data, true));
     unmap_as(&view, view.args.pMappedAddress, 3 * 4096, NULL); /* as asked for, not as mapped */
-    CHECK_RULE("PHYS-157", reports("PHYS-157") == 4 && traps(view.data, false));
+    CHECK_RULE("PHYS-157/b", reports("PHYS-157") == 4 && traps(view.data, false));
     unmap(&view);
-    CHECK_RULE("PHYS-157", reports("PHYS-157") == 5);
+    CHECK_RULE("PHYS-157/a", reports("PHYS-157") == 5);
 }
 
 TEST_WITH(physical, user_mappings_belong_to_their_process)
@@ -189,7 +189,7 @@ TEST_WITH(physical, user_mappings_belong_to_their_process)
                                                                4096);
     struct view view, kernel = map(args.hPhysicalMemoryObject, 0, 4096);
 
-    CHECK_RULE("PHYS-149",
+    CHECK_RULE("PHYS-149/c",
                map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_USER_MODE,
                           process_a, &view) == STATUS_SUCCESS);
     strcpy(view.data, "user");
@@ -200,7 +200,7 @@ TEST_WITH(physical, user_mappings_belong_to_their_process)
     CHECK_RULE("PHYS-153", strcmp(kernel.data, "user") == 0);
     unmap_as(&kernel, kernel.args.pMappedAddress, kernel.args.Size,
              process_b); /* any context will do */
-    CHECK_RULE("PHYS-149", violations() == 1 && traps(kernel.data, false));
+    CHECK_RULE("PHYS-149/a", violations() == 1 && traps(kernel.data, false));
 }
 
 TEST_WITH(physical, a_process_that_ends_loses_its_mappings)

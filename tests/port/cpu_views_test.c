@@ -96,9 +96,9 @@ static void two_views_of_each_type(struct probe *p)
         unmap_view(p, &view[2]);
         CHECK_RULE("PHYS-153", !there(bytes[2] + 5000) && bytes[1][5000] == 0x12);
         unmap_view(p, &view[1]);
-        CHECK_RULE("PHYS-157", probe_rule(p, "PHYS-157") == (uint64_t)type);
+        CHECK_RULE("PHYS-157/b", probe_rule(p, "PHYS-157") == (uint64_t)type);
         unmap_view(p, &view[1]); /* once too often */
-        CHECK_RULE("PHYS-157", probe_rule(p, "PHYS-157") == (uint64_t)type + 1);
+        CHECK_RULE("PHYS-157/b", probe_rule(p, "PHYS-157") == (uint64_t)type + 1);
         destroy_object(p, &object);
         CHECK_RULE("PHYS-142/a", probe_rule(p, "PHYS-142") == 0);
     }
@@ -116,7 +116,7 @@ static void views_left_at_destroy(struct probe *p)
 
         destroy_object(p, &object);
         CHECK_RULE("PHYS-142/a", probe_rule(p, "PHYS-142") == before + 2 &&
-                                   !there(first.pMappedAddress) && !there(second.pMappedAddress));
+                                     !there(first.pMappedAddress) && !there(second.pMappedAddress));
     }
 }
 

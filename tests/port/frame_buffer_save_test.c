@@ -53,6 +53,13 @@ static char *pointer_of(const DXGKARGCB_MAPFRAMEBUFFERPOINTER *args)
     return (char *)args->pBaseAddress + args->Offset;
 }
 
+static void set_saved(const DXGKARGCB_MAPFRAMEBUFFERPOINTER *args, uint64_t at, char byte)
+{
+    char *bytes = pointer_of(args);
+
+    bytes[at] = byte;
+}
+
 /* A probe whose driver saves so much. */
 static struct probe *saving(const struct probe_options *options, uint64_t bytes)
 {
@@ -272,7 +279,7 @@ static void pin_without_room(struct probe *p)
     }
     for (unsigned i = 0; i < 3; i++) { /* piece by piece instead */
         CHECK_RULE("PHYS-096/b", IS(map(p, 0, i * PAGE, PAGE, &view), STATUS_SUCCESS));
-        pointer_of(&view)[0] = (char)('p' + i);
+        set_saved(&view, 0, (char)('p' + i));
         CHECK(IS(unmap(p, 0, view.pBaseAddress), STATUS_SUCCESS));
     }
     CHECK(IS(map(p, 0, 0, 3 * PAGE, &view), STATUS_SUCCESS));
@@ -297,7 +304,7 @@ TEST_WITH(saving, pointers_need_no_pin, &memory_isolated)
     CHECK_RULE("PHYS-102/a", IS(map(p, 0, 3 * PAGE, PAGE, &view), STATUS_SUCCESS));
     CHECK_RULE("PHYS-102/b",
                memory_now(p).mapped == before.mapped && memory_now(p).pages == before.pages);
-    pointer_of(&view)[9] = 's';
+    set_saved(&view, 9, 's');
     CHECK(IS(pin(p, 0, 20 * PAGE, &mdl), STATUS_SUCCESS));
     CHECK_RULE("PHYS-102/a", device_byte(p, MmGetMdlPfnArray(mdl)[3], 9) == 's');
     CHECK(device_writes(p, MmGetMdlPfnArray(mdl)[3], 10, 'd'));
@@ -318,7 +325,7 @@ TEST_WITH(saving, pointers_begin_on_64_kib, &memory_isolated)
 
     CHECK(IS(map(p, 0, 0, SAVED, &whole), STATUS_SUCCESS) && whole.Offset == 0);
     for (unsigned i = 0; i < SAVED / PAGE; i++)
-        pointer_of(&whole)[i * PAGE] = (char)i;
+        set_saved(&whole, i * PAGE, (char)i);
     for (unsigned i = 0; i < SAVED / PAGE; i++) {
         CHECK_RULE("PHYS-104", IS(map(p, 0, i * PAGE, PAGE, &view), STATUS_SUCCESS) &&
                                    view.Offset == i * PAGE % 0x10000 && view.Size == PAGE &&
@@ -416,7 +423,7 @@ static void over_power(struct probe *p, struct probe_call *call)
     if ((DEVICE_POWER_STATE)call->arg[2] == PowerDeviceD3) {
         CHECK(IS(pin(p, 0, 2 * PAGE, &kept), STATUS_SUCCESS));
         CHECK(IS(map(p, 0, 0, PAGE, &kept_view), STATUS_SUCCESS));
-        pointer_of(&kept_view)[4] = 'w';
+        set_saved(&kept_view, 4, 'w');
     } else {
         CHECK_RULE("PHYS-109/a", device_byte(p, MmGetMdlPfnArray(kept)[0], 4) == 'w' &&
                                      pointer_of(&kept_view)[4] == 'w');

@@ -318,7 +318,7 @@ static void open_and_look(struct probe *p)
     adl = make_adl(p, opened, PAGE);
     CHECK_RULE("PHYS-144/a", restarts == 0 || (device_byte(p, adl->Pages[0], 0) == 'k' &&
                                                *view_bytes(&view) == 'k'));
-    *view_bytes(&view) = 'k';
+    set_byte(&view, 0, 'k');
     free_adl(p, opened, adl);
     close_object(p, opened);
     end_view(p, &view);

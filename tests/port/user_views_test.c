@@ -124,8 +124,8 @@ static void look_at_section(struct probe *p)
     (void)p;
     CHECK_RULE("PHYS-195", user_view_is_there() &&
                                user_view.view[4095] == (protection == PAGE_READONLY ? 0 : 0x5A));
-    CHECK_RULE("PHYS-152", sim_copy_checked((void *)(uintptr_t)user_view.view, &byte, 1) ==
-                               (protection != PAGE_READONLY));
+    CHECK_RULE("PHYS-152/ac", sim_copy_checked((void *)(uintptr_t)user_view.view, &byte, 1) ==
+                                  (protection != PAGE_READONLY));
 }
 
 TEST_WITH(probe, moving_pages_open_nothing)
@@ -230,9 +230,9 @@ TEST_WITH(probe, an_object_is_shared_by_processes)
     probe_run_in(p, user_view.a, map_for_a);
     probe_run_in(p, user_view.b, map_for_b);
     CHECK_RULE("PHYS-153", bytes[100] == 0x40 && bytes[101] == 0x41);
-    CHECK_RULE("PHYS-149", !nt_user_range_holds(bytes) &&
-                               nt_user_range_denies(of[0].pMappedAddress) &&
-                               nt_user_range_denies(of[1].pMappedAddress));
+    CHECK_RULE("PHYS-149/c", !nt_user_range_holds(bytes) &&
+                                 nt_user_range_denies(of[0].pMappedAddress) &&
+                                 nt_user_range_denies(of[1].pMappedAddress));
     probe_run_in(p, user_view.b, unmap_as_of_b);
     probe_run_in(p, user_view.a, still_there_for_a);
     probe_run_in(p, user_view.a, unmap_as_a);

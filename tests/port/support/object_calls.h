@@ -140,6 +140,13 @@ static inline char *view_bytes(const DXGKARGCB_MAP_PHYSICAL_MEMORY *view)
     return (char *)view->pMappedAddress + view->Offset;
 }
 
+static inline void set_byte(const DXGKARGCB_MAP_PHYSICAL_MEMORY *view, uint64_t at, char byte)
+{
+    char *bytes = view_bytes(view);
+
+    bytes[at] = byte;
+}
+
 static inline void end_view_as(struct probe *p, HANDLE object, PVOID base, uint64_t bytes)
 {
     DXGKARGCB_UNMAP_PHYSICAL_MEMORY args = {

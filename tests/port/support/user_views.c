@@ -80,7 +80,7 @@ static void unmap_mdl(struct probe *p)
 }
 
 const struct user_view_kind user_view_ways[3] = {
-    {user_view_map_object, user_view_unmap_object, "PHYS-149",
+    {user_view_map_object, user_view_unmap_object, "PHYS-149/c",
      "a view of a physical memory object (MDL, Context 0x0) of client A"},
     {map_bar_memory, user_view_unmap_device, "PHYS-031", " at 0x0 of client A"},
     {map_mdl, unmap_mdl, "PHYS-195", "a view of the pages of an MDL of client A"},

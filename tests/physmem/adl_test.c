@@ -218,14 +218,14 @@ TEST_WITH(logical, a_retired_address_is_not_used_again)
     for (unsigned i = 0; i < 10000; i++) {
         DXGK_ADL *adl = make_adl(opened, 0, 4096, ADL_PREFER);
 
-        CHECK_RULE("PHYS-016", adl > last);
+        CHECK_RULE("PHYS-016/c", adl > last);
         CHECK_RULE("IOMMU-033/a", adl->BasePageNumber != logical);
         logical = adl->BasePageNumber;
         last = adl;
         free_adl(opened, adl);
     }
     free_adl(opened, last);
-    CHECK_RULE("PHYS-016", reports("PHYS-017") == 1);
+    CHECK_RULE("PHYS-016/b", reports("PHYS-017") == 1);
 }
 
 TEST_WITH(isolated, writing_to_the_list_is_reported_and_not_believed)
@@ -288,7 +288,7 @@ TEST_WITH(physical, logical_space_runs_out_without_a_trace)
     CHECK_RULE("PHYS-176/b", adl_status(args.hAdapterMemoryObject, 0, 32 * 4096, ADL_ANY, NULL) ==
                                  STATUS_INSUFFICIENT_RESOURCES);
     CHECK_RULE("PHYS-176/c", ram_page_locks(f.ram, (struct page_number){32 * MIB / 4096}) == 0);
-    CHECK_RULE("PHYS-006", violations() == 0);
+    CHECK_RULE("PHYS-006/d", violations() == 0);
     adl = make_adl(args.hAdapterMemoryObject, 0, 8 * 4096, ADL_ANY);
     for (unsigned i = 0; i < 8; i++) {
         CHECK_RULE("PHYS-121/ab",

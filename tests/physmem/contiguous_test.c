@@ -111,12 +111,12 @@ TEST_WITH(physical, bounds_are_inclusive_and_checked)
     args.LowestAcceptableAddress = address(0x2000);
     args.HighestAcceptableAddress = address(0x1FFF);
     CHECK_RULE("PHYS-048/a", take(&args) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-006", reports("PHYS-048") == 1);
+    CHECK_RULE("PHYS-006/a", reports("PHYS-048") == 1);
     args = ask(8192);
     args.LowestAcceptableAddress = address(0x300000);
     args.HighestAcceptableAddress = address(0x300FFF);
     CHECK_RULE("PHYS-048/b", take(&args) == STATUS_NO_MEMORY);
-    CHECK_RULE("PHYS-006", violations() == 1);
+    CHECK_RULE("PHYS-006/c", violations() == 1);
     CHECK_RULE("PHYS-018", args.pMemory == NULL && args.hMemoryHandle == NULL);
     args = ask(4096);
     CHECK_RULE("PHYS-048/c", take(&args) == STATUS_SUCCESS);
@@ -223,14 +223,14 @@ TEST_WITH(isolated, wrong_handles_change_nothing)
     DXGKARGCB_FREECONTIGUOUSMEMORY free_args = {.hMemoryHandle = args.hMemoryHandle};
     DXGKARGCB_FREEPAGESFROMMDL wrong_kind = {.hMemoryHandle = args.hMemoryHandle};
 
-    CHECK_RULE("PHYS-017",
+    CHECK_RULE("PHYS-017/a",
                give(NULL) == STATUS_INVALID_HANDLE && give(args.pMemory) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-017", physical_mdl_free(f.adapter, &wrong_kind) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-017", physical_contiguous_free(other, &free_args) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-006", reports("PHYS-017") == 4);
-    CHECK_RULE("PHYS-017", pages_taken() == 2 && !traps(args.pMemory, true));
+    CHECK_RULE("PHYS-017/c", physical_mdl_free(f.adapter, &wrong_kind) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-017/d", physical_contiguous_free(other, &free_args) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-006/b", reports("PHYS-017") == 4);
+    CHECK_RULE("PHYS-017/abcd", pages_taken() == 2 && !traps(args.pMemory, true));
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-016", give(args.hMemoryHandle) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-016/b", give(args.hMemoryHandle) == STATUS_INVALID_HANDLE);
     physical_adapter_destroy(other);
 }
 
@@ -241,7 +241,7 @@ TEST_WITH(physical, handles_are_never_issued_again)
     for (unsigned i = 0; i < 10000; i++) {
         DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(1);
 
-        CHECK_RULE("PHYS-016", (uintptr_t)args.hMemoryHandle > last); /* rising, so all distinct */
+        CHECK_RULE("PHYS-016/a", (uintptr_t)args.hMemoryHandle > last); /* rising, so all distinct */
         last = (uintptr_t)args.hMemoryHandle;
         CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     }
@@ -249,10 +249,10 @@ TEST_WITH(physical, handles_are_never_issued_again)
 
 TEST_WITH(physical, null_arguments_are_refused)
 {
-    CHECK_RULE("PHYS-015",
+    CHECK_RULE("PHYS-015/a",
                physical_contiguous_allocate(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_contiguous_free(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", reports("PHYS-015") == 2);
+    CHECK_RULE("PHYS-015/a", physical_contiguous_free(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", reports("PHYS-015") == 2);
 }
 
 TEST_WITH(isolated, remapping_drivers_are_refused)
@@ -276,9 +276,9 @@ TEST_WITH(physical, a_stopped_adapter_may_free_only)
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY held = make(10), args = ask(10);
 
     physical_adapter_set_started(f.adapter, false);
-    CHECK_RULE("PHYS-009", take(&args) == STATUS_INVALID_DEVICE_STATE);
+    CHECK_RULE("PHYS-009/b", take(&args) == STATUS_INVALID_DEVICE_STATE);
     CHECK_RULE("LIFE-064", reports("LIFE-064") == 1);
-    CHECK_RULE("PHYS-009", give(held.hMemoryHandle) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-009/c", give(held.hMemoryHandle) == STATUS_SUCCESS);
 }
 
 TEST_WITH(isolated, every_failing_allocation_is_undone)

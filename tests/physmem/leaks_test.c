@@ -47,11 +47,11 @@ TEST_WITH(isolated, holdings_are_listed_in_order_with_size_and_caller)
     object = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 12288);
     adl = make_adl(object.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     view = map(object.hPhysicalMemoryObject, 0, 12288);
-    CHECK_RULE("PHYS-021", physical_holdings(f.memory, f.adapter, list, 8) == 7);
+    CHECK_RULE("PHYS-021/a", physical_holdings(f.memory, f.adapter, list, 8) == 7);
     for (unsigned i = 0; i < 7; i++) {
-        CHECK_RULE("PHYS-021", list[i].kind == kinds[i] && list[i].bytes == bytes[i] &&
-                                   list[i].caller == 0x1234);
-        CHECK_RULE("PHYS-021", i == 0 || list[i].order > list[i - 1].order);
+        CHECK_RULE("PHYS-021/abc", list[i].kind == kinds[i] && list[i].bytes == bytes[i] &&
+                                       list[i].caller == 0x1234);
+        CHECK_RULE("PHYS-021/d", i == 0 || list[i].order > list[i - 1].order);
     }
     unmap(&view);
     free_adl(object.hAdapterMemoryObject, adl);
@@ -62,7 +62,7 @@ TEST_WITH(isolated, holdings_are_listed_in_order_with_size_and_caller)
                                                   .hMemoryHandle = block.hMemoryHandle}) == 0);
     CHECK(physical_mdl_free(
               f.adapter, &(DXGKARGCB_FREEPAGESFROMMDL){.hMemoryHandle = pages.hMemoryHandle}) == 0);
-    CHECK_RULE("PHYS-021",
+    CHECK_RULE("PHYS-021/e",
                physical_holdings(f.memory, f.adapter, list, 8) == 0 && violations() == 0);
 }
 
@@ -71,14 +71,14 @@ TEST_WITH(isolated, a_forgotten_free_is_one_leak_and_usable_until_removal)
     DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(8192);
 
     physical_adapter_set_started(f.adapter, false);
-    CHECK_RULE("PHYS-022",
+    CHECK_RULE("PHYS-022/a",
                physical_adapter_report_leaks(f.adapter) == 1 && reports("PHYS-022") == 1);
-    CHECK_RULE("PHYS-022", strstr(only_report("PHYS-022"), "pages for an MDL of 8192 bytes"));
+    CHECK_RULE("PHYS-022/a", strstr(only_report("PHYS-022"), "pages for an MDL of 8192 bytes"));
     CHECK(strstr(only_report("PHYS-022"), "by driver!Start+0x42"));
-    CHECK_RULE("PHYS-022", device_reach(MmGetMdlPfnArray(pages.pMdl)[0]) != 0);
+    CHECK_RULE("PHYS-022/b", device_reach(MmGetMdlPfnArray(pages.pMdl)[0]) != 0);
     physical_adapter_destroy(f.adapter);
     f.adapter = NULL;
-    CHECK_RULE("PHYS-022", back_to_start());
+    CHECK_RULE("PHYS-022/c", back_to_start());
 }
 
 TEST_WITH(isolated, the_context_of_an_object_is_shown)
@@ -89,13 +89,13 @@ TEST_WITH(isolated, the_context_of_an_object_is_shown)
     args.hAdapter = (HANDLE)1;
     args.Context = 0xDEADBEEF;
     CHECK(create(&args) == STATUS_SUCCESS);
-    CHECK_RULE("PHYS-116",
+    CHECK_RULE("PHYS-116/a",
                physical_holdings(f.memory, f.adapter, &held, 1) == 2 && held.context == 0xDEADBEEF);
     physical_adapter_report_leaks(f.adapter);
-    CHECK_RULE("PHYS-116", strstr(only_report("PHYS-022"), "0xdeadbeef"));
-    CHECK_RULE("PHYS-143", verify_bugcheck_state(f.verify)->parameter[0] == 6);
-    CHECK_RULE("PHYS-143", verify_bugcheck_state(f.verify)->code == SYSMM_FATAL);
-    CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "adapter memory object"));
+    CHECK_RULE("PHYS-116/b", strstr(only_report("PHYS-022"), "0xdeadbeef"));
+    CHECK_RULE("PHYS-143/b", verify_bugcheck_state(f.verify)->parameter[0] == 6);
+    CHECK_RULE("PHYS-143/b", verify_bugcheck_state(f.verify)->code == SYSMM_FATAL);
+    CHECK_RULE("PHYS-143/d", strstr(only_report("PHYS-143"), "adapter memory object"));
 }
 
 TEST_WITH(isolated, adls_left_are_fatal_after_the_plain_leaks)
@@ -104,13 +104,13 @@ TEST_WITH(isolated, adls_left_are_fatal_after_the_plain_leaks)
 
     make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     make_pages(4096);
-    CHECK_RULE("PHYS-143", physical_adapter_report_leaks(f.adapter) == 4);
-    CHECK_RULE("PHYS-143",
+    CHECK_RULE("PHYS-143/a", physical_adapter_report_leaks(f.adapter) == 4);
+    CHECK_RULE("PHYS-143/c",
                reports("PHYS-022") == 2 && verify_bugcheck_state(f.verify)->parameter[0] == 7);
-    CHECK_RULE("PHYS-143", strcmp(verify_record_at(f.verify, verify_records(f.verify) - 1)->rule,
-                                  "PHYS-143") == 0);
-    CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "ADL of 4096 bytes"));
-    CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "adapter memory object of 4096 bytes"));
+    CHECK_RULE("PHYS-143/c", strcmp(verify_record_at(f.verify, verify_records(f.verify) - 1)->rule,
+                                    "PHYS-143") == 0);
+    CHECK_RULE("PHYS-143/d", strstr(only_report("PHYS-143"), "ADL of 4096 bytes"));
+    CHECK_RULE("PHYS-143/d", strstr(only_report("PHYS-143"), "adapter memory object of 4096 bytes"));
 }
 
 TEST_WITH(isolated, an_object_without_adapter_outlives_it)
@@ -168,7 +168,7 @@ TEST_WITH(physical, removal_reclaims_everything)
     CHECK(physical_memory_validate(f.memory));
     physical_adapter_destroy(f.adapter);
     f.adapter = NULL;
-    CHECK_RULE("PHYS-022", back_to_start() && f.io_mapped == 0);
+    CHECK_RULE("PHYS-022/c", back_to_start() && f.io_mapped == 0);
 }
 TEST_ALSO(isolated, removal_reclaims_everything, isolated)
 TEST_ALSO(logical, removal_reclaims_everything, logical)

@@ -388,7 +388,7 @@ TEST_WITH(isolated, a_mapped_mdl_is_reachable_until_unmapped)
     unmap_mdl(handle);
     CHECK_RULE("PHYS-084", device_reach(501) == 0);
     unmap_mdl(handle);
-    CHECK_RULE("PHYS-017", reports("PHYS-017") == 1);
+    CHECK_RULE("PHYS-017/b", reports("PHYS-017") == 1);
 }
 
 TEST_WITH(isolated, mdls_that_hold_no_locked_pages_are_refused)

@@ -383,17 +383,17 @@ TEST_WITH(isolated, mappings_left_at_destroy_are_removed_and_reported)
 
 TEST_WITH(isolated, null_arguments_are_refused)
 {
-    CHECK_RULE("PHYS-015", physical_object_create(f.memory, f.adapter, &f, NULL, NULL) ==
-                               STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015",
+    CHECK_RULE("PHYS-015/a", physical_object_create(f.memory, f.adapter, &f, NULL, NULL) ==
+                                 STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a",
                physical_object_open(f.memory, f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_object_map(f.memory, NULL, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_adl_allocate(f.memory, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_object_map(f.memory, NULL, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_adl_allocate(f.memory, NULL) == STATUS_INVALID_PARAMETER);
     physical_object_destroy(f.memory, NULL);
     physical_object_close(f.memory, NULL);
     physical_object_unmap(f.memory, NULL, NULL);
     physical_adl_free(f.memory, NULL);
-    CHECK_RULE("PHYS-015", reports("PHYS-015") == 8);
+    CHECK_RULE("PHYS-015/ab", reports("PHYS-015") == 8);
 }
 
 TEST_WITH(isolated, every_failing_creation_is_undone)

@@ -201,12 +201,12 @@ TEST_WITH(isolated, pins_and_pointers_left_are_leaks)
 
 TEST_WITH(isolated, null_arguments_are_refused)
 {
-    CHECK_RULE("PHYS-015", physical_save_pin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_save_pin2(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_save_unpin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_save_map(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_save_unmap(f.adapter, NULL) == STATUS_INVALID_PARAMETER &&
-                               reports("PHYS-015") == 5);
+    CHECK_RULE("PHYS-015/a", physical_save_pin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_save_pin2(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_save_unpin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_save_map(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015/a", physical_save_unmap(f.adapter, NULL) == STATUS_INVALID_PARAMETER &&
+                                 reports("PHYS-015") == 5);
 }
 
 TEST_WITH(isolated, every_failing_step_is_undone)

@@ -4,11 +4,14 @@
 #include "port/callbacks/object_callbacks.h"
 #include "ddi/handle.h"
 #include "nt/base/current.h"
+#include "nt/base/image.h"
 #include "physmem/physical_services.h"
 #include "port/callbacks/callback.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
+#include "port/record/machine.h"
+#include "util/list.h"
 
 static struct physical_memory *memory(void)
 {
@@ -17,9 +20,17 @@ static struct physical_memory *memory(void)
     return port->physical;
 }
 
+/* Who owns an object that belongs to no adapter (PHYS-144). A thread of a driver with several
+ * adapters calls for none of them. */
 static const void *calling_driver(const struct port_callback *cb)
 {
-    return cb->adapter ? cb->adapter->driver->image : NULL;
+    const struct list *drivers = &port_current()->drivers;
+
+    if (cb->adapter)
+        return cb->adapter->driver->image;
+    if (!list_empty(drivers) && drivers->next == drivers->prev)
+        return CONTAINER(drivers->next, struct port_driver, link)->image;
+    return nt_image_current();
 }
 
 /* Look up hAdapter of the arguments, which may be NULL. False: a bad handle (reported). */

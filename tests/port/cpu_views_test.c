@@ -205,7 +205,7 @@ static void device_mappings_of_each_cache(struct probe *p)
         CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 1), VIEW_BYTES, FALSE, FALSE,
                                       (MEMORY_CACHING_TYPE)i, &mapped),
                  STATUS_SUCCESS));
-        CHECK_RULE("PHYS-034", cached_as((char *)mapped + 8191, every_cache[i]));
+        CHECK_RULE("PHYS-034/a", cached_as((char *)mapped + 8191, every_cache[i]));
         CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped), STATUS_SUCCESS));
         io = MmMapIoSpace(probe_bar(p, 1), 4096, (MEMORY_CACHING_TYPE)i);
         CHECK_RULE("NT-134", cached_as(io, every_cache[i]));
@@ -255,13 +255,13 @@ TEST_WITH(probe, views_of_the_device_are_independent)
     char *third = MmMapIoSpace(probe_bar(p, 1), 4096, MmWriteCombined);
     char *fourth = MmMapIoSpace(probe_bar(p, 1), 4096, MmWriteCombined);
 
-    CHECK_RULE("PHYS-035", first != second && ((uintptr_t)second & 0xFFF) == 0x100);
+    CHECK_RULE("PHYS-035/b", first != second && ((uintptr_t)second & 0xFFF) == 0x100);
     CHECK_RULE("PHYS-194", third != fourth && third + 0x100 != first);
     first[3] = 0x61;
-    CHECK_RULE("PHYS-035", second[3] == 0x61 && third[0x103] == 0x61);
+    CHECK_RULE("PHYS-035/b", second[3] == 0x61 && third[0x103] == 0x61);
     CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_SUCCESS));
-    CHECK_RULE("PHYS-035", !there(first) && second[3] == 0x61);
-    CHECK_RULE("PHYS-038",
+    CHECK_RULE("PHYS-035/b", !there(first) && second[3] == 0x61);
+    CHECK_RULE("PHYS-038/b",
                IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_INVALID_PARAMETER) &&
                    probe_rule(p, "LIFE-100") == 1 && second[3] == 0x61);
     CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, second), STATUS_SUCCESS));

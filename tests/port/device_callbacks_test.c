@@ -205,10 +205,10 @@ static void mappings_body(struct probe *p)
             IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 4, FALSE, FALSE,
                                     (MEMORY_CACHING_TYPE)9, &b),
                STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PHYS-027", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, ram, 0x1000, FALSE, FALSE,
-                                                   MmNonCached, &b),
-                              STATUS_INVALID_PARAMETER) &&
-                               probe_rule(p, "PHYS-027") == 2);
+    CHECK_RULE("PHYS-027/c", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, ram, 0x1000, FALSE, FALSE,
+                                                     MmNonCached, &b),
+                                STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "PHYS-027") == 2);
     CHECK_RULE("LIFE-098", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
                                                    FALSE, MmNonCached, &b),
                               STATUS_SUCCESS) &&

@@ -390,6 +390,27 @@ TEST_WITH(saving, pointers_end_by_their_base, &memory_isolated)
     destroy_object(p, &object);
 }
 
+/* Each adapter has a section of its own. */
+TEST(pointers_of_another_adapter)
+{
+    const struct probe_options two = {.adapters = 2, .port = {.iommu = IOMMU_ISOLATION}};
+    struct probe *p = saving(&two, SAVED);
+    const DXGKRNL_INTERFACE *other = &p->state[1].dxgk;
+    DXGKARGCB_MAPFRAMEBUFFERPOINTER own = {.Size = PAGE}, alien = {.Size = PAGE};
+    DXGKARGCB_UNMAPFRAMEBUFFERPOINTER undo;
+
+    CHECK(IS(map(p, 0, 0, PAGE, &own), STATUS_SUCCESS));
+    CHECK(IS(other->DxgkCbMapFrameBufferPointer(other->DeviceHandle, &alien), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-107/d", IS(unmap(p, 0, alien.pBaseAddress), STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "PHYS-107") == 1 && writable(pointer_of(&alien)));
+    set_saved(&alien, 0, 'o');
+    CHECK_RULE("PHYS-090/c", pointer_of(&own)[0] == 0);
+    undo = (DXGKARGCB_UNMAPFRAMEBUFFERPOINTER){.pBaseAddress = alien.pBaseAddress};
+    CHECK(IS(other->DxgkCbUnmapFrameBufferPointer(other->DeviceHandle, &undo), STATUS_SUCCESS));
+    CHECK(IS(unmap(p, 0, own.pBaseAddress), STATUS_SUCCESS));
+    probe_destroy(p);
+}
+
 TEST_WITH(saving, a_pointer_may_fail, &memory_isolated)
 {
     NTSTATUS status = STATUS_UNSUCCESSFUL;

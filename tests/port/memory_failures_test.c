@@ -487,14 +487,37 @@ static void shortage(struct probe *p)
     release(p);
 }
 
+/* Below WDDM 3.2: reported and done, and the same of what undoes it. */
+static void carried_out(struct probe *p, const struct row *row)
+{
+    uint64_t reports = probe_rule(p, "THREAD-049");
+    size_t before = held(p);
+    union arguments a;
+    NTSTATUS status;
+    KIRQL level;
+
+    memset(&a, 0, sizeof(a));
+    row->good(p, &a);
+    KeRaiseIrql(DISPATCH_LEVEL, &level);
+    status = row->call(p, DXGK.DeviceHandle, &a);
+    KeLowerIrql(level);
+    CHECK_RULE("PHYS-013", IS(status, STATUS_SUCCESS) && probe_rule(p, "THREAD-049") == reports + 1);
+    KeRaiseIrql(DISPATCH_LEVEL, &level);
+    row->undo(p, &a);
+    KeLowerIrql(level);
+    CHECK_RULE("PHYS-013", probe_rule(p, "THREAD-049") == reports + 2 && held(p) == before);
+}
+
 static void at_dispatch_level(struct probe *p)
 {
     KIRQL level;
 
     prepare(p);
     for (size_t i = 0; i < ROWS; i++) {
-        if (!(rows[i].flags & REFUSED))
+        if (!(rows[i].flags & REFUSED)) {
+            carried_out(p, &rows[i]);
             continue;
+        }
         KeRaiseIrql(DISPATCH_LEVEL, &level);
         fails(p, &rows[i], DXGK.DeviceHandle, NULL, STATUS_INVALID_DEVICE_REQUEST,
               "at DISPATCH_LEVEL");

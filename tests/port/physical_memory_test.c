@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory callbacks as drivers find them: which there are, from where they may be called, what is asked and not offered. */
 #include "nt/base/current.h"
+#include "port/support/client.h"
 #include "port/support/memory_calls.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -63,10 +64,11 @@ TEST(every_adapter_hears_of_the_same_memory)
     const struct probe_options two = {.adapters = 2, .ram_bytes = 48u << 20};
     struct probe *p = probe_started(&two);
 
-    for (unsigned i = 0; i < 2; i++)
-        CHECK_RULE("PHYS-002",
-                   p->state[i].device.SystemMemorySize.QuadPart == 48 << 20 &&
-                       p->state[i].device.HighestPhysicalAddress.QuadPart == (48 << 20) - 1);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_RULE("PHYS-002/a", p->state[i].device.SystemMemorySize.QuadPart == 48 << 20);
+        CHECK_RULE("PHYS-002/b",
+                   p->state[i].device.HighestPhysicalAddress.QuadPart == (48 << 20) - 1);
+    }
     probe_destroy(p);
 }
 
@@ -212,6 +214,17 @@ static void use_save_inside(struct probe *p, struct probe_call *call)
     use_frame_buffer_save(p);
 }
 
+static void allocate(struct probe *p)
+{
+    struct probe_gpu gpu;
+    D3DKMT_HANDLE allocation;
+
+    (void)p;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, 65536, &allocation)));
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
 static void sleep_and_wake(struct probe *p)
 {
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
@@ -221,7 +234,9 @@ static void sleep_and_wake(struct probe *p)
 TEST(ddis_may_use_memory)
 {
     struct probe *p = probe_create(NULL);
+    struct probe_client *client;
 
+    probe_clients_begin(p);
     memset(calls_made, 0, sizeof(calls_made));
     p->save_bytes = 4 * 4096;
     for (unsigned ddi = 0; ddi < PROBE_DDI_COUNT; ddi++)
@@ -232,11 +247,21 @@ TEST(ddis_may_use_memory)
     p->before[PROBE_SetPowerState] = use_save_inside;
     p->before[PROBE_StopDevice] = use_save_inside;
     CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, allocate);
+    probe_client_end(p, client);
+    probe_clients_end(p);
     CHECK(probe_run(p, sleep_and_wake) == SIM_DONE);
     CHECK(probe_stop(p) == 0);
-    CHECK_RULE("PHYS-020", calls_made[PROBE_StartDevice] == 1 && calls_made[PROBE_StopDevice] == 1 &&
-                               calls_made[PROBE_SetPowerState] == 2 &&
-                               calls_made[PROBE_QueryAdapterInfo] > 0 && !p->sim->stopped);
+    CHECK(!p->sim->stopped && probe_reports(p, VERIFY_ERROR) == 0);
+    CHECK_RULE("PHYS-020/a", calls_made[PROBE_StartDevice] == 1);
+    CHECK_RULE("PHYS-020/b", calls_made[PROBE_StopDevice] == 1);
+    CHECK_RULE("PHYS-020/c", calls_made[PROBE_SetPowerState] == 2);
+    CHECK_RULE("PHYS-020/d",
+               calls_made[PROBE_CreateAllocation] > 0 && calls_made[PROBE_DestroyAllocation] > 0);
+    CHECK_RULE("PHYS-020/e", calls_made[PROBE_BuildPagingBuffer] > 0);
+    CHECK_RULE("PHYS-020/f", calls_made[PROBE_QueryAdapterInfo] > 0 &&
+                                 calls_made[PROBE_CreateDevice] > 0 &&
+                                 calls_made[PROBE_CreateContext] > 0);
     CHECK_RULE("PHYS-108", calls_made[PROBE_SetPowerState] == 2 &&
                                calls_made[PROBE_StopDevice] == 1 &&
                                probe_reports(p, VERIFY_ERROR) == 0);
@@ -265,25 +290,25 @@ TEST(save_size_is_asked_of_isolated_drivers)
     p->before[PROBE_QueryAdapterInfo] = look_at_save_query;
     CHECK(NT_SUCCESS(probe_start(p)));
     asked = probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0);
-    CHECK_RULE("PHYS-085",
+    CHECK_RULE("PHYS-085/a",
                probe_queries(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE) == 1 &&
                    (int)asked->query_type == 21 &&
                    asked->order == probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->order + 1);
     CHECK_RULE("PHYS-086", asked->query.InputDataSize == sizeof(UINT) && save_output_zeroed &&
                                asked->query.OutputDataSize == sizeof(DXGK_FRAMEBUFFERSAVEAREA));
-    CHECK_RULE("PHYS-089", p->save_bytes == 0); /* nothing to save: success, as here */
+    CHECK_RULE("PHYS-089/b", p->save_bytes == 0 && p->adapters == 1); /* nothing to save: success */
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->iommu.DmaRemappingSupported = 0;
     p->iommu.IommuIsolationSupported = p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
-    CHECK_RULE("PHYS-085", NT_SUCCESS(probe_start(p)) &&
-                               probe_queries(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE) == 0);
+    CHECK_RULE("PHYS-085/b", NT_SUCCESS(probe_start(p)) &&
+                                 probe_queries(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE) == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->query_status[DXGKQAITYPE_FRAMEBUFFERSAVESIZE] = STATUS_DEVICE_BUSY;
-    CHECK_RULE("PHYS-089", IS(probe_start(p), STATUS_DEVICE_BUSY));
+    CHECK_RULE("PHYS-089/a", IS(probe_start(p), STATUS_DEVICE_BUSY));
     probe_destroy(p);
 }
 
@@ -306,16 +331,24 @@ TEST_WITH(probe, hot_update_is_not_offered)
     DXGK_KSR_MEMORY_RANGE apart[] = {{(3ull << 40) | 100}, {(2ull << 40) | 103}};
     DXGK_KSR_MEMORY_RANGE twice[] = {{(2ull << 40) | 103}, {(4ull << 40) | 100}};
     char data[16];
+    PMDL mdl = IoAllocateMdl(data, sizeof(data), FALSE, FALSE, NULL);
 
-    CHECK_RULE("PHYS-188",
-               IS(save_for_update(p, NULL, 0, NULL, NULL), STATUS_INVALID_PARAMETER) &&
-                   IS(save_for_update(p, apart, 2, NULL, data), STATUS_INVALID_PARAMETER) &&
-                   probe_rule(p, "PHYS-188") == 2);
-    CHECK_RULE("PHYS-190", IS(save_for_update(p, NULL, 0, NULL, data), STATUS_NOT_SUPPORTED) &&
-                               IS(save_for_update(p, apart, 2, NULL, NULL), STATUS_NOT_SUPPORTED));
+    CHECK_RULE("PHYS-188/a", IS(save_for_update(p, NULL, 0, NULL, NULL), STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "PHYS-188") == 1);
+    CHECK_RULE("PHYS-188/b",
+               IS(save_for_update(p, apart, 2, NULL, data), STATUS_INVALID_PARAMETER) &&
+                   IS(save_for_update(p, apart, 2, mdl, NULL), STATUS_INVALID_PARAMETER) &&
+                   IS(save_for_update(p, NULL, 0, mdl, data), STATUS_INVALID_PARAMETER) &&
+                   IS(save_for_update(p, apart, 2, mdl, data), STATUS_INVALID_PARAMETER) &&
+                   probe_rule(p, "PHYS-188") == 5);
+    CHECK_RULE("PHYS-188/c", IS(save_for_update(p, NULL, 0, mdl, NULL), STATUS_NOT_SUPPORTED) &&
+                                 probe_rule(p, "PHYS-188") == 5);
+    IoFreeMdl(mdl);
+    CHECK_RULE("PHYS-190/a", IS(save_for_update(p, NULL, 0, NULL, data), STATUS_NOT_SUPPORTED) &&
+                                 IS(save_for_update(p, apart, 2, NULL, NULL), STATUS_NOT_SUPPORTED));
     CHECK_RULE("PHYS-189", probe_rule(p, "PHYS-189") == 0 &&
                                IS(save_for_update(p, twice, 2, NULL, NULL), STATUS_NOT_SUPPORTED) &&
                                probe_rule(p, "PHYS-189") == 1);
-    CHECK_RULE("PHYS-190", probe_count(p, PROBE_SaveMemoryForHotUpdate) == 0 &&
-                               probe_count(p, PROBE_RestoreMemoryForHotUpdate) == 0);
+    CHECK_RULE("PHYS-190/b", probe_count(p, PROBE_SaveMemoryForHotUpdate) == 0 &&
+                                 probe_count(p, PROBE_RestoreMemoryForHotUpdate) == 0);
 }

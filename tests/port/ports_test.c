@@ -110,12 +110,12 @@ static void refused_body(struct probe *p)
     LONGLONG registers = resource(p, 0, CmResourceTypeMemory)->u.Memory.Start.QuadPart;
     PVOID result;
 
-    CHECK_RULE("PHYS-027", refused(p, ports, PORTS + 1, true));
-    CHECK_RULE("PHYS-027", refused(p, ports - 1, 4, true));
-    CHECK_RULE("PHYS-027", refused(p, others, 4, true));
-    CHECK_RULE("PHYS-027", refused(p, registers, 4, true));
-    CHECK_RULE("PHYS-027", refused(p, ports, PORTS, false));
-    CHECK_RULE("PHYS-027", refused(p, 0, 4, false));
+    CHECK_RULE("PHYS-027/a", refused(p, ports, PORTS + 1, true));
+    CHECK_RULE("PHYS-027/a", refused(p, ports - 1, 4, true));
+    CHECK_RULE("PHYS-027/d", refused(p, others, 4, true));
+    CHECK_RULE("PHYS-027/e", refused(p, registers, 4, true));
+    CHECK_RULE("PHYS-027/e", refused(p, ports, PORTS, false));
+    CHECK_RULE("PHYS-027/c", refused(p, 0, 4, false));
     CHECK(IS(map(p, ports, 0, true, false, &result), STATUS_INVALID_PARAMETER));
     CHECK(probe_rule(p, "PHYS-027") == 6);
 }

@@ -277,7 +277,7 @@ static void process_ends(struct probe *p)
     probe_run_in(p, user_view.b, user_view_look_from_b);
     destroy_object(p, &user_view.object);
     CHECK_RULE("PHYS-142/b", probe_rule(p, "PHYS-142") == 1 && !user_view_is_there() &&
-                               !nt_user_range_holds((const void *)(uintptr_t)user_view.view));
+                                 !nt_user_range_holds((const void *)(uintptr_t)user_view.view));
 }
 
 TEST(a_view_outlives_nobody)

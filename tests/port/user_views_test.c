@@ -407,7 +407,7 @@ static void until_it_works(struct probe *p)
         size_t before = held(p);
 
         probe_run_in(p, user_view.a, map_short_of);
-        CHECK_RULE("PHYS-036",
+        CHECK_RULE("PHYS-036/b",
                    NT_SUCCESS(outcome) || (IS(outcome, STATUS_INSUFFICIENT_RESOURCES) &&
                                            bus_mappings(p->bus) == mappings && held(p) == before));
     }

@@ -80,9 +80,10 @@ static bool refused(struct mm_rig *rig, struct mm_private p, bool shared, const 
 
 static void not_asked_body(struct mm_rig *rig)
 {
-    CHECK_RULE("PHYS-182", refused(rig, wanted(), true, NULL, "PHYS-182", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-182/a",
+               refused(rig, wanted(), true, NULL, "PHYS-182", STATUS_INVALID_PARAMETER));
     rig->ddi.features = FEATURE;
-    CHECK_RULE("PHYS-182",
+    CHECK_RULE("PHYS-182/b",
                NT_SUCCESS(make_one(&rig->client[0]).status) && mm_violations(rig, "PHYS-182") == 1);
 }
 
@@ -98,24 +99,24 @@ static void conditions_body(struct mm_rig *rig)
     struct mm_private p = wanted();
     const void *memory;
 
-    CHECK_RULE("PHYS-184", refused(rig, p, false, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-184/a", refused(rig, p, false, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
     CHECK_RULE("ALLOC-067", refused(rig, p, false, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
     p.set = MM_SET_BOTH;
-    CHECK_RULE("PHYS-184", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-184/c", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
     p.set = MM_SET_VRAM;
-    CHECK_RULE("PHYS-184", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-184/c", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
 
     p = wanted();
     p.flags = 0x11; /* CpuVisible, ExistingSysMem */
     CHECK(ram_take_contiguous(rig->base.ram, &request, &first));
     memory = ram_direct(rig->base.ram, page_phys(first));
-    CHECK_RULE("PHYS-184", refused(rig, p, true, memory, "PHYS-184", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-184/b", refused(rig, p, true, memory, "PHYS-184", STATUS_INVALID_PARAMETER));
     p.flags2 = 0; /* that memory is good for anything else */
     CHECK(NT_SUCCESS(make(&rig->client[0], &p, 1, true, memory).status));
     CHECK(mm_event_count(rig, MM_BACKING) == 0);
     p.flags = 0x21; /* ExistingKernelSysMem */
     p.flags2 = 1;
-    CHECK_RULE("PHYS-184", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-184/b", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
     mm_client_close(rig, 0);
     ram_give_contiguous(rig->base.ram, first, PAGES);
 }

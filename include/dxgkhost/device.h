@@ -81,9 +81,10 @@ struct dxgk_device_services {
     uint32_t size; /* of this structure, for later versions */
     /* Virtual nanoseconds since power on. */
     uint64_t (*now)(void *host);
-    /* Bus-master access to system memory at a logical address, of any length and alignment. False:
-     * the IOMMU refused some page of it (the host reports each page once). In refused pages no byte
-     * changes, and reads of them return ones; accesses to the other pages are carried out. */
+    /* Bus-master access to system memory at a logical address, of any length and alignment; behind
+     * RAM, to memory BARs of other devices. False: the IOMMU refused some page of it (the host
+     * reports each page once). In refused pages no byte changes, and reads of them return ones;
+     * accesses to the other pages are carried out. */
     bool (*dma_read)(void *host, uint64_t logical, void *to, size_t bytes);
     bool (*dma_write)(void *host, uint64_t logical, const void *from, size_t bytes);
     /* The bytes at a logical address, as far as they are contiguous in host memory (at most

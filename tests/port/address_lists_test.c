@@ -362,6 +362,21 @@ TEST(lists_of_device_memory)
     }
 }
 
+/* Nobody answers to itself. */
+TEST_WITH(memory, lists_of_its_own_memory, &memory_isolated)
+{
+    creation args = make_object_of(p, DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE, PAGE);
+    DXGK_ADL *adl = make_adl(p, args.hAdapterMemoryObject, PAGE);
+
+    CHECK_RULE("PHYS-174/d", !device_writes(p, adl->Pages[0], 0, 'o') &&
+                                 !device_reaches(p, adl->Pages[0]) &&
+                                 probe_rule(p, "IOMMU-072") == 2);
+    free_adl(p, args.hAdapterMemoryObject, adl);
+    destroy_object(p, &args);
+}
+TEST_ALSO(memory, lists_of_its_own_memory, physical, &memory_physical)
+TEST_ALSO(memory, lists_of_its_own_memory, logical, &memory_logical)
+
 /* ---- want ---- */
 
 TEST_WITH(memory, sections_that_find_no_pages, &memory_isolated)

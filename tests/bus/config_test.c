@@ -44,6 +44,9 @@ TEST_WITH(bus, configuration_space_describes_the_function)
             capability = at;
     }
     assert_int_not_equal(capability, 0);
+    assert_int_equal(config(device, capability + 2, 2), 0x0002);    /* an endpoint */
+    assert_int_equal(config(device, capability + 0xC, 4), 0x0104);  /* 16 GT/s, 16 lanes, */
+    assert_int_equal(config(device, capability + 0x12, 2), 0x0104); /* and so it is linked */
     bus_config_write(device, capability + 8, &reset_bit, 2);
     assert_int_equal(rig.probe->resets, 1);
 }

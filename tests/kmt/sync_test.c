@@ -225,6 +225,9 @@ TEST_WITH(client, the_cpu_waits_for_one_fence_or_any)
     wait.ObjectCount = 1;
     SHOW(c, "KMT-392", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_INVALID_PARAMETER);
     wait.ObjectHandleArray = two.handles;
+    wait.hDevice = two.handles[0];
+    SHOW(c, "KMT-392", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_INVALID_PARAMETER);
+    wait.hDevice = two.g.device;
     wait.hAsyncEvent = (HANDLE)(uintptr_t)0x4444;
     SHOW(c, "KMT-393", D3DKMTWaitForSynchronizationObjectFromCpu(&wait) == STATUS_INVALID_HANDLE);
     TRY(c, gpu_end(&two.g) == STATUS_SUCCESS);

@@ -84,7 +84,7 @@ struct said {
 
 static struct said said[64];
 static unsigned asked[64], given_back;
-static bool experimental;
+static bool experimental[64];
 
 static NTSTATUS NTAPI query_support(HANDLE adapter, INOUT_PDXGKARG_QUERYFEATURESUPPORT args)
 {
@@ -92,7 +92,7 @@ static NTSTATUS NTAPI query_support(HANDLE adapter, INOUT_PDXGKARG_QUERYFEATURES
 
     CHECK(adapter == probe->state[0].context && KeGetCurrentIrql() == PASSIVE_LEVEL);
     asked[args->FeatureId]++;
-    experimental = args->AllowExperimental;
+    experimental[args->FeatureId] = args->AllowExperimental;
     args->SupportedByDriver = answer->max != 0;
     args->SupportedOnCurrentConfig = answer->max && !answer->not_here;
     args->MinSupportedVersion = answer->min;
@@ -375,10 +375,12 @@ static void registry_body(struct probe *p)
     set_number(p, "MaxVersion", 3);
     probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4)); /* only both together */
+    CHECK_RULE("LIFE-128", !experimental[DXGK_FEATURE_HWSCH]);
     set_number(p, "MinVersion", 1);
     set_number(p, "AllowExperimental", 1);
     probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 3));
+    CHECK_RULE("LIFE-128", experimental[DXGK_FEATURE_HWSCH]);
     set_number(p, "MaxVersion", 9); /* no more than the host has */
     probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));

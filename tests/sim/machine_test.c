@@ -559,3 +559,52 @@ TEST(checked_copy_tells_bad_addresses)
     }
     destroy(m);
 }
+
+/* ---- events come at their time ---- */
+
+struct lateness {
+    struct sim_event near, far;
+    uint64_t due, came;
+};
+
+static void note_time(struct sim_event *event)
+{
+    CONTAINER(event, struct lateness, near)->came = sim_now();
+}
+
+static void nothing_more(struct sim_event *event)
+{
+    (void)event;
+}
+
+/* Whatever else is due, and however long the processor's turn still is. */
+static void busy_entry(void *arg)
+{
+    struct lateness *l = arg;
+
+    for (unsigned ns = 40; ns < 20000; ns += 220) {
+        CHECK(sim_event_arm(&l->far, sim_now() + 50000));
+        sim_stall(100);
+        l->due = sim_now() + ns;
+        l->came = 0;
+        CHECK(sim_event_arm(&l->near, l->due));
+        for (unsigned i = 0; i < 2000 && !l->came; i++)
+            sim_point();
+        CHECK(l->came >= l->due && l->came <= l->due + SIM_POINT_NS);
+    }
+    sim_event_cancel(&l->far);
+}
+
+TEST(events_come_at_their_time)
+{
+    struct sim_machine *m = machine(1, 1);
+    static struct lateness l;
+
+    memset(&l, 0, sizeof(l));
+    l.near.fire = note_time;
+    l.far.fire = nothing_more;
+    sim_thread_release(sim_thread_create("busy", SIM_THREAD_KERNEL, busy_entry, &l));
+    assert_int_equal(sim_run(NULL, NULL, 1000000000), SIM_DEADLOCK);
+    CHECK(l.came != 0);
+    destroy(m);
+}

@@ -263,6 +263,33 @@ TEST_WITH(machine, shared_data_is_read_at_its_address)
     CHECK(rig_run(shared));
 }
 
+static RIG_DRIVER_CODE uint64_t clock_reads(unsigned count)
+{
+    const uint64_t before = sim_now();
+
+    while (count--)
+        (void)*(volatile uint64_t *)(SHARED + 0x08);
+    return sim_now() - before;
+}
+
+static RIG_DRIVER_CODE void read_clock(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t passed;
+
+        sim_block(sim_now() + 2000000, NULL);
+        passed = clock_reads(100);
+        CHECK_RULE("NT-203/a", passed >= 2000 && passed < 10000);
+        passed = clock_reads(100);
+        CHECK_RULE("NT-203/b", passed >= 1000000 && passed < 1100000);
+    }
+}
+
+TEST_WITH(machine, reading_the_clock_takes_time)
+{
+    CHECK(rig_run(read_clock));
+}
+
 static RIG_DRIVER_CODE void store_shared(void)
 {
     *(volatile uint32_t *)(SHARED + 0x10) = 1;

@@ -22,6 +22,12 @@
 #define COUNTER_PER_S   10000000
 #define WINDOWS_MAJOR   10u
 
+/* A trap takes far more real time than the virtual time of a point. Code that does nothing but read
+ * a clock would not reach the end of any limit of virtual time: its reads take longer (NT-203). */
+#define READS    100u     /* that are as any point, within */
+#define READS_NS 1000000u /* a millisecond; each one more: */
+#define WAIT_NS  10000u
+
 /* Processor features (by index) that every x64 processor that runs Windows has. */
 enum {
     FEATURE_COMPARE_EXCHANGE_DOUBLE = 2,
@@ -84,12 +90,25 @@ static void put_time(volatile KSYSTEM_TIME *time, uint64_t value)
     time->High1Time = (LONG)(value >> 32);
 }
 
+/* Other code may run here, as at any trap. */
+static void take_time(struct x64_machine *x64)
+{
+    if (sim_now() - x64->reads_since > READS_NS) {
+        x64->reads_since = sim_now();
+        x64->reads = 0;
+    }
+    if (++x64->reads > READS)
+        sim_stall(WAIT_NS);
+    else
+        sim_point();
+}
+
 void x64_shared_data_read(uint32_t offset, uint32_t bytes, void *to)
 {
     KUSER_SHARED_DATA *shared = x64_state()->shared;
     struct nt_clock clock;
 
-    sim_point(); /* other code may run here, as at any trap */
+    take_time(x64_state());
     nt_clock(&clock);
     put_time(&shared->InterruptTime, clock.interrupt_time);
     put_time(&shared->SystemTime, clock.system_time);

@@ -30,6 +30,8 @@ struct x64_machine {
     uint64_t outer_gs;
     bool fsgsbase;
     KUSER_SHARED_DATA *shared;
+    uint64_t reads_since; /* of the shared data, counted from then */
+    uint32_t reads;
 };
 
 extern struct sim_slot x64_slot;

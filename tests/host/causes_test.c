@@ -301,7 +301,7 @@ TEST(what_is_only_expected_refuses_nothing)
                record_of(&m, "CAPS-077", &v) && !v.refuses && strcmp(v.severity, "warning") == 0);
     machine_end(&m);
     load(&m, 36, DXGK_OK);
-    CHECK_RULE("CAPS-097", record_of(&m, "CAPS-097", &v) && !v.refuses &&
-                               strstr(v.seen, "failed with STATUS_DEVICE_NOT_READY"));
+    CHECK_RULE("CAPS-097/c", record_of(&m, "CAPS-097", &v) && !v.refuses &&
+                                 strstr(v.seen, "failed with STATUS_DEVICE_NOT_READY"));
     machine_end(&m);
 }

@@ -277,7 +277,7 @@ TEST(compute_only_drivers_can_preempt_and_reset_an_engine)
     struct probe *p;
 
     COMPUTE_EXPECTED(
-        "CAPS-035", "CAPS-035",
+        "CAPS-035/d", "CAPS-035",
         p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
     COMPUTE_EXPECTED("CAPS-036", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
     COMPUTE_EXPECTED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.PreemptionAware = 0);

@@ -62,3 +62,21 @@ TEST(cross_adapter_tiers)
     EXPECTED("CAPS-059/b", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1,
              p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
 }
+
+TEST(numbers_of_nodes)
+{
+    struct probe *p;
+
+    ACCEPTED("CAPS-055/a", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 1,
+             p->physical.NumExecutionNodes = 1, p->physical.PagingNodeIndex = 0,
+             p->node[0].GpuMmuSupported = TRUE);
+    p = probe_create(NULL);
+    p->caps.SchedulingCaps.Value = 0;
+    p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 65;
+    p->physical.NumExecutionNodes = 1;
+    p->physical.PagingNodeIndex = 0;
+    p->node[0].GpuMmuSupported = TRUE;
+    CHECK_RULE("CAPS-055/b", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-055") == 0 &&
+                                 port_adapter_nodes(p->adapter[0]) == 1);
+    probe_destroy(p);
+}

@@ -354,8 +354,8 @@ TEST(queries_they_must_answer)
             p->node[0].GpuMmuSupported = TRUE; /* the paging node is 0 then */
         CHECK_RULE("CAPS-014", NT_SUCCESS(probe_start(p)));
         if (i == 0)
-            CHECK_RULE("CAPS-095", port_adapter_nodes(p->adapter[0]) == 2 &&
-                                       port_adapter_gpu_mmu(p->adapter[0]));
+            CHECK_RULE("CAPS-095/c", port_adapter_nodes(p->adapter[0]) == 2 &&
+                                         port_adapter_gpu_mmu(p->adapter[0]));
         probe_destroy(p);
     }
 }

@@ -32,7 +32,7 @@ TEST_WITH(contrary, paging_has_its_node_and_buffers)
     CHECK_RULE("SEG-087", contrary_seen.system_node == CONTRARY_PAGING);
     CHECK_RULE("PATCH-027", contrary_seen.system_node == CONTRARY_PAGING);
     CHECK_RULE("CAPS-094", contrary_seen.paging_nodes == 1u << CONTRARY_PAGING);
-    CHECK_RULE("CAPS-077", contrary_seen.first_paging_bytes == 0x7000);
+    CHECK_RULE("CAPS-077/b", contrary_seen.first_paging_bytes == 0x7000);
     CHECK_RULE("PAGE-004", contrary_seen.first_paging_bytes == 0x7000);
     CHECK_RULE("CAPS-076", contrary_seen.first_paging_private == CONTRARY_PAGING_PRIVATE &&
                                !contrary_seen.paging_dirty);
@@ -50,7 +50,7 @@ static void page_physically(struct probe *p)
     begin();
     contrary_seen.paging_segments = 0;
     CHECK(IS(probe_gpu_allocate(&gpu, 65536, &allocation), STATUS_SUCCESS));
-    CHECK_RULE("CAPS-075", contrary_seen.paging_segments == 1u << CONTRARY_APERTURE);
+    CHECK_RULE("CAPS-075/a", contrary_seen.paging_segments == 1u << CONTRARY_APERTURE);
     CHECK_RULE("PAGE-002", contrary_seen.paging_segments == 1u << CONTRARY_APERTURE);
     CHECK_RULE("CAPS-094", contrary_seen.paging_nodes == 1u << CONTRARY_PHYSICAL);
     end();

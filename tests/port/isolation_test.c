@@ -34,9 +34,27 @@ TEST(both_statements_say_whether_isolation_is_supported)
     ACCEPTED("IOMMU-011/a", no_remapping(p), p->iommu.IommuIsolationSupported = 0,
              p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
     EXPECTED("IOMMU-011/b", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
-    EXPECTED("CAPS-117", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
-    EXPECTED("CAPS-117", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    EXPECTED("CAPS-117/a", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
+    EXPECTED("CAPS-117/a", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
     EXPECTED("IOMMU-013", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+}
+
+TEST(a_difference_in_what_is_required_is_told)
+{
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned refuse = 0; refuse < 2; refuse++) {
+            const struct probe_options options = {.port = {.iommu = IOMMU_ISOLATION},
+                                                  .strict = refuse != 0};
+            struct probe *p = probe_create(&options);
+
+            p->iommu.IommuIsolationRequired = side == 0;
+            p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = side == 1;
+            CHECK_RULE("CAPS-117/b",
+                       admission_expected(p, (NTSTATUS)probe_start(p), "CAPS-117",
+                                          refuse ? ADMISSION_STRICT : ADMISSION_DEFAULT) &&
+                           probe_count(p, PROBE_StopDevice) == refuse);
+            probe_destroy(p);
+        }
 }
 
 TEST(both_statements_say_whether_isolation_is_required)
@@ -393,14 +411,18 @@ TEST(queries_of_isolation)
     }
     p = probe_create(NULL);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("CAPS-118",
-               probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->order ==
-                       probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->order + 1 &&
-                   probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->query.InputDataSize ==
-                       sizeof(UINT));
+    CHECK_RULE(
+        "CAPS-118/a",
+        probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->order ==
+                probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->order + 1 &&
+            probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->query.InputDataSize == sizeof(UINT) &&
+            *(UINT *)(void *)probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->query_input == 0);
     probe_destroy(p);
-    EXPECTED("CAPS-118", "CAPS-118", p->save_bytes = 100);
-    ACCEPTED("CAPS-118", p->save_bytes = 4 * 4096);
+    EXPECTED("CAPS-118/b", "CAPS-118", p->save_bytes = 1);
+    EXPECTED("CAPS-118/b", "CAPS-118", p->save_bytes = 4095);
+    EXPECTED("CAPS-118/b", "CAPS-118", p->save_bytes = 4097);
+    ACCEPTED("CAPS-118/b", p->save_bytes = 0);
+    ACCEPTED("CAPS-118/b", p->save_bytes = 4096);
 }
 
 static void set_range(struct probe *p, uint64_t base, uint64_t bytes)
@@ -416,18 +438,22 @@ TEST(reserved_ranges)
     struct phys_addr physical;
     struct probe *p;
 
-    EXPECTED("CAPS-119", "CAPS-119", set_range(p, 1u << 20, 4096)); /* inside RAM */
-    EXPECTED("CAPS-119", "CAPS-119", set_range(p, beyond, 100));
-    EXPECTED("CAPS-119", "CAPS-119", set_range(p, beyond + 100, 4096));
-    EXPECTED("CAPS-119", "CAPS-119", set_range(p, beyond, 0));
-    EXPECTED("CAPS-119", "CAPS-119", set_range(p, ~0xFFFull, 8192));
+    EXPECTED("CAPS-119/b", "CAPS-119", set_range(p, 1u << 20, 4096)); /* inside RAM */
+    EXPECTED("CAPS-119/b", "CAPS-119", set_range(p, TOP + 1 - 4096, 4096));
+    EXPECTED("CAPS-119/b", "CAPS-119", set_range(p, TOP + 1 - 4096, 8192));
+    ACCEPTED("CAPS-119/b", set_range(p, TOP + 1, 4096));
+    EXPECTED("CAPS-119/c", "CAPS-119", set_range(p, beyond, 0));
+    EXPECTED("CAPS-119/d", "CAPS-119", set_range(p, ~0xFFFull, 8192));
+    EXPECTED("CAPS-119/e", "CAPS-119", set_range(p, beyond, 2048));
+    EXPECTED("CAPS-119/e", "CAPS-119", set_range(p, beyond, 4096 + 2048));
+    EXPECTED("CAPS-119/e", "CAPS-119", set_range(p, beyond + 2048, 4096));
     p = probe_create(&isolated);
     set_range(p, beyond, 3 * 4096);
-    CHECK_RULE("CAPS-119",
-               NT_SUCCESS(probe_start(p)) &&
-                   probe_queries(p, DXGKQAITYPE_HARDWARERESERVEDRANGES) == 2 &&
-                   iommu_translate(port_adapter_domain(p->adapter[0]),
-                                   (struct logical_addr){beyond + 8192}, IOMMU_WRITE, &physical) &&
+    CHECK_RULE("CAPS-119/a", NT_SUCCESS(probe_start(p)) &&
+                                 probe_queries(p, DXGKQAITYPE_HARDWARERESERVEDRANGES) == 2);
+    CHECK_RULE("CAPS-119/f",
+               iommu_translate(port_adapter_domain(p->adapter[0]),
+                               (struct logical_addr){beyond + 8192}, IOMMU_WRITE, &physical) &&
                    physical.value == beyond + 8192);
     CHECK(probe_stop(p) == 0);
     probe_destroy(p);

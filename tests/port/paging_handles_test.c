@@ -178,6 +178,17 @@ static bool all_agree(void)
     return packet_count > 0;
 }
 
+/* A segment of 0 and an address in RAM (the probe's 64 MiB): the buffer as the driver wants it. */
+static bool all_in_system_memory(void)
+{
+    for (unsigned i = 0; i < packet_count; i++)
+        if (packets[i].sent.DmaBufferSegmentId != 0 ||
+            packets[i].sent.DmaBufferPhysicalAddress.QuadPart <= 0 ||
+            packets[i].sent.DmaBufferPhysicalAddress.QuadPart >= 64 << 20)
+            return false;
+    return packet_count > 0;
+}
+
 static bool all_private_agree(void)
 {
     for (unsigned i = 0; i < packet_count; i++) {
@@ -271,6 +282,7 @@ TEST_WITH(cycle, paging_is_submitted_as_it_was_patched, true)
     (void)cycle;
     CHECK_RULE("PAGE-018", all_agree());
     CHECK_RULE("SUBMIT-030", all_agree());
+    CHECK_RULE("CAPS-075/d", all_in_system_memory());
 }
 TEST_ALSO(cycle, paging_is_submitted_as_it_was_patched, without_contexts, false)
 

@@ -51,6 +51,25 @@ TEST(limits_of_bad_memory)
     EXPECTED("CAPS-083/d", "CAPS-083", one_bad_range(p, size, 0x1000));
 }
 
+/* ---- paging buffers ---- */
+
+static void only_an_aperture(struct probe *p)
+{
+    p->segment[0] = p->segment[1];
+    p->segments = 1;
+    p->paging_bytes = 0;
+    for (unsigned i = 0; i < 8; i++)
+        p->level[i].PageTableSegmentId = p->level[i].PagingProcessPageTableSegmentId = 0;
+}
+
+TEST(paging_buffers_of_no_size)
+{
+    struct probe *p;
+
+    EXPECTED("CAPS-077/a", "CAPS-077", only_an_aperture(p));
+    ACCEPTED("CAPS-077/c", probe_make_compute_only(p), only_an_aperture(p), p->segments = 0);
+}
+
 /* ---- page tables ---- */
 
 static void use_levels(struct probe *p, UINT levels, UINT bits)
@@ -139,6 +158,13 @@ static void name_node(struct probe *p, DXGK_ENGINE_TYPE type, unsigned character
     p->node[1].EngineType = type;
     for (unsigned i = 0; i < characters; i++)
         p->node[1].FriendlyName[i] = 'x';
+}
+
+TEST(the_last_node_may_page)
+{
+    struct probe *p;
+
+    ACCEPTED("CAPS-095/b", p->physical.PagingNodeIndex = 1);
 }
 
 TEST(limits_of_nodes)

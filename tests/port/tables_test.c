@@ -103,10 +103,10 @@ TEST(paging_buffer)
 {
     struct probe *p;
 
-    ACCEPTED("CAPS-075", p->paging_segment = 2);
-    SOFTENED("CAPS-075", "CAPS-075", p->paging_segment = 1);
-    REFUSED("CAPS-075", "CAPS-075", p->paging_segment = 3);
-    EXPECTED("CAPS-077", "CAPS-077", p->paging_bytes = 0);
+    ACCEPTED("CAPS-075/a", p->paging_segment = 2);
+    SOFTENED("CAPS-075/b", "CAPS-075", p->paging_segment = 1);
+    REFUSED("CAPS-075/c", "CAPS-075", p->paging_segment = 3);
+    EXPECTED("CAPS-077/a", "CAPS-077", p->paging_bytes = 0);
 }
 
 TEST(segment_flags_and_sizes)
@@ -114,13 +114,14 @@ TEST(segment_flags_and_sizes)
     struct probe *p;
 
     REFUSED("CAPS-078", "SEG-013", p->segment[1].Flags.Agp = 1);
-    EXPECTED("CAPS-079", "SEG-054", probe_set_entry(p, PROBE_MapCpuHostAperture, true),
+    EXPECTED("CAPS-079/a", "SEG-054", probe_set_entry(p, PROBE_MapCpuHostAperture, true),
              probe_set_entry(p, PROBE_UnmapCpuHostAperture, true),
              p->segment[0].Flags.SupportsCpuHostAperture = 1);
-    EXPECTED("CAPS-079", "SEG-055", p->segment[0].Flags.SupportsCachedCpuHostAperture = 1);
-    EXPECTED("CAPS-079", "SEG-053", p->segment[0].Flags.ReservedSysMem = 1);
-    REPORTED("CAPS-079", "SEG-046", VERIFY_WARNING, p->segment[0].Flags.CacheCoherent = 1);
-    REPORTED("CAPS-079", "SEG-051", VERIFY_ERROR, p->segment[0].Flags.PreservedDuringHibernate = 1);
+    EXPECTED("CAPS-079/b", "SEG-055", p->segment[0].Flags.SupportsCachedCpuHostAperture = 1);
+    EXPECTED("CAPS-079/c", "SEG-053", p->segment[0].Flags.ReservedSysMem = 1);
+    REPORTED("CAPS-079/d", "SEG-046", VERIFY_WARNING, p->segment[0].Flags.CacheCoherent = 1);
+    REPORTED("CAPS-079/e", "SEG-051", VERIFY_ERROR,
+             p->segment[0].Flags.PreservedDuringHibernate = 1);
     EXPECTED("CAPS-080", "SEG-030", many_segments(p, 3), p->segment[2].Size = 0);
     EXPECTED("CAPS-080", "SEG-030", p->segment[0].Size += 1);
 }
@@ -246,8 +247,9 @@ TEST(physical_adapter)
 
     ACCEPTED("CAPS-094", p->physical.PagingNodeIndex = 0);
     REFUSED("CAPS-094", "CAPS-094", p->after[PROBE_QueryAdapterInfo] = another_handle);
-    EXPECTED("CAPS-095", "CAPS-095", p->physical.NumExecutionNodes = 3);
-    REFUSED("CAPS-095", "CAPS-069", p->physical.PagingNodeIndex = 2);
+    EXPECTED("CAPS-095/a", "CAPS-095", p->physical.NumExecutionNodes = 3);
+    EXPECTED("CAPS-095/a", "CAPS-095", p->physical.NumExecutionNodes = 1);
+    REFUSED("CAPS-095/b", "CAPS-069", p->physical.PagingNodeIndex = 2);
     REFUSED("CAPS-069", "CAPS-069", p->physical.PagingNodeIndex = 3);
     REFUSED("CAPS-096", "CAPS-096", p->physical.Flags.GpuMmuSupported = 0);
     p = probe_create(NULL); /* the flag without the cap: the model is not used */
@@ -380,8 +382,14 @@ TEST(precision_and_descriptions)
                                port_adapter_gpu_version(p->adapter[0])->BiosVersion[0] == 'B' &&
                                port_adapter_perf_caps(p->adapter[0])->MaxFanRPM == 4711);
     probe_destroy(p);
-    EXPECTED("CAPS-111", "CAPS-111", p->type.Detachable = 1);
-    ACCEPTED("CAPS-111", p->type.Detachable = 1, p->type.Discrete = 1,
+    EXPECTED("CAPS-111/a", "CAPS-111", p->type.Detachable = 1);
+    EXPECTED("CAPS-111/a", "CAPS-111", p->caps.MiscCaps.Detachable = 1);
+    ACCEPTED("CAPS-111/a", p->type.Detachable = 1, p->type.Discrete = 1,
              p->caps.MiscCaps.Detachable = 1);
-    ACCEPTED("CAPS-111", p->query_status[DXGKQAITYPE_DEVICE_TYPE_CAPS] = STATUS_NOT_SUPPORTED);
+    p = probe_create(NULL);
+    probe_make_compute_only(p);
+    CHECK_RULE("CAPS-111/b",
+               NT_SUCCESS(probe_start(p)) && probe_queries(p, DXGKQAITYPE_DEVICE_TYPE_CAPS) == 0);
+    probe_destroy(p);
+    ACCEPTED("CAPS-111/a", p->query_status[DXGKQAITYPE_DEVICE_TYPE_CAPS] = STATUS_NOT_SUPPORTED);
 }

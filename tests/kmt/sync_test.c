@@ -437,7 +437,8 @@ TEST_WITH(client, old_signals_end_old_waits)
 TEST_WITH(client, the_newest_signal_checks_its_arrays)
 {
     D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2 signal;
-    D3DKMT_HANDLE pair[2];
+    D3DKMT_HANDLE pair[2], same[D3DDDI_MAX_BROADCAST_CONTEXT + 1] = {0};
+    struct dxgk_refusal refusal;
     UINT64 value = 5;
     struct old_forms o;
 
@@ -450,8 +451,21 @@ TEST_WITH(client, the_newest_signal_checks_its_arrays)
     signal.BroadcastContextArray = &o.g.copy;
     SHOW(c, "KMT-380",
          D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
-    signal.BroadcastContextCount = 1;
+    for (unsigned i = 0; i < D3DDDI_MAX_BROADCAST_CONTEXT; i++)
+        same[i] = o.g.copy;
+    signal.ObjectCount = 1;
     signal.MonitoredFenceValueArray = &value;
+    signal.BroadcastContextArray = same;
+    signal.BroadcastContextCount = D3DDDI_MAX_BROADCAST_CONTEXT + 1;
+    SHOW(c, "KMT-380",
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
+    signal.BroadcastContextCount = D3DDDI_MAX_BROADCAST_CONTEXT;
+    SHOW(c, "KMT-380", /* so many may be: it is one of them that comes twice */
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER &&
+             dxgk_client_last_refusal(&refusal) && strstr(refusal.reason, "twice"));
+    signal.ObjectCount = 2;
+    signal.BroadcastContextArray = &o.g.copy;
+    signal.BroadcastContextCount = 1;
     SHOW(c, "KMT-381",
          D3DKMTSignalSynchronizationObjectFromGpu2(&signal) == STATUS_INVALID_PARAMETER);
     signal.ObjectCount = 1;

@@ -62,6 +62,46 @@ static void check_requests(void)
     nt_device_object_unregister(&driver);
 }
 
+/* What a request for a device says: the request of each kind, and where its data are. */
+static void check_control_request(void)
+{
+    static char input[12], output[24];
+    PIO_STACK_LOCATION stack;
+    IO_STATUS_BLOCK status;
+    KEVENT event;
+    PIRP irp;
+
+    nt_device_object_register(&device);
+    device.StackSize = 2;
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    for (unsigned internal = 0; internal < 2; internal++) {
+        irp = IoBuildDeviceIoControlRequest(0x5678, &device, input, sizeof(input), output,
+                                            sizeof(output), (BOOLEAN)internal, &event, &status);
+        assert_non_null(irp);
+        assert_ptr_equal(irp->AssociatedIrp.SystemBuffer, input);
+        assert_ptr_equal(irp->UserBuffer, output);
+        assert_ptr_equal(irp->UserEvent, &event);
+        assert_ptr_equal(irp->UserIosb, &status);
+        assert_int_equal(irp->StackCount, 2);
+        stack = IoGetNextIrpStackLocation(irp);
+        assert_int_equal(stack->MajorFunction,
+                         internal ? IRP_MJ_INTERNAL_DEVICE_CONTROL : IRP_MJ_DEVICE_CONTROL);
+        assert_int_equal(stack->Parameters.DeviceIoControl.IoControlCode, 0x5678);
+        assert_int_equal(stack->Parameters.DeviceIoControl.InputBufferLength, sizeof(input));
+        assert_int_equal(stack->Parameters.DeviceIoControl.OutputBufferLength, sizeof(output));
+        assert_ptr_equal(stack->Parameters.DeviceIoControl.Type3InputBuffer, input);
+        IoFreeIrp(irp);
+    }
+    assert_int_equal(errors(), 0);
+    nt_device_object_unregister(&device);
+}
+
+TEST_WITH(machine, requests_name_their_data)
+{
+    run(check_control_request);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
 TEST_WITH(machine, requests_are_sent_and_completed)
 {
     run(check_requests);

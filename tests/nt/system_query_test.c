@@ -155,6 +155,10 @@ TEST_WITH(driver, there_is_no_bios)
     uint8_t bytes[4] = {1, 2, 3, 4};
     ULONG size = 0x400;
 
+    CHECK_RULE("NT-184", x86BiosAllocateBuffer(NULL, &segment, &offset) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-184", x86BiosAllocateBuffer(&size, NULL, &offset) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-184", x86BiosAllocateBuffer(&size, &segment, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-184", x86BiosFreeBuffer(0x2000, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("NT-184", !x86BiosCall(0x10, NULL));
     CHECK_RULE("NT-184", x86BiosAllocateBuffer(&size, &segment, &offset) == STATUS_SUCCESS &&
                              size >= 0x400 && offset == 0);
@@ -175,6 +179,9 @@ TEST_WITH(driver, there_is_no_bios)
     CHECK_RULE("NT-184", x86BiosFreeBuffer(segment, 0) == STATUS_SUCCESS);
     CHECK_RULE("NT-184", x86BiosFreeBuffer(segment, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("NT-184", x86BiosWriteMemory(segment, 0, bytes, 4) == STATUS_ACCESS_DENIED);
+    size = 0x1000;
+    CHECK_RULE("NT-184", x86BiosAllocateBuffer(&size, &segment, &offset) == STATUS_SUCCESS &&
+                             x86BiosFreeBuffer(segment, offset) == STATUS_SUCCESS);
     size = 0x1001;
     CHECK_RULE("NT-184",
                x86BiosAllocateBuffer(&size, &segment, &offset) == STATUS_INSUFFICIENT_RESOURCES);

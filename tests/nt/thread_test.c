@@ -144,6 +144,27 @@ TEST_WITH(driver, priorities_are_recorded)
     CHECK_RULE("NT-097", KeSetPriorityThread(self, 12) == first);
     CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_REALTIME_PRIORITY) == 12);
     CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_REALTIME_PRIORITY);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, HIGH_PRIORITY) == LOW_REALTIME_PRIORITY);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_PRIORITY + 1) == HIGH_PRIORITY);
+    CHECK_RULE("NT-097", errors() == 0);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_PRIORITY) == LOW_PRIORITY + 1);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, HIGH_PRIORITY + 1) == LOW_PRIORITY + 1);
+    CHECK_RULE("NT-097", errors() == 2);
+    CHECK_RULE("NT-097", KeSetPriorityThread((PKTHREAD)&first, 9) == 0);
+    CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_PRIORITY + 1);
+}
+
+TEST_WITH(driver, priorities_are_set_at_passive_level)
+{
+    PKTHREAD self = KeGetCurrentThread();
+    KPRIORITY first = KeQueryPriorityThread(self);
+    KIRQL old;
+
+    KeRaiseIrql(APC_LEVEL, &old);
+    (void)KeSetPriorityThread(self, 12); /* reported, and carried out: THREAD-009 */
+    KeLowerIrql(old);
+    CHECK_RULE("NT-097", errors() == 1);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, first) == 12 && errors() == 1);
 }
 
 static struct nt_process *client;

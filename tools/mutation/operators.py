@@ -4,7 +4,8 @@ import bisect
 import re
 
 # What no test can notice: checks of the host against itself, and points at which a seed may let others run.
-SKIPPED = re.compile(r"\b(?:NT_ENTER|sim_point|sim_assert\w*|util_assert|nt_assert\w*|_Static_assert|assert)\s*\(")
+SELF_CHECK = re.compile(r"(?:^|_)validate(?:_|$)|^validate")
+SKIPPED = re.compile(r"\b(?:HOLDS|NT_ENTER|sim_point|sim_assert\w*|util_assert|nt_assert\w*|_Static_assert|assert)\s*\(")
 KEYWORDS = {"return", "sizeof", "goto", "break", "continue", "else", "case", "default", "do", "if", "for", "while", "switch", "typedef", "struct",
             "union", "enum", "static", "const", "extern", "_Noreturn", "inline", "register", "unsigned", "volatile"}
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
@@ -77,6 +78,9 @@ class Source:
 
     def skipped(self, start):
         """Whether the statement around is one that no test can notice."""
+        function = self.function_at(start)
+        if function and SELF_CHECK.search(function[0]):
+            return True
         before = max(self.code.rfind(mark, 0, start) for mark in ";{}")
         after = self.code.find(";", start)
         return bool(SKIPPED.search(self.code, before + 1, max(after, start)))

@@ -56,6 +56,8 @@ static NTSTATUS start_without(struct probe *p, uint64_t n)
     CHECK(!p->sim->stopped);
     loaded = p->driver != NULL;
     if (!NT_SUCCESS(status)) {
+        if (status != STATUS_NO_MEMORY && status != STATUS_INSUFFICIENT_RESOURCES)
+            fail_msg("allocation %llu: status 0x%08x", (unsigned long long)n, (unsigned)status);
         CHECK(probe_count(p, PROBE_RemoveDevice) == successes(p, PROBE_AddDevice));
         CHECK(p->adapters == 0 && port_adapter_first(p->port) == NULL);
     }

@@ -167,6 +167,9 @@ static NTSTATUS look_closely(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     CHECK_RULE("LIFE-179", IS(IoGetDeviceObjectPointer(&name, FILE_ALL_ACCESS, &file, &device),
                               STATUS_SUCCESS) &&
                                device->DriverObject && device->DriverObject != object);
+    CHECK(device->Type == 3 && device->Size == sizeof(DEVICE_OBJECT) && device->StackSize == 1 &&
+          device->DeviceType == FILE_DEVICE_VIDEO && device->DriverObject->DeviceObject == device &&
+          device->DriverObject->Type == 4 && device->DriverObject->Size == sizeof(DRIVER_OBJECT));
     CHECK_RULE("NT-170",
                file && IoGetRelatedDeviceObject(file) == device &&
                    IS(IoGetDeviceObjectPointer(&name, 0, &other, &again), STATUS_SUCCESS) &&

@@ -101,6 +101,8 @@ NT_EXPORT NTSTATUS NTAPI ExUuidCreate(GUID *Uuid)
 /* ---- version ---- */
 
 #define PLATFORM_NT 2u
+#define SUITES      0x100u /* single user terminal services */
+#define WORKSTATION 1u
 
 NT_EXPORT NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW VersionInformation)
 {
@@ -119,8 +121,8 @@ NT_EXPORT NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW VersionInformation)
     if (size == sizeof(RTL_OSVERSIONINFOEXW)) {
         extended->wServicePackMajor = 0;
         extended->wServicePackMinor = 0;
-        extended->wSuiteMask = 0x100; /* single user terminal services */
-        extended->wProductType = 1;   /* workstation */
+        extended->wSuiteMask = SUITES;
+        extended->wProductType = WORKSTATION;
         extended->wReserved = 0;
     }
     return STATUS_SUCCESS;
@@ -147,42 +149,100 @@ NT_EXPORT BOOLEAN NTAPI RtlIsNtDdiVersionAvailable(ULONG Version)
     return Version <= NTDDI_VERSION && (Version & 0xFF) == 0;
 }
 
-/* Conditions are three bits per kind of number, as VER_SET_CONDITION packs them. */
-static bool holds(ULONGLONG conditions, unsigned kind, ULONG have, ULONG wanted)
+/* Bits of TypeMask, and what the conditions compare; those are three bits per kind, as
+ * VER_SET_CONDITION packs them. */
+enum version_kind {
+    VERSION_MINOR,
+    VERSION_MAJOR,
+    VERSION_BUILD,
+    VERSION_PLATFORM,
+    VERSION_PACK_MINOR,
+    VERSION_PACK_MAJOR,
+    VERSION_SUITE,
+    VERSION_PRODUCT,
+    VERSION_KINDS
+};
+
+/* `order`: below, at or above 0 as what there is is less, equal or more. */
+static bool holds(unsigned condition, int order)
 {
-    switch (conditions >> (3 * kind) & 7) {
+    switch (condition) {
     case 1:
-        return have == wanted;
+        return order == 0;
     case 2:
-        return have > wanted;
+        return order > 0;
     case 3:
-        return have >= wanted;
+        return order >= 0;
     case 4:
-        return have < wanted;
+        return order < 0;
     case 5:
-        return have <= wanted;
+        return order <= 0;
     default:
         return false;
     }
 }
 
+static bool suites_hold(unsigned condition, ULONG wanted)
+{
+    if (condition == 6) /* all of them */
+        return (SUITES & wanted) == wanted;
+    return condition == 7 && (wanted == 0 || (SUITES & wanted) != 0);
+}
+
+static int order_of(ULONG have, ULONG wanted)
+{
+    return (have > wanted) - (have < wanted);
+}
+
+/* The numbers of the version count as one, the highest first; the condition of the first of them
+ * that is asked for is that of all (NT-204). */
+static bool numbers_hold(const RTL_OSVERSIONINFOEXW *wanted, ULONG mask, ULONGLONG conditions)
+{
+    static const uint8_t kind[] = {VERSION_MAJOR, VERSION_MINOR, VERSION_PACK_MAJOR,
+                                   VERSION_PACK_MINOR};
+    const ULONG number[] = {wanted->dwMajorVersion, wanted->dwMinorVersion,
+                            wanted->wServicePackMajor, wanted->wServicePackMinor};
+    static const ULONG have[] = {10, 0, 0, 0};
+    unsigned condition = 0;
+    bool asked = false;
+    int order = 0;
+
+    for (unsigned i = 0; i < sizeof(kind) && order == 0; i++) {
+        if (!(mask & 1u << kind[i]))
+            continue;
+        if (!asked)
+            condition = (unsigned)(conditions >> (3 * kind[i])) & 7;
+        asked = true;
+        order = order_of(have[i], number[i]);
+    }
+    return !asked || holds(condition, order);
+}
+
 NT_EXPORT NTSTATUS NTAPI RtlVerifyVersionInfo(PRTL_OSVERSIONINFOEXW VersionInfo, ULONG TypeMask,
                                               ULONGLONG ConditionMask)
 {
-    bool good = true;
+    unsigned condition[VERSION_KINDS];
+    bool good;
 
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "NT-157", NT_NO_CODE, __func__))
         return STATUS_INVALID_DEVICE_REQUEST;
-    if (TypeMask == 0)
+    if (TypeMask == 0 || ConditionMask == 0)
         return STATUS_INVALID_PARAMETER;
-    if (TypeMask & 0x1)
-        good = good && holds(ConditionMask, 0, 0, VersionInfo->dwMinorVersion);
-    if (TypeMask & 0x2)
-        good = good && holds(ConditionMask, 1, 10, VersionInfo->dwMajorVersion);
-    if (TypeMask & 0x4)
+    for (unsigned i = 0; i < VERSION_KINDS; i++)
+        condition[i] = (unsigned)(ConditionMask >> (3 * i)) & 7;
+    good = numbers_hold(VersionInfo, TypeMask, ConditionMask);
+    if (TypeMask & 1u << VERSION_BUILD)
+        good = good && holds(condition[VERSION_BUILD],
+                             order_of(nt_state()->config.os_build, VersionInfo->dwBuildNumber));
+    if (TypeMask & 1u << VERSION_PLATFORM)
         good = good &&
-               holds(ConditionMask, 2, nt_state()->config.os_build, VersionInfo->dwBuildNumber);
+               holds(condition[VERSION_PLATFORM], order_of(PLATFORM_NT, VersionInfo->dwPlatformId));
+    if (TypeMask & 1u << VERSION_SUITE)
+        good = good && suites_hold(condition[VERSION_SUITE], VersionInfo->wSuiteMask);
+    if (TypeMask & 1u << VERSION_PRODUCT)
+        good = good &&
+               holds(condition[VERSION_PRODUCT], order_of(WORKSTATION, VersionInfo->wProductType));
     return good ? STATUS_SUCCESS : STATUS_REVISION_MISMATCH;
 }
 

@@ -138,7 +138,7 @@ NT_EXPORT PEPROCESS NTAPI IoGetCurrentProcess(void)
 /* Process IDs are multiples of four, as in Windows; the system process has 4. */
 HANDLE nt_process_id(const struct nt_process *process)
 {
-    return (HANDLE)(uintptr_t)(((uintptr_t)process->id + 1) * 4);
+    return (HANDLE)(uintptr_t)((uintptr_t)process->id * 8 + 4); /* the system's is 4 */
 }
 
 /* Of the process that the thread belongs to, also while it is attached to another (NT-177). */

@@ -416,7 +416,7 @@ HANDLE nt_thread_id(const struct _KTHREAD *thread)
 {
     uintptr_t id = thread->sim ? sim_thread_id(thread->sim) : 0;
 
-    return (HANDLE)(id * 4);
+    return (HANDLE)(id * 8); /* none of a process, whose ids are odd multiples of 4 */
 }
 
 NT_EXPORT HANDLE NTAPI PsGetCurrentThreadId(void)

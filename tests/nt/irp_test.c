@@ -102,6 +102,100 @@ TEST_WITH(machine, requests_name_their_data)
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
 
+/* ---- cancelling, using again ---- */
+
+static PIRP cancelled;
+
+static VOID NTAPI on_cancel(PDEVICE_OBJECT object, PIRP irp)
+{
+    assert_ptr_equal(object, &device);
+    assert_true(irp->Cancel && !irp->CancelRoutine && irp->CancelIrql == PASSIVE_LEVEL);
+    cancelled = irp;
+}
+
+static void check_cancel(void)
+{
+    PIRP irp = IoAllocateIrp(1, FALSE);
+
+    IoSetNextIrpStackLocation(irp);
+    IoGetCurrentIrpStackLocation(irp)->DeviceObject = &device;
+    cancelled = NULL;
+    assert_false(IoCancelIrp(irp));
+    assert_true(irp->Cancel && !cancelled);
+    irp->Cancel = FALSE;
+    irp->CancelRoutine = on_cancel;
+    assert_true(IoCancelIrp(irp));
+    assert_ptr_equal(cancelled, irp);
+    IoFreeIrp(irp);
+    assert_int_equal(errors(), 0);
+}
+
+static void check_reuse(void)
+{
+    USHORT size = IoSizeOfIrp(3);
+    PIRP own = ExAllocatePoolWithTag(NonPagedPoolNx, size, TAG), irp = IoAllocateIrp(3, FALSE);
+    UCHAR flags;
+
+    memset(own, 0x5A, size);
+    IoInitializeIrp(own, size, 3);
+    assert_true(own->StackCount == 3 && own->CurrentLocation == 4 && own->Size == size);
+    assert_true(!own->Cancel && !own->UserEvent && own->IoStatus.Information == 0);
+    assert_int_equal(errors(), 0);
+    IoInitializeIrp(own, (USHORT)(size - 1), 3);
+    CHECK_RULE("NT-005", errors() == 1);
+    IoInitializeIrp(own, size, -1);
+    CHECK_RULE("NT-005", errors() == 2);
+    ExFreePool(own);
+    forget_reports();
+    IoSetNextIrpStackLocation(irp);
+    flags = irp->AllocationFlags = 0x41;
+    irp->Cancel = TRUE;
+    irp->IoStatus.Information = 9;
+    irp->UserBuffer = irp;
+    IoReuseIrp(irp, STATUS_NOT_SUPPORTED);
+    assert_true(irp->StackCount == 3 && irp->CurrentLocation == 4 && irp->Size == size);
+    assert_true(!irp->Cancel && !irp->UserBuffer && irp->IoStatus.Information == 0);
+    assert_true(irp->IoStatus.Status == STATUS_NOT_SUPPORTED && irp->AllocationFlags == flags);
+    irp->AllocationFlags = 0;
+    IoFreeIrp(irp);
+    assert_int_equal(errors(), 0);
+}
+
+static void check_synchronous_request(void)
+{
+    static char buffer[16];
+    LARGE_INTEGER offset = {.QuadPart = 0x123456789};
+    IO_STATUS_BLOCK status;
+    PIO_STACK_LOCATION stack;
+    KEVENT event;
+    PIRP irp;
+
+    nt_device_object_register(&device);
+    device.StackSize = 1;
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    irp = IoBuildSynchronousFsdRequest(IRP_MJ_PNP, &device, buffer, 16, &offset, &event, &status);
+    stack = IoGetNextIrpStackLocation(irp);
+    assert_true(stack->MajorFunction == IRP_MJ_PNP && stack->Parameters.Read.Length == 16 &&
+                stack->Parameters.Read.ByteOffset.QuadPart == offset.QuadPart);
+    assert_true(irp->UserEvent == &event && irp->UserIosb == &status && irp->UserBuffer == buffer);
+    IoFreeIrp(irp);
+    irp = IoBuildSynchronousFsdRequest(IRP_MJ_READ, &device, NULL, 0, NULL, &event, &status);
+    stack = IoGetNextIrpStackLocation(irp);
+    assert_true(stack->MajorFunction == IRP_MJ_READ && stack->Parameters.Read.Length == 0 &&
+                stack->Parameters.Read.ByteOffset.QuadPart == 0);
+    IoFreeIrp(irp);
+    assert_int_equal(errors(), 0);
+    nt_device_object_unregister(&device);
+}
+
+TEST_WITH(machine, requests_are_cancelled_and_used_again)
+{
+    run(check_cancel);
+    run(check_reuse);
+    run(check_synchronous_request);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
 TEST_WITH(machine, requests_are_sent_and_completed)
 {
     run(check_requests);

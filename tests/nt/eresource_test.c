@@ -47,3 +47,29 @@ TEST_WITH(driver, resources_are_recursive_and_shared)
     ExFreePool(resource);
     CHECK_RULE("NT-006", reported("NT-006", 0xC4, 0xD2));
 }
+
+TEST_WITH(driver, critical_regions_come_with_the_resource)
+{
+    ERESOURCE *r = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*r), TAG);
+
+    ExInitializeResourceLite(r);
+    CHECK_RULE("NT-071", ExIsResourceAcquiredSharedLite(r) == 0);
+    CHECK_RULE("NT-071",
+               ExEnterCriticalRegionAndAcquireResourceExclusive(r) == (PVOID)KeGetCurrentThread());
+    CHECK_RULE("NT-071", ExIsResourceAcquiredExclusiveLite(r) && KeAreApcsDisabled());
+    CHECK_RULE("NT-071", ExIsResourceAcquiredSharedLite(r) == 1);
+    ExAcquireResourceSharedLite(r, TRUE);
+    CHECK_RULE("NT-071", ExIsResourceAcquiredSharedLite(r) == 2);
+    ExReleaseResourceLite(r);
+    CHECK_RULE("NT-071", ExIsResourceAcquiredSharedLite(r) == 1);
+    ExReleaseResourceAndLeaveCriticalRegion(r);
+    CHECK_RULE("NT-071", ExIsResourceAcquiredSharedLite(r) == 0 && !KeAreApcsDisabled());
+    CHECK_RULE("NT-071", errors() == 0);
+    KeEnterCriticalRegion();
+    ExAcquireResourceExclusiveLite(r, TRUE);
+    KeLeaveCriticalRegion();
+    ExReleaseResourceAndLeaveCriticalRegion(r);
+    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x3E));
+    ExDeleteResourceLite(r);
+    ExFreePool(r);
+}

@@ -126,6 +126,76 @@ static void check_contiguous(void)
     CHECK_RULE("NT-132", MmAllocateContiguousMemory(128 << 20, top) == NULL);
 }
 
+static void free_block(PVOID block, SIZE_T bytes, MEMORY_CACHING_TYPE cache)
+{
+    const size_t before = errors();
+
+    MmFreeContiguousMemorySpecifyCache(block, bytes, cache);
+    CHECK_RULE("NT-133", errors() == before);
+}
+
+/* The older and the newer forms: each has its limits and its kind of caching. */
+static void check_forms(void)
+{
+    static const struct {
+        ULONG protect;
+        MEMORY_CACHING_TYPE cache;
+    } kind[] = {{PAGE_READWRITE, MmCached},
+                {PAGE_READWRITE | PAGE_NOCACHE, MmNonCached},
+                {PAGE_READWRITE | PAGE_WRITECOMBINE, MmWriteCombined}};
+    const PHYSICAL_ADDRESS low = physical(0x200000), top = physical(0x2FFFFF), none = physical(0);
+    const SIZE_T bytes = 3 * PAGE_SIZE;
+    uint64_t at;
+    PVOID block;
+
+    for (unsigned i = 0; i < 3; i++) {
+        block = MmAllocateContiguousNodeMemory(bytes, low, top, physical(65536), kind[i].protect, 0);
+        at = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
+        CHECK_RULE("NT-132", block && at >= 0x200000 && at + bytes <= 0x300000);
+        CHECK_RULE("NT-132", at / 65536 == (at + bytes - 1) / 65536);
+        free_block(block, bytes, kind[i].cache);
+        block = MmAllocateContiguousMemorySpecifyCacheNode(bytes, low, top, physical(65536),
+                                                           kind[i].cache, 0);
+        at = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
+        CHECK_RULE("NT-132", block && at >= 0x200000 && at + bytes <= 0x300000);
+        CHECK_RULE("NT-132", at / 65536 == (at + bytes - 1) / 65536);
+        free_block(block, bytes, kind[i].cache);
+    }
+    CHECK_RULE("NT-132",
+               !MmAllocateContiguousNodeMemory(2 << 20, low, top, none, PAGE_READWRITE, 0));
+    block = MmAllocateNonCachedMemory(bytes);
+    CHECK_RULE("NT-132", block && (uintptr_t)block % PAGE_SIZE == 0);
+    MmFreeNonCachedMemory(block, bytes);
+    CHECK_RULE("NT-133", errors() == 0);
+    MmFreeNonCachedMemory(block, bytes);
+    CHECK_RULE("NT-133", errors() == 1);
+    forget_reports();
+}
+
+static void check_ranges(void)
+{
+    PPHYSICAL_MEMORY_RANGE range = MmGetPhysicalMemoryRanges();
+    uint8_t *block = ExAllocatePoolWithTag(NonPagedPoolNx, PAGE_SIZE, TAG);
+
+    assert_true(range[0].BaseAddress.QuadPart == 0 &&
+                (uint64_t)range[0].NumberOfBytes.QuadPart == ram_bytes(h.ram));
+    assert_true(range[1].BaseAddress.QuadPart == 0 && range[1].NumberOfBytes.QuadPart == 0);
+    ExFreePool(range);
+    assert_ptr_equal(MmGetVirtualForPhysical(MmGetPhysicalAddress(block + 9)), block + 9);
+    ExFreePool(block);
+    assert_int_equal(MmSizeOfMdl((PVOID)0x1000, 0), sizeof(MDL));
+    assert_int_equal(MmSizeOfMdl((PVOID)0x1000, 0x1000), sizeof(MDL) + sizeof(PFN_NUMBER));
+    assert_int_equal(MmSizeOfMdl((PVOID)0x1FFF, 2), sizeof(MDL) + 2 * sizeof(PFN_NUMBER));
+    assert_int_equal(errors(), 0);
+}
+
+TEST_WITH(machine, each_form_keeps_its_limits)
+{
+    run(check_forms);
+    run(check_ranges);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
 TEST_WITH(machine, contiguous_blocks_keep_their_limits)
 {
     run(check_contiguous);

@@ -171,6 +171,33 @@ TEST_WITH(driver, handles_and_components_must_exist)
     forget_reports();
 }
 
+/* Hints, which change nothing, but of devices and components that there are. */
+TEST_WITH(driver, hints_name_what_there_is)
+{
+    describe();
+    enlist();
+    PoFxSetComponentLatency(handle, 1, 1000);
+    PoFxSetComponentResidency(handle, 1, 1000);
+    PoFxSetDeviceIdleTimeout(handle, 1000);
+    CHECK_RULE("NT-181", errors() == 0);
+    PoFxSetComponentLatency(handle, 2, 1000);
+    CHECK_RULE("NT-181", errors() == 1);
+    PoFxSetComponentResidency(handle, 2, 1000);
+    CHECK_RULE("NT-181", errors() == 2);
+    PoFxCompleteDevicePowerNotRequired(handle); /* nobody asked */
+    CHECK_RULE("NT-181", errors() == 3);
+    PoFxUnregisterDevice(handle);
+    PoFxSetDeviceIdleTimeout(handle, 1000);
+    CHECK_RULE("NT-181", errors() == 4);
+    PoFxSetComponentLatency(handle, 0, 1000);
+    CHECK_RULE("NT-181", errors() == 5);
+    PoFxSetComponentResidency(handle, 0, 1000);
+    CHECK_RULE("NT-181", errors() == 6);
+    PoFxCompleteDevicePowerNotRequired(handle);
+    CHECK_RULE("NT-181", errors() == 7);
+    forget_reports();
+}
+
 TEST_WITH(driver, a_callback_may_end_the_registration)
 {
     describe();

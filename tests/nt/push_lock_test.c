@@ -70,3 +70,17 @@ TEST_WITH(driver, rundown_waits_for_holders)
     pause_ns(100000);
     CHECK_RULE("NT-072", rundown_over && errors() == 0);
 }
+
+TEST_WITH(driver, rundown_begins_again)
+{
+    ExInitializeRundownProtection(&rundown);
+    ExRundownCompleted(&rundown);
+    CHECK_RULE("NT-072", !ExAcquireRundownProtection(&rundown));
+    ExWaitForRundownProtectionRelease(&rundown); /* at once */
+    ExReInitializeRundownProtection(&rundown);
+    CHECK_RULE("NT-072", errors() == 0 && ExAcquireRundownProtection(&rundown));
+    ExReInitializeRundownProtection(&rundown);
+    CHECK_RULE("NT-072", errors() == 1);
+    ExReleaseRundownProtection(&rundown);
+    CHECK_RULE("NT-072", errors() == 2);
+}

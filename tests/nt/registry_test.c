@@ -183,6 +183,121 @@ TEST_WITH(machine, client_context_needs_kernel_handles)
     nt_process_destroy(client);
 }
 
+/* ---- what a key says of itself ---- */
+
+static void query_keys(void)
+{
+    union {
+        KEY_BASIC_INFORMATION basic;
+        KEY_FULL_INFORMATION full;
+        uint8_t room[128];
+    } buffer;
+    static const PCWSTR children[] = {L"One", L"Fourteen", L"Six"};
+    const ULONG data[3] = {1, 2, 3}, fixed = offsetof(KEY_BASIC_INFORMATION, Name),
+                full = offsetof(KEY_FULL_INFORMATION, Class);
+    HANDLE key, child, reader;
+    LONGLONG written;
+    ULONG length;
+
+    create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_RULE("NT-140",
+                   create_at(key, children[i], KEY_ALL_ACCESS, 0, &child, NULL) == STATUS_SUCCESS);
+        ZwClose(child);
+    }
+    set_value(key, L"A", REG_BINARY, data, 12);
+    set_value(key, L"Longer", REG_DWORD, data, 4);
+    length = 0;
+    CHECK_RULE("NT-144", ZwQueryKey(key, KeyBasicInformation, &buffer, sizeof(buffer), &length) ==
+                                 STATUS_SUCCESS &&
+                             length == fixed + 10 && buffer.basic.NameLength == 10);
+    CHECK_RULE("NT-144", memcmp(buffer.basic.Name, L"probe", 10) == 0);
+    written = buffer.basic.LastWriteTime.QuadPart;
+    CHECK(buffer.basic.TitleIndex == 0 && written != 0);
+    CHECK_RULE("NT-142", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed - 1, &length) ==
+                                 STATUS_BUFFER_TOO_SMALL &&
+                             length == fixed + 10);
+    memset(&buffer, 0x5A, sizeof(buffer));
+    CHECK_RULE("NT-142", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed + 8, &length) ==
+                                 STATUS_BUFFER_OVERFLOW &&
+                             length == fixed + 10 && buffer.basic.NameLength == 10 &&
+                             buffer.room[fixed + 7] == 0 && buffer.room[fixed + 8] == 0x5A);
+    CHECK_RULE("NT-142",
+               ZwQueryKey(key, KeyFullInformation, NULL, 0, &length) == STATUS_BUFFER_TOO_SMALL &&
+                   length == full);
+    CHECK_RULE("NT-142", ZwQueryKey(key, KeyFullInformation, &buffer, full - 1, &length) ==
+                             STATUS_BUFFER_TOO_SMALL);
+    CHECK_RULE("NT-144",
+               ZwQueryKey(key, KeyFullInformation, &buffer, full, &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-144", buffer.full.SubKeys == 3 && buffer.full.MaxNameLen == 16 &&
+                             buffer.full.Values == 2 && buffer.full.MaxValueNameLen == 12 &&
+                             buffer.full.MaxValueDataLen == 12);
+    CHECK(buffer.full.ClassLength == 0 && buffer.full.ClassOffset == 0xFFFFFFFF &&
+          buffer.full.LastWriteTime.QuadPart == written);
+    CHECK_RULE("NT-142", ZwQueryKey(key, (KEY_INFORMATION_CLASS)77, &buffer, sizeof(buffer),
+                                    &length) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-142", ZwQueryKey(key, KeyFullInformation, &buffer, sizeof(buffer), NULL) ==
+                             STATUS_INVALID_PARAMETER);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_RULE("NT-144",
+                   ZwEnumerateKey(key, i, KeyBasicInformation, &buffer, sizeof(buffer), &length) ==
+                           STATUS_SUCCESS &&
+                       memcmp(buffer.basic.Name, children[i], buffer.basic.NameLength) == 0);
+    CHECK_RULE("NT-144", ZwEnumerateKey(key, 3, KeyBasicInformation, &buffer, sizeof(buffer),
+                                        &length) == STATUS_NO_MORE_ENTRIES);
+    CHECK_RULE("NT-144", ZwEnumerateKey(key, 0, KeyBasicInformation, &buffer, sizeof(buffer),
+                                        NULL) == STATUS_INVALID_PARAMETER);
+    open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_SET_VALUE, &reader);
+    CHECK_RULE("NT-144", ZwQueryKey(reader, KeyFullInformation, &buffer, sizeof(buffer), &length) ==
+                             STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-144", ZwEnumerateKey(reader, 0, KeyBasicInformation, &buffer, sizeof(buffer),
+                                        &length) == STATUS_ACCESS_DENIED);
+    CHECK(ZwFlushKey(reader) == STATUS_SUCCESS);
+    ZwClose(reader);
+    CHECK(ZwFlushKey(ZwCurrentThread()) == STATUS_INVALID_HANDLE);
+    ZwClose(key);
+    forget_reports();
+}
+
+static void delete_values(void)
+{
+    UNICODE_STRING name = unicode_text(L"Level"), none = unicode_text(L"None");
+    ULONG data = 5, length;
+    HANDLE key, reader;
+    uint64_t room[8];
+
+    create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
+    set_value(key, L"Level", REG_DWORD, &data, 4);
+    open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_QUERY_VALUE, &reader);
+    CHECK_RULE("NT-144", ZwDeleteValueKey(reader, &name) == STATUS_ACCESS_DENIED);
+    ZwClose(reader);
+    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &none) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-144", ZwDeleteValueKey(key, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &name) == STATUS_SUCCESS);
+    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &name) == STATUS_OBJECT_NAME_NOT_FOUND);
+    set_value(key, L"Level", REG_DWORD, &data, 4);
+    CHECK(RtlDeleteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"None") ==
+          STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK(RtlDeleteRegistryValue(RTL_REGISTRY_SERVICES, L"nobody", L"Level") ==
+          STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK(RtlDeleteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"Level") == STATUS_SUCCESS);
+    CHECK(query_value(key, L"Level", KeyValuePartialInformation, room, sizeof(room), &length) ==
+          STATUS_OBJECT_NAME_NOT_FOUND);
+    ZwClose(key);
+    CHECK(RtlCheckRegistryKey(RTL_REGISTRY_SERVICES, L"fresh") == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK(RtlCreateRegistryKey(RTL_REGISTRY_SERVICES, L"fresh") == STATUS_SUCCESS);
+    CHECK(RtlCheckRegistryKey(RTL_REGISTRY_SERVICES, L"fresh") == STATUS_SUCCESS);
+    CHECK(RtlCreateRegistryKey(RTL_REGISTRY_SERVICES, L"fresh") == STATUS_SUCCESS);
+    forget_reports();
+}
+
+TEST_WITH(machine, keys_tell_what_they_hold)
+{
+    run(query_keys);
+    run(delete_values);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
 /* ---- tables ---- */
 
 static NTSTATUS NTAPI note_value(PWSTR name, ULONG type, PVOID data, ULONG length, PVOID context,

@@ -157,6 +157,25 @@ static void check_interlocked_lists(void)
     CHECK_RULE("NT-111", errors() == 0);
 }
 
+static void check_interlocked_numbers(void)
+{
+    static KSPIN_LOCK lock;
+    SINGLE_LIST_ENTRY head = {NULL}, a, b;
+    LARGE_INTEGER sum = {.QuadPart = -5}, step = {.QuadPart = 7};
+    ULONG count = 0xFFFFFFFF;
+
+    lock = 0;
+    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == NULL);
+    CHECK_RULE("NT-111", ExInterlockedPushEntryList(&head, &a, &lock) == NULL);
+    CHECK_RULE("NT-111", ExInterlockedPushEntryList(&head, &b, &lock) == &a && head.Next == &b);
+    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == &b);
+    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == &a && !head.Next);
+    CHECK_RULE("NT-111", ExInterlockedAddLargeInteger(&sum, step, &lock).QuadPart == -5);
+    CHECK_RULE("NT-111", sum.QuadPart == 2);
+    CHECK_RULE("NT-111", ExInterlockedAddUlong(&count, 3, &lock) == 0xFFFFFFFF && count == 2);
+    CHECK_RULE("NT-111", errors() == 0);
+}
+
 static SLIST_HEADER stack_head;
 static unsigned workers_done;
 static SLIST_ENTRY *entries;
@@ -230,6 +249,7 @@ static void check_interlocked(void)
 TEST_WITH(machine_smp, lists_are_atomic)
 {
     run(check_interlocked_lists);
+    run(check_interlocked_numbers);
     forget_reports();
     run(check_sequenced_list);
     run(check_interlocked);
@@ -405,6 +425,17 @@ static void check_debug_print(void)
     forget_reports();
     DbgBreakPoint();
     CHECK_RULE("NT-167", broken("NT-167") && errors() == 0);
+    forget_reports();
+    DbgBreakPointWithStatus(5);
+    CHECK_RULE("NT-167", broken("NT-167") && errors() == 0);
+    forget_reports();
+    RtlAssert((PVOID)(uintptr_t) "a == b", (PVOID)(uintptr_t) "file.c", 5, NULL);
+    CHECK_RULE("NT-167", broken("NT-167") && errors() == 1);
+    RtlAssert((PVOID)(uintptr_t) "KeGetCurrentIrql() <= APC_LEVEL", NULL, 5, NULL);
+    CHECK_RULE("NT-077", broken("NT-077") && errors() == 2);
+    forget_reports();
+    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == TRUE);
+    CHECK(KdRefreshDebuggerNotPresent());
 }
 
 static void check_filtered(void)
@@ -412,6 +443,10 @@ static void check_filtered(void)
     CHECK_RULE("NT-165", DbgPrint("hidden\n") == STATUS_SUCCESS && h.lines == 0);
     DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "shown\n");
     CHECK_RULE("NT-165", h.lines == 1);
+    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == FALSE);
+    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL) == TRUE);
+    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, 1u << DPFLTR_ERROR_LEVEL |
+                                                                          0x100) == FALSE + TRUE);
 }
 
 TEST_WITH(machine, debug_text_is_formatted)
@@ -538,6 +573,10 @@ static void check_etw(void)
     CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("NT-169", EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
     CHECK_RULE("NT-169", !EtwEventEnabled(handle, &descriptor));
+    CHECK_RULE("NT-169", !EtwProviderEnabled(handle, 0, 0));
+    CHECK_RULE("NT-169", EtwWriteString(handle, 1, 0, NULL, L"text") == STATUS_SUCCESS);
+    CHECK_RULE("NT-169", EtwWriteString(handle, 1, 0, NULL, NULL) == STATUS_SUCCESS);
+    CHECK_RULE("NT-169", EtwWriteString(handle + 5, 1, 0, NULL, L"text") == STATUS_INVALID_HANDLE);
     CHECK_RULE("NT-168", EtwUnregister(handle) == STATUS_SUCCESS && errors() == 0);
     EtwUnregister(handle);
     CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDC));

@@ -235,6 +235,56 @@ TEST_WITH(driver_smp, readers_share_writers_do_not)
     ExReleaseSpinLockExclusive(&rw_lock, old);
 }
 
+static volatile bool reader_tried;
+
+static void try_to_read(void *arg)
+{
+    KIRQL old;
+
+    (void)arg;
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ExAcquireSpinLockSharedAtDpcLevel(&rw_lock);
+    reader_tried = true;
+    ExReleaseSpinLockSharedFromDpcLevel(&rw_lock);
+    KeLowerIrql(old);
+    arrivals++;
+}
+
+/* The forms for DISPATCH_LEVEL leave the level as it is. */
+TEST_WITH(driver_smp, readers_and_writers_at_dispatch_level)
+{
+    KIRQL old;
+
+    rw_lock = 0;
+    arrivals = 0;
+    reader_tried = false;
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ExAcquireSpinLockExclusiveAtDpcLevel(&rw_lock);
+    start("reader", try_to_read, NULL);
+    sim_stall(500000);
+    CHECK_RULE("NT-058", !reader_tried && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    ExReleaseSpinLockExclusiveFromDpcLevel(&rw_lock);
+    CHECK_RULE("NT-058", rw_lock == 0 || reader_tried || rw_lock > 0);
+    KeLowerIrql(old);
+    while (arrivals < 1)
+        pause_ns(10000);
+    CHECK_RULE("NT-058", reader_tried && rw_lock == 0);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ExAcquireSpinLockSharedAtDpcLevel(&rw_lock);
+    arrivals = 0;
+    start("reader", try_to_read, NULL);
+    for (unsigned i = 0; i < 1000 && arrivals < 1; i++)
+        sim_stall(1000);
+    CHECK_RULE("NT-058", arrivals == 1 && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    ExReleaseSpinLockSharedFromDpcLevel(&rw_lock);
+    CHECK_RULE("NT-058", rw_lock == 0 && errors() == 0);
+    ExReleaseSpinLockSharedFromDpcLevel(&rw_lock);
+    CHECK_RULE("NT-058", errors() == 1 && rw_lock == 0);
+    ExReleaseSpinLockExclusiveFromDpcLevel(&rw_lock);
+    CHECK_RULE("NT-058", errors() == 2 && rw_lock == 0);
+    KeLowerIrql(old);
+}
+
 TEST_WITH(driver, locks_need_good_memory)
 {
     KSPIN_LOCK *fresh = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*fresh), TAG);

@@ -123,7 +123,9 @@ static void check_cancel(void)
     assert_false(IoCancelIrp(irp));
     assert_true(irp->Cancel && !cancelled);
     irp->Cancel = FALSE;
-    irp->CancelRoutine = on_cancel;
+    assert_true(IoSetCancelRoutine(irp, NULL) == NULL);
+    assert_true(IoSetCancelRoutine(irp, on_cancel) == NULL);
+    assert_true(IoSetCancelRoutine(irp, on_cancel) == on_cancel);
     assert_true(IoCancelIrp(irp));
     assert_ptr_equal(cancelled, irp);
     IoFreeIrp(irp);

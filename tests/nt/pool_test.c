@@ -145,6 +145,24 @@ TEST_WITH(driver, tags_are_checked)
     CHECK_RULE("NT-011", errors() == 0);
 }
 
+TEST_WITH(driver, older_forms_take_the_same_blocks)
+{
+    uint8_t *plain = ExAllocatePool(NonPagedPoolNx, 100),
+            *urgent = ExAllocatePoolWithTagPriority(NonPagedPoolNx, 100, TAG, HighPoolPriority);
+
+    CHECK_RULE("NT-007", plain && urgent && (uintptr_t)plain % 16 == 0);
+    memset(plain, 1, 100);
+    memset(urgent, 2, 100);
+    CHECK(filled(plain, 100, 1));
+    ExFreePool(plain);
+    release(urgent);
+    CHECK(errors() == 0 && nt_image_leak_check(h.image) == 0);
+    (void)ExAllocatePoolWithTagPriority(NonPagedPoolNx, 1, 0, NormalPoolPriority);
+    CHECK(errors() > 0); /* no tag */
+    (void)nt_image_leak_check(h.image);
+    forget_reports();
+}
+
 TEST_WITH(driver, types_are_checked)
 {
     ExFreePool(allocate(NonPagedPoolMustSucceed, 8));

@@ -336,6 +336,33 @@ static void init_paged(void)
     ExInitializePagedLookasideList(&paged_list, NULL, NULL, 0, 32, TAG, 0);
 }
 
+/* The forms for paged memory, and for the callers' own. */
+static void check_other_lookaside(void)
+{
+    LOOKASIDE_LIST_EX ex;
+    PVOID entry, other;
+
+    init_paged();
+    entry = ExAllocateFromPagedLookasideList(&paged_list);
+    CHECK_RULE("NT-032", entry && paged_list.L.AllocateMisses == 1);
+    ExFreeToPagedLookasideList(&paged_list, entry);
+    CHECK_RULE("NT-032", ExAllocateFromPagedLookasideList(&paged_list) == entry);
+    CHECK_RULE("NT-032", paged_list.L.AllocateMisses == 1 && paged_list.L.TotalAllocates == 2);
+    ExFreeToPagedLookasideList(&paged_list, entry);
+    ExDeletePagedLookasideList(&paged_list);
+    allocated = 0;
+    ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, NonPagedPoolNx, 0, 64, TAG, 0);
+    entry = ExAllocateFromLookasideListEx(&ex);
+    other = ExAllocateFromLookasideListEx(&ex);
+    CHECK_RULE("NT-033", entry && other && allocated == 2);
+    ExFreeToLookasideListEx(&ex, other);
+    CHECK_RULE("NT-033", ExAllocateFromLookasideListEx(&ex) == other && allocated == 2);
+    ExFreeToLookasideListEx(&ex, other);
+    ExFreeToLookasideListEx(&ex, entry);
+    ExDeleteLookasideListEx(&ex);
+    CHECK_RULE("NT-032", errors() == 0 && nt_image_leak_check(h.image) == 0);
+}
+
 static void check_lookaside_memory(void)
 {
     NPAGED_LOOKASIDE_LIST *list = ExAllocatePoolWithTag(NonPagedPoolNx, 4096, TAG);
@@ -381,6 +408,7 @@ TEST_WITH(machine_smp, lookaside_lists_keep_entries)
 {
     run(check_lookaside);
     forget_reports();
+    run(check_other_lookaside);
     run(check_lookaside_memory);
     run(check_lookaside_threads);
 }
@@ -438,10 +466,35 @@ static void check_debug_print(void)
     CHECK(KdRefreshDebuggerNotPresent());
 }
 
+static ULONG NTAPI print_list(ULONG level, PCSTR format, ...)
+{
+    __builtin_ms_va_list arguments;
+    ULONG status;
+
+    __builtin_ms_va_start(arguments, format);
+    status = vDbgPrintEx(DPFLTR_IHVVIDEO_ID, level, format, arguments);
+    __builtin_ms_va_end(arguments);
+    return status;
+}
+
+/* Nobody answers. */
+static void check_prompt(void)
+{
+    char answer[4] = "abc";
+
+    CHECK(DbgPrompt("who?\n", answer, sizeof(answer)) == 0 && answer[0] == '\0');
+    CHECK_RULE("NT-164", h.lines == 1 && strcmp(h.line[0], "who?") == 0);
+    CHECK(DbgPrompt(NULL, answer + 1, 0) == 0 && answer[1] == 'b');
+    CHECK_RULE("NT-164", print_list(DPFLTR_INFO_LEVEL, "%d %s\n", 5, "x") == STATUS_SUCCESS);
+    CHECK_RULE("NT-164", strcmp(h.line[1], "5 x") == 0);
+}
+
 static void check_filtered(void)
 {
     CHECK_RULE("NT-165", DbgPrint("hidden\n") == STATUS_SUCCESS && h.lines == 0);
     DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "shown\n");
+    CHECK_RULE("NT-165", h.lines == 1);
+    CHECK_RULE("NT-165", print_list(DPFLTR_INFO_LEVEL, "hidden\n") == STATUS_SUCCESS);
     CHECK_RULE("NT-165", h.lines == 1);
     CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == FALSE);
     CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL) == TRUE);
@@ -454,6 +507,9 @@ TEST_WITH(machine, debug_text_is_formatted)
     const struct nt_config config = {.debug_mask = 1u << DPFLTR_ERROR_LEVEL};
 
     run(check_debug_print);
+    harness_teardown();
+    harness_setup();
+    run(check_prompt);
     harness_teardown();
     harness_boot(1, 1, &config);
     run(check_filtered);
@@ -474,6 +530,40 @@ static VOID NTAPI bugcheck_callback(KBUGCHECK_CALLBACK_REASON reason,
     assert_int_equal(reason, KbCallbackSecondaryDumpData);
     callbacks++;
     callback_irql = KeGetCurrentIrql();
+}
+
+static VOID NTAPI ignored(PVOID buffer, ULONG length)
+{
+    (void)buffer;
+    (void)length;
+}
+
+/* Each is taken once, and given back once. */
+static void register_callbacks(void)
+{
+    static KBUGCHECK_REASON_CALLBACK_RECORD reason;
+    static KBUGCHECK_CALLBACK_RECORD plain;
+    char buffer[8];
+
+    CHECK_RULE("NT-166", !KeDeregisterBugCheckCallback(&plain));
+    CHECK_RULE("NT-166", !KeRegisterBugCheckCallback(&plain, NULL, buffer, 8, NULL));
+    CHECK_RULE("NT-166", KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, (PUCHAR)buffer));
+    CHECK_RULE("NT-166", plain.State == BufferInserted && plain.Buffer == buffer &&
+                             plain.Length == 8 && plain.Component == (PUCHAR)buffer &&
+                             plain.CallbackRoutine == ignored);
+    CHECK_RULE("NT-166", !KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, NULL));
+    CHECK_RULE("NT-166", KeRegisterBugCheckReasonCallback(&reason, bugcheck_callback,
+                                                          KbCallbackSecondaryDumpData, NULL));
+    CHECK_RULE("NT-166", KeDeregisterBugCheckCallback(&plain) && plain.State == BufferEmpty);
+    CHECK_RULE("NT-166", !KeDeregisterBugCheckCallback(&plain));
+    CHECK_RULE("NT-166", KeDeregisterBugCheckReasonCallback(&reason) && reason.State == BufferEmpty);
+    CHECK_RULE("NT-166", !KeDeregisterBugCheckReasonCallback(&reason));
+    CHECK_RULE("NT-166", errors() == 0 && nt_image_leak_check(h.image) == 0);
+}
+
+TEST_WITH(driver, bug_check_callbacks_are_taken_once)
+{
+    register_callbacks();
 }
 
 static bool came_back;
@@ -588,6 +678,42 @@ TEST_WITH(machine, events_need_a_registration)
     run(check_etw);
     nt_image_leak_check(h.image);
     CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDD));
+}
+
+/* ---- the rest of the rest ---- */
+
+TEST_WITH(driver, small_routines_answer)
+{
+    SECURITY_SUBJECT_CONTEXT subject = {0};
+    LARGE_INTEGER time = {.QuadPart = 123456789012}, local = {.QuadPart = 0};
+    PVOID caller[2] = {NULL, NULL};
+    ULONG seed = 5, first, again = 5;
+
+    ExSystemTimeToLocalTime(&time, &local);
+    CHECK(local.QuadPart == time.QuadPart);
+    first = RtlRandomEx(&seed);
+    CHECK(first == seed && first < 0x80000000 && RtlRandomEx(&again) == first);
+    CHECK(RtlRandomEx(&seed) != first);
+    CHECK(RtlWalkFrameChain(caller, 2, 0) == 1 && caller[0] && !caller[1]);
+    CHECK(RtlWalkFrameChain(caller + 1, 0, 0) == 0 && !caller[1]);
+    SeLockSubjectContext(&subject);
+    SeUnlockSubjectContext(&subject);
+    CHECK(errors() == 0);
+}
+
+static void lock_subject(void)
+{
+    SECURITY_SUBJECT_CONTEXT subject = {0};
+
+    SeLockSubjectContext(&subject);
+    CHECK_RULE("NT-183", errors() == 1);
+    SeUnlockSubjectContext(&subject);
+    CHECK_RULE("NT-183", errors() == 2);
+}
+
+TEST_WITH(driver, subjects_are_locked_at_passive_level)
+{
+    in_dpc(lock_subject);
 }
 
 /* The committed table of names is what the sources export. */

@@ -469,6 +469,55 @@ DXGK_INLINE VOID ExFreeToNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside, P
     }
 }
 
+DXGK_INLINE PVOID ExAllocateFromPagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside)
+{
+    PVOID entry;
+
+    Lookaside->L.TotalAllocates += 1;
+    entry = ExpInterlockedPopEntrySList(&Lookaside->L.ListHead);
+    if (!entry) {
+        Lookaside->L.AllocateMisses += 1;
+        entry = Lookaside->L.Allocate(Lookaside->L.Type, Lookaside->L.Size, Lookaside->L.Tag);
+    }
+    return entry;
+}
+
+DXGK_INLINE VOID ExFreeToPagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside, PVOID Entry)
+{
+    Lookaside->L.TotalFrees += 1;
+    if (ExQueryDepthSList(&Lookaside->L.ListHead) >= Lookaside->L.Depth) {
+        Lookaside->L.FreeMisses += 1;
+        Lookaside->L.Free(Entry);
+    } else {
+        ExpInterlockedPushEntrySList(&Lookaside->L.ListHead, (PSLIST_ENTRY)Entry);
+    }
+}
+
+DXGK_INLINE PVOID ExAllocateFromLookasideListEx(PLOOKASIDE_LIST_EX Lookaside)
+{
+    PVOID entry;
+
+    Lookaside->L.TotalAllocates += 1;
+    entry = ExpInterlockedPopEntrySList(&Lookaside->L.ListHead);
+    if (!entry) {
+        Lookaside->L.AllocateMisses += 1;
+        entry = Lookaside->L.AllocateEx(Lookaside->L.Type, Lookaside->L.Size, Lookaside->L.Tag,
+                                        Lookaside);
+    }
+    return entry;
+}
+
+DXGK_INLINE VOID ExFreeToLookasideListEx(PLOOKASIDE_LIST_EX Lookaside, PVOID Entry)
+{
+    Lookaside->L.TotalFrees += 1;
+    if (ExQueryDepthSList(&Lookaside->L.ListHead) >= Lookaside->L.Depth) {
+        Lookaside->L.FreeMisses += 1;
+        Lookaside->L.FreeEx(Entry, Lookaside);
+    } else {
+        ExpInterlockedPushEntrySList(&Lookaside->L.ListHead, (PSLIST_ENTRY)Entry);
+    }
+}
+
 /* --- Work items and timers ---------------------------------------------------------------- */
 
 typedef enum _WORK_QUEUE_TYPE {

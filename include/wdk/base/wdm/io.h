@@ -585,6 +585,13 @@ DXGK_INLINE VOID IoCopyCurrentIrpStackLocationToNext(PIRP Irp)
     next->Control = 0;
 }
 
+/* The one before. */
+DXGK_INLINE PDRIVER_CANCEL IoSetCancelRoutine(PIRP Irp, PDRIVER_CANCEL CancelRoutine)
+{
+    return (PDRIVER_CANCEL)(ULONG_PTR)InterlockedExchangePointer(
+        (PVOID volatile *)(PVOID)&Irp->CancelRoutine, (PVOID)(ULONG_PTR)CancelRoutine);
+}
+
 DXGK_INLINE VOID IoSetCompletionRoutine(
     PIRP Irp,
     PIO_COMPLETION_ROUTINE CompletionRoutine,

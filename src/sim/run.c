@@ -119,15 +119,12 @@ static bool let_time_jump(struct sim_core *core)
     return true;
 }
 
-_Noreturn void sim_idle_loop(void *arg)
+/* Never inlined: its frame begins anew each time, and takes nothing from the one below. */
+static _Noreturn __attribute__((noinline)) void idle(void)
 {
-    struct sim_core *core = arg;
-    struct sim_machine *m;
+    struct sim_machine *m = sim_current;
+    struct sim_core *core = core_of(m);
 
-    /* A stop in the middle of a service routine that ran on this stack continues here. */
-    if (__builtin_setjmp(current_processor(core)->idle_jump))
-        core = core_of(sim_current);
-    m = &core->public;
     current_processor(core)->idle_running = true;
     for (;;) {
         struct sim_thread *next;
@@ -146,4 +143,12 @@ _Noreturn void sim_idle_loop(void *arg)
         else if (!let_others_run(core) && !let_time_jump(core))
             sim_to_host(core, m->stopped ? SIM_STOPPED : SIM_DEADLOCK);
     }
+}
+
+/* A stop in the middle of a service routine that ran on this stack continues here. The routine may
+ * have written over this frame: nothing in it is used any more. */
+_Noreturn void sim_idle_loop(void *arg)
+{
+    (void)__builtin_setjmp(current_processor(arg)->idle_jump);
+    idle();
 }

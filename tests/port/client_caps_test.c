@@ -251,8 +251,12 @@ static bool private_null, private_zero, private_kept;
 static uint64_t highest_page;
 static uint64_t pte_flags; /* of all entries that were written */
 
+static uint64_t allocation_flags; /* of the entries for an allocation alone */
+
 static void note_entries(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *op)
 {
+    for (UINT i = 0; op->hAllocation && i < op->NumPageTableEntries; i++)
+        allocation_flags |= op->pPageTableEntries[op->Flags.Repeat ? 0 : i].Flags;
     for (UINT i = 0; i < op->NumPageTableEntries; i++)
         pte_flags |= op->pPageTableEntries[op->Flags.Repeat ? 0 : i].Flags;
 }
@@ -476,6 +480,52 @@ TEST(entries_use_what_the_gpu_has)
     CHECK_RULE("CAPS-088", (flags_with(with_read_only.Value) & all) == read_only.Flags);
     CHECK_RULE("CAPS-088", (flags_with(with_no_execute.Value) & all) == no_execute.Flags);
     CHECK_RULE("CAPS-088", (flags_with(with_zero.Value) & all & ~zero.Flags) == 0);
+}
+
+/* In the aperture, through addresses of the GPU; cached where the test says so. */
+static bool cached_memory;
+
+static void in_system_memory(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_CREATEALLOCATION *args = (DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    args->pAllocationInfo[0].SupportedReadSegmentSet = 2;
+    args->pAllocationInfo[0].SupportedWriteSegmentSet = 2;
+    args->pAllocationInfo[0].PreferredSegment.Value = 2;
+    args->pAllocationInfo[0].FlagsWddm2.CpuVisible = 1;
+    args->pAllocationInfo[0].FlagsWddm2.Cached = cached_memory;
+}
+
+static uint64_t flags_of(UINT caps, bool cached, bool remapped)
+{
+    const struct probe_options options = {.port = {.iommu = remapped ? IOMMU_REMAP : IOMMU_OFF}};
+    struct probe *p = create(&options);
+
+    cached_memory = cached;
+    allocation_flags = 0;
+    p->mmu.Value = caps;
+    p->segment[1].Flags.CacheCoherent = cached;
+    if (remapped)
+        p->iommu.DmaRemappingSupported = 1;
+    p->after[PROBE_CreateAllocation] = in_system_memory;
+    p->before[PROBE_BuildPagingBuffer] = note_operation;
+    run(p, map_all_ways);
+    CHECK(allocation_flags & (DXGK_PTE){.Valid = 1}.Flags);
+    return allocation_flags;
+}
+
+TEST(cached_memory_is_coherent_where_the_gpu_can)
+{
+    const DXGK_GPUMMUCAPS can = {.CacheCoherentMemorySupported = 1};
+    const DXGK_PTE coherent = {.CacheCoherent = 1};
+
+    for (unsigned remapped = 0; remapped < 2; remapped++)
+        for (unsigned cached = 0; cached < 2; cached++) {
+            CHECK_RULE("CAPS-088", (flags_of(0, cached, remapped) & coherent.Flags) == 0);
+            CHECK_RULE("CAPS-088", ((flags_of(can.Value, cached, remapped) & coherent.Flags) !=
+                                    0) == (cached != 0));
+        }
 }
 
 /* ---- swizzling ---- */

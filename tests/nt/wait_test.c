@@ -220,6 +220,20 @@ TEST_WITH(driver, waits_need_a_low_level)
     CHECK_RULE("NT-040", reported("NT-040", 0xB8, (uintptr_t)KeGetCurrentThread()));
 }
 
+/* Others run at their own level meanwhile. */
+TEST_WITH(driver, a_wait_keeps_the_level)
+{
+    KIRQL old;
+
+    KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
+    KeRaiseIrql(APC_LEVEL, &old);
+    CHECK_RULE("NT-040", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
+    CHECK_RULE("NT-040", KeGetCurrentIrql() == APC_LEVEL);
+    KeLowerIrql(old);
+    CHECK_RULE("NT-040", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
+    CHECK_RULE("NT-040", KeGetCurrentIrql() == PASSIVE_LEVEL && errors() == 0);
+}
+
 TEST_WITH(driver, user_mode_waits_keep_off_the_stack)
 {
     KEVENT event;

@@ -145,6 +145,38 @@ TEST_WITH(mm, scattered_pages_in_one_operation)
                                mm_check_content(rig, mm_allocation(c, h), 2));
 }
 
+/* Each chunk begins in the run where the one before it ended. */
+TEST_WITH(mm, scattered_pages_in_chunks)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE small[64];
+    D3DKMT_HANDLE h;
+
+    for (unsigned i = 0; i < 64; i++) {
+        small[i] = mm_make(c, MM_SET_VRAM, 64, PHYSICAL);
+        OK(mm_resident(c, small[i]));
+    }
+    for (unsigned i = 0; i < 64; i += 2)
+        OK(mm_destroy(c, small[i], 2));
+    rig->vidmm->mmu->scratch.limit = 50; /* pages */
+    h = mm_make(c, MM_SET_VRAM, 300, 0);
+    mm_mark(rig);
+    OK(mm_resident(c, h));
+    CHECK(mm_allocation(c, h)->run_count == 5);
+    CHECK_RULE("PAGE-062", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) == 6);
+    for (unsigned round = 0; round < 2; round++) {
+        mm_write_content(rig, mm_allocation(c, h), (uint8_t)(5 + round));
+        mm_mark(rig);
+        OK(mm_evict(c, h, 0));
+        mm_idle(rig);
+        CHECK_RULE("PAGE-062", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 6);
+        CHECK_RULE("PAGE-057", mm_check_content(rig, mm_allocation(c, h), (uint8_t)(5 + round)));
+        OK(mm_resident(c, h));
+        CHECK_RULE("PAGE-057", mm_check_content(rig, mm_allocation(c, h), (uint8_t)(5 + round)));
+    }
+    CHECK(rig->faults == 0);
+}
+
 TEST_WITH(mm, without_memory_segment, options->segment[0].Flags.Aperture = 1,
           options->segment[0].Size = 16 * MM_MB, options->segment_count = 1)
 {

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = ""
@@ -53,9 +54,13 @@ def planted(name):
 
 def explore(driver, folder, *options, workload="burst.lua", expect=None):
     out = os.path.join(folder, "result.json")
+    begin = time.monotonic()
     program("explore", *common(driver, folder, workload), "--json", out, *options, expect=expect)
     with open(out, encoding="utf-8") as file:
-        return json.load(file)
+        result = json.load(file)
+    if not 0 < result["seconds"] <= time.monotonic() - begin:
+        fail(f"{result['seconds']} s of {time.monotonic() - begin}")
+    return result
 
 
 def repeat(command, folder, times):

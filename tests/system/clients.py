@@ -143,6 +143,7 @@ def case_fifo():
             out:write('return 6 * 7')
             out:close()
             for line in io.lines(path) do assert(line == 'return 6 * 7') end
+            assert(select('#', dofile(path, 1, 2, 3)) == 1 and dofile(path, 1) == 42)
             assert(dofile(path) == 42 and loadfile(path)() == 42 and io.open(path):read('n') == nil)
             local none, why, number = io.open(path .. 's')
             assert(not none and number == 2)

@@ -528,6 +528,30 @@ TEST(cached_memory_is_coherent_where_the_gpu_can)
         }
 }
 
+/* ---- the level of submissions ---- */
+
+/* The IRQLs themselves are looked at for each call of each test (probe_levels.h). */
+TEST(submissions_are_raised_on_demand)
+{
+    for (unsigned raised = 0; raised < 2; raised++) {
+        const struct probe_options options = {.port = {.raised_submit = raised != 0}};
+        struct probe *p = probe_create(&options);
+        const struct probe_call *call;
+
+        probe_clients_begin(p);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        {
+            struct probe_client *client = probe_client_run(p, use_memory);
+
+            probe_client_end(p, client);
+        }
+        probe_clients_end(p);
+        call = probe_nth(p, PROBE_SubmitCommandVirtual, 0);
+        CHECK_RULE("THREAD-042", call && call->irql == (raised ? DISPATCH_LEVEL : PASSIVE_LEVEL));
+        probe_destroy(p);
+    }
+}
+
 /* ---- swizzling ---- */
 
 static void lock_and_use(struct probe *p)

@@ -10,6 +10,7 @@
 #include "nt/ps/thread.h"
 #include "physmem/physical_memory.h"
 #include "port/support/probe.h"
+#include "port/support/probe_levels.h"
 #include "port/support/probe_driver.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
@@ -354,6 +355,7 @@ void probe_destroy(struct probe *p)
 {
     if (!p->sim->stopped && p->driver)
         (void)probe_stop(p);
+    probe_check_levels(p);
     for (unsigned i = 0; i < p->devices; i++)
         bus_device_remove(p->device[i]);
     if (!p->sim->stopped) {

@@ -470,7 +470,12 @@ static void crash(struct client *c)
     escape.hAdapter = g.adapter;
     escape.Type = D3DKMT_ESCAPE_REQUEST_MACHINE_CRASH;
     escape.pPrivateDriverData = &args;
+    escape.PrivateDriverDataSize = sizeof(args) - 1;
+    SHOW(c, "KMT-456", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
     escape.PrivateDriverDataSize = sizeof(args);
+    escape.pPrivateDriverData = (void *)8;
+    SHOW(c, "KMT-456", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.pPrivateDriverData = &args;
     SHOW(c, "KMT-456", D3DKMTEscape(&escape) == STATUS_DEVICE_REMOVED);
     SHOW(c, "LIFE-002",
          gpu_wait_idle(&g) == STATUS_DEVICE_REMOVED &&

@@ -44,6 +44,48 @@ TEST_WITH(mm, victims_in_order)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
+/* By the priority of the offer, and there by that of the allocation; AUTO is LOW, NORMAL or HIGH as the allocation's is. */
+TEST_WITH(mm, offers_are_taken_in_their_order)
+{
+    static const struct {
+        UINT priority;
+        D3DKMT_OFFER_PRIORITY offer;
+        unsigned place;
+    } offered[] = {
+        {D3DDDI_ALLOCATIONPRIORITY_HIGH, D3DKMT_OFFER_PRIORITY_AUTO, 6},
+        {D3DDDI_ALLOCATIONPRIORITY_NORMAL, D3DKMT_OFFER_PRIORITY_HIGH, 5},
+        {D3DDDI_ALLOCATIONPRIORITY_NORMAL, D3DKMT_OFFER_PRIORITY_AUTO, 3},
+        {D3DDDI_ALLOCATIONPRIORITY_HIGH, D3DKMT_OFFER_PRIORITY_NORMAL, 4},
+        {D3DDDI_ALLOCATIONPRIORITY_LOW, D3DKMT_OFFER_PRIORITY_NORMAL, 2},
+        {D3DDDI_ALLOCATIONPRIORITY_LOW, D3DKMT_OFFER_PRIORITY_AUTO, 1},
+        {D3DDDI_ALLOCATIONPRIORITY_MINIMUM, D3DKMT_OFFER_PRIORITY_LOW, 0},
+    };
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h[7], news;
+    struct mm_client *d;
+    uint64_t fence;
+
+    for (unsigned i = 0; i < 7; i++) {
+        h[i] = mm_with_priority(c, MM_SET_VRAM, 2, offered[i].priority);
+        OK(mm_resident(c, h[i]));
+    }
+    for (unsigned i = 0; i < 7; i++)
+        OK(vidmm_offer(c->device, NULL, &h[i], 1, offered[i].offer, (D3DKMT_OFFER_FLAGS){0}));
+    OK(mm_client_open(rig, 1, 1));
+    d = &rig->client[1];
+    OK(mm_resident(d, mm_vram(d, 2)));
+    mm_mark(rig);
+    for (unsigned step = 0; step < 7; step++) {
+        news = mm_vram(d, 2);
+        CHECK(mm_make_resident(d, &news, 1, 1, &fence) == STATUS_PENDING);
+        mm_wait_fence(d, fence);
+        for (unsigned i = 0; i < 7; i++)
+            CHECK_RULE("RES-066", mm_is_out(c, h[i]) == (offered[i].place <= step));
+    }
+    CHECK_RULE("RES-066", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
 TEST_WITH(mm, priority_decides_who_gets_the_better_place)
 {
     struct mm_client *c = &rig->client[0];

@@ -94,7 +94,7 @@ TEST_WITH(pasid, numbers_live_until_they_are_destroyed)
     assert_int_equal(iommu_pasid_state(&pasids, pasid), PASID_UNKNOWN);
     iommu_pasid_retire(&pasids, pasid);
     iommu_pasid_destroy(&pasids, pasid);
-    CHECK_RULE("IOMMU-105", iommu_pasid_create(&pasids) == pasid + 1); /* as late as possible */
+    assert_int_equal(iommu_pasid_create(&pasids), pasid + 1); /* as late as possible */
 }
 
 TEST_WITH(pasid, numbers_fit_twenty_bits)
@@ -102,8 +102,8 @@ TEST_WITH(pasid, numbers_fit_twenty_bits)
     uint32_t kept = iommu_pasid_create(&pasids);
 
     pasids.last = (1u << PASID_BITS) - 2;
-    CHECK_RULE("IOMMU-105", iommu_pasid_create(&pasids) == (1u << PASID_BITS) - 1);
-    CHECK_RULE("IOMMU-105", iommu_pasid_create(&pasids) == kept + 1); /* 0 is none, 1 is in use */
+    CHECK_RULE("IOMMU-105/a", iommu_pasid_create(&pasids) == (1u << PASID_BITS) - 1);
+    CHECK_RULE("IOMMU-105/b", iommu_pasid_create(&pasids) == kept + 1); /* 0 is none, 1 is in use */
 }
 
 TEST_WITH(pasid, failing_requests_leave_nothing)

@@ -54,6 +54,7 @@ struct bus_device {
     struct ram_file memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */
     struct iommu_device iommu;
     bool unplugged;
+    void (*touched)(unsigned bar, uint64_t offset, bool write); /* of bus_device_unplug */
     bool dma_quiet;  /* exclusive access: it must be silent */
     bool dma_unheld; /* may reach RAM that nobody holds for it (IOMMU-075) */
     uint32_t dma_engine;

@@ -13,8 +13,10 @@ void bus_device_reset(struct bus_device *device)
     bus_model_reset(device);
 }
 
-void bus_device_unplug(struct bus_device *device)
+void bus_device_unplug(struct bus_device *device,
+                       void (*touched)(unsigned bar, uint64_t offset, bool write))
 {
     device->unplugged = true;
+    device->touched = touched;
     bus_timers_cancel(device);
 }

@@ -279,7 +279,7 @@ static uint64_t ones_of(unsigned width)
 /* An access that the device model may now be told of; *offset is where in its BAR. NULL: in no
  * register window. */
 static const struct bus_mapping *begin_access(struct bus *bus, uintptr_t address, unsigned width,
-                                              uint64_t *offset)
+                                              bool write, uint64_t *offset)
 {
     const struct bus_mapping *mapping;
 
@@ -289,6 +289,8 @@ static const struct bus_mapping *begin_access(struct bus *bus, uintptr_t address
         return NULL;
     bus_timers_retry(mapping->device);
     *offset = register_offset(mapping, address);
+    if (mapping->device->touched)
+        mapping->device->touched(mapping->bar, *offset, write);
     return mapping;
 }
 
@@ -301,7 +303,7 @@ bool bus_register_read(struct bus *bus, const volatile void *address, unsigned w
 
     if (!bus_register_space(bus, address))
         return false;
-    mapping = begin_access(bus, (uintptr_t)address, width, &offset);
+    mapping = begin_access(bus, (uintptr_t)address, width, false, &offset);
     if (!mapping)
         return false;
     device = mapping->device;
@@ -320,7 +322,7 @@ bool bus_register_write(struct bus *bus, volatile void *address, unsigned width,
 
     if (!bus_register_space(bus, address))
         return false;
-    mapping = begin_access(bus, (uintptr_t)address, width, &offset);
+    mapping = begin_access(bus, (uintptr_t)address, width, true, &offset);
     if (!mapping)
         return false;
     device = mapping->device;

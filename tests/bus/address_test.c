@@ -61,7 +61,7 @@ TEST_WITH(bus, ports_have_a_space_of_their_own)
         assert_false(bus_claims(rig.bus, (struct phys_addr){port}, 4)); /* no memory */
         assert_null(bus_map(rig.bus, (struct phys_addr){port}, 4));
     }
-    bus_device_unplug(device);
+    bus_device_unplug(device, NULL);
     assert_true(bus_port_read(rig.bus, before, 4, &value));
     assert_int_equal(value, 0xFFFFFFFF);
     while ((device = bus_device_add(rig.bus, &rig_model, NULL, &rig.error)) != NULL)

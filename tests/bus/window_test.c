@@ -179,7 +179,7 @@ TEST_WITH(bus, an_unplugged_device_is_all_ones)
     uint8_t byte = 1;
 
     bus_device_attach(device, rig.domain);
-    bus_device_unplug(device);
+    bus_device_unplug(device, NULL);
     assert_true(bus_register_read(rig.bus, r, 4, &value));
     assert_int_equal(value, 0xFFFFFFFF);
     assert_true(bus_register_write(rig.bus, r, 4, 1));

@@ -173,10 +173,10 @@ static void call_create(struct ddi_adapter *door)
         host.info[i].PrivateDriverDataSize = 12;
     }
     (void)ddi_create_allocation(door, &args);
-    CHECK_RULE("LIFE-192",
+    CHECK_RULE("LIFE-192/b",
                args.pAllocationInfo == host.info && args.pPrivateDriverData == host.more);
     for (unsigned i = 0; i < ELEMENTS; i++)
-        CHECK_RULE("LIFE-192", host.info[i].pPrivateDriverData == host.data[i]);
+        CHECK_RULE("LIFE-192/b", host.info[i].pPrivateDriverData == host.data[i]);
 }
 
 static void call_open(struct ddi_adapter *door)
@@ -192,7 +192,7 @@ static void call_open(struct ddi_adapter *door)
     }
     (void)ddi_open_allocation(door, HANDLE_1, &args);
     for (unsigned i = 0; i < ELEMENTS; i++)
-        CHECK_RULE("LIFE-192", host.open[i].pPrivateDriverData == host.data[i]);
+        CHECK_RULE("LIFE-192/b", host.open[i].pPrivateDriverData == host.data[i]);
 }
 
 static void call_add(struct ddi_adapter *door)
@@ -553,8 +553,9 @@ static void pointers_body(struct probe *p)
     prepare();
     p->before[PROBE_CreateAllocation] = change_pointers;
     call_create(DOOR); /* checks the pointers */
-    CHECK_RULE("LIFE-192", probe_rule(p, "LIFE-192") == 2 && host.info[2].hAllocation == HANDLE_1 &&
-                               probe_record(p, "LIFE-192")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-192/a", probe_rule(p, "LIFE-192") == 2 &&
+                                 probe_record(p, "LIFE-192")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-192/b", host.info[2].hAllocation == HANDLE_1);
     p->before[PROBE_CreateAllocation] = write_in_the_last;
     for (unsigned i = 0; i < MANY; i++) {
         info[i].pPrivateDriverData = data + 3 * i;

@@ -68,12 +68,12 @@ TEST(a_start_that_fails_names_its_entry_and_its_status)
     struct machine m;
 
     load(&m, 1, DXGK_ERROR);
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/c",
                says(&m, "refused.so: DxgkDdiStartDevice returned STATUS_DEVICE_NOT_READY"));
     /* The mapping that it left is told, but not as what happened, nor of a call that was not made. */
-    CHECK_RULE("LIFE-101", record_of(&m, "LIFE-101", &v) && v.undoing && !v.refuses &&
-                               strstr(v.seen, "after a StartDevice that failed") &&
-                               !strstr(v.seen, "StopDevice"));
+    CHECK_RULE("LIFE-101/b", record_of(&m, "LIFE-101", &v) && v.undoing && !v.refuses &&
+                                 strstr(v.seen, "after a StartDevice that failed") &&
+                                 !strstr(v.seen, "StopDevice"));
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -83,8 +83,8 @@ TEST(a_mapping_left_by_stop_device_is_told_of_stop_device)
     struct machine m;
 
     load(&m, 13, DXGK_ERROR);
-    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0);
-    CHECK_RULE("LIFE-101",
+    CHECK_RULE("LIFE-003/a", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0);
+    CHECK_RULE("LIFE-101/a",
                record_of(&m, "LIFE-101", &v) && v.undoing && strstr(v.seen, "after StopDevice"));
     CHECK(record_of(&m, "CAPS-029", &v) && !v.undoing);
     dxgk_machine_destroy(m.dxgk);
@@ -95,12 +95,12 @@ TEST(a_call_that_fails_is_named_and_not_what_was_reported_before)
     struct machine m;
 
     load(&m, 2, DXGK_ERROR);
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/c",
                says(&m, "refused.so: DxgkDdiQueryAdapterInfo(DXGKQAITYPE_QUERYSEGMENT4) returned "
                         "STATUS_DEVICE_NOT_READY"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 3, DXGK_ERROR);
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/c",
                says(&m, "refused.so: DxgkDdiCreateContext returned STATUS_DEVICE_NOT_READY"));
     dxgk_machine_destroy(m.dxgk);
 }
@@ -111,13 +111,13 @@ TEST(of_several_findings_the_first_is_named_and_the_others_counted)
     struct machine m;
 
     load(&m, 4, DXGK_ERROR);
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/a",
                says(&m, "refused.so: CAPS-049: NoDmaPatching is set without PreemptionAware and "
                         "MultiEngineAware (STATUS_DEVICE_CONFIGURATION_ERROR); 2 more findings "
                         "refuse it"));
-    CHECK_RULE("LIFE-003", record_of(&m, "CAPS-048", &v) && v.refuses && !v.undoing &&
-                               record_of(&m, "CAPS-050", &v) && v.refuses && !v.undoing &&
-                               record_of(&m, "CAPS-029", &v) && !v.refuses);
+    CHECK_RULE("LIFE-003/a", record_of(&m, "CAPS-048", &v) && v.refuses && !v.undoing &&
+                                 record_of(&m, "CAPS-050", &v) && v.refuses && !v.undoing);
+    CHECK_RULE("LIFE-003/b", record_of(&m, "CAPS-029", &v) && !v.refuses);
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -131,31 +131,32 @@ TEST(what_fails_before_the_start_names_itself)
                                     "MiniportDeviceContext: the driver declines the device"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 6, DXGK_ERROR);
-    CHECK_RULE("LIFE-041",
+    CHECK_RULE("LIFE-041/c",
                says(&m, "refused.so: DxgkDdiAddDevice returned STATUS_DEVICE_NOT_READY"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 7, DXGK_ERROR);
-    CHECK_RULE("LIFE-021", says(&m, "refused.so: LIFE-021: DxgkDdiRemoveDevice is NULL "
-                                    "(STATUS_INVALID_PARAMETER)"));
+    CHECK_RULE("LIFE-021/a", says(&m, "refused.so: LIFE-021: DxgkDdiRemoveDevice is NULL "
+                                      "(STATUS_INVALID_PARAMETER)"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 8, DXGK_ERROR);
-    CHECK_RULE("LIFE-014",
+    CHECK_RULE("LIFE-014/a",
                says(&m, "refused.so: DxgkInitialize was called with DriverInitializationData NULL"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 9, DXGK_ERROR);
-    CHECK_RULE("LIFE-019", record_of(&m, "LIFE-019", &v) && v.refuses &&
-                               strncmp(m.error, "refused.so: LIFE-019: ", 22) == 0);
+    CHECK_RULE("LIFE-019/a", record_of(&m, "LIFE-019", &v) && v.refuses &&
+                                 strncmp(m.error, "refused.so: LIFE-019: ", 22) == 0);
     dxgk_machine_destroy(m.dxgk);
     load(&m, 10, DXGK_ERROR);
-    CHECK_RULE("LIFE-015", says(&m, "refused.so: LIFE-015: DxgkInitialize was called a second time "
-                                    "(STATUS_INVALID_DEVICE_REQUEST)"));
+    CHECK_RULE("LIFE-015/a",
+               says(&m, "refused.so: LIFE-015: DxgkInitialize was called a second time "
+                        "(STATUS_INVALID_DEVICE_REQUEST)"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 11, DXGK_ERROR);
-    CHECK_RULE("LIFE-011",
+    CHECK_RULE("LIFE-011/a",
                says(&m, "refused.so: DriverEntry succeeded without a call of DxgkInitialize"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 12, DXGK_ERROR);
-    CHECK_RULE("LIFE-011", says(&m, "refused.so: DriverEntry returned STATUS_DEVICE_NOT_READY"));
+    CHECK_RULE("LIFE-011/c", says(&m, "refused.so: DriverEntry returned STATUS_DEVICE_NOT_READY"));
     CHECK(record_of(&m, "NT-027", &v) && v.undoing && !v.refuses);
     dxgk_machine_destroy(m.dxgk);
 }
@@ -169,14 +170,14 @@ TEST(a_display_adapter_is_refused_for_its_display)
     struct machine m;
 
     load(&m, 14, DXGK_ERROR);
-    CHECK_RULE("LIFE-069", says(&m, "refused.so: LIFE-069: the driver reports 1 video present "
-                                    "sources; this host runs render and compute adapters, display "
-                                    "is not there yet (STATUS_NOT_SUPPORTED)"));
-    CHECK_RULE("LIFE-069", record_of(&m, "CAPS-029", &v) && !v.refuses && !v.undoing);
-    CHECK_RULE("LIFE-064", record_of(&m, "LIFE-064", &v) && v.undoing && v.count == 100);
-    CHECK_RULE("LIFE-003", dxgk_machine_refusals(m.dxgk) == 1 &&
-                               dxgk_machine_refusal(m.dxgk, 0, &refusal) &&
-                               strcmp(refusal.status, "STATUS_INVALID_DEVICE_STATE") != 0);
+    CHECK_RULE("LIFE-069/a", says(&m, "refused.so: LIFE-069: the driver reports 1 video present "
+                                      "sources; this host runs render and compute adapters, display "
+                                      "is not there yet (STATUS_NOT_SUPPORTED)"));
+    CHECK_RULE("LIFE-069/b", record_of(&m, "CAPS-029", &v) && !v.refuses && !v.undoing);
+    CHECK_RULE("LIFE-064/a", record_of(&m, "LIFE-064", &v) && v.undoing && v.count == 100);
+    CHECK_RULE("LIFE-003/c", dxgk_machine_refusals(m.dxgk) == 1 &&
+                                 dxgk_machine_refusal(m.dxgk, 0, &refusal) &&
+                                 strcmp(refusal.status, "STATUS_INVALID_DEVICE_STATE") != 0);
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -189,10 +190,10 @@ TEST(a_display_adapter_can_be_run_without_its_display)
     softened = "LIFE-069";
     load(&m, 14, DXGK_OK);
     softened = NULL;
-    CHECK_RULE("LIFE-069", record_of(&m, "LIFE-069", &v) && !v.refuses && !v.undoing &&
-                               strcmp(v.severity, "warning") == 0);
-    CHECK_RULE("LIFE-069", !record_of(&m, "LIFE-079", &v) && !record_of(&m, "LIFE-081", &v) &&
-                               dxgk_machine_refusals(m.dxgk) == 1);
+    CHECK_RULE("LIFE-069/d", record_of(&m, "LIFE-069", &v) && !v.refuses && !v.undoing &&
+                                 strcmp(v.severity, "warning") == 0);
+    CHECK_RULE("LIFE-069/d", !record_of(&m, "LIFE-079", &v) && !record_of(&m, "LIFE-081", &v) &&
+                                 dxgk_machine_refusals(m.dxgk) == 1);
     dxgk_machine_destroy(m.dxgk); /* its driver breaks rules when it is removed */
 }
 
@@ -218,7 +219,7 @@ TEST(each_call_of_the_start_that_fails_is_named)
         load(&m, cases[i].fails,
              cases[i].fails == 33 ? DXGK_OUT_OF_MEMORY : DXGK_ERROR); /* by the status */
         snprintf(cause, sizeof(cause), "refused.so: %s", cases[i].cause);
-        CHECK_RULE("LIFE-003", says(&m, cause));
+        CHECK_RULE("LIFE-003/c", says(&m, cause));
         dxgk_machine_destroy(m.dxgk);
     }
 }
@@ -237,7 +238,7 @@ TEST(what_this_machine_cannot_serve_is_named_and_not_an_answer_that_was_accepted
     CHECK(record_of(&m, "CAPS-021", &v) && v.refuses && strcmp(v.severity, "warning") == 0);
     dxgk_machine_destroy(m.dxgk);
     load(&m, 38, DXGK_ERROR);
-    CHECK_RULE("LIFE-069",
+    CHECK_RULE("LIFE-069/a",
                strncmp(m.error, "refused.so: LIFE-069: the driver reports 1 video ", 49) == 0);
     dxgk_machine_destroy(m.dxgk);
 }
@@ -247,8 +248,8 @@ TEST(a_fault_in_the_start_is_its_cause)
     struct machine m;
 
     load(&m, 26, DXGK_DRIVER_STOPPED);
-    CHECK_RULE("LIFE-002", strstr(m.error, "in DxgkDdiStartDevice wrote to address 0x8 "
-                                           "(simulated bug check 0x"));
+    CHECK_RULE("LIFE-002/a", strstr(m.error, "in DxgkDdiStartDevice wrote to address 0x8 "
+                                             "(simulated bug check 0x"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 40, DXGK_DRIVER_STOPPED); /* findings before it would have refused the adapter later */
     CHECK(strstr(m.error, "in DxgkDdiQueryAdapterInfo wrote to address 0x8 (simulated bug check"));
@@ -265,16 +266,16 @@ TEST(a_fault_while_a_start_is_undone_does_not_hide_the_cause)
     struct machine m;
 
     load(&m, 27, DXGK_DRIVER_STOPPED);
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/c",
                says(&m, "refused.so: DxgkDdiStartDevice returned STATUS_DEVICE_NOT_READY"));
-    CHECK_RULE("LIFE-003", record_of(&m, "NT-002", &v) && v.undoing &&
-                               strcmp(v.severity, "bug check") == 0 &&
-                               strstr(v.seen, "in DxgkDdiRemoveDevice wrote to address 0x8"));
+    CHECK_RULE("LIFE-003/c", record_of(&m, "NT-002", &v) && v.undoing &&
+                                 strcmp(v.severity, "bug check") == 0 &&
+                                 strstr(v.seen, "in DxgkDdiRemoveDevice wrote to address 0x8"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 28, DXGK_DRIVER_STOPPED);
-    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
-                               strstr(m.error, " (STATUS_DEVICE_CONFIGURATION_ERROR); 2 more "
-                                               "findings refuse it"));
+    CHECK_RULE("LIFE-003/a", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
+                                 strstr(m.error, " (STATUS_DEVICE_CONFIGURATION_ERROR); 2 more "
+                                                 "findings refuse it"));
     CHECK(record_of(&m, "NT-002", &v) && v.undoing);
     dxgk_machine_destroy(m.dxgk);
 }
@@ -285,8 +286,8 @@ TEST(what_the_clean_up_fails_with_is_not_the_cause)
     struct machine m;
 
     load(&m, 34, DXGK_ERROR);
-    CHECK_RULE("LIFE-003", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
-                               strstr(m.error, "; 2 more findings refuse it"));
+    CHECK_RULE("LIFE-003/a", strncmp(m.error, "refused.so: CAPS-049: ", 22) == 0 &&
+                                 strstr(m.error, "; 2 more findings refuse it"));
     CHECK_RULE("LIFE-170", record_of(&m, "LIFE-170", &v) && v.undoing && !v.refuses);
     dxgk_machine_destroy(m.dxgk);
 }

@@ -213,11 +213,14 @@ static void check_says(const struct machine *m, const char *text)
 
 TEST(missing_imports_are_an_error)
 {
+    struct dxgk_statistics s;
     struct machine m;
 
     CHECK(load_bad(&m, "missing_imports", 0) == DXGK_ERROR);
     check_says(&m, "ExAnotherMissingRoutine, KeNoSuchRoutine");
-    CHECK_RULE("LIFE-005", violated(&m, "LIFE-005"));
+    CHECK_RULE("LIFE-005/b", violated(&m, "LIFE-005"));
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("LIFE-005/c", !s.bugcheck && s.violations == 1); /* its DriverEntry would fault */
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -226,12 +229,12 @@ TEST(a_failing_entry_leaves_nothing)
     struct dxgk_statistics s;
     struct machine m;
 
-    CHECK_RULE("LIFE-009", load_bad(&m, "fails_entry", 0) == DXGK_ERROR);
+    CHECK_RULE("LIFE-009/a", load_bad(&m, "fails_entry", 0) == DXGK_ERROR);
     check_says(&m, "fails_entry.so");
     check_says(&m, "STATUS_DEVICE_CONFIGURATION_ERROR");
-    CHECK_RULE("LIFE-009", violated(&m, "NT-027")); /* the memory it kept */
+    CHECK_RULE("LIFE-009/b", violated(&m, "NT-027")); /* the memory it kept */
     dxgk_machine_statistics(m.dxgk, &s);
-    CHECK_RULE("LIFE-009", s.ddi_calls == 0);
+    CHECK_RULE("LIFE-009/a", s.ddi_calls == 0);
     /* the machine goes on */
     CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
                                    sizeof(m.error)) == DXGK_OK);
@@ -244,7 +247,7 @@ TEST(an_incomplete_table_is_named)
 {
     struct machine m;
 
-    CHECK_RULE("LIFE-021", load_bad(&m, "incomplete_table", 0) == DXGK_ERROR);
+    CHECK_RULE("LIFE-021/a", load_bad(&m, "incomplete_table", 0) == DXGK_ERROR);
     check_says(&m, "LIFE-021");
     check_says(&m, "is NULL");
     dxgk_machine_destroy(m.dxgk);
@@ -256,14 +259,14 @@ TEST(a_crash_is_a_bug_check_with_a_place)
     struct dxgk_statistics s;
     struct machine m;
 
-    CHECK_RULE("LIFE-002", load_bad(&m, "crashes_entry", 0) == DXGK_DRIVER_STOPPED);
+    CHECK_RULE("LIFE-002/c", load_bad(&m, "crashes_entry", 0) == DXGK_DRIVER_STOPPED);
     check_says(&m, "crashes_entry.so!write_to");
     check_says(&m, "0x18");
     CHECK(dxgk_machine_violation(m.dxgk, dxgk_machine_violations(m.dxgk) - 1, &v));
     CHECK(strncmp(v.stack, "crashes_entry.so!write_to+", 26) == 0 &&
           strstr(v.stack, "\ncrashes_entry.so!DriverEntry+"));
     dxgk_machine_statistics(m.dxgk, &s);
-    CHECK_RULE("LIFE-002", s.bugcheck && s.bugcheck_code == 0x1E);
+    CHECK_RULE("LIFE-002/a", s.bugcheck && s.bugcheck_code == 0x1E);
     CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
                                    sizeof(m.error)) == DXGK_DRIVER_STOPPED);
     CHECK(dxgk_machine_run(m.dxgk, "client", client_main, NULL) == DXGK_DRIVER_STOPPED);
@@ -367,7 +370,7 @@ TEST(severities_can_be_set)
     CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error,
                                    sizeof(m.error)) == DXGK_ERROR);
     dxgk_machine_statistics(m.dxgk, &s);
-    CHECK_RULE("LIFE-004", s.violations == 0 && s.warnings == 1);
+    CHECK_RULE("LIFE-004/a", s.violations == 0 && s.warnings == 1);
     dxgk_machine_destroy(m.dxgk);
     machine_config(&m, &config);
     config.strict = true;

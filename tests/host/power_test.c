@@ -102,10 +102,10 @@ static void contents(struct client *c)
         dxgk_machine_statistics(c->machine->dxgk, &before);
         TRY(c, port_adapter_set_power(adapter(), PowerDeviceD3, PowerActionSleep) == STATUS_SUCCESS);
         dxgk_machine_statistics(c->machine->dxgk, &after);
-        SHOW(c, "LIFE-154", after.bytes_paged_out - before.bytes_paged_out >= BYTES);
+        SHOW(c, "LIFE-154/a", after.bytes_paged_out - before.bytes_paged_out >= BYTES);
         TRY(c, wipe_video_memory());
         TRY(c, port_adapter_set_power(adapter(), PowerDeviceD0, PowerActionNone) == STATUS_SUCCESS);
-        SHOW(c, "LIFE-154", vram_holds(&w, 0x12345678 + i));
+        SHOW(c, "LIFE-154/c", vram_holds(&w, 0x12345678 + i));
         TRY(c, fill_vram(&w, 0x12345679 + i));
     }
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
@@ -155,7 +155,7 @@ static void loaded(struct client *c)
     cycling.stop = true;
     while (!cycling.ended)
         dxgk_client_sleep(100000);
-    SHOW(c, "LIFE-154", cycling.status == STATUS_SUCCESS && cycling.cycles >= 3);
+    SHOW(c, "LIFE-154/c", cycling.status == STATUS_SUCCESS && cycling.cycles >= 3);
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }
 
@@ -200,13 +200,13 @@ TEST_WITH(client, who_wants_the_adapter_wakes_it)
     TRY(c, begin_work(&w));
     TRY(c, port_adapter_set_power(adapter(), PowerDeviceD3, PowerActionNone) == STATUS_SUCCESS);
     TRY(c, counters(&w.g, true) == STATUS_DEVICE_NOT_READY); /* the driver says so */
-    SHOW(c, "LIFE-139", port_adapter_power(adapter()) == PowerDeviceD3);
+    SHOW(c, "LIFE-139/a", port_adapter_power(adapter()) == PowerDeviceD3);
     TRY(c, counters(&w.g, false) == STATUS_SUCCESS);
-    SHOW(c, "LIFE-139", port_adapter_power(adapter()) == PowerDeviceD0);
+    SHOW(c, "LIFE-139/b", port_adapter_power(adapter()) == PowerDeviceD0);
     /* whatever else takes the driver wakes it, too */
     TRY(c, port_adapter_set_power(adapter(), PowerDeviceD3, PowerActionNone) == STATUS_SUCCESS);
     TRY(c, gpu_create_memory(&w.g, BYTES, 0, REFGPU_IN_VRAM, &more) == STATUS_SUCCESS);
-    SHOW(c, "LIFE-156", port_adapter_power(adapter()) == PowerDeviceD0);
+    SHOW(c, "LIFE-156/c", port_adapter_power(adapter()) == PowerDeviceD0);
     TRY(c, port_adapter_set_power(adapter(), PowerDeviceD3, PowerActionNone) == STATUS_SUCCESS);
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }

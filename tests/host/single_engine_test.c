@@ -214,7 +214,7 @@ static void asleep(struct client *c)
         TRY(c, power(i));
         TRY(c, wipe_video_memory());
         TRY(c, power(0));
-        SHOW(c, "LIFE-154", holds(w.device, w.allocation[0], 0x01010101 * i));
+        SHOW(c, "LIFE-154/c", holds(w.device, w.allocation[0], 0x01010101 * i));
     }
     /* One that nobody wants any more is still on its way out, and stays asleep with the rest. */
     TRY(c, fill(w.by, w.commands, w.list, w.allocation[1], 0x77777777) == STATUS_SUCCESS);
@@ -225,10 +225,10 @@ static void asleep(struct client *c)
     TRY(c, power(3));
     TRY(c, wipe_video_memory());
     dxgk_client_sleep(1000000);
-    SHOW(c, "LIFE-155", dxgk_client_power() == 3);
+    SHOW(c, "LIFE-155/b", dxgk_client_power() == 3);
     TRY(c, power(0));
     TRY(c, make_resident(w.device, &w.queue, w.allocation[1]) == STATUS_SUCCESS);
-    SHOW(c, "LIFE-154", holds(w.device, w.allocation[1], 0x77777777));
+    SHOW(c, "LIFE-154/c", holds(w.device, w.allocation[1], 0x77777777));
     TRY(c, end_work(&w));
 }
 

@@ -477,7 +477,7 @@ static void crash(struct client *c)
     SHOW(c, "KMT-456", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
     escape.pPrivateDriverData = &args;
     SHOW(c, "KMT-456", D3DKMTEscape(&escape) == STATUS_DEVICE_REMOVED);
-    SHOW(c, "LIFE-002",
+    SHOW(c, "LIFE-002/b",
          gpu_wait_idle(&g) == STATUS_DEVICE_REMOVED &&
              gpu_close_adapter(&g) == STATUS_DEVICE_REMOVED);
 }

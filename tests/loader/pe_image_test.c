@@ -74,9 +74,9 @@ TEST(security_cookie_is_set_and_the_same_in_every_run)
         loader_image_unload(image);
         machine_end(m);
     }
-    CHECK_RULE("LIFE-189",
+    CHECK_RULE("LIFE-189/a",
                cookie[0] != 0 && cookie[0] != 0x00002B992DDFA232u && cookie[0] >> 48 == 0);
-    CHECK_RULE("LIFE-189", cookie[0] == cookie[1]);
+    CHECK_RULE("LIFE-189/b", cookie[0] == cookie[1]);
 }
 
 TEST(two_images_of_one_file_share_nothing)
@@ -171,10 +171,10 @@ TEST(pages_have_the_rights_of_their_sections)
         CHECK(NT_SUCCESS(machine_load(m, path, &image)));
         report = ask(m, image);
         base = x64_function_table_find((uintptr_t)report.own_code)->base;
-        CHECK_RULE("LIFE-184", strcmp(rights(report.own_code), "r-xp") == 0);
-        CHECK_RULE("LIFE-184", strcmp(rights(report.own_variable), "rw-p") == 0);
-        CHECK_RULE("LIFE-184", strcmp(rights(report.own_constant), "r--p") == 0);
-        CHECK_RULE("LIFE-184", strcmp(rights(base), "r--p") == 0);
+        CHECK_RULE("LIFE-184/a", strcmp(rights(report.own_code), "r-xp") == 0);
+        CHECK_RULE("LIFE-184/b", strcmp(rights(report.own_variable), "rw-p") == 0);
+        CHECK_RULE("LIFE-184/c", strcmp(rights(report.own_constant), "r--p") == 0);
+        CHECK_RULE("LIFE-184/d", strcmp(rights(base), "r--p") == 0);
         loader_image_unload(image);
         CHECK(strcmp(rights(report.own_code), "r-xp") != 0);
         machine_end(m);

@@ -19,16 +19,16 @@ TEST(all_missing_imports_are_listed_with_their_modules)
         const struct verify_record *record;
         struct loader_image *image;
 
-        CHECK_RULE("LIFE-005", machine_load(m, path, &image) == (NTSTATUS)0xC0000263 && !image);
-        CHECK_RULE("LIFE-005",
+        CHECK_RULE("LIFE-005/a", machine_load(m, path, &image) == (NTSTATUS)0xC0000263 && !image);
+        CHECK_RULE("LIFE-005/b",
                    strstr(m->error, "missing.sys: imports 4 routines that the host does not have: "
                                     "helper.sys!#7, helper.sys!HelperByName, "
                                     "ntoskrnl.exe!ExAnotherMissingRoutine, "
                                     "ntoskrnl.exe!KeNoSuchRoutine"));
         record = verify_record_at(m->log, 0);
-        CHECK_RULE("LIFE-005", record && strcmp(record->rule, "LIFE-005") == 0 &&
-                                   record->severity == VERIFY_ERROR &&
-                                   strstr(record->seen, "ntoskrnl.exe!KeNoSuchRoutine"));
+        CHECK_RULE("LIFE-005/b", record && strcmp(record->rule, "LIFE-005") == 0 &&
+                                     record->severity == VERIFY_ERROR &&
+                                     strstr(record->seen, "ntoskrnl.exe!KeNoSuchRoutine"));
         machine_end(m);
     }
 }
@@ -40,8 +40,8 @@ TEST(ordinals_of_the_kernel_are_refused_by_module_and_number)
         struct machine machine, *m = machine_begin(&machine);
         struct loader_image *image;
 
-        CHECK_RULE("LIFE-005", machine_load(m, path, &image) == (NTSTATUS)0xC0000263 && !image);
-        CHECK_RULE("LIFE-005",
+        CHECK_RULE("LIFE-005/a", machine_load(m, path, &image) == (NTSTATUS)0xC0000263 && !image);
+        CHECK_RULE("LIFE-005/b",
                    strstr(m->error, "ordinals.sys: imports 2 routines that the host does not have: "
                                     "hal.dll!#33 (by ordinal, which is different in each build of "
                                     "the kernel), ntoskrnl.exe!#4660 (by ordinal"));
@@ -61,15 +61,15 @@ TEST(stood_in_imports_report_their_first_call)
               verify_record_at(m->log, 0)->severity == VERIFY_WARNING);
         CHECK(machine_call_entry(m, image, NULL) == STATUS_SUCCESS);
         CHECK(verify_records(m->log) == 1);
-        CHECK(machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
-        CHECK_RULE("LIFE-187",
+        CHECK_RULE("LIFE-187/c", machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
+        CHECK_RULE("LIFE-187/a",
                    verify_records(m->log) == 3 && verify_count(m->log, VERIFY_ERROR) == 2);
         CHECK(strstr(verify_record_at(m->log, 1)->seen,
                      "missing.sys called ntoskrnl.exe!KeNoSuchRoutine"));
         CHECK(strstr(verify_record_at(m->log, 1)->where,
                      "KeNoSuchRoutine called by missing.sys!DriverEntry+0x"));
-        CHECK_RULE("LIFE-187", strstr(verify_record_at(m->log, 2)->seen, "helper.sys!#7"));
-        CHECK(machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
+        CHECK_RULE("LIFE-187/b", strstr(verify_record_at(m->log, 2)->seen, "helper.sys!#7"));
+        CHECK_RULE("LIFE-187/c", machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
         CHECK(verify_count(m->log, VERIFY_ERROR) == 2);
         loader_image_unload(image);
         machine_end(m);
@@ -110,18 +110,20 @@ TEST(modules_beside_the_importer_are_loaded)
         CHECK(loader_image_export(loader_image_module(image, 0), "DllInitialize"));
         CHECK(!loader_image_export(loader_image_module(image, 0), "LibraryByOrdinal"));
         CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS);
-        CHECK_RULE("LIFE-188",
-                   report.by_name == 105 && report.by_ordinal == 42 && report.counter == 6);
+        CHECK_RULE("LIFE-188/a", report.by_name == 105);
+        CHECK_RULE("LIFE-188/b", report.by_ordinal == 42);
+        CHECK_RULE("LIFE-188/c", report.counter == 6);
         CHECK(NT_SUCCESS(machine_load(m, path, &second)));
         CHECK(!loader_module_last_use(loader_image_module(image, 0)));
-        CHECK_RULE("LIFE-188", machine_call_entry(m, second, &report) == STATUS_SUCCESS &&
-                                   report.by_name == 106);
+        CHECK_RULE("LIFE-188/c", machine_call_entry(m, second, &report) == STATUS_SUCCESS &&
+                                     report.by_name == 106);
         loader_image_unload(image);
         CHECK(loader_module_last_use(loader_image_module(second, 0)));
         CHECK(machine_call_entry(m, second, &report) == STATUS_SUCCESS && report.by_name == 107);
         loader_image_unload(second);
         CHECK(NT_SUCCESS(machine_load(m, path, &image)));
-        CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS && report.by_name == 105);
+        CHECK_RULE("LIFE-188/d", machine_call_entry(m, image, &report) == STATUS_SUCCESS &&
+                                     report.by_name == 105);
         loader_image_unload(image);
         machine_end(m);
     }

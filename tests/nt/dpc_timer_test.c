@@ -490,13 +490,13 @@ static void check_running(void (*queue)(void))
     worked = 0;
     queue();
     pause_ns(1000000); /* the routine has begun */
-    CHECK_RULE("LIFE-178", !nt_image_drain(h.image, 5000000));
+    CHECK_RULE("LIFE-178/a", !nt_image_drain(h.image, 5000000));
     nt_image_leak_check(h.image);
     CHECK_RULE("NT-101", reported("NT-101", 0xCE, 0));
     work_may_end = true;
     pause_ns(5000000);
     forget_reports();
-    CHECK_RULE("LIFE-178", worked == 1 && nt_image_drain(h.image, 5000000));
+    CHECK_RULE("LIFE-178/a", worked == 1 && nt_image_drain(h.image, 5000000));
     CHECK_RULE("NT-101", nt_image_leak_check(h.image) == 0 && errors() == 0);
 }
 

@@ -277,7 +277,7 @@ TEST_WITH(physical, a_stopped_adapter_may_free_only)
 
     physical_adapter_set_started(f.adapter, false);
     CHECK_RULE("PHYS-009/b", take(&args) == STATUS_INVALID_DEVICE_STATE);
-    CHECK_RULE("LIFE-064", reports("LIFE-064") == 1);
+    CHECK_RULE("LIFE-064/a", reports("LIFE-064") == 1);
     CHECK_RULE("PHYS-009/c", give(held.hMemoryHandle) == STATUS_SUCCESS);
 }
 

@@ -17,23 +17,23 @@ TEST_WITH(probe, handles_are_checked)
 {
     DXGK_DEVICE_INFO info;
 
-    CHECK_RULE("LIFE-063", !DXGK.DxgkCbQueueDpc(A->context) && probe_rule(p, "LIFE-063") == 1 &&
-                               probe_said(p, "LIFE-063", "MiniportDeviceContext"));
-    CHECK_RULE("LIFE-063",
+    CHECK_RULE("LIFE-063/a", !DXGK.DxgkCbQueueDpc(A->context) && probe_rule(p, "LIFE-063") == 1 &&
+                                 probe_said(p, "LIFE-063", "MiniportDeviceContext"));
+    CHECK_RULE("LIFE-063/b",
                IS(DXGK.DxgkCbGetDeviceInformation(NULL, &info), STATUS_INVALID_PARAMETER) &&
                    probe_said(p, "LIFE-063", "no DeviceHandle"));
-    CHECK_RULE("LIFE-063",
+    CHECK_RULE("LIFE-063/a",
                IS(DXGK.DxgkCbGetDeviceInformation(A->context, &info), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-084",
-               IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info), STATUS_SUCCESS) &&
-                   IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, NULL),
-                      STATUS_INVALID_PARAMETER) &&
-                   IS(DXGK.DxgkCbGetDeviceInformation((HANDLE)(uintptr_t)0x1234567, &info),
-                      STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-084/a",
+               IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-084/b", IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, NULL),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-084/c", IS(DXGK.DxgkCbGetDeviceInformation((HANDLE)(uintptr_t)0x1234567, &info),
+                                STATUS_INVALID_PARAMETER));
     probe_remove(p, 0);
-    CHECK_RULE("LIFE-063", IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info),
-                              STATUS_INVALID_PARAMETER) &&
-                               probe_rule(p, "LIFE-063") == 5);
+    CHECK_RULE("LIFE-063/c", IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info),
+                                STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "LIFE-063") == 5);
 }
 
 static DXGKARGCB_ALLOCATECONTIGUOUSMEMORY contiguous;
@@ -70,8 +70,8 @@ TEST(after_stop_only_freeing_is_accepted)
     p->before[PROBE_RemoveDevice] = use_after_stop;
     (void)probe_stop(p);
     reports = probe_rule(p, "LIFE-064");
-    CHECK_RULE("LIFE-064", IS(after_stop[0], STATUS_INVALID_DEVICE_STATE) &&
-                               IS(after_stop[1], STATUS_SUCCESS) && reports == 1);
+    CHECK_RULE("LIFE-064/a", IS(after_stop[0], STATUS_INVALID_DEVICE_STATE) && reports == 1);
+    CHECK_RULE("LIFE-064/b", IS(after_stop[1], STATUS_SUCCESS));
     probe_destroy(p);
 }
 
@@ -358,7 +358,7 @@ TEST_WITH(probe, stubs_say_so)
         NTSTATUS(NTAPI *plain)(void);
     } reserved = {.complete = DXGK.DxgkCbCompletePStateTransition};
 
-    CHECK_RULE("LIFE-059", IS(reserved.plain(), STATUS_NOT_SUPPORTED) &&
-                               probe_rule(p, "LIFE-059") == 1 &&
-                               probe_said(p, "LIFE-059", "DxgkCbCompletePStateTransition"));
+    CHECK_RULE("LIFE-059/b", IS(reserved.plain(), STATUS_NOT_SUPPORTED) &&
+                                 probe_rule(p, "LIFE-059") == 1 &&
+                                 probe_said(p, "LIFE-059", "DxgkCbCompletePStateTransition"));
 }

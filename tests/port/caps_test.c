@@ -349,9 +349,9 @@ TEST(preemption_and_removal)
              probe_set_entry(p, PROBE_NotifySurpriseRemoval, true));
     ACCEPTED("CAPS-037/a", p->caps.SupportSurpriseRemoval = TRUE,
              probe_set_entry(p, PROBE_NotifySurpriseRemoval, true));
-    EXPECTED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
+    EXPECTED("LIFE-157/a", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
              probe_set_entry(p, PROBE_PowerRuntimeControlRequest, true));
-    EXPECTED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
+    EXPECTED("LIFE-157/b", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
              probe_set_entry(p, PROBE_SetPowerComponentFState, true));
 }
 

@@ -11,7 +11,7 @@ TEST(a_segment_too_small_for_the_first_tables_is_named)
     struct probe *p = probe_create(NULL);
 
     p->segment[0].Flags.Use64KBPages = 1;
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/d",
                (NTSTATUS)probe_start(p) == STATUS_NO_MEMORY &&
                    strstr(port_cause_text(p->port), "segment 1 has no 65536 free bytes in one "
                                                     "range for what must stay in it") &&
@@ -26,8 +26,8 @@ TEST(an_accepted_failure_is_not_the_cause)
 
     p->segment[0].Flags.Use64KBPages = 1;
     p->query_status[DXGKQAITYPE_DEVICE_TYPE_CAPS] = STATUS_NO_MEMORY; /* the last one asked */
-    CHECK_RULE("LIFE-003", (NTSTATUS)probe_start(p) == STATUS_NO_MEMORY &&
-                               strstr(port_cause_text(p->port), "segment 1 has no 65536 free "));
+    CHECK_RULE("LIFE-003/d", (NTSTATUS)probe_start(p) == STATUS_NO_MEMORY &&
+                                 strstr(port_cause_text(p->port), "segment 1 has no 65536 free "));
     probe_destroy(p);
 }
 
@@ -38,9 +38,9 @@ TEST(a_finding_beside_what_is_lacking_decides_on_the_status)
 
     p->caps.SchedulingCaps.Value = 0x4;                        /* CAPS-048 */
     p->caps.HighestAcceptableAddress.QuadPart = (1 << 20) - 1; /* CAPS-021 */
-    CHECK_RULE("LIFE-003", (NTSTATUS)probe_start(p) == STATUS_DEVICE_CONFIGURATION_ERROR &&
-                               admission_reported(p, "CAPS-048", VERIFY_ERROR, true) &&
-                               admission_reported(p, "CAPS-021", VERIFY_WARNING, true));
+    CHECK_RULE("LIFE-003/a", (NTSTATUS)probe_start(p) == STATUS_DEVICE_CONFIGURATION_ERROR &&
+                                 admission_reported(p, "CAPS-048", VERIFY_ERROR, true) &&
+                                 admission_reported(p, "CAPS-021", VERIFY_WARNING, true));
     probe_destroy(p);
 }
 
@@ -59,9 +59,9 @@ TEST(what_remove_device_does_after_a_refusal_is_apart)
 
     p->before[PROBE_RemoveDevice] = break_a_rule;
     p->iommu.DmaRemappingSupported = 0; /* IOMMU-026 */
-    CHECK_RULE("LIFE-003", (NTSTATUS)probe_start(p) == STATUS_NOT_SUPPORTED &&
-                               probe_count(p, PROBE_StartDevice) == 0 &&
-                               admission_reported(p, "IOMMU-026", VERIFY_WARNING, true) &&
-                               probe_record(p, "LIFE-170")->undoing);
+    CHECK_RULE("LIFE-003/e", (NTSTATUS)probe_start(p) == STATUS_NOT_SUPPORTED &&
+                                 probe_count(p, PROBE_StartDevice) == 0 &&
+                                 admission_reported(p, "IOMMU-026", VERIFY_WARNING, true) &&
+                                 probe_record(p, "LIFE-170")->undoing);
     probe_destroy(p);
 }

@@ -43,6 +43,14 @@ static void not_implemented(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_NOT_IMPLEMENTED;
 }
 
+static DXGK_CHILD_STATUS asked;
+
+static void note_child(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    asked = *(const DXGK_CHILD_STATUS *)(uintptr_t)call->arg[1];
+}
+
 static void overrun_descriptor(struct probe *p, struct probe_call *call)
 {
     const DXGK_DEVICE_DESCRIPTOR *descriptor = (const DXGK_DEVICE_DESCRIPTOR *)(uintptr_t)
@@ -71,10 +79,10 @@ TEST(a_driver_with_children_has_the_entries_for_them)
 {
     struct probe *p = probe_create(NULL);
 
-    CHECK_RULE("LIFE-074",
+    CHECK_RULE("LIFE-074/a",
                NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
     probe_destroy(p);
-    REFUSED("LIFE-074", "LIFE-074", p->children = 1);
+    REFUSED("LIFE-074/b", "LIFE-074", p->children = 1);
 }
 
 TEST(relations_go_to_a_zeroed_array_with_a_terminator)
@@ -84,9 +92,9 @@ TEST(relations_go_to_a_zeroed_array_with_a_terminator)
     children(p, 2);
     p->before[PROBE_QueryChildRelations] = look_at_relations;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-075", probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
-                                   3 * sizeof(DXGK_CHILD_DESCRIPTOR) &&
-                               relations_zeroed);
+    CHECK_RULE("LIFE-075/a", probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                 3 * sizeof(DXGK_CHILD_DESCRIPTOR));
+    CHECK_RULE("LIFE-075/b", relations_zeroed);
     probe_destroy(p);
     REPORTED("LIFE-076", "LIFE-076", VERIFY_WARNING, children(p, 1),
              p->after[PROBE_QueryChildRelations] = write_terminator);
@@ -98,18 +106,18 @@ TEST(a_driver_without_children_may_have_nothing_to_tell)
     NTSTATUS status;
 
     p = start_childless(false, NULL, &status);
-    CHECK_RULE("LIFE-077", NT_SUCCESS(status) && probe_count(p, PROBE_QueryChildRelations) == 1 &&
-                               probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
-                                   sizeof(DXGK_CHILD_DESCRIPTOR));
+    CHECK_RULE("LIFE-077/a", NT_SUCCESS(status) && probe_count(p, PROBE_QueryChildRelations) == 1 &&
+                                 probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                     sizeof(DXGK_CHILD_DESCRIPTOR));
     probe_destroy(p);
     p = start_childless(false, fail_call, &status);
-    CHECK_RULE("LIFE-077", IS(status, STATUS_NO_MEMORY));
+    CHECK_RULE("LIFE-077/d", IS(status, STATUS_NO_MEMORY));
     probe_destroy(p);
     p = start_childless(false, not_implemented, &status);
-    CHECK_RULE("LIFE-077", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK_RULE("LIFE-077/b", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
     probe_destroy(p);
     p = start_childless(true, not_implemented, &status);
-    CHECK_RULE("LIFE-077", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK_RULE("LIFE-077/c", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
     probe_destroy(p);
 }
 
@@ -119,13 +127,13 @@ TEST(children_differ_and_are_no_outputs)
 
     children(p, 2);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-079", p->adapters == 1); /* TypeOther is fine */
+    CHECK_RULE("LIFE-079/c", p->adapters == 1); /* TypeOther is fine */
     probe_destroy(p);
-    EXPECTED("LIFE-078", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);
-    EXPECTED("LIFE-078", "LIFE-078", children(p, 1),
+    EXPECTED("LIFE-078/a", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);
+    EXPECTED("LIFE-078/b", "LIFE-078", children(p, 1),
              p->child[0].ChildCapabilities.Type.Other.MustBeZero = 1);
-    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeVideoOutput);
-    REFUSED("LIFE-079", "LIFE-079", children(p, 1),
+    REFUSED("LIFE-079/a", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeVideoOutput);
+    REFUSED("LIFE-079/b", "LIFE-079", children(p, 1),
             p->child[0].ChildDeviceType = TypeIntegratedDisplay);
 }
 
@@ -135,15 +143,26 @@ TEST(the_status_of_a_child_is_asked_if_it_can_change)
 
     children(p, 2);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 0);
+    CHECK_RULE("LIFE-080/a", probe_count(p, PROBE_QueryChildStatus) == 0);
     probe_destroy(p);
     p = probe_create(NULL);
     children(p, 2);
     p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    p->before[PROBE_QueryChildStatus] = note_child;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 1 &&
-                               probe_nth(p, PROBE_QueryChildStatus, 0)->irql == PASSIVE_LEVEL &&
-                               port_adapter_child_connected(p->adapter[0], 0x101));
+    CHECK_RULE("LIFE-080/b", probe_count(p, PROBE_QueryChildStatus) == 1 &&
+                                 probe_nth(p, PROBE_QueryChildStatus, 0)->irql == PASSIVE_LEVEL &&
+                                 asked.Type == StatusConnection && asked.ChildUid == 0x101 &&
+                                 port_adapter_child_connected(p->adapter[0], 0x101));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    children(p, 2);
+    p->child[0].ChildCapabilities.HpdAwareness = HpdAwarenessPolled;
+    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessNone;
+    p->before[PROBE_QueryChildStatus] = note_child;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-080/c", probe_count(p, PROBE_QueryChildStatus) == 1 &&
+                                 asked.Type == StatusConnection && asked.ChildUid == 0x100);
     probe_destroy(p);
 }
 
@@ -153,9 +172,9 @@ TEST(each_child_is_asked_for_its_descriptor)
 
     children(p, 2);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-081",
+    CHECK_RULE("LIFE-081/a",
                probe_count(p, PROBE_QueryDeviceDescriptor) == 2 && probe_rule(p, "LIFE-081") == 0);
     probe_destroy(p);
-    REPORTED("LIFE-081", "LIFE-081", VERIFY_ERROR, children(p, 1),
+    REPORTED("LIFE-081/b", "LIFE-081", VERIFY_ERROR, children(p, 1),
              p->before[PROBE_QueryDeviceDescriptor] = overrun_descriptor);
 }

@@ -113,14 +113,14 @@ TEST(findings_are_told_together)
     p->caps.SupportSmoothRotation = TRUE;
     p->caps.SchedulingCaps.LowIrqlPreemptCommand = 0;
     p->segment[1].Size = 4097;
-    CHECK_RULE("LIFE-003", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
-                               probe_said(p, "LIFE-026", "SetStablePowerState") &&
-                               probe_said(p, "LIFE-030", "NotifyAcpiEvent") &&
-                               probe_said(p, "CAPS-027", "SupportNonVGA") &&
-                               probe_said(p, "CAPS-027", "SupportSmoothRotation") &&
-                               probe_rule(p, "CAPS-052") == 1 &&
-                               probe_said(p, "SEG-030", "0x1001") &&
-                               !verify_bugcheck_state(p->log)->happened);
+    CHECK_RULE("LIFE-003/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                 probe_said(p, "LIFE-026", "SetStablePowerState") &&
+                                 probe_said(p, "LIFE-030", "NotifyAcpiEvent") &&
+                                 probe_said(p, "CAPS-027", "SupportNonVGA") &&
+                                 probe_said(p, "CAPS-027", "SupportSmoothRotation") &&
+                                 probe_rule(p, "CAPS-052") == 1 &&
+                                 probe_said(p, "SEG-030", "0x1001") &&
+                                 !verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
 }
 
@@ -220,8 +220,8 @@ TEST(old_entries_are_never_called)
     for (unsigned i = 0; i < sizeof(old) / sizeof(old[0]); i++)
         calls += probe_count(p, old[i]);
     CHECK_RULE("LIFE-031", calls == 0);
-    CHECK_RULE("LIFE-145", probe_count(p, PROBE_SetVirtualMachineData) == 0 &&
-                               probe_count(p, PROBE_GetChildContainerId) == 0);
+    CHECK_RULE("LIFE-145/a", probe_count(p, PROBE_SetVirtualMachineData) == 0 &&
+                                 probe_count(p, PROBE_GetChildContainerId) == 0);
     probe_destroy(p);
 }
 

@@ -185,7 +185,7 @@ TEST_WITH(context, an_update_ends_beside_one_who_empties_video_memory)
     context_rig_inside(0, exclude_and_evict);
     while (!asked)
         probe_sleep(1000000);
-    CHECK_RULE("LIFE-109", IS(elsewhere, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-109/a", IS(elsewhere, STATUS_SUCCESS));
     CHECK_RULE("LIFE-112", probe_rule(p, "LIFE-112") == 0 && sim_now() < PROBE_SECOND);
     context_rig_inside(0, context_update_item);
     context_rig_inside(0, context_destroy_item);

@@ -99,23 +99,23 @@ static void objects_body(struct probe *p)
     p->before[PROBE_InterruptRoutine] = claim;
     p->before[PROBE_DpcRoutine] = signal_in_dpc;
     args = (DXGKARGCB_SIGNALEVENT){.hEvent = host_event, .CpuEventObject = 1};
-    CHECK_RULE("LIFE-129", !is_set() && IS(interrupt(), STATUS_SUCCESS) && is_set() && !is_set());
+    CHECK_RULE("LIFE-129/a", !is_set() && IS(interrupt(), STATUS_SUCCESS) && is_set() && !is_set());
     args.hDxgkProcess = process_handle;
-    CHECK_RULE("LIFE-129", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set());
+    CHECK_RULE("LIFE-129/b", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set());
     args.hDxgkProcess = NULL;
     args.Reserved = 1;
-    CHECK_RULE("LIFE-129", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set());
+    CHECK_RULE("LIFE-129/c", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set());
     args.Reserved = 0;
     /* above its level */
     from_isr = true;
-    CHECK_RULE("LIFE-129", IS(interrupt(), STATUS_INVALID_DEVICE_REQUEST) && !is_set() &&
-                               probe_rule(p, "THREAD-050") == 1);
+    CHECK_RULE("LIFE-129/d", IS(interrupt(), STATUS_INVALID_DEVICE_REQUEST) && !is_set() &&
+                                 probe_rule(p, "THREAD-050") == 1);
     from_isr = false;
     /* by the handle of the process that gave it */
     args = (DXGKARGCB_SIGNALEVENT){.hDxgkProcess = process_handle, .hEvent = event_handle};
-    CHECK_RULE("LIFE-129", IS(interrupt(), STATUS_SUCCESS) && is_set());
+    CHECK_RULE("LIFE-129/a", IS(interrupt(), STATUS_SUCCESS) && is_set());
     args.hEvent = (HANDLE)(uintptr_t)0x7774;
-    CHECK_RULE("LIFE-129", IS(interrupt(), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-129/b", IS(interrupt(), STATUS_INVALID_PARAMETER));
     /* after its end */
     CHECK(IS(D3DKMTDestroySynchronizationObject(
                  &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){.hSyncObject = object}),

@@ -3,6 +3,7 @@
 #include "port/support/client.h"
 #include "sim/sim.h"
 
+#include <ntddk.h>
 #include <string.h>
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
@@ -81,6 +82,107 @@ static void crash(struct probe *p, struct probe_call *call)
     KeBugCheckEx(MANUALLY_INITIATED_CRASH, 1, 2, 3, 4);
 }
 
+/* ---- what else would run ---- */
+
+/* What runs in a moment if the machine goes on, and what of it has run. */
+static struct {
+    KDPC dpc, timer_dpc;
+    KTIMER timer;
+    PIO_WORKITEM work;
+    unsigned dpcs, works, turns; /* turns: of another thread */
+    size_t interrupts;
+} pending, seen[2]; /* seen: at the bug check, and in the last DDI */
+
+static void NTAPI count_dpc(PKDPC dpc, PVOID context, PVOID first, PVOID second)
+{
+    (void)dpc, (void)context, (void)first, (void)second;
+    pending.dpcs++;
+}
+
+static void NTAPI count_work(PDEVICE_OBJECT device, PVOID context)
+{
+    (void)device, (void)context;
+    pending.works++;
+}
+
+static void NTAPI take_turns(PVOID context)
+{
+    LARGE_INTEGER moment = {.QuadPart = -100};
+
+    (void)context;
+    for (;;) {
+        pending.turns++;
+        (void)KeDelayExecutionThread(KernelMode, FALSE, &moment);
+    }
+}
+
+static void start_thread(struct probe *p, struct probe_call *call)
+{
+    HANDLE thread;
+
+    (void)p;
+    (void)call;
+    CHECK(NT_SUCCESS(
+        PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, NULL, NULL, NULL, take_turns, NULL)));
+}
+
+static void see(struct probe *p, unsigned when)
+{
+    pending.interrupts = probe_count(p, PROBE_InterruptRoutine);
+    seen[when] = pending;
+}
+
+static void crash_with_much_pending(struct probe *p, struct probe_call *call)
+{
+    const LARGE_INTEGER at_once = {.QuadPart = -1};
+    KIRQL before;
+
+    (void)call;
+    KeInitializeDpc(&pending.dpc, count_dpc, NULL);
+    KeInitializeDpc(&pending.timer_dpc, count_dpc, NULL);
+    KeInitializeTimer(&pending.timer);
+    pending.work = IoAllocateWorkItem(A->pdo);
+    KeRaiseIrql(DISPATCH_LEVEL, &before);
+    KeSetTimer(&pending.timer, at_once, &pending.timer_dpc);
+    KeInsertQueueDpc(&pending.dpc, NULL, NULL);
+    IoQueueWorkItem(pending.work, count_work, DelayedWorkQueue, NULL);
+    KeRaiseIrql(HIGH_LEVEL, &before);
+    probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    see(p, 0);
+    KeBugCheckEx(MANUALLY_INITIATED_CRASH, 1, 2, 3, 4);
+}
+
+static void see_in_the_last_call(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    see(p, 1);
+}
+
+static void crash_beside_another(struct probe *p)
+{
+    probe_sleep(1000000);
+    probe_ask_driver(p);
+}
+
+TEST(nothing_else_runs_once_a_bug_check_has_begun)
+{
+    struct probe *p = probe_create(NULL);
+
+    memset(&pending, 0, sizeof(pending));
+    p->before[PROBE_StartDevice] = start_thread;
+    p->before[PROBE_CollectDbgInfo] = see_in_the_last_call;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    p->before[PROBE_QueryAdapterInfo] = crash_with_much_pending;
+    CHECK(probe_run(p, crash_beside_another) == SIM_STOPPED && pending.turns > 10);
+    CHECK_RULE("THREAD-078", probe_count(p, PROBE_CollectDbgInfo) == 1 &&
+                                 seen[1].turns == seen[0].turns && seen[1].dpcs == 0 &&
+                                 seen[1].works == 0 && seen[1].interrupts == seen[0].interrupts);
+    see(p, 1);
+    CHECK_RULE("LIFE-002/c", seen[1].turns == seen[0].turns && seen[1].dpcs == 0 &&
+                                 seen[1].works == 0 && seen[1].interrupts == seen[0].interrupts);
+    probe_destroy(p);
+}
+
 /* ---- reasons ---- */
 
 static void resets_body(struct probe *p)
@@ -90,17 +192,17 @@ static void resets_body(struct probe *p)
     probe_forget(p);
     reset_engine(p);
     collect = probe_nth(p, PROBE_CollectDbgInfo, 0);
-    CHECK_RULE("LIFE-142", reports[0].reason == 0x141 && collect->irql == PASSIVE_LEVEL &&
-                               collect->order < probe_nth(p, PROBE_ResetEngine, 0)->order);
+    CHECK_RULE("LIFE-142/a", reports[0].reason == 0x141 && collect->irql == PASSIVE_LEVEL &&
+                                 collect->order < probe_nth(p, PROBE_ResetEngine, 0)->order);
     reset_adapter(p);
     collect = probe_nth(p, PROBE_CollectDbgInfo, 1);
-    CHECK_RULE("LIFE-142", reports[1].reason == 0x117 && collect->irql == PASSIVE_LEVEL &&
-                               collect->order < probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
-    CHECK_RULE("LIFE-142", report_count == 2);
-    CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 0);
-    CHECK_RULE("LIFE-141", reports[0].bytes > 0 && reports[0].has_extension &&
-                               reports[1].bytes > 0 && reports[1].has_extension &&
-                               probe_rule(p, "LIFE-141") == 0);
+    CHECK_RULE("LIFE-142/b", reports[1].reason == 0x117 && collect->irql == PASSIVE_LEVEL &&
+                                 collect->order < probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
+    CHECK_RULE("LIFE-142/b", report_count == 2);
+    CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0);
+    CHECK_RULE("LIFE-141/b", reports[0].bytes > 0 && reports[0].has_extension &&
+                                 reports[1].bytes > 0 && reports[1].has_extension &&
+                                 probe_rule(p, "LIFE-141") == 0);
 }
 
 TEST(before_a_reset)
@@ -121,9 +223,10 @@ TEST(before_a_bug_check)
         p->user = raised ? p : NULL;
         p->before[PROBE_QueryAdapterInfo] = crash;
         CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
-        CHECK_RULE("LIFE-142", report_count == 1 && reports[0].reason == MANUALLY_INITIATED_CRASH &&
-                                   p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
-        CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
+        CHECK_RULE("LIFE-142/c", report_count == 1 &&
+                                     reports[0].reason == MANUALLY_INITIATED_CRASH &&
+                                     p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
+        CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
         probe_destroy(p);
     }
 }
@@ -195,8 +298,8 @@ TEST(the_buffer_is_guarded)
         p = create(NULL);
         hook = cases[i].hook;
         client = start_client(p, report_body);
-        CHECK_RULE("LIFE-141", cases[i].text ? probe_said(p, "LIFE-141", cases[i].text)
-                                             : probe_rule(p, "LIFE-141") == 0);
+        CHECK_RULE("LIFE-141/b", cases[i].text ? probe_said(p, "LIFE-141", cases[i].text)
+                                               : probe_rule(p, "LIFE-141") == 0);
         finish(p, client);
     }
     p = create(NULL);
@@ -204,7 +307,7 @@ TEST(the_buffer_is_guarded)
     p->before[PROBE_QueryAdapterInfo] = crash;
     p->before[PROBE_CollectDbgInfo] = write_beyond;
     CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
-    CHECK_RULE("LIFE-141", probe_said(p, "LIFE-141", "past the buffer"));
+    CHECK_RULE("LIFE-141/a", probe_said(p, "LIFE-141", "past the buffer"));
     probe_destroy(p);
 }
 
@@ -220,8 +323,9 @@ TEST(the_device_is_reset_for_the_screen)
     p->before[PROBE_QueryAdapterInfo] = crash;
     CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
     reset = probe_nth(p, PROBE_ResetDevice, 0);
-    CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 1 && reset->irql > DISPATCH_LEVEL &&
-                               reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
-                               reset->arg[0] == (uint64_t)(uintptr_t)A->context);
+    CHECK_RULE("LIFE-143/a", probe_count(p, PROBE_ResetDevice) == 1 &&
+                                 reset->irql > DISPATCH_LEVEL &&
+                                 reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
+                                 reset->arg[0] == (uint64_t)(uintptr_t)A->context);
     probe_destroy(p);
 }

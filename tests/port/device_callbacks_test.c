@@ -3,6 +3,7 @@
 #include "bus/device.h"
 #include "bus/window.h"
 #include "nt/cm/registry.h"
+#include "nt/mm/user_range.h"
 #include "port/support/probe.h"
 #include "sim/irql.h"
 #include "sim/sim.h"
@@ -29,26 +30,26 @@ TEST_WITH(probe, device_information)
     for (unsigned i = 0; i < info.DeviceRegistryPath.Length / sizeof(WCHAR) && i < sizeof(path) - 1;
          i++)
         path[i] = (char)info.DeviceRegistryPath.Buffer[i];
-    CHECK_RULE("LIFE-085", info.MiniportDeviceContext == A->context &&
-                               info.PhysicalDeviceObject == A->pdo &&
-                               nt_registry_set(path, "HardwareInformation.MemorySize", REG_DWORD,
-                                               &one, sizeof(one)) &&
-                               port_adapter_memory_size(p->adapter[0]) == 1u << 20);
-    CHECK_RULE("LIFE-086", info.SystemMemorySize.QuadPart == 64 << 20 &&
-                               info.HighestPhysicalAddress.QuadPart == (64 << 20) - 1);
+    CHECK_RULE("LIFE-085/a",
+               info.MiniportDeviceContext == A->context && info.PhysicalDeviceObject == A->pdo);
+    CHECK_RULE("LIFE-085/b", nt_registry_set(path, "HardwareInformation.MemorySize", REG_DWORD,
+                                             &one, sizeof(one)) &&
+                                 port_adapter_memory_size(p->adapter[0]) == 1u << 20);
+    CHECK_RULE("LIFE-086/a", info.SystemMemorySize.QuadPart == 64 << 20);
+    CHECK_RULE("LIFE-086/b", info.HighestPhysicalAddress.QuadPart == (64 << 20) - 1);
     CHECK_RULE("LIFE-087", info.AgpApertureBase.QuadPart == 0 && info.AgpApertureSize == 0);
     CHECK_RULE("LIFE-088", info.DockingState == DockStateUnsupported);
-    CHECK_RULE("LIFE-089", info.TranslatedResourceList->Count == 1);
+    CHECK_RULE("LIFE-089/a", info.TranslatedResourceList->Count == 1);
     list = &info.TranslatedResourceList->List[0].PartialResourceList;
-    CHECK_RULE("LIFE-089", list->Count == 3 &&
-                               list->PartialDescriptors[0].Type == CmResourceTypeMemory &&
-                               list->PartialDescriptors[0].u.Memory.Start.QuadPart ==
-                                   (LONGLONG)bus_device_bar(p->device[0], 0).value &&
-                               list->PartialDescriptors[0].u.Memory.Length == 0x1000 &&
-                               list->PartialDescriptors[2].Type == CmResourceTypeInterrupt &&
-                               list->PartialDescriptors[2].u.MessageInterrupt.Translated.Level ==
-                                   SIM_IRQL_DEVICE);
-    CHECK_RULE("LIFE-090", list->PartialDescriptors[2].Flags & CM_RESOURCE_INTERRUPT_MESSAGE);
+    CHECK_RULE("LIFE-089/a", list->Count == 3 &&
+                                 list->PartialDescriptors[0].Type == CmResourceTypeMemory &&
+                                 list->PartialDescriptors[0].u.Memory.Start.QuadPart ==
+                                     (LONGLONG)bus_device_bar(p->device[0], 0).value &&
+                                 list->PartialDescriptors[0].u.Memory.Length == 0x1000);
+    CHECK_RULE("LIFE-089/c", list->PartialDescriptors[2].Type == CmResourceTypeInterrupt &&
+                                 list->PartialDescriptors[2].u.MessageInterrupt.Translated.Level ==
+                                     SIM_IRQL_DEVICE);
+    CHECK_RULE("LIFE-090/b", list->PartialDescriptors[2].Flags & CM_RESOURCE_INTERRUPT_MESSAGE);
 }
 
 TEST(large_bars)
@@ -60,13 +61,13 @@ TEST(large_bars)
 
     CHECK(NT_SUCCESS(probe_start(p)));
     list = A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-    CHECK_RULE("LIFE-090",
+    CHECK_RULE("LIFE-090/a",
                list[1].Type == CmResourceTypeMemoryLarge &&
                    (list[1].Flags & (CM_RESOURCE_MEMORY_LARGE_40 | CM_RESOURCE_MEMORY_LARGE_48 |
                                      CM_RESOURCE_MEMORY_LARGE_64)) == CM_RESOURCE_MEMORY_LARGE_40 &&
                    (uint64_t)list[1].u.Memory40.Length40 << 8 == 8ull << 30);
     CHECK_RULE(
-        "LIFE-091",
+        "LIFE-091/a",
         list[0].u.Memory.Start.QuadPart == (LONGLONG)bus_device_bar(p->device[0], 0).value &&
             list[1].u.Memory40.Start.QuadPart == (LONGLONG)bus_device_bar(p->device[0], 2).value &&
             list[2].Type == CmResourceTypeInterrupt && list[3].Type == CmResourceTypeInterrupt &&
@@ -92,19 +93,19 @@ TEST(resource_list_is_on_loan)
 
     p->before[PROBE_GetNodeMetadata] = write_the_list;
     (void)probe_start(p);
-    CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "wrote to"));
+    CHECK_RULE("LIFE-091/b", p->sim->stopped && probe_said(p, "LIFE-091", "wrote to"));
     probe_destroy(p);
 
     p = probe_started(NULL);
     p->after[PROBE_StopDevice] = read_the_list; /* still there */
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-091", !p->sim->stopped && probe_rule(p, "LIFE-091") == 0);
+    CHECK_RULE("LIFE-091/c", !p->sim->stopped && probe_rule(p, "LIFE-091") == 0);
     probe_destroy(p);
 
     p = probe_started(NULL);
     p->before[PROBE_RemoveDevice] = read_the_list;
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "read from"));
+    CHECK_RULE("LIFE-091/d", p->sim->stopped && probe_said(p, "LIFE-091", "read from"));
     probe_destroy(p);
 }
 
@@ -149,35 +150,38 @@ TEST_WITH(probe, device_spaces)
     USHORT id;
     ULONG moved;
 
-    CHECK_RULE("LIFE-092",
+    CHECK_RULE("LIFE-092/a",
                IS(space(p, false, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
-                   moved == 2 && id == 0x1AF4 &&
-                   IS(space(p, false, 7, &id, 0, 2, &moved), STATUS_INVALID_PARAMETER) &&
-                   IS(space(p, false, DXGK_WHICHSPACE_CONFIG, NULL, 0, 2, &moved),
-                      STATUS_INVALID_PARAMETER) &&
-                   IS(space(p, false, DXGK_WHICHSPACE_ROM, &id, 0, 2, &moved), STATUS_UNSUCCESSFUL) &&
+                   moved == 2 && id == 0x1AF4);
+    CHECK_RULE("LIFE-092/b", IS(space(p, false, 7, &id, 0, 2, &moved), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-092/c", IS(space(p, false, DXGK_WHICHSPACE_CONFIG, NULL, 0, 2, &moved),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-092/d",
+               IS(space(p, false, DXGK_WHICHSPACE_ROM, &id, 0, 2, &moved), STATUS_UNSUCCESSFUL) &&
                    moved == 0);
-    CHECK_RULE(
-        "LIFE-093",
-        IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 250, 16, &moved), STATUS_SUCCESS) &&
-            moved == 6 &&
-            IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 256, 1, &moved), STATUS_UNSUCCESSFUL) &&
-            moved == 0 &&
-            IS(space(p, false, DXGK_WHICHSPACE_MCH, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
-            moved == 0 &&
-            IS(space(p, true, DXGK_WHICHSPACE_ROM, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
-            moved == 0);
+    CHECK_RULE("LIFE-093/a", IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 250, 16, &moved),
+                                STATUS_SUCCESS) &&
+                                 moved == 6);
+    CHECK_RULE("LIFE-093/b", IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 256, 1, &moved),
+                                STATUS_UNSUCCESSFUL) &&
+                                 moved == 0);
+    CHECK_RULE("LIFE-093/c",
+               IS(space(p, false, DXGK_WHICHSPACE_MCH, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
+                   moved == 0);
+    CHECK_RULE("LIFE-093/d",
+               IS(space(p, true, DXGK_WHICHSPACE_ROM, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
+                   moved == 0);
     (void)space(p, false, DXGK_WHICHSPACE_BRIDGE, bytes, 0, 4, &moved);
-    CHECK_RULE("LIFE-094", probe_rule(p, "LIFE-094") == 1);
+    CHECK_RULE("LIFE-094/a", probe_rule(p, "LIFE-094") == 1);
     bytes[0] = 0x42;
-    CHECK_RULE("LIFE-095",
+    CHECK_RULE("LIFE-095/a",
                IS(space(p, true, DXGK_WHICHSPACE_CONFIG, bytes, 0x3C, 1, &moved), STATUS_SUCCESS) &&
                    probe_rule(p, "LIFE-095") == 0 &&
                    IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes + 1, 0x3C, 1, &moved),
                       STATUS_SUCCESS) &&
                    bytes[1] == 0x42);
     id = 0xFFFF;
-    CHECK_RULE("LIFE-095",
+    CHECK_RULE("LIFE-095/b",
                IS(space(p, true, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
                    probe_rule(p, "LIFE-095") == 1 &&
                    probe_record(p, "LIFE-095")->severity == VERIFY_WARNING &&
@@ -192,38 +196,39 @@ static void mappings_body(struct probe *p)
     PVOID a, b, c;
 
     beyond.QuadPart += 1;
-    CHECK_RULE("LIFE-096", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
-                                                   FALSE, MmNonCached, &a),
-                              STATUS_SUCCESS) &&
-                               READ_REGISTER_ULONG(a) == PROBE_ID);
-    CHECK_RULE(
-        "LIFE-098",
-        IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, beyond, 0x1000, FALSE, FALSE, MmNonCached, &b),
-           STATUS_INVALID_PARAMETER) &&
-            IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0, FALSE, FALSE, MmNonCached, &b),
-               STATUS_INVALID_PARAMETER) &&
-            IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 4, FALSE, FALSE,
-                                    (MEMORY_CACHING_TYPE)9, &b),
-               STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-096/a", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                     FALSE, MmNonCached, &a),
+                                STATUS_SUCCESS) &&
+                                 READ_REGISTER_ULONG(a) == PROBE_ID);
+    CHECK_RULE("LIFE-097/b", !nt_user_range_holds(a));
+    CHECK_RULE("LIFE-098/a", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, beyond, 0x1000, FALSE,
+                                                     FALSE, MmNonCached, &b),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-098/b", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0, FALSE, FALSE,
+                                                     MmNonCached, &b),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-098/c", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 4, FALSE, FALSE,
+                                                     (MEMORY_CACHING_TYPE)9, &b),
+                                STATUS_INVALID_PARAMETER));
     CHECK_RULE("PHYS-027/c", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, ram, 0x1000, FALSE, FALSE,
                                                      MmNonCached, &b),
                                 STATUS_INVALID_PARAMETER) &&
                                  probe_rule(p, "PHYS-027") == 2);
-    CHECK_RULE("LIFE-098", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
-                                                   FALSE, MmNonCached, &b),
-                              STATUS_SUCCESS) &&
-                               IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
-                                                       FALSE, MmCached, &c),
-                                  STATUS_CONFLICTING_ADDRESSES) &&
-                               probe_rule(p, "LIFE-098") == 1);
+    CHECK_RULE("LIFE-098/d", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                     FALSE, MmNonCached, &b),
+                                STATUS_SUCCESS));
+    CHECK_RULE("LIFE-098/e", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                     FALSE, MmCached, &c),
+                                STATUS_CONFLICTING_ADDRESSES) &&
+                                 probe_rule(p, "LIFE-098") == 1);
     CHECK_RULE("LIFE-099", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, a), STATUS_SUCCESS) &&
                                IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, b), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-100",
+    CHECK_RULE("LIFE-100/a",
                IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, a), STATUS_INVALID_PARAMETER) &&
                    probe_rule(p, "LIFE-100") == 1);
-    CHECK_RULE("LIFE-097", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, TRUE, TRUE,
-                                                   MmNonCached, &a),
-                              STATUS_INVALID_PARAMETER)); /* no ports */
+    CHECK_RULE("LIFE-097/d", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, TRUE,
+                                                     TRUE, MmNonCached, &a),
+                                STATUS_INVALID_PARAMETER)); /* no ports */
 }
 
 static void pointer_body(struct probe *p)
@@ -258,13 +263,13 @@ static void map_for_user(struct probe *p)
 
 static void unmap_elsewhere(struct probe *p)
 {
-    CHECK_RULE("LIFE-100", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping),
-                              STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-100/b", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping),
+                                STATUS_INVALID_PARAMETER));
 }
 
 static void unmap_here(struct probe *p)
 {
-    CHECK_RULE("LIFE-100",
+    CHECK_RULE("LIFE-100/b",
                IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping), STATUS_SUCCESS));
 }
 
@@ -286,7 +291,8 @@ TEST(mappings)
     p = probe_started(NULL);
     A->registers = NULL; /* StopDevice forgets to unmap */
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-101", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    CHECK_RULE("LIFE-101/a", probe_rule(p, "LIFE-101") == 1);
+    CHECK_RULE("LIFE-101/d", bus_mappings(p->bus) == 0);
     probe_destroy(p);
 }
 
@@ -296,22 +302,22 @@ TEST_WITH(probe, device_presence)
         .Size = sizeof(query), .Flags = PCI_USE_VENDEV_IDS, .VendorID = 0x1AF4, .DeviceID = 0x1234};
     BOOLEAN present = FALSE;
 
-    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
-                              STATUS_SUCCESS) &&
-                               present);
+    CHECK_RULE("LIFE-102/a", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                                STATUS_SUCCESS) &&
+                                 present);
     query.Flags |= PCI_USE_CLASS_SUBCLASS | PCI_USE_REVISION | PCI_USE_SUBSYSTEM_IDS;
     query.RevisionID = 2;
     query.SubVendorID = 0x1AF4;
     query.SubSystemID = 40;
     query.BaseClass = 3;
     query.SubClass = 0x80;
-    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
-                              STATUS_SUCCESS) &&
-                               present);
+    CHECK_RULE("LIFE-102/a", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                                STATUS_SUCCESS) &&
+                                 present);
     query.DeviceID = 0x4321;
-    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
-                              STATUS_SUCCESS) &&
-                               !present);
+    CHECK_RULE("LIFE-102/b", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                                STATUS_SUCCESS) &&
+                                 !present);
 }
 
 TEST_WITH(probe, firmware_and_displays)
@@ -329,18 +335,18 @@ TEST_WITH(probe, firmware_and_displays)
                                output[0] == 0x5A && output[31] == 0x5A);
     CHECK_RULE("LIFE-103", input.Signature == ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE);
     memset(&display, 0x5A, sizeof(display));
-    CHECK_RULE("LIFE-073", IS(DXGK.DxgkCbAcquirePostDisplayOwnership(DXGK.DeviceHandle, &display),
-                              STATUS_UNSUCCESSFUL) &&
-                               display.Width == 0 && display.PhysicAddress.QuadPart == 0);
+    CHECK_RULE("LIFE-073/a", IS(DXGK.DxgkCbAcquirePostDisplayOwnership(DXGK.DeviceHandle, &display),
+                                STATUS_UNSUCCESSFUL) &&
+                                 display.Width == 0 && display.PhysicAddress.QuadPart == 0);
     memset(&display, 0x5A, sizeof(display));
     flags.Value = 3;
-    CHECK_RULE("LIFE-073",
+    CHECK_RULE("LIFE-073/b",
                IS(DXGK.DxgkCbAcquirePostDisplayOwnership2(DXGK.DeviceHandle, &display, &flags),
                   STATUS_UNSUCCESSFUL) &&
                    display.Height == 0 && flags.Value == 0);
-    CHECK_RULE("LIFE-083", IS(DXGK.DxgkCbIndicateChildStatus(
-                                  DXGK.DeviceHandle,
-                                  &(DXGK_CHILD_STATUS){.Type = StatusConnection, .ChildUid = 5}),
-                              STATUS_INVALID_PARAMETER) &&
-                               probe_rule(p, "LIFE-083") == 1);
+    CHECK_RULE("LIFE-083/a", IS(DXGK.DxgkCbIndicateChildStatus(
+                                    DXGK.DeviceHandle,
+                                    &(DXGK_CHILD_STATUS){.Type = StatusConnection, .ChildUid = 5}),
+                                STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "LIFE-083") == 1);
 }

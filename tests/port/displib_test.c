@@ -48,7 +48,7 @@ static void withdraw_body(struct probe *p)
     probe_remove(p, 0);
     CHECK(IS(displib_uninitialize(NULL), STATUS_INVALID_PARAMETER));
     CHECK(IS(displib_uninitialize(entry.object), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-182",
+    CHECK_RULE("LIFE-182/b",
                !p->driver || IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER));
     CHECK(IS(displib_uninitialize(entry.object), STATUS_INVALID_PARAMETER));
 }
@@ -93,7 +93,8 @@ TEST(what_the_port_driver_refuses_is_passed_on)
     CHECK(IS(probe_start(p), STATUS_REVISION_MISMATCH));
     for (unsigned i = 0; i < 4; i++)
         CHECK(IS(entry.status[i], STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-181", IS(entry.status[4], STATUS_NOT_SUPPORTED)); /* LIFE-036: it was reached */
+    CHECK_RULE("LIFE-181/a",
+               IS(entry.status[4], STATUS_NOT_SUPPORTED)); /* LIFE-036: it was reached */
     CHECK(IS(entry.status[5], STATUS_REVISION_MISMATCH));
     CHECK(IS(entry.status[6], STATUS_INVALID_PARAMETER) && !registered_object);
     probe_destroy(p);
@@ -102,8 +103,8 @@ TEST(what_the_port_driver_refuses_is_passed_on)
 static NTSTATUS register_and_give_up(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
 {
     CHECK(IS(displib_initialize(object, path, &p->table), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-182", IS(displib_uninitialize(object), STATUS_SUCCESS) &&
-                               IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-182/b", IS(displib_uninitialize(object), STATUS_SUCCESS) &&
+                                 IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
     return STATUS_SUCCESS;
 }
 
@@ -179,16 +180,16 @@ static NTSTATUS look_closely(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     CHECK_RULE("LIFE-180",
                IS(request(device, 0x23003F, TRUE, &routine, sizeof(routine)), STATUS_SUCCESS) &&
                    routine == (PVOID)(uintptr_t)DxgkInitialize);
-    CHECK_RULE(
-        "LIFE-181",
-        IS(request(device, 0x230047, TRUE, &display_only, 8), STATUS_SUCCESS) &&
-            display_only == (PVOID)(uintptr_t)DxgkInitializeDisplayOnlyDriver &&
-            IS(request(device, 0x23003F, TRUE, &untouched, 7), STATUS_BUFFER_TOO_SMALL) &&
-            IS(request(device, 0x23003F, TRUE, NULL, 8), STATUS_INVALID_PARAMETER) &&
-            IS(request(device, 0x23003F, TRUE, (PVOID)(uintptr_t)0x10, 8),
-               STATUS_INVALID_PARAMETER) &&
-            IS(request(device, 0x23013F, TRUE, &untouched, 8), STATUS_INVALID_DEVICE_REQUEST) &&
-            untouched == &untouched);
+    CHECK_RULE("LIFE-181/a", IS(request(device, 0x230047, TRUE, &display_only, 8), STATUS_SUCCESS) &&
+                                 display_only == (PVOID)(uintptr_t)DxgkInitializeDisplayOnlyDriver);
+    CHECK_RULE("LIFE-181/b",
+               IS(request(device, 0x23003F, TRUE, &untouched, 7), STATUS_BUFFER_TOO_SMALL));
+    CHECK_RULE("LIFE-181/c", IS(request(device, 0x23003F, TRUE, NULL, 8), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-181/d", IS(request(device, 0x23003F, TRUE, (PVOID)(uintptr_t)0x10, 8),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-181/e",
+               IS(request(device, 0x23013F, TRUE, &untouched, 8), STATUS_INVALID_DEVICE_REQUEST) &&
+                   untouched == &untouched);
     CHECK_RULE("LIFE-179",
                IS(request(device, 0x23003F, FALSE, &untouched, 8), STATUS_INVALID_DEVICE_REQUEST) &&
                    untouched == &untouched);
@@ -262,10 +263,10 @@ static NTSTATUS keep(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING pat
 static void unload_body(struct probe *p)
 {
     entry.object->DriverUnload(entry.object);
-    CHECK_RULE("LIFE-182", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
+    CHECK_RULE("LIFE-182/a", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
     probe_remove(p, 0);
     entry.object->DriverUnload(entry.object);
-    CHECK_RULE("LIFE-182", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-182/b", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER));
 }
 
 TEST(the_unload_routine_withdraws)

@@ -111,18 +111,18 @@ static void round_trip_body(struct probe *p)
     note_handles(p);
     CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
     memset(data, 0x33, sizeof(data));
-    CHECK_RULE("LIFE-136", IS(escape(gpu.device, gpu.context, 0), STATUS_SUCCESS) &&
-                               all_are(seen.bytes, 0x33) && all_are(data, 0x77));
-    CHECK_RULE("LIFE-136",
+    CHECK_RULE("LIFE-136/a", IS(escape(gpu.device, gpu.context, 0), STATUS_SUCCESS) &&
+                                 all_are(seen.bytes, 0x33) && all_are(data, 0x77));
+    CHECK_RULE("LIFE-136/a",
                seen.args.pPrivateDriverData != data && seen.args.PrivateDriverDataSize == BYTES);
-    CHECK_RULE("LIFE-136",
+    CHECK_RULE("LIFE-136/b",
                seen.args.hDevice == device_handle && seen.args.hContext == context_handle);
-    CHECK_RULE("LIFE-136", IS(escape(0, 0, 0), STATUS_SUCCESS) && !seen.args.hDevice &&
-                               !seen.args.hContext && seen.calls == 2);
+    CHECK_RULE("LIFE-136/c", IS(escape(0, 0, 0), STATUS_SUCCESS) && !seen.args.hDevice &&
+                                 !seen.args.hContext && seen.calls == 2);
     for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
         memset(data, 0x33, sizeof(data));
         seen.answer = failures[i];
-        CHECK_RULE("LIFE-136", IS(escape(0, 0, 0), failures[i]) && all_are(data, 0x33));
+        CHECK_RULE("LIFE-136/d", IS(escape(0, 0, 0), failures[i]) && all_are(data, 0x33));
     }
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
@@ -152,11 +152,11 @@ static void flags_body(struct probe *p)
                                    (two || flags == STATUS_QUERY || flags == FRAME_LATENCY) &&
                                    seen.calls == 0);
     }
-    CHECK_RULE("LIFE-139", IS(escape(0, 0, 0x80000000u), STATUS_INVALID_PARAMETER) &&
-                               IS(escape(0, 0, 0x100u), STATUS_INVALID_PARAMETER) &&
-                               seen.calls == 0);
-    CHECK_RULE("LIFE-139", IS(escape(0, 0, NO_ADAPTER_SYNC), STATUS_SUCCESS) && seen.calls == 1 &&
-                               seen.args.Flags.NoAdapterSynchronization);
+    CHECK_RULE("LIFE-139/c", IS(escape(0, 0, 0x80000000u), STATUS_INVALID_PARAMETER) &&
+                                 IS(escape(0, 0, 0x100u), STATUS_INVALID_PARAMETER) &&
+                                 seen.calls == 0);
+    CHECK_RULE("LIFE-139/d", IS(escape(0, 0, NO_ADAPTER_SYNC), STATUS_SUCCESS) && seen.calls == 1 &&
+                                 seen.args.Flags.NoAdapterSynchronization);
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
@@ -278,19 +278,19 @@ static void process_body(struct probe *p)
     gpu.adapter = adapters.Adapters[0].hAdapter;
     process_handle = NULL;
     CHECK(IS(escape(0, 0, 0), STATUS_SUCCESS) && IS(query(), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-140", !seen.args.hKmdProcessHandle && !query_seen.hKmdProcessHandle);
+    CHECK_RULE("LIFE-140/a", !seen.args.hKmdProcessHandle && !query_seen.hKmdProcessHandle);
     memset(&device, 0, sizeof(device));
     device.hAdapter = gpu.adapter;
     CHECK(IS(D3DKMTCreateDevice(&device), STATUS_SUCCESS) && process_handle);
     CHECK(IS(escape(0, 0, 0), STATUS_SUCCESS) && IS(query(), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-140", seen.args.hKmdProcessHandle == process_handle &&
-                               query_seen.hKmdProcessHandle == process_handle);
+    CHECK_RULE("LIFE-140/b", seen.args.hKmdProcessHandle == process_handle &&
+                                 query_seen.hKmdProcessHandle == process_handle);
     destroy.hDevice = device.hDevice;
     CHECK(IS(D3DKMTDestroyDevice(&destroy), STATUS_SUCCESS) && IS(escape(0, 0, 0), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-140", seen.args.hKmdProcessHandle == process_handle &&
-                               probe_count(p, PROBE_DestroyProcess) == 0);
+    CHECK_RULE("LIFE-140/c", seen.args.hKmdProcessHandle == process_handle &&
+                                 probe_count(p, PROBE_DestroyProcess) == 0);
     CHECK(IS(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){gpu.adapter}), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-140", probe_count(p, PROBE_DestroyProcess) == 1);
+    CHECK_RULE("LIFE-140/d", probe_count(p, PROBE_DestroyProcess) == 1);
 }
 
 TEST(the_process_is_told_from_its_first_device_on)

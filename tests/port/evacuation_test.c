@@ -173,14 +173,14 @@ TEST(video_memory_is_empty_before_power_goes)
     CHECK(probe_run(p, sleep_body) == SIM_DONE);
     CHECK_RULE("PAGE-083", paged > 0 && paged_for_others == 0 && system_context);
     down = order_of(p, PROBE_SetPowerState, 0);
-    CHECK_RULE("LIFE-154", idle_at_call);
-    CHECK_RULE("LIFE-154", moved(true, from, down) >= BYTES);
+    CHECK_RULE("LIFE-154/a", idle_at_call);
+    CHECK_RULE("LIFE-154/a", moved(true, from, down) >= BYTES);
     CHECK_RULE("THREAD-029", moved(true, from, down) >= BYTES);
     CHECK(probe_run(p, wake_body) == SIM_DONE);
     up = order_of(p, PROBE_SetPowerState, 1);
-    CHECK_RULE("LIFE-156", !submitted_between(p, down, up));
+    CHECK_RULE("LIFE-156/c", !submitted_between(p, down, up));
     probe_client_go_on(p, client, submit_again);
-    CHECK_RULE("LIFE-154", moved(false, up, p->calls) >= BYTES);
+    CHECK_RULE("LIFE-154/c", moved(false, up, p->calls) >= BYTES);
     finish(p, client);
 }
 
@@ -216,11 +216,11 @@ TEST(a_preserved_segment_stays)
     DXGK_SEGMENTFLAGS both = {.PreservedDuringStandby = 1, .PreservedDuringHibernate = 1};
     DXGK_SEGMENTFLAGS part = {.PreservedDuringStandby = 1, .PartiallyPreservedDuringHibernate = 1};
 
-    CHECK_RULE("LIFE-154", moved_at(PowerActionSleep, standby.Value, 0) == 0);
-    CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, standby.Value, 0) >= BYTES);
-    CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, both.Value, 0) == 0);
-    CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, part.Value, (15u << 20) - 1) == 0);
-    CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, part.Value, 0xFFF) >= BYTES);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionSleep, standby.Value, 0) == 0);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, standby.Value, 0) >= BYTES);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, both.Value, 0) == 0);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, part.Value, (15u << 20) - 1) == 0);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, part.Value, 0xFFF) >= BYTES);
 }
 
 /* ---- DXGK_EXCLUDE_EVICT_ALL ---- */
@@ -247,7 +247,7 @@ static void exclude_body(struct probe *p)
 {
     probe_sleep(100000);
     CHECK(!engines_idle(p));
-    CHECK_RULE("LIFE-109",
+    CHECK_RULE("LIFE-109/b",
                IS(DXGK.DxgkCbExcludeAdapterAccess(
                       DXGK.DeviceHandle, DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS,
                       protected_callback, p),
@@ -269,11 +269,11 @@ TEST(exclusive_access_can_empty_video_memory)
         memset(&protected, 0, sizeof(protected));
         exclude_attributes = evict ? DXGK_EXCLUDE_EVICT_ALL : 0;
         CHECK(probe_run(p, exclude_body) == SIM_DONE);
-        CHECK_RULE("LIFE-109", IS(protected.status, STATUS_SUCCESS) &&
-                                   (moved(true, from, protected.order) >= BYTES) == (evict != 0));
-        CHECK_RULE("LIFE-108", protected.idle);
+        CHECK_RULE("LIFE-109/a", IS(protected.status, STATUS_SUCCESS) &&
+                                     (moved(true, from, protected.order) >= BYTES) == (evict != 0));
+        CHECK_RULE("LIFE-108/b", protected.idle);
         probe_client_go_on(p, client, submit_again);
-        CHECK_RULE("LIFE-109", !evict || moved(false, protected.order, p->calls) >= BYTES);
+        CHECK_RULE("LIFE-109/a", !evict || moved(false, protected.order, p->calls) >= BYTES);
         finish(p, client);
     }
 }
@@ -343,7 +343,7 @@ static VOID NTAPI long_callback(PVOID context, PVOID argument, NTSTATUS status)
 
     (void)context;
     overlapping.called++;
-    CHECK_RULE("LIFE-109", IS(status, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-109/a", IS(status, STATUS_SUCCESS));
     probe_sleep(CALLBACK_NS);
     overlapping.paged |= submitted_between(p, from, p->calls);
     overlapping.ended++;
@@ -378,7 +378,7 @@ TEST(overlapping_exclusions_each_find_video_memory_empty)
 
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, two_exclusions_body) == SIM_DONE);
-    CHECK_RULE("LIFE-109", !overlapping.paged);
+    CHECK_RULE("LIFE-109/a", !overlapping.paged);
     probe_client_go_on(p, client, submit_again);
     finish(p, client);
 }
@@ -398,7 +398,7 @@ TEST(exclusions_may_begin_together)
 
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, two_at_once_body) == SIM_DONE);
-    CHECK_RULE("LIFE-109", !overlapping.paged);
+    CHECK_RULE("LIFE-109/a", !overlapping.paged);
     probe_client_go_on(p, client, submit_again);
     finish(p, client);
 }
@@ -425,7 +425,7 @@ TEST(an_exclusion_that_ends_leaves_a_sleeping_adapter_alone)
     CHECK(probe_run(p, sleep_beside_body) == SIM_DONE);
     down = order_of(p, PROBE_SetPowerState, 0);
     up = order_of(p, PROBE_SetPowerState, 1);
-    CHECK_RULE("LIFE-156", !submitted_between(p, down, up));
+    CHECK_RULE("LIFE-156/c", !submitted_between(p, down, up));
     probe_client_go_on(p, client, submit_again);
     finish(p, client);
 }
@@ -449,7 +449,7 @@ TEST(an_exclusion_outlasts_the_sleep_it_began_in)
 
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, wake_beside_body) == SIM_DONE);
-    CHECK_RULE("LIFE-109", !overlapping.paged);
+    CHECK_RULE("LIFE-109/a", !overlapping.paged);
     probe_client_go_on(p, client, submit_again);
     finish(p, client);
 }

@@ -20,30 +20,30 @@ static void features_body(struct probe *p)
     NTSTATUS status;
 
     /* HWSCH is granted, HWFLIPQUEUE is not. */
-    CHECK_RULE("LIFE-122", probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
-                               IS(status, STATUS_SUCCESS) &&
-                               !probe_feature_enabled(p, DXGK_FEATURE_HWFLIPQUEUE, &status) &&
-                               IS(status, STATUS_SUCCESS));
-    CHECK_RULE("LIFE-123", probe_feature_supported(p, DXGK_FEATURE_HWSCH,
-                                                   DXGK_FEATURE_SUPPORT_STABLE, &status) &&
-                               IS(status, STATUS_SUCCESS) && probe_rule(p, "LIFE-123") == 0);
-    CHECK_RULE("LIFE-123", !probe_feature_supported(p, DXGK_FEATURE_HWSCH,
-                                                    DXGK_FEATURE_SUPPORT_ALWAYS_OFF, &status) &&
-                               probe_rule(p, "LIFE-123") == 1 &&
-                               probe_record(p, "LIFE-123")->severity == VERIFY_WARNING);
-    CHECK_RULE("LIFE-124",
+    CHECK_RULE("LIFE-122/a",
+               probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) && IS(status, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-122/b", !probe_feature_enabled(p, DXGK_FEATURE_HWFLIPQUEUE, &status) &&
+                                 IS(status, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-123/a", probe_feature_supported(p, DXGK_FEATURE_HWSCH,
+                                                     DXGK_FEATURE_SUPPORT_STABLE, &status) &&
+                                 IS(status, STATUS_SUCCESS) && probe_rule(p, "LIFE-123") == 0);
+    CHECK_RULE("LIFE-123/b", !probe_feature_supported(p, DXGK_FEATURE_HWSCH,
+                                                      DXGK_FEATURE_SUPPORT_ALWAYS_OFF, &status) &&
+                                 probe_rule(p, "LIFE-123") == 1 &&
+                                 probe_record(p, "LIFE-123")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-124/a",
                probe_feature_supported(p, DXGK_FEATURE_HWSCH, DXGK_FEATURE_SUPPORT_EXPERIMENTAL,
                                        &status) == experiments &&
                    probe_rule(p, "LIFE-124") == 0);
-    CHECK_RULE("LIFE-124", !probe_feature_supported(p, DXGK_FEATURE_HWFLIPQUEUE,
-                                                    DXGK_FEATURE_SUPPORT_ALWAYS_ON, &status) &&
-                               probe_rule(p, "LIFE-124") == 1 &&
-                               probe_record(p, "LIFE-124")->severity == VERIFY_WARNING);
-    CHECK_RULE("LIFE-125", !probe_feature_enabled(p, (DXGK_FEATURE_ID)6, &status) &&
-                               IS(status, STATUS_INVALID_PARAMETER) &&
-                               !probe_feature_supported(p, (DXGK_FEATURE_ID)6,
-                                                        DXGK_FEATURE_SUPPORT_STABLE, &status) &&
-                               IS(status, STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-124/b", !probe_feature_supported(p, DXGK_FEATURE_HWFLIPQUEUE,
+                                                      DXGK_FEATURE_SUPPORT_ALWAYS_ON, &status) &&
+                                 probe_rule(p, "LIFE-124") == 1 &&
+                                 probe_record(p, "LIFE-124")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-125/a", !probe_feature_enabled(p, (DXGK_FEATURE_ID)6, &status) &&
+                                 IS(status, STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-125/b", !probe_feature_supported(p, (DXGK_FEATURE_ID)6,
+                                                      DXGK_FEATURE_SUPPORT_STABLE, &status) &&
+                                 IS(status, STATUS_INVALID_PARAMETER));
 }
 
 static void ask_for_scheduling(struct probe *p, struct probe_call *call)
@@ -198,10 +198,10 @@ static void fall_back_body(struct probe *p)
 {
     NTSTATUS status;
 
-    CHECK_RULE("LIFE-127", IS(host_status, STATUS_NOT_SUPPORTED) && !host.IsFeatureEnabled &&
-                               probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
-                               IS(status, STATUS_SUCCESS));
-    CHECK_RULE("LIFE-127", probe_count(p, PROBE_QueryInterface) == 0);
+    CHECK_RULE("LIFE-127/a", IS(host_status, STATUS_NOT_SUPPORTED) && !host.IsFeatureEnabled &&
+                                 probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                                 IS(status, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-127/a", probe_count(p, PROBE_QueryInterface) == 0);
 }
 
 static void host_interface_body(struct probe *p)
@@ -211,26 +211,27 @@ static void host_interface_body(struct probe *p)
     NTSTATUS status;
     KIRQL before;
 
-    CHECK_RULE("LIFE-127", IS(host_status, STATUS_SUCCESS) && host.IsFeatureEnabled &&
-                               host.QueryFeatureInterface && host.InterfaceReference &&
-                               enabled_at(p, DXGK_FEATURE_HWSCH, 1));
-    CHECK_RULE("LIFE-127",
+    CHECK_RULE("LIFE-127/b", IS(host_status, STATUS_SUCCESS) && host.IsFeatureEnabled &&
+                                 host.QueryFeatureInterface && host.InterfaceReference &&
+                                 enabled_at(p, DXGK_FEATURE_HWSCH, 1));
+    CHECK_RULE("LIFE-127/b",
                enabled_at(p, DXGK_FEATURE_HWFLIPQUEUE, 0)); /* the host's configuration */
     result = state_of(p, (DXGK_FEATURE_ID)60, &status);
-    CHECK_RULE("LIFE-127", IS(status, STATUS_SUCCESS) && result.Value == 0 && !result.KnownFeature);
+    CHECK_RULE("LIFE-127/c",
+               IS(status, STATUS_SUCCESS) && result.Value == 0 && !result.KnownFeature);
     (void)state_of(p, DXGK_FEATURE_GPUVAIOMMU, &status); /* belongs to no adapter */
-    CHECK_RULE("LIFE-127", IS(status, STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-127",
+    CHECK_RULE("LIFE-127/c", IS(status, STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-127/c",
                IS(host.QueryFeatureInterface(DXGK.DeviceHandle, &interface), STATUS_NOT_SUPPORTED));
     interface.FeatureId = (DXGK_FEATURE_ID)60;
-    CHECK_RULE("LIFE-127", IS(host.QueryFeatureInterface(DXGK.DeviceHandle, &interface),
-                              STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-127",
+    CHECK_RULE("LIFE-127/c", IS(host.QueryFeatureInterface(DXGK.DeviceHandle, &interface),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-127/c",
                IS(host.IsFeatureEnabled(DXGK.DeviceHandle, NULL), STATUS_INVALID_PARAMETER));
     KeRaiseIrql(DISPATCH_LEVEL, &before);
     (void)state_of(p, DXGK_FEATURE_HWSCH, &status);
     KeLowerIrql(before);
-    CHECK_RULE("LIFE-127",
+    CHECK_RULE("LIFE-127/c",
                IS(status, STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "THREAD-047") == 1);
 }
 
@@ -252,9 +253,9 @@ static void older_way_body(struct probe *p)
 {
     NTSTATUS status;
 
-    CHECK_RULE("LIFE-127", enabled_at(p, DXGK_FEATURE_HWSCH, 0) &&
-                               probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
-                               enabled_at(p, DXGK_FEATURE_HWSCH, 1));
+    CHECK_RULE("LIFE-127/b", enabled_at(p, DXGK_FEATURE_HWSCH, 0) &&
+                                 probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                                 enabled_at(p, DXGK_FEATURE_HWSCH, 1));
 }
 
 TEST(a_driver_may_lack_one)
@@ -270,12 +271,12 @@ TEST(a_driver_may_lack_one)
 
 static void enabled_4(struct probe *p)
 {
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
+    CHECK_RULE("LIFE-128/a", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
 }
 
 static void not_enabled(struct probe *p)
 {
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 0));
+    CHECK_RULE("LIFE-128/b", enabled_at(p, DXGK_FEATURE_HWSCH, 0));
 }
 
 static void negotiation(UINT16 min, UINT16 max, struct said driver, void (*body)(struct probe *))
@@ -285,12 +286,12 @@ static void negotiation(UINT16 min, UINT16 max, struct said driver, void (*body)
 
     said[DXGK_FEATURE_HWSCH] = driver;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-128", probe_count(p, PROBE_QueryInterface) == 1 &&
-                               probe_nth(p, PROBE_QueryInterface, 0)->irql == PASSIVE_LEVEL &&
-                               asked[DXGK_FEATURE_HWSCH] == 1 &&
-                               asked[DXGK_FEATURE_NATIVE_FENCE] == 1);
+    CHECK_RULE("LIFE-128/c", probe_count(p, PROBE_QueryInterface) == 1 &&
+                                 probe_nth(p, PROBE_QueryInterface, 0)->irql == PASSIVE_LEVEL &&
+                                 asked[DXGK_FEATURE_HWSCH] == 1 &&
+                                 asked[DXGK_FEATURE_NATIVE_FENCE] == 1);
     probe_end(p, body);
-    CHECK_RULE("LIFE-131", given_back == 1);
+    CHECK_RULE("LIFE-131/a", given_back == 1);
 }
 
 TEST(both_speak_a_version)
@@ -308,7 +309,7 @@ TEST(a_range_upside_down_is_reported)
     struct probe *p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), NULL);
 
     said[DXGK_FEATURE_HWSCH] = (struct said){3, 2, false};
-    CHECK_RULE("LIFE-128", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-128") == 1);
+    CHECK_RULE("LIFE-128/b", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-128") == 1);
     probe_end(p, not_enabled);
 }
 
@@ -316,14 +317,14 @@ TEST(a_range_upside_down_is_reported)
 
 static void needs_met(struct probe *p)
 {
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_NATIVE_FENCE, 1) &&
-                               enabled_at(p, DXGK_FEATURE_USER_MODE_SUBMISSION, 1));
+    CHECK_RULE("LIFE-128/d", enabled_at(p, DXGK_FEATURE_NATIVE_FENCE, 1) &&
+                                 enabled_at(p, DXGK_FEATURE_USER_MODE_SUBMISSION, 1));
 }
 
 static void needs_missing(struct probe *p)
 {
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_NATIVE_FENCE, 0) &&
-                               enabled_at(p, DXGK_FEATURE_USER_MODE_SUBMISSION, 0));
+    CHECK_RULE("LIFE-128/d", enabled_at(p, DXGK_FEATURE_NATIVE_FENCE, 0) &&
+                                 enabled_at(p, DXGK_FEATURE_USER_MODE_SUBMISSION, 0));
 }
 
 TEST(features_need_others)
@@ -371,22 +372,22 @@ static void set_number(struct probe *p, const char *name, uint32_t value)
 
 static void registry_body(struct probe *p)
 {
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
+    CHECK_RULE("LIFE-128/a", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
     set_number(p, "MaxVersion", 3);
     probe_restart(p);
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4)); /* only both together */
-    CHECK_RULE("LIFE-128", !experimental[DXGK_FEATURE_HWSCH]);
+    CHECK_RULE("LIFE-128/e", enabled_at(p, DXGK_FEATURE_HWSCH, 4)); /* only both together */
+    CHECK_RULE("LIFE-128/e", !experimental[DXGK_FEATURE_HWSCH]);
     set_number(p, "MinVersion", 1);
     set_number(p, "AllowExperimental", 1);
     probe_restart(p);
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 3));
-    CHECK_RULE("LIFE-128", experimental[DXGK_FEATURE_HWSCH]);
+    CHECK_RULE("LIFE-128/e", enabled_at(p, DXGK_FEATURE_HWSCH, 3));
+    CHECK_RULE("LIFE-128/e", experimental[DXGK_FEATURE_HWSCH]);
     set_number(p, "MaxVersion", 9); /* no more than the host has */
     probe_restart(p);
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
+    CHECK_RULE("LIFE-128/e", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
     set_number(p, "Enabled", 0);
     probe_restart(p);
-    CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 0));
+    CHECK_RULE("LIFE-128/e", enabled_at(p, DXGK_FEATURE_HWSCH, 0));
     CHECK(asked[DXGK_FEATURE_HWSCH] == 5 && given_back == 4);
 }
 
@@ -429,12 +430,12 @@ TEST(global_features_are_answered_before_registration)
 
         p->driver_entry = ask_early;
         CHECK(NT_SUCCESS(probe_load(p)));
-        CHECK_RULE("LIFE-038", IS(early[0], STATUS_SUCCESS) && early_result.KnownFeature &&
-                                   !early_result.Enabled);
+        CHECK_RULE("LIFE-038/a", IS(early[0], STATUS_SUCCESS) && early_result.KnownFeature &&
+                                     !early_result.Enabled);
         CHECK_RULE("IOMMU-098/b", !early_result.Enabled && early_result.Version == 0);
-        CHECK_RULE("LIFE-038", IS(early[1], STATUS_INVALID_PARAMETER) &&
-                                   IS(early[2], STATUS_INVALID_PARAMETER));
-        CHECK_RULE("LIFE-038",
+        CHECK_RULE("LIFE-038/b", IS(early[1], STATUS_INVALID_PARAMETER) &&
+                                     IS(early[2], STATUS_INVALID_PARAMETER));
+        CHECK_RULE("LIFE-038/b",
                    IS(early[3], STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "LIFE-038") == 1);
         probe_destroy(p);
     }

@@ -379,6 +379,10 @@ static void call_up_to_dispatch(struct probe *p, struct probe_call *call)
     (void)call;
     CHECK_RULE("LIFE-082", NT_SUCCESS(DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status)) &&
                                !port_adapter_child_connected(p->adapter[0], 7));
+    status.ChildUid = 8;
+    CHECK_RULE("LIFE-083/b", IS(DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status),
+                                STATUS_INVALID_PARAMETER) &&
+                                 probe_rule(p, "LIFE-083") == 1);
     CHECK_RULE("THREAD-050", NT_SUCCESS(DXGK.DxgkCbSynchronizeExecution(
                                  DXGK.DeviceHandle, note_synchronized, NULL, 0, &result)) &&
                                  synchronized);
@@ -420,15 +424,15 @@ static void log_too_much(struct probe *p, struct probe_call *call)
 {
     (void)call;
     DXGK.DxgkCbLogEtwEvent(NULL, 1, 256, NULL);
-    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 0);
+    CHECK_RULE("LIFE-105/a", probe_rule(p, "LIFE-105") == 0);
     DXGK.DxgkCbLogEtwEvent(NULL, 1, 300, NULL);
-    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 1);
+    CHECK_RULE("LIFE-105/b", probe_rule(p, "LIFE-105") == 1);
 }
 
 static void log_at_passive(struct probe *p)
 {
     DXGK.DxgkCbLogEtwEvent(NULL, 1, 300, NULL);
-    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 0);
+    CHECK_RULE("LIFE-105/c", probe_rule(p, "LIFE-105") == 0);
 }
 
 TEST(event_sizes)

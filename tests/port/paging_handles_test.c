@@ -410,7 +410,7 @@ TEST(a_power_down_that_hangs_ends)
     CHECK(probe_run(p, stuck_body) == SIM_DONE);
     CHECK(IS(power_status, STATUS_SUCCESS) && power_ns < 10 * PROBE_SECOND);
     CHECK(probe_said(p, "TDR-066", "adapter reset"));
-    CHECK_RULE("LIFE-156", at_rest && port_adapter_power(p->adapter[0]) == PowerDeviceD3);
+    CHECK_RULE("LIFE-156/c", at_rest && port_adapter_power(p->adapter[0]) == PowerDeviceD3);
     CHECK(probe_nth(p, PROBE_RestartFromTimeout, 0)->order <
           probe_nth(p, PROBE_SetPowerState, 0)->order);
     CHECK(probe_run(p, wake_body) == SIM_DONE);

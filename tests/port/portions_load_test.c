@@ -158,9 +158,9 @@ static void to_the_end(struct probe *p)
 {
     (void)p;
     portions_finish(&sleeper);
-    CHECK_RULE("LIFE-154", portions.patch_count == 3 &&
-                               PORTIONS_THERE(portions.patched[2].list[4]) &&
-                               portions_state(&sleeper) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("LIFE-154/c", portions.patch_count == 3 &&
+                                 PORTIONS_THERE(portions.patched[2].list[4]) &&
+                                 portions_state(&sleeper) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     portions_close(&sleeper);
 }
 

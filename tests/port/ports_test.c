@@ -66,13 +66,13 @@ static void result_body(struct probe *p)
     while (!sim_thread_ended(thread))
         probe_sleep(1000000);
     sim_thread_release(thread);
-    CHECK_RULE("LIFE-089", ports->u.Port.Length == PORTS && ports->Flags & CM_RESOURCE_PORT_IO &&
-                               resource(p, 1, CmResourceTypePort)->u.Port.Start.QuadPart !=
-                                   ports->u.Port.Start.QuadPart);
+    CHECK_RULE("LIFE-089/b", ports->u.Port.Length == PORTS && ports->Flags & CM_RESOURCE_PORT_IO &&
+                                 resource(p, 1, CmResourceTypePort)->u.Port.Start.QuadPart !=
+                                     ports->u.Port.Start.QuadPart);
     CHECK_RULE("PHYS-033", (LONGLONG)(uintptr_t)mapped == ports->u.Port.Start.QuadPart &&
                                !sim_copy_checked(&nothing, mapped, sizeof(nothing)));
     CHECK_RULE("PHYS-032", READ_PORT_ULONG(mapped) == PROBE_ID);
-    CHECK_RULE("LIFE-096", READ_PORT_ULONG(mapped) == PROBE_ID);
+    CHECK_RULE("LIFE-096/b", READ_PORT_ULONG(mapped) == PROBE_ID);
     CHECK_RULE("PHYS-032", !sim_copy_checked(&nothing, mapped, sizeof(nothing)));
 
     /* the same ports twice, and a part of them */
@@ -86,7 +86,7 @@ static void result_body(struct probe *p)
 
     /* a user mapping could not be ended from here, the system process */
     CHECK_RULE("PHYS-032", IS(DXGK.DxgkCbUnmapMemory(H, mapped), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-097", IS(DXGK.DxgkCbUnmapMemory(H, again), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-097/c", IS(DXGK.DxgkCbUnmapMemory(H, again), STATUS_SUCCESS));
     CHECK(IS(DXGK.DxgkCbUnmapMemory(H, mapped), STATUS_INVALID_PARAMETER));
     CHECK(IS(DXGK.DxgkCbUnmapMemory(H, inside), STATUS_SUCCESS));
     CHECK(probe_rule(p, "LIFE-100") == 1 && probe_reports(p, VERIFY_ERROR) == 1);

@@ -81,14 +81,14 @@ TEST(three_announcements)
     announcements = 0;
     p->before[PROBE_PowerRuntimeControlRequest] = note_announcement;
     start(p);
-    CHECK_RULE("LIFE-158", announcements == 2 &&
-                               was(0, &GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START) &&
-                               was(1, &GUID_DXGKDDI_POWER_MANAGEMENT_STARTED));
-    CHECK_RULE("LIFE-158",
+    CHECK_RULE("LIFE-158/a", announcements == 2 &&
+                                 was(0, &GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START) &&
+                                 was(1, &GUID_DXGKDDI_POWER_MANAGEMENT_STARTED));
+    CHECK_RULE("LIFE-158/a",
                announced[0].order > probe_query(p, DXGKQAITYPE_POWERCOMPONENTINFO, 0)->order);
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-158", announcements == 3 && was(2, &GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED) &&
-                               announced[2].order < probe_nth(p, PROBE_StopDevice, 0)->order);
+    CHECK_RULE("LIFE-158/b", announcements == 3 && was(2, &GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED) &&
+                                 announced[2].order < probe_nth(p, PROBE_StopDevice, 0)->order);
     probe_destroy(p);
 }
 
@@ -106,7 +106,7 @@ TEST(only_with_the_flag)
     start(p);
     CHECK(probe_run(p, sleep_body) == SIM_DONE);
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-157",
+    CHECK_RULE("LIFE-157/c",
                transitions(p) == 0 && probe_count(p, PROBE_PowerRuntimeControlRequest) == 0);
     probe_destroy(p);
 }
@@ -161,20 +161,20 @@ static void references_body(struct probe *p)
     active(p, 0);
     idle(p, 0);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-160", transitions(p) == 0); /* one is left */
+    CHECK_RULE("LIFE-160/a", transitions(p) == 0); /* one is left */
     idle(p, 0);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-160", transitions(p) == 1 && went(p, 0, 0, 2));
-    CHECK_RULE("LIFE-163", went(p, 0, 0, 2));
+    CHECK_RULE("LIFE-160/b", transitions(p) == 1 && went(p, 0, 0, 2));
+    CHECK_RULE("LIFE-163/a", went(p, 0, 0, 2));
     active(p, 0);
-    CHECK_RULE("LIFE-160", transitions(p) == 2 &&
-                               went(p, 1, 0, 0)); /* when it returns the component is at F0 */
-    CHECK_RULE("LIFE-160", probe_rule(p, "LIFE-160") == 0);
+    CHECK_RULE("LIFE-160/b", transitions(p) == 2 &&
+                                 went(p, 1, 0, 0)); /* when it returns the component is at F0 */
+    CHECK_RULE("LIFE-160/b", probe_rule(p, "LIFE-160") == 0);
     idle(p, 0);
     idle(p, 0);
-    CHECK_RULE("LIFE-160", probe_rule(p, "LIFE-160") == 1);
+    CHECK_RULE("LIFE-160/c", probe_rule(p, "LIFE-160") == 1);
     idle(p, 1);
-    CHECK_RULE("LIFE-160", probe_rule(p, "LIFE-160") == 2); /* no such component */
+    CHECK_RULE("LIFE-160/c", probe_rule(p, "LIFE-160") == 2); /* no such component */
 }
 
 TEST(references_are_counted)
@@ -195,18 +195,18 @@ static void wishes_body(struct probe *p)
     CHECK(transitions(p) == 1 && went(p, 0, 0, 2));
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 500); /* F1 has 10, F2 1000 */
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-163", transitions(p) == 3 && went(p, 1, 0, 0) && went(p, 2, 0, 1));
+    CHECK_RULE("LIFE-163/a", transitions(p) == 3 && went(p, 1, 0, 0) && went(p, 2, 0, 1));
     DXGK.DxgkCbSetPowerComponentResidency(DXGK.DeviceHandle, 0, 50); /* F1 wants 100 */
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-163", transitions(p) == 4 && went(p, 3, 0, 0));
+    CHECK_RULE("LIFE-163/a", transitions(p) == 4 && went(p, 3, 0, 0));
     DXGK.DxgkCbSetPowerComponentResidency(DXGK.DeviceHandle, 0, 100);
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 1000);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-163", transitions(p) == 5 && went(p, 4, 0, 1));
+    CHECK_RULE("LIFE-163/a", transitions(p) == 5 && went(p, 4, 0, 1));
     for (size_t i = 0; i < transitions(p); i++)
         levels |= (uint8_t)(1u << probe_nth(p, PROBE_SetPowerComponentFState, i)->irql);
     CHECK_RULE("THREAD-046", levels == (1u << PASSIVE_LEVEL | 1u << DISPATCH_LEVEL));
-    CHECK_RULE("LIFE-163", probe_rule(p, "LIFE-163") == 0);
+    CHECK_RULE("LIFE-163/b", probe_rule(p, "LIFE-163") == 0);
 }
 
 TEST(the_way_leads_through_f0)
@@ -231,7 +231,7 @@ TEST(a_transition_does_not_fail)
     start(p);
     p->before[PROBE_SetPowerComponentFState] = refuse_call;
     CHECK(probe_run(p, references_body) == SIM_DONE);
-    CHECK_RULE("LIFE-163", probe_rule(p, "LIFE-163") >= 2);
+    CHECK_RULE("LIFE-163/b", probe_rule(p, "LIFE-163") >= 2);
     probe_destroy(p);
 }
 
@@ -266,9 +266,9 @@ static void togglers_body(struct probe *p)
     probe_sleep(PROBE_SECOND);
     for (unsigned i = 0; i < 3; i++)
         sim_thread_release(thread[i]);
-    CHECK_RULE("LIFE-163", transitions(p) > 10 && overlaps == 0);
+    CHECK_RULE("LIFE-163/c", transitions(p) > 10 && overlaps == 0);
     for (size_t i = 0; i < transitions(p); i++)
-        CHECK_RULE("LIFE-163", went(p, i, 0, i % 2 ? 0 : 2));
+        CHECK_RULE("LIFE-163/a", went(p, i, 0, i % 2 ? 0 : 2));
 }
 
 TEST(one_thread_per_component)
@@ -293,18 +293,18 @@ static void kinds_body(struct probe *p)
     active(p, 1);
     KeRaiseIrql(DISPATCH_LEVEL, &before);
     idle(p, 1);
-    CHECK_RULE("LIFE-161", probe_rule(p, "LIFE-161") == 0);
+    CHECK_RULE("LIFE-161/a", probe_rule(p, "LIFE-161") == 0);
     idle(p, 0);
-    CHECK_RULE("LIFE-161", probe_rule(p, "LIFE-161") == 1);
+    CHECK_RULE("LIFE-161/b", probe_rule(p, "LIFE-161") == 1);
     KeLowerIrql(before);
     idle(p, 0);
-    CHECK_RULE("LIFE-161", probe_rule(p, "LIFE-161") == 1);
+    CHECK_RULE("LIFE-161/b", probe_rule(p, "LIFE-161") == 1);
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 0);
-    CHECK_RULE("LIFE-162", probe_rule(p, "LIFE-162") == 1);
+    CHECK_RULE("LIFE-162/a", probe_rule(p, "LIFE-162") == 1);
     DXGK.DxgkCbSetPowerComponentResidency(DXGK.DeviceHandle, 0, 0);
-    CHECK_RULE("LIFE-162", probe_rule(p, "LIFE-162") == 2);
+    CHECK_RULE("LIFE-162/b", probe_rule(p, "LIFE-162") == 2);
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 1, 100);
-    CHECK_RULE("LIFE-162", probe_rule(p, "LIFE-162") == 2);
+    CHECK_RULE("LIFE-162/b", probe_rule(p, "LIFE-162") == 2);
 }
 
 TEST(some_callbacks_are_for_own_components)
@@ -326,18 +326,18 @@ static void late_body(struct probe *p)
     CHECK(transitions(p) == 1 && went(p, 0, 0, 2));
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 500);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-164", transitions(p) == 1);
+    CHECK_RULE("LIFE-164/a", transitions(p) == 1);
     DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-164",
+    CHECK_RULE("LIFE-164/a",
                transitions(p) == 2 && went(p, 1, 0, 0) && probe_rule(p, "LIFE-164") == 0);
     DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-164", transitions(p) == 3 && went(p, 2, 0, 1));
+    CHECK_RULE("LIFE-164/a", transitions(p) == 3 && went(p, 2, 0, 1));
     DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
-    CHECK_RULE("LIFE-164", probe_rule(p, "LIFE-164") == 0);
+    CHECK_RULE("LIFE-164/a", probe_rule(p, "LIFE-164") == 0);
     DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
-    CHECK_RULE("LIFE-164", probe_rule(p, "LIFE-164") == 1);
+    CHECK_RULE("LIFE-164/c", probe_rule(p, "LIFE-164") == 1);
 }
 
 static void complete_inside(struct probe *p, struct probe_call *call)
@@ -351,7 +351,7 @@ static void inside_body(struct probe *p)
     idle(p, 0);
     probe_sleep(10 * MS);
     active(p, 0);
-    CHECK_RULE("LIFE-164", transitions(p) == 2 && probe_rule(p, "LIFE-164") == 0);
+    CHECK_RULE("LIFE-164/b", transitions(p) == 2 && probe_rule(p, "LIFE-164") == 0);
 }
 
 static void unasked_body(struct probe *p)
@@ -359,8 +359,8 @@ static void unasked_body(struct probe *p)
     active(p, 0);
     idle(p, 0);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-164", transitions(p) == 1 && probe_rule(p, "LIFE-164") == 1 &&
-                               probe_said(p, "LIFE-164", "does not complete"));
+    CHECK_RULE("LIFE-164/d", transitions(p) == 1 && probe_rule(p, "LIFE-164") == 1 &&
+                                 probe_said(p, "LIFE-164", "does not complete"));
     p->before[PROBE_SetPowerComponentFState] = NULL;
 }
 
@@ -429,16 +429,16 @@ static void dx_body(struct probe *p)
     probe_sleep(10 * MS);
     CHECK(transitions(p) == 2);
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
-    CHECK_RULE("LIFE-166", transitions(p) == 3 && went(p, 2, 0, 0) &&
-                               probe_nth(p, PROBE_SetPowerComponentFState, 2)->left <=
-                                   probe_nth(p, PROBE_SetPowerState, 0)->order);
+    CHECK_RULE("LIFE-166/a", transitions(p) == 3 && went(p, 2, 0, 0) &&
+                                 probe_nth(p, PROBE_SetPowerComponentFState, 2)->left <=
+                                     probe_nth(p, PROBE_SetPowerState, 0)->order);
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-166", transitions(p) == 3);
+    CHECK_RULE("LIFE-166/b", transitions(p) == 3);
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
     left = probe_nth(p, PROBE_SetPowerState, 1)->left;
     probe_sleep(10 * MS);
-    CHECK_RULE("LIFE-166", transitions(p) == 4 && went(p, 3, 0, 2) &&
-                               probe_nth(p, PROBE_SetPowerComponentFState, 3)->order >= left);
+    CHECK_RULE("LIFE-166/b", transitions(p) == 4 && went(p, 3, 0, 2) &&
+                                 probe_nth(p, PROBE_SetPowerComponentFState, 3)->order >= left);
 }
 
 TEST(f0_before_dx)

@@ -40,18 +40,18 @@ static bool is_transition(const struct probe *p, size_t n, ULONG uid, DEVICE_POW
 
 TEST_WITH(probe, suspend_and_resume)
 {
-    CHECK_RULE("LIFE-155", probe_count(p, PROBE_SetPowerState) == 0 &&
-                               port_adapter_power(p->adapter[0]) == PowerDeviceD0);
-    CHECK_RULE("LIFE-152", IS(suspend(p), STATUS_SUCCESS) &&
-                               is_transition(p, 0, DISPLAY_ADAPTER_HW_ID, PowerDeviceD3));
-    CHECK_RULE("LIFE-152",
+    CHECK_RULE("LIFE-155/a", probe_count(p, PROBE_SetPowerState) == 0 &&
+                                 port_adapter_power(p->adapter[0]) == PowerDeviceD0);
+    CHECK_RULE("LIFE-152/a", IS(suspend(p), STATUS_SUCCESS) &&
+                                 is_transition(p, 0, DISPLAY_ADAPTER_HW_ID, PowerDeviceD3));
+    CHECK_RULE("LIFE-152/a",
                probe_nth(p, PROBE_SetPowerState, 0)->irql == PASSIVE_LEVEL &&
                    (POWER_ACTION)probe_nth(p, PROBE_SetPowerState, 0)->arg[3] == PowerActionSleep);
-    CHECK_RULE("LIFE-155",
+    CHECK_RULE("LIFE-155/b",
                IS(suspend(p), STATUS_SUCCESS) && probe_count(p, PROBE_SetPowerState) == 1);
-    CHECK_RULE("LIFE-152", IS(resume(p), STATUS_SUCCESS) &&
-                               is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0));
-    CHECK_RULE("LIFE-155",
+    CHECK_RULE("LIFE-152/b", IS(resume(p), STATUS_SUCCESS) &&
+                                 is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0));
+    CHECK_RULE("LIFE-155/b",
                IS(resume(p), STATUS_SUCCESS) && probe_count(p, PROBE_SetPowerState) == 2);
     CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceUnspecified, PowerActionNone),
              STATUS_INVALID_PARAMETER));
@@ -71,10 +71,10 @@ static void child_body(struct probe *p)
 {
     CHECK(IS(suspend(p), STATUS_SUCCESS) && IS(resume(p), STATUS_SUCCESS) &&
           probe_count(p, PROBE_SetPowerState) == 4);
-    CHECK_RULE("LIFE-155", is_transition(p, 0, 7, PowerDeviceD3) &&
-                               is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD3));
-    CHECK_RULE("LIFE-155", is_transition(p, 2, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0) &&
-                               is_transition(p, 3, 7, PowerDeviceD0));
+    CHECK_RULE("LIFE-155/c", is_transition(p, 0, 7, PowerDeviceD3) &&
+                                 is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD3));
+    CHECK_RULE("LIFE-155/d", is_transition(p, 2, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0) &&
+                                 is_transition(p, 3, 7, PowerDeviceD0));
 }
 
 TEST(children_go_first_and_come_last)
@@ -116,15 +116,15 @@ TEST_WITH(probe, asleep_only_queries_come)
 
     CHECK(IS(suspend(p), STATUS_SUCCESS));
     from = p->calls;
-    CHECK_RULE("LIFE-156",
+    CHECK_RULE("LIFE-156/a",
                NT_SUCCESS(query(p)) && port_adapter_power(p->adapter[0]) == PowerDeviceD3);
     probe_sleep(PROBE_SECOND);
     for (size_t i = from; i < p->calls; i++)
-        CHECK_RULE("LIFE-156", !works_the_device(p->call[i]));
+        CHECK_RULE("LIFE-156/c", !works_the_device(p->call[i]));
     from = p->calls;
     CHECK(IS(resume(p), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-156", p->call[from]->ddi == PROBE_SetPowerState &&
-                               probe_count(p, PROBE_SetPowerState) == 2);
+    CHECK_RULE("LIFE-156/c", p->call[from]->ddi == PROBE_SetPowerState &&
+                                 probe_count(p, PROBE_SetPowerState) == 2);
 }
 
 static bool in_transition;
@@ -142,7 +142,7 @@ static void query_during_transition(struct probe *p)
 {
     while (!in_transition)
         probe_sleep(MS / 10);
-    CHECK_RULE("LIFE-156", NT_SUCCESS(query(p)) && in_transition);
+    CHECK_RULE("LIFE-156/b", NT_SUCCESS(query(p)) && in_transition);
     p->user = p;
 }
 
@@ -168,13 +168,13 @@ static void with_stable_power(struct probe *p)
 
 static void profile_body(struct probe *p)
 {
-    CHECK_RULE("LIFE-146", probe_count(p, PROBE_SetStablePowerState) == 0);
+    CHECK_RULE("LIFE-146/a", probe_count(p, PROBE_SetStablePowerState) == 0);
     CHECK(IS(port_adapter_set_stable_power(p->adapter[0], true), STATUS_SUCCESS));
     CHECK(IS(port_adapter_set_stable_power(p->adapter[0], true), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-146", probe_count(p, PROBE_SetStablePowerState) == 1);
+    CHECK_RULE("LIFE-146/b", probe_count(p, PROBE_SetStablePowerState) == 1);
     CHECK(IS(port_adapter_set_stable_power(p->adapter[0], false), STATUS_SUCCESS));
     CHECK(IS(port_adapter_set_stable_power(p->adapter[0], false), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-146", probe_count(p, PROBE_SetStablePowerState) == 2);
+    CHECK_RULE("LIFE-146/c", probe_count(p, PROBE_SetStablePowerState) == 2);
     CHECK(IS(port_adapter_set_stable_power(p->adapter[0], true), STATUS_SUCCESS));
 }
 
@@ -197,9 +197,10 @@ TEST(constant_clocks)
     p->before[PROBE_SetStablePowerState] = note_stable_power;
     CHECK(probe_run(p, profile_body) == SIM_DONE);
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-146", requests == 4 && enabled[0] && !enabled[1] && enabled[2] && !enabled[3] &&
-                               probe_nth(p, PROBE_SetStablePowerState, 3)->order <
-                                   probe_nth(p, PROBE_StopDevice, 0)->order);
+    CHECK_RULE("LIFE-146/d", requests == 4 && enabled[0] && !enabled[1] && enabled[2] &&
+                                 !enabled[3] &&
+                                 probe_nth(p, PROBE_SetStablePowerState, 3)->order <
+                                     probe_nth(p, PROBE_StopDevice, 0)->order);
     probe_destroy(p);
 }
 
@@ -234,23 +235,24 @@ static void mains_body(struct probe *p)
     probe_forget(p);
     CHECK(IS(port_adapter_notify_mains(p->adapter[0], false), STATUS_SUCCESS));
     call = probe_nth(p, PROBE_NotifyAcpiEvent, 0);
-    CHECK_RULE("LIFE-135", probe_count(p, PROBE_NotifyAcpiEvent) == 1 &&
-                               (DXGK_EVENT_TYPE)call->arg[1] == DxgkPowerStateEvent &&
-                               (ULONG)call->arg[2] == PO_CB_AC_STATUS && call->arg[3] == 0);
-    CHECK_RULE("LIFE-134", call->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-135/a", probe_count(p, PROBE_NotifyAcpiEvent) == 1 &&
+                                 (DXGK_EVENT_TYPE)call->arg[1] == DxgkPowerStateEvent &&
+                                 (ULONG)call->arg[2] == PO_CB_AC_STATUS && call->arg[3] == 0);
+    CHECK_RULE("LIFE-134/a", call->irql == PASSIVE_LEVEL);
     CHECK(IS(port_adapter_notify_mains(p->adapter[0], true), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-135", probe_nth(p, PROBE_NotifyAcpiEvent, 1)->arg[3] == 1);
+    CHECK_RULE("LIFE-135/b", probe_nth(p, PROBE_NotifyAcpiEvent, 1)->arg[3] == 1);
     p->before[PROBE_NotifyAcpiEvent] = fail_with_flags;
     before = p->calls;
-    CHECK_RULE("LIFE-134", IS(port_adapter_notify_mains(p->adapter[0], true), STATUS_UNSUCCESSFUL));
+    CHECK_RULE("LIFE-134/b",
+               IS(port_adapter_notify_mains(p->adapter[0], true), STATUS_UNSUCCESSFUL));
     probe_sleep(PROBE_SECOND);
-    CHECK_RULE("LIFE-134", p->calls == before + 1); /* no poll of children, nothing else */
+    CHECK_RULE("LIFE-134/b", p->calls == before + 1); /* no poll of children, nothing else */
 }
 
 TEST(mains_and_battery)
 {
     struct probe *p = start_with(with_acpi);
 
-    CHECK_RULE("LIFE-135", probe_count(p, PROBE_NotifyAcpiEvent) == 0);
+    CHECK_RULE("LIFE-135/c", probe_count(p, PROBE_NotifyAcpiEvent) == 0);
     probe_end(p, mains_body);
 }

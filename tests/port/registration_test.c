@@ -78,9 +78,9 @@ TEST(entry_is_called_once_with_its_service_key)
     p->driver_entry = record_entry;
     CHECK(nt_registry_set(path, "Setting", REG_DWORD, &setting, sizeof(setting)));
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-006", entry.calls == 1 && entry.irql == PASSIVE_LEVEL &&
-                               entry.process == nt_process_system() && entry.object && entry.path &&
-                               probe_nth(p, PROBE_AddDevice, 0)->order == 0);
+    CHECK_RULE("LIFE-006/a", entry.calls == 1 && probe_nth(p, PROBE_AddDevice, 0)->order == 0);
+    CHECK_RULE("LIFE-006/b", entry.irql == PASSIVE_LEVEL && entry.process == nt_process_system());
+    CHECK_RULE("LIFE-006/c", entry.object && entry.path);
     CHECK_RULE("LIFE-007", IS(entry.opened, STATUS_SUCCESS) && entry.value == 7);
     CHECK_RULE("LIFE-007", IS(entry.typed, STATUS_SUCCESS) && entry.type == 1);
     CHECK(strcmp(entry.text, path) == 0 && entry.length == strlen(path) * sizeof(WCHAR));
@@ -102,12 +102,13 @@ TEST(entry_argument_is_gone_afterwards)
     p->driver_entry = record_entry;
     p->before[PROBE_AddDevice] = read_kept_path;
     CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED));
-    CHECK_RULE("LIFE-008",
+    CHECK_RULE("LIFE-008/b",
                probe_rule(p, "LIFE-008") == 1 &&
                    probe_said(p, "LIFE-008", "read from the RegistryPath") &&
-                   strcmp(probe_record(p, "LIFE-008")->where, "DxgkDdiAddDevice") == 0 &&
-                   strncmp(entry.text, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\",
-                           51) == 0);
+                   strcmp(probe_record(p, "LIFE-008")->where, "DxgkDdiAddDevice") == 0);
+    CHECK_RULE(
+        "LIFE-008/a",
+        strncmp(entry.text, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\", 51) == 0);
     probe_destroy(p);
 }
 
@@ -157,8 +158,9 @@ TEST(failed_entry_is_not_loaded)
     struct probe *p = probe_create(NULL);
 
     p->driver_entry = fail_with_a_leak;
-    CHECK_RULE("LIFE-009", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 &&
-                               !p->driver && probe_rule(p, "NT-027") == 1);
+    CHECK_RULE("LIFE-009/a",
+               IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 && !p->driver);
+    CHECK_RULE("LIFE-009/b", probe_rule(p, "NT-027") == 1);
     probe_destroy(p);
 }
 
@@ -194,25 +196,25 @@ TEST(status_of_initialize_is_passed_on)
 
     p = probe_create(&failing);
     p->driver_entry = success_whatever;
-    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_NO_MEMORY) && !p->driver);
+    CHECK_RULE("LIFE-011/b", IS(probe_start(p), STATUS_NO_MEMORY) && !p->driver);
     CHECK_RULE("LIFE-010", probe_rule(p, "LIFE-010") == 1);
     probe_destroy(p);
 
     p = probe_create(&failing); /* two failures: the first counts */
     p->driver_entry = another_failure;
-    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 1);
+    CHECK_RULE("LIFE-011/b", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 1);
     probe_destroy(p);
 
     p = probe_create(
         NULL); /* success of the one, failure of the other: the registration is dropped */
     p->driver_entry = another_failure;
-    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_UNSUCCESSFUL) && p->calls == 0);
+    CHECK_RULE("LIFE-011/c", IS(probe_start(p), STATUS_UNSUCCESSFUL) && p->calls == 0);
     CHECK_RULE("LIFE-010", probe_rule(p, "LIFE-010") == 1);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->driver_entry = no_initialize;
-    CHECK_RULE("LIFE-011",
+    CHECK_RULE("LIFE-011/a",
                !NT_SUCCESS(probe_start(p)) && p->calls == 0 && probe_rule(p, "LIFE-010") == 0);
     probe_destroy(p);
 }
@@ -231,11 +233,11 @@ static NTSTATUS at_apc_level(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
 
 static NTSTATUS null_arguments(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
 {
-    CHECK_RULE("LIFE-014",
+    CHECK_RULE("LIFE-014/a",
                IS(DxgkInitialize(NULL, path, &p->table), STATUS_INVALID_PARAMETER) &&
                    IS(DxgkInitialize(object, NULL, &p->table), STATUS_INVALID_PARAMETER) &&
                    IS(DxgkInitialize(object, path, NULL), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-014",
+    CHECK_RULE("LIFE-014/b",
                IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER)); /* nothing was registered */
     return STATUS_INVALID_PARAMETER;
 }
@@ -264,6 +266,10 @@ TEST(initialize_checks_level_pointers_and_time)
 
     p->driver_entry = at_apc_level;
     CHECK_RULE("LIFE-013", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-013") == 1);
+    CHECK_RULE("LIFE-001/b", strcmp(probe_record(p, "LIFE-013")->where,
+                                    "DxgkInitialize called by the driver in DriverEntry") == 0 &&
+                                 strcmp(probe_record(p, "LIFE-013")->thread, "system") == 0 &&
+                                 probe_record(p, "LIFE-013")->irql == APC_LEVEL);
     probe_destroy(p);
     p = probe_create(NULL);
     CHECK(verify_set_severity(p->log, "LIFE-013", VERIFY_ERROR));
@@ -278,20 +284,20 @@ TEST(initialize_checks_level_pointers_and_time)
 
     p = probe_create(NULL);
     p->driver_entry = twice;
-    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) &&
-                               IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
-                               probe_rule(p, "LIFE-015") == 1 &&
-                               probe_count(p, PROBE_StartDevice) == 1 &&
-                               probe_rule(p, "LIFE-010") == 0);
+    CHECK_RULE("LIFE-015/a", IS(probe_start(p), STATUS_SUCCESS) &&
+                                 IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
+                                 probe_rule(p, "LIFE-015") == 1 &&
+                                 probe_count(p, PROBE_StartDevice) == 1 &&
+                                 probe_rule(p, "LIFE-010") == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->driver_entry = twice;
     p->before[PROBE_AddDevice] = initialize_late;
     entry.again = STATUS_SUCCESS;
-    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) &&
-                               IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
-                               probe_rule(p, "LIFE-015") == 2);
+    CHECK_RULE("LIFE-015/b", IS(probe_start(p), STATUS_SUCCESS) &&
+                                 IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
+                                 probe_rule(p, "LIFE-015") == 2);
     probe_destroy(p);
 }
 
@@ -357,12 +363,12 @@ TEST(versions)
     for (unsigned i = 0; i < sizeof(official) / sizeof(official[0]); i++)
         CHECK_RULE("LIFE-018",
                    IS(load_version(official[i], 0, &reports), STATUS_SUCCESS) && reports == 0);
-    CHECK_RULE("LIFE-019",
+    CHECK_RULE("LIFE-019/a",
                IS(load_version(0x1234, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
-    CHECK_RULE("LIFE-019",
+    CHECK_RULE("LIFE-019/b",
                IS(load_version(0x10005, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
-    CHECK_RULE("LIFE-019", IS(load_version(0xE003, 0xD001, &reports), STATUS_REVISION_MISMATCH) &&
-                               reports == 1);
+    CHECK_RULE("LIFE-019/b", IS(load_version(0xE003, 0xD001, &reports), STATUS_REVISION_MISMATCH) &&
+                                 reports == 1);
     CHECK_RULE("LIFE-018", IS(load_version(0xD001, 0xD001, &reports), STATUS_SUCCESS));
 }
 
@@ -399,10 +405,10 @@ TEST(reserved_entries_are_reported_and_never_called)
         struct probe *p = probe_create(NULL);
 
         memcpy((char *)&p->table + reserved[i].offset, &pointer, sizeof(pointer));
-        CHECK_RULE("LIFE-020", IS(probe_start(p), STATUS_SUCCESS) &&
-                                   probe_rule(p, "LIFE-020") == 1 &&
-                                   probe_said(p, "LIFE-020", reserved[i].name) &&
-                                   probe_stop(p) == 0 && reserved_calls == 0);
+        CHECK_RULE("LIFE-020/a", IS(probe_start(p), STATUS_SUCCESS) &&
+                                     probe_rule(p, "LIFE-020") == 1 &&
+                                     probe_said(p, "LIFE-020", reserved[i].name));
+        CHECK_RULE("LIFE-020/b", probe_stop(p) == 0 && reserved_calls == 0);
         probe_destroy(p);
     }
 }
@@ -425,8 +431,8 @@ TEST(entries_that_registration_needs)
     for (unsigned i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         p = probe_create(NULL);
         probe_set_entry(p, needed[i].ddi, false);
-        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
-                                   probe_said(p, "LIFE-021", needed[i].name) && p->calls == 0);
+        CHECK_RULE("LIFE-021/a", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
+                                     probe_said(p, "LIFE-021", needed[i].name) && p->calls == 0);
         probe_destroy(p);
     }
     p = probe_create(&wddm2_6);
@@ -455,16 +461,16 @@ TEST(entries_that_registration_only_expects)
 
     for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         probe_set_entry(p, expected[i], false);
-    CHECK_RULE("LIFE-021", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-021") == 5 &&
-                               probe_record(p, "LIFE-021")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-021/b", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-021") == 5 &&
+                                 probe_record(p, "LIFE-021")->severity == VERIFY_WARNING);
     CHECK(probe_run(p, sleep_and_wake) == SIM_DONE);
-    CHECK_RULE("LIFE-021", probe_stop(p) == 0);
+    CHECK_RULE("LIFE-021/b", probe_stop(p) == 0);
     probe_destroy(p);
     for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         p = probe_create(&strict);
         probe_set_entry(p, expected[i], false);
-        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
-                                   probe_rule(p, "LIFE-021") == 1 && p->calls == 0);
+        CHECK_RULE("LIFE-021/a", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
+                                     probe_rule(p, "LIFE-021") == 1 && p->calls == 0);
         probe_destroy(p);
     }
 }
@@ -477,7 +483,7 @@ static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     KIRQL before;
 
     CHECK_RULE(
-        "LIFE-036",
+        "LIFE-036/a",
         IS(DxgkInitializeDisplayOnlyDriver(object, path, &data), STATUS_NOT_SUPPORTED) &&
             IS(DxgkInitializeDisplayOnlyDriver(NULL, path, &data), STATUS_INVALID_PARAMETER) &&
             IS(DxgkInitializeDisplayOnlyDriver(object, NULL, &data), STATUS_INVALID_PARAMETER) &&
@@ -486,8 +492,8 @@ static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     KeRaiseIrql(APC_LEVEL, &before);
     (void)DxgkInitializeDisplayOnlyDriver(object, path, &data);
     KeLowerIrql(before);
-    CHECK_RULE("LIFE-036", probe_rule(p, "LIFE-013") == 1 &&
-                               IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-036/b", probe_rule(p, "LIFE-013") == 1);
+    CHECK_RULE("LIFE-036/c", IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
     return STATUS_NOT_SUPPORTED;
 }
 
@@ -510,11 +516,11 @@ static void uninitialize_body(struct probe *p)
 {
     DRIVER_OBJECT other;
 
-    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
+    CHECK_RULE("LIFE-037/a", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
     probe_remove(p, 0);
-    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER) &&
-                               IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-037/b", IS(DxgkUnInitialize(entry.object), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-037/b", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-037/c", IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
 }
 
 TEST(registration_can_be_withdrawn)
@@ -541,20 +547,20 @@ TEST(severity_is_the_callers)
     p = probe_create(&strict);
     CHECK(verify_set_severity(p->log, "SEG-051", VERIFY_WARNING));
     p->segment[0].Flags.PreservedDuringHibernate = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
-                               probe_record(p, "SEG-051")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-004/a", IS(probe_start(p), STATUS_SUCCESS) &&
+                                 probe_record(p, "SEG-051")->severity == VERIFY_WARNING);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->segment[0].Flags.PreservedDuringHibernate = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
-                               probe_record(p, "SEG-051")->severity == VERIFY_ERROR);
+    CHECK_RULE("LIFE-004/b", IS(probe_start(p), STATUS_SUCCESS) &&
+                                 probe_record(p, "SEG-051")->severity == VERIFY_ERROR);
     probe_destroy(p);
 
     p = probe_create(NULL);
     CHECK(verify_set_severity(p->log, "SEG-051", VERIFY_FATAL));
     p->segment[0].Flags.PreservedDuringHibernate = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) &&
-                               verify_bugcheck_state(p->log)->happened);
+    CHECK_RULE("LIFE-004/c", IS(probe_start(p), STATUS_DEVICE_REMOVED) &&
+                                 verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
 }

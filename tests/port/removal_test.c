@@ -44,6 +44,7 @@ TEST(stop_then_remove)
     struct probe *p = start_adapters(1);
     const struct probe_call *stop, *removal;
     uint64_t client;
+    bool used = false;
 
     CHECK(probe_run(p, remove_beside) == SIM_DONE);
     stop = probe_nth(p, PROBE_StopDevice, 0);
@@ -51,11 +52,14 @@ TEST(stop_then_remove)
     client = probe_nth(p, PROBE_CreateDevice, probe_count(p, PROBE_CreateDevice) - 1)->left;
     CHECK_RULE("LIFE-169", probe_count(p, PROBE_StopDevice) == 1 && stop->irql == PASSIVE_LEVEL &&
                                stop->order >= client);
-    CHECK_RULE("LIFE-171", probe_rule(p, "LIFE-171") == 0);
-    CHECK_RULE("LIFE-174", probe_count(p, PROBE_RemoveDevice) == 1 &&
-                               removal->irql == PASSIVE_LEVEL && removal->order >= stop->left);
+    CHECK_RULE("LIFE-171/d", probe_rule(p, "LIFE-171") == 0);
+    CHECK_RULE("LIFE-174/a", probe_count(p, PROBE_RemoveDevice) == 1 &&
+                                 removal->irql == PASSIVE_LEVEL && removal->order >= stop->left);
+    (void)probe_stop(p);
+    CHECK(p->call[p->calls - 1]->ddi == PROBE_Unload);
     for (size_t i = (size_t)removal->order + 1; i < p->calls; i++)
-        CHECK_RULE("LIFE-174", p->call[i]->arg[0] != removal->arg[0]);
+        used = used || p->call[i]->arg[0] == removal->arg[0];
+    CHECK_RULE("LIFE-174/b", !used);
     probe_destroy(p);
 }
 
@@ -67,9 +71,9 @@ TEST(a_failed_start_is_removed)
     p->before[PROBE_StartDevice] = probe_fail_call;
     CHECK(IS(probe_start(p), STATUS_UNSUCCESSFUL));
     removal = probe_nth(p, PROBE_RemoveDevice, 0);
-    CHECK_RULE("LIFE-174", probe_count(p, PROBE_RemoveDevice) == 1 &&
-                               removal->order == p->calls - 1 &&
-                               probe_count(p, PROBE_StopDevice) == 0);
+    CHECK_RULE("LIFE-174/c", probe_count(p, PROBE_RemoveDevice) == 1 &&
+                                 removal->order == p->calls - 1 &&
+                                 probe_count(p, PROBE_StopDevice) == 0);
     probe_destroy(p);
 }
 
@@ -117,10 +121,10 @@ TEST(a_stopped_device_is_silent)
         at_dma = dma;
         p->after[PROBE_StopDevice] = disturb_later;
         (void)probe_stop(p);
-        CHECK_RULE("LIFE-171",
+        CHECK_RULE(dma ? "LIFE-171/b" : "LIFE-171/a",
                    probe_rule(p, "LIFE-171") == 1 &&
                        probe_said(p, "LIFE-171", dma ? "accessed memory" : "raised an interrupt"));
-        CHECK_RULE("LIFE-171", probe_count(p, PROBE_InterruptRoutine) == interrupts);
+        CHECK_RULE("LIFE-171/c", probe_count(p, PROBE_InterruptRoutine) == interrupts);
         probe_destroy(p);
     }
 }
@@ -166,9 +170,9 @@ TEST(a_full_driver_without_sources)
                                    probe_count(p, PROBE_ControlInterrupt2) +
                                    probe_count(p, PROBE_ControlInterrupt3) ==
                                0);
-    CHECK_RULE("LIFE-145", probe_count(p, PROBE_SetVirtualMachineData) +
-                                   probe_count(p, PROBE_GetChildContainerId) ==
-                               0);
+    CHECK_RULE("LIFE-145/b", probe_count(p, PROBE_SetVirtualMachineData) +
+                                     probe_count(p, PROBE_GetChildContainerId) ==
+                                 0);
     CHECK_RULE("LIFE-133", probe_count(p, PROBE_DispatchIoRequest) == 0);
     CHECK_RULE("LIFE-172", probe_count(p, PROBE_StopDeviceAndReleasePostDisplayOwnership) == 0 &&
                                probe_count(p, PROBE_StopDevice) == 2);
@@ -191,19 +195,19 @@ static void restart_body(struct probe *p)
     CHECK(NT_SUCCESS(port_adapter_restart(p->adapter[0])));
     stop = probe_nth(p, PROBE_StopDevice, 0);
     again = probe_nth(p, PROBE_StartDevice, 1);
-    CHECK_RULE("LIFE-173", again->order >= stop->left && again->arg[0] == context &&
-                               probe_count(p, PROBE_AddDevice) == 1 &&
-                               probe_count(p, PROBE_RemoveDevice) == 0);
-    CHECK_RULE("LIFE-173", NT_SUCCESS(p->state[0].dxgk.DxgkCbGetDeviceInformation(
-                               p->state[0].dxgk.DeviceHandle, &info)) &&
-                               info.TranslatedResourceList);
-    CHECK_RULE("LIFE-056", p->state[0].info.AdapterLuid.LowPart == luid.LowPart &&
-                               p->state[0].info.AdapterLuid.HighPart == luid.HighPart &&
-                               memcmp(&p->state[0].info.AdapterGuid, &guid, sizeof(guid)) == 0);
+    CHECK_RULE("LIFE-173/a", again->order >= stop->left && again->arg[0] == context &&
+                                 probe_count(p, PROBE_AddDevice) == 1 &&
+                                 probe_count(p, PROBE_RemoveDevice) == 0);
+    CHECK_RULE("LIFE-173/b", NT_SUCCESS(p->state[0].dxgk.DxgkCbGetDeviceInformation(
+                                 p->state[0].dxgk.DeviceHandle, &info)) &&
+                                 info.TranslatedResourceList);
+    CHECK_RULE("LIFE-056/a", p->state[0].info.AdapterLuid.LowPart == luid.LowPart &&
+                                 p->state[0].info.AdapterLuid.HighPart == luid.HighPart &&
+                                 memcmp(&p->state[0].info.AdapterGuid, &guid, sizeof(guid)) == 0);
     probe_remove(p, 0);
     CHECK(NT_SUCCESS(probe_add(p, 0)));
-    CHECK_RULE("LIFE-056", p->state[1].info.AdapterLuid.LowPart !=
-                               luid.LowPart); /* a device object of its own */
+    CHECK_RULE("LIFE-056/b", p->state[1].info.AdapterLuid.LowPart !=
+                                 luid.LowPart); /* a device object of its own */
 }
 
 TEST(stop_and_start_again)
@@ -245,7 +249,7 @@ static void failing_restart_body(struct probe *p)
     CHECK(IS(port_adapter_restart(p->adapter[0]), STATUS_UNSUCCESSFUL) &&
           port_adapter_lost(p->adapter[0]));
     probe_remove(p, 0);
-    CHECK_RULE("LIFE-174",
+    CHECK_RULE("LIFE-174/a",
                probe_count(p, PROBE_RemoveDevice) == 1 && probe_count(p, PROBE_StopDevice) == 1);
 }
 
@@ -264,11 +268,11 @@ TEST(unload_comes_last)
     struct probe *p = start_adapters(2);
     const struct probe_call *unload;
 
-    CHECK_RULE("LIFE-176", probe_stop(p) == 0);
+    CHECK_RULE("LIFE-176/a", probe_stop(p) == 0);
     unload = probe_nth(p, PROBE_Unload, 0);
-    CHECK_RULE("LIFE-176", probe_count(p, PROBE_Unload) == 1 && unload->irql == PASSIVE_LEVEL &&
-                               unload->order == p->calls - 1 &&
-                               unload->order > probe_nth(p, PROBE_RemoveDevice, 1)->order);
+    CHECK_RULE("LIFE-176/a", probe_count(p, PROBE_Unload) == 1 && unload->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-176/b", unload->order == p->calls - 1 &&
+                                 unload->order > probe_nth(p, PROBE_RemoveDevice, 1)->order);
     probe_destroy(p);
 }
 
@@ -319,13 +323,20 @@ TEST(everything_left_is_reported)
     struct probe *p = start_adapters(1);
 
     p->before[PROBE_RemoveDevice] = leave_one_of_each;
-    CHECK_RULE("LIFE-177", probe_stop(p) == 8);
-    CHECK_RULE("LIFE-177", reported(p, "left a pool block", 0xC4, 0x62) &&
-                               reported(p, "left a set timer", 0xC7, 0) &&
-                               reported(p, "left a ETW registration", 0xC4, 0xDD));
-    CHECK_RULE("LIFE-177", reported(p, "work item", 0, 0) && reported(p, "lookaside list", 0, 0) &&
-                               reported(p, "ERESOURCE", 0, 0) && reported(p, "MDL", 0, 0) &&
-                               reported(p, "kernel handle", 0, 0));
+    CHECK_RULE("LIFE-177/a", probe_stop(p) == 8);
+    CHECK_RULE("LIFE-177/a", reported(p, "left a pool block", 0xC4, 0x62));
+    CHECK_RULE("LIFE-177/b", reported(p, "left a set timer", 0xC7, 0));
+    CHECK_RULE("LIFE-177/c", reported(p, "left a ETW registration", 0xC4, 0xDD));
+    CHECK_RULE("LIFE-177/d", reported(p, "work item", 0, 0));
+    CHECK_RULE("LIFE-177/e", reported(p, "lookaside list", 0, 0));
+    CHECK_RULE("LIFE-177/f", reported(p, "ERESOURCE", 0, 0));
+    CHECK_RULE("LIFE-177/g", reported(p, "MDL", 0, 0));
+    CHECK_RULE("LIFE-001/a", strcmp(probe_record(p, "NT-027")->rule, "NT-027") == 0 &&
+                                 probe_record(p, "NT-027")->severity == VERIFY_ERROR &&
+                                 probe_record(p, "NT-027")->code == 0xC4 &&
+                                 probe_record(p, "NT-027")->parameter[0] == 0x62);
+    CHECK_RULE("LIFE-001/c", !verify_bugcheck_state(p->log)->happened);
+    CHECK_RULE("LIFE-177/h", reported(p, "kernel handle", 0, 0));
     probe_destroy(p);
 }
 
@@ -376,7 +387,7 @@ TEST(unload_waits_for_threads)
     let_go = false;
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_Unload] = leave_slow_thread;
-    CHECK_RULE("LIFE-178", probe_stop(p) == 0 && let_go && probe_rule(p, "LIFE-178") == 0);
+    CHECK_RULE("LIFE-178/a", probe_stop(p) == 0 && let_go && probe_rule(p, "LIFE-178") == 0);
     probe_destroy(p);
 
     let_go = false;
@@ -384,9 +395,9 @@ TEST(unload_waits_for_threads)
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_RemoveDevice] = leave_thread;
     begin = sim_now();
-    CHECK_RULE("LIFE-178", probe_stop(p) > 0 && probe_rule(p, "LIFE-178") == 1 &&
-                               sim_now() - begin >= 3 * PROBE_SECOND &&
-                               sim_now() - begin < 4 * PROBE_SECOND);
+    CHECK_RULE("LIFE-178/b", probe_stop(p) > 0 && probe_rule(p, "LIFE-178") == 1 &&
+                                 sim_now() - begin >= 3 * PROBE_SECOND &&
+                                 sim_now() - begin < 4 * PROBE_SECOND);
     let_go = true;
     probe_destroy(p);
 }

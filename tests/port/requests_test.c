@@ -40,7 +40,7 @@ static struct offered answer;
 static void answer_query(struct probe *p, struct probe_call *call)
 {
     query = *(const QUERY_INTERFACE *)(uintptr_t)call->arg[1];
-    CHECK_RULE("LIFE-131", query.Interface->Size == 0); /* all of it is the driver's to fill */
+    CHECK_RULE("LIFE-131/a", query.Interface->Size == 0); /* all of it is the driver's to fill */
     memcpy(query.Interface, &answer, answer.header.Size);
     call->answered = true;
     call->result = memcmp(query.InterfaceType, &some_interface, sizeof(GUID)) == 0
@@ -82,26 +82,26 @@ TEST_WITH(answering, interfaces_are_asked_for)
     const struct probe_call *call;
     struct offered interface;
 
-    CHECK_RULE("LIFE-131", IS(ask(p, &some_interface, &interface), STATUS_SUCCESS) &&
-                               query.Size == sizeof(interface) && query.Version == 3 &&
-                               interface.routine[1] == 0x22 && interface.header.Version == 3);
+    CHECK_RULE("LIFE-131/a", IS(ask(p, &some_interface, &interface), STATUS_SUCCESS) &&
+                                 query.Size == sizeof(interface) && query.Version == 3 &&
+                                 interface.routine[1] == 0x22 && interface.header.Version == 3);
     call = probe_nth(p, PROBE_QueryInterface, 0);
-    CHECK_RULE("LIFE-131",
+    CHECK_RULE("LIFE-131/a",
                call->irql == PASSIVE_LEVEL && call->arg[0] == (uint64_t)(uintptr_t)A->context);
     interface.header.InterfaceReference(interface.header.Context);
     interface.header.InterfaceDereference(interface.header.Context);
     interface.header.InterfaceDereference(interface.header.Context);
     CHECK(references == 0);
-    CHECK_RULE("LIFE-131", IS(ask(p, &other, &interface), STATUS_NOT_SUPPORTED) &&
-                               probe_rule(p, "LIFE-131") == 0 && interface.routine[0] == 0);
+    CHECK_RULE("LIFE-131/b", IS(ask(p, &other, &interface), STATUS_NOT_SUPPORTED) &&
+                                 probe_rule(p, "LIFE-131") == 0 && interface.routine[0] == 0);
     /* the wrong status for one it does not know */
     p->user = (void *)(uintptr_t)(uint32_t)STATUS_INVALID_PARAMETER;
-    CHECK_RULE("LIFE-131", IS(ask(p, &other, &interface), STATUS_NOT_SUPPORTED) &&
-                               probe_rule(p, "LIFE-131") == 1 &&
-                               probe_record(p, "LIFE-131")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-131/b", IS(ask(p, &other, &interface), STATUS_NOT_SUPPORTED) &&
+                                 probe_rule(p, "LIFE-131") == 1 &&
+                                 probe_record(p, "LIFE-131")->severity == VERIFY_WARNING);
     answer.header.InterfaceDereference = NULL;
-    CHECK_RULE("LIFE-131", IS(ask(p, &some_interface, &interface), STATUS_NOT_SUPPORTED) &&
-                               probe_said(p, "LIFE-131", "InterfaceDereference NULL"));
+    CHECK_RULE("LIFE-131/d", IS(ask(p, &some_interface, &interface), STATUS_NOT_SUPPORTED) &&
+                                 probe_said(p, "LIFE-131", "InterfaceDereference NULL"));
 }
 
 static void larger(struct probe *p, struct probe_call *call)
@@ -114,8 +114,8 @@ static void larger_body(struct probe *p)
 {
     struct offered interface;
 
-    CHECK_RULE("LIFE-131", IS(ask(p, &some_interface, &interface), STATUS_NOT_SUPPORTED) &&
-                               probe_said(p, "LIFE-131", "set Size to 56; it was given 48"));
+    CHECK_RULE("LIFE-131/c", IS(ask(p, &some_interface, &interface), STATUS_NOT_SUPPORTED) &&
+                                 probe_said(p, "LIFE-131", "set Size to 56; it was given 48"));
 }
 
 static void beyond(struct probe *p, struct probe_call *call)
@@ -128,10 +128,10 @@ static void beyond_body(struct probe *p)
 {
     struct offered interface;
 
-    CHECK_RULE("LIFE-131", IS(ask(p, &some_interface, &interface), STATUS_SUCCESS) &&
-                               probe_said(p, "LIFE-131",
-                                          "past Interface of QUERY_INTERFACE of 48 "
-                                          "bytes: 1 bytes were changed"));
+    CHECK_RULE("LIFE-131/e", IS(ask(p, &some_interface, &interface), STATUS_SUCCESS) &&
+                                 probe_said(p, "LIFE-131",
+                                            "past Interface of QUERY_INTERFACE of 48 "
+                                            "bytes: 1 bytes were changed"));
 }
 
 TEST(a_larger_answer_is_reported)
@@ -196,9 +196,9 @@ static void exclusive_body(struct probe *p)
     probe_sleep(1000000); /* it is inside */
     CHECK(inside_others == 1);
     CHECK(IS(ask(p, &some_interface, &interface), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-131", !overlapped && !other_done);
+    CHECK_RULE("LIFE-131/f", !overlapped && !other_done);
     CHECK(IS(port_adapter_dispatch_io(p->adapter[0], 7, &packet), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-132", !overlapped && !other_done);
+    CHECK_RULE("LIFE-132/b", !overlapped && !other_done);
     while (!other_done)
         probe_sleep(1000000);
     sim_thread_release(thread);
@@ -240,17 +240,18 @@ static void requests_body(struct probe *p)
                                     .InputBufferLength = sizeof(in),
                                     .OutputBuffer = &out,
                                     .OutputBufferLength = sizeof(out)};
-    CHECK_RULE("LIFE-132", IS(port_adapter_dispatch_io(p->adapter[0], 7, &packet), STATUS_SUCCESS) &&
-                               out == 42 && status_block.Information == sizeof(ULONG));
+    CHECK_RULE("LIFE-132/a",
+               IS(port_adapter_dispatch_io(p->adapter[0], 7, &packet), STATUS_SUCCESS) &&
+                   out == 42 && status_block.Information == sizeof(ULONG));
     call = probe_nth(p, PROBE_DispatchIoRequest, 0);
-    CHECK_RULE("LIFE-132", probe_count(p, PROBE_DispatchIoRequest) == 1 &&
-                               call->irql == PASSIVE_LEVEL && (ULONG)call->arg[1] == 7 &&
-                               served == 0x230000);
+    CHECK_RULE("LIFE-132/a", probe_count(p, PROBE_DispatchIoRequest) == 1 &&
+                                 call->irql == PASSIVE_LEVEL && (ULONG)call->arg[1] == 7 &&
+                                 served == 0x230000);
 }
 
 static void without_entry_body(struct probe *p)
 {
-    CHECK_RULE("LIFE-132",
+    CHECK_RULE("LIFE-132/c",
                IS(port_adapter_dispatch_io(p->adapter[0], 0, &packet), STATUS_NOT_SUPPORTED));
 }
 
@@ -264,6 +265,6 @@ TEST(requests_reach_the_driver)
     end(probe_create(NULL), without_entry_body);
     p = probe_create(NULL);
     probe_make_compute_only(p); /* and without the entry */
-    CHECK_RULE("LIFE-132", !p->table.DxgkDdiDispatchIoRequest && NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-132/c", !p->table.DxgkDdiDispatchIoRequest && NT_SUCCESS(probe_start(p)));
     probe_destroy(p);
 }

@@ -41,28 +41,28 @@ TEST_WITH(probe, services_are_asked_for)
     KIRQL before;
 
     memset(&timed, 0x5A, sizeof(timed));
-    CHECK_RULE("LIFE-114",
+    CHECK_RULE("LIFE-114/a",
                IS(ask(p, DxgkServicesAgp, 1, sizeof(timed), &timed), STATUS_NOT_SUPPORTED) &&
                    untouched(&timed));
-    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesFirmwareTable, 1, sizeof(timed), &timed),
-                              STATUS_NOT_SUPPORTED) &&
-                               untouched(&timed));
-    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesTimedOperation, 2, sizeof(timed), &timed),
-                              STATUS_NOT_SUPPORTED) &&
-                               untouched(&timed));
-    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed) - 1, &timed),
-                              STATUS_BUFFER_TOO_SMALL) &&
-                               untouched(&timed));
+    CHECK_RULE("LIFE-114/b", IS(ask(p, DxgkServicesFirmwareTable, 1, sizeof(timed), &timed),
+                                STATUS_NOT_SUPPORTED) &&
+                                 untouched(&timed));
+    CHECK_RULE("LIFE-114/c", IS(ask(p, DxgkServicesTimedOperation, 2, sizeof(timed), &timed),
+                                STATUS_NOT_SUPPORTED) &&
+                                 untouched(&timed));
+    CHECK_RULE("LIFE-114/d", IS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed) - 1, &timed),
+                                STATUS_BUFFER_TOO_SMALL) &&
+                                 untouched(&timed));
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    CHECK_RULE("LIFE-113",
+    CHECK_RULE("LIFE-113/c",
                !NT_SUCCESS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed)) &&
                    untouched(&timed));
     KeLowerIrql(before);
-    CHECK_RULE("LIFE-113",
+    CHECK_RULE("LIFE-113/a",
                IS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed), STATUS_SUCCESS) &&
                    timed.InterfaceReference && timed.TimedOperationStart &&
                    timed.TimedOperationDelay && timed.TimedOperationWaitForSingleObject);
-    CHECK_RULE("LIFE-113",
+    CHECK_RULE("LIFE-113/b",
                IS(ask(p, DxgkServicesDebugReport, 1, sizeof(report), &report), STATUS_SUCCESS) &&
                    report.DbgReportCreate && report.DbgReportSecondaryData &&
                    report.DbgReportComplete);
@@ -70,15 +70,15 @@ TEST_WITH(probe, services_are_asked_for)
     timed.InterfaceReference(timed.Context);
     timed.InterfaceDereference(timed.Context);
     timed.InterfaceDereference(timed.Context);
-    CHECK_RULE("LIFE-115", probe_rule(p, "LIFE-115") == 0);
+    CHECK_RULE("LIFE-115/a", probe_rule(p, "LIFE-115") == 0);
     timed.InterfaceDereference(timed.Context);
-    CHECK_RULE("LIFE-115", probe_rule(p, "LIFE-115") == 1);
+    CHECK_RULE("LIFE-115/b", probe_rule(p, "LIFE-115") == 1);
     (void)probe_remove(p, 0);
-    CHECK_RULE("LIFE-116", probe_rule(p, "LIFE-116") == 1 &&
-                               probe_record(p, "LIFE-116")->severity == VERIFY_WARNING &&
-                               probe_said(p, "LIFE-116", "debug report"));
-    CHECK_RULE("LIFE-116", report.DbgReportCreate(DXGK.DeviceHandle, VIDEO_TDR_FAILURE, 0, 0, 0,
-                                                  0) == NULL); /* revoked */
+    CHECK_RULE("LIFE-116/a", probe_rule(p, "LIFE-116") == 1 &&
+                                 probe_record(p, "LIFE-116")->severity == VERIFY_WARNING &&
+                                 probe_said(p, "LIFE-116", "debug report"));
+    CHECK_RULE("LIFE-116/b", report.DbgReportCreate(DXGK.DeviceHandle, VIDEO_TDR_FAILURE, 0, 0, 0,
+                                                    0) == NULL); /* revoked */
 }
 
 /* ---- firmware tables ---- */
@@ -115,26 +115,27 @@ static void firmware_body(struct probe *p)
     uint8_t bytes[8];
 
     CHECK(IS(ask(p, DxgkServicesFirmwareTable, 1, sizeof(firmware), &firmware), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/a",
                IS(list_tables(ACPI, 0, NULL, &required), STATUS_BUFFER_TOO_SMALL) && required == 8);
-    CHECK_RULE("LIFE-121", IS(list_tables(ACPI, sizeof(ids), ids, &required), STATUS_SUCCESS) &&
-                               ids[0] == 0x54445344 && ids[1] == 0x54445353 && required == 8);
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/a", IS(list_tables(ACPI, sizeof(ids), ids, &required), STATUS_SUCCESS) &&
+                                 ids[0] == 0x54445344 && ids[1] == 0x54445353 && required == 8);
+    CHECK_RULE("LIFE-121/b",
                IS(list_tables(FIRM, 0, NULL, &required), STATUS_SUCCESS) && required == 0);
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/c",
                IS(read_table(ACPI, 0x54445344, 4, bytes, &required), STATUS_BUFFER_TOO_SMALL) &&
                    required == 5);
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/c",
                IS(read_table(ACPI, 0x54445344, 0, NULL, &required), STATUS_BUFFER_TOO_SMALL) &&
                    required == 5);
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/c",
                IS(read_table(ACPI, 0x54445353, sizeof(bytes), bytes, &required), STATUS_SUCCESS) &&
                    required == 3 && memcmp(bytes, second_table, 3) == 0);
-    CHECK_RULE("LIFE-121", IS(read_table(RSMB, 0, 2, bytes, &required), STATUS_SUCCESS) &&
-                               required == 2 && bytes[1] == 10);
-    CHECK_RULE("LIFE-121", IS(list_tables(0x12345678, 0, NULL, &required), STATUS_NOT_IMPLEMENTED) &&
-                               IS(read_table(ACPI, 1, 8, bytes, &required), STATUS_NOT_FOUND));
-    CHECK_RULE("LIFE-121",
+    CHECK_RULE("LIFE-121/d", IS(read_table(RSMB, 0, 2, bytes, &required), STATUS_SUCCESS) &&
+                                 required == 2 && bytes[1] == 10);
+    CHECK_RULE("LIFE-121/e",
+               IS(list_tables(0x12345678, 0, NULL, &required), STATUS_NOT_IMPLEMENTED) &&
+                   IS(read_table(ACPI, 1, 8, bytes, &required), STATUS_NOT_FOUND));
+    CHECK_RULE("LIFE-121/e",
                IS(firmware.ReadSystemFirmwareTable(firmware.Context, RSMB, 0, 8, bytes, NULL),
                   STATUS_INVALID_PARAMETER));
     firmware.InterfaceDereference(firmware.Context);
@@ -169,43 +170,43 @@ TEST_WITH(probe, timed_operations)
     CHECK(NT_SUCCESS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed)));
     KeInitializeEvent(&never, NotificationEvent, FALSE);
     op.Size--;
-    CHECK_RULE("LIFE-117",
+    CHECK_RULE("LIFE-117/a",
                IS(timed.TimedOperationStart(&op, &limit, FALSE), STATUS_INVALID_PARAMETER));
     op.Size++;
-    CHECK_RULE("LIFE-117", IS(timed.TimedOperationStart(&op, &limit, TRUE), STATUS_SUCCESS) &&
-                               op.OsHandled && !op.TimeoutTriggered &&
-                               op.Timeout.QuadPart == ms(30).QuadPart);
+    CHECK_RULE("LIFE-117/b", IS(timed.TimedOperationStart(&op, &limit, TRUE), STATUS_SUCCESS) &&
+                                 op.OsHandled && !op.TimeoutTriggered &&
+                                 op.Timeout.QuadPart == ms(30).QuadPart);
     begin = sim_now();
-    CHECK_RULE("LIFE-118",
+    CHECK_RULE("LIFE-118/a",
                IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &ten), STATUS_SUCCESS) &&
                    sim_now() - begin >= 10 * MS && sim_now() - begin < 11 * MS);
     begin = sim_now();
-    CHECK_RULE("LIFE-118", IS(timed.TimedOperationWaitForSingleObject(
-                                  &op, &never, Executive, KernelMode, FALSE, &minus_ten),
-                              STATUS_TIMEOUT) &&
-                               sim_now() - begin >= 10 * MS && sim_now() - begin < 11 * MS &&
-                               !op.TimeoutTriggered);
-    CHECK_RULE("LIFE-118",
+    CHECK_RULE("LIFE-118/b", IS(timed.TimedOperationWaitForSingleObject(
+                                    &op, &never, Executive, KernelMode, FALSE, &minus_ten),
+                                STATUS_TIMEOUT) &&
+                                 sim_now() - begin >= 10 * MS && sim_now() - begin < 11 * MS &&
+                                 !op.TimeoutTriggered);
+    CHECK_RULE("LIFE-118/c",
                IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &much), STATUS_TIMEOUT) &&
                    sim_now() - begin < 21 * MS);
-    CHECK_RULE("LIFE-117", op.TimeoutTriggered);
-    CHECK_RULE("LIFE-117", IS(timed.TimedOperationStart(&op, &limit, FALSE), STATUS_SUCCESS) &&
-                               !op.TimeoutTriggered && !op.OsHandled);
+    CHECK_RULE("LIFE-117/c", op.TimeoutTriggered);
+    CHECK_RULE("LIFE-117/d", IS(timed.TimedOperationStart(&op, &limit, FALSE), STATUS_SUCCESS) &&
+                                 !op.TimeoutTriggered && !op.OsHandled);
     begin = sim_now();
     CHECK_RULE(
-        "LIFE-118",
+        "LIFE-118/d",
         IS(timed.TimedOperationWaitForSingleObject(&op, &never, Executive, KernelMode, FALSE, NULL),
            STATUS_TIMEOUT) &&
             sim_now() - begin >= 30 * MS && sim_now() - begin < 31 * MS && op.TimeoutTriggered);
     CHECK(NT_SUCCESS(timed.TimedOperationStart(&op, &limit, FALSE)));
     KeSetEvent(&never, IO_NO_INCREMENT, FALSE);
-    CHECK_RULE("LIFE-118", IS(timed.TimedOperationWaitForSingleObject(&op, &never, Executive,
-                                                                      KernelMode, FALSE, NULL),
-                              STATUS_SUCCESS));
-    CHECK_RULE("LIFE-119", probe_rule(p, "LIFE-119") == 0);
+    CHECK_RULE("LIFE-118/d", IS(timed.TimedOperationWaitForSingleObject(&op, &never, Executive,
+                                                                        KernelMode, FALSE, NULL),
+                                STATUS_SUCCESS));
+    CHECK_RULE("LIFE-119/a", probe_rule(p, "LIFE-119") == 0);
     op.StartTick.QuadPart += 1000000;
     begin = sim_now();
-    CHECK_RULE("LIFE-119",
+    CHECK_RULE("LIFE-119/b",
                IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &much), STATUS_TIMEOUT) &&
                    probe_rule(p, "LIFE-119") == 1 && sim_now() - begin < 31 * MS);
     timed.InterfaceDereference(timed.Context);
@@ -224,27 +225,27 @@ TEST_WITH(probe, debug_reports)
     KIRQL before;
 
     CHECK(NT_SUCCESS(ask(p, DxgkServicesDebugReport, 1, sizeof(report), &report)));
-    CHECK_RULE("LIFE-120", report.DbgReportCreate(DXGK.DeviceHandle, 0xD1, 0, 0, 0, 0) == NULL);
+    CHECK_RULE("LIFE-120/a", report.DbgReportCreate(DXGK.DeviceHandle, 0xD1, 0, 0, 0, 0) == NULL);
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    CHECK_RULE("LIFE-120",
+    CHECK_RULE("LIFE-120/b",
                report.DbgReportCreate(DXGK.DeviceHandle, accepted[0], 0, 0, 0, 0) == NULL &&
                    probe_rule(p, "LIFE-120") == 1);
     KeLowerIrql(before);
     for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
         handle = report.DbgReportCreate(DXGK.DeviceHandle, accepted[i], 1, 2, 3, 4);
-        CHECK_RULE("LIFE-120",
+        CHECK_RULE("LIFE-120/c",
                    handle != NULL && report.DbgReportSecondaryData(handle, first, sizeof(first)));
-        CHECK_RULE("LIFE-120",
+        CHECK_RULE("LIFE-120/d",
                    !report.DbgReportSecondaryData(handle, large, DXGK_DEBUG_REPORT_MAX_SIZE + 1));
-        CHECK_RULE("LIFE-120", report.DbgReportSecondaryData(handle, second, sizeof(second)));
+        CHECK_RULE("LIFE-120/c", report.DbgReportSecondaryData(handle, second, sizeof(second)));
         report.DbgReportComplete(handle);
     }
-    CHECK_RULE("LIFE-120",
+    CHECK_RULE("LIFE-120/c",
                probe_said(p, "LIFE-120", "code 0xea with 2 bytes of data, the first 0x22"));
-    CHECK_RULE("LIFE-120", probe_rule(p, "LIFE-120") == 5);
-    CHECK_RULE("LIFE-120", !report.DbgReportSecondaryData(handle, first, sizeof(first)) &&
-                               probe_rule(p, "LIFE-120") == 6 &&
-                               probe_said(p, "LIFE-120", "no open debug report"));
+    CHECK_RULE("LIFE-120/d", probe_rule(p, "LIFE-120") == 5);
+    CHECK_RULE("LIFE-120/e", !report.DbgReportSecondaryData(handle, first, sizeof(first)) &&
+                                 probe_rule(p, "LIFE-120") == 6 &&
+                                 probe_said(p, "LIFE-120", "no open debug report"));
     report.InterfaceDereference(report.Context);
     free(large);
 }
@@ -310,29 +311,29 @@ TEST_WITH(probe, access_is_excluded)
     struct sim_thread *thread = probe_thread(p, process, "outsider", outsider_body);
 
     exclude(p, 0);
-    CHECK_RULE("LIFE-111", IS(exclusion.asked, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-111/b", IS(exclusion.asked, STATUS_SUCCESS));
     probe_sleep(100 * MS);
-    CHECK_RULE("LIFE-108", exclusion.callbacks == 1 && IS(exclusion.status, STATUS_SUCCESS) &&
-                               exclusion.irql == PASSIVE_LEVEL && exclusion.context == A->context &&
-                               exclusion.own == &exclusion);
-    CHECK_RULE("LIFE-108",
+    CHECK_RULE("LIFE-108/a", exclusion.callbacks == 1 && IS(exclusion.status, STATUS_SUCCESS) &&
+                                 exclusion.irql == PASSIVE_LEVEL &&
+                                 exclusion.context == A->context && exclusion.own == &exclusion);
+    CHECK_RULE("LIFE-108/c",
                probe_nth(p, PROBE_CreateDevice, probe_count(p, PROBE_CreateDevice) - 1)->time >=
                    exclusion.end);
-    CHECK_RULE("LIFE-111", exclusion.thread != sim_current->thread);
-    CHECK_RULE("LIFE-094", !NT_SUCCESS(exclusion.bridge) && probe_rule(p, "LIFE-094") == 1);
+    CHECK_RULE("LIFE-111/b", exclusion.thread != sim_current->thread);
+    CHECK_RULE("LIFE-094/a", !NT_SUCCESS(exclusion.bridge) && probe_rule(p, "LIFE-094") == 1);
     exclude(p, DXGK_EXCLUDE_BRIDGE_ACCESS);
     probe_sleep(100 * MS);
-    CHECK_RULE("LIFE-094", exclusion.callbacks == 1 && probe_rule(p, "LIFE-094") == 1);
+    CHECK_RULE("LIFE-094/b", exclusion.callbacks == 1 && probe_rule(p, "LIFE-094") == 1);
     (void)read_bridge(p);
-    CHECK_RULE("LIFE-094", probe_rule(p, "LIFE-094") == 2);
+    CHECK_RULE("LIFE-094/c", probe_rule(p, "LIFE-094") == 2);
     exclude(p, 0x80);
-    CHECK_RULE("LIFE-111", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-111/a", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
     exclude(p, DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS);
     CHECK(IS(exclusion.asked, STATUS_INVALID_PARAMETER));
     exclude(p, DXGK_EXCLUDE_CALL_SYNCHRONOUS); /* in no DDI at all */
-    CHECK_RULE("LIFE-110", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-110/a", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
     probe_sleep(100 * MS);
-    CHECK_RULE("LIFE-111", exclusion.callbacks == 0);
+    CHECK_RULE("LIFE-111/a", exclusion.callbacks == 0);
     sim_thread_release(thread);
 }
 
@@ -363,12 +364,12 @@ TEST(synchronous_exclusion)
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_CreateDevice] = exclude_synchronously; /* level zero */
     CHECK(probe_run(p, query_body) == SIM_DONE);
-    CHECK_RULE("LIFE-110",
+    CHECK_RULE("LIFE-110/b",
                IS(exclusion.asked, STATUS_INVALID_PARAMETER) && exclusion.callbacks == 0);
     p->before[PROBE_NotifyAcpiEvent] = exclude_synchronously; /* level two */
     CHECK(probe_run(p, mains_body) == SIM_DONE);
-    CHECK_RULE("LIFE-110", IS(exclusion.asked, STATUS_SUCCESS) && exclusion.returned &&
-                               IS(exclusion.status, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-110/c", IS(exclusion.asked, STATUS_SUCCESS) && exclusion.returned &&
+                                 IS(exclusion.status, STATUS_SUCCESS));
     probe_destroy(p);
 }
 
@@ -387,7 +388,7 @@ TEST(waiting_for_oneself)
     p->before[PROBE_CreateDevice] = wait_for_own_callback;
     CHECK(probe_run(p, query_body) == SIM_DONE);
     CHECK_RULE("LIFE-112", probe_rule(p, "LIFE-112") == 1);
-    CHECK_RULE("LIFE-111", exclusion.callbacks == 1 && !NT_SUCCESS(exclusion.status));
+    CHECK_RULE("LIFE-111/c", exclusion.callbacks == 1 && !NT_SUCCESS(exclusion.status));
     probe_destroy(p);
 }
 
@@ -412,13 +413,13 @@ static void toggle_body(struct probe *p)
     probe_forget(p);
     port_set_etw(p->port, true, 5);
     call = probe_nth(p, PROBE_ControlEtwLogging, 0);
-    CHECK_RULE("LIFE-107", probe_count(p, PROBE_ControlEtwLogging) == 1 && (BOOLEAN)call->arg[0] &&
-                               (ULONG)call->arg[1] == 0 && (UCHAR)call->arg[2] == 5 &&
-                               call->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-107/a", probe_count(p, PROBE_ControlEtwLogging) == 1 &&
+                                 (BOOLEAN)call->arg[0] && (ULONG)call->arg[1] == 0 &&
+                                 (UCHAR)call->arg[2] == 5 && call->irql == PASSIVE_LEVEL);
     port_set_etw(p->port, false, 0);
     call = probe_nth(p, PROBE_ControlEtwLogging, 1);
-    CHECK_RULE("LIFE-107", probe_count(p, PROBE_ControlEtwLogging) == 2 && !(BOOLEAN)call->arg[0] &&
-                               (ULONG)call->arg[1] == 0);
+    CHECK_RULE("LIFE-107/b", probe_count(p, PROBE_ControlEtwLogging) == 2 &&
+                                 !(BOOLEAN)call->arg[0] && (ULONG)call->arg[1] == 0);
 }
 
 TEST(tracing_is_toggled)
@@ -443,7 +444,7 @@ static void triage_body(struct probe *p)
                                probe_said(p, "LIFE-106", "event 2 of partition 77: overheated"));
     port_set_etw(p->port, false, 0);
     DXGK.DxgkCbLogEtwEvent(&GUID_DXGKDDI_AZURE_TRIAGE_EVENT, 200, sizeof(event), &event);
-    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-106") == 1);
+    CHECK_RULE("LIFE-105/d", probe_rule(p, "LIFE-106") == 1);
 }
 
 TEST(events_are_logged)
@@ -456,11 +457,11 @@ TEST(events_are_logged)
     p = probe_started(NULL); /* a machine with a trace has logging on */
     before = trace_records(sink);
     CHECK(probe_run(p, log_body) == SIM_DONE);
-    CHECK_RULE("LIFE-105", trace_records(sink) == before + 3); /* the call, and the event in it */
+    CHECK_RULE("LIFE-105/a", trace_records(sink) == before + 3); /* the call, and the event in it */
     CHECK(probe_run(p, triage_body) == SIM_DONE);
     before = trace_records(sink);
     CHECK(probe_run(p, log_body) == SIM_DONE);
-    CHECK_RULE("LIFE-105", trace_records(sink) == before + 2); /* off by now */
+    CHECK_RULE("LIFE-105/d", trace_records(sink) == before + 2); /* off by now */
     probe_destroy(p);
     trace_sink_destroy(sink);
 }

@@ -55,11 +55,13 @@ TEST(add_device_comes_once_per_device_and_alone)
     p->before[PROBE_AddDevice] = count_inside;
     p->after[PROBE_AddDevice] = count_outside;
     CHECK(probe_run(p, add_both_at_once) == SIM_DONE);
-    CHECK_RULE("LIFE-039", probe_count(p, PROBE_AddDevice) == 2 &&
-                               probe_nth(p, PROBE_AddDevice, 0)->arg[0] !=
-                                   probe_nth(p, PROBE_AddDevice, 1)->arg[0] &&
-                               probe_nth(p, PROBE_AddDevice, 0)->irql == PASSIVE_LEVEL &&
-                               probe_nth(p, PROBE_AddDevice, 1)->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-039/a", probe_count(p, PROBE_AddDevice) == 2 &&
+                                 probe_nth(p, PROBE_AddDevice, 0)->arg[0] !=
+                                     probe_nth(p, PROBE_AddDevice, 1)->arg[0]);
+    CHECK_RULE("LIFE-039/b", probe_nth(p, PROBE_AddDevice, 0)->irql == PASSIVE_LEVEL &&
+                                 probe_nth(p, PROBE_AddDevice, 1)->irql == PASSIVE_LEVEL &&
+                                 probe_nth(p, PROBE_AddDevice, 0)->left <=
+                                     probe_nth(p, PROBE_AddDevice, 1)->order);
     probe_destroy(p);
 }
 
@@ -91,12 +93,13 @@ TEST(declined_and_failed_devices_get_no_adapter)
     CHECK_RULE("LIFE-040", !NT_SUCCESS(probe_start(p)) && p->adapters == 0 &&
                                probe_count(p, PROBE_StartDevice) == 0 &&
                                port_adapter_first(p->port) == NULL);
-    CHECK_RULE("LIFE-041", seen == NULL && p->calls == 1);
+    CHECK_RULE("LIFE-041/a", seen == NULL);
+    CHECK_RULE("LIFE-041/b", p->calls == 1);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->after[PROBE_AddDevice] = fail_call;
-    CHECK_RULE("LIFE-041", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 1);
+    CHECK_RULE("LIFE-041/c", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 1);
     probe_destroy(p);
 }
 
@@ -187,17 +190,17 @@ TEST(hardware_information_reaches_the_hosts_callers)
 
     p->before[PROBE_AddDevice] = register_hardware;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-044",
-               IS(hardware.property, STATUS_SUCCESS) && IS(hardware.opened, STATUS_SUCCESS));
-    CHECK_RULE("LIFE-045", IS(hardware.written, STATUS_SUCCESS) &&
-                               strcmp(port_adapter_name(p->adapter[0]), "Probe 1") == 0 &&
-                               port_adapter_memory_size(p->adapter[0]) == 64u << 20);
+    CHECK_RULE("LIFE-044/a", IS(hardware.property, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-044/b", IS(hardware.opened, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-045/a", IS(hardware.written, STATUS_SUCCESS) &&
+                                 strcmp(port_adapter_name(p->adapter[0]), "Probe 1") == 0);
+    CHECK_RULE("LIFE-045/b", port_adapter_memory_size(p->adapter[0]) == 64u << 20);
     probe_destroy(p);
 
     p = probe_create(NULL);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-045", strcmp(port_adapter_name(p->adapter[0]), "probe") == 0 &&
-                               port_adapter_memory_size(p->adapter[0]) == 0);
+    CHECK_RULE("LIFE-045/c", strcmp(port_adapter_name(p->adapter[0]), "probe") == 0 &&
+                                 port_adapter_memory_size(p->adapter[0]) == 0);
     probe_destroy(p);
 }
 
@@ -220,13 +223,14 @@ TEST(link_device_follows_add_device)
         probe_set_entry(p, PROBE_LinkDevice, true);
         p->after[PROBE_LinkDevice] = links < 3 ? link_answer : fail_call;
         status = probe_start(p);
-        CHECK_RULE("LIFE-047", IS(status, links == 2 ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS));
-        CHECK_RULE("LIFE-046", probe_nth(p, PROBE_LinkDevice, 0)->order == 1 &&
-                                   probe_nth(p, PROBE_LinkDevice, 0)->irql == PASSIVE_LEVEL &&
-                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[0] ==
-                                       probe_nth(p, PROBE_AddDevice, 0)->arg[0] &&
-                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[1] ==
-                                       (uint64_t)(uintptr_t)p->state[0].context);
+        CHECK_RULE(links == 2 ? "LIFE-047/b" : "LIFE-047/a",
+                   IS(status, links == 2 ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS));
+        CHECK_RULE("LIFE-046/a", probe_nth(p, PROBE_LinkDevice, 0)->order == 1 &&
+                                     probe_nth(p, PROBE_LinkDevice, 0)->irql == PASSIVE_LEVEL);
+        CHECK_RULE("LIFE-046/b", probe_nth(p, PROBE_LinkDevice, 0)->arg[0] ==
+                                         probe_nth(p, PROBE_AddDevice, 0)->arg[0] &&
+                                     probe_nth(p, PROBE_LinkDevice, 0)->arg[1] ==
+                                         (uint64_t)(uintptr_t)p->state[0].context);
         probe_destroy(p);
     }
 }
@@ -253,10 +257,10 @@ TEST(exchange_comes_between_add_and_start)
     CHECK_RULE("LIFE-049", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-049") == 1 &&
                                probe_reports(p, VERIFY_WARNING) == 0);
     exchange = probe_nth(p, PROBE_ExchangePreStartInfo, 0);
-    CHECK_RULE("LIFE-048", exchange->order > probe_nth(p, PROBE_AddDevice, 0)->order &&
-                               exchange->order < probe_nth(p, PROBE_StartDevice, 0)->order &&
-                               exchange->irql == PASSIVE_LEVEL && pre_start.Input == 0 &&
-                               pre_start.Output == 0);
+    CHECK_RULE("LIFE-048/a", exchange->order > probe_nth(p, PROBE_AddDevice, 0)->order &&
+                                 exchange->order < probe_nth(p, PROBE_StartDevice, 0)->order &&
+                                 exchange->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-048/b", pre_start.Input == 0 && pre_start.Output == 0);
     probe_destroy(p);
 }
 
@@ -299,10 +303,10 @@ TEST(domain_exists_before_the_device_starts)
     p->before[PROBE_StartDevice] = look_at_attachment;
     CHECK(NT_SUCCESS(probe_start(p)));
     start = probe_nth(p, PROBE_StartDevice, 0)->order;
-    CHECK_RULE("LIFE-050", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start &&
-                               probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order < start &&
-                               probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order < start &&
-                               probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->order > start);
+    CHECK_RULE("LIFE-050/a", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start);
+    CHECK_RULE("LIFE-050/b", probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order < start);
+    CHECK_RULE("LIFE-050/c", probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order < start);
+    CHECK_RULE("LIFE-050/d", probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->order > start);
     CHECK_RULE("IOMMU-006", probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order <
                                     probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order &&
                                 probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->irql == PASSIVE_LEVEL);
@@ -358,19 +362,19 @@ TEST(start_arguments)
                                probe_nth(p, PROBE_StartDevice, 0)->irql == PASSIVE_LEVEL &&
                                probe_nth(p, PROBE_StartDevice, 0)->arg[0] ==
                                    (uint64_t)(uintptr_t)p->state[0].context);
-    CHECK_RULE("LIFE-053", p->state[0].info.RequiredDmaQueueEntry == 2);
-    CHECK_RULE("LIFE-054",
-               !guid_equal(&p->state[0].info.AdapterGuid, &none) &&
-                   !guid_equal(&p->state[0].info.AdapterGuid, &p->state[1].info.AdapterGuid));
+    CHECK_RULE("LIFE-053/a", p->state[0].info.RequiredDmaQueueEntry == 2);
+    CHECK_RULE("LIFE-054/a", !guid_equal(&p->state[0].info.AdapterGuid, &none));
+    CHECK_RULE("LIFE-054/b",
+               !guid_equal(&p->state[0].info.AdapterGuid, &p->state[1].info.AdapterGuid));
     luid = p->state[1].info.AdapterLuid;
-    CHECK_RULE("LIFE-055", luid.LowPart != 0 &&
-                               luid.LowPart != p->state[0].info.AdapterLuid.LowPart &&
-                               port_adapter_by_luid(p->port, luid) == p->adapter[1]);
+    CHECK_RULE("LIFE-055/a",
+               luid.LowPart != 0 && luid.LowPart != p->state[0].info.AdapterLuid.LowPart);
+    CHECK_RULE("LIFE-055/b", port_adapter_by_luid(p->port, luid) == p->adapter[1]);
     probe_destroy(p);
 
     p = probe_create(&deep);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-053", p->state[0].info.RequiredDmaQueueEntry == 5);
+    CHECK_RULE("LIFE-053/b", p->state[0].info.RequiredDmaQueueEntry == 5);
     probe_destroy(p);
 }
 
@@ -401,8 +405,9 @@ TEST(interface_is_of_the_hosts_version)
             zero = zero && byte[offset] == 0;
         CHECK_RULE("LIFE-057", arguments.interface.Size == sizes[i].bytes &&
                                    arguments.interface.Version == host);
-        CHECK_RULE("LIFE-058", arguments.interface.Size == sizes[i].bytes &&
-                                   arguments.interface.Version == host && zero);
+        CHECK_RULE("LIFE-058/a", arguments.interface.Size == sizes[i].bytes &&
+                                     arguments.interface.Version == host);
+        CHECK_RULE("LIFE-058/b", zero);
         if (i < 3)
             CHECK_RULE("CAPS-112",
                        *(const ULONG *)(const void *)probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)
@@ -411,7 +416,7 @@ TEST(interface_is_of_the_hosts_version)
                                sizeof(DXGK_WDDMDEVICECAPSIN));
         for (size_t offset = offsetof(DXGKRNL_INTERFACE, DxgkCbEvalAcpiMethod);
              offset < sizes[i].bytes; offset += sizeof(void *))
-            CHECK_RULE("LIFE-059", *(void *const *)(const void *)(byte + offset) != NULL);
+            CHECK_RULE("LIFE-059/a", *(void *const *)(const void *)(byte + offset) != NULL);
         probe_destroy(p);
     }
 }
@@ -468,20 +473,21 @@ TEST(isr_is_connected_from_start_to_stop)
     p->before[PROBE_QueryAdapterInfo] = NULL;
     p->after[PROBE_StartDevice] = interrupt_and_wait;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-065", probe_nth(p, PROBE_InterruptRoutine, 0)->order >
-                                   probe_nth(p, PROBE_StartDevice, 0)->order &&
-                               probe_nth(p, PROBE_DpcRoutine, 0)->left <=
-                                   probe_nth(p, PROBE_StartDevice, 0)->left);
+    CHECK_RULE("LIFE-065/a", probe_nth(p, PROBE_InterruptRoutine, 0)->order >
+                                 probe_nth(p, PROBE_StartDevice, 0)->order);
+    CHECK_RULE("LIFE-065/b",
+               probe_nth(p, PROBE_DpcRoutine, 0)->left <= probe_nth(p, PROBE_StartDevice, 0)->left);
     CHECK_RULE("THREAD-034",
                probe_nth(p, PROBE_DpcRoutine, 0)->order < probe_nth(p, PROBE_StartDevice, 0)->left);
     served = probe_count(p, PROBE_InterruptRoutine);
     p->before[PROBE_RemoveDevice] = raise_early; /* after: nobody listens either */
     CHECK(probe_stop(p) == 0);
-    for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++)
-        CHECK_RULE("LIFE-066", probe_nth(p, PROBE_InterruptRoutine, i)->order >
-                                       probe_nth(p, PROBE_StartDevice, 0)->order &&
-                                   probe_nth(p, PROBE_InterruptRoutine, i)->order <
-                                       probe_nth(p, PROBE_RemoveDevice, 0)->order);
+    for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++) {
+        CHECK_RULE("LIFE-066/a", probe_nth(p, PROBE_InterruptRoutine, i)->order >
+                                     probe_nth(p, PROBE_StartDevice, 0)->order);
+        CHECK_RULE("LIFE-066/b", probe_nth(p, PROBE_InterruptRoutine, i)->order <
+                                     probe_nth(p, PROBE_RemoveDevice, 0)->order);
+    }
     CHECK(served > 0);
     probe_destroy(p);
 }
@@ -523,17 +529,17 @@ TEST(outputs_of_start_device)
     p = probe_create(NULL);
     p->before[PROBE_StartDevice] = remember_outputs;
     p->after[PROBE_StartDevice] = leave_outputs;
-    CHECK_RULE("LIFE-068", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 1 &&
-                               marker[0] != 0 && marker[1] != 0);
+    CHECK_RULE("LIFE-068/a", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 1);
+    CHECK_RULE("LIFE-068/b", marker[0] != 0 && marker[1] != 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     sources_answer = 1;
     p->after[PROBE_StartDevice] = set_sources;
-    CHECK_RULE("LIFE-069", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
-                               probe_count(p, PROBE_StopDevice) == 1 &&
-                               probe_count(p, PROBE_RemoveDevice) == 1 &&
-                               probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1);
+    CHECK_RULE("LIFE-069/a", IS(probe_start(p), STATUS_NOT_SUPPORTED));
+    CHECK_RULE("LIFE-069/c",
+               probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
+    CHECK_RULE("LIFE-069/b", probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1);
     probe_destroy(p);
 }
 
@@ -552,10 +558,10 @@ TEST(failures_are_undone_in_order)
 
     p->after[PROBE_StartDevice] = undo_and_fail;
     p->before[PROBE_RemoveDevice] = raise_early;
-    CHECK_RULE("LIFE-070", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) &&
-                               probe_count(p, PROBE_StopDevice) == 0 &&
-                               probe_count(p, PROBE_RemoveDevice) == 1 &&
-                               probe_count(p, PROBE_InterruptRoutine) == 0);
+    CHECK_RULE("LIFE-070/a", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES));
+    CHECK_RULE("LIFE-070/b",
+               probe_count(p, PROBE_StopDevice) == 0 && probe_count(p, PROBE_RemoveDevice) == 1);
+    CHECK_RULE("LIFE-070/c", probe_count(p, PROBE_InterruptRoutine) == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
@@ -565,13 +571,13 @@ TEST(failures_are_undone_in_order)
                                probe_count(p, PROBE_RemoveDevice) == 1 &&
                                probe_nth(p, PROBE_StopDevice, 0)->order <
                                    probe_nth(p, PROBE_RemoveDevice, 0)->order);
-    CHECK_RULE("LIFE-003", probe_reports(p, VERIFY_ERROR) >= 1 &&
-                               admission_reported(p, "CAPS-048", VERIFY_ERROR, true));
+    CHECK_RULE("LIFE-003/a", probe_reports(p, VERIFY_ERROR) >= 1 &&
+                                 admission_reported(p, "CAPS-048", VERIFY_ERROR, true));
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->query_status[DXGKQAITYPE_QUERYSEGMENT4] = STATUS_NO_MEMORY;
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/d",
                IS(probe_start(p), STATUS_NO_MEMORY) && probe_reports(p, VERIFY_ERROR) == 0);
     CHECK_RULE("LIFE-071",
                probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
@@ -579,7 +585,7 @@ TEST(failures_are_undone_in_order)
 
     p = probe_create(NULL);
     p->caps.HighestAcceptableAddress.QuadPart = 0xFFFF; /* sound, but this machine has more RAM */
-    CHECK_RULE("LIFE-003",
+    CHECK_RULE("LIFE-003/e",
                IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_reports(p, VERIFY_ERROR) == 0);
     probe_destroy(p);
 }

@@ -99,16 +99,16 @@ static void use_it(struct probe *p)
     memset(&where, 0, sizeof(where));
     query.hDevice = gpu.device;
     query.hNtHandle = where.hNtHandle = nt_resource;
-    CHECK_RULE("LIFE-168", IS(D3DKMTOpenSyncObjectFromNtHandle(&sync), STATUS_DEVICE_REMOVED));
-    CHECK_RULE("LIFE-168", IS(D3DKMTQueryResourceInfoFromNtHandle(&query), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-168/d", IS(D3DKMTOpenSyncObjectFromNtHandle(&sync), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-168/d", IS(D3DKMTQueryResourceInfoFromNtHandle(&query), STATUS_DEVICE_REMOVED));
     CHECK_RULE("KMT-256", IS(D3DKMTGetSharedResourceAdapterLuid(&where), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-168", IS(D3DKMTDestroySynchronizationObject(
-                                  &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){.hSyncObject = opened}),
-                              STATUS_SUCCESS));
+    CHECK_RULE("LIFE-168/d", IS(D3DKMTDestroySynchronizationObject(
+                                    &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){.hSyncObject = opened}),
+                                STATUS_SUCCESS));
     CHECK_RULE("KMT-224", IS(open_global(), STATUS_INVALID_PARAMETER)); /* nobody has it any more */
     CHECK_RULE("KMT-417", IS(D3DKMTAcquireKeyedMutex(&acquire), STATUS_SUCCESS));
     CHECK(IS(ZwClose(nt_sync), STATUS_SUCCESS) && IS(ZwClose(nt_resource), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-168", p->calls == calls); /* no call of the driver any more */
+    CHECK_RULE("LIFE-168/c", p->calls == calls); /* no call of the driver any more */
 }
 
 TEST(what_nt_handles_keep_goes_with_the_adapter)
@@ -121,9 +121,9 @@ TEST(what_nt_handles_keep_goes_with_the_adapter)
         CHECK(NT_SUCCESS(probe_start(p)));
         client = probe_client_run(p, set_up);
         CHECK(probe_run(p, remove_body) == SIM_DONE);
-        CHECK_RULE("LIFE-168", probe_count(p, PROBE_DestroyAllocation) == 1 &&
-                                   probe_nth(p, PROBE_DestroyAllocation, 0)->order <
-                                       probe_nth(p, PROBE_StopDevice, 0)->order);
+        CHECK_RULE("LIFE-168/a", probe_count(p, PROBE_DestroyAllocation) == 1 &&
+                                     probe_nth(p, PROBE_DestroyAllocation, 0)->order <
+                                         probe_nth(p, PROBE_StopDevice, 0)->order);
         if (again)
             probe_client_go_on(p, client, use_it);
         probe_client_end(p, client); /* with its handles open, the first time */

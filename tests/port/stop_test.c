@@ -126,22 +126,22 @@ static void use_it(struct probe *p)
     D3DKMT_DEVICEEXECUTION_STATE state;
     size_t calls = p->calls;
 
-    CHECK_RULE("LIFE-168", IS(probe_gpu_submit(&gpu), STATUS_DEVICE_REMOVED) &&
-                               IS(lock(), STATUS_DEVICE_REMOVED) &&
-                               IS(signal_fence(), STATUS_DEVICE_REMOVED) &&
-                               IS(create_device(), STATUS_DEVICE_REMOVED));
-    CHECK_RULE("LIFE-168",
+    CHECK_RULE("LIFE-168/b", IS(probe_gpu_submit(&gpu), STATUS_DEVICE_REMOVED) &&
+                                 IS(lock(), STATUS_DEVICE_REMOVED) &&
+                                 IS(signal_fence(), STATUS_DEVICE_REMOVED) &&
+                                 IS(create_device(), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-168/b",
                IS(state_of(&state), STATUS_SUCCESS) && state == D3DKMT_DEVICEEXECUTION_STOPPED);
     /* a handle that never was is still a bad one */
-    CHECK_RULE("LIFE-168", IS(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){0x7654321}),
-                              STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-168/b", IS(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){0x7654321}),
+                                STATUS_INVALID_PARAMETER));
     CHECK(IS(destroy_allocation(), STATUS_SUCCESS));
     CHECK(IS(D3DKMTDestroySynchronizationObject(
                  &(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){.hSyncObject = fence}),
              STATUS_SUCCESS));
     CHECK(IS(D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){gpu.context}), STATUS_SUCCESS));
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-168", p->calls == calls); /* no call of the driver any more */
+    CHECK_RULE("LIFE-168/c", p->calls == calls); /* no call of the driver any more */
     CHECK(IS(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){gpu.adapter}), STATUS_INVALID_PARAMETER));
 }
 
@@ -158,15 +158,16 @@ TEST(clients_objects_go_first)
         probe_device_packet_ns = 2000000;
         client = probe_client_run(p, set_up);
         CHECK(probe_run(p, remove_body) == SIM_DONE);
-        CHECK_RULE("LIFE-168",
+        CHECK_RULE("LIFE-168/a",
                    in_order(p, PROBE_DestroyContext, PROBE_StopDevice) &&
                        in_order(p, PROBE_CloseAllocation, PROBE_DestroyAllocation) &&
                        in_order(p, PROBE_DestroyAllocation, PROBE_DestroyDevice) &&
                        in_order(p, PROBE_DestroyDevice, PROBE_StopDevice) &&
                        in_order(p, PROBE_DestroyProcess, PROBE_StopDevice) &&
                        probe_count(p, PROBE_DestroyProcess) == probe_count(p, PROBE_CreateProcess));
-        CHECK_RULE("LIFE-167", packets > 0 && packets < 20 && /* the others were cancelled */
-                                   last_packet < probe_nth(p, PROBE_DestroyContext, 0)->order);
+        CHECK_RULE("LIFE-167/a", packets > 0 && packets < 20);
+        CHECK_RULE("LIFE-167/b", /* the others were cancelled */
+                   last_packet < probe_nth(p, PROBE_DestroyContext, 0)->order);
         if (again)
             probe_client_go_on(p, client, use_it);
         probe_client_end(p, client); /* with its handles open, the first time */
@@ -214,8 +215,8 @@ TEST(no_new_work_gets_in)
         ended = false;
         client = probe_client_start(p, keep_asking);
         CHECK(probe_run(p, remove_under_load) == SIM_DONE);
-        CHECK_RULE("LIFE-167", IS(last, STATUS_DEVICE_REMOVED) &&
-                                   last_packet < probe_nth(p, PROBE_DestroyContext, 0)->order);
+        CHECK_RULE("LIFE-167/b", IS(last, STATUS_DEVICE_REMOVED) &&
+                                     last_packet < probe_nth(p, PROBE_DestroyContext, 0)->order);
         probe_client_end(p, client);
         probe_clients_end(p);
         probe_destroy(p);

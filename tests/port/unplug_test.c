@@ -57,22 +57,22 @@ TEST(refused_without_support)
     struct probe *p = start(NONE);
     size_t calls = p->calls;
 
-    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
-                               IS(unplug_status, STATUS_NOT_SUPPORTED) &&
-                               !port_adapter_lost(p->adapter[0]));
-    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
-    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, true) == SIM_DONE &&
-                               NT_SUCCESS(unplug_status) && port_adapter_lost(p->adapter[0]));
+    CHECK_RULE("LIFE-151/a", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
+                                 IS(unplug_status, STATUS_NOT_SUPPORTED) &&
+                                 !port_adapter_lost(p->adapter[0]));
+    CHECK_RULE("LIFE-147/a", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+    CHECK_RULE("LIFE-151/b", unplug(p, DxgkRemovalPnPNotify, true) == SIM_DONE &&
+                                 NT_SUCCESS(unplug_status) && port_adapter_lost(p->adapter[0]));
     (void)probe_stop(p);
     for (size_t i = calls; i < p->calls; i++)
-        CHECK_RULE("LIFE-151", p->call[i]->ddi == PROBE_Unload); /* which belongs to no adapter */
-    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+        CHECK_RULE("LIFE-151/b", p->call[i]->ddi == PROBE_Unload); /* which belongs to no adapter */
+    CHECK_RULE("LIFE-147/a", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
     probe_destroy(p);
 
     p = start(HIBERNATION); /* which is not at any time */
-    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
-                               IS(unplug_status, STATUS_NOT_SUPPORTED));
-    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+    CHECK_RULE("LIFE-151/a", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
+                                 IS(unplug_status, STATUS_NOT_SUPPORTED));
+    CHECK_RULE("LIFE-147/a", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
     probe_destroy(p);
 }
 
@@ -83,7 +83,7 @@ static void beside_body(struct probe *p)
     struct sim_thread *thread = held_client_start(p);
 
     CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, false)));
-    CHECK_RULE("LIFE-147", held_client_inside()); /* it has come and gone meanwhile */
+    CHECK_RULE("LIFE-147/c", held_client_inside()); /* it has come and gone meanwhile */
     probe_sleep(20 * MS);
     sim_thread_release(thread);
 }
@@ -95,13 +95,13 @@ TEST(the_driver_is_told)
 
     CHECK(probe_run(p, beside_body) == SIM_DONE);
     call = probe_nth(p, PROBE_NotifySurpriseRemoval, 0);
-    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 1 &&
-                               call->irql == PASSIVE_LEVEL &&
-                               call->arg[0] == (uint64_t)(uintptr_t)A->context);
-    CHECK_RULE("LIFE-149", (DXGK_SURPRISE_REMOVAL_TYPE)call->arg[1] == DxgkRemovalPnPNotify);
+    CHECK_RULE("LIFE-147/b", probe_count(p, PROBE_NotifySurpriseRemoval) == 1 &&
+                                 call->irql == PASSIVE_LEVEL &&
+                                 call->arg[0] == (uint64_t)(uintptr_t)A->context);
+    CHECK_RULE("LIFE-149/a", (DXGK_SURPRISE_REMOVAL_TYPE)call->arg[1] == DxgkRemovalPnPNotify);
     p->before[PROBE_StopDevice] = stop_without_device;
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-149",
+    CHECK_RULE("LIFE-149/a",
                probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
     probe_destroy(p);
 }
@@ -115,14 +115,18 @@ static void registers_body(struct probe *p)
     CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, false)));
     probe_device_cause(0, PROBE_CAUSE_TEST, 0);
     probe_sleep(MS);
-    CHECK_RULE("LIFE-150", probe_count(p, PROBE_InterruptRoutine) == interrupts);
+    CHECK_RULE("LIFE-150/c", probe_count(p, PROBE_InterruptRoutine) == interrupts);
 }
 
 static void touch_registers(struct probe *p, struct probe_call *call)
 {
     (void)call;
-    CHECK_RULE("LIFE-150", READ_REGISTER_ULONG(A->registers + PROBE_REG_SCRATCH / 4) == ~0u);
+    CHECK_RULE("LIFE-150/a", READ_REGISTER_ULONG(A->registers + PROBE_REG_SCRATCH / 4) == ~0u);
+    CHECK_RULE("LIFE-150/b", probe_rule(p, "LIFE-150") == 1 &&
+                                 probe_said(p, "LIFE-150", "of BAR 0 was read") &&
+                                 probe_record(p, "LIFE-150")->severity == VERIFY_WARNING);
     WRITE_REGISTER_ULONG(A->registers + PROBE_REG_RESET / 4, 1);
+    CHECK_RULE("LIFE-150/b", probe_rule(p, "LIFE-150") == 2);
 }
 
 TEST(a_removed_device_is_silent)
@@ -141,8 +145,8 @@ TEST(an_error_stops_the_machine)
     struct probe *p = start(ALWAYS);
 
     p->before[PROBE_NotifySurpriseRemoval] = probe_fail_call;
-    CHECK_RULE("LIFE-149", unplug(p, DxgkRemovalPnPNotify, false) == SIM_STOPPED &&
-                               verify_bugcheck_state(p->log)->happened);
+    CHECK_RULE("LIFE-149/b", unplug(p, DxgkRemovalPnPNotify, false) == SIM_STOPPED &&
+                                 verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
 }
 
@@ -153,24 +157,24 @@ TEST(missing_after_hibernation)
     struct probe *p = start(HIBERNATION);
     size_t calls;
 
-    CHECK_RULE("LIFE-148",
+    CHECK_RULE("LIFE-148/a",
                unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && NT_SUCCESS(unplug_status) &&
                    (DXGK_SURPRISE_REMOVAL_TYPE)probe_nth(p, PROBE_NotifySurpriseRemoval, 0)->arg[1] ==
                        DxgkRemovalHibernation);
     p->before[PROBE_StopDevice] = stop_without_device;
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-148",
+    CHECK_RULE("LIFE-148/a",
                probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
     probe_destroy(p);
 
     p = start(HIBERNATION);
     p->before[PROBE_NotifySurpriseRemoval] = probe_fail_call;
-    CHECK_RULE("LIFE-148",
+    CHECK_RULE("LIFE-148/b",
                unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && !NT_SUCCESS(unplug_status));
     calls = p->calls;
     (void)probe_stop(p);
     for (size_t i = calls; i < p->calls; i++)
-        CHECK_RULE("LIFE-148", p->call[i]->ddi == PROBE_Unload);
+        CHECK_RULE("LIFE-148/b", p->call[i]->ddi == PROBE_Unload);
     probe_destroy(p);
 
     p = start(ALWAYS); /* the error is ignored */
@@ -178,7 +182,7 @@ TEST(missing_after_hibernation)
     p->before[PROBE_StopDevice] = stop_without_device;
     CHECK(unplug(p, DxgkRemovalHibernation, false) == SIM_DONE);
     (void)probe_stop(p);
-    CHECK_RULE("LIFE-148",
+    CHECK_RULE("LIFE-148/c",
                probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
     probe_destroy(p);
 }

@@ -101,9 +101,9 @@ TEST(registers_of_a_client_are_not_anothers)
 {
     struct probe *p = probe_started(NULL);
 
-    CHECK_RULE("LIFE-097", probe_run(p, register_from_system) == SIM_STOPPED);
-    CHECK_RULE("LIFE-097", probe_said(p, "PHYS-195", "a view of BAR 0 of ") &&
-                               probe_said(p, "PHYS-195", " of client A while System is current"));
+    CHECK_RULE("LIFE-097/a", probe_run(p, register_from_system) == SIM_STOPPED);
+    CHECK_RULE("LIFE-097/a", probe_said(p, "PHYS-195", "a view of BAR 0 of ") &&
+                                 probe_said(p, "PHYS-195", " of client A while System is current"));
     probe_destroy(p);
 }
 

@@ -257,7 +257,7 @@ static void map_ports(struct probe *p)
     PVOID mapped = NULL;
 
     CHECK_RULE(
-        "LIFE-097",
+        "LIFE-097/c",
         IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, port, 16, TRUE, TRUE, MmNonCached, &mapped),
            STATUS_SUCCESS) &&
             (uintptr_t)mapped == (uintptr_t)port.QuadPart && !nt_user_range_holds(mapped));
@@ -268,7 +268,7 @@ static void ports_belong_to_nobody(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     probe_run_in(p, user_view.a, map_ports);
-    CHECK_RULE("LIFE-097", READ_PORT_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
+    CHECK_RULE("LIFE-097/c", READ_PORT_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
     user_view_unmap_device(p); /* from System: there is no user mapping */
     CHECK(probe_reports(p, VERIFY_ERROR) == 0);
 }
@@ -285,7 +285,7 @@ TEST(ports_have_no_user_mapping)
 
 static void read_registers(struct probe *p)
 {
-    CHECK_RULE("LIFE-097", READ_REGISTER_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
+    CHECK_RULE("LIFE-097/a", READ_REGISTER_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
     user_view_unmap_device(p);
 }
 
@@ -294,7 +294,7 @@ TEST_WITH(probe, registers_of_a_client_are_its_own)
     user_view.a = probe_process(p, "client A");
     probe_run_in(p, user_view.a, user_view_map_registers);
     probe_run_in(p, user_view.a, read_registers);
-    CHECK_RULE("LIFE-097", probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK_RULE("LIFE-097/a", probe_reports(p, VERIFY_WARNING) == 0);
 }
 
 /* ---- processors that idle ---- */

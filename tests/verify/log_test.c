@@ -85,17 +85,18 @@ TEST(a_record_holds_what_was_seen_and_where)
     const struct verify_record *record;
 
     verify_report_code("NT-025", 0xC4, 0x51, 2, 3, 4, "%d bytes past the end", 8);
-    CHECK_RULE("LIFE-001", verify_records(log) == 1);
+    CHECK_RULE("LIFE-001/a", verify_records(log) == 1);
     record = verify_record_at(log, 0);
-    CHECK_RULE("LIFE-001", strcmp(record->rule, "NT-025") == 0 && record->severity == VERIFY_ERROR);
-    CHECK_RULE("LIFE-001", record->code == 0xC4 && record->parameter[0] == 0x51 &&
-                               record->parameter[1] == 2 && record->parameter[2] == 3 &&
-                               record->parameter[3] == 4);
-    CHECK_RULE("LIFE-001", strcmp(record->where, "DxgkDdiPatch") == 0);
-    CHECK_RULE("LIFE-001", strcmp(record->thread, "worker 3") == 0 && record->irql == 2);
+    CHECK_RULE("LIFE-001/a",
+               strcmp(record->rule, "NT-025") == 0 && record->severity == VERIFY_ERROR);
+    CHECK_RULE("LIFE-001/a", record->code == 0xC4 && record->parameter[0] == 0x51 &&
+                                 record->parameter[1] == 2 && record->parameter[2] == 3 &&
+                                 record->parameter[3] == 4);
+    CHECK_RULE("LIFE-001/b", strcmp(record->where, "DxgkDdiPatch") == 0);
+    CHECK_RULE("LIFE-001/b", strcmp(record->thread, "worker 3") == 0 && record->irql == 2);
     CHECK(strcmp(record->seen, "8 bytes past the end") == 0 && record->time == 1234 &&
           record->count == 1);
-    CHECK_RULE("LIFE-001",
+    CHECK_RULE("LIFE-001/c",
                bugchecks == 0); /* goes on: an error with a code is not yet a bug check */
     verify_log_destroy(log);
 }
@@ -163,9 +164,9 @@ TEST(the_first_fatal_one_is_the_bug_check)
 
     CHECK(!bugcheck->happened);
     verify_fatal("PHYS-136", 0x1E4, 6, 7, 8, 9, "%d adapter object left", 1);
-    CHECK_RULE("LIFE-002", bugcheck->happened && bugcheck->code == 0x1E4 &&
-                               bugcheck->parameter[0] == 6 && bugcheck->parameter[1] == 7 &&
-                               bugcheck->parameter[2] == 8 && bugcheck->parameter[3] == 9);
+    CHECK_RULE("LIFE-002/a", bugcheck->happened && bugcheck->code == 0x1E4 &&
+                                 bugcheck->parameter[0] == 6 && bugcheck->parameter[1] == 7 &&
+                                 bugcheck->parameter[2] == 8 && bugcheck->parameter[3] == 9);
     CHECK(strcmp(bugcheck->rule, "PHYS-136") == 0);
     CHECK(bugchecks == 1 && carried_out.code == 0x1E4);
     CHECK(verify_records(log) == 1 && verify_record_at(log, 0)->severity == VERIFY_FATAL);
@@ -204,8 +205,8 @@ TEST(a_lowered_rule_no_longer_stops)
 
     CHECK(verify_set_severity(log, "PHYS-136", VERIFY_WARNING));
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "one left");
-    CHECK_RULE("LIFE-004", !verify_bugcheck_state(log)->happened && bugchecks == 0);
-    CHECK_RULE("LIFE-004", verify_record_at(log, 0)->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-004/a", !verify_bugcheck_state(log)->happened && bugchecks == 0);
+    CHECK_RULE("LIFE-004/a", verify_record_at(log, 0)->severity == VERIFY_WARNING);
     CHECK(verify_record_at(log, 0)->code == 0x1E4 && verify_record_at(log, 0)->parameter[0] == 6);
     verify_log_destroy(log);
 }
@@ -216,10 +217,10 @@ TEST(a_raised_rule_stops)
 
     CHECK(verify_set_severity(log, "CAPS-019", VERIFY_FATAL));
     WARNING("CAPS-019", "reserved bit");
-    CHECK_RULE("LIFE-004", verify_bugcheck_state(log)->happened && bugchecks == 1);
+    CHECK_RULE("LIFE-004/c", verify_bugcheck_state(log)->happened && bugchecks == 1);
     CHECK(verify_bugcheck_state(log)->code == 0xC4);
     WARNING("CAPS-058", "reserved bit of another rule");
-    CHECK_RULE("LIFE-004", verify_record_at(log, 1)->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-004/a", verify_record_at(log, 1)->severity == VERIFY_WARNING);
     verify_log_destroy(log);
 }
 

@@ -487,7 +487,7 @@ TEST_WITH(mm, a_loss_of_power_ends_what_was_begun)
     CHECK_RULE("TDR-083", mm_allocation(c, b)->absence == ABSENCE_POWER);
     mm_mark(rig);
     sim_block(sim_now() + 1000000, NULL); /* the worker rests, although `a` was about to leave */
-    CHECK_RULE("LIFE-156", mm_event_count(rig, MM_SUBMIT) == 0 && mm_op_count(rig, -1) == 0);
+    CHECK_RULE("LIFE-156/c", mm_event_count(rig, MM_SUBMIT) == 0 && mm_op_count(rig, -1) == 0);
     OK(vidmm_return(rig->vidmm));
     OK(mm_resident(c, a));
     CHECK(mm_check_content(rig, mm_allocation(c, a), 3));

@@ -219,6 +219,12 @@ static void abandon(struct port_adapter *adapter)
     adapter->ddi.gone = true;
 }
 
+static void tell_touch(unsigned bar, uint64_t offset, bool write)
+{
+    WARNING("LIFE-150", "the register at 0x%llx of BAR %u was %s after the device was removed",
+            (unsigned long long)offset, bar, write ? "written" : "read");
+}
+
 NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
                              bool force)
 {
@@ -229,7 +235,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)
         return STATUS_NOT_SUPPORTED;
-    bus_device_unplug(adapter->device); /* LIFE-150 */
+    bus_device_unplug(adapter->device, tell_touch);
     adapter->power.unplugged = true;
     adapter->lost = true;
     if (port_adapter_vidmm(adapter))

@@ -56,7 +56,7 @@ static void map_bar_memory(struct probe *p)
 void user_view_map_registers(struct probe *p)
 {
     map_device(p, 0, MmNonCached);
-    CHECK_RULE("LIFE-097", READ_REGISTER_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
+    CHECK_RULE("LIFE-097/a", READ_REGISTER_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
 }
 
 void user_view_unmap_device(struct probe *p)

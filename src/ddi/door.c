@@ -12,7 +12,9 @@
 #include "ddi/exclusion.h"
 #include "ddi/state.h"
 #include "nt/base/image.h"
+#include "nt/base/current.h"
 #include "nt/ke/driver_call.h"
+#include "nt/ps/attach.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -130,14 +132,31 @@ static NTSTATUS admit(struct ddi_record *call)
     return STATUS_SUCCESS;
 }
 
+/* THREAD-010: paging and scheduling are the host's own work, also on a client's thread. */
+static void take_process(struct ddi_record *call)
+{
+    call->process = call->level == LEVEL_SCHEDULER && nt_process_current() != nt_process_system()
+                        ? nt_process_switch(nt_process_system())
+                        : NULL;
+}
+
+static void give_process_back(struct ddi_record *call)
+{
+    if (call->process)
+        (void)nt_process_switch(call->process);
+}
+
 /* prepare() has made the record. */
 static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
 {
     struct sim_machine *m = sim_current;
     struct ddi_adapter *adapter = call->frame.adapter;
-    NTSTATUS status = admit(call);
+    NTSTATUS status;
 
+    take_process(call);
+    status = admit(call);
     if (!NT_SUCCESS(status)) {
+        give_process_back(call);
         ddi_frame_end(&call->frame);
         return status;
     }
@@ -197,6 +216,7 @@ void ddi_leave(struct ddi_call *handle)
     if (call->frame.on_return)
         call->frame.on_return(&call->frame);
     nt_image_enter(call->image);
+    give_process_back(call);
     refusal_current = call->refusal;
     if (m->irql > call->irql_before)
         sim_lower_irql(call->irql_before); /* others may run, and use what follows the record */

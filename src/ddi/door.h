@@ -21,6 +21,7 @@ struct ddi_record {
     uint8_t irql_before;
     uint64_t deadline;            /* to restore afterwards */
     struct nt_image *image;       /* to restore afterwards */
+    struct nt_process *process;   /* to restore afterwards; NULL: it stayed */
     struct nt_call_state state;   /* state when the driver was entered */
     struct refusal *refusal;      /* to restore afterwards */
     struct sim_mutex *class_lock; /* held for this call, or NULL */

@@ -11,6 +11,7 @@
 #include "kmt/process.h"
 #include "nt/base/current.h"
 #include "nt/base/kprocess.h"
+#include "nt/ps/attach.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -101,6 +102,7 @@ static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arg
     struct {
         struct sim_mark mark;
         struct kmt_call call; /* behind the mark, which guards it (mark.h) */
+        struct nt_process *process;
     } kept;
     struct kmt_call *call = &kept.call;
     bool removed = false;
@@ -109,8 +111,12 @@ static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arg
     if (!NT_SUCCESS(status))
         return status;
     list_init(&kept.call.link);
+    kept.process = nt_process_current();
     if (SIM_RECOVER(&kept.mark)) {
-        /* A bug check, in this call or while it waited. */
+        /* A bug check, in this call or while it waited; whoever was inside may have changed the
+         * process. */
+        nt_attach_end_to(0);
+        (void)nt_process_switch(kept.process);
         list_remove(&kept.call.link);
         return STATUS_DEVICE_REMOVED;
     }

@@ -22,6 +22,8 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/address_space.h"
 
+#include <limits.h>
+
 /* ---- processes ---- */
 
 static struct vidmm_process *find_process(struct vidmm *vidmm, const struct nt_process *nt)
@@ -111,41 +113,80 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
     return status;
 }
 
+/*
+ * A process of which one thread makes or unmakes the record, with calls of the driver in between:
+ * others of that process wait meanwhile, those of other processes do not, since the driver is
+ * called for them at the same time (THREAD-022).
+ */
+struct change {
+    struct list link;
+    const struct nt_process *nt;
+};
+
+static bool is_changing(struct vidmm *vidmm, const struct nt_process *nt)
+{
+    LIST_FOR(node, &vidmm->process_changes)
+        if (CONTAINER(node, struct change, link)->nt == nt)
+            return true;
+    return false;
+}
+
+static void wait_for_change(struct vidmm *vidmm, const struct nt_process *nt)
+{
+    while (is_changing(vidmm, nt))
+        sim_waitq_wait(&vidmm->process_changed, SIM_FOREVER);
+}
+
+static void begin_change(struct vidmm *vidmm, struct change *change, const struct nt_process *nt)
+{
+    change->nt = nt;
+    list_push_back(&vidmm->process_changes, &change->link);
+}
+
+static void end_change(struct vidmm *vidmm, struct change *change)
+{
+    list_remove(&change->link);
+    sim_waitq_wake(&vidmm->process_changed, UINT_MAX);
+}
+
 NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *nt, struct vidmm_process **out)
 {
     struct vidmm_process *process;
-    NTSTATUS status = STATUS_SUCCESS;
+    struct change change;
+    NTSTATUS status;
 
-    /* Serialized, so that two threads of a process do not create it twice. */
-    sim_mutex_lock(&vidmm->processes_lock);
+    wait_for_change(vidmm, nt);
     process = find_process(vidmm, nt);
     if (process) {
         process->references++;
-    } else {
-        status = process_create(vidmm, nt, &process);
-        if (NT_SUCCESS(status))
-            list_push_back(&vidmm->processes, &process->link);
-    }
-    sim_mutex_unlock(&vidmm->processes_lock);
-    if (NT_SUCCESS(status))
         *out = process;
+        return STATUS_SUCCESS;
+    }
+    begin_change(vidmm, &change, nt);
+    status = process_create(vidmm, nt, &process);
+    if (NT_SUCCESS(status)) {
+        list_push_back(&vidmm->processes, &process->link);
+        *out = process;
+    }
+    end_change(vidmm, &change);
     return status;
 }
 
 void vidmm_process_close(struct vidmm_process *process)
 {
     struct vidmm *vidmm = process->vidmm;
+    struct change change;
 
     if (sim_current->stopped)
         return; /* the machine's heap frees what remains */
-    sim_mutex_lock(&vidmm->processes_lock);
-    if (--process->references == 0) {
-        list_remove(&process->link);
-        while (process->holds)
-            sim_waitq_wait(&process->idle, SIM_FOREVER);
-        process_destroy(process);
-    }
-    sim_mutex_unlock(&vidmm->processes_lock);
+    if (--process->references > 0)
+        return;
+    list_remove(&process->link);
+    begin_change(vidmm, &change, process->nt);
+    while (process->holds)
+        sim_waitq_wait(&process->idle, SIM_FOREVER);
+    process_destroy(process);
+    end_change(vidmm, &change);
 }
 
 ULONG vidmm_process_pasid(const struct vidmm_process *process)

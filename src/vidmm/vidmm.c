@@ -121,7 +121,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->room_maker = &eviction_room_maker;
     vidmm->idle_work = &departure_idle_work;
     sim_mutex_init(&vidmm->lock);
-    sim_mutex_init(&vidmm->processes_lock);
+    list_init(&vidmm->process_changes);
+    sim_waitq_init(&vidmm->process_changed);
     list_init(&vidmm->allocations);
     list_init(&vidmm->processes);
     list_init(&vidmm->aperture_ranges);

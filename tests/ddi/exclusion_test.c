@@ -317,7 +317,7 @@ static void process_body(struct probe *p)
         if (is_level_two_or_three(entry))
             continue;
         met = meets(p, create, entry, one, one);
-        if (entry->group == EVENT || is_power(entry))
+        if (entry->group == EVENT || is_power(entry) || is_scheduler(entry))
             CHECK_RULE("THREAD-017", met);
         else
             CHECK_RULE("THREAD-016", !met);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver is asked for before a reset and before the machine stops, and the screen of a bug check. */
+#include "nt/base/current.h"
 #include "port/support/client.h"
 #include "sim/sim.h"
 
@@ -183,6 +184,37 @@ TEST(nothing_else_runs_once_a_bug_check_has_begun)
     probe_destroy(p);
 }
 
+/* ---- the client whose call it was ---- */
+
+static NTSTATUS after_crash;
+
+static void crash_attached(struct probe *p, struct probe_call *call)
+{
+    static KAPC_STATE state;
+
+    (void)p;
+    (void)call;
+    KeStackAttachProcess((PRKPROCESS)(void *)nt_process_system(), &state);
+    KeBugCheckEx(MANUALLY_INITIATED_CRASH, 1, 2, 3, 4);
+}
+
+static void call_after_crash(struct probe *p)
+{
+    struct probe_gpu gpu;
+
+    p->before[PROBE_CreateDevice] = crash_attached;
+    CHECK((NTSTATUS)probe_gpu_begin(&gpu) == STATUS_DEVICE_REMOVED);
+    after_crash = probe_gpu_submit(&gpu);
+}
+
+TEST(a_client_learns_of_a_crash_in_another_process)
+{
+    struct probe *p = create(NULL);
+
+    finish(p, start_client(p, call_after_crash));
+    CHECK_RULE("LIFE-002/b", after_crash == STATUS_DEVICE_REMOVED);
+}
+
 /* ---- reasons ---- */
 
 static void resets_body(struct probe *p)
@@ -199,6 +231,8 @@ static void resets_body(struct probe *p)
     CHECK_RULE("LIFE-142/b", reports[1].reason == 0x117 && collect->irql == PASSIVE_LEVEL &&
                                  collect->order < probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
     CHECK_RULE("LIFE-142/b", report_count == 2);
+    CHECK_RULE("THREAD-045", probe_nth(p, PROBE_CollectDbgInfo, 0)->irql == PASSIVE_LEVEL &&
+                                 probe_nth(p, PROBE_CollectDbgInfo, 1)->irql == PASSIVE_LEVEL);
     CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0);
     CHECK_RULE("LIFE-141/b", reports[0].bytes > 0 && reports[0].has_extension &&
                                  reports[1].bytes > 0 && reports[1].has_extension &&
@@ -327,5 +361,6 @@ TEST(the_device_is_reset_for_the_screen)
                                  reset->irql > DISPATCH_LEVEL &&
                                  reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
                                  reset->arg[0] == (uint64_t)(uintptr_t)A->context);
+    CHECK_RULE("THREAD-045", reset->irql > DISPATCH_LEVEL);
     probe_destroy(p);
 }

@@ -143,6 +143,10 @@ static void query_during_transition(struct probe *p)
     while (!in_transition)
         probe_sleep(MS / 10);
     CHECK_RULE("LIFE-156/b", NT_SUCCESS(query(p)) && in_transition);
+    CHECK_RULE(
+        "THREAD-032",
+        probe_nth(p, PROBE_QueryAdapterInfo, probe_count(p, PROBE_QueryAdapterInfo) - 1)->order <
+            probe_nth(p, PROBE_SetPowerState, 0)->left);
     p->user = p;
 }
 

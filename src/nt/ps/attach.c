@@ -65,6 +65,16 @@ void nt_attach_end_to(uint32_t attaches)
         end_newest(thread);
 }
 
+struct nt_process *nt_process_switch(struct nt_process *process)
+{
+    struct _KTHREAD *thread = nt_thread();
+    struct nt_process *before = nt_process_current();
+
+    if (thread->sim && before != process) /* an idle processor has the system process */
+        make_current(thread, process);
+    return before;
+}
+
 static void detach(const void *state, const char *routine)
 {
     struct _KTHREAD *thread = nt_thread();

@@ -145,6 +145,23 @@ void port_managers_destroy(struct port_adapter *adapter)
     adapter->managers.vidsch = NULL;
 }
 
+/* ---- level two ---- */
+
+#define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
+
+NTSTATUS port_stand_still(struct port_adapter *adapter, const char *name)
+{
+    return adapter->managers.vidsch
+               ? vidsch_stand_still(adapter->managers.vidsch, IDLE_LIMIT_NS, name)
+               : STATUS_SUCCESS;
+}
+
+void port_go_on(struct port_adapter *adapter)
+{
+    if (adapter->managers.vidsch)
+        vidsch_go_on(adapter->managers.vidsch);
+}
+
 /* ---- evacuation ---- */
 
 #define STANDSTILL_LIMIT 60000000000u

@@ -36,4 +36,9 @@ struct port_evacuation {
 NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how);
 NTSTATUS port_return(struct port_adapter *adapter);
 
+/* For a call of level two: the GPU is idle and nobody else is inside the driver until port_go_on
+ * (THREAD-026). STATUS_IO_TIMEOUT: not within 60 s; what is inside was reported under `name`. */
+NTSTATUS port_stand_still(struct port_adapter *adapter, const char *name);
+void port_go_on(struct port_adapter *adapter);
+
 #endif

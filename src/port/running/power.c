@@ -273,9 +273,15 @@ NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable
 NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains)
 {
     ULONG flags = 0;
+    NTSTATUS status;
 
     if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
         return STATUS_NOT_SUPPORTED;
-    return ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
-                                 (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
+    status = port_stand_still(adapter, "DxgkDdiNotifyAcpiEvent"); /* LIFE-134 */
+    if (!NT_SUCCESS(status))
+        return status;
+    status = ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
+                                   (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
+    port_go_on(adapter);
+    return status;
 }

@@ -8,24 +8,8 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
+#include "port/running/managers.h"
 #include "util/alloc.h"
-#include "vidsch/vidsch.h"
-
-#define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
-
-/* Suspend the adapter for a call of level two: the GPU is idle until go_on (THREAD-026). */
-static NTSTATUS stand_still(struct port_adapter *adapter, const char *name)
-{
-    return port_adapter_vidsch(adapter)
-               ? vidsch_stand_still(port_adapter_vidsch(adapter), IDLE_LIMIT_NS, name)
-               : STATUS_SUCCESS;
-}
-
-static void go_on(struct port_adapter *adapter)
-{
-    if (port_adapter_vidsch(adapter))
-        vidsch_go_on(port_adapter_vidsch(adapter));
-}
 
 /* Check what the driver filled in. */
 static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, USHORT room)
@@ -72,10 +56,10 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     query.Version = version;
     query.Interface = (PINTERFACE)(void *)buffer;
     query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
-    status = stand_still(adapter, "DxgkDdiQueryInterface");
+    status = port_stand_still(adapter, "DxgkDdiQueryInterface");
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
-        go_on(adapter);
+        port_go_on(adapter);
         status = check_answer(status, (const INTERFACE *)(const void *)buffer, room);
     }
     if (NT_SUCCESS(status))
@@ -93,10 +77,10 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
         return STATUS_NOT_SUPPORTED;
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
-    status = stand_still(adapter, "DxgkDdiDispatchIoRequest");
+    status = port_stand_still(adapter, "DxgkDdiDispatchIoRequest");
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_dispatch_io_request(&adapter->ddi, source, packet);
-    go_on(adapter);
+    port_go_on(adapter);
     return status;
 }

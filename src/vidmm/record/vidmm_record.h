@@ -59,8 +59,8 @@ struct vidmm {
     const struct room_maker *room_maker;
     const struct paging_idle_work *idle_work;
     struct sim_mutex lock;
-    /* serializes opening and closing of processes; taken before `lock` */
-    struct sim_mutex processes_lock;
+    struct list process_changes; /* process.c */
+    struct sim_waitq process_changed;
     UINT segment_count;
     bool refused; /* a finding about the segments or the MMU refuses the adapter */
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */

@@ -65,6 +65,7 @@ struct probe_call {
     unsigned args;
     uint64_t result; /* NTSTATUS, BOOLEAN or a size */
     bool answered;   /* set by a hook before: the default answer is skipped */
+    bool marked;     /* for hooks */
     /* Of QueryAdapterInfo, copied when it was called: */
     DXGK_QUERYADAPTERINFOTYPE query_type;
     DXGKARG_QUERYADAPTERINFO query;

@@ -192,7 +192,7 @@ static bool walk_on(struct walk *w)
     static const char *const rules[] = {
         [ZERO] = "THREAD-014",      [ZERO_LATER] = "THREAD-015", [ZERO_OTHER] = "THREAD-022",
         [EVENT] = "THREAD-034",     [SCHEDULER] = "THREAD-019",  [SCHEDULER_LATER] = "THREAD-020",
-        [VIDMM] = "THREAD-021",     [ROOT] = "THREAD-021",       [CHILD_ONE] = "THREAD-024",
+        [VIDMM] = "THREAD-021/a",   [ROOT] = "THREAD-021/a",     [CHILD_ONE] = "THREAD-024",
         [CHILD_TWO] = "THREAD-024", [TWO] = "THREAD-027",        [THREE] = "THREAD-030",
         [EXCLUSIVE] = "THREAD-012",
     };
@@ -224,7 +224,7 @@ static void level_zero_body(struct probe *p)
         CHECK_RULE(w.rule, w.met == w.expected);
         zero += w.first->group == ZERO && w.second->group == ZERO && w.met;
     }
-    CHECK_RULE("THREAD-013", zero > 0);
+    CHECK_RULE("THREAD-013/a", zero > 0);
 }
 
 static void events_body(struct probe *p)
@@ -244,9 +244,9 @@ static void scheduler_body(struct probe *p)
         CHECK_RULE(w.rule, w.met == w.expected);
         classes += (w.second->group == VIDMM || w.second->group == ROOT) && w.met;
         if (is_scheduler(w.first) && is_scheduler(w.second))
-            CHECK_RULE("THREAD-018", !w.met);
+            CHECK_RULE("THREAD-018/a", !w.met);
     }
-    CHECK_RULE("THREAD-018", classes > 0);
+    CHECK_RULE("THREAD-018/b", classes > 0);
 }
 
 static void memory_and_children_body(struct probe *p)
@@ -265,7 +265,7 @@ static void levels_two_and_three_body(struct probe *p)
         CHECK_RULE(w.rule, w.met == w.expected);
         if (is_level_two_or_three(w.first) && !is_level_two_or_three(w.second) &&
             is_exception(w.first, w.second))
-            CHECK_RULE(is_power(w.second) ? "THREAD-033" : "THREAD-032", w.met);
+            CHECK_RULE(is_power(w.second) ? "THREAD-033/b" : "THREAD-032", w.met);
     }
     CHECK_RULE("THREAD-012", w.wrong == 0);
 }
@@ -318,14 +318,14 @@ static void process_body(struct probe *p)
             continue;
         met = meets(p, create, entry, one, one);
         if (entry->group == EVENT || is_power(entry) || is_scheduler(entry))
-            CHECK_RULE("THREAD-017", met);
+            CHECK_RULE("THREAD-017/a", met);
         else
             CHECK_RULE("THREAD-016", !met);
     }
     /* the host's own threads belong to the system process */
-    CHECK_RULE("THREAD-017",
+    CHECK_RULE("THREAD-017/b",
                meets(p, create, catalogue_find(PROBE_SubmitCommand), one, nt_process_system()));
-    CHECK_RULE("THREAD-017",
+    CHECK_RULE("THREAD-017/b",
                meets(p, catalogue_find(PROBE_BuildPagingBuffer), create, nt_process_system(), one));
 }
 
@@ -426,10 +426,10 @@ static void watchdog_body(struct probe *p)
     probe_sleep(MS);
     before = sim_now();
     catalogue_find(PROBE_SetPowerState)->call(port_adapter_ddi(p->adapter[0]));
-    CHECK_RULE("THREAD-037", sim_now() - before >= 60 * PROBE_SECOND &&
-                                 sim_now() - before < 61 * PROBE_SECOND &&
-                                 probe_count(p, PROBE_SetPowerState) == 0);
-    CHECK_RULE("THREAD-037", probe_said(p, "THREAD-037", "DxgkDdiCreateDevice"));
+    CHECK_RULE("THREAD-037/a", sim_now() - before >= 60 * PROBE_SECOND &&
+                                   sim_now() - before < 61 * PROBE_SECOND &&
+                                   probe_count(p, PROBE_SetPowerState) == 0);
+    CHECK_RULE("THREAD-037/b", probe_said(p, "THREAD-037", "DxgkDdiCreateDevice"));
     KeSetEvent(&never, IO_NO_INCREMENT, FALSE);
     probe_sleep(MS);
     sim_thread_release(thread);
@@ -466,7 +466,7 @@ TEST(no_call_may_take_for_ever)
         CHECK(ddi_entry_info((enum ddi_entry)entry)->limit <= 60 * PROBE_SECOND);
     p = start(1);
     CHECK(probe_run(p, debug_report_body) == SIM_STOPPED);
-    CHECK_RULE("THREAD-037", probe_rule(p, "THREAD-037") == 1 &&
-                                 probe_said(p, "THREAD-037", "DxgkDdiCollectDbgInfo"));
+    CHECK_RULE("THREAD-037/b", probe_rule(p, "THREAD-037") == 1 &&
+                                   probe_said(p, "THREAD-037", "DxgkDdiCollectDbgInfo"));
     probe_destroy(p);
 }

@@ -83,7 +83,7 @@ static void any_level_body(struct probe *p)
         KeRaiseIrql(irql, &before);
         ddi_reset_device(door);
         KeLowerIrql(before);
-        CHECK_RULE("THREAD-045", probe_nth(p, PROBE_ResetDevice, 0)->irql == irql);
+        CHECK_RULE("THREAD-045/b", probe_nth(p, PROBE_ResetDevice, 0)->irql == irql);
     }
 }
 

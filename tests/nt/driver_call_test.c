@@ -26,9 +26,9 @@ TEST_WITH(driver, routines_return_as_they_were_called)
     KeInsertQueueDpc(&dpc, NULL, NULL);
     KeFlushQueuedDpcs();
     CHECK(broken("THREAD-006") && KeGetCurrentIrql() == PASSIVE_LEVEL);
-    CHECK_RULE("THREAD-007", reported("THREAD-007", 0xC4, 0x00040009));
-    CHECK_RULE("THREAD-007", verify_bugcheck_state(h.log)->code == 0xC7 &&
-                                 verify_bugcheck_state(h.log)->parameter[3] == 4);
+    CHECK_RULE("THREAD-007/a", reported("THREAD-007", 0xC4, 0x00040009));
+    CHECK_RULE("THREAD-007/b", verify_bugcheck_state(h.log)->code == 0xC7 &&
+                                   verify_bugcheck_state(h.log)->parameter[3] == 4);
     forget_reports();
     KeAcquireSpinLock(&lock, &old);
     KeReleaseSpinLock(&lock, old);

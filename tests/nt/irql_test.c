@@ -25,7 +25,8 @@ TEST_WITH(driver, levels_go_up_and_down)
     CHECK_RULE("NT-074", KeGetCurrentIrql() == PASSIVE_LEVEL);
     in_dpc(note_irql);
     CHECK_RULE("NT-074", seen_irql == 2);
-    CHECK_RULE("THREAD-001", seen_irql == 2 && PASSIVE_LEVEL == 0 && APC_LEVEL == 1);
+    CHECK_RULE("THREAD-001/a", PASSIVE_LEVEL == 0 && APC_LEVEL == 1);
+    CHECK_RULE("THREAD-001/b", seen_irql == 2);
     in_interrupt(note_irql);
     CHECK_RULE("NT-074", seen_irql == 5);
     ExInitializeFastMutex(&mutex);
@@ -76,10 +77,10 @@ TEST_WITH(driver, dpcs_wait_for_a_low_level)
     KeRaiseIrql(DISPATCH_LEVEL, &old);
     KeInsertQueueDpc(&dpc, NULL, NULL);
     sim_stall(100000);
-    CHECK_RULE("THREAD-003", dpc_runs == 0);
+    CHECK_RULE("THREAD-003/a", dpc_runs == 0);
     KeLowerIrql(old);
     CHECK_RULE("NT-076", dpc_runs == 1);
-    CHECK_RULE("THREAD-003", dpc_runs == 1);
+    CHECK_RULE("THREAD-003/a", dpc_runs == 1);
 }
 
 static unsigned serviced;
@@ -102,10 +103,10 @@ TEST_WITH(driver, interrupts_wait_for_a_low_level)
     KeRaiseIrql(5, &old);
     sim_interrupt_raise(&interrupt);
     sim_stall(100000);
-    CHECK_RULE("THREAD-003", serviced == 0);
+    CHECK_RULE("THREAD-003/b", serviced == 0);
     KeLowerIrql(old);
     sim_stall(100000);
-    CHECK_RULE("THREAD-003", serviced == 1);
+    CHECK_RULE("THREAD-003/b", serviced == 1);
     sim_interrupt_disconnect(&interrupt);
 }
 

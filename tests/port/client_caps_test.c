@@ -547,7 +547,8 @@ TEST(submissions_are_raised_on_demand)
         }
         probe_clients_end(p);
         call = probe_nth(p, PROBE_SubmitCommandVirtual, 0);
-        CHECK_RULE("THREAD-042", call && call->irql == (raised ? DISPATCH_LEVEL : PASSIVE_LEVEL));
+        CHECK_RULE(raised ? "THREAD-042/b" : "THREAD-042/a",
+                   call && call->irql == (raised ? DISPATCH_LEVEL : PASSIVE_LEVEL));
         probe_destroy(p);
     }
 }

@@ -231,8 +231,8 @@ static void resets_body(struct probe *p)
     CHECK_RULE("LIFE-142/b", reports[1].reason == 0x117 && collect->irql == PASSIVE_LEVEL &&
                                  collect->order < probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
     CHECK_RULE("LIFE-142/b", report_count == 2);
-    CHECK_RULE("THREAD-045", probe_nth(p, PROBE_CollectDbgInfo, 0)->irql == PASSIVE_LEVEL &&
-                                 probe_nth(p, PROBE_CollectDbgInfo, 1)->irql == PASSIVE_LEVEL);
+    CHECK_RULE("THREAD-045/a", probe_nth(p, PROBE_CollectDbgInfo, 0)->irql == PASSIVE_LEVEL &&
+                                   probe_nth(p, PROBE_CollectDbgInfo, 1)->irql == PASSIVE_LEVEL);
     CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0);
     CHECK_RULE("LIFE-141/b", reports[0].bytes > 0 && reports[0].has_extension &&
                                  reports[1].bytes > 0 && reports[1].has_extension &&
@@ -361,6 +361,6 @@ TEST(the_device_is_reset_for_the_screen)
                                  reset->irql > DISPATCH_LEVEL &&
                                  reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
                                  reset->arg[0] == (uint64_t)(uintptr_t)A->context);
-    CHECK_RULE("THREAD-045", reset->irql > DISPATCH_LEVEL);
+    CHECK_RULE("THREAD-045/b", reset->irql > DISPATCH_LEVEL);
     probe_destroy(p);
 }

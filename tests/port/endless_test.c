@@ -362,8 +362,9 @@ TEST(delete_callbacks_are_calls_of_the_driver)
         p->before[PROBE_QueryAdapterInfo] = delete_ex_timer;
         CHECK(probe_run(p, probe_ask_driver) == SIM_DONE);
         CHECK_RULE("NT-087", ex.ends == 1);
-        CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == raised);
-        CHECK_RULE("THREAD-006", !raised || probe_said(p, "THREAD-006", "a timer delete callback"));
+        CHECK_RULE("THREAD-006/b", probe_rule(p, "THREAD-006") == raised);
+        CHECK_RULE("THREAD-006/b",
+                   !raised || probe_said(p, "THREAD-006", "a timer delete callback"));
         p->before[PROBE_QueryAdapterInfo] = NULL;
         probe_destroy(p);
     }

@@ -314,7 +314,7 @@ static void told_why(bool in_driver, const char *why)
     probe_device_packet_ns = in_driver ? 1000000 : 100 * PROBE_SECOND;
     stays = in_driver;
     probe_client_go_on(p, client, sleep_in_vain);
-    CHECK_RULE("THREAD-037", probe_rule(p, "THREAD-037") == 1 && probe_said(p, "THREAD-037", why));
+    CHECK_RULE("THREAD-037/b", probe_rule(p, "THREAD-037") == 1 && probe_said(p, "THREAD-037", why));
     probe_device_packet_ns = 1000;
     probe_client_go_on(p, client, submit_again);
     finish(p, client);

@@ -72,12 +72,13 @@ TEST(levels_messages_and_locks)
         const struct probe_call *call = probe_nth(p, PROBE_InterruptRoutine, i);
 
         seen[(ULONG)call->arg[1]] = true;
-        CHECK_RULE("THREAD-044", call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
-        CHECK_RULE("THREAD-001", call->irql == 5);
+        CHECK_RULE("THREAD-044/b", call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
+        CHECK_RULE("THREAD-001/c", call->irql == 5);
     }
     for (size_t i = 0; i < probe_count(p, PROBE_DpcRoutine); i++)
-        CHECK_RULE("THREAD-044", probe_nth(p, PROBE_DpcRoutine, i)->irql == DISPATCH_LEVEL);
-    CHECK_RULE("THREAD-001", level_in_thread == 0 && probe_nth(p, PROBE_DpcRoutine, 0)->irql == 2);
+        CHECK_RULE("THREAD-044/a", probe_nth(p, PROBE_DpcRoutine, i)->irql == DISPATCH_LEVEL);
+    CHECK_RULE("THREAD-001/a", level_in_thread == 0);
+    CHECK_RULE("THREAD-001/b", probe_nth(p, PROBE_DpcRoutine, 0)->irql == 2);
     CHECK_RULE("THREAD-055", seen[0] && seen[1] && seen[2]);
     CHECK_RULE("THREAD-058", most[0] == 1 && most[1] == 1 && most[2] == 1);
     CHECK_RULE("THREAD-059", together > 1);
@@ -143,7 +144,7 @@ TEST(one_dpc_at_a_time)
 static void passive_queue_body(struct probe *p)
 {
     CHECK_RULE("THREAD-064", DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle)); /* at PASSIVE_LEVEL, too */
-    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 1);
+    CHECK_RULE("THREAD-003/a", probe_count(p, PROBE_DpcRoutine) == 1);
 }
 
 static void masked_body(struct probe *p)
@@ -155,17 +156,17 @@ static void masked_body(struct probe *p)
     (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
     for (int i = 0; i < 1000; i++)
         sim_point();
-    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 0); /* queued on this processor */
+    CHECK_RULE("THREAD-003/a", probe_count(p, PROBE_DpcRoutine) == 0); /* queued on this processor */
     KeLowerIrql(before);
-    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 1);
+    CHECK_RULE("THREAD-003/a", probe_count(p, PROBE_DpcRoutine) == 1);
     calls = probe_count(p, PROBE_InterruptRoutine);
     KeRaiseIrql(5, &before);
     probe_device_cause(0, PROBE_CAUSE_TEST, 0);
     for (int i = 0; i < 1000; i++)
         sim_point();
-    CHECK_RULE("THREAD-003", probe_count(p, PROBE_InterruptRoutine) == calls);
+    CHECK_RULE("THREAD-003/b", probe_count(p, PROBE_InterruptRoutine) == calls);
     KeLowerIrql(before);
-    CHECK_RULE("THREAD-003", probe_count(p, PROBE_InterruptRoutine) == calls + 1);
+    CHECK_RULE("THREAD-003/b", probe_count(p, PROBE_InterruptRoutine) == calls + 1);
 }
 
 TEST(levels_mask)

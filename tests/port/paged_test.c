@@ -71,7 +71,7 @@ TEST(below_dispatch_level_it_is_there)
         struct probe *p = create(force != 0, false);
 
         CHECK(probe_run(p, below_body) == SIM_DONE);
-        CHECK_RULE("THREAD-004", probe_reports(p, VERIFY_WARNING) == 0);
+        CHECK_RULE("THREAD-004/a", probe_reports(p, VERIFY_WARNING) == 0);
         probe_destroy(p);
     }
 }
@@ -125,7 +125,7 @@ TEST(in_a_deferred_call)
     CHECK(probe_run(p, interrupt_body) == SIM_STOPPED);
     CHECK_RULE("THREAD-005", stopped_at(p, DISPATCH_LEVEL, 0, BYTES - 1) &&
                                  probe_said(p, "THREAD-005", "DxgkDdiDpcRoutine"));
-    CHECK_RULE("THREAD-004", probe_rule(p, "THREAD-005") == 1);
+    CHECK_RULE("THREAD-004/b", probe_rule(p, "THREAD-005") == 1);
     probe_destroy(p);
     p = create(true, false);
     p->before[PROBE_InterruptRoutine] = store;
@@ -246,6 +246,6 @@ TEST(waiting_is_reported)
     struct probe *p = create(true, false);
 
     (void)probe_run(p, wait_body);
-    CHECK_RULE("THREAD-004", probe_reports(p, VERIFY_ERROR) > 0);
+    CHECK_RULE("THREAD-004/b", probe_reports(p, VERIFY_ERROR) > 0);
     probe_destroy(p);
 }

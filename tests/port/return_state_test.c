@@ -40,17 +40,17 @@ static void lower_again(struct probe *p, struct probe_call *call)
 static void good_body(struct probe *p)
 {
     probe_ask_driver(p);
-    CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 0);
+    CHECK_RULE("THREAD-006/a", probe_rule(p, "THREAD-006") == 0);
 }
 
 static void leaky_body(struct probe *p)
 {
     probe_ask_driver(p);
-    CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 1 &&
-                                 probe_said(p, "THREAD-006", "DxgkDdiQueryAdapterInfo") &&
-                                 KeGetCurrentIrql() == PASSIVE_LEVEL);
+    CHECK_RULE("THREAD-006/b", probe_rule(p, "THREAD-006") == 1 &&
+                                   probe_said(p, "THREAD-006", "DxgkDdiQueryAdapterInfo"));
+    CHECK_RULE("THREAD-006/c", KeGetCurrentIrql() == PASSIVE_LEVEL);
     probe_ask_driver(p); /* from the level that was put right */
-    CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 2);
+    CHECK_RULE("THREAD-006/b", probe_rule(p, "THREAD-006") == 2);
 }
 
 TEST(the_level_is_put_right)
@@ -92,12 +92,12 @@ TEST(a_kept_mutex_is_noted)
     struct probe *p = create(give_mutex);
 
     CHECK(probe_run(p, mutex_body) == SIM_DONE);
-    CHECK_RULE("THREAD-008", probe_rule(p, "THREAD-008") == 0 && probe_rule(p, "THREAD-006") == 0);
+    CHECK_RULE("THREAD-008/a", probe_rule(p, "THREAD-008") == 0 && probe_rule(p, "THREAD-006") == 0);
     probe_destroy(p);
     p = create(keep_mutex);
     CHECK(probe_run(p, mutex_body) == SIM_DONE);
-    CHECK_RULE("THREAD-008", probe_rule(p, "THREAD-008") == 1 &&
-                                 probe_record(p, "THREAD-008")->severity == VERIFY_WARNING &&
-                                 probe_rule(p, "THREAD-006") == 1); /* at APC_LEVEL */
+    CHECK_RULE("THREAD-008/b", probe_rule(p, "THREAD-008") == 1 &&
+                                   probe_record(p, "THREAD-008")->severity == VERIFY_WARNING &&
+                                   probe_rule(p, "THREAD-006") == 1); /* at APC_LEVEL */
     probe_destroy(p);
 }

@@ -43,7 +43,7 @@ TEST_WITH(fixture, the_level_of_virtual_packets_can_be_raised)
 {
     f->ddi.raised_submit = true;
     vidsch_device_destroy(run_one(f).device);
-    CHECK_RULE("THREAD-042", call_at(f, CALL_SUBMIT_VIRTUAL, 0)->irql == SIM_IRQL_DISPATCH);
+    CHECK_RULE("THREAD-042/b", call_at(f, CALL_SUBMIT_VIRTUAL, 0)->irql == SIM_IRQL_DISPATCH);
 }
 
 TEST_WITH(fixture, a_virtual_packet_is_one_call_at_passive_level)

@@ -5,7 +5,7 @@ import re
 
 # What no test can notice: checks of the host against itself, and points at which a seed may let others run.
 SELF_CHECK = re.compile(r"(?:^|_)validate(?:_|$)|^validate")
-SKIPPED = re.compile(r"\b(?:HOLDS|NT_ENTER\w*|(?:__builtin_ms_)?va_end|sim_point|sim_assert\w*|util_assert|nt_assert\w*|_Static_assert|assert)\s*\(")
+SKIPPED = re.compile(r"\b(?:HOLDS|__builtin_trap|__builtin_unreachable|NT_ENTER\w*|(?:__builtin_ms_)?va_end|sim_point|sim_assert\w*|util_assert|nt_assert\w*|_Static_assert|assert)\s*\(")
 KEYWORDS = {"return", "sizeof", "goto", "break", "continue", "else", "case", "default", "do", "if", "for", "while", "switch", "typedef", "struct",
             "union", "enum", "static", "const", "extern", "_Noreturn", "inline", "register", "unsigned", "volatile"}
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}

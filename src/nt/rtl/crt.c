@@ -292,48 +292,62 @@ DEFINE_PRINT(crt_snwprintf, WCHAR, true, count, COUNT_PARAMETER)
 
 /* ---- numbers, sorting ---- */
 
-static unsigned long long parse(const char *s, char **end, int base, bool *negative)
+static int digit_of(char letter)
 {
-    unsigned long long value = 0;
+    int c = lower((unsigned char)letter);
+
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
+}
+
+#define TOO_LARGE ((uint64_t)UINT32_MAX + 1)
+
+/* The number without its sign, at most TOO_LARGE. *end gets what follows it: `s`, if there is
+ * none. */
+static uint64_t parse(const char *s, char **end, int base, bool *negative)
+{
+    const char *after = s;
+    uint64_t value = 0;
 
     while (isspace((unsigned char)*s))
         s++;
     *negative = *s == '-';
     if (*s == '-' || *s == '+')
         s++;
-    if ((base == 0 || base == 16) && s[0] == '0' && lower(s[1]) == 'x') {
+    if ((base == 0 || base == 16) && s[0] == '0' && lower(s[1]) == 'x' && digit_of(s[2]) < 16) {
         s += 2;
         base = 16;
     }
     if (base == 0)
         base = *s == '0' ? 8 : 10;
-    for (;; s++) {
-        int c = lower((unsigned char)*s);
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
-
-        if (digit >= base)
-            break;
-        value = value * (unsigned)base + (unsigned)digit;
+    for (; digit_of(*s) < base; s++) {
+        value = value * (unsigned)base + (unsigned)digit_of(*s);
+        if (value > TOO_LARGE)
+            value = TOO_LARGE;
+        after = s + 1;
     }
     if (end)
-        *end = (char *)(uintptr_t)s;
+        *end = (char *)(uintptr_t)after;
     return value;
 }
 
 static LONG NTAPI crt_atoi(const char *s)
 {
     bool negative;
-    ULONG value = (ULONG)parse(s, NULL, 10, &negative);
+    uint64_t value = parse(s, NULL, 10, &negative);
 
+    if (value > (uint64_t)INT32_MAX + negative)
+        value = (uint64_t)INT32_MAX + negative;
     return (LONG)(negative ? 0 - value : value);
 }
 
 NT_TRANSPARENT static ULONG NTAPI crt_strtoul(const char *s, char **end, int base)
 {
     bool negative;
-    ULONG value = (ULONG)parse(s, end, base, &negative);
+    uint64_t value = parse(s, end, base, &negative);
 
-    return negative ? 0 - value : value;
+    if (value == TOO_LARGE)
+        return UINT32_MAX;
+    return (ULONG)(negative ? 0 - value : value);
 }
 
 /* Heap sort: neither recursion, since the stack is small, nor memory allocation. */

@@ -20,7 +20,7 @@ static bool varies(enum probe_ddi ddi)
            ddi == PROBE_SubmitCommandToHwQueue;
 }
 
-static const char *rule_of(enum probe_ddi ddi)
+static const char *rule_of(const struct probe *p, enum probe_ddi ddi)
 {
     for (size_t i = 0; i < sizeof(undocumented) / sizeof(undocumented[0]); i++)
         if (undocumented[i] == ddi)
@@ -30,10 +30,11 @@ static const char *rule_of(enum probe_ddi ddi)
     case PROBE_PreemptCommand:
         return "THREAD-039";
     case PROBE_SubmitCommandVirtual:
-        return "THREAD-042";
+        return p->options.port.raised_submit ? "THREAD-042/b" : "THREAD-042/a";
     case PROBE_InterruptRoutine:
+        return "THREAD-044/b";
     case PROBE_DpcRoutine:
-        return "THREAD-044";
+        return "THREAD-044/a";
     default:
         return "THREAD-038";
     }
@@ -71,7 +72,7 @@ void probe_check_levels(const struct probe *p)
             continue;
         if (!holds(p, call))
             printf("    DxgkDdi%s at IRQL %u\n", call->name, call->irql);
-        CHECK_RULE(rule_of(call->ddi), holds(p, call));
+        CHECK_RULE(rule_of(p, call->ddi), holds(p, call));
         shown[call->ddi] = true;
     }
 }

@@ -293,13 +293,13 @@ TEST(a_bug_check_lets_drivers_have_their_last_words)
     machine_create(&m, &config);
     CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), NULL, 0, m.error,
                                   sizeof(m.error)) == DXGK_OK);
-    CHECK_RULE("NT-025",
+    CHECK_RULE("NT-025/d",
                dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/touches_freed.so"),
                                         m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
     check_says(&m, "touches_freed.so!write_to");
     check_says(&m, "pool that was freed");
     dxgk_machine_statistics(m.dxgk, &s);
-    CHECK_RULE("NT-025", s.bugcheck && s.bugcheck_code == 0xCC);
+    CHECK_RULE("NT-025/d", s.bugcheck && s.bugcheck_code == 0xCC);
     CHECK(heard); /* one callback ran; the other one's fault ended the machine all the same */
     dxgk_machine_destroy(m.dxgk);
 }

@@ -95,7 +95,7 @@ TEST(dpcs_compute_with_floating_point)
 TEST(code_runs_in_executable_pool)
 {
     holds(SERVICES_EXECUTABLE);
-    check_rule_record("NT-012", __FILE__, __LINE__, __func__);
+    check_rule_record("NT-012/a", __FILE__, __LINE__, __func__);
 }
 
 TEST(code_in_other_pool_is_a_bug_check)
@@ -108,7 +108,7 @@ TEST(code_in_other_pool_is_a_bug_check)
             continue;
         play(&f, path, SERVICES_NX);
         CHECK(!f.returned && verify_bugcheck_state(f.machine.log)->happened);
-        CHECK_RULE("NT-012", verify_bugcheck_state(f.machine.log)->code == 0xFC);
+        CHECK_RULE("NT-012/b", verify_bugcheck_state(f.machine.log)->code == 0xFC);
         finish(&f);
     }
 }

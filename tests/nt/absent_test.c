@@ -72,13 +72,13 @@ static void use_devices(void)
     assert_int_equal(IoConnectInterruptEx(NULL), STATUS_NOT_SUPPORTED);
     assert_int_equal(errors(), 0);
     IoDeleteDevice(&known);
-    CHECK_RULE("NT-005", errors() == 1);
+    CHECK_RULE("NT-005/e", errors() == 1);
     IoDisconnectInterruptEx(NULL);
-    CHECK_RULE("NT-005", errors() == 2);
-    CHECK_RULE("NT-005", !KeSynchronizeExecution(NULL, NULL, NULL) && errors() == 3);
-    CHECK_RULE("NT-005", KeAcquireInterruptSpinLock(NULL) == PASSIVE_LEVEL && errors() == 4);
+    CHECK_RULE("NT-005/c", errors() == 2);
+    CHECK_RULE("NT-005/c", !KeSynchronizeExecution(NULL, NULL, NULL) && errors() == 3);
+    CHECK_RULE("NT-005/c", KeAcquireInterruptSpinLock(NULL) == PASSIVE_LEVEL && errors() == 4);
     KeReleaseInterruptSpinLock(NULL, PASSIVE_LEVEL);
-    CHECK_RULE("NT-005", errors() == 5);
+    CHECK_RULE("NT-005/c", errors() == 5);
 }
 
 TEST_WITH(driver, devices_and_interrupts_are_the_ports)
@@ -142,7 +142,7 @@ TEST_WITH(driver, client_memory_is_secured)
     assert_null(MmSecureVirtualMemory(block, 16, PAGE_READWRITE)); /* the kernel's */
     assert_int_equal(errors(), 0);
     MmUnsecureVirtualMemory(NULL);
-    CHECK_RULE("NT-005", errors() == 1);
+    CHECK_RULE("NT-005/e", errors() == 1);
     ExFreePool(block);
 }
 
@@ -205,10 +205,10 @@ static void use_log(void)
     IoFreeErrorLogEntry(entry);
     assert_int_equal(errors(), 0);
     IoFreeErrorLogEntry(entry);
-    CHECK_RULE("NT-005", errors() == 1);
+    CHECK_RULE("NT-005/e", errors() == 1);
     other = ExAllocatePoolWithTag(NonPagedPoolNx, 64, TAG);
     IoWriteErrorLogEntry(other);
-    CHECK_RULE("NT-005", errors() == 2);
+    CHECK_RULE("NT-005/e", errors() == 2);
     ExFreePool(other);
 }
 

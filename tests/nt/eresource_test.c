@@ -45,7 +45,7 @@ TEST_WITH(driver, resources_are_recursive_and_shared)
     KeLeaveCriticalRegion();
     CHECK_RULE("NT-071", errors() == 0);
     ExFreePool(resource);
-    CHECK_RULE("NT-006", reported("NT-006", 0xC4, 0xD2));
+    CHECK_RULE("NT-006/e", reported("NT-006", 0xC4, 0xD2));
 }
 
 TEST_WITH(driver, critical_regions_come_with_the_resource)

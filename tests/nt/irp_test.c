@@ -144,9 +144,9 @@ static void check_reuse(void)
     assert_true(!own->Cancel && !own->UserEvent && own->IoStatus.Information == 0);
     assert_int_equal(errors(), 0);
     IoInitializeIrp(own, (USHORT)(size - 1), 3);
-    CHECK_RULE("NT-005", errors() == 1);
+    CHECK_RULE("NT-005/e", errors() == 1);
     IoInitializeIrp(own, size, -1);
-    CHECK_RULE("NT-005", errors() == 2);
+    CHECK_RULE("NT-005/e", errors() == 2);
     ExFreePool(own);
     forget_reports();
     IoSetNextIrpStackLocation(irp);

@@ -293,37 +293,37 @@ static void check_lookaside(void)
     ExInitializeNPagedLookasideList(&lookaside, my_allocate, my_free, POOL_NX_ALLOCATION, 64, TAG,
                                     0);
     nt_pool_statistics(&after);
-    CHECK_RULE("NT-028", after.live_blocks == before.live_blocks && errors() == 0);
+    CHECK_RULE("NT-028/a", after.live_blocks == before.live_blocks && errors() == 0);
     ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 64, TAG, 0);
-    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCA));
+    CHECK_RULE("NT-029/b", reported("NT-029", 0xC4, 0xCA));
     for (unsigned i = 0; i < 8; i++)
         entry[i] = ExAllocateFromNPagedLookasideList(&lookaside);
     for (unsigned i = 0; i < 8; i++)
         ExFreeToNPagedLookasideList(&lookaside, entry[i]);
-    CHECK_RULE("NT-030", freed == 4); /* beyond the depth */
-    CHECK_RULE("NT-030", ExAllocateFromNPagedLookasideList(&lookaside) == entry[3]);
+    CHECK_RULE("NT-030/c", freed == 4); /* beyond the depth */
+    CHECK_RULE("NT-030/a", ExAllocateFromNPagedLookasideList(&lookaside) == entry[3]);
     ExFreeToNPagedLookasideList(&lookaside, entry[3]);
     refuse = true;
     for (unsigned i = 0; i < 4; i++)
         entry[i] = ExAllocateFromNPagedLookasideList(&lookaside);
-    CHECK_RULE("NT-030", ExAllocateFromNPagedLookasideList(&lookaside) == NULL);
+    CHECK_RULE("NT-030/b", ExAllocateFromNPagedLookasideList(&lookaside) == NULL);
     for (unsigned i = 0; i < 4; i++)
         ExFreeToNPagedLookasideList(&lookaside, entry[i]);
     ExDeleteNPagedLookasideList(&lookaside);
-    CHECK_RULE("NT-031", freed == 8 && nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-031/a", freed == 8 && nt_image_leak_check(h.image) == 0);
     ExDeleteNPagedLookasideList(&lookaside);
-    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCB));
+    CHECK_RULE("NT-029/c", reported("NT-029", 0xC4, 0xCB));
     ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 4, TAG, 0);
-    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCD));
+    CHECK_RULE("NT-029/a", reported("NT-029", 0xC4, 0xCD));
     forget_reports();
-    CHECK_RULE("NT-031", nt_image_leak_check(h.image) == 1 && broken("NT-031"));
+    CHECK_RULE("NT-031/c", nt_image_leak_check(h.image) == 1 && broken("NT-031"));
 
     allocated = 0;
     assert_int_equal(
         ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, PagedPool, 0, 32, TAG, 0),
         STATUS_SUCCESS);
     entry[0] = ex.L.AllocateEx(ex.L.Type, ex.L.Size, ex.L.Tag, &ex);
-    CHECK_RULE("NT-033", entry[0] && allocated == 1);
+    CHECK_RULE("NT-033/a", entry[0] && allocated == 1);
     ex.L.FreeEx(entry[0], &ex);
     ExDeleteLookasideListEx(&ex);
     assert_int_equal(nt_image_leak_check(h.image), 0);
@@ -344,23 +344,23 @@ static void check_other_lookaside(void)
 
     init_paged();
     entry = ExAllocateFromPagedLookasideList(&paged_list);
-    CHECK_RULE("NT-032", entry && paged_list.L.AllocateMisses == 1);
+    CHECK_RULE("NT-032/a", entry && paged_list.L.AllocateMisses == 1);
     ExFreeToPagedLookasideList(&paged_list, entry);
-    CHECK_RULE("NT-032", ExAllocateFromPagedLookasideList(&paged_list) == entry);
-    CHECK_RULE("NT-032", paged_list.L.AllocateMisses == 1 && paged_list.L.TotalAllocates == 2);
+    CHECK_RULE("NT-032/a", ExAllocateFromPagedLookasideList(&paged_list) == entry);
+    CHECK_RULE("NT-032/a", paged_list.L.AllocateMisses == 1 && paged_list.L.TotalAllocates == 2);
     ExFreeToPagedLookasideList(&paged_list, entry);
     ExDeletePagedLookasideList(&paged_list);
     allocated = 0;
     ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, NonPagedPoolNx, 0, 64, TAG, 0);
     entry = ExAllocateFromLookasideListEx(&ex);
     other = ExAllocateFromLookasideListEx(&ex);
-    CHECK_RULE("NT-033", entry && other && allocated == 2);
+    CHECK_RULE("NT-033/a", entry && other && allocated == 2);
     ExFreeToLookasideListEx(&ex, other);
-    CHECK_RULE("NT-033", ExAllocateFromLookasideListEx(&ex) == other && allocated == 2);
+    CHECK_RULE("NT-033/c", ExAllocateFromLookasideListEx(&ex) == other && allocated == 2);
     ExFreeToLookasideListEx(&ex, other);
     ExFreeToLookasideListEx(&ex, entry);
     ExDeleteLookasideListEx(&ex);
-    CHECK_RULE("NT-032", errors() == 0 && nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-032/a", errors() == 0 && nt_image_leak_check(h.image) == 0);
 }
 
 static void check_lookaside_memory(void)
@@ -369,10 +369,10 @@ static void check_lookaside_memory(void)
 
     ExInitializeNPagedLookasideList(list, NULL, NULL, 0, 32, TAG, 0);
     ExFreePool(list);
-    CHECK_RULE("NT-029", reported("NT-006", 0xC4, 0xCC));
+    CHECK_RULE("NT-029/d", reported("NT-006", 0xC4, 0xCC));
     forget_reports();
     in_dpc(init_paged);
-    CHECK_RULE("NT-032", broken("NT-032"));
+    CHECK_RULE("NT-032/c", broken("NT-032"));
 }
 
 static unsigned entries_seen;
@@ -401,7 +401,7 @@ static void check_lookaside_threads(void)
     while (workers_done < 8)
         pause_ns(100000);
     ExDeleteNPagedLookasideList(&lookaside);
-    CHECK_RULE("NT-030", entries_seen == 2400 && nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-030/d", entries_seen == 2400 && nt_image_leak_check(h.image) == 0);
 }
 
 TEST_WITH(machine_smp, lookaside_lists_keep_entries)

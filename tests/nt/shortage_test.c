@@ -7,6 +7,7 @@
 #include "bus/device.h"
 #include "bus/dma.h"
 #include "iommu/iommu.h"
+#include "nt/base/nt_config.h"
 #include "nt/io/device_object.h"
 #include "nt/io/image_life.h"
 #include "ram/ram.h"
@@ -18,6 +19,9 @@
 static struct bus_device *device;
 static DEVICE_OBJECT pdo;
 static unsigned ran;
+static struct {
+    unsigned mdls, items, mappings, contiguous;
+} refused; /* requests that found no memory */
 
 static VOID NTAPI thread_main(PVOID context)
 {
@@ -73,6 +77,7 @@ static void use_deferred(KEVENT *event)
     PIO_WORKITEM item = IoAllocateWorkItem(&pdo);
     PEX_TIMER ex = ExAllocateTimer(tick, event, 0);
 
+    refused.items += !item;
     KeInitializeDpc(&dpc, deferred, event);
     KeInsertQueueDpc(&dpc, NULL, NULL);
     wait_for(event);
@@ -96,6 +101,7 @@ static void use_mdl(uint8_t *block)
 {
     PMDL mdl = IoAllocateMdl(block, 5000, FALSE, FALSE, NULL);
 
+    refused.mdls += !mdl;
     if (!mdl)
         return;
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
@@ -116,6 +122,8 @@ static void use_memory(void)
     PVOID memory = MmMapIoSpace(physical(bus_device_bar(device, 2).value), 4096, MmWriteCombined);
     PMDL pages = MmAllocatePagesForMdlEx(none, top, none, 20000, MmCached, 0);
 
+    refused.contiguous += !contiguous;
+    refused.mappings += !registers || !memory;
     if (block) {
         use_mdl(block);
         ExFreePoolWithTag(block, TAG);
@@ -300,6 +308,7 @@ static void sweep(bool onward)
 {
     uint64_t n = 0, failures;
 
+    memset(&refused, 0, sizeof(refused));
     do {
         build(1);
         ran = 0;
@@ -310,11 +319,13 @@ static void sweep(bool onward)
         if (errors() != 0)
             fail_msg("request %u: %s", (unsigned)n,
                      verify_record_at(h.log, verify_records(h.log) - 1)->seen);
-        CHECK_RULE("NT-003", nt_image_leak_check(h.image) == 0);
+        CHECK_RULE("NT-003/d", nt_image_leak_check(h.image) == 0);
         assert_int_equal(ram_validate(h.ram), true);
         take_down();
     } while (failures != 0);
     assert_true(n > 50);
+    CHECK_RULE("NT-003/d", refused.mdls > 0 && refused.mappings > 0);
+    CHECK_RULE("NT-003/d", refused.items > 0 && refused.contiguous > 0);
     assert_int_equal(ran, 6);
 }
 
@@ -326,4 +337,58 @@ TEST(any_single_request_may_fail)
 TEST(all_later_requests_may_fail)
 {
     sweep(true);
+}
+
+/* Of 100 requests of each kind about half fail. */
+static void request_each(void)
+{
+    uint8_t *block = NULL;
+    PVOID contiguous, mapping;
+    PIO_WORKITEM item;
+    PMDL mdl, pages;
+    unsigned failed[5] = {0};
+
+    while (!block)
+        block = ExAllocatePoolWithTag(NonPagedPoolNx, 4096, TAG);
+    for (unsigned i = 0; i < 100; i++) {
+        mdl = IoAllocateMdl(block, 4096, FALSE, FALSE, NULL);
+        failed[0] += !mdl;
+        if (mdl)
+            IoFreeMdl(mdl);
+        item = IoAllocateWorkItem(&pdo);
+        failed[1] += !item;
+        if (item)
+            IoFreeWorkItem(item);
+        mapping = MmMapIoSpace(physical(bus_device_bar(device, 0).value), 4096, MmNonCached);
+        failed[2] += !mapping;
+        if (mapping)
+            MmUnmapIoSpace(mapping, 4096);
+        contiguous = MmAllocateContiguousMemory(8192, physical(INT64_MAX));
+        failed[3] += !contiguous;
+        if (contiguous)
+            MmFreeContiguousMemory(contiguous);
+        pages = MmAllocatePagesForMdl(physical(0), physical(INT64_MAX), physical(0), 8192);
+        failed[4] += !pages;
+        if (pages) {
+            MmFreePagesFromMdl(pages);
+            ExFreePool(pages);
+        }
+    }
+    ExFreePool(block);
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_RULE("NT-003/c", failed[i] > 25 && failed[i] < 75);
+}
+
+TEST(a_share_of_each_kind_may_fail)
+{
+    const struct nt_config config = {.fail_percent = 50};
+    struct nt_device_info info = {.service = "shortage"};
+
+    harness_boot(1, 3, &config);
+    info.device = device = test_device_add(h.bus);
+    assert_true(nt_device_object_register_physical(&pdo, &info));
+    run(request_each);
+    assert_int_equal(errors(), 0);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+    harness_teardown();
 }

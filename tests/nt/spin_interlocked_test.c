@@ -98,7 +98,7 @@ TEST_WITH(driver, the_holder_would_wait_for_itself)
     prepare();
     lock = 0x1234;
     insert();
-    CHECK_RULE("NT-005", broken("NT-005") && !broken("NT-112") && !IsListEmpty(&head));
+    CHECK_RULE("NT-005/c", broken("NT-005") && !broken("NT-112") && !IsListEmpty(&head));
 }
 
 /* ---- exclusion ---- */

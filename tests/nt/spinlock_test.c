@@ -293,9 +293,9 @@ TEST_WITH(driver, locks_need_good_memory)
 
     KeAcquireSpinLock(fresh, &old);
     KeReleaseSpinLock(fresh, old);
-    CHECK_RULE("NT-005", broken("NT-005"));
+    CHECK_RULE("NT-005/c", broken("NT-005"));
     KeInitializeSpinLock(paged);
-    CHECK_RULE("NT-004", reported("NT-004", 0xC4, 0xE1));
+    CHECK_RULE("NT-004/b", reported("NT-004", 0xC4, 0xE1));
     ExFreePool(fresh);
     ExFreePool(paged);
 }

@@ -304,7 +304,7 @@ static void create_with_failures(void)
         status = PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, thread_main, NULL);
         h.machine->heap.fail_at = 0;
         if (NT_SUCCESS(status)) {
-            CHECK_RULE("NT-003", n > 2);
+            CHECK_RULE("NT-003/e", n > 2);
             ZwClose(handle);
             pause_ns(1000000);
             return;

@@ -102,19 +102,19 @@ TEST_WITH(driver, objects_are_recognised)
     KEVENT copy;
 
     KeInitializeEvent(paged, NotificationEvent, FALSE);
-    CHECK_RULE("NT-004", reported("NT-004", 0xC4, 0xE1));
+    CHECK_RULE("NT-004/a", reported("NT-004", 0xC4, 0xE1));
     forget_reports();
     memset(&zeroed, 0, sizeof(zeroed));
-    CHECK_RULE("NT-005", KeSetEvent(&zeroed, 0, FALSE) == 0 && broken("NT-005"));
-    CHECK_RULE("NT-005", zeroed.Header.SignalState == 0);
+    CHECK_RULE("NT-005/a", KeSetEvent(&zeroed, 0, FALSE) == 0 && broken("NT-005"));
+    CHECK_RULE("NT-005/a", zeroed.Header.SignalState == 0);
     forget_reports();
     KeInitializeEvent(freed, NotificationEvent, FALSE);
     copy = *freed;
     ExFreePool(freed);
     KeSetEvent(freed, 0, FALSE);
-    CHECK_RULE("NT-005", broken("NT-005"));
+    CHECK_RULE("NT-005/b", broken("NT-005"));
     forget_reports();
-    CHECK_RULE("NT-005", wait_for(&copy, &zero) == STATUS_UNSUCCESSFUL && broken("NT-005"));
+    CHECK_RULE("NT-005/a", wait_for(&copy, &zero) == STATUS_UNSUCCESSFUL && broken("NT-005"));
     ExFreePool(paged);
 }
 

@@ -258,9 +258,9 @@ TEST(a_view_is_a_user_address)
     struct probe *p = probe_started(NULL);
 
     user_view_way = &user_view_ways[0];
-    CHECK_RULE("NT-023", probe_run(p, free_a_view) == SIM_STOPPED &&
-                             verify_bugcheck_state(p->log)->code == 0xC2 &&
-                             verify_bugcheck_state(p->log)->parameter[0] == 0x40);
+    CHECK_RULE("NT-023/c", probe_run(p, free_a_view) == SIM_STOPPED &&
+                               verify_bugcheck_state(p->log)->code == 0xC2 &&
+                               verify_bugcheck_state(p->log)->parameter[0] == 0x40);
     probe_destroy(p);
 }
 

@@ -295,7 +295,7 @@ static void check_times(void)
     KeQuerySystemTimePrecise(&precise);
     CHECK_RULE("NT-089", precise.QuadPart - 0x01DB000000000000 < 1000);
     KeStallExecutionProcessor(60);
-    CHECK_RULE("NT-047", broken("NT-047") && errors() == 0);
+    CHECK_RULE("NT-047/b", broken("NT-047") && errors() == 0);
 }
 
 static void stall_long(void)
@@ -308,9 +308,9 @@ static void check_stall(void)
     uint64_t before = sim_now();
 
     KeStallExecutionProcessor(20);
-    CHECK_RULE("NT-047", sim_now() - before >= 20000 && !broken("NT-047"));
+    CHECK_RULE("NT-047/a", sim_now() - before >= 20000 && !broken("NT-047"));
     in_dpc(stall_long);
-    CHECK_RULE("NT-047", broken("NT-047") && errors() == 1);
+    CHECK_RULE("NT-047/c", broken("NT-047") && errors() == 1);
 }
 
 TEST_WITH(machine, clocks_agree)

@@ -17,12 +17,12 @@ static void check_lock_order(void)
     KeAcquireSpinLock(&b, &inner);
     KeReleaseSpinLock(&b, inner);
     KeReleaseSpinLock(a, old);
-    CHECK_RULE("NT-059", errors() == 0);
+    CHECK_RULE("NT-059/a", errors() == 0);
     KeAcquireSpinLock(&b, &old);
     KeAcquireSpinLock(a, &inner);
     KeReleaseSpinLock(a, inner);
     KeReleaseSpinLock(&b, old);
-    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1001));
+    CHECK_RULE("NT-059/a", reported("NT-059", 0xC4, 0x1001));
 
     /* The same memory is another lock when it was freed. */
     forget_reports();
@@ -33,19 +33,19 @@ static void check_lock_order(void)
     KeWaitForSingleObject(&other, Executive, KernelMode, FALSE, NULL);
     KeReleaseMutex(&other, FALSE);
     ExReleaseFastMutex(&mutex);
-    CHECK_RULE("NT-059", errors() == 0);
+    CHECK_RULE("NT-059/b", errors() == 0);
     KeWaitForSingleObject(&other, Executive, KernelMode, FALSE, NULL);
     ExAcquireFastMutex(&mutex);
-    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1001));
+    CHECK_RULE("NT-059/b", reported("NT-059", 0xC4, 0x1001));
     ExReleaseFastMutex(&mutex);
     KeReleaseMutex(&other, FALSE);
 
     c = 0x1234;
     KeAcquireSpinLock(&c, &old);
-    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1002));
+    CHECK_RULE("NT-059/c", reported("NT-059", 0xC4, 0x1002));
     KeReleaseSpinLock(&c, old);
     KeReleaseSpinLock(&c, old);
-    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1007));
+    CHECK_RULE("NT-059/d", reported("NT-059", 0xC4, 0x1007));
 }
 
 TEST_WITH(machine, order_inversions_are_found)

@@ -152,17 +152,17 @@ static void pulse(EVENT_TYPE type, unsigned expected)
     for (unsigned i = 0; i < 3; i++)
         start("waiter", wait_for_pulse, NULL);
     pause_ns(100000);
-    CHECK_RULE("NT-036", KePulseEvent(&pulsed, 0, FALSE) == 0);
-    CHECK_RULE("NT-036", KeReadStateEvent(&pulsed) == 0);
+    CHECK_RULE("NT-036/e", KePulseEvent(&pulsed, 0, FALSE) == 0);
+    CHECK_RULE("NT-036/e", KeReadStateEvent(&pulsed) == 0);
     pause_ns(100000);
-    CHECK_RULE("NT-036", woken == expected);
+    CHECK_RULE("NT-036/e", woken == expected);
     while (woken < 3) {
         KePulseEvent(&pulsed, 0, FALSE);
         pause_ns(100000);
     }
     KeSetEvent(&pulsed, 0, FALSE);
-    CHECK_RULE("NT-036", KePulseEvent(&pulsed, 0, FALSE) == 1 && KeReadStateEvent(&pulsed) == 0);
-    CHECK_RULE("NT-036", errors() == 0);
+    CHECK_RULE("NT-036/e", KePulseEvent(&pulsed, 0, FALSE) == 1 && KeReadStateEvent(&pulsed) == 0);
+    CHECK_RULE("NT-036/e", errors() == 0);
 }
 
 TEST_WITH(driver, pulses_wake_who_waits)

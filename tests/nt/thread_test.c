@@ -61,8 +61,8 @@ static void check_system_thread(void)
         CHECK_RULE(by_return ? "NT-095" : "NT-096",
                    KeWaitForSingleObject(object, Executive, KernelMode, FALSE, NULL) ==
                        STATUS_SUCCESS);
-        CHECK_RULE("NT-038", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
-                                 STATUS_SUCCESS);
+        CHECK_RULE("NT-038/b", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                                   STATUS_SUCCESS);
         ObDereferenceObject(object);
     }
     CHECK_RULE("NT-094", !NT_SUCCESS(PsTerminateSystemThread(STATUS_SUCCESS)));

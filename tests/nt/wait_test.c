@@ -22,15 +22,15 @@ static void check_initial_states(void)
     for (int type = NotificationEvent; type <= SynchronizationEvent; type++) {
         for (int state = 0; state <= 1; state++) {
             KeInitializeEvent(&event, (EVENT_TYPE)type, (BOOLEAN)state);
-            CHECK_RULE("NT-034", (KeReadStateEvent(&event) != 0) == (state != 0));
+            CHECK_RULE("NT-034/a", (KeReadStateEvent(&event) != 0) == (state != 0));
         }
     }
-    CHECK_RULE("NT-037", KeResetEvent(&event) == 1);
-    CHECK_RULE("NT-037", KeResetEvent(&event) == 0);
-    CHECK_RULE("NT-035", KeSetEvent(&event, 0, FALSE) == 0);
-    CHECK_RULE("NT-035", KeSetEvent(&event, 0, FALSE) == 1);
+    CHECK_RULE("NT-037/a", KeResetEvent(&event) == 1);
+    CHECK_RULE("NT-037/a", KeResetEvent(&event) == 0);
+    CHECK_RULE("NT-035/a", KeSetEvent(&event, 0, FALSE) == 0);
+    CHECK_RULE("NT-035/a", KeSetEvent(&event, 0, FALSE) == 1);
     KeClearEvent(&event);
-    CHECK_RULE("NT-037", KeReadStateEvent(&event) == 0);
+    CHECK_RULE("NT-037/b", KeReadStateEvent(&event) == 0);
 }
 
 TEST_WITH(machine, events_keep_their_state)
@@ -58,7 +58,7 @@ TEST_WITH(driver, set_event_releases_all_or_one)
     pause_ns(100000);
     KeSetEvent(&shared_event, 0, FALSE);
     pause_ns(100000);
-    CHECK_RULE("NT-035", released == 2 && KeReadStateEvent(&shared_event) != 0);
+    CHECK_RULE("NT-035/b", released == 2 && KeReadStateEvent(&shared_event) != 0);
 
     released = 0;
     KeInitializeEvent(&shared_event, SynchronizationEvent, FALSE);
@@ -67,7 +67,7 @@ TEST_WITH(driver, set_event_releases_all_or_one)
     pause_ns(100000);
     KeSetEvent(&shared_event, 0, FALSE);
     pause_ns(100000);
-    CHECK_RULE("NT-035", released == 1 && KeReadStateEvent(&shared_event) == 0);
+    CHECK_RULE("NT-035/c", released == 1 && KeReadStateEvent(&shared_event) == 0);
     KeSetEvent(&shared_event, 0, FALSE);
     pause_ns(100000);
     assert_int_equal(released, 2);
@@ -82,16 +82,16 @@ TEST_WITH(driver, set_event_is_checked)
 {
     KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
     in_dpc(set_in_interrupt);
-    CHECK_RULE("NT-036", errors() == 0 && KeReadStateEvent(&shared_event) != 0);
+    CHECK_RULE("NT-036/a", errors() == 0 && KeReadStateEvent(&shared_event) != 0);
     in_interrupt(set_in_interrupt);
-    CHECK_RULE("NT-036", reported("NT-036", 0xC4, 0x80));
+    CHECK_RULE("NT-036/b", reported("NT-036", 0xC4, 0x80));
     forget_reports();
     KeSetEvent(&shared_event, 0, TRUE);
     wait_for(&shared_event, NULL);
-    CHECK_RULE("NT-036", errors() == 0);
+    CHECK_RULE("NT-036/c", errors() == 0);
     KeSetEvent(&shared_event, 0, TRUE);
     KeClearEvent(&shared_event);
-    CHECK_RULE("NT-036", broken("NT-036"));
+    CHECK_RULE("NT-036/c", broken("NT-036"));
 }
 
 TEST_WITH(driver, objects_are_recognised)
@@ -130,16 +130,16 @@ static void check_timeouts(void)
     KeInitializeEvent(&event, NotificationEvent, FALSE);
     before = sim_now();
     status = wait_for(&event, &timeout);
-    CHECK_RULE("NT-038", status == STATUS_TIMEOUT && NT_SUCCESS(status));
-    CHECK_RULE("NT-039", sim_now() - before >= 1000000 && sim_now() - before < 1100000);
+    CHECK_RULE("NT-038/d", status == STATUS_TIMEOUT && NT_SUCCESS(status));
+    CHECK_RULE("NT-039/a", sim_now() - before >= 1000000 && sim_now() - before < 1100000);
     before = sim_now();
-    CHECK_RULE("NT-039", wait_for(&event, &past) == STATUS_TIMEOUT && sim_now() - before < 10000);
+    CHECK_RULE("NT-039/b", wait_for(&event, &past) == STATUS_TIMEOUT && sim_now() - before < 10000);
     before = sim_now();
-    CHECK_RULE("NT-039", wait_for(&event, &zero) == STATUS_TIMEOUT && sim_now() - before < 1000);
+    CHECK_RULE("NT-039/c", wait_for(&event, &zero) == STATUS_TIMEOUT && sim_now() - before < 1000);
     before = sim_now();
     timeout = relative_ms(5);
-    CHECK_RULE("NT-046", KeDelayExecutionThread(KernelMode, FALSE, &timeout) == STATUS_SUCCESS);
-    CHECK_RULE("NT-046", sim_now() - before >= 5000000);
+    CHECK_RULE("NT-046/a", KeDelayExecutionThread(KernelMode, FALSE, &timeout) == STATUS_SUCCESS);
+    CHECK_RULE("NT-046/a", sim_now() - before >= 5000000);
 }
 
 TEST_WITH(machine, timeouts_are_relative_absolute_or_zero)
@@ -168,7 +168,7 @@ TEST_WITH(driver, absolute_timeouts_follow_the_clock)
     pause_ns(1000000);
     nt_system_time_set((uint64_t)due.QuadPart - 10000); /* 1 ms before */
     pause_ns(10000000);
-    CHECK_RULE("NT-039", woken_at != 0 && woken_at < 3000000);
+    CHECK_RULE("NT-039/d", woken_at != 0 && woken_at < 3000000);
 }
 
 TEST_WITH(driver, an_hour_passes_at_once)
@@ -208,16 +208,16 @@ TEST_WITH(driver, waits_need_a_low_level)
 
     KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
     KeRaiseIrql(DISPATCH_LEVEL, &old);
-    CHECK_RULE("NT-040", wait_for(&shared_event, &zero) == STATUS_TIMEOUT && errors() == 0);
+    CHECK_RULE("NT-040/a", wait_for(&shared_event, &zero) == STATUS_TIMEOUT && errors() == 0);
     CHECK_RULE("THREAD-009", wait_for(&shared_event, NULL) == STATUS_UNSUCCESSFUL);
-    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x121));
+    CHECK_RULE("NT-040/b", reported("NT-040", 0xC4, 0x121));
     wait_for(&shared_event, &one_ms);
-    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x122));
+    CHECK_RULE("NT-040/c", reported("NT-040", 0xC4, 0x122));
     KeLowerIrql(old);
     in_interrupt(wait_zero);
-    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x120));
+    CHECK_RULE("NT-040/d", reported("NT-040", 0xC4, 0x120));
     in_dpc(wait_with_timeout);
-    CHECK_RULE("NT-040", reported("NT-040", 0xB8, (uintptr_t)KeGetCurrentThread()));
+    CHECK_RULE("NT-040/e", reported("NT-040", 0xB8, (uintptr_t)KeGetCurrentThread()));
 }
 
 /* Others run at their own level meanwhile. */
@@ -227,11 +227,11 @@ TEST_WITH(driver, a_wait_keeps_the_level)
 
     KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
     KeRaiseIrql(APC_LEVEL, &old);
-    CHECK_RULE("NT-040", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
-    CHECK_RULE("NT-040", KeGetCurrentIrql() == APC_LEVEL);
+    CHECK_RULE("NT-040/f", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
+    CHECK_RULE("NT-040/f", KeGetCurrentIrql() == APC_LEVEL);
     KeLowerIrql(old);
-    CHECK_RULE("NT-040", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
-    CHECK_RULE("NT-040", KeGetCurrentIrql() == PASSIVE_LEVEL && errors() == 0);
+    CHECK_RULE("NT-040/f", wait_for(&shared_event, &one_ms) == STATUS_TIMEOUT);
+    CHECK_RULE("NT-040/f", KeGetCurrentIrql() == PASSIVE_LEVEL && errors() == 0);
 }
 
 TEST_WITH(driver, user_mode_waits_keep_off_the_stack)
@@ -240,7 +240,7 @@ TEST_WITH(driver, user_mode_waits_keep_off_the_stack)
 
     KeInitializeEvent(&event, NotificationEvent, TRUE);
     KeWaitForSingleObject(&event, UserRequest, UserMode, FALSE, NULL);
-    CHECK_RULE("NT-041", reported("NT-041", 0xC4, 0x123));
+    CHECK_RULE("NT-041/a", reported("NT-041", 0xC4, 0x123));
 }
 
 /* ---- several objects ---- */
@@ -255,11 +255,12 @@ static void check_wait_all(void)
     KeInitializeEvent(&b, SynchronizationEvent, FALSE);
     status = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, &one_ms,
                                       NULL);
-    CHECK_RULE("NT-042", status == STATUS_TIMEOUT && KeReadStateEvent(&a) != 0);
+    CHECK_RULE("NT-042/b", status == STATUS_TIMEOUT && KeReadStateEvent(&a) != 0);
     KeSetEvent(&b, 0, FALSE);
     status = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, &one_ms,
                                       NULL);
-    CHECK_RULE("NT-042", status == STATUS_SUCCESS && !KeReadStateEvent(&a) && !KeReadStateEvent(&b));
+    CHECK_RULE("NT-042/c",
+               status == STATUS_SUCCESS && !KeReadStateEvent(&a) && !KeReadStateEvent(&b));
 }
 
 static void check_wait_any(void)
@@ -272,9 +273,9 @@ static void check_wait_any(void)
         KeInitializeEvent(&event[i], SynchronizationEvent, i > 0);
     status = KeWaitForMultipleObjects(3, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
     CHECK_RULE("NT-044", status == STATUS_WAIT_1);
-    CHECK_RULE("NT-042", !KeReadStateEvent(&event[1]) && KeReadStateEvent(&event[2]));
+    CHECK_RULE("NT-042/a", !KeReadStateEvent(&event[1]) && KeReadStateEvent(&event[2]));
     KeWaitForMultipleObjects(4, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
-    CHECK_RULE("NT-043", verify_bugcheck_state(h.log)->code == 0xC);
+    CHECK_RULE("NT-043/a", verify_bugcheck_state(h.log)->code == 0xC);
 }
 
 TEST_WITH(machine, waits_on_several_objects)
@@ -310,9 +311,9 @@ static void check_many(void)
         KeSetEvent(&many[(i * 37) % 64], 0, FALSE);
         pause_ns(10000);
     }
-    CHECK_RULE("NT-042", many_status == STATUS_SUCCESS);
+    CHECK_RULE("NT-042/d", many_status == STATUS_SUCCESS);
     for (unsigned i = 0; i < 64; i++)
-        CHECK_RULE("NT-042", !KeReadStateEvent(&many[i]));
+        CHECK_RULE("NT-042/d", !KeReadStateEvent(&many[i]));
 }
 
 TEST_WITH(machine_smp, all_of_sixty_four)
@@ -422,9 +423,10 @@ TEST_WITH(driver, abandoned_mutexes_say_so)
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_owning, NULL);
     pause_ns(1000000);
     CHECK_RULE("NT-096", reported("NT-096", 0xC4, 0x100A));
-    CHECK_RULE("NT-045", KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode, FALSE,
-                                                  NULL, NULL) == STATUS_ABANDONED_WAIT_0 + 1);
+    CHECK_RULE("NT-045/a",
+               KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode, FALSE, NULL,
+                                        NULL) == STATUS_ABANDONED_WAIT_0 + 1);
     CHECK_RULE("NT-096", KeReadStateMutex(&mutex) == 0);
-    CHECK_RULE("NT-045", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
+    CHECK_RULE("NT-045/b", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
     ZwClose(handle);
 }

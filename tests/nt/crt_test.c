@@ -159,15 +159,15 @@ typedef char *NTAPI copy_some(char *to, const char *from, size_t count);
 typedef WCHAR *NTAPI copy_wide_some(WCHAR *to, const WCHAR *from, size_t count);
 
 /* A buffer of either kind, with what is copied to. */
-static char made[ROOM], wanted[ROOM];
+static char made[ROOM], model[ROOM];
 static WCHAR broad[ROOM];
 
 static void fill(const char *start)
 {
     memset(made, '#', sizeof(made));
-    memset(wanted, '#', sizeof(wanted));
+    memset(model, '#', sizeof(model));
     strcpy(made, start);
-    strcpy(wanted, start);
+    strcpy(model, start);
     for (unsigned i = 0; i < ROOM; i++)
         broad[i] = (uint8_t)made[i];
 }
@@ -175,7 +175,7 @@ static void fill(const char *start)
 static bool are_same(void)
 {
     for (unsigned i = 0; i < ROOM; i++)
-        if (broad[i] != (uint8_t)wanted[i])
+        if (broad[i] != (uint8_t)model[i])
             return false;
     return true;
 }
@@ -187,19 +187,19 @@ static void copy_word(unsigned i, const char *start)
 
     fill(start);
     CHECK(((copy *)find("strcpy"))(made, words[i]) == made &&
-          memcmp(made, strcpy(wanted, words[i]), ROOM) == 0);
+          memcmp(made, strcpy(model, words[i]), ROOM) == 0);
     CHECK(((copy_wide *)find("wcscpy"))(broad, wide[i]) == broad && are_same());
     fill(start);
     CHECK(((copy *)find("strcat"))(made, words[i]) == made &&
-          memcmp(made, strcat(wanted, words[i]), ROOM) == 0);
+          memcmp(made, strcat(model, words[i]), ROOM) == 0);
     CHECK(((copy_wide *)find("wcscat"))(broad, wide[i]) == broad && are_same());
     for (size_t count = 0; count < 7; count++) {
         fill(start);
-        (void)strncat(wanted, words[i], count);
-        CHECK(some[1](made, words[i], count) == made && memcmp(made, wanted, ROOM) == 0);
+        (void)strncat(model, words[i], count);
+        CHECK(some[1](made, words[i], count) == made && memcmp(made, model, ROOM) == 0);
         fill(start);
-        (void)strncpy(wanted, words[i], count); /* NOLINT */
-        CHECK(some[0](made, words[i], count) == made && memcmp(made, wanted, ROOM) == 0);
+        (void)strncpy(model, words[i], count); /* NOLINT */
+        CHECK(some[0](made, words[i], count) == made && memcmp(made, model, ROOM) == 0);
         CHECK(wide_some(broad, wide[i], count) == broad && are_same());
     }
 }
@@ -307,17 +307,18 @@ TEST_WITH(driver, memory_is_handled_as_in_the_library)
 {
     compare_some *compare = (compare_some *)find("memcmp");
     find_byte *byte = (find_byte *)find("memchr");
-    void *(NTAPI * set)(void *, int, size_t), *(NTAPI * move)(void *, const void *, size_t);
+    void *(NTAPI * set)(void *, int, size_t);
+    void *(NTAPI * move)(void *, const void *, size_t);
+    static const char one[] = "ab\0d", two[] = "ab\0c", text[] = "xy\0z";
 
     *(void **)&set = find("memset");
     *(void **)&move = find("memmove");
     for (size_t count = 0; count < 5; count++) {
-        CHECK(sign(compare("ab\0d", "ab\0c", count)) == sign(memcmp("ab\0d", "ab\0c", count)));
-        CHECK(byte("xy\0z", 'z', count) == memchr("xy\0z", 'z', count) ||
-              !memchr("xy\0z", 'z', count) == !byte("xy\0z", 'z', count));
+        CHECK(sign(compare(one, two, count)) == sign(memcmp(one, two, count)));
+        CHECK(byte(text, 'z', count) == memchr(text, 'z', count));
         fill("abcdefgh");
-        CHECK(set(made, 'q', count) == made && memcmp(made, memset(wanted, 'q', count), ROOM) == 0);
+        CHECK(set(made, 'q', count) == made && memcmp(made, memset(model, 'q', count), ROOM) == 0);
         CHECK(move(made + 1, made, count) == made + 1 &&
-              memcmp(made + 1, memmove(wanted + 1, wanted, count), ROOM - 1) == 0);
+              memcmp(made + 1, memmove(model + 1, model, count), ROOM - 1) == 0);
     }
 }

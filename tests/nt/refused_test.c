@@ -1,27 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Values at and beside the limits of routines, and what a refused call says. */
+/* What a refused call says, and what parts of an MDL are. */
 #include "nt/io/bios.h"
 #include "support/harness.h"
-
-static KEVENT event[MAXIMUM_WAIT_OBJECTS + 1];
-static KWAIT_BLOCK block[MAXIMUM_WAIT_OBJECTS + 1];
-static void *objects[MAXIMUM_WAIT_OBJECTS + 1];
-
-TEST_WITH(driver, a_thread_waits_for_so_many_objects)
-{
-    for (unsigned i = 0; i <= MAXIMUM_WAIT_OBJECTS; i++) {
-        KeInitializeEvent(&event[i], SynchronizationEvent, TRUE);
-        objects[i] = &event[i];
-    }
-    CHECK_RULE("NT-042", KeWaitForMultipleObjects(MAXIMUM_WAIT_OBJECTS, objects, WaitAll, Executive,
-                                                  KernelMode, FALSE, NULL, block) == STATUS_SUCCESS);
-    for (unsigned i = 0; i < MAXIMUM_WAIT_OBJECTS; i++)
-        CHECK_RULE("NT-042", !KeReadStateEvent(&event[i]));
-    CHECK_RULE("NT-043", errors() == 0);
-    (void)KeWaitForMultipleObjects(MAXIMUM_WAIT_OBJECTS + 1, objects, WaitAny, Executive,
-                                   KernelMode, FALSE, NULL, block);
-    CHECK_RULE("NT-043", verify_bugcheck_state(h.log)->code == 0xC);
-}
 
 static void raised(NTSTATUS (*call)(void))
 {

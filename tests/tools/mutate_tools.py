@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The mistakes that tools/mutate makes. Usage: mutate_tools.py"""
+import importlib.machinery
+import importlib.util
 import pathlib
 import sys
+import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools"))
 from mutation import operators  # noqa: E402
 
@@ -40,6 +44,14 @@ static NTSTATUS choose(const struct thing *thing, unsigned flag, unsigned other)
     return value > 1 && check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;
 }
 """
+
+
+def load_tool():
+    loader = importlib.machinery.SourceFileLoader("mutate", str(pathlib.Path(sys.path[0]) / "mutate"))
+    spec = importlib.util.spec_from_loader("mutate", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 def become(kind):
@@ -97,6 +109,28 @@ class Mistakes(unittest.TestCase):
         self.assertEqual([function[0] for function in source.functions], ["choose"])
         self.assertEqual(source.function_at(CODE.index("util_assert"))[1], "static NTSTATUS")
         self.assertIsNone(source.function_at(CODE.index("rows")))
+
+
+class Again(unittest.TestCase):
+    """What an earlier run printed leads to the same mutants, on whatever lines they are by now."""
+
+    def test_lines_may_have_moved(self):
+        tool = load_tool()
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "src/room/choose.c"
+            file.parent.mkdir(parents=True)
+            file.write_text(CODE, encoding="utf-8")
+            sources = tool.Sources(pathlib.Path(folder))
+            every = [tool.Draw("src/room/choose.c", sources.get("src/room/choose.c")[0], mutant)
+                     for mutants in sources.get("src/room/choose.c")[1].values() for mutant in mutants]
+            survived = [draw for i, draw in enumerate(every) if i % 2 or "FLAG_ONE" in str(draw)]
+            printed = "".join(f"seed 1: {'SURVIVED 3 tests' if draw in survived else 'killed by room_choose'}: {draw} (4 s)\n" for draw in every)
+            file.write_text("/* one line\n * two lines */\n" + CODE.replace("FLAG_ONE", "FLAG_TWO"), encoding="utf-8")
+            found = list(tool.by_list(tool.Sources(pathlib.Path(folder)), tool.survivors(printed)))
+            self.assertEqual(sum(draw is None for draw, _ in found), 1)
+            self.assertEqual([draw.line for draw, _ in found if draw],
+                             [draw.line + 2 for draw in survived if "FLAG_ONE" not in str(draw)])
+            self.assertTrue(all("FLAG_ONE" in text for draw, text in found if not draw))
 
 
 if __name__ == "__main__":

@@ -612,23 +612,138 @@ static void never_mine(struct probe *p, struct probe_call *call)
     call->result = FALSE;
 }
 
-static void raise_often(struct probe *p)
+static void raise_times(unsigned times, uint32_t message)
 {
-    for (unsigned i = 0; i < 1100; i++) {
-        probe_device_raise(0, 0);
-        KeStallExecutionProcessor(2);
+    for (unsigned i = 0; i < times; i++) {
+        probe_device_raise(0, message);
+        KeStallExecutionProcessor(20);
     }
+}
+
+static void raise_999(struct probe *p)
+{
     (void)p;
+    raise_times(999, 1);
+}
+
+static void raise_once(struct probe *p)
+{
+    (void)p;
+    raise_times(1, 1);
+}
+
+static void raise_another(struct probe *p)
+{
+    (void)p;
+    raise_times(5, 2);
+}
+
+static void claim(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = TRUE;
 }
 
 TEST(storms_are_masked)
 {
-    struct probe *p = start_with(NULL, NULL);
+    const struct probe_options options = {.device = three_messages};
+    struct probe *p = start_with(&options, NULL);
 
     p->before[PROBE_InterruptRoutine] = never_mine;
-    CHECK(probe_run(p, raise_often) == SIM_DONE);
-    CHECK_RULE("THREAD-057",
-               probe_rule(p, "THREAD-057") == 1 && probe_count(p, PROBE_InterruptRoutine) == 1000);
+    CHECK(probe_run(p, raise_999) == SIM_DONE);
+    p->before[PROBE_InterruptRoutine] = claim; /* counting begins anew */
+    CHECK(probe_run(p, raise_once) == SIM_DONE);
+    p->before[PROBE_InterruptRoutine] = never_mine;
+    CHECK(probe_run(p, raise_999) == SIM_DONE);
+    CHECK_RULE("THREAD-057/a",
+               probe_rule(p, "THREAD-057") == 0 && probe_count(p, PROBE_InterruptRoutine) == 1999);
+    CHECK(probe_run(p, raise_once) == SIM_DONE);
+    CHECK_RULE("THREAD-057/a",
+               probe_rule(p, "THREAD-057") == 1 && probe_said(p, "THREAD-057", "message 1"));
+    CHECK(probe_run(p, raise_once) == SIM_DONE);
+    CHECK_RULE("THREAD-057/b", probe_count(p, PROBE_InterruptRoutine) == 2000);
+    CHECK(probe_run(p, raise_another) == SIM_DONE);
+    CHECK_RULE("THREAD-057/b", probe_count(p, PROBE_InterruptRoutine) == 2005);
+    CHECK(probe_run(p, probe_restart) == SIM_DONE);
+    probe_forget(p);
+    CHECK(probe_run(p, raise_once) == SIM_DONE);
+    CHECK_RULE("THREAD-057/c", probe_count(p, PROBE_InterruptRoutine) == 1);
+    probe_destroy(p);
+}
+
+/* ---- what the service routine shares with the rest ---- */
+
+static unsigned shared;
+
+/* As a driver counts that reads, does something that takes its time, and writes. */
+static void count_shared(void)
+{
+    unsigned value = shared;
+
+    KeStallExecutionProcessor(3);
+    shared = value + 1;
+}
+
+static BOOLEAN NTAPI count_synchronized(PVOID context)
+{
+    (void)context;
+    count_shared();
+    return TRUE;
+}
+
+static void count_in_isr(struct probe *p, struct probe_call *call)
+{
+    claim(p, call);
+    count_shared();
+}
+
+static void count_beside(struct probe *p)
+{
+    const bool locked = p->user != NULL;
+    BOOLEAN result;
+
+    shared = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        probe_device_raise(0, 0);
+        if (locked)
+            (void)DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, count_synchronized, NULL, 0,
+                                                  &result);
+        else
+            count_shared();
+        KeStallExecutionProcessor(20);
+    }
+}
+
+TEST(what_a_service_routine_shares_needs_its_lock)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = start_with(NULL, NULL);
+
+        p->user = i ? p : NULL;
+        p->before[PROBE_InterruptRoutine] = count_in_isr;
+        CHECK(probe_run(p, count_beside) == SIM_DONE);
+        CHECK(probe_count(p, PROBE_InterruptRoutine) == 200);
+        if (i == 0)
+            CHECK_RULE("THREAD-071/a", shared < 400);
+        else
+            CHECK_RULE("THREAD-071/b", shared == 400);
+        probe_destroy(p);
+    }
+}
+
+/* Nothing stays asserted: what the driver does not dismiss is not raised again. */
+TEST(a_message_is_one_call)
+{
+    struct probe *p = start_with(NULL, NULL);
+
+    p->before[PROBE_InterruptRoutine] = claim;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-056/a", probe_count(p, PROBE_InterruptRoutine) == 1);
+    p->before[PROBE_InterruptRoutine] = never_mine;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-056/b", probe_count(p, PROBE_InterruptRoutine) == 2 &&
+                                   probe_count(p, PROBE_DpcRoutine) == 0);
     probe_destroy(p);
 }
 

@@ -301,9 +301,31 @@ TEST(display_members_have_no_effect)
     REPORTED("CAPS-045", "CAPS-045", VERIFY_ERROR, p->caps.MaxHwQueuedFlips = 4);
     ACCEPTED("CAPS-045", p->caps.MaxHwQueuedFlips = 1);
     ACCEPTED("CAPS-070", p->caps.MemoryManagementCaps.ParavirtualizationSupported = 1);
-    EXPECTED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
-    ACCEPTED("CAPS-038", p->caps.HybridDiscrete = TRUE,
+    EXPECTED("CAPS-038/a", "CAPS-038", p->caps.HybridDiscrete = TRUE);
+    ACCEPTED("CAPS-038/a", p->caps.HybridDiscrete = TRUE,
              p->caps.MemoryManagementCaps.CrossAdapterResource = 1);
+}
+
+static void report_an_output(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    *(ULONG *)(uintptr_t)call->arg[3] = 1;
+}
+
+/* A discrete GPU of a hybrid system draws, and another one shows. */
+TEST(hybrid_gpus_have_no_outputs)
+{
+    for (BOOLEAN hybrid = 0; hybrid < 2; hybrid++) {
+        struct probe *p = probe_create(NULL);
+
+        CHECK(verify_set_severity(p->log, "LIFE-069", VERIFY_WARNING));
+        p->after[PROBE_StartDevice] = report_an_output;
+        p->caps.HybridDiscrete = hybrid;
+        p->caps.MemoryManagementCaps.CrossAdapterResource = 1;
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK_RULE("CAPS-038/b", probe_rule(p, "CAPS-038") == hybrid);
+        probe_destroy(p);
+    }
 }
 
 TEST(claimed_versions)

@@ -268,8 +268,8 @@ TEST(compute_only_drivers_are_no_half_of_a_hybrid_system)
 {
     struct probe *p;
 
-    COMPUTE_EXPECTED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
-    COMPUTE_EXPECTED("CAPS-038", "CAPS-038", p->caps.HybridIntegrated = TRUE);
+    COMPUTE_EXPECTED("CAPS-038/c", "CAPS-038", p->caps.HybridDiscrete = TRUE);
+    COMPUTE_EXPECTED("CAPS-038/d", "CAPS-038", p->caps.HybridIntegrated = TRUE);
 }
 
 TEST(compute_only_drivers_can_preempt_and_reset_an_engine)

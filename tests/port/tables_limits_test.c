@@ -67,7 +67,13 @@ TEST(paging_buffers_of_no_size)
     struct probe *p;
 
     EXPECTED("CAPS-077/a", "CAPS-077", only_an_aperture(p));
-    ACCEPTED("CAPS-077/c", probe_make_compute_only(p), only_an_aperture(p), p->segments = 0);
+    ACCEPTED("CAPS-077/c", probe_make_compute_only(p), only_an_aperture(p), p->segments = 0,
+             p->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
+    /* page tables in system memory, written by the GPU */
+    EXPECTED("CAPS-077/d", "CAPS-077", probe_make_compute_only(p), only_an_aperture(p),
+             p->segments = 0, p->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL);
+    EXPECTED("CAPS-077/d", "CAPS-077", probe_make_compute_only(p), only_an_aperture(p),
+             p->segments = 0, p->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
 }
 
 /* ---- page tables ---- */

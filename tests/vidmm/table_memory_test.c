@@ -95,7 +95,7 @@ TEST_WITH(gva, explicit_invalidation_pairs_up, explicit_invalidation(options))
     CHECK(gva_free(rig, va, 1024) == STATUS_SUCCESS);
     gva_idle(rig);
     CHECK_RULE("GPUVA-152", invalidated(rig) >= 1024);
-    CHECK_RULE("CAPS-089", invalidated(rig) >= 1024);
+    CHECK_RULE("CAPS-089/d", invalidated(rig) >= 1024);
     gva_object_destroy(rig, object);
 }
 

@@ -20,7 +20,7 @@ TEST_WITH(fixture, fences_cross_32_bits, .no_64bit_atomics = true)
         CHECK(submit(context, 0x1000 * (i + 1), 16) == STATUS_SUCCESS);
         CHECK(signal_gpu(context, fence, steps[i]) == STATUS_SUCCESS);
         CHECK(wait_cpu(fence, steps[i]) == STATUS_SUCCESS);
-        CHECK_RULE("CAPS-051", value_of(fence) == steps[i] && value_of(fence) > before);
+        CHECK_RULE("CAPS-051/a", value_of(fence) == steps[i] && value_of(fence) > before);
         before = value_of(fence);
     }
     vidsch_device_destroy(device);
@@ -36,11 +36,11 @@ static void far_values(struct fixture *f)
     const UINT64 near = 0x10 + UINT32_MAX / 2, far = near + 1;
     NTSTATUS refused = narrow ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 
-    CHECK_RULE("CAPS-051", wait_gpu(context, fence, far) == refused);
-    CHECK_RULE("CAPS-051", signal_cpu(fence, far) == refused);
-    CHECK_RULE("CAPS-051", value_of(fence) == (narrow ? 0x10 : far));
+    CHECK_RULE("CAPS-051/b", wait_gpu(context, fence, far) == refused);
+    CHECK_RULE("CAPS-051/c", signal_cpu(fence, far) == refused);
+    CHECK_RULE("CAPS-051/c", value_of(fence) == (narrow ? 0x10 : far));
     if (narrow)
-        CHECK_RULE("CAPS-051", signal_cpu(fence, near) == STATUS_SUCCESS && value_of(fence) == near);
+        CHECK_RULE("CAPS-051/c", signal_cpu(fence, near) == STATUS_SUCCESS && value_of(fence) == near);
     vidsch_device_destroy(device);
 }
 

@@ -259,7 +259,7 @@ TEST_WITH(fixture, bad_requests_do_not_reach_the_driver)
     CHECK_RULE("PATCH-022", try_context(device, 2, false, 0, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PATCH-024", try_context(device, 0, false, 2, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("SUBMIT-011", try_context(device, 0, true, 0, 0) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("CAPS-102", try_context(device, 1, false, 0, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("CAPS-102/b", try_context(device, 1, false, 0, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("KMT-149", try_context(device, 0, false, 0, 0x40) == STATUS_INVALID_PARAMETER);
     CHECK(try_context(device, 1, true, 0, 0x10) == STATUS_NOT_SUPPORTED); /* HwQueueSupported */
     CHECK_RULE("PATCH-022", calls_of(f, CALL_CREATE_CONTEXT) == calls);

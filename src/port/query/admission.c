@@ -135,6 +135,16 @@ static void check_recovery_and_power(struct port_adapter *adapter)
     }
 }
 
+static void check_hybrid(struct port_adapter *adapter)
+{
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+
+    if (!caps->MemoryManagementCaps.CrossAdapterResource)
+        PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
+    if (adapter->displays)
+        PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set on an adapter with outputs");
+}
+
 /* Display caps are only checked: this host has no displays, so nothing uses them. */
 static void check_display(struct port_adapter *adapter)
 {
@@ -151,9 +161,8 @@ static void check_display(struct port_adapter *adapter)
             !caps->FlipCaps.FlipIndependent)
             WARNING("CAPS-030", "FlipCaps.FlipIndependent is missing");
     }
-    if (caps->HybridDiscrete && !adapter->ddi.compute_only &&
-        !caps->MemoryManagementCaps.CrossAdapterResource)
-        PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
+    if (caps->HybridDiscrete && !adapter->ddi.compute_only)
+        check_hybrid(adapter);
     if (caps->MiscCaps.IndependentVidPnVSyncControl &&
         !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
         PORT_FINDING(adapter, "CAPS-044",

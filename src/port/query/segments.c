@@ -80,6 +80,14 @@ static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
     return STATUS_SUCCESS;
 }
 
+/* Whether something may have to be written into a paging buffer, ever (CAPS-077). */
+static bool pages_with_buffers(const struct port_adapter *adapter)
+{
+    return adapter->segments.count > 0 ||
+           (adapter->caps.gpu_mmu &&
+            adapter->mmu.caps.PageTableUpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
+}
+
 static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
 {
     DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
@@ -92,7 +100,7 @@ static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
         PORT_FINDING(adapter, "CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
         out->PagingBufferSegmentId = 0;
     }
-    if (out->PagingBufferSize == 0 && adapter->segments.count) {
+    if (out->PagingBufferSize == 0 && pages_with_buffers(adapter)) {
         PORT_FINDING(adapter, "CAPS-077", "PagingBufferSize is 0");
         out->PagingBufferSize = PAGE_BYTES;
     }

@@ -267,6 +267,10 @@ TEST_WITH(client, data_travel_with_the_mutex)
     SHOW(c, "KMT-413", D3DKMTAcquireKeyedMutex2(&take) == STATUS_SUCCESS && seen[0] == 9);
     give.PrivateRuntimeDataSize = 0;
     TRY(c, D3DKMTReleaseKeyedMutex2(&give) == STATUS_SUCCESS);
+    give.hKeyedMutex++;
+    TRY(c, D3DKMTReleaseKeyedMutex2(&give) == STATUS_INVALID_PARAMETER);
+    take.hKeyedMutex++;
+    TRY(c, D3DKMTAcquireKeyedMutex2(&take) == STATUS_INVALID_PARAMETER);
     take.PrivateRuntimeDataSize = 0;
     memset(seen, 0, sizeof(seen));
     SHOW(c, "KMT-402",

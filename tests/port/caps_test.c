@@ -361,6 +361,41 @@ TEST(claimed_versions)
     probe_destroy(p);
 }
 
+/* What an older driver owes: by what it claims, else by what it was built with. */
+static void owes(UINT built, DXGK_WDDMVERSION claimed, const char *reset, const char *metadata)
+{
+    const struct probe_options options = {.version = built};
+    struct probe *p = probe_create(&options);
+
+    probe_make_1x(p);
+    p->caps.WDDMVersion = claimed;
+    p->caps.SupportPerEngineTDR = FALSE;
+    probe_set_entry(p, PROBE_GetNodeMetadata, false);
+    (void)probe_start(p);
+    CHECK_RULE("CAPS-029", probe_said(p, "CAPS-029", "SupportPerEngineTDR") ==
+                               (reset && strcmp(reset, "CAPS-029") == 0));
+    CHECK_RULE("CAPS-097/a", probe_said(p, "CAPS-097", "DxgkDdiGetNodeMetadata") ==
+                                 (metadata && strcmp(metadata, "CAPS-097") == 0));
+    CHECK_RULE("CAPS-031", probe_said(p, "CAPS-031", "SupportPerEngineTDR") ==
+                                   (reset && strcmp(reset, "CAPS-031") == 0) &&
+                               probe_said(p, "CAPS-031", "DxgkDdiGetNodeMetadata") ==
+                                   (metadata && strcmp(metadata, "CAPS-031") == 0));
+    probe_destroy(p);
+}
+
+TEST(what_each_version_owes)
+{
+    static const DXGK_WDDMVERSION none = (DXGK_WDDMVERSION)0;
+
+    owes(DXGKDDI_INTERFACE_VERSION_WIN7, none, NULL, NULL);
+    owes(DXGKDDI_INTERFACE_VERSION_WIN8, none, "CAPS-029", NULL);
+    owes(DXGKDDI_INTERFACE_VERSION_WDDM1_3, none, "CAPS-029", "CAPS-097");
+    owes(DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_WDDMv1, NULL, NULL);
+    owes(DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_WDDMv1_2, "CAPS-031", NULL);
+    owes(DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_WDDMv1_3, "CAPS-031", "CAPS-031");
+    owes(DXGKDDI_INTERFACE_VERSION_WIN8, DXGKDDI_WDDMv1_3, "CAPS-029", "CAPS-031");
+}
+
 TEST(preemption_and_removal)
 {
     struct probe *p;

@@ -342,6 +342,13 @@ static void complete_what_is_not_there(struct fixture *f)
     pass(MS);
 }
 
+static void fault_what_is_not_there(struct fixture *f)
+{
+    make_stuck(f);
+    notify_fault(f, 3, STATUS_UNSUCCESSFUL);
+    pass(MS);
+}
+
 static void complete_the_past(struct fixture *f)
 {
     make_stuck(f);
@@ -434,6 +441,7 @@ static void report_fault_of_paging(struct fixture *f)
 TEST(an_impossible_completion_is_fatal)
 {
     FATAL(NULL, complete_what_is_not_there, "SUBMIT-043", 0x119, 0x1);
+    FATAL(NULL, fault_what_is_not_there, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_the_past, "SUBMIT-043", 0x119, 0x1);
     FATAL_AS("SUBMIT-046", NULL, report_one_fault_twice, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_zero, "SUBMIT-043", 0x119, 0x1);

@@ -66,6 +66,10 @@ enum dxgk_iommu_flags {
     DXGK_IOMMU_ALLOW_FAILURE = 0x10, /* if isolation fails, the adapter starts without it */
 };
 
+/* Where the documentation leaves a choice: as Windows was seen to choose (docs/windows-evidence.md
+ * says on which version), or as this host decided before, which depends on less. */
+enum dxgk_windows { DXGK_WINDOWS_OBSERVED, DXGK_WINDOWS_DOCUMENTED };
+
 struct dxgk_machine_config {
     uint32_t size;         /* of this structure; set by dxgk_machine_config_init */
     uint64_t seed;         /* default 1 */
@@ -125,6 +129,7 @@ struct dxgk_machine_config {
     /* Stack of each client thread; default 1 MiB; 256 KiB .. 1 GiB. Pages are taken when they are
      * touched. */
     uint64_t client_stack_bytes;
+    enum dxgk_windows windows; /* default OBSERVED */
 };
 
 /*

@@ -173,6 +173,15 @@ static int parse_iommu(struct cli_options *options, const char *name, const char
                : cli_usage_error(CLI_IOMMU_WORDS, value);
 }
 
+static int parse_windows(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    if (strcmp(value, "observed") != 0 && strcmp(value, "documented") != 0)
+        return cli_usage_error("--windows is observed or documented", value);
+    options->config.windows = *value == 'd' ? DXGK_WINDOWS_DOCUMENTED : DXGK_WINDOWS_OBSERVED;
+    return CLI_OK;
+}
+
 static int parse_report(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
@@ -224,6 +233,7 @@ static const struct option valued[] = {
     {"--vram", parse_vram, false},
     {"--cpus", parse_cpus, false},
     {"--iommu", parse_iommu, false},
+    {"--windows", parse_windows, false},
     {"--report", parse_report, true},
     {"--trace", parse_path, true},
     {"--out", parse_path, true},

@@ -130,6 +130,8 @@ static const char *check_config(const struct dxgk_machine_config *config)
     if (config->client_stack_bytes < MIN_CLIENT_STACK ||
         config->client_stack_bytes > MAX_CLIENT_STACK)
         return "client_stack_bytes must be between 256 KiB and 1 GiB";
+    if ((unsigned)config->windows > DXGK_WINDOWS_DOCUMENTED)
+        return "windows must be a value of enum dxgk_windows";
     return host_iommu_check(config);
 }
 
@@ -218,6 +220,11 @@ static bool create_graphics(struct dxgk_machine *machine)
         .observe_context = machine,
     };
 
+    if (machine->config.windows == DXGK_WINDOWS_DOCUMENTED) {
+        port.policy = (struct vidsch_policy){
+            .shared_ids = true, .patient = true, .round_robin = true};
+        port.sparse_addresses = true;
+    }
     host_iommu_configure(&machine->config, &port);
     if (!NT_SUCCESS(port_create(&port, &machine->port)))
         return false;

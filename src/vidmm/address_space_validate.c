@@ -83,7 +83,7 @@ static bool addresses_valid(const struct vidmm_space *space)
             return false;
         pages += node->pages;
     }
-    first = space->paging ? 1 : space->mmu->geometry.span;
+    first = space->paging ? 1 : space->mmu->geometry.first;
     end = space->paging ? space->mmu->end : space->mmu->geometry.end;
     return space->free.free_units + pages == end - first;
 }

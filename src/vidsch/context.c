@@ -147,6 +147,8 @@ static void context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->promise.allocations);
     vidsch_client_block_destroy(vidsch, &context->promise.patches);
     (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, DDI_HANDLE_CONTEXT);
+    if (context->node)
+        vidsch_ready_release(context);
     list_remove(&context->link);
     list_remove(&context->run_link);
     list_remove(&context->advance_link);
@@ -391,6 +393,7 @@ NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priorit
                       priority, VIDSCH_PRIORITY_LIMIT);
     if (ready)
         vidsch_ready_remove(context);
+    vidsch_ready_release(context);
     context->priority = priority;
     context->level = (uint32_t)(priority + VIDSCH_PRIORITY_LIMIT);
     if (ready)

@@ -37,7 +37,8 @@ struct vidsch_context {
     struct list advance_link; /* vidsch->advance.contexts */
     struct packet *last_in_flight;
     enum context_state state;
-    uint32_t level; /* index of its ready list: the priority counted from 0, or paging */
+    uint32_t level;        /* index of its ready list: the priority counted from 0, or paging */
+    uint64_t quantum_left; /* ns, while it holds its level of the node (ready.h) */
     INT priority;
     uint32_t pending; /* packets of any kind */
     uint32_t work;    /* GPU packets among them */

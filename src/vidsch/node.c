@@ -8,6 +8,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/packet.h"
+#include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
 
 static uint32_t depth_of(const struct vidsch_config *config)
@@ -44,7 +45,7 @@ bool vidsch_node_init(struct vidsch *vidsch, uint32_t ordinal)
     node->vidsch = vidsch;
     node->ordinal = ordinal;
     node->info = vidsch->config.node[ordinal];
-    node->next_fence = 1; /* SUBMIT-039 */
+    node->next_fence = node->next_preempt_id = 1; /* SUBMIT-039, PREEMPT-011 */
     node->depth = depth_of(&vidsch->config);
     while (slots < node->depth)
         slots *= 2;
@@ -73,13 +74,24 @@ void vidsch_node_finish(struct vidsch_node *node)
     util_free(node->submitted_at);
 }
 
+/* 0 is skipped. */
+static uint32_t count_up(uint32_t *counter)
+{
+    uint32_t value = *counter;
+
+    *counter = value == UINT32_MAX ? 1 : value + 1;
+    return value;
+}
+
 uint32_t vidsch_node_next_fence(struct vidsch_node *node)
 {
-    uint32_t fence = node->next_fence++;
+    return count_up(&node->next_fence);
+}
 
-    if (node->next_fence == 0) /* SUBMIT-039: 0 is skipped */
-        node->next_fence = 1;
-    return fence;
+uint32_t vidsch_node_next_preempt_id(struct vidsch_node *node)
+{
+    return count_up(node->vidsch->config.policy.shared_ids ? &node->next_fence
+                                                           : &node->next_preempt_id);
 }
 
 /* ---- in flight ---- */
@@ -123,6 +135,7 @@ struct packet *vidsch_node_pop(struct vidsch_node *node)
 {
     struct packet *packet = node_in_flight(node, 0);
 
+    vidsch_ready_charge(packet->context, sim_now() - node->oldest_since);
     trace_span_end(node, packet);
     node->head = (node->head + 1) & node->ring_mask;
     node->count--;

@@ -24,6 +24,7 @@
 #define VIDSCH_BARREN         256u /* PREEMPT-046: preemptions in a row that lead nowhere */
 
 struct packet;
+struct vidsch_context;
 
 /* Why the driver was asked to preempt the node. */
 enum preempt_reason {
@@ -62,6 +63,7 @@ struct vidsch_node {
     struct vidsch_node_info info;
     /* fence ids */
     uint32_t next_fence;
+    uint32_t next_preempt_id; /* of preemption requests (PREEMPT-011) */
     uint32_t last_submitted;
     uint32_t last_completed; /* as processed by the DPC */
     uint32_t reported;       /* as notified: ahead of last_completed until the DPC */
@@ -73,6 +75,8 @@ struct vidsch_node {
     /* waiting */
     uint32_t ready_mask; /* levels whose list is not empty */
     struct list ready[VIDSCH_LEVELS];
+    /* who is served at each level until its quantum is used up (ready.h); NULL: nobody */
+    struct vidsch_context *holder[VIDSCH_LEVELS];
     struct list resubmit; /* preempted paging packets: submitted first, with their old fence ids */
     /* The context whose DMA buffer is submitted in part: until its last portion, only this context
      * and paging may submit to the node (PATCH-126). NULL: none. */
@@ -103,6 +107,7 @@ bool vidsch_node_init(struct vidsch *vidsch, uint32_t ordinal);
 void vidsch_node_cancel_events(struct vidsch_node *node);
 void vidsch_node_finish(struct vidsch_node *node);
 uint32_t vidsch_node_next_fence(struct vidsch_node *node);
+uint32_t vidsch_node_next_preempt_id(struct vidsch_node *node);
 
 /* The packet becomes the youngest in flight. */
 void vidsch_node_push(struct vidsch_node *node, struct packet *packet);

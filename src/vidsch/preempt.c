@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until it is
- * answered nothing is submitted to the node (PREEMPT-012). The answer splits the ring: packets up
- * to LastCompletedFenceId are completed, the others return to where they came from. Of these,
- * paging packets are submitted first and with their old ids, render packets with new ones.
+ * Preemption of one node. A request takes an id from the counter of requests (PREEMPT-011); until
+ * it is answered nothing is submitted to the node (PREEMPT-012). The answer splits the ring:
+ * packets up to LastCompletedFenceId are completed, the others return to where they came from. Of
+ * these, paging packets are submitted first and with their old ids, render packets with new ones.
  */
 #include "vidsch/preempt.h"
 #include "nt/base/status_name.h"
@@ -23,8 +23,8 @@
 #include "vidsch/vidsch_assert.h"
 #include "vidsch/vidsch_bugcheck.h"
 
-#define QUANTUM_NS  20000000ull /* PREEMPT-039 */
-#define LONG_QUANTA 10u         /* PREEMPT-040 */
+#define PATIENCE_NS 20000000ull  /* PREEMPT-039, with vidsch_policy.patient */
+#define LONG_NS     200000000ull /* PREEMPT-040 */
 
 static void answer_is_late(struct sim_event *event)
 {
@@ -60,7 +60,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     sim_assert_passive();
     node->preempting = reason;
     node->preempt_answered = false;
-    node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
+    node->preempt_id = args.PreemptionFenceId = vidsch_node_next_preempt_id(node);
     node->preempt_past = (struct preempt_past){
         .reason = reason, .id = node->preempt_id, .asked_at = sim_now()};
     vidsch->statistics.preemptions++;
@@ -124,12 +124,16 @@ static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
     return false;
 }
 
-/* The highest level, not below `least`, at which a newcomer waits. False: none does. */
+/* The highest level, not below `least`, at which a newcomer waits that would be submitted next.
+ * False: none does. Clients are no newcomers while only one of them may submit, or none. */
 static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint32_t *level)
 {
+    const struct vidsch *vidsch = node->vidsch;
+    bool paging_only = node->unbroken || vidsch->suspension.clients || vidsch->recovery.restoring;
+
     for (uint32_t mask = node->ready_mask; mask; mask &= ~(1u << *level)) {
         *level = 31u - (uint32_t)__builtin_clz(mask);
-        if (*level < least)
+        if (*level < least || (paging_only && *level != VIDSCH_PAGING_LEVEL))
             return false;
         if (newcomer_waits(node, *level))
             return true;
@@ -137,35 +141,64 @@ static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint3
     return false;
 }
 
+static uint32_t highest_in_flight(const struct vidsch_node *node)
+{
+    uint32_t level = 0;
+
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node_in_flight(node, i)->context->level > level)
+            level = node_in_flight(node, i)->context->level;
+    return level;
+}
+
+static bool may_preempt(const struct vidsch_node *node)
+{
+    const struct vidsch *vidsch = node->vidsch;
+
+    /* PREEMPT-015: with nothing in flight there is nothing to preempt */
+    return node->count > 0 && !node->preempting && !node->stopped && !vidsch->recovery.resetting &&
+           vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware;
+}
+
+bool vidsch_preempt_comes_first(const struct vidsch_node *node, uint32_t level)
+{
+    return !node->vidsch->config.policy.patient && level != VIDSCH_PAGING_LEVEL &&
+           may_preempt(node) && level > highest_in_flight(node) && !node_is_barren(node) &&
+           !node->unbroken;
+}
+
+/* From when on the newcomer is a reason. */
+static uint64_t due_time(const struct vidsch_node *node, uint32_t newcomer)
+{
+    const uint32_t running = node_in_flight(node, 0)->context->level;
+
+    if (newcomer == VIDSCH_PAGING_LEVEL)
+        return node->oldest_since;
+    if (node->vidsch->config.policy.patient)
+        return node->oldest_since + (newcomer > running ? PATIENCE_NS : LONG_NS);
+    return newcomer > highest_in_flight(node) ? node->oldest_since : node->oldest_since + LONG_NS;
+}
+
 /*
  * Ask for preemption if more important work waits than what runs (PREEMPT-039, PREEMPT-040):
  *
- *   paging waits, node full of other work         now
- *   a higher level waits                          after one quantum of the running packet
- *   another context of the same level waits       after ten
+ *   paging waits, node full of other work               now
+ *   a higher level waits than all that is in flight     now, also while the node is not full
+ *   another context waits, no lower than what runs      after LONG_NS of the running packet
  */
 void vidsch_preempt_consider(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
-    const struct vidsch_context *running;
-    enum preempt_reason reason = PREEMPT_PRIORITY;
     uint32_t level;
     uint64_t due;
 
     vidsch_assert_worker(vidsch);
-    if (node->ready_mask == 0 || node->count < node->depth || node->preempting || node->stopped ||
-        vidsch->recovery.resetting)
-        return; /* PREEMPT-015: with nothing in flight there is nothing to preempt */
-    if (!vidsch->config.tdr.enable_preemption || !vidsch->config.caps.PreemptionAware)
+    if (node->ready_mask == 0 || !may_preempt(node) ||
+        !newcomer_level(node, node_in_flight(node, 0)->context->level, &level))
         return;
-    running = node_in_flight(node, 0)->context;
-    if (!newcomer_level(node, running->level, &level))
+    if (node->count < node->depth && !vidsch_preempt_comes_first(node, level))
         return;
-    due = node->oldest_since;
-    if (level == VIDSCH_PAGING_LEVEL)
-        reason = PREEMPT_PAGING;
-    else
-        due += QUANTUM_NS * (level > running->level ? 1 : LONG_QUANTA);
+    due = due_time(node, level);
     if (sim_now() < due) {
         if (!sim_event_pending(&node->quantum.event) || node->quantum.event.due > due)
             sim_event_arm(&node->quantum.event, due);
@@ -178,7 +211,7 @@ void vidsch_preempt_consider(struct vidsch_node *node)
         return;
     }
     vidsch->worker.busy_node = node;
-    vidsch_preempt_request(node, reason);
+    vidsch_preempt_request(node, level == VIDSCH_PAGING_LEVEL ? PREEMPT_PAGING : PREEMPT_PRIORITY);
     vidsch->worker.busy_node = NULL;
     vidsch_change_announce(&vidsch->change);
 }

@@ -8,6 +8,8 @@
 void vidsch_preempt_init(struct vidsch_node *node);
 /* Ask the driver to preempt the node. Worker or recovery thread (yields). */
 void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason);
+/* Is preemption to be asked for before a packet of this level is submitted (PREEMPT-039)? */
+bool vidsch_preempt_comes_first(const struct vidsch_node *node, uint32_t level);
 /* The worker has nothing that it may submit to the node: ask for preemption if more important work
  * waits than what runs (yields). */
 void vidsch_preempt_consider(struct vidsch_node *node);

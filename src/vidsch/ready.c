@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each node has a ready list per level, and a mask of those that are not empty: finding the context
- * of highest priority is O(1), and moving it to the end of its list after each packet gives the
- * round robin of SUBMIT-019.
+ * of highest priority is O(1). Whoever becomes ready goes to the end of its list, but the holder of
+ * the level to its front, so that service goes round, a quantum at a time, or a packet at a time
+ * without holders (SUBMIT-019).
  */
 #include "vidsch/ready.h"
 #include "sim/irql.h"
+#include "sim/machine.h"
 #include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
+#include "vidsch/packet.h"
 #include "vidsch/process.h"
+#include "vidsch/scheduler.h"
+
+#define QUANTUM_NS 5000000ull /* SUBMIT-019 */
 
 void vidsch_ready_add(struct vidsch_context *context)
 {
@@ -25,7 +31,10 @@ void vidsch_ready_add(struct vidsch_context *context)
         return;
     }
     context->state = CONTEXT_READY;
-    list_push_back(&node->ready[context->level], &context->run_link);
+    if (node->holder[context->level] == context)
+        list_push_front(&node->ready[context->level], &context->run_link);
+    else
+        list_push_back(&node->ready[context->level], &context->run_link);
     node->ready_mask |= 1u << context->level;
     vidsch_kick_node(node);
 }
@@ -38,6 +47,51 @@ void vidsch_ready_remove(struct vidsch_context *context)
     list_remove(&context->run_link);
     if (list_empty(&node->ready[context->level]))
         node->ready_mask &= ~(1u << context->level);
+}
+
+void vidsch_ready_hold(struct vidsch_context *context)
+{
+    struct vidsch_context **holder = &context->node->holder[context->level];
+
+    if (*holder == context || context->node->vidsch->config.policy.round_robin)
+        return;
+    *holder = context;
+    context->quantum_left = QUANTUM_NS;
+}
+
+void vidsch_ready_release(struct vidsch_context *context)
+{
+    if (context->node->holder[context->level] == context)
+        context->node->holder[context->level] = NULL;
+}
+
+/* Its quantum is used up: the others of its level come first. */
+static void rotate(struct vidsch_context *context)
+{
+    vidsch_ready_release(context);
+    if (context->state != CONTEXT_READY)
+        return;
+    list_remove(&context->run_link);
+    list_push_back(&context->node->ready[context->level], &context->run_link);
+}
+
+void vidsch_ready_charge(struct vidsch_context *context, uint64_t ns)
+{
+    if (context->node->holder[context->level] != context)
+        return;
+    if (ns < context->quantum_left)
+        context->quantum_left -= ns;
+    else
+        rotate(context);
+}
+
+void vidsch_ready_expire(struct vidsch_node *node)
+{
+    struct vidsch_context *running = node->count ? node_in_flight(node, 0)->context : NULL;
+
+    if (running && node->holder[running->level] == running &&
+        sim_now() - node->oldest_since >= running->quantum_left)
+        rotate(running);
 }
 
 void vidsch_ready_unpark(struct vidsch_device *device)

@@ -40,6 +40,10 @@ static bool node_is_sound(const struct vidsch_node *node)
         REQUIRE(list_empty(&packet->after) || packet->context->last_in_flight);
     }
     for (uint32_t level = 0; level < VIDSCH_LEVELS; level++) {
+        const struct vidsch_context *holder = node->holder[level];
+
+        REQUIRE(!holder ||
+                (holder->node == node && holder->level == level && holder->quantum_left > 0));
         REQUIRE(!list_empty(&node->ready[level]) == !!(node->ready_mask & 1u << level));
         LIST_FOR(link, &node->ready[level]) {
             const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, run_link);

@@ -67,6 +67,14 @@ struct vidsch_node_info {
     bool virtual_addressing;
 };
 
+/* What is known of Windows in more than one way, or was decided here before somebody saw it: false
+ * is what Windows was seen to do. */
+struct vidsch_policy {
+    bool shared_ids;  /* preemption requests count with the submissions of the node (PREEMPT-011) */
+    bool patient;     /* a higher priority preempts after a quantum, not at once (PREEMPT-039) */
+    bool round_robin; /* equal priorities alternate by packet, not by quantum (SUBMIT-019) */
+};
+
 struct vidsch_config {
     struct ddi_adapter *ddi;
     struct ram *ram;
@@ -89,6 +97,7 @@ struct vidsch_config {
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
     uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
+    struct vidsch_policy policy;
     /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);

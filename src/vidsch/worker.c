@@ -88,6 +88,7 @@ static struct packet *pick(struct vidsch_node *node)
 
     if (node_closed(node))
         return NULL;
+    vidsch_ready_expire(node);
     if (!list_empty(&node->resubmit)) {
         packet = CONTAINER(list_pop_front(&node->resubmit), struct packet, link);
         packet->context->device->in_flight++;
@@ -103,11 +104,14 @@ static struct packet *pick(struct vidsch_node *node)
                 return NULL;
             if (context != first_ready(node))
                 continue;
+            if (vidsch_preempt_comes_first(node, context->level))
+                return NULL;
         }
         packet = CONTAINER(context->queue.next, struct packet, link);
         list_remove(&packet->link);
         vidsch_portion_taken(packet);
         vidsch_ready_remove(context);
+        vidsch_ready_hold(context);
         context->state = CONTEXT_SUBMITTING;
         context->device->in_flight++;
         return packet;

@@ -8,8 +8,8 @@
 #define MARK    0x13572468u
 
 /* The save area of a context that has room for it in the first page of the address space alone. */
-#define AREA     0x00200000ull
-#define AREA_END 0x00201000ull
+#define AREA     0x00010000ull
+#define AREA_END 0x00011000ull
 
 static UINT64 protection; /* of the mapping that the commands are in */
 

@@ -233,7 +233,7 @@ TEST(malformed_arguments_say_what_is_wrong)
         {0, 0, 1, 16, "SystemUseOnly"},
         {0, 0, 1, 32, "a reserved bit"},
         {64 * MB + 2048, 0, 1, 1, "BaseAddress 0x4000800 is no multiple of 4096"},
-        {2 * MB - 4096, 0, 1, 1, "outside the address space"},
+        {65536 - 4096, 0, 1, 1, "outside the address space"},
         {UINT64_MAX - 4095, 0, 1, 1, "outside the address space"},
     };
 
@@ -254,7 +254,7 @@ TEST(malformed_arguments_say_what_is_wrong)
 /* The first and the last place that there is, and one page further. */
 static void map_at_the_edges(struct probe *p)
 {
-    uint64_t low = 4096ull << p->level[0].PageTableIndexBitCount;
+    uint64_t low = 65536;
     uint64_t end = 1ull << p->mmu.VirtualAddressBitCount;
 
     CHECK_RULE("CTXA-046",

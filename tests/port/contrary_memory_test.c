@@ -123,7 +123,7 @@ static void fill(struct probe *p, UINT segment)
 {
     static bool used[6 * MB / 4096];
     const uint64_t bytes = p->segment[segment - 1].Size;
-    uint64_t bad = 0, beside = 0;
+    uint64_t bad = 0, beside = 0, pages = 8;
     D3DKMT_HANDLE allocation;
 
     begin();
@@ -133,10 +133,14 @@ static void fill(struct probe *p, UINT segment)
     for (unsigned n = 0; n < 400; n++) {
         uint64_t va;
 
-        if (!IS(probe_gpu_allocate(&gpu, 8 * 4096, &allocation), STATUS_SUCCESS))
-            break;
-        va = map(allocation, 8 * 4096);
-        for (unsigned i = 0; i < 8; i++) {
+        if (!IS(probe_gpu_allocate(&gpu, pages * 4096, &allocation), STATUS_SUCCESS)) {
+            if (pages == 1)
+                break;
+            pages = 1; /* what is left between others */
+            continue;
+        }
+        va = map(allocation, pages * 4096);
+        for (unsigned i = 0; i < pages; i++) {
             const DXGK_PTE *pte = contrary_entry(va + 4096 * i);
 
             CHECK(pte && pte->Valid && pte->Segment == segment && pte->PageAddress < bytes / 4096);

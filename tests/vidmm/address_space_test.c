@@ -36,6 +36,7 @@ struct model {
     struct rng rng;
     uint64_t end;
     bool zero, faults;
+    bool sparse, large; /* where ranges begin, if they can: GPUVA-062 */
     uint64_t failures;
 };
 
@@ -76,7 +77,9 @@ static bool region_free(const struct model *m, uint64_t first, uint64_t pages)
 static uint64_t pick(const struct model *m, uint64_t low, uint64_t high, uint64_t pages,
                      bool reserve)
 {
-    for (uint64_t align = 16; align >= 1; align /= 16) {
+    uint64_t align = reserve || m->sparse || (m->large && pages >= SPAN) ? 16 : 1;
+
+    for (; align >= 1; align /= 16) {
         for (uint64_t p = (low + align - 1) / align * align; p + pages <= high; p += align)
             if (region_free(m, p, pages))
                 return p;
@@ -365,6 +368,8 @@ static void walk(struct gva_rig *rig)
     CHECK(m);
     m->rng.state = walk_seed;
     m->end = rig->vidmm->mmu->geometry.end < PAGES ? rig->vidmm->mmu->geometry.end : PAGES;
+    m->sparse = rig->options.sparse_addresses;
+    m->large = rig->options.mmu.LargePageSupported;
     m->zero = rig->options.mmu.ZeroInPteSupported;
     m->faults = walk_faults;
     CHECK(rig->vidmm->mmu->geometry.end == m->end);
@@ -452,6 +457,15 @@ TEST(large_pages)
     options.mmu.AllowNonAlignedLargePageAddress = 1;
     options.mmu.SysMemLargePageSupported = 1;
     random_walks(&options, 4, 300);
+}
+
+TEST(sparse_addresses)
+{
+    struct gva_options options;
+
+    geometry(&options, 4, four, GVA_VRAM_SEGMENT);
+    options.sparse_addresses = true;
+    random_walks(&options, 2, 300);
 }
 
 TEST(without_zero)

@@ -23,13 +23,40 @@ static void no_progress(void *context, uint64_t value)
 
 /* ---- placement ---- */
 
-TEST_WITH(gva, automatic_maps_are_64k_apart)
+TEST_WITH(gva, automatic_maps_are_packed)
+{
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
+    uint64_t first = gva_map_simple(rig, object, 1), second = gva_map_simple(rig, object, 40);
+
+    CHECK_RULE("GPUVA-058/b", first == 65536);
+    CHECK_RULE("GPUVA-062/a", second == first + 4096);
+    CHECK_RULE("GPUVA-062/a", gva_map_simple(rig, object, 1) == second + 40 * 4096);
+    CHECK(gva_free(rig, first, 1) == STATUS_SUCCESS);
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-062/a", gva_map_simple(rig, object, 1) == first);
+    gva_object_destroy(rig, object);
+}
+
+TEST_WITH(gva, maps_of_64k_are_aligned_where_entries_may_be_as_large,
+          options->mmu.DualPteSupported = 1)
+{
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
+
+    CHECK_RULE("GPUVA-062/b", gva_map_simple(rig, object, 1) == 65536);
+    CHECK_RULE("GPUVA-062/b", gva_map_simple(rig, object, 15) == 65536 + 4096);
+    CHECK_RULE("GPUVA-062/b", gva_map_simple(rig, object, 16) == 2 * 65536);
+    CHECK_RULE("GPUVA-062/b", gva_map_simple(rig, object, 17) == 3 * 65536);
+    gva_object_destroy(rig, object);
+}
+
+TEST_WITH(gva, automatic_maps_are_64k_apart, options->sparse_addresses = true)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     uint64_t first = gva_map_simple(rig, object, 1), second = gva_map_simple(rig, object, 1);
 
-    CHECK_RULE("GPUVA-058", first >= SPAN && second >= SPAN);
-    CHECK_RULE("GPUVA-062", first == SPAN && second == first + 65536);
+    CHECK_RULE("GPUVA-058/c", first >= SPAN && second >= SPAN);
+    CHECK_RULE("GPUVA-062/d", first == SPAN && second == first + 65536);
+    CHECK_RULE("GPUVA-058/c", gva_map_at(rig, object, SPAN - 4096, 2) == STATUS_INVALID_PARAMETER);
     gva_object_destroy(rig, object);
 }
 
@@ -43,18 +70,18 @@ TEST_WITH(gva, automatic_maps_of_a_span_are_aligned_to_it, large(options))
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
 
     gva_map_simple(rig, object, 1);
-    CHECK_RULE("GPUVA-062", gva_map_simple(rig, object, 512) % SPAN == 0);
-    CHECK_RULE("GPUVA-062", gva_map_simple(rig, object, 300) % SPAN != 0);
+    CHECK_RULE("GPUVA-062/c", gva_map_simple(rig, object, 512) % SPAN == 0);
+    CHECK_RULE("GPUVA-062/c", gva_map_simple(rig, object, 300) % SPAN != 0);
     gva_object_destroy(rig, object);
 }
 
-TEST_WITH(gva, first_span_is_never_given_out)
+TEST_WITH(gva, the_start_is_never_given_out)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
 
-    CHECK_RULE("GPUVA-058", gva_map_at(rig, object, 4096, 1) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-058", gva_map_at(rig, object, SPAN - 4096, 2) == STATUS_INVALID_PARAMETER);
-    CHECK(NT_SUCCESS(gva_map_at(rig, object, SPAN, 1)));
+    CHECK_RULE("GPUVA-058/a", gva_map_at(rig, object, 4096, 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-058/a", gva_map_at(rig, object, 65536 - 4096, 2) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-058/a", NT_SUCCESS(gva_map_at(rig, object, 65536, 1)));
     CHECK(gva_look(rig, 0) == GVA_FAULT);
     gva_object_destroy(rig, object);
 }

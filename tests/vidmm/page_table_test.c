@@ -322,14 +322,14 @@ TEST_WITH(gva, flushes_name_the_space_and_the_range)
     gva_map_simple(rig, object, 1);
     gva_idle(rig);
     gva_mark(rig);
-    CHECK(NT_SUCCESS(gva_map_part(rig, object, SPAN + 65536, 0, 1)));
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 2 * 65536, 0, 1)));
     gva_idle(rig);
     flush = &gva_op_at(rig, FLUSH, 0)->args.FlushTlb;
     CHECK_RULE("GPUVA-217", flush->hProcess == rig->process->driver_handle &&
                                 flush->RootPageTableAddress.SegmentOffset ==
                                     table_address(rig->process->space->root).SegmentOffset);
-    CHECK_RULE("GPUVA-218", flush->StartVirtualAddress == SPAN + 65536 &&
-                                flush->EndVirtualAddress == SPAN + 65536 + 4096);
+    CHECK_RULE("GPUVA-218", flush->StartVirtualAddress == 2 * 65536 &&
+                                flush->EndVirtualAddress == 2 * 65536 + 4096);
     CHECK_RULE("GPUVA-190", gva_op_position(rig, FLUSH, 0) > gva_op_position(rig, UPDATE, 0));
     gva_object_destroy(rig, object);
 }

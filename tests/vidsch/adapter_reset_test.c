@@ -37,8 +37,7 @@ TEST_WITH(fixture, memory_is_cleaned_up_and_restored, .no_engine_reset = true)
                                   (uint32_t)(call_at(f, CALL_SUBMIT_VIRTUAL, 2) - f->driver.calls));
     CHECK_RULE("THREAD-031", !sent_virtual(f, 0)->Flags.Paging &&
                                  !sent_virtual(f, 1)->Flags.Paging && f->mm.cleanups == 1);
-    CHECK_RULE("TDR-049", sent_virtual(f, 2)->SubmissionFenceId ==
-                              4); /* 1, 2, and the preemption request before it */
+    CHECK_RULE("TDR-049", sent_virtual(f, 2)->SubmissionFenceId == 3);
     hang_end(f, &s);
 }
 

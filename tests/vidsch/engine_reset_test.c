@@ -80,7 +80,7 @@ TEST_WITH(fixture, the_innocent_device_goes_on)
     CHECK(wait_cpu(s.fence_b, 1) == STATUS_SUCCESS);
     CHECK_RULE("TDR-036", calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
                               sent_virtual(f, 2)->DmaBufferVirtualAddress == 0xB1 &&
-                              sent_virtual(f, 2)->SubmissionFenceId == 4 &&
+                              sent_virtual(f, 2)->SubmissionFenceId == 3 &&
                               sent_virtual(f, 2)->Flags.Resubmission &&
                               sent_virtual(f, 3)->DmaBufferVirtualAddress == 0xB2);
     CHECK_RULE("TDR-081", sent_virtual(f, 3)->DmaBufferVirtualAddress == 0xB2);
@@ -88,7 +88,7 @@ TEST_WITH(fixture, the_innocent_device_goes_on)
                               f->vidsch->statistics.engine_resets == 1 &&
                               f->vidsch->recovery.reset_count == 0);
     CHECK_RULE("TDR-072", !verify_bugcheck_state(f->log)->happened);
-    CHECK_RULE("TDR-035", f->vidsch->node[1].last_completed == 5);
+    CHECK_RULE("TDR-035", f->vidsch->node[1].last_completed == 4);
     hang_end(f, &s);
 }
 

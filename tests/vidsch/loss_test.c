@@ -141,7 +141,7 @@ TEST_WITH(fixture, an_engine_reset_after_preemption_without_an_answer)
     CHECK_RULE("TDR-083",
                is(f->loss[0],
                   "engine reset (0x141): %s; cause: no progress in TdrDelay (2 s); preemption (id "
-                  "3, after a timeout) was asked for 2000.000 ms before and not answered; the "
+                  "1, after a timeout) was asked for 2000.000 ms before and not answered; the "
                   "driver called the engine unresponsive; commands at address 0xa1; owner of 0xa1; "
                   "page tables: walk of 0xa1",
                   packet_a(&s)));
@@ -162,7 +162,7 @@ TEST_WITH(fixture, an_engine_reset_after_an_answer)
     answered = f->vidsch->node[1].preempt_past.answered_at;
     CHECK(answered >= asked && answered < asked + MS);
     CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
-    CHECK_RULE("TDR-083", strstr(f->loss[0], "cause: a client asked for it; preemption (id 3, after "
+    CHECK_RULE("TDR-083", strstr(f->loss[0], "cause: a client asked for it; preemption (id 1, after "
                                              "a timeout) was asked for ") &&
                               strstr(f->loss[0], " ms before and answered ") &&
                               !strstr(f->loss[0], "not answered"));
@@ -192,7 +192,7 @@ TEST_WITH(fixture, an_adapter_reset, .no_engine_reset = true)
         "TDR-083",
         is(f->loss[0],
            "adapter reset (0x117): %s; cause: no progress in TdrDelay (2 s); no engine reset: "
-           "SupportPerEngineTDR is FALSE; preemption (id 3, after a timeout) was asked for "
+           "SupportPerEngineTDR is FALSE; preemption (id 1, after a timeout) was asked for "
            "2000.000 ms before and not answered; commands at address 0xa1; owner of 0xa1; page tables: walk of 0xa1",
            packet_a(&s)));
     CHECK(f->losses == 1 && is(vidsch_device_loss_text(s.guilty), "%s", f->loss[0]) &&

@@ -40,7 +40,8 @@ static void far_values(struct fixture *f)
     CHECK_RULE("CAPS-051/c", signal_cpu(fence, far) == refused);
     CHECK_RULE("CAPS-051/c", value_of(fence) == (narrow ? 0x10 : far));
     if (narrow)
-        CHECK_RULE("CAPS-051/c", signal_cpu(fence, near) == STATUS_SUCCESS && value_of(fence) == near);
+        CHECK_RULE("CAPS-051/c",
+                   signal_cpu(fence, near) == STATUS_SUCCESS && value_of(fence) == near);
     vidsch_device_destroy(device);
 }
 

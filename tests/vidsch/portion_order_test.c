@@ -27,7 +27,7 @@ static void two_buffers(struct fixture *f, struct scene *a, struct scene *b)
 }
 
 TEST_WITH(fixture, others_may_run_between_portions, SCENE_V13, .max_slot = 3, .split = true,
-          .depth = 1)
+          .depth = 1, .policy = {.patient = true})
 {
     struct scene a = scene_make(f), b = scene_make(f);
 

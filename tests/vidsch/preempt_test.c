@@ -54,32 +54,90 @@ static void end_scene(struct fixture *f, struct scene *s)
 
 /* ---- when ---- */
 
-TEST_WITH(fixture, after_one_quantum_for_higher_priority)
+TEST_WITH(fixture, at_once_for_higher_priority)
 {
     struct scene s = make_scene(f);
-    uint64_t start = f->vidsch->node[1].oldest_since;
+    uint64_t start;
     const struct call *call;
 
+    pass(10 * MS); /* less than a quantum */
+    start = sim_now();
     submit(s.high, 9, 16);
-    pass(10 * MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
-    pass(15 * MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 &&
-                                  call_at(f, CALL_PREEMPT, 0)->time - start >= QUANTUM &&
-                                  call_at(f, CALL_PREEMPT, 0)->time - start < QUANTUM + MS);
+    pass(MS);
     call = call_at(f, CALL_PREEMPT, 0);
+    CHECK_RULE("PREEMPT-039/a", calls_of(f, CALL_PREEMPT) == 1 && call->time - start < MS / 10);
     CHECK_RULE("PREEMPT-007", call->irql == SIM_IRQL_DISPATCH && call->preempt.NodeOrdinal == 1 &&
                                   call->preempt.EngineOrdinal == 0 &&
                                   call->preempt.Flags.Value == 0);
     CHECK_RULE("SUBMIT-003",
                call->preempt.EngineOrdinal == 0 && sent_virtual(f, 0)->EngineOrdinal == 0);
-    CHECK_RULE("PREEMPT-011", call->preempt.PreemptionFenceId == 3);
+    CHECK_RULE("PREEMPT-011/a", call->preempt.PreemptionFenceId == 1);
     submit(s.high, 10, 16);
     pass(50 * MS);
     CHECK_RULE("PREEMPT-012",
                calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
-    answer(f, 3, 0);
+    answer(f, 1, 0);
     CHECK_RULE("PREEMPT-010", calls_of(f, CALL_SUBMIT_VIRTUAL) == 4);
+    CHECK_RULE("PREEMPT-011/b", sent_virtual(f, 2)->SubmissionFenceId == 3);
+    CHECK_RULE("SUBMIT-039/c", sent_virtual(f, 2)->SubmissionFenceId == 3);
+    end_scene(f, &s);
+}
+
+TEST_WITH(fixture, at_once_although_a_slot_is_free, .depth = 4)
+{
+    struct scene s = make_scene(f);
+
+    CHECK(f->vidsch->node[1].count == 3);
+    submit(s.high, 9, 16);
+    pass(MS);
+    CHECK_RULE("PREEMPT-039/b",
+               calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
+    answer(f, 1, 0);
+    CHECK_RULE("PREEMPT-039/b", sent_virtual(f, 3)->DmaBufferVirtualAddress == 9 &&
+                                    sent_virtual(f, 4)->DmaBufferVirtualAddress == 1);
+    end_scene(f, &s);
+}
+
+/* What is in flight is not all of lower priority: the newcomer takes the free slot. */
+TEST_WITH(fixture, not_at_once_beside_its_equal, .depth = 4)
+{
+    struct scene s = make_scene(f);
+    struct vidsch_context *third;
+
+    submit(s.high, 9, 16);
+    pass(MS);
+    answer(f, 1, 0);
+    CHECK(calls_of(f, CALL_PREEMPT) == 1 && f->vidsch->node[1].count == 4);
+    third = make_context(s.device, 1);
+    vidsch_context_set_priority(third, 3);
+    submit(third, 7, 16);
+    pass(150 * MS);
+    CHECK_RULE("PREEMPT-039/c", calls_of(f, CALL_PREEMPT) == 1);
+    vidsch_context_set_priority(third, 4);
+    submit(third, 8, 16);
+    pass(MS);
+    CHECK_RULE("PREEMPT-039/c", calls_of(f, CALL_PREEMPT) == 2 &&
+                                    call_at(f, CALL_PREEMPT, 1)->preempt.PreemptionFenceId == 2);
+    answer(f, 2, 0);
+    end_scene(f, &s);
+}
+
+TEST_WITH(fixture, after_one_quantum_for_higher_priority,
+          .policy = {.patient = true, .shared_ids = true})
+{
+    struct scene s = make_scene(f);
+    uint64_t start = f->vidsch->node[1].oldest_since;
+
+    submit(s.high, 9, 16);
+    pass(10 * MS);
+    CHECK_RULE("PREEMPT-039/e", calls_of(f, CALL_PREEMPT) == 0);
+    pass(15 * MS);
+    CHECK_RULE("PREEMPT-039/e", calls_of(f, CALL_PREEMPT) == 1 &&
+                                    call_at(f, CALL_PREEMPT, 0)->time - start >= QUANTUM &&
+                                    call_at(f, CALL_PREEMPT, 0)->time - start < QUANTUM + MS);
+    CHECK_RULE("PREEMPT-011/c", call_at(f, CALL_PREEMPT, 0)->preempt.PreemptionFenceId == 3);
+    answer(f, 3, 0);
+    CHECK_RULE("PREEMPT-011/c", sent_virtual(f, 2)->SubmissionFenceId == 4);
     end_scene(f, &s);
 }
 
@@ -94,11 +152,11 @@ TEST_WITH(fixture, at_passive_level_if_the_driver_wants)
     CHECK_RULE("PREEMPT-008", call_at(f, CALL_PREEMPT, 0)->irql == SIM_IRQL_PASSIVE);
     CHECK_RULE("PREEMPT-009",
                f->driver.most_inside == 1 && call_at(f, CALL_PREEMPT, 0)->process == 0);
-    answer(f, 3, 0);
+    answer(f, 1, 0);
     end_scene(f, &s);
 }
 
-TEST_WITH(fixture, equal_priority_waits_ten_quanta)
+TEST_WITH(fixture, equal_priority_waits_long)
 {
     struct scene s = make_scene(f);
 
@@ -108,7 +166,7 @@ TEST_WITH(fixture, equal_priority_waits_ten_quanta)
     CHECK_RULE("PREEMPT-040", calls_of(f, CALL_PREEMPT) == 0);
     pass(60 * MS);
     CHECK_RULE("PREEMPT-040", calls_of(f, CALL_PREEMPT) == 1);
-    answer(f, 3, 0);
+    answer(f, 1, 0);
     end_scene(f, &s);
 }
 
@@ -119,7 +177,7 @@ TEST_WITH(fixture, lower_priority_never)
     vidsch_context_set_priority(s.high, -1);
     submit(s.high, 9, 16);
     pass(SECOND);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
+    CHECK_RULE("PREEMPT-039/d", calls_of(f, CALL_PREEMPT) == 0);
     end_scene(f, &s);
 }
 
@@ -129,8 +187,8 @@ TEST_WITH(fixture, paging_at_once)
     uint64_t ticket = page(f, 64);
 
     pass(MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1);
-    answer(f, 3, 0);
+    CHECK_RULE("PREEMPT-039/f", calls_of(f, CALL_PREEMPT) == 1);
+    answer(f, 1, 0);
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
     idle(s.device);
@@ -186,7 +244,7 @@ TEST_WITH(fixture, what_was_completed_is_and_the_rest_is_not)
     signal_gpu(s.low, fence, 1);
     submit(s.high, 9, 16);
     pass(30 * MS);
-    answer(f, 3, 1);
+    answer(f, 1, 1);
     CHECK_RULE("PREEMPT-017", f->vidsch->node[1].last_completed == 1);
     CHECK_RULE("PREEMPT-016", f->vidsch->node[1].preempting == PREEMPT_NONE);
     CHECK_RULE("PREEMPT-023",
@@ -196,7 +254,7 @@ TEST_WITH(fixture, what_was_completed_is_and_the_rest_is_not)
     driver_run(f, 1);
     CHECK(wait_cpu(fence, 1) == STATUS_SUCCESS);
     CHECK_RULE("PREEMPT-022", sent_virtual(f, 3)->DmaBufferVirtualAddress == 2 &&
-                                  sent_virtual(f, 3)->SubmissionFenceId == 5);
+                                  sent_virtual(f, 3)->SubmissionFenceId == 4);
     CHECK_RULE("PREEMPT-024", sent_virtual(f, 3)->Flags.Resubmission &&
                                   !sent_virtual(f, 0)->Flags.Resubmission &&
                                   !sent_virtual(f, 2)->Flags.Resubmission);
@@ -206,7 +264,7 @@ TEST_WITH(fixture, what_was_completed_is_and_the_rest_is_not)
                                   sent_virtual(f, 1)->pDmaBufferPrivateData);
     end_scene(f, &s);
     CHECK_RULE("PREEMPT-022",
-               f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
+               f->vidsch->node[1].last_completed == 5 && verify_count(f->log, VERIFY_ERROR) == 0);
 }
 
 TEST_WITH(fixture, completions_may_come_before_the_answer)
@@ -223,7 +281,7 @@ TEST_WITH(fixture, completions_may_come_before_the_answer)
     pass(MS);
     CHECK_RULE("PREEMPT-015",
                f->vidsch->node[1].count == 0 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
-    answer(f, 3, 2); /* the race: nothing was left to preempt */
+    answer(f, 1, 2); /* the race: nothing was left to preempt */
     CHECK_RULE("PREEMPT-015",
                calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 && !sent_virtual(f, 2)->Flags.Resubmission);
     end_scene(f, &s);
@@ -314,7 +372,8 @@ TEST_WITH(fixture, physical_packets_are_patched_again)
     vidsch_device_destroy(other);
 }
 
-TEST_WITH(fixture, preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
+TEST_WITH(fixture, preempted_paging_keeps_its_id_and_goes_first, .depth = 4,
+          .policy = {.patient = true, .shared_ids = true})
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -333,7 +392,7 @@ TEST_WITH(fixture, preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
     submit(context, 3, 16);
     page(f, 192); /* the node is full, but paging is on it already: no reason */
     pass(QUANTUM);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
+    CHECK_RULE("PREEMPT-039/h", calls_of(f, CALL_PREEMPT) == 0);
     submit(high, 9, 16); /* preempts, with id 5 */
     pass(5 * MS);
     CHECK_RULE("PREEMPT-021", calls_of(f, CALL_PREEMPT) == 1 &&
@@ -369,8 +428,8 @@ TEST_WITH(fixture, the_timeout_watch_asks_first)
     pass(1900 * MS);
     CHECK_RULE("TDR-004", calls_of(f, CALL_PREEMPT) == 0);
     pass(200 * MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 &&
-                                  call_at(f, CALL_PREEMPT, 0)->time - start >= 2 * SECOND);
+    CHECK_RULE("PREEMPT-039/g", calls_of(f, CALL_PREEMPT) == 1 &&
+                                    call_at(f, CALL_PREEMPT, 0)->time - start >= 2 * SECOND);
     CHECK_RULE("PREEMPT-003", calls_of(f, CALL_RESET_ENGINE) == 0);
     driver_run(f, 1);
     idle(device);
@@ -392,7 +451,7 @@ static struct scene preempted(struct fixture *f)
 static void answer_without_a_request(struct fixture *f)
 {
     make_scene(f);
-    answer(f, 3, 0);
+    answer(f, 1, 0);
 }
 
 static void answer_with_another_id(struct fixture *f)
@@ -404,7 +463,7 @@ static void answer_with_another_id(struct fixture *f)
 static void answer_with_the_future(struct fixture *f)
 {
     preempted(f);
-    answer(f, 3, 4);
+    answer(f, 1, 4);
 }
 
 static void answer_with_the_past(struct fixture *f)
@@ -412,7 +471,7 @@ static void answer_with_the_past(struct fixture *f)
     preempted(f);
     driver_complete(f, 1, 1);
     pass(MS);
-    answer(f, 3, 0);
+    answer(f, 1, 0);
 }
 
 static void complete_what_was_preempted(struct fixture *f)
@@ -422,7 +481,7 @@ static void complete_what_was_preempted(struct fixture *f)
     uint8_t before = sim_raise_irql(SIM_IRQL_DEVICE);
 
     (void)s;
-    data.DmaPreempted.PreemptionFenceId = 3;
+    data.DmaPreempted.PreemptionFenceId = 1;
     data.DmaPreempted.NodeOrdinal = 1;
     vidsch_notify_interrupt(f->vidsch, &data);
     data = (DXGKARGCB_NOTIFY_INTERRUPT_DATA){.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};

@@ -62,14 +62,94 @@ TEST_WITH(fixture, nodes_are_independent, .nodes = 3, .virtual_mask = 6)
     pass(5 * MS);
     CHECK_RULE("SUBMIT-018",
                f->vidsch->node[2].last_completed == 3 && f->vidsch->node[1].last_completed == 0);
-    CHECK_RULE("SUBMIT-039",
+    CHECK_RULE("SUBMIT-039/b",
                f->vidsch->node[2].last_submitted == 3 && f->vidsch->node[1].last_submitted == 2);
     driver_run(f, 1);
     idle(device);
     vidsch_device_destroy(device);
 }
 
-TEST_WITH(fixture, priority_then_round_robin, .depth = 1)
+/* Packets of 1 ms each, of four contexts that have always more: what was run, in order. */
+static void serve(struct fixture *f, struct vidsch_context **c, unsigned contexts, unsigned each,
+                  D3DGPU_VIRTUAL_ADDRESS *order)
+{
+    f->driver.engine[1].hang = true;
+    f->driver.engine[1].run_ns = MS;
+    for (unsigned i = 0; i < each; i++)
+        for (unsigned k = 0; k < contexts; k++)
+            submit(c[k], k, 16);
+    driver_run(f, 1);
+    idle(c[0]->device);
+    for (uint32_t i = 0; i < contexts * each; i++)
+        order[i] = sent_virtual(f, i)->DmaBufferVirtualAddress;
+}
+
+TEST_WITH(fixture, equals_are_served_by_quantum, .depth = 1)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *c[3];
+    D3DGPU_VIRTUAL_ADDRESS order[36];
+    unsigned run = 1, runs = 0;
+
+    for (int i = 0; i < 3; i++)
+        c[i] = make_context(device, 1);
+    serve(f, c, 3, 12, order);
+    for (unsigned i = 1; i <= 36; i++) {
+        if (i < 36 && order[i] == order[i - 1]) {
+            run++;
+            continue;
+        }
+        /* 5 ms of packets of 1 ms; two at the end of its twelve */
+        CHECK_RULE("SUBMIT-019/a", run == (runs < 6 ? 5 : 2));
+        CHECK_RULE("SUBMIT-019/b", order[i - 1] == runs % 3);
+        run = 1;
+        runs++;
+    }
+    CHECK_RULE("SUBMIT-019/b", runs == 9);
+    vidsch_device_destroy(device);
+}
+
+/* Who has nothing ready loses the rest of its quantum. */
+TEST_WITH(fixture, an_idle_holder_gives_way, .depth = 1)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
+    static const D3DGPU_VIRTUAL_ADDRESS expected[] = {1, 1, 2, 2, 2, 2, 2, 1, 2};
+
+    f->driver.engine[1].run_ns = MS;
+    submit(a, 1, 16);
+    submit(a, 1, 16);
+    for (int i = 0; i < 6; i++)
+        submit(b, 2, 16);
+    pass(4 * MS); /* both packets of a have run, and b is being served */
+    submit(a, 1, 16);
+    idle(device);
+    for (uint32_t i = 0; i < 9; i++)
+        CHECK_RULE("SUBMIT-019/c", sent_virtual(f, i)->DmaBufferVirtualAddress == expected[i]);
+    vidsch_device_destroy(device);
+}
+
+/* A packet that runs for longer than a quantum uses it up before it has ended. */
+TEST_WITH(fixture, a_long_packet_uses_its_quantum_up)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
+    static const D3DGPU_VIRTUAL_ADDRESS expected[] = {1, 1, 2, 2, 1};
+
+    f->driver.engine[1].run_ns = 6 * MS;
+    for (int i = 0; i < 3; i++)
+        submit(a, 1, 16);
+    pass(MS);
+    for (int i = 0; i < 2; i++)
+        submit(b, 2, 16);
+    idle(device);
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK_RULE("SUBMIT-019/d", sent_virtual(f, i)->DmaBufferVirtualAddress == expected[i]);
+    vidsch_device_destroy(device);
+}
+
+TEST_WITH(fixture, priority_then_round_robin, .depth = 1,
+          .policy = {.patient = true, .round_robin = true})
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[4];
@@ -93,7 +173,7 @@ TEST_WITH(fixture, priority_then_round_robin, .depth = 1)
     idle(device);
     for (uint32_t i = 0; i < 9; i++)
         order[i] = sent_virtual(f, i)->DmaBufferVirtualAddress;
-    CHECK_RULE("SUBMIT-019", memcmp(order, expected, sizeof(order)) == 0);
+    CHECK_RULE("SUBMIT-019/e", memcmp(order, expected, sizeof(order)) == 0);
     CHECK_RULE("SUBMIT-020", order[7] == 0 && order[8] == 0);
     vidsch_device_destroy(device);
 }
@@ -300,8 +380,8 @@ TEST_WITH(fixture, ids_wrap_around)
     for (int i = 0; i < 5; i++)
         CHECK(submit(context, 0x1000, 16) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-039", sent_virtual(f, 1)->SubmissionFenceId == UINT32_MAX &&
-                                 sent_virtual(f, 2)->SubmissionFenceId == 1);
+    CHECK_RULE("SUBMIT-039/d", sent_virtual(f, 1)->SubmissionFenceId == UINT32_MAX &&
+                                   sent_virtual(f, 2)->SubmissionFenceId == 1);
     CHECK(node->last_completed == 3);
     vidsch_device_destroy(device);
 }

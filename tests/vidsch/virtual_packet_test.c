@@ -74,7 +74,7 @@ TEST_WITH(fixture, a_packet_is_in_flight_until_its_fence_is_reported)
     struct one_packet one = run_one(f);
 
     CHECK_RULE("SUBMIT-027", call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.in_flight == 1);
-    CHECK_RULE("SUBMIT-039", sent_virtual(f, 0)->SubmissionFenceId == 1);
+    CHECK_RULE("SUBMIT-039/a", sent_virtual(f, 0)->SubmissionFenceId == 1);
     CHECK(f->vidsch->node[1].last_completed == 1);
     vidsch_device_destroy(one.device);
 }

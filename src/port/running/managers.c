@@ -59,6 +59,7 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.bad_range_count = adapter->segments.bad_range_count;
     mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
     mm.gpu_mmu = adapter->caps.gpu_mmu;
+    mm.sparse_addresses = adapter->port->config.sparse_addresses;
     mm.mmu = adapter->mmu.caps;
     memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));
     return vidmm_create(&mm, &adapter->managers.vidmm);
@@ -92,6 +93,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     if (adapter->caps.gpu_mmu)
         sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
+    sch.policy = adapter->port->config.policy;
     sch.loss = loss;
     return vidsch_create(&sch, &adapter->managers.vidsch);
 }

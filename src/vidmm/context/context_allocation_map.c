@@ -69,12 +69,12 @@ static bool base_good(const struct vidmm_space *space, const DXGKARGCB_MAPCONTEX
         return false;
     }
     /* No overflow: SizeInPages is at most the size of an allocation. GPUVA-058, GPUVA-061. */
-    if (first < geometry->span || first + args->SizeInPages > geometry->end) {
+    if (first < geometry->first || first + args->SizeInPages > geometry->end) {
         VIOLATION("CTXA-050",
                   "%llu pages at BaseAddress 0x%llx are outside the address space, which has room "
                   "from 0x%llx to 0x%llx",
                   (ull)args->SizeInPages, (ull)args->BaseAddress,
-                  (ull)(geometry->span << PAGE_BITS), (ull)(geometry->end << PAGE_BITS) - 1);
+                  (ull)(geometry->first << PAGE_BITS), (ull)(geometry->end << PAGE_BITS) - 1);
         return false;
     }
     return true;

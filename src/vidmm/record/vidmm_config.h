@@ -40,7 +40,9 @@ struct vidmm_config {
     const struct vidmm_bad_range *bad_range; /* read during the call only; may be NULL */
     UINT bad_range_count;
     bool move_paging; /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
-    bool gpu_mmu;     /* the physical adapter uses the GpuMmu model */
+    /* GPUVA-058, GPUVA-062: as was decided before anybody saw Windows choose */
+    bool sparse_addresses;
+    bool gpu_mmu; /* the physical adapter uses the GpuMmu model */
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
     uint64_t eviction_seed; /* 0: documented order only */

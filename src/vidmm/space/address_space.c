@@ -33,12 +33,13 @@
  *
  *   Layout of a space
  *
- *     0         span       internal range, if the driver names one             end
+ *     0         first      internal range, if the driver names one             end
  *     | invalid |  lowest fitting place first ...   |####|     ... host's own  |
  *
- *   The first leaf span is never allocated (GPUVA-057, GPUVA-058). Free addresses are in an extent
- *   tree, ranges in a balanced tree, and the pieces of a range in another. A range usually has one
- *   piece, which is part of its record. Every call costs O(log n).
+ *   The first 64 KB, or with two levels the first leaf span, are never allocated (GPUVA-057,
+ *   GPUVA-058). Free addresses are in an extent tree, ranges in a balanced tree, and the pieces of
+ *   a range in another. A range usually has one piece, which is part of its record. Every call
+ *   costs O(log n).
  */
 #include "vidmm/space/address_space.h"
 #include "sim/mutex.h"
@@ -116,7 +117,7 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     list_init(&space->windows);
     sim_waitq_init(&space->announced);
     extent_tree_init(&space->free);
-    low = paging ? 1 : space->mmu->geometry.span;
+    low = paging ? 1 : space->mmu->geometry.first;
     status = STATUS_INSUFFICIENT_RESOURCES;
     if (extent_give(&space->free, low, (paging ? space->mmu->end : space->mmu->geometry.end) - low))
         status = root_create(space);

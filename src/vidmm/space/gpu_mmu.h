@@ -31,8 +31,10 @@ struct table_geometry {
     unsigned shift[TABLE_LEVELS]; /* page-number bits below the index of this level */
     /* number of entries of a table; of a resizable root: the maximum */
     uint32_t entries[TABLE_LEVELS];
-    uint64_t end;        /* size of a space in pages */
-    uint64_t span;       /* pages that one leaf table maps */
+    uint64_t end;   /* size of a space in pages */
+    uint64_t span;  /* pages that one leaf table maps */
+    uint64_t first; /* pages below are never given out (GPUVA-057, GPUVA-058) */
+    uint64_t wide;  /* ranges of that many pages go to 64 KB boundaries if they can (GPUVA-062) */
     bool resizable_root; /* true with two levels */
     /* bits that the driver's interface version does not define are cleared (GPUVA-026) */
     DXGK_GPUMMUCAPS caps;

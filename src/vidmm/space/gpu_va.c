@@ -114,13 +114,13 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
                       (unsigned long long)pages);
     *request = (struct va_request){.base = base >> PAGE_BITS, .pages = pages};
     if (base != 0) {
-        if (!aligned(base, unit) || request->base < geometry->span ||
+        if (!aligned(base, unit) || request->base < geometry->first ||
             ckd_add(&end, request->base, pages) || end > geometry->end)
             return refuse(STATUS_INVALID_PARAMETER, "GPUVA-058",
                           "BaseAddress 0x%llx for 0x%llx pages: a multiple of 0x%llx, from 0x%llx "
                           "to 0x%llx",
                           (unsigned long long)base, (unsigned long long)pages,
-                          (unsigned long long)unit, (unsigned long long)geometry->span << PAGE_BITS,
+                          (unsigned long long)unit, (unsigned long long)geometry->first << PAGE_BITS,
                           (unsigned long long)geometry->end << PAGE_BITS);
         return STATUS_SUCCESS;
     }

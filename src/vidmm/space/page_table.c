@@ -76,6 +76,18 @@ static uint32_t known_caps(UINT version)
     return known;
 }
 
+/* 64 KB: what large entries of a leaf table map, and what is left free at the start of a space. */
+#define LARGE_PAGE_PAGES 16u
+
+/* Can 64 KB be mapped by one entry, anywhere on the adapter? */
+static bool has_large_pages(const struct vidmm *vidmm)
+{
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (vidmm->segment[id].flags.Use64KBPages)
+            return true;
+    return vidmm->config.mmu.DualPteSupported;
+}
+
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm)
 {
     const struct vidmm_config *config = &vidmm->config;
@@ -92,6 +104,11 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
     }
     geometry->span = (uint64_t)1 << geometry->shift[1];
     geometry->resizable_root = geometry->levels == 2;
+    geometry->first = geometry->resizable_root || config->sparse_addresses ? geometry->span
+                                                                           : LARGE_PAGE_PAGES;
+    geometry->wide = config->sparse_addresses ? 1
+                     : has_large_pages(vidmm) ? LARGE_PAGE_PAGES
+                                              : UINT64_MAX;
     if (geometry->resizable_root)
         geometry->entries[1] = (uint32_t)(geometry->end >> geometry->shift[1]);
 }

@@ -47,10 +47,11 @@ static bool take_for_client(struct vidmm_space *space, struct extent_request wan
     const struct table_geometry *geometry = &space->mmu->geometry;
     const uint64_t preferred[] = {geometry->span, 16, 1};
     bool large = geometry->caps.LargePageSupported && want.size >= geometry->span;
+    unsigned from = large ? 0 : want.size >= geometry->wide ? 1 : 2;
 
     if (want.align)
         return take_around(space, want, first);
-    for (unsigned i = large ? 0 : 1; i < 3; i++) {
+    for (unsigned i = from; i < 3; i++) {
         want.align = preferred[i];
         if (take_around(space, want, first))
             return true;
@@ -76,7 +77,7 @@ static bool take_for_host(struct vidmm_space *space, struct extent_request want,
 static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_request *request,
                                uint64_t *first)
 {
-    uint64_t low = space->paging ? 1 : space->mmu->geometry.span;
+    uint64_t low = space->paging ? 1 : space->mmu->geometry.first;
     uint64_t end = space->paging ? space->mmu->end : space->mmu->geometry.end, last;
     struct extent_request want = {
         .size = request->pages,

@@ -52,7 +52,8 @@ static NTSTATUS create_vidmm(struct gva_rig *rig)
                                   .internal_va_start = rig->options.internal_start,
                                   .internal_va_end = rig->options.internal_end,
                                   .gpu_mmu = !rig->options.no_gpu_mmu,
-                                  .mmu = rig->options.mmu};
+                                  .mmu = rig->options.mmu,
+                                  .sparse_addresses = rig->options.sparse_addresses};
 
     segments[0].Flags.CpuVisible = 1;
     segments[0].Flags.DirectFlip = 1;

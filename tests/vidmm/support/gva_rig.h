@@ -113,6 +113,7 @@ struct gva_options {
     uint64_t vram_bytes;
     uint64_t internal_start, internal_end;
     bool no_gpu_mmu;
+    bool sparse_addresses;
     UINT buffer_bytes; /* of a paging buffer; 0: 4096 */
 };
 

@@ -55,6 +55,7 @@ static void configure(struct fixture *f)
     c->per_engine_tdr = !o->no_engine_reset;
     c->displays = o->displays;
     c->tdr = o->tdr;
+    c->policy = o->policy;
     c->loss = loss;
     for (uint32_t i = 0; i < c->nodes; i++) {
         f->info[i].virtual_addressing = !o->single_engine &&

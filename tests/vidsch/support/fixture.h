@@ -225,7 +225,8 @@ struct fixture_options {
     bool no_dma_patching;
     bool no_preemption, no_engine_reset, cancel_aware, compute_only, no_query_fence, wide_iommu,
         no_64bit_atomics, displays;
-    struct vidsch_tdr_settings tdr;     /* 0: defaults */
+    struct vidsch_tdr_settings tdr; /* 0: defaults */
+    struct vidsch_policy policy;
     void (*prepare)(struct fixture *f); /* before the scheduler starts */
     uint64_t fail_start;                /* which allocation of vidsch_start fails; 0: none */
 };

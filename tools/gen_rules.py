@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT ADMISSION TABLE.tsv...
+"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT ADMISSION OBSERVED TABLE.tsv...
 
 ABSENT (docs/spec/not-in-force.tsv) names the rules that the host does not carry out yet, and what that is. ADMISSION
-(docs/spec/admission.tsv) gives the class, refused or expected, of each rule that can refuse something, and the evidence.
+(docs/spec/admission.tsv) gives the class, refused or expected, of each rule that can refuse something, and the evidence. OBSERVED
+(docs/spec/evidence.tsv) says what Windows was seen to do about a rule.
 """
 import sys
 
@@ -36,8 +37,28 @@ def read_admission(path):
     return {cells[0]: (CLASSES[cells[1]], quote(cells[2])) for cells in lines[1:]}
 
 
+def read_observed(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    if lines[0] != ["id", "windows", "sources", "seen"] or any(len(cells) != 4 or cells[2] not in ("one", "several") for cells in lines[1:]):
+        sys.exit(f"{path}: not a table of id, windows, sources (one, several) and seen")
+    if len({cells[0] for cells in lines}) != len(lines):
+        sys.exit(f"{path}: an id is there twice")
+    return {cells[0]: f"seen on Windows {cells[1]} ({'one source' if cells[2] == 'one' else 'several sources'}): {cells[3]}" for cells in lines[1:]}
+
+
+def evidence(cells, observed):
+    """What the rule rests on."""
+    sources = [source for source in cells[4].split("; ") if source != "decision"]
+    said = "documented" if any(source.endswith(".md") for source in sources) else "on record" if sources else ""
+    decided = "decision" in cells[4].split("; ")
+    base = f"{said}, in part a decision of this host" if said and decided else said or "a decision of this host"
+    return f"{base}; {observed[cells[0]]}" if cells[0] in observed else base
+
+
 def main():
-    out, absent, admission, tables = sys.argv[1], read_absent(sys.argv[2]), read_admission(sys.argv[3]), sys.argv[4:]
+    out, absent, admission, observed, tables = (sys.argv[1], read_absent(sys.argv[2]), read_admission(sys.argv[3]), read_observed(sys.argv[4]),
+                                                sys.argv[5:])
     rows = {}
     for table in tables:
         with open(table, encoding="utf-8") as file:
@@ -57,6 +78,9 @@ def main():
     unknown = sorted(admission.keys() - rows.keys())
     if unknown:
         sys.exit(f"{sys.argv[3]}: no such rule: {' '.join(unknown)}")
+    unknown = sorted(observed.keys() - rows.keys())
+    if unknown:
+        sys.exit(f"{sys.argv[4]}: no such rule: {' '.join(unknown)}")
     texts = [None] + list(dict.fromkeys(absent[key] for key in sorted(absent)))
     if len(texts) > MAX_ABSENT:
         sys.exit(f"{sys.argv[2]}: more than {MAX_ABSENT - 1} things")
@@ -64,7 +88,7 @@ def main():
         file.write('#include "verify/verify.h"\n\nconst struct verify_rule verify_rules[] = {\n')
         for key in sorted(rows):
             file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) +
-                       f", {'true' if rows[key][1].startswith('1') else 'false'}, {texts.index(absent.get(key))}, {', '.join(admission.get(key, ('VERIFY_NO_ADMISSION', 'NULL')))}" + "},\n")
+                       f", {'true' if rows[key][1].startswith('1') else 'false'}, {texts.index(absent.get(key))}, {', '.join(admission.get(key, ('VERIFY_NO_ADMISSION', 'NULL')))}, {quote(evidence(rows[key], observed))}" + "},\n")
         file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n\n")
         file.write("const char *const verify_absent[] = {" + ", ".join(quote(text) if text else "NULL" for text in texts) + "};\n")
 

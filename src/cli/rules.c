@@ -30,6 +30,7 @@ static void print_rule(const struct verify_rule *rule)
     print_wrapped("about", rule->applies_to);
     print_wrapped("rule", rule->text);
     print_wrapped("source", rule->source);
+    print_wrapped("basis", rule->rests_on);
     print_wrapped("test", rule->test);
     if (rule->admission) {
         print_wrapped("class", rule->admission == VERIFY_REFUSED

@@ -173,6 +173,7 @@ struct verify_rule {
     uint8_t absent;
     enum verify_admission admission;
     const char *evidence; /* for the class of admission; NULL: no class */
+    const char *rests_on; /* documentation, what Windows was seen to do, a decision */
 };
 #define VERIFY_MAX_ABSENT 64u
 extern const struct verify_rule verify_rules[];

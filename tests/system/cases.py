@@ -162,6 +162,17 @@ def case_iommu_words():
             fail(f"a bit that IOMMUFlags does not have was taken\n{done.stderr}")
 
 
+def case_windows():
+    """--windows takes two words, and a workload runs under both."""
+    with tempfile.TemporaryDirectory() as folder:
+        for word in ("observed", "documented"):
+            run("empty.lua", "--windows", word, "--out", folder)
+        for word in ("", "observe", "10", "documented,observed"):
+            done = run("empty.lua", "--windows", word, "--out", folder, expect=2)
+            if "--windows is observed or documented" not in done.stderr:
+                fail(f"--windows {word}: not told what it may be\n{done.stderr}")
+
+
 def case_hang():
     """A command that never ends is noticed in virtual time, and the engine works again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -520,6 +531,12 @@ def case_explain():
         fail(done.stdout)
     if "not in force" not in program("explain", "PATCH-077").stdout or "not in force" in program("explain", "PATCH-121").stdout:
         fail("what is not in force is not told")
+    for rule, basis in (("PREEMPT-012", "a decision of this host; seen on Windows 10-1803 (one source): nothing was submitted"), ("NT-202", "a decision of this host"),
+                        ("SUBMIT-039", "on record, in part a decision of this host; seen on Windows 10-1803, 11-22H2 (several sources)"),
+                        ("PHYS-011", "documented")):
+        first = program("explain", rule).stdout.split("\n\n")[0]
+        if f"basis {basis}" not in " ".join(first.split()):
+            fail(f"{rule}: not told what it rests on\n{first}")
     if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 161:
         fail("the list of rules is not complete")
 

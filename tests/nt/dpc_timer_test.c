@@ -49,14 +49,16 @@ static void check_insert(void)
 
     init_dpcs();
     KeRaiseIrql(DISPATCH_LEVEL, &old);
-    CHECK_RULE("NT-083", KeInsertQueueDpc(&dpc[0], &old, &dpc) == TRUE);
-    CHECK_RULE("NT-083", KeInsertQueueDpc(&dpc[0], NULL, NULL) == FALSE);
+    CHECK_RULE("NT-083/a", KeInsertQueueDpc(&dpc[0], &old, &dpc) == TRUE);
+    CHECK_RULE("NT-083/a", KeInsertQueueDpc(&dpc[0], NULL, NULL) == FALSE);
     KeInsertQueueDpc(&dpc[1], NULL, NULL);
-    CHECK_RULE("NT-086", KeRemoveQueueDpc(&dpc[1]) == TRUE);
+    CHECK_RULE("NT-086/a", KeRemoveQueueDpc(&dpc[1]) == TRUE);
     KeLowerIrql(old);
-    CHECK_RULE("NT-083", seen[0].runs == 1 && seen[0].irql == DISPATCH_LEVEL);
-    CHECK_RULE("NT-083", seen[0].a == &old && seen[0].b == &dpc);
-    CHECK_RULE("NT-086", seen[1].runs == 0 && KeRemoveQueueDpc(&dpc[0]) == FALSE);
+    CHECK_RULE("NT-083/a", seen[0].runs == 1);
+    CHECK_RULE("NT-083/b", seen[0].irql == DISPATCH_LEVEL);
+    CHECK_RULE("NT-083/c", seen[0].a == &old && seen[0].b == &dpc);
+    CHECK_RULE("NT-086/a", seen[1].runs == 0);
+    CHECK_RULE("NT-086/b", KeRemoveQueueDpc(&dpc[0]) == FALSE);
 }
 
 TEST_WITH(machine, a_dpc_is_queued_once)
@@ -75,7 +77,7 @@ TEST_WITH(driver, importance_decides_the_place)
     for (unsigned i = 0; i < 3; i++)
         KeInsertQueueDpc(&dpc[i], NULL, NULL);
     KeLowerIrql(old);
-    CHECK_RULE("NT-084", seen[2].order == 1 && seen[0].order == 2 && seen[1].order == 3);
+    CHECK_RULE("NT-084/a", seen[2].order == 1 && seen[0].order == 2 && seen[1].order == 3);
 }
 
 TEST_WITH(driver_smp, a_target_processor_is_kept)
@@ -85,10 +87,10 @@ TEST_WITH(driver_smp, a_target_processor_is_kept)
         KeSetTargetProcessorDpc(&dpc[0], (CCHAR)i);
         KeInsertQueueDpc(&dpc[0], NULL, NULL);
         KeFlushQueuedDpcs();
-        CHECK_RULE("NT-084", seen[0].runs == 1 && seen[0].processor == i);
+        CHECK_RULE("NT-084/b", seen[0].runs == 1 && seen[0].processor == i);
     }
     KeSetTargetProcessorDpc(&dpc[0], 9);
-    CHECK_RULE("NT-084", broken("NT-084"));
+    CHECK_RULE("NT-084/c", broken("NT-084"));
 }
 
 static volatile bool inside;
@@ -120,7 +122,7 @@ TEST_WITH(driver_smp, flush_waits_and_dpcs_may_overlap)
     while (!inside)
         sim_spin();
     KeFlushQueuedDpcs();
-    CHECK_RULE("NT-086", slow_runs == 2 && !inside);
+    CHECK_RULE("NT-086/c", slow_runs == 2 && !inside);
     CHECK_RULE("NT-085", overlap == 1);
 }
 
@@ -134,22 +136,23 @@ TEST_WITH(driver, timers_fire_once)
 
     init_dpcs();
     KeInitializeTimer(&timer);
-    CHECK_RULE("NT-080", KeSetTimer(&timer, ms, &dpc[0]) == FALSE);
-    CHECK_RULE("NT-080", KeSetTimer(&timer, ten, &dpc[0]) == TRUE);
-    CHECK_RULE("NT-080", !KeReadStateTimer(&timer));
-    CHECK_RULE("NT-081", (KeInsertQueueDpc(&dpc[0], NULL, NULL), broken("NT-081")));
+    CHECK_RULE("NT-080/a", KeSetTimer(&timer, ms, &dpc[0]) == FALSE);
+    CHECK_RULE("NT-080/a", KeSetTimer(&timer, ten, &dpc[0]) == TRUE);
+    CHECK_RULE("NT-080/c", !KeReadStateTimer(&timer));
+    CHECK_RULE("NT-081/b", (KeInsertQueueDpc(&dpc[0], NULL, NULL), broken("NT-081")));
     KeFlushQueuedDpcs();
     init_dpcs();
     pause_ns(5000000);
-    CHECK_RULE("NT-080", seen[0].runs == 0);
+    CHECK_RULE("NT-080/b", seen[0].runs == 0);
     pause_ns(6000000);
-    CHECK_RULE("NT-080", seen[0].runs == 1 && KeReadStateTimer(&timer));
-    CHECK_RULE("NT-081", seen[0].irql == DISPATCH_LEVEL);
-    CHECK_RULE("NT-082", KeCancelTimer(&timer) == FALSE);
+    CHECK_RULE("NT-080/b", seen[0].runs == 1);
+    CHECK_RULE("NT-080/c", KeReadStateTimer(&timer));
+    CHECK_RULE("NT-081/a", seen[0].irql == DISPATCH_LEVEL);
+    CHECK_RULE("NT-082/b", KeCancelTimer(&timer) == FALSE);
     KeSetTimer(&timer, ms, &dpc[1]);
-    CHECK_RULE("NT-082", KeCancelTimer(&timer) == TRUE);
+    CHECK_RULE("NT-082/a", KeCancelTimer(&timer) == TRUE);
     pause_ns(3000000);
-    CHECK_RULE("NT-082", seen[1].runs == 0);
+    CHECK_RULE("NT-082/a", seen[1].runs == 0);
 }
 
 TEST_WITH(driver, periodic_timers_go_on)
@@ -161,18 +164,18 @@ TEST_WITH(driver, periodic_timers_go_on)
     KeInitializeTimerEx(&timer, SynchronizationTimer);
     KeSetTimerEx(&timer, ms, 2, &dpc[0]);
     pause_ns(10500000);
-    CHECK_RULE("NT-080", seen[0].runs == 5);
-    CHECK_RULE("NT-082", KeCancelTimer(&timer) == TRUE);
+    CHECK_RULE("NT-080/d", seen[0].runs == 5);
+    CHECK_RULE("NT-082/d", KeCancelTimer(&timer) == TRUE);
     pause_ns(10000000);
-    CHECK_RULE("NT-080", seen[0].runs == 5);
+    CHECK_RULE("NT-080/d", seen[0].runs == 5);
 
     /* A DPC queued by expiry is not recalled. */
     KeRaiseIrql(DISPATCH_LEVEL, &old);
     KeSetTimer(&timer, ms, &dpc[1]);
     sim_stall(2000000);
-    CHECK_RULE("NT-082", KeCancelTimer(&timer) == FALSE && seen[1].runs == 0);
+    CHECK_RULE("NT-082/b", KeCancelTimer(&timer) == FALSE && seen[1].runs == 0);
     KeLowerIrql(old);
-    CHECK_RULE("NT-082", seen[1].runs == 1);
+    CHECK_RULE("NT-082/c", seen[1].runs == 1);
 }
 
 static unsigned released;
@@ -195,7 +198,10 @@ TEST_WITH(driver, timers_release_all_or_one)
         start("a", wait_timer, NULL);
         start("b", wait_timer, NULL);
         pause_ns(5000000);
-        CHECK_RULE("NT-079", released == (type == NotificationTimer ? 2 : 1));
+        if (type == NotificationTimer)
+            CHECK_RULE("NT-079/a", released == 2);
+        else
+            CHECK_RULE("NT-079/b", released == 1);
         if (type == SynchronizationTimer) {
             KeSetTimer(&timer, ms, NULL);
             pause_ns(5000000);

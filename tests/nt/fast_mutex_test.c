@@ -191,17 +191,17 @@ TEST_WITH(driver, regions_nest_and_balance)
     KeEnterCriticalRegion();
     KeEnterCriticalRegion();
     KeLeaveCriticalRegion();
-    CHECK_RULE("NT-073", KeAreApcsDisabled() && errors() == 0);
+    CHECK_RULE("NT-073/a", KeAreApcsDisabled() && errors() == 0);
     KeLeaveCriticalRegion();
-    CHECK_RULE("NT-073", !KeAreApcsDisabled());
+    CHECK_RULE("NT-073/a", !KeAreApcsDisabled());
     KeEnterGuardedRegion();
-    CHECK_RULE("NT-073", KeAreAllApcsDisabled());
+    CHECK_RULE("NT-073/b", KeAreAllApcsDisabled());
     KeLeaveGuardedRegion();
-    CHECK_RULE("NT-073", !KeAreAllApcsDisabled() && errors() == 0);
+    CHECK_RULE("NT-073/b", !KeAreAllApcsDisabled() && errors() == 0);
     KeLeaveCriticalRegion();
-    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x3E));
+    CHECK_RULE("NT-073/c", reported("NT-073", 0xC4, 0x3E));
     in_dpc(enter_region);
-    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x11A));
+    CHECK_RULE("NT-073/d", reported("NT-073", 0xC4, 0x11A));
     in_dpc(leave_region);
-    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x11B));
+    CHECK_RULE("NT-073/e", reported("NT-073", 0xC4, 0x11B));
 }

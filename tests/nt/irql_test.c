@@ -22,38 +22,44 @@ TEST_WITH(driver, levels_go_up_and_down)
     FAST_MUTEX mutex;
     KIRQL old, inner;
 
-    CHECK_RULE("NT-074", KeGetCurrentIrql() == PASSIVE_LEVEL);
+    CHECK_RULE("NT-074/a", KeGetCurrentIrql() == PASSIVE_LEVEL);
     in_dpc(note_irql);
-    CHECK_RULE("NT-074", seen_irql == 2);
+    CHECK_RULE("NT-074/b", seen_irql == 2);
     CHECK_RULE("THREAD-001/a", PASSIVE_LEVEL == 0 && APC_LEVEL == 1);
     CHECK_RULE("THREAD-001/b", seen_irql == 2);
     in_interrupt(note_irql);
-    CHECK_RULE("NT-074", seen_irql == 5);
+    CHECK_RULE("NT-074/c", seen_irql == 5);
     ExInitializeFastMutex(&mutex);
     ExAcquireFastMutex(&mutex);
-    CHECK_RULE("NT-074", KeGetCurrentIrql() == APC_LEVEL);
+    CHECK_RULE("NT-074/d", KeGetCurrentIrql() == APC_LEVEL);
     ExReleaseFastMutex(&mutex);
 
     KeRaiseIrql(DISPATCH_LEVEL, &old);
-    CHECK_RULE("NT-075", old == PASSIVE_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    CHECK_RULE("NT-075/a", old == PASSIVE_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
     KeRaiseIrql(HIGH_LEVEL, &inner);
-    CHECK_RULE("NT-075", inner == DISPATCH_LEVEL && errors() == 0);
+    CHECK_RULE("NT-075/b", inner == DISPATCH_LEVEL && errors() == 0);
     KeLowerIrql(inner);
     KeRaiseIrql(APC_LEVEL, &inner);
-    CHECK_RULE("NT-075", reported("NT-075", 0xC4, 0x30) && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    CHECK_RULE("NT-075/c", reported("NT-075", 0xC4, 0x30) && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    KeRaiseIrql(DISPATCH_LEVEL, &inner);
+    CHECK_RULE("NT-075/b", errors() == 1 && inner == DISPATCH_LEVEL);
+    KeLowerIrql(inner);
+    forget_reports();
+    KeRaiseIrql(HIGH_LEVEL + 1, &inner);
+    CHECK_RULE("NT-075/d", reported("NT-075", 0xC4, 0x30) && KeGetCurrentIrql() == DISPATCH_LEVEL);
     KeLowerIrql(HIGH_LEVEL);
-    CHECK_RULE("NT-076", reported("NT-076", 0xC4, 0x31) && KeGetCurrentIrql() == DISPATCH_LEVEL);
+    CHECK_RULE("NT-076/a", reported("NT-076", 0xC4, 0x31) && KeGetCurrentIrql() == DISPATCH_LEVEL);
     forget_reports();
     KeLowerIrql(APC_LEVEL);
-    CHECK_RULE("NT-076", broken("NT-076"));
+    CHECK_RULE("NT-076/b", broken("NT-076"));
     KeLowerIrql(PASSIVE_LEVEL);
 
-    CHECK_RULE("NT-078", KeRaiseIrqlToDpcLevel() == PASSIVE_LEVEL);
-    CHECK_RULE("NT-078", KeRaiseIrqlToDpcLevel() == DISPATCH_LEVEL);
+    CHECK_RULE("NT-078/a", KeRaiseIrqlToDpcLevel() == PASSIVE_LEVEL);
+    CHECK_RULE("NT-078/a", KeRaiseIrqlToDpcLevel() == DISPATCH_LEVEL);
     KeLowerIrql(DISPATCH_LEVEL);
     KeLowerIrql(PASSIVE_LEVEL);
     in_interrupt(raise_to_dpc_level);
-    CHECK_RULE("NT-078", broken("NT-078") && verify_bugcheck_state(h.log)->happened);
+    CHECK_RULE("NT-078/b", broken("NT-078") && verify_bugcheck_state(h.log)->happened);
 }
 
 static unsigned dpc_runs;
@@ -79,7 +85,7 @@ TEST_WITH(driver, dpcs_wait_for_a_low_level)
     sim_stall(100000);
     CHECK_RULE("THREAD-003/a", dpc_runs == 0);
     KeLowerIrql(old);
-    CHECK_RULE("NT-076", dpc_runs == 1);
+    CHECK_RULE("NT-076/c", dpc_runs == 1);
     CHECK_RULE("THREAD-003/a", dpc_runs == 1);
 }
 

@@ -15,8 +15,8 @@ __attribute__((visibility("default"), noinline)) void paged_routine(void)
 TEST_WITH(driver, paged_code_checks_the_level)
 {
     paged_routine();
-    CHECK_RULE("NT-077", errors() == 0);
+    CHECK_RULE("NT-077/a", errors() == 0);
     in_dpc(paged_routine);
-    CHECK_RULE("NT-077", broken("NT-077"));
-    CHECK_RULE("NT-077", strstr(verify_record_at(h.log, 0)->seen, "paged_routine"));
+    CHECK_RULE("NT-077/b", broken("NT-077"));
+    CHECK_RULE("NT-077/b", strstr(verify_record_at(h.log, 0)->seen, "paged_routine"));
 }

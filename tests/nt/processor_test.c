@@ -73,18 +73,18 @@ TEST_WITH(driver_smp, dpcs_keep_to_their_processor)
         seen.runs = 0;
         KeInitializeDpc(&dpc, note, NULL);
         number.Number = (UCHAR)i;
-        CHECK_RULE("NT-084", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_SUCCESS);
+        CHECK_RULE("NT-084/b", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_SUCCESS);
         KeInsertQueueDpc(&dpc, NULL, NULL);
         KeFlushQueuedDpcs();
-        CHECK_RULE("NT-084", seen.runs == 1 && seen.processor == i && errors() == 0);
+        CHECK_RULE("NT-084/b", seen.runs == 1 && seen.processor == i && errors() == 0);
     }
     number.Number = 4;
-    CHECK_RULE("NT-084", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-084", errors() == 1);
+    CHECK_RULE("NT-084/c", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-084/c", errors() == 1);
     number.Number = 0;
     number.Group = 1;
-    CHECK_RULE("NT-084", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-084", errors() == 2);
+    CHECK_RULE("NT-084/c", KeSetTargetProcessorDpcEx(&dpc, &number) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-084/c", errors() == 2);
 }
 
 TEST_WITH(driver, threaded_dpcs_run)

@@ -20,9 +20,9 @@ TEST_WITH(driver, push_locks_are_checked)
 {
     ExInitializePushLock(&push);
     ExAcquirePushLockSharedEx(&push, 0);
-    CHECK_RULE("NT-072", reported("NT-072", 0xC4, 0xEA));
+    CHECK_RULE("NT-072/a", reported("NT-072", 0xC4, 0xEA));
     ExReleasePushLockSharedEx(&push, 0);
-    CHECK_RULE("NT-072", reported("NT-072", 0xC4, 0xEB));
+    CHECK_RULE("NT-072/b", reported("NT-072", 0xC4, 0xEB));
     forget_reports();
     KeEnterCriticalRegion();
     ExAcquirePushLockSharedEx(&push, 0);
@@ -39,7 +39,7 @@ TEST_WITH(driver, push_locks_are_checked)
     assert_int_equal(errors(), 0);
     ExAcquirePushLockExclusiveEx(&push, 0);
     ExAcquirePushLockExclusiveEx(&push, 0);
-    CHECK_RULE("NT-072", broken("NT-072"));
+    CHECK_RULE("NT-072/c", broken("NT-072"));
     ExReleasePushLockExclusiveEx(&push, 0);
     KeLeaveCriticalRegion();
 }
@@ -58,29 +58,30 @@ TEST_WITH(driver, rundown_waits_for_holders)
 {
     rundown_over = false;
     ExInitializeRundownProtection(&rundown);
-    CHECK_RULE("NT-072", ExAcquireRundownProtection(&rundown));
-    CHECK_RULE("NT-072", ExAcquireRundownProtection(&rundown));
+    CHECK_RULE("NT-072/d", ExAcquireRundownProtection(&rundown));
+    CHECK_RULE("NT-072/d", ExAcquireRundownProtection(&rundown));
     start("waiter", wait_rundown, NULL);
     pause_ns(100000);
-    CHECK_RULE("NT-072", !ExAcquireRundownProtection(&rundown) && !rundown_over);
+    CHECK_RULE("NT-072/d", !ExAcquireRundownProtection(&rundown));
+    CHECK_RULE("NT-072/e", !rundown_over);
     ExReleaseRundownProtection(&rundown);
     pause_ns(100000);
-    CHECK_RULE("NT-072", !rundown_over);
+    CHECK_RULE("NT-072/e", !rundown_over);
     ExReleaseRundownProtection(&rundown);
     pause_ns(100000);
-    CHECK_RULE("NT-072", rundown_over && errors() == 0);
+    CHECK_RULE("NT-072/e", rundown_over && errors() == 0);
 }
 
 TEST_WITH(driver, rundown_begins_again)
 {
     ExInitializeRundownProtection(&rundown);
     ExRundownCompleted(&rundown);
-    CHECK_RULE("NT-072", !ExAcquireRundownProtection(&rundown));
+    CHECK_RULE("NT-072/d", !ExAcquireRundownProtection(&rundown));
     ExWaitForRundownProtectionRelease(&rundown); /* at once */
     ExReInitializeRundownProtection(&rundown);
-    CHECK_RULE("NT-072", errors() == 0 && ExAcquireRundownProtection(&rundown));
+    CHECK_RULE("NT-072/f", errors() == 0 && ExAcquireRundownProtection(&rundown));
     ExReInitializeRundownProtection(&rundown);
-    CHECK_RULE("NT-072", errors() == 1);
+    CHECK_RULE("NT-072/f", errors() == 1);
     ExReleaseRundownProtection(&rundown);
-    CHECK_RULE("NT-072", errors() == 2);
+    CHECK_RULE("NT-072/f", errors() == 2);
 }

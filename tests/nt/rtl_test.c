@@ -460,7 +460,7 @@ static void check_debug_print(void)
     RtlAssert((PVOID)(uintptr_t) "a == b", (PVOID)(uintptr_t) "file.c", 5, NULL);
     CHECK_RULE("NT-167", broken("NT-167") && errors() == 1);
     RtlAssert((PVOID)(uintptr_t) "KeGetCurrentIrql() <= APC_LEVEL", NULL, 5, NULL);
-    CHECK_RULE("NT-077", broken("NT-077") && errors() == 2);
+    CHECK_RULE("NT-077/b", broken("NT-077") && errors() == 2);
     forget_reports();
     CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == TRUE);
     CHECK(KdRefreshDebuggerNotPresent());

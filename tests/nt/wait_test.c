@@ -340,24 +340,30 @@ TEST_WITH(driver, semaphores_count)
     for (unsigned i = 0; i < 3; i++)
         start("waiter", wait_semaphore, NULL);
     pause_ns(100000);
-    CHECK_RULE("NT-070", released == 0);
-    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 2, FALSE) == 0);
+    CHECK_RULE("NT-070/a", released == 0);
+    CHECK_RULE("NT-069/a", KeReleaseSemaphore(&semaphore, 0, 2, FALSE) == 0);
     pause_ns(100000);
     assert_int_equal(released, 2);
     KeReleaseSemaphore(&semaphore, 0, 1, FALSE);
     pause_ns(100000);
     assert_int_equal(released, 3);
     KeReleaseSemaphore(&semaphore, 0, 3, FALSE);
-    CHECK_RULE("NT-069", h.raises == 1 && h.raised == STATUS_SEMAPHORE_LIMIT_EXCEEDED);
-    CHECK_RULE("NT-069", KeReadStateSemaphore(&semaphore) == 0);
-    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 0);
-    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 1);
+    CHECK_RULE("NT-069/b", h.raises == 1 && h.raised == STATUS_SEMAPHORE_LIMIT_EXCEEDED);
+    CHECK_RULE("NT-069/b", KeReadStateSemaphore(&semaphore) == 0);
+    CHECK_RULE("NT-069/a", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 0);
+    CHECK_RULE("NT-069/a", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 1);
+    CHECK_RULE("NT-069/c", h.raises == 1 && KeReadStateSemaphore(&semaphore) == 2);
+    for (LONG wrong = -1; wrong <= 0; wrong++) {
+        forget_reports();
+        KeReleaseSemaphore(&semaphore, 0, wrong, FALSE);
+        CHECK_RULE("NT-069/d", broken("NT-069") && KeReadStateSemaphore(&semaphore) == 2);
+    }
     forget_reports();
     KeInitializeSemaphore(&semaphore, 3, 2);
-    CHECK_RULE("NT-070", broken("NT-070"));
+    CHECK_RULE("NT-070/b", broken("NT-070"));
     forget_reports();
     KeInitializeSemaphore(&semaphore, -1, 2);
-    CHECK_RULE("NT-070", broken("NT-070"));
+    CHECK_RULE("NT-070/c", broken("NT-070"));
 }
 
 /* ---- mutexes ---- */
@@ -382,27 +388,28 @@ static void release_foreign(void *arg)
 TEST_WITH(driver_smp, mutexes_have_an_owner)
 {
     KeInitializeMutex(&mutex, 0);
-    CHECK_RULE("NT-067", KeReadStateMutex(&mutex) == 1);
+    CHECK_RULE("NT-067/a", KeReadStateMutex(&mutex) == 1);
     wait_for(&mutex, NULL);
-    CHECK_RULE("NT-067", wait_for(&mutex, &zero) == STATUS_SUCCESS);
-    CHECK_RULE("NT-067", KeAreApcsDisabled());
+    CHECK_RULE("NT-067/b", wait_for(&mutex, &zero) == STATUS_SUCCESS);
+    CHECK_RULE("NT-067/c", KeAreApcsDisabled());
     other_has_it = false;
     start("other", take_mutex, NULL);
     pause_ns(100000);
-    CHECK_RULE("NT-067", KeReleaseMutex(&mutex, FALSE) != 0);
+    CHECK_RULE("NT-067/d", KeReleaseMutex(&mutex, FALSE) != 0);
     pause_ns(100000);
-    CHECK_RULE("NT-067", !other_has_it);
-    CHECK_RULE("NT-067", KeReleaseMutex(&mutex, FALSE) == 0);
+    CHECK_RULE("NT-067/d", !other_has_it);
+    CHECK_RULE("NT-067/d", KeReleaseMutex(&mutex, FALSE) == 0);
     pause_ns(100000);
-    CHECK_RULE("NT-067", other_has_it && !KeAreApcsDisabled());
+    CHECK_RULE("NT-067/d", other_has_it);
+    CHECK_RULE("NT-067/c", !KeAreApcsDisabled());
 
     wait_for(&mutex, NULL);
     start("thief", release_foreign, NULL);
     pause_ns(100000);
-    CHECK_RULE("NT-068", h.raises == 1 && h.raised == STATUS_MUTANT_NOT_OWNED);
+    CHECK_RULE("NT-068/a", h.raises == 1 && h.raised == STATUS_MUTANT_NOT_OWNED);
     CHECK_RULE("NT-002", reported("NT-068", 0x1E, (uint32_t)STATUS_MUTANT_NOT_OWNED));
-    CHECK_RULE("NT-068", KeReadStateMutex(&mutex) == 0);
-    CHECK_RULE("NT-068", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 1);
+    CHECK_RULE("NT-068/b", KeReadStateMutex(&mutex) == 0);
+    CHECK_RULE("NT-068/b", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 1);
 }
 
 static VOID NTAPI end_owning(PVOID context)

@@ -358,12 +358,12 @@ TEST(probes_raise)
 {
     {
         PLAY(f, SEH_PROBE_READ)
-        CHECK_RULE("NT-108", took(f, 0xC0000005, 0));
+        CHECK_RULE("NT-108/a", took(f, 0xC0000005, 0));
         PLAYED();
     }
     {
         PLAY(f, SEH_PROBE_MISALIGNED)
-        CHECK_RULE("NT-108", took(f, 0x80000002, 0));
+        CHECK_RULE("NT-108/b", took(f, 0x80000002, 0));
     }
     {
         PLAY(f, SEH_PROBE_WRITE)

@@ -230,17 +230,18 @@ TEST_WITH(driver, system_timers_call_back)
     ex_runs = 0;
     delete_inside = false;
     ex_timer = ExAllocateTimer(ex_callback, NULL, 0);
-    CHECK_RULE("NT-087", !ExSetTimer(ex_timer, -10000, 0, NULL));
-    CHECK_RULE("NT-087", ExSetTimer(ex_timer, -20000, 20000, NULL));
+    CHECK_RULE("NT-087/a", !ExSetTimer(ex_timer, -10000, 0, NULL));
+    CHECK_RULE("NT-087/a", ExSetTimer(ex_timer, -20000, 20000, NULL));
     pause_ns(7000000);
-    CHECK_RULE("NT-087", ex_runs == 3 && ex_irql == DISPATCH_LEVEL);
-    CHECK_RULE("NT-087", ExCancelTimer(ex_timer, NULL));
+    CHECK_RULE("NT-087/c", ex_runs == 3);
+    CHECK_RULE("NT-087/b", ex_irql == DISPATCH_LEVEL);
+    CHECK_RULE("NT-087/c", ExCancelTimer(ex_timer, NULL));
     pause_ns(7000000);
-    CHECK_RULE("NT-087", ex_runs == 3 && errors() == 0);
+    CHECK_RULE("NT-087/c", ex_runs == 3 && errors() == 0);
     delete_inside = true;
     ExSetTimer(ex_timer, -10000, 0, NULL);
     pause_ns(3000000);
-    CHECK_RULE("NT-087", broken("NT-087") && verify_bugcheck_state(h.log)->happened);
+    CHECK_RULE("NT-087/d", broken("NT-087") && verify_bugcheck_state(h.log)->happened);
     ExDeleteTimer(ex_timer, TRUE, TRUE, NULL);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
@@ -257,8 +258,8 @@ static void sample_counter(void *arg)
         LARGE_INTEGER frequency;
         LARGE_INTEGER counter = KeQueryPerformanceCounter(&frequency);
 
-        CHECK_RULE("NT-088", counter.QuadPart >= last_counter.QuadPart);
-        CHECK_RULE("NT-088", frequency.QuadPart == 10000000);
+        CHECK_RULE("NT-088/a", counter.QuadPart >= last_counter.QuadPart);
+        CHECK_RULE("NT-088/b", frequency.QuadPart == 10000000);
         last_counter = counter;
         sim_stall(300);
     }
@@ -287,19 +288,19 @@ static void check_times(void)
     pause_ns(123456789);
     KeQuerySystemTime(&plain);
     KeQuerySystemTimePrecise(&precise);
-    CHECK_RULE("NT-089", precise.QuadPart >= plain.QuadPart &&
-                             precise.QuadPart - plain.QuadPart <= KeQueryTimeIncrement());
+    CHECK_RULE("NT-089/a", precise.QuadPart >= plain.QuadPart &&
+                               precise.QuadPart - plain.QuadPart <= KeQueryTimeIncrement());
     RtlTimeToTimeFields(&precise, &fields);
-    CHECK_RULE("NT-089", fields.Year == 2024 && fields.Month == 1 && fields.Day == 1);
+    CHECK_RULE("NT-089/b", fields.Year == 2024 && fields.Month == 1 && fields.Day == 1);
     assert_true(RtlTimeFieldsToTime(&fields, &date));
     assert_int_equal(date.QuadPart / 10000, precise.QuadPart / 10000);
     KeQueryTickCount(&ticks);
     interrupt = KeQueryInterruptTime();
-    CHECK_RULE("NT-090", (ULONGLONG)ticks.QuadPart * KeQueryTimeIncrement() == interrupt);
+    CHECK_RULE("NT-090/a", (ULONGLONG)ticks.QuadPart * KeQueryTimeIncrement() == interrupt);
     nt_system_time_set(0x01DB000000000000);
-    CHECK_RULE("NT-090", KeQueryInterruptTime() == interrupt);
+    CHECK_RULE("NT-090/b", KeQueryInterruptTime() == interrupt);
     KeQuerySystemTimePrecise(&precise);
-    CHECK_RULE("NT-089", precise.QuadPart - 0x01DB000000000000 < 1000);
+    CHECK_RULE("NT-089/c", precise.QuadPart - 0x01DB000000000000 < 1000);
     KeStallExecutionProcessor(60);
     CHECK_RULE("NT-047/b", broken("NT-047") && errors() == 0);
 }
@@ -358,27 +359,29 @@ static void check_work_item(void)
     worked = 0;
     nt_device_object_register(&device);
     item = IoAllocateWorkItem(&device);
-    CHECK_RULE("NT-100", item != NULL);
+    CHECK_RULE("NT-100/a", item != NULL);
     in_dpc(queue_item);
     pause_ns(1000000);
-    CHECK_RULE("NT-098", worked == 1 && work_irql == PASSIVE_LEVEL && work_context == &worked);
-    CHECK_RULE("NT-107", work_mode == KernelMode && work_process == (void *)nt_process_system());
+    CHECK_RULE("NT-098/a", worked == 1);
+    CHECK_RULE("NT-098/b", work_irql == PASSIVE_LEVEL);
+    CHECK_RULE("NT-098/c", work_context == &worked);
+    CHECK_RULE("NT-107/a", work_mode == KernelMode && work_process == (void *)nt_process_system());
     CHECK(work_process == (void *)nt_process_system());
     KeRaiseIrql(DISPATCH_LEVEL, &old);
     queue_item();
     assert_int_equal(errors(), 0);
     queue_item();
-    CHECK_RULE("NT-099", broken("NT-099"));
+    CHECK_RULE("NT-099/a", broken("NT-099"));
     forget_reports();
     IoFreeWorkItem(item);
-    CHECK_RULE("NT-099", broken("NT-099"));
+    CHECK_RULE("NT-099/b", broken("NT-099"));
     KeLowerIrql(old);
     pause_ns(1000000);
-    CHECK_RULE("NT-099", worked == 2);
+    CHECK_RULE("NT-099/c", worked == 2);
     forget_reports();
     IoFreeWorkItem(item);
     assert_int_equal(errors(), 0);
-    CHECK_RULE("NT-100", IoAllocateWorkItem((PDEVICE_OBJECT)&worked) == NULL && broken("NT-100"));
+    CHECK_RULE("NT-100/b", IoAllocateWorkItem((PDEVICE_OBJECT)&worked) == NULL && broken("NT-100"));
     nt_device_object_unregister(&device);
 }
 
@@ -416,8 +419,9 @@ static void check_dependence(void)
     second = IoAllocateWorkItem(&device);
     IoQueueWorkItem(item, wait_for_second, DelayedWorkQueue, NULL);
     pause_ns(10000000);
-    CHECK_RULE("NT-102", worked == 2 && broken("NT-102") && errors() == 0);
-    CHECK_RULE("NT-098", (IoFreeWorkItem(second), errors() == 0));
+    CHECK_RULE("NT-102/a", worked == 2);
+    CHECK_RULE("NT-102/b", broken("NT-102") && errors() == 0);
+    CHECK_RULE("NT-098/d", (IoFreeWorkItem(second), errors() == 0));
 }
 
 TEST_WITH(machine, dependent_items_do_not_deadlock)
@@ -445,18 +449,18 @@ static void check_ex_work_item(void)
     ExInitializeWorkItem(ex_item, ex_work, ex_item);
     ExQueueWorkItem(ex_item, DelayedWorkQueue);
     pause_ns(1000000);
-    CHECK_RULE("NT-101", worked == 1 && work_irql == PASSIVE_LEVEL && errors() == 0);
+    CHECK_RULE("NT-101/a", worked == 1 && work_irql == PASSIVE_LEVEL && errors() == 0);
     ExInitializeWorkItem(paged, ex_work, paged);
     ExQueueWorkItem(paged, DelayedWorkQueue);
-    CHECK_RULE("NT-101", reported("NT-101", 0xC4, 0x131));
+    CHECK_RULE("NT-101/b", reported("NT-101", 0xC4, 0x131));
     pause_ns(1000000);
     KeRaiseIrql(DISPATCH_LEVEL, &old);
     ex_item = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*ex_item), TAG);
     ExInitializeWorkItem(ex_item, ex_work, ex_item);
     ExQueueWorkItem(ex_item, HyperCriticalWorkQueue);
-    CHECK_RULE("NT-101", broken("NT-101"));
+    CHECK_RULE("NT-101/c", broken("NT-101"));
     nt_image_leak_check(h.image);
-    CHECK_RULE("NT-101", reported("NT-101", 0xCE, 0));
+    CHECK_RULE("NT-101/d", reported("NT-101", 0xCE, 0));
     KeLowerIrql(old);
 }
 
@@ -498,12 +502,12 @@ static void check_running(void (*queue)(void))
     pause_ns(1000000); /* the routine has begun */
     CHECK_RULE("LIFE-178/a", !nt_image_drain(h.image, 5000000));
     nt_image_leak_check(h.image);
-    CHECK_RULE("NT-101", reported("NT-101", 0xCE, 0));
+    CHECK_RULE("NT-101/d", reported("NT-101", 0xCE, 0));
     work_may_end = true;
     pause_ns(5000000);
     forget_reports();
     CHECK_RULE("LIFE-178/a", worked == 1 && nt_image_drain(h.image, 5000000));
-    CHECK_RULE("NT-101", nt_image_leak_check(h.image) == 0 && errors() == 0);
+    CHECK_RULE("NT-101/e", nt_image_leak_check(h.image) == 0 && errors() == 0);
 }
 
 static WORK_QUEUE_ITEM again;

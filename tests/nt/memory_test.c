@@ -39,15 +39,15 @@ static void lock_client(void)
     IoFreeMdl(shared_mdl);
 
     ProbeForRead(kernel, 16, 1);
-    CHECK_RULE("NT-108", h.raises == 2 && h.raised == STATUS_ACCESS_VIOLATION);
+    CHECK_RULE("NT-108/a", h.raises == 2 && h.raised == STATUS_ACCESS_VIOLATION);
     ProbeForRead(kernel, 0, 1);
-    CHECK_RULE("NT-108", h.raises == 2);
+    CHECK_RULE("NT-108/c", h.raises == 2);
     ProbeForRead(client_page + 1, 4, 4);
-    CHECK_RULE("NT-108", h.raises == 3 && h.raised == STATUS_DATATYPE_MISALIGNMENT);
+    CHECK_RULE("NT-108/b", h.raises == 3 && h.raised == STATUS_DATATYPE_MISALIGNMENT);
     ProbeForRead(client_page, 4096, 8);
-    CHECK_RULE("NT-108", h.raises == 3);
+    CHECK_RULE("NT-108/b", h.raises == 3);
     ProbeForWrite(read_only, 4, 1);
-    CHECK_RULE("NT-108", h.raises == 4);
+    CHECK_RULE("NT-108/a", h.raises == 4);
     ExFreePool(kernel);
     forget_reports();
     CHECK_RULE("NT-138", MmGetPhysicalAddress(client_page).QuadPart == 0 && broken("NT-138"));

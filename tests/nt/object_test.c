@@ -25,38 +25,38 @@ static void count_references(void)
 
     make_event();
     first = ObReferenceObject(event);
-    CHECK_RULE("NT-105", ObfReferenceObjectWithTag(event, TAG) == first + 1);
-    CHECK_RULE("NT-105", ObfDereferenceObjectWithTag(event, TAG) == first);
-    CHECK_RULE("NT-105", ObReferenceObject(event) == first + 1);
+    CHECK_RULE("NT-105/a", ObfReferenceObjectWithTag(event, TAG) == first + 1);
+    CHECK_RULE("NT-105/a", ObfDereferenceObjectWithTag(event, TAG) == first);
+    CHECK_RULE("NT-105/a", ObReferenceObject(event) == first + 1);
     ObDereferenceObjectDeferDelete(event);
-    CHECK_RULE("NT-105", ObReferenceObject(event) == first + 1);
+    CHECK_RULE("NT-105/a", ObReferenceObject(event) == first + 1);
     ObDereferenceObjectDeferDeleteWithTag(event, TAG);
-    CHECK_RULE("NT-105", ObDereferenceObject(event) == first - 1);
+    CHECK_RULE("NT-105/a", ObDereferenceObject(event) == first - 1);
     for (unsigned i = 0; i < 2; i++) {
-        CHECK_RULE("NT-105",
+        CHECK_RULE("NT-105/b",
                    ObReferenceObjectByPointer(event, 0, types[i], KernelMode) == STATUS_SUCCESS);
-        CHECK_RULE("NT-105", ObDereferenceObject(event) == first - 1);
+        CHECK_RULE("NT-105/a", ObDereferenceObject(event) == first - 1);
     }
-    CHECK_RULE("NT-105", ObReferenceObjectByPointer(event, 0, types[2], KernelMode) ==
-                             STATUS_OBJECT_TYPE_MISMATCH);
-    CHECK_RULE("NT-103",
+    CHECK_RULE("NT-105/b", ObReferenceObjectByPointer(event, 0, types[2], KernelMode) ==
+                               STATUS_OBJECT_TYPE_MISMATCH);
+    CHECK_RULE("NT-103/b",
                ObReferenceObjectByHandleWithTag(event_handle, 0, *ExEventObjectType, KernelMode,
                                                 TAG, &again, &about) == STATUS_SUCCESS &&
                    again == event && about.GrantedAccess == EVENT_ALL_ACCESS);
-    CHECK_RULE("NT-105", ObDereferenceObject(event) == first - 1);
-    CHECK_RULE("NT-103",
+    CHECK_RULE("NT-105/a", ObDereferenceObject(event) == first - 1);
+    CHECK_RULE("NT-103/a",
                ObReferenceObjectByHandleWithTag(event_handle, 0, *PsThreadType, KernelMode, TAG,
                                                 &again, NULL) == STATUS_OBJECT_TYPE_MISMATCH);
-    CHECK_RULE("NT-105", errors() == 0);
-    CHECK_RULE("NT-106", ObCloseHandle(event_handle, KernelMode) == STATUS_SUCCESS);
-    CHECK_RULE("NT-106", ObCloseHandle(event_handle, KernelMode) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-105/a", errors() == 0);
+    CHECK_RULE("NT-106/a", ObCloseHandle(event_handle, KernelMode) == STATUS_SUCCESS);
+    CHECK_RULE("NT-106/b", ObCloseHandle(event_handle, KernelMode) == STATUS_INVALID_HANDLE);
     forget_reports();
-    CHECK_RULE("NT-105", ObfReferenceObjectWithTag(&first, TAG) == 0);
-    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+    CHECK_RULE("NT-105/c", ObfReferenceObjectWithTag(&first, TAG) == 0);
+    CHECK_RULE("NT-105/c", reported("NT-105", 0xC4, 0x3F));
     forget_reports();
-    CHECK_RULE("NT-105", ObfDereferenceObjectWithTag(&first, TAG) == 0);
-    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
-    CHECK_RULE("NT-105",
+    CHECK_RULE("NT-105/c", ObfDereferenceObjectWithTag(&first, TAG) == 0);
+    CHECK_RULE("NT-105/c", reported("NT-105", 0xC4, 0x3F));
+    CHECK_RULE("NT-105/c",
                ObReferenceObjectByPointer(&first, 0, NULL, KernelMode) == STATUS_INVALID_PARAMETER);
     forget_reports();
 }
@@ -71,11 +71,11 @@ static void give_back_too_many(void)
 {
     make_event();
     (void)ObReferenceObject(event);
-    CHECK_RULE("NT-105", ObDereferenceObject(event) > 0 && errors() == 0);
-    CHECK_RULE("NT-105", ObDereferenceObject(event) == 0);
-    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+    CHECK_RULE("NT-105/d", ObDereferenceObject(event) > 0 && errors() == 0);
+    CHECK_RULE("NT-105/e", ObDereferenceObject(event) == 0);
+    CHECK_RULE("NT-105/e", reported("NT-105", 0xC4, 0x3F));
     forget_reports();
-    CHECK_RULE("NT-105", ZwClose(event_handle) == STATUS_SUCCESS && errors() == 0);
+    CHECK_RULE("NT-105/d", ZwClose(event_handle) == STATUS_SUCCESS && errors() == 0);
 }
 
 TEST_WITH(machine, the_references_of_handles_stay)
@@ -127,20 +127,20 @@ static void look_up(void)
     PACCESS_TOKEN token;
     HANDLE id = PsGetProcessId((PEPROCESS)(void *)client);
 
-    CHECK_RULE("NT-107", id && id != PsGetCurrentProcessId() && (uintptr_t)id % 4 == 0);
-    CHECK_RULE("NT-107", PsLookupProcessByProcessId(id, &process) == STATUS_SUCCESS &&
-                             process == (PEPROCESS)(void *)client);
+    CHECK_RULE("NT-107/d", id && id != PsGetCurrentProcessId() && (uintptr_t)id % 4 == 0);
+    CHECK_RULE("NT-107/d", PsLookupProcessByProcessId(id, &process) == STATUS_SUCCESS &&
+                               process == (PEPROCESS)(void *)client);
     ObDereferenceObject(process);
-    CHECK_RULE("NT-107",
+    CHECK_RULE("NT-107/d",
                PsLookupProcessByProcessId(PsGetCurrentProcessId(), &process) == STATUS_SUCCESS &&
                    process == PsGetCurrentProcess());
     ObDereferenceObject(process);
     process = NULL;
-    CHECK_RULE("NT-107", PsLookupProcessByProcessId((HANDLE)(uintptr_t)0x10004, &process) ==
-                                 STATUS_INVALID_CID &&
-                             !process);
-    CHECK_RULE("NT-107", PsLookupProcessByProcessId(id, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-107", PsGetProcessId((PEPROCESS)(void *)&process) == NULL);
+    CHECK_RULE("NT-107/d", PsLookupProcessByProcessId((HANDLE)(uintptr_t)0x10004, &process) ==
+                                   STATUS_INVALID_CID &&
+                               !process);
+    CHECK_RULE("NT-107/d", PsLookupProcessByProcessId(id, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-107/e", PsGetProcessId((PEPROCESS)(void *)&process) == NULL);
     forget_reports();
     token = PsReferencePrimaryToken(PsGetCurrentProcess());
     CHECK(token && SeTokenIsAdmin(token));

@@ -149,12 +149,12 @@ static void check_interlocked_lists(void)
 
     lock = 0;
     InitializeListHead(&head);
-    CHECK_RULE("NT-111", ExInterlockedInsertHeadList(&head, &a, &lock) == NULL);
-    CHECK_RULE("NT-111", ExInterlockedInsertTailList(&head, &b, &lock) == &a);
-    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == &a);
-    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == &b);
-    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == NULL);
-    CHECK_RULE("NT-111", errors() == 0);
+    CHECK_RULE("NT-111/a", ExInterlockedInsertHeadList(&head, &a, &lock) == NULL);
+    CHECK_RULE("NT-111/b", ExInterlockedInsertTailList(&head, &b, &lock) == &a);
+    CHECK_RULE("NT-111/c", ExInterlockedRemoveHeadList(&head, &lock) == &a);
+    CHECK_RULE("NT-111/c", ExInterlockedRemoveHeadList(&head, &lock) == &b);
+    CHECK_RULE("NT-111/c", ExInterlockedRemoveHeadList(&head, &lock) == NULL);
+    CHECK_RULE("NT-111/a", errors() == 0);
 }
 
 static void check_interlocked_numbers(void)
@@ -165,15 +165,15 @@ static void check_interlocked_numbers(void)
     ULONG count = 0xFFFFFFFF;
 
     lock = 0;
-    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == NULL);
-    CHECK_RULE("NT-111", ExInterlockedPushEntryList(&head, &a, &lock) == NULL);
-    CHECK_RULE("NT-111", ExInterlockedPushEntryList(&head, &b, &lock) == &a && head.Next == &b);
-    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == &b);
-    CHECK_RULE("NT-111", ExInterlockedPopEntryList(&head, &lock) == &a && !head.Next);
-    CHECK_RULE("NT-111", ExInterlockedAddLargeInteger(&sum, step, &lock).QuadPart == -5);
-    CHECK_RULE("NT-111", sum.QuadPart == 2);
-    CHECK_RULE("NT-111", ExInterlockedAddUlong(&count, 3, &lock) == 0xFFFFFFFF && count == 2);
-    CHECK_RULE("NT-111", errors() == 0);
+    CHECK_RULE("NT-111/d", ExInterlockedPopEntryList(&head, &lock) == NULL);
+    CHECK_RULE("NT-111/d", ExInterlockedPushEntryList(&head, &a, &lock) == NULL);
+    CHECK_RULE("NT-111/d", ExInterlockedPushEntryList(&head, &b, &lock) == &a && head.Next == &b);
+    CHECK_RULE("NT-111/d", ExInterlockedPopEntryList(&head, &lock) == &b);
+    CHECK_RULE("NT-111/d", ExInterlockedPopEntryList(&head, &lock) == &a && !head.Next);
+    CHECK_RULE("NT-111/e", ExInterlockedAddLargeInteger(&sum, step, &lock).QuadPart == -5);
+    CHECK_RULE("NT-111/e", sum.QuadPart == 2);
+    CHECK_RULE("NT-111/e", ExInterlockedAddUlong(&count, 3, &lock) == 0xFFFFFFFF && count == 2);
+    CHECK_RULE("NT-111/e", errors() == 0);
 }
 
 static SLIST_HEADER stack_head;
@@ -198,10 +198,11 @@ static void check_sequenced_list(void)
 {
     entries = ExAllocatePoolWithTag(NonPagedPoolNx, 5 * sizeof(*entries), TAG);
     ExInitializeSListHead(&stack_head);
-    CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == NULL);
-    CHECK_RULE("NT-113", ExInterlockedPushEntrySList(&stack_head, &entries[0], NULL) == NULL);
-    CHECK_RULE("NT-113", ExInterlockedPushEntrySList(&stack_head, &entries[1], NULL) == &entries[0]);
-    CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == &entries[1]);
+    CHECK_RULE("NT-113/a", ExInterlockedPopEntrySList(&stack_head, NULL) == NULL);
+    CHECK_RULE("NT-113/a", ExInterlockedPushEntrySList(&stack_head, &entries[0], NULL) == NULL);
+    CHECK_RULE("NT-113/a",
+               ExInterlockedPushEntrySList(&stack_head, &entries[1], NULL) == &entries[0]);
+    CHECK_RULE("NT-113/a", ExInterlockedPopEntrySList(&stack_head, NULL) == &entries[1]);
     for (unsigned i = 1; i < 5; i++)
         ExInterlockedPushEntrySList(&stack_head, &entries[i], NULL);
     workers_done = 0;
@@ -209,11 +210,11 @@ static void check_sequenced_list(void)
         start("worker", push_and_pop, NULL);
     while (workers_done < 4)
         pause_ns(100000);
-    CHECK_RULE("NT-113", ExQueryDepthSList(&stack_head) == 5 && errors() == 0);
-    CHECK_RULE("NT-113",
+    CHECK_RULE("NT-113/b", ExQueryDepthSList(&stack_head) == 5 && errors() == 0);
+    CHECK_RULE("NT-113/b",
                ExInterlockedFlushSList(&stack_head) != NULL && ExQueryDepthSList(&stack_head) == 0);
     ExInterlockedPushEntrySList(&stack_head, (PSLIST_ENTRY)(void *)((uint8_t *)entries + 8), NULL);
-    CHECK_RULE("NT-113", broken("NT-113") && ExQueryDepthSList(&stack_head) == 0);
+    CHECK_RULE("NT-113/c", broken("NT-113") && ExQueryDepthSList(&stack_head) == 0);
     ExFreePool(entries);
 }
 
@@ -234,16 +235,16 @@ static void check_interlocked(void)
 {
     LONG value = 5;
 
-    CHECK_RULE("NT-110", InterlockedIncrement(&value) == 6);
-    CHECK_RULE("NT-110", InterlockedCompareExchange(&value, 9, 6) == 6 && value == 9);
-    CHECK_RULE("NT-110", InterlockedExchange(&value, 1) == 9);
+    CHECK_RULE("NT-110/a", InterlockedIncrement(&value) == 6);
+    CHECK_RULE("NT-110/b", InterlockedCompareExchange(&value, 9, 6) == 6 && value == 9);
+    CHECK_RULE("NT-110/c", InterlockedExchange(&value, 1) == 9);
     shared_count = 0;
     workers_done = 0;
     for (unsigned i = 0; i < 4; i++)
         start("counter", count_up, NULL);
     while (workers_done < 4)
         pause_ns(100000);
-    CHECK_RULE("NT-110", shared_count == 80000);
+    CHECK_RULE("NT-110/d", shared_count == 80000);
 }
 
 TEST_WITH(machine_smp, lists_are_atomic)

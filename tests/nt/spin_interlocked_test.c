@@ -33,8 +33,8 @@ TEST_WITH(driver, a_lock_of_interlocked_routines_alone_is_silent)
     ExInterlockedRemoveHeadList(&head, &lock);
     in_dpc(insert);
     in_interrupt(insert);
-    CHECK_RULE("NT-112", !broken("NT-112") && errors() == 0);
-    CHECK_RULE("NT-112", KeTestSpinLock(&lock)); /* free in between */
+    CHECK_RULE("NT-112/a", !broken("NT-112") && errors() == 0);
+    CHECK_RULE("NT-112/a", KeTestSpinLock(&lock)); /* free in between */
 }
 
 /* Published samples do it, and nothing goes wrong up to DISPATCH_LEVEL. */
@@ -45,44 +45,44 @@ TEST_WITH(driver, mixed_use_up_to_dispatch_level_is_a_warning)
     prepare();
     insert();
     KeAcquireSpinLock(&lock, &old);
-    CHECK_RULE("NT-112", broken("NT-112") && errors() == 0 && !KeTestSpinLock(&lock));
+    CHECK_RULE("NT-112/b", broken("NT-112") && errors() == 0 && !KeTestSpinLock(&lock));
     KeReleaseSpinLock(&lock, old);
-    CHECK_RULE("NT-112", KeTestSpinLock(&lock));
+    CHECK_RULE("NT-112/b", KeTestSpinLock(&lock));
 
     forget_reports(); /* once for each lock */
     in_dpc(insert);
     acquire_and_release();
-    CHECK_RULE("NT-112", !broken("NT-112"));
+    CHECK_RULE("NT-112/b", !broken("NT-112"));
 
     prepare(); /* the other order: only its next use by the spin lock routines shows it */
     acquire_and_release();
     insert();
-    CHECK_RULE("NT-112", !broken("NT-112"));
+    CHECK_RULE("NT-112/b", !broken("NT-112"));
     KeRaiseIrql(DISPATCH_LEVEL, &old);
-    CHECK_RULE("NT-112", KeTryToAcquireSpinLockAtDpcLevel(&lock) && broken("NT-112"));
+    CHECK_RULE("NT-112/b", KeTryToAcquireSpinLockAtDpcLevel(&lock) && broken("NT-112"));
     KeReleaseSpinLockFromDpcLevel(&lock);
     KeLowerIrql(old);
-    CHECK_RULE("NT-112", errors() == 0);
+    CHECK_RULE("NT-112/b", errors() == 0);
 }
 
 TEST_WITH(driver, mixed_use_above_dispatch_level_is_a_violation)
 {
     prepare();
     in_interrupt(insert);
-    CHECK_RULE("NT-112", errors() == 0);
+    CHECK_RULE("NT-112/c", errors() == 0);
     acquire_and_release();
-    CHECK_RULE("NT-112", broken("NT-112") && errors() == 1);
+    CHECK_RULE("NT-112/c", broken("NT-112") && errors() == 1);
     acquire_and_release();
-    CHECK_RULE("NT-112", errors() == 1);
+    CHECK_RULE("NT-112/c", errors() == 1);
 
     prepare();
     insert();
     acquire_and_release();
-    CHECK_RULE("NT-112", broken("NT-112") && errors() == 0);
+    CHECK_RULE("NT-112/c", broken("NT-112") && errors() == 0);
     in_interrupt(insert);
-    CHECK_RULE("NT-112", errors() == 1);
+    CHECK_RULE("NT-112/c", errors() == 1);
     in_interrupt(insert);
-    CHECK_RULE("NT-112", errors() == 1);
+    CHECK_RULE("NT-112/c", errors() == 1);
 }
 
 TEST_WITH(driver, the_holder_would_wait_for_itself)
@@ -92,7 +92,7 @@ TEST_WITH(driver, the_holder_would_wait_for_itself)
     prepare();
     KeAcquireSpinLock(&lock, &old);
     insert();
-    CHECK_RULE("NT-112", broken("NT-112") && errors() == 1);
+    CHECK_RULE("NT-112/d", broken("NT-112") && errors() == 1);
     KeReleaseSpinLock(&lock, old);
 
     prepare();
@@ -127,14 +127,14 @@ TEST_WITH(driver_smp, mixed_use_excludes)
     KeStallExecutionProcessor(50);
     for (unsigned i = 0; i < 100; i++)
         sim_point();
-    CHECK_RULE("NT-112", IsListEmpty(&head) && !went_on);
+    CHECK_RULE("NT-112/e", IsListEmpty(&head) && !went_on);
     held = false;
     KeReleaseSpinLock(&lock, old);
     while (!went_on)
         pause_ns(1000);
-    CHECK_RULE("NT-112", !seen && head.Flink == &entries[1]);
-    CHECK_RULE("NT-112", broken("NT-112") && errors() == 0);
+    CHECK_RULE("NT-112/e", !seen && head.Flink == &entries[1]);
+    CHECK_RULE("NT-112/e", broken("NT-112") && errors() == 0);
     forget_reports(); /* what was said while it was held is not said again */
     acquire_and_release();
-    CHECK_RULE("NT-112", !broken("NT-112"));
+    CHECK_RULE("NT-112/e", !broken("NT-112"));
 }

@@ -15,6 +15,7 @@ static PEPROCESS thread_process;
 static PKTHREAD thread_self;
 static KPROCESSOR_MODE thread_mode;
 static KEVENT go;
+static bool went_on;
 
 static VOID NTAPI thread_main(PVOID context)
 {
@@ -26,6 +27,7 @@ static VOID NTAPI thread_main(PVOID context)
     KeWaitForSingleObject(&go, Executive, KernelMode, FALSE, NULL);
     if (context)
         PsTerminateSystemThread(STATUS_SUCCESS);
+    went_on = true;
 }
 
 static PVOID object_of(HANDLE handle)
@@ -43,29 +45,36 @@ static void check_system_thread(void)
         HANDLE handle;
         PVOID object;
 
+        went_on = false;
         KeInitializeEvent(&go, NotificationEvent, FALSE);
         assert_int_equal(PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, NULL, NULL, NULL,
                                               thread_main, by_return ? NULL : &go),
                          STATUS_SUCCESS);
         pause_ns(1000000);
-        CHECK_RULE("NT-092", thread_irql == PASSIVE_LEVEL && thread_apcs_disabled);
-        CHECK_RULE("NT-107",
+        CHECK_RULE("NT-092/a", thread_irql == PASSIVE_LEVEL);
+        CHECK_RULE("NT-092/b", thread_apcs_disabled);
+        CHECK_RULE("NT-092/c", thread_process == (void *)nt_process_system());
+        CHECK_RULE("NT-107/a",
                    thread_mode == KernelMode && thread_process == (void *)nt_process_system());
-        CHECK_RULE("NT-107", thread_self != KeGetCurrentThread());
+        CHECK_RULE("NT-107/c", thread_self != KeGetCurrentThread());
         object = object_of(handle);
         assert_ptr_equal(object, thread_self);
-        CHECK_RULE("NT-106", ZwClose(handle) == STATUS_SUCCESS);
-        CHECK_RULE("NT-106", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
-                                 STATUS_TIMEOUT);
+        CHECK_RULE("NT-106/a", ZwClose(handle) == STATUS_SUCCESS);
+        CHECK_RULE("NT-106/d", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                                   STATUS_TIMEOUT);
+        CHECK_RULE("NT-092/d", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                                       STATUS_TIMEOUT &&
+                                   errors() == 0);
         KeSetEvent(&go, 0, FALSE);
-        CHECK_RULE(by_return ? "NT-095" : "NT-096",
+        CHECK_RULE(by_return ? "NT-095" : "NT-096/c",
                    KeWaitForSingleObject(object, Executive, KernelMode, FALSE, NULL) ==
                        STATUS_SUCCESS);
+        CHECK_RULE("NT-094/a", went_on == by_return);
         CHECK_RULE("NT-038/b", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
                                    STATUS_SUCCESS);
         ObDereferenceObject(object);
     }
-    CHECK_RULE("NT-094", !NT_SUCCESS(PsTerminateSystemThread(STATUS_SUCCESS)));
+    CHECK_RULE("NT-094/b", !NT_SUCCESS(PsTerminateSystemThread(STATUS_SUCCESS)));
 }
 
 TEST_WITH(machine, system_threads_live_and_end)
@@ -96,13 +105,13 @@ TEST_WITH(driver, threads_end_tidily)
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_in_region, NULL);
     ZwClose(handle);
     pause_ns(1000000);
-    CHECK_RULE("NT-096", verify_bugcheck_state(h.log)->code == 0x20);
+    CHECK_RULE("NT-096/a", verify_bugcheck_state(h.log)->code == 0x20);
     forget_reports();
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_raised, NULL);
     ZwClose(handle);
     pause_ns(1000000);
-    CHECK_RULE("NT-096", reported("NT-096", 0x20, 0));
-    CHECK_RULE("NT-096", KeGetCurrentIrql() == PASSIVE_LEVEL);
+    CHECK_RULE("NT-096/a", reported("NT-096", 0x20, 0));
+    CHECK_RULE("NT-096/a", KeGetCurrentIrql() == PASSIVE_LEVEL);
 }
 
 static NTSTATUS create_with(ULONG flags, HANDLE *handle)
@@ -118,13 +127,13 @@ static void check_attributes(void)
     HANDLE handle;
 
     KeInitializeEvent(&go, NotificationEvent, TRUE);
-    CHECK_RULE("NT-093", create_with(OBJ_PERMANENT, &handle) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-093", create_with(OBJ_EXCLUSIVE, &handle) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-093", create_with(OBJ_OPENIF, &handle) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-093", create_with(OBJ_KERNEL_HANDLE, &handle) == STATUS_SUCCESS);
+    CHECK_RULE("NT-093/a", create_with(OBJ_PERMANENT, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093/b", create_with(OBJ_EXCLUSIVE, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093/c", create_with(OBJ_OPENIF, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093/d", create_with(OBJ_KERNEL_HANDLE, &handle) == STATUS_SUCCESS);
     ZwClose(handle);
     assert_int_equal(errors(), 0);
-    CHECK_RULE("NT-093", create_with(0, &handle) == STATUS_SUCCESS && broken("NT-093"));
+    CHECK_RULE("NT-093/e", create_with(0, &handle) == STATUS_SUCCESS && broken("NT-093"));
     ZwClose(handle);
 }
 
@@ -141,17 +150,17 @@ TEST_WITH(driver, priorities_are_recorded)
     PKTHREAD self = KeGetCurrentThread();
     KPRIORITY first = KeQueryPriorityThread(self);
 
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, 12) == first);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_REALTIME_PRIORITY) == 12);
-    CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_REALTIME_PRIORITY);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, HIGH_PRIORITY) == LOW_REALTIME_PRIORITY);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_PRIORITY + 1) == HIGH_PRIORITY);
-    CHECK_RULE("NT-097", errors() == 0);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_PRIORITY) == LOW_PRIORITY + 1);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, HIGH_PRIORITY + 1) == LOW_PRIORITY + 1);
-    CHECK_RULE("NT-097", errors() == 2);
-    CHECK_RULE("NT-097", KeSetPriorityThread((PKTHREAD)&first, 9) == 0);
-    CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_PRIORITY + 1);
+    CHECK_RULE("NT-097/a", KeSetPriorityThread(self, 12) == first);
+    CHECK_RULE("NT-097/a", KeSetPriorityThread(self, LOW_REALTIME_PRIORITY) == 12);
+    CHECK_RULE("NT-097/a", KeQueryPriorityThread(self) == LOW_REALTIME_PRIORITY);
+    CHECK_RULE("NT-097/b", KeSetPriorityThread(self, HIGH_PRIORITY) == LOW_REALTIME_PRIORITY);
+    CHECK_RULE("NT-097/b", KeSetPriorityThread(self, LOW_PRIORITY + 1) == HIGH_PRIORITY);
+    CHECK_RULE("NT-097/b", errors() == 0);
+    CHECK_RULE("NT-097/c", KeSetPriorityThread(self, LOW_PRIORITY) == LOW_PRIORITY + 1);
+    CHECK_RULE("NT-097/c", KeSetPriorityThread(self, HIGH_PRIORITY + 1) == LOW_PRIORITY + 1);
+    CHECK_RULE("NT-097/c", errors() == 2);
+    CHECK_RULE("NT-097/d", KeSetPriorityThread((PKTHREAD)&first, 9) == 0);
+    CHECK_RULE("NT-097/d", KeQueryPriorityThread(self) == LOW_PRIORITY + 1);
 }
 
 TEST_WITH(driver, priorities_are_set_at_passive_level)
@@ -163,16 +172,16 @@ TEST_WITH(driver, priorities_are_set_at_passive_level)
     KeRaiseIrql(APC_LEVEL, &old);
     (void)KeSetPriorityThread(self, 12); /* reported, and carried out: THREAD-009 */
     KeLowerIrql(old);
-    CHECK_RULE("NT-097", errors() == 1);
-    CHECK_RULE("NT-097", KeSetPriorityThread(self, first) == 12 && errors() == 1);
+    CHECK_RULE("NT-097/e", errors() == 1);
+    CHECK_RULE("NT-097/e", KeSetPriorityThread(self, first) == 12 && errors() == 1);
 }
 
 static struct nt_process *client;
 
 static void check_client_context(void)
 {
-    CHECK_RULE("NT-107", ExGetPreviousMode() == UserMode);
-    CHECK_RULE("NT-107", IoGetCurrentProcess() == (void *)client);
+    CHECK_RULE("NT-107/b", ExGetPreviousMode() == UserMode);
+    CHECK_RULE("NT-107/b", IoGetCurrentProcess() == (void *)client);
     CHECK(nt_process_current() == client);
 }
 
@@ -199,19 +208,19 @@ static void check_references(void)
 
     KeInitializeEvent(&go, NotificationEvent, FALSE);
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, thread_main, &go);
-    CHECK_RULE("NT-103", ObReferenceObjectByHandle(handle, 0, *ExEventObjectType, KernelMode,
-                                                   &object, NULL) == STATUS_OBJECT_TYPE_MISMATCH &&
-                             object == NULL);
-    CHECK_RULE("NT-103", ObReferenceObjectByHandle(handle, 0, *PsThreadType, KernelMode, &object,
-                                                   NULL) == STATUS_SUCCESS &&
-                             object != NULL);
-    CHECK_RULE("NT-104", ObReferenceObjectByHandle(NULL, 0, NULL, KernelMode, &again, NULL) ==
-                             STATUS_INVALID_HANDLE);
-    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF5));
+    CHECK_RULE("NT-103/a", ObReferenceObjectByHandle(handle, 0, *ExEventObjectType, KernelMode,
+                                                     &object, NULL) == STATUS_OBJECT_TYPE_MISMATCH &&
+                               object == NULL);
+    CHECK_RULE("NT-103/b", ObReferenceObjectByHandle(handle, 0, *PsThreadType, KernelMode, &object,
+                                                     NULL) == STATUS_SUCCESS &&
+                               object != NULL);
+    CHECK_RULE("NT-104/a", ObReferenceObjectByHandle(NULL, 0, NULL, KernelMode, &again, NULL) ==
+                               STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-104/a", reported("NT-104", 0xC4, 0xF5));
     ObReferenceObjectByHandle((HANDLE)(uintptr_t)0x12345678, 0, NULL, KernelMode, &again, NULL);
-    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0x3C));
+    CHECK_RULE("NT-104/b", reported("NT-104", 0xC4, 0x3C));
     ObReferenceObjectByHandle(handle, 0, NULL, UserMode, &again, NULL);
-    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF7));
+    CHECK_RULE("NT-104/c", reported("NT-104", 0xC4, 0xF7));
     ObDereferenceObject(again);
 
     forget_reports();
@@ -220,19 +229,19 @@ static void check_references(void)
     KeSetEvent(&go, 0, FALSE);
     pause_ns(1000000);
     /* Ended, no pointer left: the handle alone keeps the object. */
-    CHECK_RULE("NT-105", ObReferenceObjectByHandle(handle, 0, NULL, KernelMode, &object, NULL) ==
-                             STATUS_SUCCESS);
+    CHECK_RULE("NT-105/a", ObReferenceObjectByHandle(handle, 0, NULL, KernelMode, &object, NULL) ==
+                               STATUS_SUCCESS);
     ObDereferenceObject(object);
     ObDereferenceObject(object);
-    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+    CHECK_RULE("NT-105/e", reported("NT-105", 0xC4, 0x3F));
     forget_reports();
-    CHECK_RULE("NT-105", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
-                             STATUS_SUCCESS);
-    CHECK_RULE("NT-106", ZwClose(handle) == STATUS_SUCCESS && errors() == 0);
-    CHECK_RULE("NT-106", ZwClose(handle) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("NT-106", reported("NT-106", 0x93, (uintptr_t)handle));
+    CHECK_RULE("NT-105/d", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                               STATUS_SUCCESS);
+    CHECK_RULE("NT-106/a", ZwClose(handle) == STATUS_SUCCESS && errors() == 0);
+    CHECK_RULE("NT-106/b", ZwClose(handle) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-106/c", reported("NT-106", 0x93, (uintptr_t)handle));
     ObReferenceObject(object);
-    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+    CHECK_RULE("NT-105/f", reported("NT-105", 0xC4, 0x3F));
 }
 
 TEST_WITH(machine, references_and_handles_keep_objects)
@@ -251,12 +260,12 @@ static void open_user_handle(void)
                      STATUS_SUCCESS);
     forget_reports();
     ObReferenceObjectByHandle(user_handle, 0, NULL, KernelMode, &object, NULL);
-    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF6));
+    CHECK_RULE("NT-104/d", reported("NT-104", 0xC4, 0xF6));
     ObDereferenceObject(object);
-    CHECK_RULE("NT-103", ObReferenceObjectByHandle(user_handle, EVENT_ALL_ACCESS, NULL, UserMode,
-                                                   &object, NULL) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-103/c", ObReferenceObjectByHandle(user_handle, EVENT_ALL_ACCESS, NULL, UserMode,
+                                                     &object, NULL) == STATUS_ACCESS_DENIED);
     forget_reports();
-    CHECK_RULE("NT-103",
+    CHECK_RULE("NT-103/c",
                ObReferenceObjectByHandle(user_handle, EVENT_MODIFY_STATE, *ExEventObjectType,
                                          UserMode, &object, NULL) == STATUS_SUCCESS &&
                    errors() == 0);

@@ -183,9 +183,9 @@ TEST_WITH(driver, an_hour_passes_at_once)
     wait_for(&event, &hour);
     KeQuerySystemTimePrecise(&after);
     later = KeQueryPerformanceCounter(NULL);
-    CHECK_RULE("NT-091", after.QuadPart - before.QuadPart >= 36000000000LL &&
-                             after.QuadPart - before.QuadPart < 36000100000LL);
-    CHECK_RULE("NT-091", later.QuadPart - counter.QuadPart >= 36000000000LL);
+    CHECK_RULE("NT-091/a", after.QuadPart - before.QuadPart >= 36000000000LL &&
+                               after.QuadPart - before.QuadPart < 36000100000LL);
+    CHECK_RULE("NT-091/b", later.QuadPart - counter.QuadPart >= 36000000000LL);
 }
 
 /* ---- levels ---- */
@@ -429,11 +429,11 @@ TEST_WITH(driver, abandoned_mutexes_say_so)
     KeInitializeMutex(&mutex, 0);
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_owning, NULL);
     pause_ns(1000000);
-    CHECK_RULE("NT-096", reported("NT-096", 0xC4, 0x100A));
+    CHECK_RULE("NT-096/b", reported("NT-096", 0xC4, 0x100A));
     CHECK_RULE("NT-045/a",
                KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode, FALSE, NULL,
                                         NULL) == STATUS_ABANDONED_WAIT_0 + 1);
-    CHECK_RULE("NT-096", KeReadStateMutex(&mutex) == 0);
+    CHECK_RULE("NT-096/b", KeReadStateMutex(&mutex) == 0);
     CHECK_RULE("NT-045/b", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
     ZwClose(handle);
 }

@@ -361,7 +361,7 @@ TEST(delete_callbacks_are_calls_of_the_driver)
         ex.raised = raised != 0;
         p->before[PROBE_QueryAdapterInfo] = delete_ex_timer;
         CHECK(probe_run(p, probe_ask_driver) == SIM_DONE);
-        CHECK_RULE("NT-087", ex.ends == 1);
+        CHECK_RULE("NT-087/e", ex.ends == 1);
         CHECK_RULE("THREAD-006/b", probe_rule(p, "THREAD-006") == raised);
         CHECK_RULE("THREAD-006/b",
                    !raised || probe_said(p, "THREAD-006", "a timer delete callback"));

@@ -36,12 +36,12 @@ static void check_allocation(void)
     PMDL mdl = mdl_for((void *)(uintptr_t)0x10008, 2 * PAGE_SIZE);
     uint64_t slots = ((uint64_t)mdl->Size - sizeof(MDL)) / sizeof(PFN_NUMBER);
 
-    CHECK_RULE("NT-114", slots == 3 && MmGetMdlByteOffset(mdl) == 8);
-    CHECK_RULE("NT-114", mdl_for(NULL, 0xFFFFFFFF) == NULL);
+    CHECK_RULE("NT-114/a", slots == 3 && MmGetMdlByteOffset(mdl) == 8);
+    CHECK_RULE("NT-114/b", mdl_for(NULL, 0xFFFFFFFF) == NULL);
     IoFreeMdl(mdl);
-    CHECK_RULE("NT-114", errors() == 0);
+    CHECK_RULE("NT-114/c", errors() == 0);
     IoFreeMdl(mdl);
-    CHECK_RULE("NT-115", broken("NT-115"));
+    CHECK_RULE("NT-115/a", broken("NT-115"));
 }
 
 static void check_nonpaged(void)
@@ -52,34 +52,34 @@ static void check_nonpaged(void)
     PMDL mdl = mdl_for(block + 100, 2 * PAGE_SIZE);
 
     MmBuildMdlForNonPagedPool(mdl);
-    CHECK_RULE("NT-116", mdl->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL);
+    CHECK_RULE("NT-116/a", mdl->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL);
     for (unsigned i = 0; i < 3; i++) {
         PHYSICAL_ADDRESS at = MmGetPhysicalAddress(block + i * PAGE_SIZE);
 
-        CHECK_RULE("NT-127", MmGetMdlPfnArray(mdl)[i] * PAGE_SIZE == (ULONG64)at.QuadPart);
+        CHECK_RULE("NT-127/a", MmGetMdlPfnArray(mdl)[i] * PAGE_SIZE == (ULONG64)at.QuadPart);
     }
-    CHECK_RULE("NT-117", MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority) == block + 100);
+    CHECK_RULE("NT-117/a", MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority) == block + 100);
     assert_int_equal(errors(), 0);
     MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
-    CHECK_RULE("NT-117", reported("NT-117", 0xC4, 0xB0));
+    CHECK_RULE("NT-117/b", reported("NT-117", 0xC4, 0xB0));
     MmUnlockPages(mdl);
-    CHECK_RULE("NT-117", reported("NT-117", 0xC4, 0x7D));
+    CHECK_RULE("NT-117/c", reported("NT-117", 0xC4, 0x7D));
     forget_reports();
-    CHECK_RULE("NT-117", map(mdl) == block + 100 && broken("NT-117"));
+    CHECK_RULE("NT-117/d", map(mdl) == block + 100 && broken("NT-117"));
     forget_reports();
     MmUnmapLockedPages(block + 100, mdl);
-    CHECK_RULE("NT-117", broken("NT-117"));
+    CHECK_RULE("NT-117/e", broken("NT-117"));
     IoFreeMdl(mdl);
 
     mdl = mdl_for(paged, 100);
     MmBuildMdlForNonPagedPool(mdl);
-    CHECK_RULE("NT-116", reported("NT-116", 0xC4, 0x7F));
-    CHECK_RULE("NT-116", !(mdl->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL));
+    CHECK_RULE("NT-116/b", reported("NT-116", 0xC4, 0x7F));
+    CHECK_RULE("NT-116/b", !(mdl->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL));
     IoFreeMdl(mdl);
     forget_reports();
     mdl = mdl_for(on_stack, sizeof(on_stack));
     MmBuildMdlForNonPagedPool(mdl);
-    CHECK_RULE("NT-116", broken("NT-116"));
+    CHECK_RULE("NT-116/c", broken("NT-116"));
     IoFreeMdl(mdl);
     ExFreePool(block);
     ExFreePool(paged);
@@ -116,20 +116,20 @@ static void check_host_mdl(void)
     uint8_t *mapped;
 
     mapped = MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority);
-    CHECK_RULE("NT-122", mapped && errors() == 0);
+    CHECK_RULE("NT-122/a", mapped && errors() == 0);
     mapped[7] = 0x77;
-    CHECK_RULE("NT-122", block[7] == 0x77);
+    CHECK_RULE("NT-122/a", block[7] == 0x77);
     MmUnmapLockedPages(mapped, &host.mdl);
-    CHECK_RULE("NT-123", errors() == 0 && !(host.mdl.MdlFlags & MDL_MAPPED_TO_SYSTEM_VA));
+    CHECK_RULE("NT-123/d", errors() == 0 && !(host.mdl.MdlFlags & MDL_MAPPED_TO_SYSTEM_VA));
     nt_mdl_gone(&host.mdl);
-    CHECK_RULE("NT-126", errors() == 0);
+    CHECK_RULE("NT-126/a", errors() == 0);
 
     mapped = MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority);
     nt_mdl_gone(&host.mdl);
-    CHECK_RULE("NT-126", broken("NT-126") && !sim_copy_checked(&host.page, mapped, 1));
+    CHECK_RULE("NT-126/b", broken("NT-126") && !sim_copy_checked(&host.page, mapped, 1));
     host.page = (PFN_NUMBER)1 << 40; /* nobody's */
     forget_reports();
-    CHECK_RULE("NT-124", MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority) == NULL);
+    CHECK_RULE("NT-124/a", MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority) == NULL);
     ExFreePool(block);
 }
 
@@ -150,15 +150,15 @@ static void check_lock(void)
     PMDL mdl = two_paged_pages(&block);
 
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
-    CHECK_RULE("NT-118", ram_page_locks(h.ram, page_of(block)) == 1 && errors() == 0);
-    CHECK_RULE("NT-127", MmGetMdlPfnArray(mdl)[1] == page_of(block + PAGE_SIZE).value);
+    CHECK_RULE("NT-118/a", ram_page_locks(h.ram, page_of(block)) == 1 && errors() == 0);
+    CHECK_RULE("NT-127/b", MmGetMdlPfnArray(mdl)[1] == page_of(block + PAGE_SIZE).value);
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
-    CHECK_RULE("NT-119", broken("NT-119") && ram_page_locks(h.ram, page_of(block)) == 1);
+    CHECK_RULE("NT-119/a", broken("NT-119") && ram_page_locks(h.ram, page_of(block)) == 1);
     MmUnlockPages(mdl);
-    CHECK_RULE("NT-120", ram_page_locks(h.ram, page_of(block)) == 0);
+    CHECK_RULE("NT-120/a", ram_page_locks(h.ram, page_of(block)) == 0);
     forget_reports();
     MmUnlockPages(mdl);
-    CHECK_RULE("NT-120", reported("NT-120", 0xC4, 0x7C));
+    CHECK_RULE("NT-120/b", reported("NT-120", 0xC4, 0x7C));
     IoFreeMdl(mdl);
     ExFreePool(block);
 }
@@ -173,19 +173,19 @@ static void check_view(void)
     uint8_t *block, *mapped, *again;
     PMDL mdl = two_paged_pages(&block);
 
-    CHECK_RULE("NT-125", map(mdl) == NULL && reported("NT-125", 0xC4, 0xB3));
+    CHECK_RULE("NT-125/a", map(mdl) == NULL && reported("NT-125", 0xC4, 0xB3));
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
     mapped = MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
     again = MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
-    CHECK_RULE("NT-122", mapped && mapped == again);
+    CHECK_RULE("NT-122/b", mapped && mapped == again);
     mapped[5] = 0x5A;
     mapped[PAGE_SIZE + 5] = 0xA5;
-    CHECK_RULE("NT-122", block[5] == 0x5A && block[PAGE_SIZE + 5] == 0xA5);
+    CHECK_RULE("NT-122/a", block[5] == 0x5A && block[PAGE_SIZE + 5] == 0xA5);
     forget_reports();
-    CHECK_RULE("NT-125", map(mdl) == mapped && reported("NT-125", 0xC4, 0xB2));
+    CHECK_RULE("NT-125/b", map(mdl) == mapped && reported("NT-125", 0xC4, 0xB2));
     MmUnlockPages(mdl);
-    CHECK_RULE("NT-123", !(mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA));
-    CHECK_RULE("NT-123", !sim_copy_checked(&again, mapped, 1));
+    CHECK_RULE("NT-123/a", !(mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA));
+    CHECK_RULE("NT-123/a", !sim_copy_checked(&again, mapped, 1));
     IoFreeMdl(mdl);
     ExFreePool(block);
 }
@@ -203,7 +203,7 @@ static void check_changed_frames(void)
     MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
     MmGetMdlPfnArray(mdl)[0]++;
     MmUnlockPages(mdl);
-    CHECK_RULE("NT-127", broken("NT-127") && ram_page_locks(h.ram, page_of(block)) == 0);
+    CHECK_RULE("NT-127/c", broken("NT-127") && ram_page_locks(h.ram, page_of(block)) == 0);
     IoFreeMdl(mdl);
     ExFreePool(block);
 }
@@ -220,8 +220,8 @@ static void check_free_while_locked(void)
 
     MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
     IoFreeMdl(mdl);
-    CHECK_RULE("NT-115", reported("NT-115", 0xC4, 0xB8));
-    CHECK_RULE("NT-115", ram_page_locks(h.ram, page_of(block)) == 0);
+    CHECK_RULE("NT-115/b", reported("NT-115", 0xC4, 0xB8));
+    CHECK_RULE("NT-115/b", ram_page_locks(h.ram, page_of(block)) == 0);
     ExFreePool(block);
 }
 
@@ -250,21 +250,21 @@ static void check_mdl_levels(void)
 
     shared_mdl = mdl_for(block, PAGE_SIZE);
     in_interrupt(lock_shared);
-    CHECK_RULE("NT-119", reported("NT-119", 0xC4, 0x70));
+    CHECK_RULE("NT-119/b", reported("NT-119", 0xC4, 0x70));
     if (!(shared_mdl->MdlFlags & MDL_PAGES_LOCKED))
         lock_shared();
     forget_reports();
     in_dpc(map_user);
-    CHECK_RULE("NT-124", reported("NT-124", 0xC4, 0x77));
+    CHECK_RULE("NT-124/b", reported("NT-124", 0xC4, 0x77));
     mapped = MmMapLockedPagesSpecifyCache(shared_mdl, KernelMode, MmCached, NULL, TRUE,
                                           NormalPagePriority);
-    CHECK_RULE("NT-124", mapped && reported("NT-124", 0xC4, 0x82));
+    CHECK_RULE("NT-124/c", mapped && reported("NT-124", 0xC4, 0x82));
     MmUnmapLockedPages(mapped, shared_mdl);
     MmMapLockedPages(shared_mdl, KernelMode);
-    CHECK_RULE("NT-125", reported("NT-125", 0xC4, 0x81));
+    CHECK_RULE("NT-125/c", reported("NT-125", 0xC4, 0x81));
     MmUnlockPages(shared_mdl);
     MmUnmapLockedPages(mapped, shared_mdl);
-    CHECK_RULE("NT-126", reported("NT-126", 0xC4, 0xB6));
+    CHECK_RULE("NT-126/c", reported("NT-126", 0xC4, 0xB6));
     IoFreeMdl(shared_mdl);
     ExFreePool(block);
 }
@@ -281,7 +281,7 @@ TEST_WITH(driver, mapping_may_fail)
 
     MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
     h.machine->heap.fail_at = h.machine->heap.requests + 1;
-    CHECK_RULE("NT-122", MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority) == NULL);
+    CHECK_RULE("NT-122/c", MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority) == NULL);
     h.machine->heap.fail_at = 0;
     MmUnlockPages(mdl);
     IoFreeMdl(mdl);
@@ -300,20 +300,20 @@ static void check_partial(void)
     MmProbeAndLockPages(source, KernelMode, IoWriteAccess);
     mapped = MmGetSystemAddressForMdlSafe(source, NormalPagePriority);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE + 16, 100);
-    CHECK_RULE("NT-128", MmGetMdlPfnArray(part)[0] == MmGetMdlPfnArray(source)[1]);
-    CHECK_RULE("NT-128",
+    CHECK_RULE("NT-128/a", MmGetMdlPfnArray(part)[0] == MmGetMdlPfnArray(source)[1]);
+    CHECK_RULE("NT-128/b",
                MmGetSystemAddressForMdlSafe(part, NormalPagePriority) == mapped + PAGE_SIZE + 16);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE, 0);
-    CHECK_RULE("NT-128", MmGetMdlByteCount(part) == 3 * PAGE_SIZE && errors() == 0);
+    CHECK_RULE("NT-128/c", MmGetMdlByteCount(part) == 3 * PAGE_SIZE && errors() == 0);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE, 4 * PAGE_SIZE);
-    CHECK_RULE("NT-128", broken("NT-128"));
+    CHECK_RULE("NT-128/d", broken("NT-128"));
     forget_reports();
     IoBuildPartialMdl(source, small, block, 2 * PAGE_SIZE);
-    CHECK_RULE("NT-128", broken("NT-128"));
+    CHECK_RULE("NT-128/d", broken("NT-128"));
     MmUnlockPages(part);
-    CHECK_RULE("NT-120", reported("NT-120", 0xC4, 0xB4));
+    CHECK_RULE("NT-120/c", reported("NT-120", 0xC4, 0xB4));
     MmUnmapLockedPages(mapped, part);
-    CHECK_RULE("NT-126", reported("NT-126", 0xC4, 0xB5));
+    CHECK_RULE("NT-126/d", reported("NT-126", 0xC4, 0xB5));
 
     MmUnlockPages(source);
     MmProbeAndLockPages(source, KernelMode, IoWriteAccess);
@@ -325,7 +325,7 @@ static void check_partial(void)
     mapped[9] = 0x77;
     assert_int_equal(block[9], 0x77);
     IoFreeMdl(part);
-    CHECK_RULE("NT-123", errors() == 0 && !sim_copy_checked(&small, mapped, 1));
+    CHECK_RULE("NT-123/b", errors() == 0 && !sim_copy_checked(&small, mapped, 1));
     IoFreeMdl(small);
     MmUnlockPages(source);
     IoFreeMdl(source);
@@ -344,32 +344,32 @@ static void check_pages(void)
     PMDL mdl = MmAllocatePagesForMdlEx(none, top, none, 10 * PAGE_SIZE, MmCached, 0);
     uint8_t *mapped;
 
-    CHECK_RULE("NT-129", MmGetMdlByteCount(mdl) == 10 * PAGE_SIZE);
+    CHECK_RULE("NT-129/a", MmGetMdlByteCount(mdl) == 10 * PAGE_SIZE);
     mapped = MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
     for (unsigned i = 0; i < 10 * PAGE_SIZE; i += 512)
-        CHECK_RULE("NT-129", mapped[i] == 0);
+        CHECK_RULE("NT-129/b", mapped[i] == 0);
     MmUnmapLockedPages(mapped, mdl);
-    CHECK_RULE("NT-123", !sim_copy_checked(&before, mapped, 1));
+    CHECK_RULE("NT-123/c", !sim_copy_checked(&before, mapped, 1));
     MmFreePagesFromMdl(mdl);
     ExFreePool(mdl);
-    CHECK_RULE("NT-130", errors() == 0);
+    CHECK_RULE("NT-130/a", errors() == 0);
 
     mdl = MmAllocatePagesForMdl(none, physical(0xFFFFF), none, 16 << 20);
-    CHECK_RULE("NT-129", mdl && MmGetMdlByteCount(mdl) < 1 << 20);
+    CHECK_RULE("NT-129/c", mdl && MmGetMdlByteCount(mdl) < 1 << 20);
     for (unsigned i = 0; i < MmGetMdlByteCount(mdl) / PAGE_SIZE; i++)
-        CHECK_RULE("NT-129", MmGetMdlPfnArray(mdl)[i] < 256);
+        CHECK_RULE("NT-129/c", MmGetMdlPfnArray(mdl)[i] < 256);
     MmFreePagesFromMdl(mdl);
     ExFreePool(mdl);
-    CHECK_RULE("NT-129", MmAllocatePagesForMdlEx(none, physical(0xFFFFF), none, 16 << 20, MmCached,
-                                                 MM_ALLOCATE_FULLY_REQUIRED) == NULL);
+    CHECK_RULE("NT-129/d", MmAllocatePagesForMdlEx(none, physical(0xFFFFF), none, 16 << 20,
+                                                   MmCached, MM_ALLOCATE_FULLY_REQUIRED) == NULL);
     mdl = MmAllocatePagesForMdlEx(none, top, none, 8 * PAGE_SIZE, MmCached,
                                   MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS);
     for (unsigned i = 1; i < 8; i++)
-        CHECK_RULE("NT-129", MmGetMdlPfnArray(mdl)[i] == MmGetMdlPfnArray(mdl)[0] + i);
+        CHECK_RULE("NT-129/e", MmGetMdlPfnArray(mdl)[i] == MmGetMdlPfnArray(mdl)[0] + i);
     MmFreePagesFromMdl(mdl);
     forget_reports();
     MmFreePagesFromMdl(mdl);
-    CHECK_RULE("NT-130", broken("NT-130"));
+    CHECK_RULE("NT-130/b", broken("NT-130"));
 }
 
 static PMDL dpc_mdl;
@@ -382,11 +382,11 @@ static void allocate_in_dpc(void)
 static void check_pages_level(void)
 {
     in_dpc(allocate_in_dpc);
-    CHECK_RULE("NT-131", dpc_mdl && errors() == 0);
+    CHECK_RULE("NT-131/a", dpc_mdl && errors() == 0);
     MmFreePagesFromMdl(dpc_mdl);
     ExFreePool(dpc_mdl);
     in_interrupt(allocate_in_dpc);
-    CHECK_RULE("NT-131", reported("NT-131", 0xC4, 0x7E));
+    CHECK_RULE("NT-131/b", reported("NT-131", 0xC4, 0x7E));
     MmFreePagesFromMdl(dpc_mdl);
     ExFreePool(dpc_mdl);
 }
@@ -395,7 +395,7 @@ TEST_WITH(machine, pages_come_and_go)
 {
     run(check_pages);
     forget_reports();
-    CHECK_RULE("NT-130", nt_image_leak_check(h.image) == 1); /* without ExFreePool */
+    CHECK_RULE("NT-130/c", nt_image_leak_check(h.image) == 1); /* without ExFreePool */
     forget_reports();
     run_clean(check_pages_level);
 }

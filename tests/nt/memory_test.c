@@ -32,9 +32,9 @@ static void lock_client(void)
     assert_int_equal(h.raises, 0);
     shared_mdl = mdl_for(read_only, PAGE_SIZE);
     MmProbeAndLockPages(shared_mdl, UserMode, IoWriteAccess);
-    CHECK_RULE("NT-118", h.raises == 1 && h.raised == STATUS_ACCESS_VIOLATION);
+    CHECK_RULE("NT-118/b", h.raises == 1 && h.raised == STATUS_ACCESS_VIOLATION);
     MmProbeAndLockPages(shared_mdl, UserMode, IoReadAccess);
-    CHECK_RULE("NT-118", h.raises == 1);
+    CHECK_RULE("NT-118/c", h.raises == 1);
     MmUnlockPages(shared_mdl);
     IoFreeMdl(shared_mdl);
 
@@ -50,7 +50,7 @@ static void lock_client(void)
     CHECK_RULE("NT-108/a", h.raises == 4);
     ExFreePool(kernel);
     forget_reports();
-    CHECK_RULE("NT-138", MmGetPhysicalAddress(client_page).QuadPart == 0 && broken("NT-138"));
+    CHECK_RULE("NT-138/a", MmGetPhysicalAddress(client_page).QuadPart == 0 && broken("NT-138"));
 }
 
 static PVOID user_view;
@@ -68,7 +68,7 @@ static void unmap_elsewhere(void)
 {
     forget_reports();
     MmUnmapLockedPages(user_view, shared_mdl);
-    CHECK_RULE("NT-126", reported("NT-126", 0xC4, 0xB9));
+    CHECK_RULE("NT-126/e", reported("NT-126", 0xC4, 0xB9));
 }
 
 TEST_WITH(machine, client_memory_is_probed)
@@ -102,15 +102,15 @@ static void check_contiguous(void)
     uint8_t *block = MmAllocateContiguousMemory(5 * PAGE_SIZE, top);
     PHYSICAL_ADDRESS first = MmGetPhysicalAddress(block);
 
-    CHECK_RULE("NT-132", (uintptr_t)block % PAGE_SIZE == 0);
+    CHECK_RULE("NT-132/a", (uintptr_t)block % PAGE_SIZE == 0);
     for (unsigned i = 0; i < 5; i++)
         CHECK_RULE("NT-137", MmGetPhysicalAddress(block + i * PAGE_SIZE).QuadPart ==
                                  first.QuadPart + i * PAGE_SIZE);
     MmFreeContiguousMemory(block + PAGE_SIZE);
-    CHECK_RULE("NT-133", reported("NT-133", 0xC2, 0x60));
+    CHECK_RULE("NT-133/a", reported("NT-133", 0xC2, 0x60));
     forget_reports();
     MmFreeContiguousMemory(block);
-    CHECK_RULE("NT-133", errors() == 0);
+    CHECK_RULE("NT-133/b", errors() == 0);
 
     for (unsigned i = 0; i < 20; i++) {
         uint64_t start;
@@ -118,12 +118,12 @@ static void check_contiguous(void)
         block = MmAllocateContiguousMemorySpecifyCache(
             48 << 10, physical(0x100000), physical(0x2FFFFFF), physical(65536), MmWriteCombined);
         start = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
-        CHECK_RULE("NT-132", start / 65536 == (start + (48 << 10) - 1) / 65536);
-        CHECK_RULE("NT-132", start >= 0x100000 && start + (48 << 10) - 1 <= 0x2FFFFFF);
+        CHECK_RULE("NT-132/b", start / 65536 == (start + (48 << 10) - 1) / 65536);
+        CHECK_RULE("NT-132/c", start >= 0x100000 && start + (48 << 10) - 1 <= 0x2FFFFFF);
     }
     MmFreeContiguousMemorySpecifyCache(block, 48 << 10, MmCached);
-    CHECK_RULE("NT-133", broken("NT-133"));
-    CHECK_RULE("NT-132", MmAllocateContiguousMemory(128 << 20, top) == NULL);
+    CHECK_RULE("NT-133/c", broken("NT-133"));
+    CHECK_RULE("NT-132/d", MmAllocateContiguousMemory(128 << 20, top) == NULL);
 }
 
 static void free_block(PVOID block, SIZE_T bytes, MEMORY_CACHING_TYPE cache)
@@ -131,7 +131,7 @@ static void free_block(PVOID block, SIZE_T bytes, MEMORY_CACHING_TYPE cache)
     const size_t before = errors();
 
     MmFreeContiguousMemorySpecifyCache(block, bytes, cache);
-    CHECK_RULE("NT-133", errors() == before);
+    CHECK_RULE("NT-133/b", errors() == before);
 }
 
 /* The older and the newer forms: each has its limits and its kind of caching. */
@@ -151,24 +151,24 @@ static void check_forms(void)
     for (unsigned i = 0; i < 3; i++) {
         block = MmAllocateContiguousNodeMemory(bytes, low, top, physical(65536), kind[i].protect, 0);
         at = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
-        CHECK_RULE("NT-132", block && at >= 0x200000 && at + bytes <= 0x300000);
-        CHECK_RULE("NT-132", at / 65536 == (at + bytes - 1) / 65536);
+        CHECK_RULE("NT-132/e", block && at >= 0x200000 && at + bytes <= 0x300000);
+        CHECK_RULE("NT-132/e", at / 65536 == (at + bytes - 1) / 65536);
         free_block(block, bytes, kind[i].cache);
         block = MmAllocateContiguousMemorySpecifyCacheNode(bytes, low, top, physical(65536),
                                                            kind[i].cache, 0);
         at = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
-        CHECK_RULE("NT-132", block && at >= 0x200000 && at + bytes <= 0x300000);
-        CHECK_RULE("NT-132", at / 65536 == (at + bytes - 1) / 65536);
+        CHECK_RULE("NT-132/e", block && at >= 0x200000 && at + bytes <= 0x300000);
+        CHECK_RULE("NT-132/e", at / 65536 == (at + bytes - 1) / 65536);
         free_block(block, bytes, kind[i].cache);
     }
-    CHECK_RULE("NT-132",
+    CHECK_RULE("NT-132/d",
                !MmAllocateContiguousNodeMemory(2 << 20, low, top, none, PAGE_READWRITE, 0));
     block = MmAllocateNonCachedMemory(bytes);
-    CHECK_RULE("NT-132", block && (uintptr_t)block % PAGE_SIZE == 0);
+    CHECK_RULE("NT-132/a", block && (uintptr_t)block % PAGE_SIZE == 0);
     MmFreeNonCachedMemory(block, bytes);
-    CHECK_RULE("NT-133", errors() == 0);
+    CHECK_RULE("NT-133/b", errors() == 0);
     MmFreeNonCachedMemory(block, bytes);
-    CHECK_RULE("NT-133", errors() == 1);
+    CHECK_RULE("NT-133/c", errors() == 1);
     forget_reports();
 }
 
@@ -207,10 +207,10 @@ TEST_WITH(driver, physical_addresses_are_of_lasting_memory)
     uint8_t *paged = pool(PagedPool, 100), *block = pool(NonPagedPoolNx, 100);
     uint8_t on_stack;
 
-    CHECK_RULE("NT-138", MmGetPhysicalAddress(paged).QuadPart == 0 && broken("NT-138"));
+    CHECK_RULE("NT-138/b", MmGetPhysicalAddress(paged).QuadPart == 0 && broken("NT-138"));
     forget_reports();
     ExFreePool(block);
-    CHECK_RULE("NT-138", MmGetPhysicalAddress(block).QuadPart == 0 && broken("NT-138"));
+    CHECK_RULE("NT-138/c", MmGetPhysicalAddress(block).QuadPart == 0 && broken("NT-138"));
     forget_reports();
     MmGetPhysicalAddress(&on_stack);
     assert_true(broken("NT-138"));
@@ -227,27 +227,28 @@ static void check_registers(void)
     uint8_t *r = MmMapIoSpace(bar, 4096, MmNonCached);
     ULONG buffer[4] = {1, 2, 3, 4}, back[4];
 
-    CHECK_RULE("NT-134", r != NULL);
+    CHECK_RULE("NT-134/a", r != NULL);
     WRITE_REGISTER_ULONG((ULONG *)(void *)(r + 0x10), 0x12345678);
-    CHECK_RULE("NT-139", test_device->last_offset == 0x10 && test_device->last_width == 4);
-    CHECK_RULE("NT-139", READ_REGISTER_ULONG((ULONG *)(void *)(r + 0x10)) == 0x12345678);
-    CHECK_RULE("NT-139", READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x12)) == 0x1234 &&
-                             test_device->last_width == 2);
-    CHECK_RULE("NT-139", READ_REGISTER_UCHAR(r + 0x11) == 0x56 && test_device->last_width == 1);
+    CHECK_RULE("NT-139/a", test_device->last_offset == 0x10 && test_device->last_width == 4);
+    CHECK_RULE("NT-139/a", READ_REGISTER_ULONG((ULONG *)(void *)(r + 0x10)) == 0x12345678);
+    CHECK_RULE("NT-139/a", READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x12)) == 0x1234 &&
+                               test_device->last_width == 2);
+    CHECK_RULE("NT-139/a", READ_REGISTER_UCHAR(r + 0x11) == 0x56 && test_device->last_width == 1);
     WRITE_REGISTER_ULONG64((ULONG64 *)(void *)(r + 8), 0x1122334455667788);
-    CHECK_RULE("NT-139",
+    CHECK_RULE("NT-139/a",
                test_device->last_width == 8 && test_device->registers[1] == 0x1122334455667788);
     WRITE_REGISTER_BUFFER_ULONG((ULONG *)(void *)(r + 0x20), buffer, 4);
     READ_REGISTER_BUFFER_ULONG((ULONG *)(void *)(r + 0x20), back, 4);
     assert_memory_equal(buffer, back, sizeof(buffer));
     assert_int_equal(errors(), 0);
-    CHECK_RULE("NT-139",
+    CHECK_RULE("NT-139/b",
                READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x13)) == 0xFFFF && broken("NT-139"));
-    CHECK_RULE("NT-138", MmGetPhysicalAddress(r + 0x20).QuadPart == bar.QuadPart + 0x20);
+    CHECK_RULE("NT-138/d", MmGetPhysicalAddress(r + 0x20).QuadPart == bar.QuadPart + 0x20);
     MmUnmapIoSpace(r, 100);
-    CHECK_RULE("NT-135", broken("NT-135"));
+    CHECK_RULE("NT-135/a", broken("NT-135"));
     forget_reports();
-    CHECK_RULE("NT-139", READ_REGISTER_ULONG((ULONG *)(void *)r) == 0xFFFFFFFF && broken("NT-139"));
+    CHECK_RULE("NT-139/c",
+               READ_REGISTER_ULONG((ULONG *)(void *)r) == 0xFFFFFFFF && broken("NT-139"));
 }
 
 static void unmap_high(void)
@@ -268,35 +269,35 @@ static void check_io_space(void)
     assert_int_equal(((uint8_t *)bus_device_memory(device, 2))[100], 0x42);
     WRITE_REGISTER_UCHAR(memory + 101, 0x43);
     assert_int_equal(memory[101], 0x43);
-    CHECK_RULE("NT-136", errors() == 0);
+    CHECK_RULE("NT-136/a", errors() == 0);
     other = MmMapIoSpace(bar, 4096, MmNonCached);
-    CHECK_RULE("NT-136", other && broken("NT-136"));
+    CHECK_RULE("NT-136/b", other && broken("NT-136"));
     forget_reports();
-    CHECK_RULE("NT-134", MmMapIoSpace(bar, 0, MmNonCached) == NULL && broken("NT-134"));
+    CHECK_RULE("NT-134/b", MmMapIoSpace(bar, 0, MmNonCached) == NULL && broken("NT-134"));
     MmUnmapIoSpace(other, 4096);
     forget_reports();
     mdl = mdl_for(memory, 4096);
     MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
-    CHECK_RULE("NT-119", reported("NT-119", 0xC4, 0x6F));
+    CHECK_RULE("NT-119/c", reported("NT-119", 0xC4, 0x6F));
     IoFreeMdl(mdl);
     MmUnmapIoSpace(memory, 65536);
 
     forget_reports();
-    CHECK_RULE("NT-134", MmMapIoSpace(physical(0x3000000), 4096, MmCached) == NULL &&
-                             reported("NT-134", 0xC4, 0x83));
+    CHECK_RULE("NT-134/c", MmMapIoSpace(physical(0x3000000), 4096, MmCached) == NULL &&
+                               reported("NT-134", 0xC4, 0x83));
     block = pool(NonPagedPoolNx, PAGE_SIZE);
     other = MmMapIoSpaceEx(MmGetPhysicalAddress(block), PAGE_SIZE, PAGE_READWRITE);
     other[3] = 0x99;
-    CHECK_RULE("NT-134", block[3] == 0x99);
+    CHECK_RULE("NT-134/d", block[3] == 0x99);
     MmUnmapIoSpace(other, PAGE_SIZE);
     ExFreePool(block);
     forget_reports();
-    CHECK_RULE("NT-134", MmMapIoSpaceEx(bar, 4096,
-                                        PAGE_READWRITE | PAGE_NOCACHE | PAGE_WRITECOMBINE) == NULL &&
-                             broken("NT-134"));
+    CHECK_RULE("NT-134/e",
+               MmMapIoSpaceEx(bar, 4096, PAGE_READWRITE | PAGE_NOCACHE | PAGE_WRITECOMBINE) == NULL &&
+                   broken("NT-134"));
     in_interrupt(unmap_high);
-    CHECK_RULE("NT-134", reported("NT-134", 0xC4, 0x73));
-    CHECK_RULE("NT-135", reported("NT-135", 0xC4, 0x7B));
+    CHECK_RULE("NT-134/f", reported("NT-134", 0xC4, 0x73));
+    CHECK_RULE("NT-135/b", reported("NT-135", 0xC4, 0x7B));
     MmMapIoSpace(bar, 4096, MmNonCached);
 }
 
@@ -308,6 +309,6 @@ TEST_WITH(machine, device_memory_is_mapped)
     forget_reports();
     run(check_io_space);
     forget_reports();
-    CHECK_RULE("NT-135", nt_image_leak_check(h.image) == 1 && broken("NT-135"));
+    CHECK_RULE("NT-135/c", nt_image_leak_check(h.image) == 1 && broken("NT-135"));
     assert_int_equal(bus_mappings(h.bus), 0);
 }

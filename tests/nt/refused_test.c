@@ -56,16 +56,16 @@ TEST_WITH(driver, parts_of_an_mdl_inherit_what_it_is)
 
     MmBuildMdlForNonPagedPool(whole);
     IoBuildPartialMdl(whole, part, pages + PAGE_SIZE, PAGE_SIZE);
-    CHECK_RULE("NT-128", part->MdlFlags & MDL_PARTIAL &&
-                             part->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL &&
-                             !(part->MdlFlags & (MDL_WRITE_OPERATION | MDL_IO_SPACE)));
+    CHECK_RULE("NT-128/e", part->MdlFlags & MDL_PARTIAL &&
+                               part->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL &&
+                               !(part->MdlFlags & (MDL_WRITE_OPERATION | MDL_IO_SPACE)));
     IoFreeMdl(part);
     IoFreeMdl(whole);
     whole = IoAllocateMdl(pages, 2 * PAGE_SIZE, FALSE, FALSE, NULL);
     part = IoAllocateMdl(pages, PAGE_SIZE, FALSE, FALSE, NULL);
     MmProbeAndLockPages(whole, KernelMode, IoWriteAccess);
     IoBuildPartialMdl(whole, part, pages, PAGE_SIZE);
-    CHECK_RULE("NT-128", part->MdlFlags & MDL_WRITE_OPERATION);
+    CHECK_RULE("NT-128/e", part->MdlFlags & MDL_WRITE_OPERATION);
     IoFreeMdl(part);
     MmUnlockPages(whole);
     IoFreeMdl(whole);

@@ -51,22 +51,23 @@ static void check_keys(void)
     HANDLE key, child, again;
     ULONG disposition;
 
-    CHECK_RULE("NT-140", open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
-                             STATUS_OBJECT_NAME_NOT_FOUND);
-    CHECK_RULE("NT-140",
+    CHECK_RULE("NT-140/a", open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
+                               STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-140/b",
                create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, &disposition) == STATUS_SUCCESS &&
                    disposition == REG_CREATED_NEW_KEY);
-    CHECK_RULE("NT-140", create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &again, &disposition) ==
-                                 STATUS_SUCCESS &&
-                             disposition == REG_OPENED_EXISTING_KEY);
+    CHECK_RULE("NT-140/b", create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &again, &disposition) ==
+                                   STATUS_SUCCESS &&
+                               disposition == REG_OPENED_EXISTING_KEY);
     ZwClose(again);
-    CHECK_RULE("NT-140",
+    CHECK_RULE("NT-140/c",
                create_at(key, L"Sub", KEY_ALL_ACCESS, 0, &child, &disposition) == STATUS_SUCCESS &&
                    disposition == REG_CREATED_NEW_KEY);
-    CHECK_RULE("NT-140",
+    CHECK_RULE("NT-140/d",
                open_at(key, L"sUB", OBJ_CASE_INSENSITIVE, KEY_READ, &again) == STATUS_SUCCESS);
     ZwClose(again);
-    CHECK_RULE("NT-140", open_at(key, L"sUB", 0, KEY_READ, &again) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-140/d",
+               open_at(key, L"sUB", 0, KEY_READ, &again) == STATUS_OBJECT_NAME_NOT_FOUND);
     ZwClose(child);
     ZwClose(key);
     assert_int_equal(errors(), 0);
@@ -85,46 +86,46 @@ static void check_values(void)
 
     create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
     assert_int_equal(set_value(key, L"Level", REG_DWORD, &data, sizeof(data)), STATUS_SUCCESS);
-    CHECK_RULE("NT-142", query_value(key, L"None", KeyValuePartialInformation, &buffer,
-                                     sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-142/a", query_value(key, L"None", KeyValuePartialInformation, &buffer,
+                                       sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
     length = 0;
-    CHECK_RULE("NT-142", query_value(key, L"Level", KeyValuePartialInformation, NULL, 0, &length) ==
-                                 STATUS_BUFFER_TOO_SMALL &&
-                             length == 16);
+    CHECK_RULE("NT-142/b", query_value(key, L"Level", KeyValuePartialInformation, NULL, 0,
+                                       &length) == STATUS_BUFFER_TOO_SMALL &&
+                               length == 16);
     length = 0;
-    CHECK_RULE("NT-142", query_value(key, L"Level", KeyValuePartialInformation, &buffer, 12,
-                                     &length) == STATUS_BUFFER_OVERFLOW &&
-                             length == 16);
-    CHECK_RULE("NT-142", query_value(key, L"level", KeyValuePartialInformation, &buffer,
-                                     sizeof(buffer), &length) == STATUS_SUCCESS);
-    CHECK_RULE("NT-143", buffer.partial.Type == REG_DWORD && buffer.partial.DataLength == 4 &&
-                             memcmp(buffer.partial.Data, &data, 4) == 0);
-    CHECK_RULE("NT-143", query_value(key, L"Level", KeyValueBasicInformation, &buffer,
-                                     sizeof(buffer), &length) == STATUS_SUCCESS &&
-                             buffer.basic.NameLength == 10);
-    CHECK_RULE("NT-143", query_value(key, L"Level", KeyValueFullInformation, &buffer,
-                                     sizeof(buffer), &length) == STATUS_SUCCESS &&
-                             memcmp((uint8_t *)&buffer + buffer.full.DataOffset, &data, 4) == 0);
-    CHECK_RULE("NT-143",
+    CHECK_RULE("NT-142/c", query_value(key, L"Level", KeyValuePartialInformation, &buffer, 12,
+                                       &length) == STATUS_BUFFER_OVERFLOW &&
+                               length == 16);
+    CHECK_RULE("NT-142/d", query_value(key, L"level", KeyValuePartialInformation, &buffer,
+                                       sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-143/a", buffer.partial.Type == REG_DWORD && buffer.partial.DataLength == 4 &&
+                               memcmp(buffer.partial.Data, &data, 4) == 0);
+    CHECK_RULE("NT-143/b", query_value(key, L"Level", KeyValueBasicInformation, &buffer,
+                                       sizeof(buffer), &length) == STATUS_SUCCESS &&
+                               buffer.basic.NameLength == 10);
+    CHECK_RULE("NT-143/c", query_value(key, L"Level", KeyValueFullInformation, &buffer,
+                                       sizeof(buffer), &length) == STATUS_SUCCESS &&
+                               memcmp((uint8_t *)&buffer + buffer.full.DataOffset, &data, 4) == 0);
+    CHECK_RULE("NT-143/d",
                query_value(key, L"Level", KeyValuePartialInformationAlign64, (uint8_t *)&buffer + 4,
                            64, &length) == STATUS_DATATYPE_MISALIGNMENT);
-    CHECK_RULE("NT-143", query_value(key, L"Level", (KEY_VALUE_INFORMATION_CLASS)99, &buffer,
-                                     sizeof(buffer), &length) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-143/e", query_value(key, L"Level", (KEY_VALUE_INFORMATION_CLASS)99, &buffer,
+                                       sizeof(buffer), &length) == STATUS_INVALID_PARAMETER);
 
     data = 7;
     set_value(key, L"LEVEL", REG_DWORD, &data, sizeof(data));
-    CHECK_RULE("NT-144", ZwEnumerateValueKey(key, 0, KeyValuePartialInformation, &buffer,
-                                             sizeof(buffer), &length) == STATUS_SUCCESS &&
-                             memcmp(buffer.partial.Data, &data, 4) == 0);
-    CHECK_RULE("NT-144", ZwEnumerateValueKey(key, 1, KeyValuePartialInformation, &buffer,
-                                             sizeof(buffer), &length) == STATUS_NO_MORE_ENTRIES);
+    CHECK_RULE("NT-144/a", ZwEnumerateValueKey(key, 0, KeyValuePartialInformation, &buffer,
+                                               sizeof(buffer), &length) == STATUS_SUCCESS &&
+                               memcmp(buffer.partial.Data, &data, 4) == 0);
+    CHECK_RULE("NT-144/b", ZwEnumerateValueKey(key, 1, KeyValuePartialInformation, &buffer,
+                                               sizeof(buffer), &length) == STATUS_NO_MORE_ENTRIES);
     open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_QUERY_VALUE, &reader);
-    CHECK_RULE("NT-144",
+    CHECK_RULE("NT-144/c",
                set_value(reader, L"Level", REG_DWORD, &data, sizeof(data)) == STATUS_ACCESS_DENIED);
     ZwClose(reader);
     open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_SET_VALUE, &reader);
-    CHECK_RULE("NT-142", query_value(reader, L"Level", KeyValuePartialInformation, &buffer,
-                                     sizeof(buffer), &length) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-142/e", query_value(reader, L"Level", KeyValuePartialInformation, &buffer,
+                                       sizeof(buffer), &length) == STATUS_ACCESS_DENIED);
     ZwClose(reader);
     ZwClose(key);
     assert_int_equal(errors(), 0);
@@ -149,17 +150,17 @@ TEST_WITH(driver, services_check_their_arguments)
     open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE, KEY_READ, &key);
     ExReleaseFastMutex(&mutex);
     ZwClose(key);
-    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE6));
+    CHECK_RULE("NT-145/a", reported("NT-145", 0xC4, 0xE6));
     bad.Length = 3;
     InitializeObjectAttributes(&attributes, &bad, OBJ_KERNEL_HANDLE, NULL, NULL);
     ZwOpenKey(&key, KEY_READ, &attributes);
-    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE4));
-    CHECK_RULE("NT-145", !reported("NT-145", 0xC4, 0xE3));
+    CHECK_RULE("NT-145/b", reported("NT-145", 0xC4, 0xE4));
+    CHECK_RULE("NT-145/c", !reported("NT-145", 0xC4, 0xE3));
     bad = unicode_text(L"name");
     bad.Buffer = (PWCH)(uintptr_t)0x1000;
     bad.Length = 0;
     ZwOpenKey(&key, KEY_READ, &attributes);
-    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE3));
+    CHECK_RULE("NT-145/c", reported("NT-145", 0xC4, 0xE3));
 }
 
 static void open_without_kernel_handle(void)
@@ -167,11 +168,11 @@ static void open_without_kernel_handle(void)
     HANDLE key;
 
     open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE, KEY_READ, &key);
-    CHECK_RULE("NT-141", broken("NT-141") && errors() == 0);
+    CHECK_RULE("NT-141/a", broken("NT-141") && errors() == 0);
     ZwClose(key);
     forget_reports();
     open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_READ, &key);
-    CHECK_RULE("NT-141", !broken("NT-141"));
+    CHECK_RULE("NT-141/b", !broken("NT-141"));
     ZwClose(key);
 }
 
@@ -201,57 +202,57 @@ static void query_keys(void)
 
     create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_RULE("NT-140",
+        CHECK_RULE("NT-140/c",
                    create_at(key, children[i], KEY_ALL_ACCESS, 0, &child, NULL) == STATUS_SUCCESS);
         ZwClose(child);
     }
     set_value(key, L"A", REG_BINARY, data, 12);
     set_value(key, L"Longer", REG_DWORD, data, 4);
     length = 0;
-    CHECK_RULE("NT-144", ZwQueryKey(key, KeyBasicInformation, &buffer, sizeof(buffer), &length) ==
-                                 STATUS_SUCCESS &&
-                             length == fixed + 10 && buffer.basic.NameLength == 10);
-    CHECK_RULE("NT-144", memcmp(buffer.basic.Name, L"probe", 10) == 0);
+    CHECK_RULE("NT-144/d", ZwQueryKey(key, KeyBasicInformation, &buffer, sizeof(buffer), &length) ==
+                                   STATUS_SUCCESS &&
+                               length == fixed + 10 && buffer.basic.NameLength == 10);
+    CHECK_RULE("NT-144/d", memcmp(buffer.basic.Name, L"probe", 10) == 0);
     written = buffer.basic.LastWriteTime.QuadPart;
     CHECK(buffer.basic.TitleIndex == 0 && written != 0);
-    CHECK_RULE("NT-142", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed - 1, &length) ==
-                                 STATUS_BUFFER_TOO_SMALL &&
-                             length == fixed + 10);
+    CHECK_RULE("NT-142/f", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed - 1, &length) ==
+                                   STATUS_BUFFER_TOO_SMALL &&
+                               length == fixed + 10);
     memset(&buffer, 0x5A, sizeof(buffer));
-    CHECK_RULE("NT-142", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed + 8, &length) ==
-                                 STATUS_BUFFER_OVERFLOW &&
-                             length == fixed + 10 && buffer.basic.NameLength == 10 &&
-                             buffer.room[fixed + 7] == 0 && buffer.room[fixed + 8] == 0x5A);
-    CHECK_RULE("NT-142",
+    CHECK_RULE("NT-142/f", ZwQueryKey(key, KeyBasicInformation, &buffer, fixed + 8, &length) ==
+                                   STATUS_BUFFER_OVERFLOW &&
+                               length == fixed + 10 && buffer.basic.NameLength == 10 &&
+                               buffer.room[fixed + 7] == 0 && buffer.room[fixed + 8] == 0x5A);
+    CHECK_RULE("NT-142/f",
                ZwQueryKey(key, KeyFullInformation, NULL, 0, &length) == STATUS_BUFFER_TOO_SMALL &&
                    length == full);
-    CHECK_RULE("NT-142", ZwQueryKey(key, KeyFullInformation, &buffer, full - 1, &length) ==
-                             STATUS_BUFFER_TOO_SMALL);
-    CHECK_RULE("NT-144",
+    CHECK_RULE("NT-142/f", ZwQueryKey(key, KeyFullInformation, &buffer, full - 1, &length) ==
+                               STATUS_BUFFER_TOO_SMALL);
+    CHECK_RULE("NT-144/d",
                ZwQueryKey(key, KeyFullInformation, &buffer, full, &length) == STATUS_SUCCESS);
-    CHECK_RULE("NT-144", buffer.full.SubKeys == 3 && buffer.full.MaxNameLen == 16 &&
-                             buffer.full.Values == 2 && buffer.full.MaxValueNameLen == 12 &&
-                             buffer.full.MaxValueDataLen == 12);
+    CHECK_RULE("NT-144/d", buffer.full.SubKeys == 3 && buffer.full.MaxNameLen == 16 &&
+                               buffer.full.Values == 2 && buffer.full.MaxValueNameLen == 12 &&
+                               buffer.full.MaxValueDataLen == 12);
     CHECK(buffer.full.ClassLength == 0 && buffer.full.ClassOffset == 0xFFFFFFFF &&
           buffer.full.LastWriteTime.QuadPart == written);
-    CHECK_RULE("NT-142", ZwQueryKey(key, (KEY_INFORMATION_CLASS)77, &buffer, sizeof(buffer),
-                                    &length) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-142", ZwQueryKey(key, KeyFullInformation, &buffer, sizeof(buffer), NULL) ==
-                             STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-142/g", ZwQueryKey(key, (KEY_INFORMATION_CLASS)77, &buffer, sizeof(buffer),
+                                      &length) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-142/g", ZwQueryKey(key, KeyFullInformation, &buffer, sizeof(buffer), NULL) ==
+                               STATUS_INVALID_PARAMETER);
     for (unsigned i = 0; i < 3; i++)
-        CHECK_RULE("NT-144",
+        CHECK_RULE("NT-144/e",
                    ZwEnumerateKey(key, i, KeyBasicInformation, &buffer, sizeof(buffer), &length) ==
                            STATUS_SUCCESS &&
                        memcmp(buffer.basic.Name, children[i], buffer.basic.NameLength) == 0);
-    CHECK_RULE("NT-144", ZwEnumerateKey(key, 3, KeyBasicInformation, &buffer, sizeof(buffer),
-                                        &length) == STATUS_NO_MORE_ENTRIES);
-    CHECK_RULE("NT-144", ZwEnumerateKey(key, 0, KeyBasicInformation, &buffer, sizeof(buffer),
-                                        NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-144/e", ZwEnumerateKey(key, 3, KeyBasicInformation, &buffer, sizeof(buffer),
+                                          &length) == STATUS_NO_MORE_ENTRIES);
+    CHECK_RULE("NT-144/g", ZwEnumerateKey(key, 0, KeyBasicInformation, &buffer, sizeof(buffer),
+                                          NULL) == STATUS_INVALID_PARAMETER);
     open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_SET_VALUE, &reader);
-    CHECK_RULE("NT-144", ZwQueryKey(reader, KeyFullInformation, &buffer, sizeof(buffer), &length) ==
-                             STATUS_ACCESS_DENIED);
-    CHECK_RULE("NT-144", ZwEnumerateKey(reader, 0, KeyBasicInformation, &buffer, sizeof(buffer),
-                                        &length) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-144/c", ZwQueryKey(reader, KeyFullInformation, &buffer, sizeof(buffer),
+                                      &length) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-144/c", ZwEnumerateKey(reader, 0, KeyBasicInformation, &buffer, sizeof(buffer),
+                                          &length) == STATUS_ACCESS_DENIED);
     CHECK(ZwFlushKey(reader) == STATUS_SUCCESS);
     ZwClose(reader);
     CHECK(ZwFlushKey(ZwCurrentThread()) == STATUS_INVALID_HANDLE);
@@ -269,12 +270,12 @@ static void delete_values(void)
     create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
     set_value(key, L"Level", REG_DWORD, &data, 4);
     open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_QUERY_VALUE, &reader);
-    CHECK_RULE("NT-144", ZwDeleteValueKey(reader, &name) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-144/c", ZwDeleteValueKey(reader, &name) == STATUS_ACCESS_DENIED);
     ZwClose(reader);
-    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &none) == STATUS_OBJECT_NAME_NOT_FOUND);
-    CHECK_RULE("NT-144", ZwDeleteValueKey(key, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &name) == STATUS_SUCCESS);
-    CHECK_RULE("NT-144", ZwDeleteValueKey(key, &name) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-144/f", ZwDeleteValueKey(key, &none) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-144/g", ZwDeleteValueKey(key, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-144/f", ZwDeleteValueKey(key, &name) == STATUS_SUCCESS);
+    CHECK_RULE("NT-144/f", ZwDeleteValueKey(key, &name) == STATUS_OBJECT_NAME_NOT_FOUND);
     set_value(key, L"Level", REG_DWORD, &data, 4);
     CHECK(RtlDeleteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"None") ==
           STATUS_OBJECT_NAME_NOT_FOUND);
@@ -348,11 +349,11 @@ TEST_WITH(driver, tables_are_walked)
     entry.Name = L"Size";
     entry.Flags = RTL_QUERY_REGISTRY_DIRECT;
     query_table(&entry);
-    CHECK_RULE("NT-147", verify_bugcheck_state(h.log)->code == 0x139);
+    CHECK_RULE("NT-147/a", verify_bugcheck_state(h.log)->code == 0x139);
     forget_reports();
     RtlQueryRegistryValues(RTL_REGISTRY_CONTROL, NULL, (RTL_QUERY_REGISTRY_TABLE[2]){entry, {0}},
                            NULL, NULL);
-    CHECK_RULE("NT-147", broken("NT-147") && errors() == 0);
+    CHECK_RULE("NT-147/b", broken("NT-147") && errors() == 0);
 }
 
 /* ---- saving ---- */
@@ -425,23 +426,23 @@ static void check_properties(void)
     ULONG length, again;
     UNICODE_STRING id, wanted = unicode_text(L"PCI\\VEN_1234&DEV_5678&SUBSYS_11001AF4&REV_03");
 
-    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, 0, NULL, &length) ==
-                                 STATUS_BUFFER_TOO_SMALL &&
-                             length > 0);
-    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, sizeof(ids), ids,
-                                             &again) == STATUS_SUCCESS &&
-                             again == length);
+    CHECK_RULE("NT-148/a", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, 0, NULL, &length) ==
+                                   STATUS_BUFFER_TOO_SMALL &&
+                               length > 0);
+    CHECK_RULE("NT-148/b", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, sizeof(ids), ids,
+                                               &again) == STATUS_SUCCESS &&
+                               again == length);
     id = unicode_text(ids);
-    CHECK_RULE("NT-149", RtlEqualUnicodeString(&id, &wanted, FALSE));
-    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, (DEVICE_REGISTRY_PROPERTY)99, 0, NULL,
-                                             &length) == STATUS_INVALID_PARAMETER_2);
-    CHECK_RULE("NT-148", IoGetDeviceProperty(&other, DevicePropertyHardwareID, 0, NULL, &length) ==
-                             STATUS_INVALID_DEVICE_REQUEST);
-    CHECK_RULE("NT-149", number(DevicePropertyBusNumber) == 3);
-    CHECK_RULE("NT-149", number(DevicePropertyAddress) == 5u << 16);
-    CHECK_RULE("NT-149", number(DevicePropertyLegacyBusType) == PCIBus);
-    CHECK_RULE("NT-149", IoGetDeviceProperty(&pdo, DevicePropertyManufacturer, 0, NULL, &length) ==
-                             STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-149/a", RtlEqualUnicodeString(&id, &wanted, FALSE));
+    CHECK_RULE("NT-148/c", IoGetDeviceProperty(&pdo, (DEVICE_REGISTRY_PROPERTY)99, 0, NULL,
+                                               &length) == STATUS_INVALID_PARAMETER_2);
+    CHECK_RULE("NT-148/d", IoGetDeviceProperty(&other, DevicePropertyHardwareID, 0, NULL,
+                                               &length) == STATUS_INVALID_DEVICE_REQUEST);
+    CHECK_RULE("NT-149/b", number(DevicePropertyBusNumber) == 3);
+    CHECK_RULE("NT-149/c", number(DevicePropertyAddress) == 5u << 16);
+    CHECK_RULE("NT-149/d", number(DevicePropertyLegacyBusType) == PCIBus);
+    CHECK_RULE("NT-149/e", IoGetDeviceProperty(&pdo, DevicePropertyManufacturer, 0, NULL,
+                                               &length) == STATUS_OBJECT_NAME_NOT_FOUND);
 }
 
 static void check_device_keys(void)
@@ -450,26 +451,26 @@ static void check_device_keys(void)
     ULONG data = 1, length;
     uint64_t buffer[8];
 
-    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_ALL_ACCESS,
-                                                 &hardware) == STATUS_SUCCESS);
-    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DRIVER, KEY_ALL_ACCESS,
-                                                 &software) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150/a", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_ALL_ACCESS,
+                                                   &hardware) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150/a", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DRIVER, KEY_ALL_ACCESS,
+                                                   &software) == STATUS_SUCCESS);
     set_value(hardware, L"x", REG_DWORD, &data, 4);
-    CHECK_RULE("NT-150", query_value(software, L"x", KeyValuePartialInformation, buffer,
-                                     sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-150/a", query_value(software, L"x", KeyValuePartialInformation, buffer,
+                                       sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
     ZwClose(hardware);
-    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
-                                                 &hardware) == STATUS_SUCCESS);
-    CHECK_RULE("NT-150", query_value(hardware, L"x", KeyValuePartialInformation, buffer,
-                                     sizeof(buffer), &length) == STATUS_SUCCESS);
-    CHECK_RULE("NT-150", set_value(hardware, L"x", REG_DWORD, &data, 4) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("NT-150/b", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
+                                                   &hardware) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150/b", query_value(hardware, L"x", KeyValuePartialInformation, buffer,
+                                       sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150/c", set_value(hardware, L"x", REG_DWORD, &data, 4) == STATUS_ACCESS_DENIED);
     ZwClose(hardware);
     ZwClose(software);
-    CHECK_RULE("NT-150",
+    CHECK_RULE("NT-150/d",
                IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE | PLUGPLAY_REGKEY_DRIVER,
                                        KEY_READ, &hardware) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&other, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
-                                                 &hardware) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-150/e", IoOpenDeviceRegistryKey(&other, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
+                                                   &hardware) == STATUS_INVALID_PARAMETER);
 }
 
 TEST_WITH(machine, devices_have_properties_and_keys)

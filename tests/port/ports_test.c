@@ -136,19 +136,20 @@ static void access_body(struct probe *p)
     scratch = (UCHAR *)at + PROBE_REG_SCRATCH;
     WRITE_PORT_BUFFER_UCHAR(scratch, bytes, 3); /* all to the one port */
     READ_PORT_BUFFER_UCHAR(scratch, bytes, 3);
-    CHECK_RULE("NT-139", bytes[0] == 3 && bytes[1] == 3 && bytes[2] == 3);
+    CHECK_RULE("NT-139/d", bytes[0] == 3 && bytes[1] == 3 && bytes[2] == 3);
     WRITE_PORT_ULONG((PULONG)(void *)scratch, number);
-    CHECK_RULE("NT-139", READ_PORT_UCHAR(scratch) == 0x02 &&
-                             READ_PORT_USHORT((PUSHORT)(void *)scratch) == 0x0102 &&
-                             READ_PORT_ULONG((PULONG)(void *)scratch) == number);
-    CHECK_RULE("NT-139", READ_PORT_USHORT((PUSHORT)(void *)(scratch + 1)) == 0xFFFF);
-    CHECK_RULE("NT-139",
+    CHECK_RULE("NT-139/d", READ_PORT_UCHAR(scratch) == 0x02 &&
+                               READ_PORT_USHORT((PUSHORT)(void *)scratch) == 0x0102 &&
+                               READ_PORT_ULONG((PULONG)(void *)scratch) == number);
+    CHECK_RULE("NT-139/d", READ_PORT_USHORT((PUSHORT)(void *)(scratch + 1)) == 0xFFFF);
+    CHECK_RULE("NT-139/c",
                READ_PORT_UCHAR((PUCHAR)(uintptr_t)0x80) == 0xFF && probe_rule(p, "NT-139") == 1);
     WRITE_PORT_UCHAR((PUCHAR)(uintptr_t)0x80, 1);
-    CHECK_RULE("NT-139", probe_rule(p, "NT-139") == 2);
+    CHECK_RULE("NT-139/c", probe_rule(p, "NT-139") == 2);
     /* the last port with a width that does not fit */
-    CHECK_RULE("NT-139", READ_PORT_ULONG((PULONG)(void *)((UCHAR *)at + PORTS - 2)) == UINT32_MAX &&
-                             probe_rule(p, "NT-139") == 3);
+    CHECK_RULE("NT-139/c",
+               READ_PORT_ULONG((PULONG)(void *)((UCHAR *)at + PORTS - 2)) == UINT32_MAX &&
+                   probe_rule(p, "NT-139") == 3);
 
     /* not decoded */
     CHECK(NT_SUCCESS(DXGK.DxgkCbReadDeviceSpace(H, DXGK_WHICHSPACE_CONFIG, &command, COMMAND,

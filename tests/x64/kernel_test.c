@@ -356,14 +356,14 @@ TEST_WITH(driver, ports_read_ones_and_are_reported)
     uint64_t a = 0x1122334455667788, count = 3;
 
     __asm__ volatile("inb $0x80, %%al" : "+a"(a));
-    CHECK_RULE("NT-139", a == 0x11223344556677FF && rig_reported("NT-139") == 1);
+    CHECK_RULE("NT-139/c", a == 0x11223344556677FF && rig_reported("NT-139") == 1);
     CHECK(strstr(rig_said("NT-139"), "port 0x80"));
     __asm__ volatile("inw %%dx, %%ax" : "+a"(a) : "d"(0x3F8));
-    CHECK_RULE("NT-139", a == 0x112233445566FFFF && strstr(rig_said("NT-139"), "port 0x3f8"));
+    CHECK_RULE("NT-139/c", a == 0x112233445566FFFF && strstr(rig_said("NT-139"), "port 0x3f8"));
     __asm__ volatile("inl %%dx, %%eax" : "+a"(a) : "d"(0xCF8));
     CHECK(a == 0xFFFFFFFF);
     __asm__ volatile("outb %%al, $0x70; outl %%eax, %%dx" : : "a"(0), "d"(0xCF8));
-    CHECK_RULE("NT-139", rig_reported("NT-139") == 5);
+    CHECK_RULE("NT-139/c", rig_reported("NT-139") == 5);
     __asm__ volatile("rep insw" : "+D"(d), "+c"(count) : "d"(0x1F0) : "memory");
     CHECK(d == buffer + 6 && count == 0 && buffer[5] == 0xFF && buffer[6] == 0);
     count = 2;

@@ -27,7 +27,7 @@ TEST_WITH(machine, volatile_pointers_reach_the_device_with_their_width)
     CHECK_RULE("NT-171", rig_accessed(1, true, 2, 2, 0x2222));
     CHECK_RULE("NT-171", rig_accessed(2, true, 4, 4, 0x44444444));
     CHECK_RULE("NT-171", rig_accessed(3, true, 8, 8, 0x8888888888888888));
-    CHECK_RULE("NT-139", rig_accessed(6, false, 4, 4, 0x44444444));
+    CHECK_RULE("NT-139/a", rig_accessed(6, false, 4, 4, 0x44444444));
     CHECK(x64_traps() == 8);
 }
 
@@ -38,9 +38,9 @@ static RIG_DRIVER_CODE void io_space(void)
 
     CHECK(mapped);
     mapped[1] = 0x600D;
-    CHECK_RULE("NT-134", rig_accessed(0, true, 0x24, 4, 0x600D) && mapped[1] == 0x600D);
+    CHECK_RULE("NT-134/a", rig_accessed(0, true, 0x24, 4, 0x600D) && mapped[1] == 0x600D);
     CHECK(rig_reported("NT-139") == 0 && mapped[4] == UINT32_MAX);
-    CHECK_RULE("NT-139", rig_reported("NT-139") == 1); /* behind the mapping */
+    CHECK_RULE("NT-139/c", rig_reported("NT-139") == 1); /* behind the mapping */
     MmUnmapIoSpace((PVOID)(uintptr_t)mapped, 16);
 }
 
@@ -327,8 +327,8 @@ TEST_WITH(machine, push_and_pop_reach_registers)
 
 static RIG_DRIVER_CODE void wrong(void)
 {
-    CHECK_RULE("NT-139", *(volatile uint16_t *)(rig.registers + 1) == 0xFFFF);
-    CHECK_RULE("NT-139", rig_reported("NT-139") == 1 && rig.accesses == 0);
+    CHECK_RULE("NT-139/b", *(volatile uint16_t *)(rig.registers + 1) == 0xFFFF);
+    CHECK_RULE("NT-139/b", rig_reported("NT-139") == 1 && rig.accesses == 0);
     bus_unmap(rig.bus, (void *)(uintptr_t)rig.registers);
     nt_retired_view_add((const void *)(uintptr_t)rig.registers, RIG_REGISTERS, "BAR 0 of the rig",
                         "MmUnmapIoSpace", NULL);
@@ -337,7 +337,7 @@ static RIG_DRIVER_CODE void wrong(void)
                                strstr(rig_said("NT-139"), "in a view of BAR 0 of the rig that "
                                                           "MmUnmapIoSpace had ended"));
     AT(uint32_t, 0) = 1;
-    CHECK_RULE("NT-139", rig_reported("NT-139") == 3 && rig.accesses == 0);
+    CHECK_RULE("NT-139/b", rig_reported("NT-139") == 3 && rig.accesses == 0);
     CHECK(strstr(rig_said("NT-139"), "mov"));
 }
 

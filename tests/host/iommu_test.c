@@ -161,7 +161,7 @@ TEST(common_buffers_work_in_every_mode)
         work_in_common_buffers(drivers[i], DXGK_IOMMU_OFF,
                                DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH);
     }
-    check_rule_record("NT-188", __FILE__, __LINE__, __func__);
+    check_rule_record("NT-188/c", __FILE__, __LINE__, __func__);
     check_rule_record("IOMMU-075/b", __FILE__, __LINE__, __func__);
 }
 

@@ -75,11 +75,11 @@ TEST(a_run_ends_at_its_limit_and_says_who_is_left)
 
     begin(&m, 50 * MS);
     run(&m, wait_for_nobody, DXGK_TIME_UP);
-    CHECK_RULE("NT-194", said(&m, "NT-194", "the limit of 0.05 s of virtual time",
-                              "D3DKMTWaitForSynchronizationObjectFromCpu"));
-    CHECK_RULE("NT-194", waits_tell(&m, "client thread client waits in "
-                                        "D3DKMTWaitForSynchronizationObjectFromCpu") &&
-                             waits_tell(&m, "client thread sleeper waits in dxgk_client_sleep"));
+    CHECK_RULE("NT-194/a", said(&m, "NT-194", "the limit of 0.05 s of virtual time",
+                                "D3DKMTWaitForSynchronizationObjectFromCpu"));
+    CHECK_RULE("NT-194/b", waits_tell(&m, "client thread client waits in "
+                                          "D3DKMTWaitForSynchronizationObjectFromCpu") &&
+                               waits_tell(&m, "client thread sleeper waits in dxgk_client_sleep"));
     CHECK(waits_tell(&m, "thread client waits for monitored fence 1 to reach 5, it is 0"));
     CHECK(waits_tell(&m, "no signal of it is queued: a client must signal it"));
     dxgk_machine_destroy(m.dxgk);
@@ -90,7 +90,7 @@ TEST(the_default_limit_is_an_hour)
     struct dxgk_machine_config config;
 
     dxgk_machine_config_init(&config);
-    CHECK_RULE("NT-194", config.time_limit_ns == 3600000 * MS);
+    CHECK_RULE("NT-194/d", config.time_limit_ns == 3600000 * MS);
 }
 
 /* Two contexts wait for each other's signals. */
@@ -156,10 +156,10 @@ TEST(what_is_on_the_nodes_is_told)
 
     begin(&m, 5000 * MS);
     run(&m, hang, DXGK_TIME_UP);
-    CHECK_RULE("NT-194", waits_tell(&m, "waits for monitored fence 1 to reach 3, it is 0") &&
-                             waits_tell(&m, "a signal to 3 follows fence ") &&
-                             waits_tell(&m, "on node 1\n"));
-    CHECK_RULE("NT-194",
+    CHECK_RULE("NT-194/c", waits_tell(&m, "waits for monitored fence 1 to reach 3, it is 0") &&
+                               waits_tell(&m, "a signal to 3 follows fence ") &&
+                               waits_tell(&m, "on node 1\n"));
+    CHECK_RULE("NT-194/c",
                waits_tell(&m, "node 1: fence ") && waits_tell(&m, "(client), submitted 4"));
     dxgk_machine_destroy(m.dxgk);
 }
@@ -361,14 +361,14 @@ TEST(timers_of_a_device_that_arm_themselves_at_once)
 
     begin_evil(&m, 0);
     run_deed(&m, TIMER_AT_ONCE, DXGK_DRIVER_STOPPED);
-    CHECK_RULE("NT-196", bugcheck_is(&m, 0x124) && said(&m, "NT-196", "1000000 events",
-                                                        "timer 15 of device model evilgpu"));
-    CHECK_RULE("NT-196", evil.fired >= 999000 && evil.fired <= 1000000);
+    CHECK_RULE("NT-196/a", bugcheck_is(&m, 0x124) && said(&m, "NT-196", "1000000 events",
+                                                          "timer 15 of device model evilgpu"));
+    CHECK_RULE("NT-196/b", evil.fired >= 999000 && evil.fired <= 1000000);
     dxgk_machine_destroy(m.dxgk);
 
     begin_evil(&m, 0);
     run_deed(&m, TIMER_SOON, DXGK_OK);
-    CHECK_RULE("NT-196", evil.fired == 100);
+    CHECK_RULE("NT-196/c", evil.fired == 100);
     machine_end(&m);
 }
 
@@ -458,12 +458,12 @@ TEST(callbacks_of_a_device_that_do_not_return)
 
         begin_evil(&m, 250);
         run_deed(&m, deeds[i].deed, DXGK_DRIVER_STOPPED);
-        CHECK_RULE("NT-198",
+        CHECK_RULE("NT-198/a",
                    bugcheck_is(&m, 0x124) && said(&m, "NT-198", deeds[i].callback, deeds[i].why));
         if (deeds[i].deed == SLEEP_IN_WRITE)
-            CHECK_RULE("NT-198", host_seconds() - before >= 2);
+            CHECK_RULE("NT-198/b", host_seconds() - before >= 2);
         dxgk_machine_destroy(m.dxgk);
-        CHECK_RULE("NT-198", evil.destroyed == 0);
+        CHECK_RULE("NT-198/c", evil.destroyed == 0);
         evil.real->destroy(evil.device); /* which the machine left alone */
     }
 }

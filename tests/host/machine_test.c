@@ -78,7 +78,7 @@ TEST(a_registry_is_loaded_from_a_file)
     CHECK(dxgk_machine_load_registry(m.dxgk, path, error, sizeof(error)) == DXGK_OK);
     entered = host_enter(m.dxgk);
     value = nt_registry_get(key, "RenderOnly", &type, &bytes);
-    CHECK_RULE("NT-151", value && type == REG_DWORD && bytes == 4 && *(const uint8_t *)value == 1);
+    CHECK_RULE("NT-151/a", value && type == REG_DWORD && bytes == 4 && *(const uint8_t *)value == 1);
     host_leave(entered);
     registry_file(path, "[\\Registry\\Machine]\n\"no end\n");
     CHECK(dxgk_machine_load_registry(m.dxgk, path, error, sizeof(error)) == DXGK_ERROR);
@@ -308,7 +308,7 @@ TEST(a_loop_is_found_by_the_watchdog)
 {
     struct machine m;
 
-    CHECK_RULE("NT-199", load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-199/f", load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
     check_says(&m, "DriverEntry did not return");
     dxgk_machine_destroy(m.dxgk);
 }
@@ -317,10 +317,10 @@ TEST(a_call_that_calls_the_host_for_ever_is_found_by_the_watchdog)
 {
     struct machine m;
 
-    CHECK_RULE("NT-201", load_bad(&m, "calls_entry", 250) == DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-201/d", load_bad(&m, "calls_entry", 250) == DXGK_DRIVER_STOPPED);
     check_says(&m, "DriverEntry did not return (it calls the host again and again, beyond its "
                    "limit of processor time)");
-    CHECK_RULE("NT-201", violated(&m, "THREAD-037"));
+    CHECK_RULE("NT-201/d", violated(&m, "THREAD-037"));
     dxgk_machine_destroy(m.dxgk);
 }
 
@@ -328,9 +328,9 @@ TEST(a_sleep_in_the_hosts_kernel_is_found_by_the_watchdog)
 {
     struct machine m;
 
-    CHECK_RULE("NT-199", load_bad(&m, "sleeps_entry", 250) == DXGK_DRIVER_STOPPED);
+    CHECK_RULE("NT-199/g", load_bad(&m, "sleeps_entry", 250) == DXGK_DRIVER_STOPPED);
     check_says(&m, "DriverEntry did not return (it sleeps in the host's kernel)");
-    CHECK_RULE("NT-199", violated(&m, "THREAD-037"));
+    CHECK_RULE("NT-199/g", violated(&m, "THREAD-037"));
     dxgk_machine_destroy(m.dxgk);
 }
 

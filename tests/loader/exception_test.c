@@ -166,7 +166,7 @@ TEST(instructions_have_their_codes)
     }
     {
         PLAY(f, SEH_BREAKPOINT)
-        CHECK_RULE("NT-167", f->returned && reported(f, 0) && passed(f, "1 50 2 4"));
+        CHECK_RULE("NT-167/c", f->returned && reported(f, 0) && passed(f, "1 50 2 4"));
     }
     {
         PLAY(f, SEH_FLOAT)

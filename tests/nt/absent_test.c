@@ -199,7 +199,7 @@ static void use_log(void)
     entry->ErrorCode = (NTSTATUS)0xC0040001;
     entry->FinalStatus = STATUS_DEVICE_NOT_READY;
     IoWriteErrorLogEntry(entry);
-    CHECK_RULE("NT-164", broken("NT-164") && errors() == 0); /* a note */
+    CHECK_RULE("NT-164/e", broken("NT-164") && errors() == 0); /* a note */
     entry = IoAllocateErrorLogEntry(&known, 200);
     assert_non_null(entry);
     IoFreeErrorLogEntry(entry);

@@ -25,21 +25,21 @@ static void nested(void)
     KAPC_STATE outer, inner;
 
     KeStackAttachProcess(kernel_process(first), &outer);
-    CHECK_RULE("NT-177", current_is(first) && PsGetCurrentProcessId() == own);
+    CHECK_RULE("NT-177/a", current_is(first) && PsGetCurrentProcessId() == own);
     KeStackAttachProcess(kernel_process(second), &inner);
-    CHECK_RULE("NT-177", current_is(second) && PsGetCurrentProcessId() == own);
+    CHECK_RULE("NT-177/a", current_is(second) && PsGetCurrentProcessId() == own);
     KeUnstackDetachProcess(&inner);
-    CHECK_RULE("NT-177", current_is(first));
+    CHECK_RULE("NT-177/a", current_is(first));
     KeUnstackDetachProcess(&outer);
-    CHECK_RULE("NT-177", current_is(nt_process_system()) && errors() == 0);
+    CHECK_RULE("NT-177/a", current_is(nt_process_system()) && errors() == 0);
 
     KeAttachProcess(kernel_process(second));
-    CHECK_RULE("NT-177", current_is(second));
+    CHECK_RULE("NT-177/a", current_is(second));
     KeAttachProcess(kernel_process(second)); /* where it is already */
     KeDetachProcess();
-    CHECK_RULE("NT-177", current_is(second));
+    CHECK_RULE("NT-177/a", current_is(second));
     KeDetachProcess();
-    CHECK_RULE("NT-177", current_is(nt_process_system()) && errors() == 0);
+    CHECK_RULE("NT-177/a", current_is(nt_process_system()) && errors() == 0);
 }
 
 static void wrong(void)
@@ -47,21 +47,21 @@ static void wrong(void)
     KAPC_STATE outer, inner, none;
 
     KeUnstackDetachProcess(&none);
-    CHECK_RULE("NT-177", reported("NT-177", 0x6, 0));
+    CHECK_RULE("NT-177/b", reported("NT-177", 0x6, 0));
     forget_reports();
     KeDetachProcess();
-    CHECK_RULE("NT-177", reported("NT-177", 0x6, 0));
+    CHECK_RULE("NT-177/b", reported("NT-177", 0x6, 0));
     forget_reports();
     KeStackAttachProcess((PRKPROCESS)(void *)&none, &outer);
-    CHECK_RULE("NT-177", broken("NT-177") && current_is(nt_process_system()));
+    CHECK_RULE("NT-177/b", broken("NT-177") && current_is(nt_process_system()));
     forget_reports();
     KeStackAttachProcess(kernel_process(first), &outer);
     KeStackAttachProcess(kernel_process(second), &inner);
     KeUnstackDetachProcess(&outer); /* not the newest */
-    CHECK_RULE("NT-177", reported("NT-177", 0x6, 2) && current_is(second));
+    CHECK_RULE("NT-177/b", reported("NT-177", 0x6, 2) && current_is(second));
     forget_reports();
     KeAttachProcess(kernel_process(first));
-    CHECK_RULE("NT-177", reported("NT-177", 0x5, (uintptr_t)first) && current_is(second));
+    CHECK_RULE("NT-177/c", reported("NT-177", 0x5, (uintptr_t)first) && current_is(second));
     forget_reports();
     KeUnstackDetachProcess(&inner);
     KeUnstackDetachProcess(&outer);
@@ -77,7 +77,7 @@ static void returns_attached(void)
     KeStackAttachProcess(kernel_process(first), &states[0]);
     KeStackAttachProcess(kernel_process(second), &states[1]);
     nt_call_check(&before, "a routine");
-    CHECK_RULE("NT-177", broken("NT-177") && current_is(nt_process_system()));
+    CHECK_RULE("NT-177/d", broken("NT-177") && current_is(nt_process_system()));
     forget_reports();
 }
 
@@ -87,7 +87,7 @@ static void too_deep(void)
 
     for (unsigned i = 0; i <= NT_ATTACHES; i++)
         KeStackAttachProcess(kernel_process(i % 2 ? first : second), &states[i]);
-    CHECK_RULE("NT-177", reported("NT-177", 0x5, (uintptr_t)second));
+    CHECK_RULE("NT-177/c", reported("NT-177", 0x5, (uintptr_t)second));
     forget_reports();
     for (unsigned i = NT_ATTACHES; i-- > 0;)
         KeUnstackDetachProcess(&states[i]);
@@ -110,7 +110,7 @@ static VOID NTAPI attach_and_end(PVOID context)
 static void from_a_dpc(void)
 {
     in_dpc(attach_here);
-    CHECK_RULE("NT-177", broken("NT-177"));
+    CHECK_RULE("NT-177/d", broken("NT-177"));
     forget_reports();
 }
 
@@ -126,7 +126,7 @@ static void ends_attached(void)
     KeWaitForSingleObject(thread, Executive, KernelMode, FALSE, NULL);
     ObDereferenceObject(thread);
     ZwClose(handle);
-    CHECK_RULE("NT-177", broken("NT-177"));
+    CHECK_RULE("NT-177/d", broken("NT-177"));
     forget_reports();
 }
 
@@ -139,7 +139,7 @@ static void outlived(void)
     nt_process_destroy(first);
     CHECK(current_is(first));
     KeUnstackDetachProcess(&state);
-    CHECK_RULE("NT-177", errors() == 0);
+    CHECK_RULE("NT-177/a", errors() == 0);
     first = NULL;
 }
 

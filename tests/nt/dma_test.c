@@ -31,48 +31,48 @@ static void check_versions(void)
     ULONG size = 0;
 
     for (ULONG version = 0; version <= 3; version++) {
-        CHECK_RULE("NT-187", get(description_of(version)) && registers == 17);
-        CHECK_RULE("NT-187", adapter->Version == 1 && adapter->Size == sizeof(DMA_ADAPTER));
-        CHECK_RULE("NT-187", version == 1 ? ops->Size == size : ops->Size > size);
+        CHECK_RULE("NT-187/a", get(description_of(version)) && registers == 17);
+        CHECK_RULE("NT-187/a", adapter->Version == 1 && adapter->Size == sizeof(DMA_ADAPTER));
+        CHECK_RULE("NT-187/a", version == 1 ? ops->Size == size : ops->Size > size);
         size = ops->Size;
-        CHECK_RULE("NT-187", ops->GetDmaAlignment(adapter) == 1);
+        CHECK_RULE("NT-187/a", ops->GetDmaAlignment(adapter) == 1);
         put();
     }
-    CHECK_RULE("NT-187", size == sizeof(DMA_OPERATIONS));
-    CHECK_RULE("NT-187", nt_image_leak_check(h.image) == 0 && errors() == 0);
+    CHECK_RULE("NT-187/a", size == sizeof(DMA_OPERATIONS));
+    CHECK_RULE("NT-187/a", nt_image_leak_check(h.image) == 0 && errors() == 0);
 
     bad = d;
     bad.Version = 4;
-    CHECK_RULE("NT-187", !get(bad) && broken("NT-187"));
+    CHECK_RULE("NT-187/b", !get(bad) && broken("NT-187"));
     forget_reports();
     bad = d;
     bad.Master = FALSE;
-    CHECK_RULE("NT-187", !get(bad) && broken("NT-187"));
+    CHECK_RULE("NT-187/b", !get(bad) && broken("NT-187"));
     forget_reports();
     bad = description_of(3);
     bad.DmaAddressWidth = 0;
-    CHECK_RULE("NT-187", !get(bad) && broken("NT-187"));
+    CHECK_RULE("NT-187/b", !get(bad) && broken("NT-187"));
     forget_reports();
     bad.DmaAddressWidth = 65;
-    CHECK_RULE("NT-187", !get(bad) && broken("NT-187"));
+    CHECK_RULE("NT-187/b", !get(bad) && broken("NT-187"));
     forget_reports();
-    CHECK_RULE("NT-187", !IoGetDmaAdapter(&pdo, NULL, &registers) && broken("NT-187"));
+    CHECK_RULE("NT-187/c", !IoGetDmaAdapter(&pdo, NULL, &registers) && broken("NT-187"));
     forget_reports();
-    CHECK_RULE("NT-187", !IoGetDmaAdapter(&pdo, &d, NULL) && broken("NT-187"));
+    CHECK_RULE("NT-187/c", !IoGetDmaAdapter(&pdo, &d, NULL) && broken("NT-187"));
     forget_reports();
-    CHECK_RULE("NT-187",
+    CHECK_RULE("NT-187/c",
                !IoGetDmaAdapter((PDEVICE_OBJECT)(void *)&d, &d, &registers) && broken("NT-187"));
     forget_reports();
-    CHECK_RULE("NT-187", get(d) && nt_image_leak_check(h.image) == 1 && broken("NT-187"));
+    CHECK_RULE("NT-187/f", get(d) && nt_image_leak_check(h.image) == 1 && broken("NT-187"));
     forget_reports();
-    CHECK_RULE("NT-187", IoGetDmaAdapter(NULL, &d, &registers) != NULL && errors() == 0);
+    CHECK_RULE("NT-187/d", IoGetDmaAdapter(NULL, &d, &registers) != NULL && errors() == 0);
     CHECK(nt_image_leak_check(h.image) == 1);
     forget_reports();
     get(d);
     again = ops->PutDmaAdapter;
     put();
     again(adapter);
-    CHECK_RULE("NT-187", broken("NT-187"));
+    CHECK_RULE("NT-187/e", broken("NT-187"));
     forget_reports();
 }
 
@@ -86,20 +86,21 @@ static void check_widths(void)
     DEVICE_DESCRIPTION d = description_of(3);
 
     d.DmaAddressWidth = 40;
-    CHECK_RULE("NT-187", bits_of(d) == 40);
+    CHECK_RULE("NT-187/g", bits_of(d) == 40);
     d.DmaAddressWidth = 64;
-    CHECK_RULE("NT-192", bits_of(d) == 64);
+    CHECK_RULE("NT-192/i", bits_of(d) == 64);
     d = description_of(0);
     d.Dma64BitAddresses = FALSE;
-    CHECK_RULE("NT-187", bits_of(d) == (mode == IOMMU_REMAP ? 24 : 32)); /* scatter/gather on PCI */
+    CHECK_RULE("NT-187/g",
+               bits_of(d) == (mode == IOMMU_REMAP ? 24 : 32)); /* scatter/gather on PCI */
     d.ScatterGather = FALSE;
-    CHECK_RULE("NT-187", bits_of(d) == 24);
+    CHECK_RULE("NT-187/g", bits_of(d) == 24);
     d.Dma32BitAddresses = TRUE;
-    CHECK_RULE("NT-187", bits_of(d) == (mode == IOMMU_REMAP ? 24 : 32));
+    CHECK_RULE("NT-187/g", bits_of(d) == (mode == IOMMU_REMAP ? 24 : 32));
     d.Dma32BitAddresses = FALSE;
     d.ScatterGather = TRUE;
     d.InterfaceType = Isa;
-    CHECK_RULE("NT-187", bits_of(d) == 24);
+    CHECK_RULE("NT-187/g", bits_of(d) == 24);
     CHECK(errors() == 0);
 }
 
@@ -128,37 +129,37 @@ static void check_not_offered(void)
     get(description_of(3));
     member = (PVOID *)(PVOID)&ops->PutDmaAdapter;
     for (size_t i = 0; i < (sizeof(*ops) - 8) / sizeof(PVOID); i++)
-        CHECK_RULE("NT-193", member[i] != NULL);
-    CHECK_RULE("NT-193", ops->ReadDmaCounter(adapter) == 0 && said("ReadDmaCounter"));
-    CHECK_RULE("NT-193", ops->BuildMdlFromScatterGatherList(adapter, NULL, NULL, NULL) ==
-                                 STATUS_NOT_SUPPORTED &&
-                             said("BuildMdlFromScatterGatherList"));
-    CHECK_RULE("NT-193", ops->ConfigureAdapterChannel(adapter, 0, NULL) == STATUS_NOT_SUPPORTED &&
-                             said("ConfigureAdapterChannel"));
-    CHECK_RULE("NT-193", ops->CancelMappedTransfer(adapter, NULL) == STATUS_NOT_SUPPORTED &&
-                             said("CancelMappedTransfer"));
-    CHECK_RULE("NT-193",
+        CHECK_RULE("NT-193/a", member[i] != NULL);
+    CHECK_RULE("NT-193/b", ops->ReadDmaCounter(adapter) == 0 && said("ReadDmaCounter"));
+    CHECK_RULE("NT-193/d", ops->BuildMdlFromScatterGatherList(adapter, NULL, NULL, NULL) ==
+                                   STATUS_NOT_SUPPORTED &&
+                               said("BuildMdlFromScatterGatherList"));
+    CHECK_RULE("NT-193/b", ops->ConfigureAdapterChannel(adapter, 0, NULL) == STATUS_NOT_SUPPORTED &&
+                               said("ConfigureAdapterChannel"));
+    CHECK_RULE("NT-193/b", ops->CancelMappedTransfer(adapter, NULL) == STATUS_NOT_SUPPORTED &&
+                               said("CancelMappedTransfer"));
+    CHECK_RULE("NT-193/b",
                ops->JoinDmaDomain(adapter, NULL) == STATUS_NOT_SUPPORTED && said("JoinDmaDomain"));
-    CHECK_RULE("NT-193",
+    CHECK_RULE("NT-193/b",
                ops->LeaveDmaDomain(adapter) == STATUS_NOT_SUPPORTED && said("LeaveDmaDomain"));
-    CHECK_RULE("NT-193", ops->GetDmaDomain(adapter) == NULL && said("GetDmaDomain"));
-    CHECK_RULE("NT-193", ops->AllocateDomainCommonBuffer(adapter, NULL, NULL, 1, 0, NULL, 0, NULL,
-                                                         NULL) == STATUS_NOT_SUPPORTED &&
-                             said("AllocateDomainCommonBuffer"));
-    CHECK_RULE("NT-193",
+    CHECK_RULE("NT-193/b", ops->GetDmaDomain(adapter) == NULL && said("GetDmaDomain"));
+    CHECK_RULE("NT-193/b", ops->AllocateDomainCommonBuffer(adapter, NULL, NULL, 1, 0, NULL, 0, NULL,
+                                                           NULL) == STATUS_NOT_SUPPORTED &&
+                               said("AllocateDomainCommonBuffer"));
+    CHECK_RULE("NT-193/c",
                ops->AllocateCommonBufferVector(adapter, physical(0), physical(0), MmCached, 0, 0, 1,
                                                1, NULL) == STATUS_NOT_SUPPORTED &&
                    said("AllocateCommonBufferVector"));
     ops->GetCommonBufferFromVectorByIndex(adapter, NULL, 0, NULL, NULL);
     ops->FreeCommonBufferFromVector(adapter, NULL, 0);
     ops->FreeCommonBufferVector(adapter, NULL);
-    CHECK_RULE("NT-193", said("GetCommonBufferFromVectorByIndex") &&
-                             said("FreeCommonBufferFromVector") && said("FreeCommonBufferVector"));
-    CHECK_RULE("NT-193", ops->CreateCommonBufferFromMdl(adapter, NULL, NULL, 0, NULL) ==
-                                 STATUS_NOT_SUPPORTED &&
-                             said("CreateCommonBufferFromMdl"));
+    CHECK_RULE("NT-193/c", said("GetCommonBufferFromVectorByIndex") &&
+                               said("FreeCommonBufferFromVector") && said("FreeCommonBufferVector"));
+    CHECK_RULE("NT-193/d", ops->CreateCommonBufferFromMdl(adapter, NULL, NULL, 0, NULL) ==
+                                   STATUS_NOT_SUPPORTED &&
+                               said("CreateCommonBufferFromMdl"));
     put();
-    CHECK_RULE("NT-193", errors() == 0);
+    CHECK_RULE("NT-193/e", errors() == 0);
 }
 
 TEST(members_that_are_not_offered_say_so)

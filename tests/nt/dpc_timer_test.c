@@ -274,9 +274,9 @@ TEST_WITH(driver_smp, counters_never_go_back)
         start("sampler", sample_counter, NULL);
     while (samples < 4)
         pause_ns(100000);
-    CHECK_RULE("NT-163", KeQueryActiveProcessorCountEx(0) == 4);
-    CHECK_RULE("NT-163", KeQueryActiveProcessorCountEx(1) == 0);
-    CHECK_RULE("NT-163", KeGetCurrentProcessorNumberEx(NULL) < 4);
+    CHECK_RULE("NT-163/a", KeQueryActiveProcessorCountEx(0) == 4);
+    CHECK_RULE("NT-163/b", KeQueryActiveProcessorCountEx(1) == 0);
+    CHECK_RULE("NT-163/c", KeGetCurrentProcessorNumberEx(NULL) < 4);
 }
 
 static void check_times(void)

@@ -27,12 +27,12 @@ static void broadcast_from(KIRQL level)
     KeRaiseIrql(level, &before);
     processor = level >= DISPATCH_LEVEL ? KeGetCurrentProcessorNumber() : 0;
     result = KeIpiGenericCall(add_one, 100);
-    CHECK_RULE("NT-162", runs == PROCESSORS);
+    CHECK_RULE("NT-162/a", runs == PROCESSORS);
     for (unsigned i = 0; i < PROCESSORS; i++)
-        CHECK_RULE("NT-162", levels[i] == IPI_LEVEL);
+        CHECK_RULE("NT-162/b", levels[i] == IPI_LEVEL);
     if (level >= DISPATCH_LEVEL) /* where the thread stays on its processor */
-        CHECK_RULE("NT-162", result == 100 + processor);
-    CHECK_RULE("NT-162", KeGetCurrentIrql() == level);
+        CHECK_RULE("NT-162/c", result == 100 + processor);
+    CHECK_RULE("NT-162/c", KeGetCurrentIrql() == level);
     KeLowerIrql(before);
 }
 
@@ -41,12 +41,12 @@ static void every_level(void)
     broadcast_from(PASSIVE_LEVEL);
     broadcast_from(DISPATCH_LEVEL);
     broadcast_from(DISPATCH_LEVEL + 4);
-    CHECK_RULE("NT-162", errors() == 0);
+    CHECK_RULE("NT-162/a", errors() == 0);
 }
 
 TEST_WITH(machine_smp, the_routine_runs_everywhere)
 {
-    CHECK_RULE("NT-162", run_within(every_level, 1000000000));
+    CHECK_RULE("NT-162/d", run_within(every_level, 1000000000));
 }
 
 /* Several at a time, beside processors that are busy at a raised level. */
@@ -92,8 +92,8 @@ static void several(void)
 
 TEST_WITH(machine_smp, several_broadcasts_take_turns)
 {
-    CHECK_RULE("NT-162", run_within(several, 1000000000));
-    CHECK_RULE("NT-162", rounds == 60 && runs == 60 * PROCESSORS && errors() == 0);
+    CHECK_RULE("NT-162/d", run_within(several, 1000000000));
+    CHECK_RULE("NT-162/d", rounds == 60 && runs == 60 * PROCESSORS && errors() == 0);
 }
 
 /* A processor at HIGH_LEVEL does not take part before it comes down: until then nobody begins. */
@@ -137,7 +137,7 @@ static void one_is_late(void)
 TEST_WITH(machine_smp, all_start_together)
 {
     CHECK(run_within(one_is_late, 1000000000));
-    CHECK_RULE("NT-162", runs == PROCESSORS && !early);
+    CHECK_RULE("NT-162/e", runs == PROCESSORS && !early);
     CHECK(errors() == 0);
 }
 
@@ -147,9 +147,9 @@ static void too_high(void)
 
     runs = 0;
     KeRaiseIrql(IPI_LEVEL, &before);
-    CHECK_RULE("NT-162", KeIpiGenericCall(count, 1) == 0 && runs == 0);
+    CHECK_RULE("NT-162/f", KeIpiGenericCall(count, 1) == 0 && runs == 0);
     KeLowerIrql(before);
-    CHECK_RULE("NT-162", broken("NT-162"));
+    CHECK_RULE("NT-162/f", broken("NT-162"));
 }
 
 TEST_WITH(machine_smp, at_its_own_level_it_is_refused)

@@ -67,21 +67,21 @@ static NTSTATUS enlist(void)
 TEST_WITH(driver, components_follow_their_references)
 {
     describe();
-    CHECK_RULE("NT-181", enlist() == STATUS_SUCCESS && told[0] == '\0');
+    CHECK_RULE("NT-181/a", enlist() == STATUS_SUCCESS && told[0] == '\0');
     PoFxActivateComponent(handle, 1, 0);
     PoFxStartDevicePowerManagement(handle);
-    CHECK_RULE("NT-181", strcmp(told, "I0") == 0);
+    CHECK_RULE("NT-181/b", strcmp(told, "I0") == 0);
     PoFxActivateComponent(handle, 0, PO_FX_FLAG_BLOCKING);
     PoFxActivateComponent(handle, 0, 0);
-    CHECK_RULE("NT-181", strcmp(told, "I0A0") == 0);
+    CHECK_RULE("NT-181/c", strcmp(told, "I0A0") == 0);
     PoFxIdleComponent(handle, 0, 0);
-    CHECK_RULE("NT-181", strcmp(told, "I0A0") == 0);
+    CHECK_RULE("NT-181/c", strcmp(told, "I0A0") == 0);
     PoFxIdleComponent(handle, 0, 0);
     PoFxIdleComponent(handle, 1, PO_FX_FLAG_ASYNC_ONLY);
-    CHECK_RULE("NT-181", strcmp(told, "I0A0I0I1") == 0 && errors() == 0);
+    CHECK_RULE("NT-181/g", strcmp(told, "I0A0I0I1") == 0 && errors() == 0);
     PoFxReportDevicePoweredOn(handle);
     PoFxUnregisterDevice(handle);
-    CHECK_RULE("NT-181", errors() == 0 && nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-181/g", errors() == 0 && nt_image_leak_check(h.image) == 0);
 }
 
 TEST_WITH(driver, activity_waits_for_idleness)
@@ -92,13 +92,13 @@ TEST_WITH(driver, activity_waits_for_idleness)
     PoFxActivateComponent(handle, 1, 0);
     PoFxStartDevicePowerManagement(handle);
     PoFxActivateComponent(handle, 0, 0);
-    CHECK_RULE("NT-181", strcmp(told, "I0") == 0);
+    CHECK_RULE("NT-181/b", strcmp(told, "I0") == 0);
     PoFxCompleteIdleCondition(handle, 0);
-    CHECK_RULE("NT-181", strcmp(told, "I0A0") == 0 && errors() == 0);
+    CHECK_RULE("NT-181/c", strcmp(told, "I0A0") == 0 && errors() == 0);
     PoFxCompleteIdleCondition(handle, 0);
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
-    CHECK_RULE("NT-181", nt_image_leak_check(h.image) == 1);
+    CHECK_RULE("NT-181/f", nt_image_leak_check(h.image) == 1);
     forget_reports();
 }
 
@@ -108,21 +108,21 @@ TEST_WITH(driver, devices_must_be_described)
 
     describe();
     description.device.ComponentCount = 0;
-    CHECK_RULE("NT-181", enlist() == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", enlist() == STATUS_INVALID_PARAMETER);
     describe();
     description.device.Version = 7;
-    CHECK_RULE("NT-181", enlist() == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", enlist() == STATUS_INVALID_PARAMETER);
     describe();
     second->IdleStateCount = 0;
-    CHECK_RULE("NT-181", enlist() == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", enlist() == STATUS_INVALID_PARAMETER);
     describe();
     second->IdleStates = NULL;
-    CHECK_RULE("NT-181", enlist() == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", enlist() == STATUS_INVALID_PARAMETER);
     describe();
     second->DeepestWakeableIdleState = 2;
-    CHECK_RULE("NT-181", enlist() == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", enlist() == STATUS_INVALID_PARAMETER);
     describe();
-    CHECK_RULE("NT-181",
+    CHECK_RULE("NT-181/d",
                PoFxRegisterDevice(NULL, &description.device, &handle) == STATUS_INVALID_PARAMETER);
     CHECK(errors() == 0 && nt_image_leak_check(h.image) == 0);
 }
@@ -139,12 +139,12 @@ TEST_WITH(driver, the_second_version_is_taken)
     PPO_FX_DEVICE_V1 device = (PPO_FX_DEVICE_V1)(void *)&second;
 
     describe();
-    CHECK_RULE("NT-181", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_SUCCESS);
+    CHECK_RULE("NT-181/h", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_SUCCESS);
     PoFxStartDevicePowerManagement(handle);
-    CHECK_RULE("NT-181", strcmp(told, "I0") == 0);
+    CHECK_RULE("NT-181/h", strcmp(told, "I0") == 0);
     PoFxUnregisterDevice(handle);
     second.Components[0].DeepestWakeableIdleState = 2;
-    CHECK_RULE("NT-181", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-181/d", PoFxRegisterDevice(&pdo, device, &handle) == STATUS_INVALID_PARAMETER);
     CHECK(errors() == 0);
 }
 
@@ -153,21 +153,21 @@ TEST_WITH(driver, handles_and_components_must_exist)
     describe();
     enlist();
     PoFxActivateComponent(handle, 2, 0);
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
     PoFxIdleComponent(handle, 0, 0); /* no reference */
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
     PoFxCompleteIdleState(handle, 0);
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
     PoFxUnregisterDevice((POHANDLE)(void *)&pdo);
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
     PoFxUnregisterDevice(handle);
     CHECK(errors() == 0);
     PoFxStartDevicePowerManagement(handle);
-    CHECK_RULE("NT-181", broken("NT-181"));
+    CHECK_RULE("NT-181/e", broken("NT-181"));
     forget_reports();
 }
 
@@ -179,22 +179,22 @@ TEST_WITH(driver, hints_name_what_there_is)
     PoFxSetComponentLatency(handle, 1, 1000);
     PoFxSetComponentResidency(handle, 1, 1000);
     PoFxSetDeviceIdleTimeout(handle, 1000);
-    CHECK_RULE("NT-181", errors() == 0);
+    CHECK_RULE("NT-181/g", errors() == 0);
     PoFxSetComponentLatency(handle, 2, 1000);
-    CHECK_RULE("NT-181", errors() == 1);
+    CHECK_RULE("NT-181/e", errors() == 1);
     PoFxSetComponentResidency(handle, 2, 1000);
-    CHECK_RULE("NT-181", errors() == 2);
+    CHECK_RULE("NT-181/e", errors() == 2);
     PoFxCompleteDevicePowerNotRequired(handle); /* nobody asked */
-    CHECK_RULE("NT-181", errors() == 3);
+    CHECK_RULE("NT-181/e", errors() == 3);
     PoFxUnregisterDevice(handle);
     PoFxSetDeviceIdleTimeout(handle, 1000);
-    CHECK_RULE("NT-181", errors() == 4);
+    CHECK_RULE("NT-181/e", errors() == 4);
     PoFxSetComponentLatency(handle, 0, 1000);
-    CHECK_RULE("NT-181", errors() == 5);
+    CHECK_RULE("NT-181/e", errors() == 5);
     PoFxSetComponentResidency(handle, 0, 1000);
-    CHECK_RULE("NT-181", errors() == 6);
+    CHECK_RULE("NT-181/e", errors() == 6);
     PoFxCompleteDevicePowerNotRequired(handle);
-    CHECK_RULE("NT-181", errors() == 7);
+    CHECK_RULE("NT-181/e", errors() == 7);
     forget_reports();
 }
 
@@ -204,7 +204,7 @@ TEST_WITH(driver, a_callback_may_end_the_registration)
     unregister = TRUE;
     enlist();
     PoFxStartDevicePowerManagement(handle);
-    CHECK_RULE("NT-181", strcmp(told, "I0") == 0 && errors() == 0);
+    CHECK_RULE("NT-181/g", strcmp(told, "I0") == 0 && errors() == 0);
     CHECK(nt_image_leak_check(h.image) == 0);
 }
 
@@ -223,19 +223,19 @@ TEST_WITH(driver, settings_are_told_at_once)
     PVOID first, second;
 
     calls = 0;
-    CHECK_RULE("NT-182", PoRegisterPowerSettingCallback(&pdo, &display_state, on_setting, &pdo,
-                                                        &first) == STATUS_SUCCESS);
-    CHECK_RULE("NT-182", calls == 1 && setting == 1);
-    CHECK_RULE("NT-182", PoRegisterPowerSettingCallback(NULL, &no_setting, on_setting, &pdo,
-                                                        &second) == STATUS_SUCCESS);
-    CHECK_RULE("NT-182", calls == 1 && errors() == 0);
-    CHECK_RULE("NT-182", PoRegisterPowerSettingCallback(NULL, NULL, on_setting, NULL, &second) ==
-                             STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-182", PoUnregisterPowerSettingCallback(first) == STATUS_SUCCESS);
-    CHECK_RULE("NT-182", errors() == 0);
-    CHECK_RULE("NT-182", PoUnregisterPowerSettingCallback(first) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-182", broken("NT-182"));
+    CHECK_RULE("NT-182/a", PoRegisterPowerSettingCallback(&pdo, &display_state, on_setting, &pdo,
+                                                          &first) == STATUS_SUCCESS);
+    CHECK_RULE("NT-182/a", calls == 1 && setting == 1);
+    CHECK_RULE("NT-182/b", PoRegisterPowerSettingCallback(NULL, &no_setting, on_setting, &pdo,
+                                                          &second) == STATUS_SUCCESS);
+    CHECK_RULE("NT-182/b", calls == 1 && errors() == 0);
+    CHECK_RULE("NT-182/c", PoRegisterPowerSettingCallback(NULL, NULL, on_setting, NULL, &second) ==
+                               STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-182/d", PoUnregisterPowerSettingCallback(first) == STATUS_SUCCESS);
+    CHECK_RULE("NT-182/d", errors() == 0);
+    CHECK_RULE("NT-182/d", PoUnregisterPowerSettingCallback(first) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-182/d", broken("NT-182"));
     forget_reports();
-    CHECK_RULE("NT-182", nt_image_leak_check(h.image) == 1);
+    CHECK_RULE("NT-182/e", nt_image_leak_check(h.image) == 1);
     forget_reports();
 }

@@ -8,7 +8,7 @@ static void raised(NTSTATUS (*call)(void))
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    CHECK_RULE("NT-184", call() == STATUS_INVALID_DEVICE_REQUEST && broken("NT-184"));
+    CHECK_RULE("NT-184/i", call() == STATUS_INVALID_DEVICE_REQUEST && broken("NT-184"));
     KeLowerIrql(before);
     forget_reports();
 }

@@ -327,24 +327,24 @@ TEST_WITH(driver, tables_are_walked)
 
     RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"Size", REG_DWORD, &stored, 4);
     RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"Name", REG_SZ, L"abc", 8);
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 42);
+    CHECK_RULE("NT-146/a", query_table(&entry) == STATUS_SUCCESS && value == 42);
     entry.Name = L"Missing";
     entry.Flags = RTL_QUERY_REGISTRY_REQUIRED;
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-146/b", query_table(&entry) == STATUS_OBJECT_NAME_NOT_FOUND);
     entry.Flags = 0;
     entry.DefaultType = REG_DWORD;
     entry.DefaultData = &fallback;
     entry.DefaultLength = 4;
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 9);
+    CHECK_RULE("NT-146/c", query_table(&entry) == STATUS_SUCCESS && value == 9);
     entry.QueryRoutine = NULL;
     entry.Flags = RTL_QUERY_REGISTRY_DIRECT | RTL_QUERY_REGISTRY_TYPECHECK;
     entry.DefaultType = REG_DWORD << RTL_QUERY_REGISTRY_TYPECHECK_SHIFT | REG_DWORD;
     entry.Name = L"Size";
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 42);
+    CHECK_RULE("NT-146/d", query_table(&entry) == STATUS_SUCCESS && value == 42);
     entry.Name = L"Name";
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_OBJECT_TYPE_MISMATCH);
+    CHECK_RULE("NT-146/e", query_table(&entry) == STATUS_OBJECT_TYPE_MISMATCH);
     entry.Name = NULL;
-    CHECK_RULE("NT-146", query_table(&entry) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-146/f", query_table(&entry) == STATUS_INVALID_PARAMETER);
     assert_int_equal(errors(), 0);
     entry.Name = L"Size";
     entry.Flags = RTL_QUERY_REGISTRY_DIRECT;
@@ -377,13 +377,13 @@ static void read_some(void)
     HANDLE key;
 
     assert_int_equal(open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE, KEY_READ, &key), STATUS_SUCCESS);
-    CHECK_RULE("NT-151", query_value(key, L"Na\\me \"x\" \x263A", KeyValuePartialInformation, value,
-                                     sizeof(buffer), &length) == STATUS_SUCCESS);
-    CHECK_RULE("NT-151", value->Type == REG_BINARY && value->DataLength == 3 &&
-                             memcmp(value->Data, "\x00\x7F\xFF", 3) == 0);
+    CHECK_RULE("NT-151/b", query_value(key, L"Na\\me \"x\" \x263A", KeyValuePartialInformation,
+                                       value, sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-151/b", value->Type == REG_BINARY && value->DataLength == 3 &&
+                               memcmp(value->Data, "\x00\x7F\xFF", 3) == 0);
     ZwClose(key);
-    CHECK_RULE("NT-151", open_at(NULL, SERVICE L"\\Gone", OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
-                             STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-151/c", open_at(NULL, SERVICE L"\\Gone", OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
+                               STATUS_OBJECT_NAME_NOT_FOUND);
 }
 
 TEST_WITH(machine, the_registry_survives_in_a_file)

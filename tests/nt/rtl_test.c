@@ -30,31 +30,31 @@ TEST_WITH(driver, strings_are_counted)
     UNICODE_STRING string = unicode_text(L"ab"), small = {0, 3 * sizeof(WCHAR), buffer}, before;
     ANSI_STRING ansi;
 
-    CHECK_RULE("NT-153", string.Length == 4 && string.MaximumLength == 6 && sizeof(WCHAR) == 2);
+    CHECK_RULE("NT-153/a", string.Length == 4 && string.MaximumLength == 6 && sizeof(WCHAR) == 2);
     string = unicode_text(NULL);
-    CHECK_RULE("NT-153", string.Length == 0 && string.MaximumLength == 0 && !string.Buffer);
+    CHECK_RULE("NT-153/b", string.Length == 0 && string.MaximumLength == 0 && !string.Buffer);
     string = unicode_text(L"abcdef");
     RtlCopyUnicodeString(&small, &string);
-    CHECK_RULE("NT-154", small.Length == 6 && memcmp(buffer, L"abc", 6) == 0);
+    CHECK_RULE("NT-154/a", small.Length == 6 && memcmp(buffer, L"abc", 6) == 0);
     small.Length = 4;
     before = small;
-    CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"xy") == STATUS_BUFFER_TOO_SMALL);
-    CHECK_RULE("NT-154", before.Length == small.Length &&
-                             before.MaximumLength == small.MaximumLength &&
-                             before.Buffer == small.Buffer && buffer[2] == L'c');
-    CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"x") == STATUS_SUCCESS &&
-                             small.Length == 6 && buffer[2] == L'x');
-    CHECK_RULE("NT-155", errors() == 0);
+    CHECK_RULE("NT-154/b", RtlAppendUnicodeToString(&small, L"xy") == STATUS_BUFFER_TOO_SMALL);
+    CHECK_RULE("NT-154/b", before.Length == small.Length &&
+                               before.MaximumLength == small.MaximumLength &&
+                               before.Buffer == small.Buffer && buffer[2] == L'c');
+    CHECK_RULE("NT-154/c", RtlAppendUnicodeToString(&small, L"x") == STATUS_SUCCESS &&
+                               small.Length == 6 && buffer[2] == L'x');
+    CHECK_RULE("NT-155/a", errors() == 0);
     in_dpc(compare_strings);
-    CHECK_RULE("NT-155", broken("NT-155"));
+    CHECK_RULE("NT-155/b", broken("NT-155"));
     forget_reports();
     RtlInitAnsiString(&ansi, "hello");
     assert_int_equal(RtlAnsiStringToUnicodeString(&string, &ansi, TRUE), STATUS_SUCCESS);
     assert_memory_equal(string.Buffer, L"hello", 12);
     RtlFreeUnicodeString(&string);
-    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-155/c", nt_image_leak_check(h.image) == 0);
     RtlAnsiStringToUnicodeString(&string, &ansi, TRUE);
-    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 1);
+    CHECK_RULE("NT-155/d", nt_image_leak_check(h.image) == 1);
 }
 
 TEST_WITH(driver, memory_is_compared)
@@ -63,16 +63,16 @@ TEST_WITH(driver, memory_is_compared)
     uint8_t a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
 
     memcpy(b, a, 8);
-    CHECK_RULE("NT-152", RtlCompareMemory(a, b, 8) == 8);
+    CHECK_RULE("NT-152/a", RtlCompareMemory(a, b, 8) == 8);
     b[5] = 0;
-    CHECK_RULE("NT-152", RtlCompareMemory(a, b, 8) == 5);
+    CHECK_RULE("NT-152/a", RtlCompareMemory(a, b, 8) == 5);
     RtlMoveMemory(a + 1, a, 7);
-    CHECK_RULE("NT-152", a[1] == 1 && a[7] == 7 && errors() == 0);
+    CHECK_RULE("NT-152/b", a[1] == 1 && a[7] == 7 && errors() == 0);
     *(void **)&copy = nt_routine_find("memcpy");
     copy(b, a, 8);
-    CHECK_RULE("NT-152", memcmp(a, b, 8) == 0 && errors() == 0);
+    CHECK_RULE("NT-152/c", memcmp(a, b, 8) == 0 && errors() == 0);
     copy(a + 1, a, 7);
-    CHECK_RULE("NT-152", reported("NT-152", 0xC4, 0xF0));
+    CHECK_RULE("NT-152/d", reported("NT-152", 0xC4, 0xF0));
 }
 
 static void check_numbers(void)
@@ -130,13 +130,13 @@ TEST_WITH(driver, safe_strings_are_cut)
 {
     WCHAR small[2], large[16];
 
-    CHECK_RULE("NT-156",
+    CHECK_RULE("NT-156/a",
                RtlStringCbPrintfW(small, sizeof(small), L"%ws", L"abc") == STATUS_BUFFER_OVERFLOW &&
                    small[0] == L'a' && small[1] == 0);
-    CHECK_RULE("NT-156",
+    CHECK_RULE("NT-156/b",
                RtlStringCbPrintfW(large, sizeof(large), L"%d-%ws", 12, L"abc") == STATUS_SUCCESS &&
                    memcmp(large, L"12-abc", 14) == 0);
-    CHECK_RULE("NT-156",
+    CHECK_RULE("NT-156/c",
                RtlStringCchPrintfW(small, 2, L"ab") == STATUS_BUFFER_OVERFLOW && small[1] == 0);
 }
 
@@ -426,7 +426,7 @@ static void check_debug_print(void)
     UNICODE_STRING string = unicode_text(L"counted");
     char longer[601];
 
-    CHECK_RULE("NT-164", DbgPrint("%d %u %x %08X\n", -5, 5, 0xbeef, 0xCAFE) == STATUS_SUCCESS);
+    CHECK_RULE("NT-164/a", DbgPrint("%d %u %x %08X\n", -5, 5, 0xbeef, 0xCAFE) == STATUS_SUCCESS);
     assert_string_equal(h.line[0], "-5 5 beef 0000CAFE");
     DbgPrint("%I64x %lld %p %hx %ld\n", 0x123456789ABCDEF0ull, -1ll, (void *)(uintptr_t)0xAB,
              0x12345, 7);
@@ -440,30 +440,30 @@ static void check_debug_print(void)
     DbgPrint("no ");
     DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "break\n");
     assert_string_equal(h.line[5], "no break");
-    CHECK_RULE("NT-164", errors() == 0);
+    CHECK_RULE("NT-164/a", errors() == 0);
     memset(longer, 'y', 600);
     longer[600] = '\0';
     DbgPrint("%s", longer);
     DbgPrint("\n");
-    CHECK_RULE("NT-164", strlen(h.line[6]) == 512);
+    CHECK_RULE("NT-164/b", strlen(h.line[6]) == 512);
     in_dpc(print_wide);
-    CHECK_RULE("NT-164", broken("NT-164"));
+    CHECK_RULE("NT-164/c", broken("NT-164"));
     forget_reports();
     DbgPrint("%f\n", 1.0);
-    CHECK_RULE("NT-164", broken("NT-164"));
+    CHECK_RULE("NT-164/d", broken("NT-164"));
     forget_reports();
     DbgBreakPoint();
-    CHECK_RULE("NT-167", broken("NT-167") && errors() == 0);
+    CHECK_RULE("NT-167/a", broken("NT-167") && errors() == 0);
     forget_reports();
     DbgBreakPointWithStatus(5);
-    CHECK_RULE("NT-167", broken("NT-167") && errors() == 0);
+    CHECK_RULE("NT-167/a", broken("NT-167") && errors() == 0);
     forget_reports();
     RtlAssert((PVOID)(uintptr_t) "a == b", (PVOID)(uintptr_t) "file.c", 5, NULL);
-    CHECK_RULE("NT-167", broken("NT-167") && errors() == 1);
+    CHECK_RULE("NT-167/b", broken("NT-167") && errors() == 1);
     RtlAssert((PVOID)(uintptr_t) "KeGetCurrentIrql() <= APC_LEVEL", NULL, 5, NULL);
     CHECK_RULE("NT-077/b", broken("NT-077") && errors() == 2);
     forget_reports();
-    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == TRUE);
+    CHECK_RULE("NT-165/a", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == TRUE);
     CHECK(KdRefreshDebuggerNotPresent());
 }
 
@@ -484,23 +484,23 @@ static void check_prompt(void)
     char answer[4] = "abc";
 
     CHECK(DbgPrompt("who?\n", answer, sizeof(answer)) == 0 && answer[0] == '\0');
-    CHECK_RULE("NT-164", h.lines == 1 && strcmp(h.line[0], "who?") == 0);
+    CHECK_RULE("NT-164/a", h.lines == 1 && strcmp(h.line[0], "who?") == 0);
     CHECK(DbgPrompt(NULL, answer + 1, 0) == 0 && answer[1] == 'b');
-    CHECK_RULE("NT-164", print_list(DPFLTR_INFO_LEVEL, "%d %s\n", 5, "x") == STATUS_SUCCESS);
-    CHECK_RULE("NT-164", strcmp(h.line[1], "5 x") == 0);
+    CHECK_RULE("NT-164/a", print_list(DPFLTR_INFO_LEVEL, "%d %s\n", 5, "x") == STATUS_SUCCESS);
+    CHECK_RULE("NT-164/a", strcmp(h.line[1], "5 x") == 0);
 }
 
 static void check_filtered(void)
 {
-    CHECK_RULE("NT-165", DbgPrint("hidden\n") == STATUS_SUCCESS && h.lines == 0);
+    CHECK_RULE("NT-165/b", DbgPrint("hidden\n") == STATUS_SUCCESS && h.lines == 0);
     DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "shown\n");
-    CHECK_RULE("NT-165", h.lines == 1);
-    CHECK_RULE("NT-165", print_list(DPFLTR_INFO_LEVEL, "hidden\n") == STATUS_SUCCESS);
-    CHECK_RULE("NT-165", h.lines == 1);
-    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == FALSE);
-    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL) == TRUE);
-    CHECK_RULE("NT-165", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, 1u << DPFLTR_ERROR_LEVEL |
-                                                                          0x100) == FALSE + TRUE);
+    CHECK_RULE("NT-165/c", h.lines == 1);
+    CHECK_RULE("NT-165/b", print_list(DPFLTR_INFO_LEVEL, "hidden\n") == STATUS_SUCCESS);
+    CHECK_RULE("NT-165/b", h.lines == 1);
+    CHECK_RULE("NT-165/b", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_INFO_LEVEL) == FALSE);
+    CHECK_RULE("NT-165/c", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL) == TRUE);
+    CHECK_RULE("NT-165/d", DbgQueryDebugFilterState(DPFLTR_IHVVIDEO_ID, 1u << DPFLTR_ERROR_LEVEL |
+                                                                            0x100) == FALSE + TRUE);
 }
 
 TEST_WITH(machine, debug_text_is_formatted)
@@ -546,20 +546,21 @@ static void register_callbacks(void)
     static KBUGCHECK_CALLBACK_RECORD plain;
     char buffer[8];
 
-    CHECK_RULE("NT-166", !KeDeregisterBugCheckCallback(&plain));
-    CHECK_RULE("NT-166", !KeRegisterBugCheckCallback(&plain, NULL, buffer, 8, NULL));
-    CHECK_RULE("NT-166", KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, (PUCHAR)buffer));
-    CHECK_RULE("NT-166", plain.State == BufferInserted && plain.Buffer == buffer &&
-                             plain.Length == 8 && plain.Component == (PUCHAR)buffer &&
-                             plain.CallbackRoutine == ignored);
-    CHECK_RULE("NT-166", !KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, NULL));
-    CHECK_RULE("NT-166", KeRegisterBugCheckReasonCallback(&reason, bugcheck_callback,
-                                                          KbCallbackSecondaryDumpData, NULL));
-    CHECK_RULE("NT-166", KeDeregisterBugCheckCallback(&plain) && plain.State == BufferEmpty);
-    CHECK_RULE("NT-166", !KeDeregisterBugCheckCallback(&plain));
-    CHECK_RULE("NT-166", KeDeregisterBugCheckReasonCallback(&reason) && reason.State == BufferEmpty);
-    CHECK_RULE("NT-166", !KeDeregisterBugCheckReasonCallback(&reason));
-    CHECK_RULE("NT-166", errors() == 0 && nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-166/d", !KeDeregisterBugCheckCallback(&plain));
+    CHECK_RULE("NT-166/e", !KeRegisterBugCheckCallback(&plain, NULL, buffer, 8, NULL));
+    CHECK_RULE("NT-166/c", KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, (PUCHAR)buffer));
+    CHECK_RULE("NT-166/c", plain.State == BufferInserted && plain.Buffer == buffer &&
+                               plain.Length == 8 && plain.Component == (PUCHAR)buffer &&
+                               plain.CallbackRoutine == ignored);
+    CHECK_RULE("NT-166/c", !KeRegisterBugCheckCallback(&plain, ignored, buffer, 8, NULL));
+    CHECK_RULE("NT-166/c", KeRegisterBugCheckReasonCallback(&reason, bugcheck_callback,
+                                                            KbCallbackSecondaryDumpData, NULL));
+    CHECK_RULE("NT-166/d", KeDeregisterBugCheckCallback(&plain) && plain.State == BufferEmpty);
+    CHECK_RULE("NT-166/d", !KeDeregisterBugCheckCallback(&plain));
+    CHECK_RULE("NT-166/d",
+               KeDeregisterBugCheckReasonCallback(&reason) && reason.State == BufferEmpty);
+    CHECK_RULE("NT-166/d", !KeDeregisterBugCheckReasonCallback(&reason));
+    CHECK_RULE("NT-166/c", errors() == 0 && nt_image_leak_check(h.image) == 0);
 }
 
 TEST_WITH(driver, bug_check_callbacks_are_taken_once)
@@ -590,9 +591,9 @@ TEST_WITH(machine, bug_checks_do_not_return)
     came_back = false;
     run(start_bugcheck);
     bugcheck = verify_bugcheck_state(h.log);
-    CHECK_RULE("NT-166", bugcheck->code == 0x123 && bugcheck->parameter[0] == 1 &&
-                             bugcheck->parameter[3] == 4);
-    CHECK_RULE("NT-166", callbacks == 1 && callback_irql == HIGH_LEVEL && h.machine->stopped);
+    CHECK_RULE("NT-166/a", bugcheck->code == 0x123 && bugcheck->parameter[0] == 1 &&
+                               bugcheck->parameter[3] == 4);
+    CHECK_RULE("NT-166/b", callbacks == 1 && callback_irql == HIGH_LEVEL && h.machine->stopped);
     h.threads_left = 4;
 }
 
@@ -606,15 +607,15 @@ static void check_version(void)
                    unknown = unicode_text(L"ExNoSuchRoutine");
 
     assert_int_equal(RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version), STATUS_SUCCESS);
-    CHECK_RULE("NT-157", version.dwMajorVersion == 10 && version.wProductType == 0x55);
+    CHECK_RULE("NT-157/a", version.dwMajorVersion == 10 && version.wProductType == 0x55);
     CHECK_RULE("NT-158", version.dwBuildNumber == 18362);
     version.dwOSVersionInfoSize = sizeof(version);
     RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version);
-    CHECK_RULE("NT-157", version.wProductType == 1);
-    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == NULL);
-    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&unknown) == NULL && errors() == 0);
+    CHECK_RULE("NT-157/b", version.wProductType == 1);
+    CHECK_RULE("NT-159/a", MmGetSystemRoutineAddress(&name) == NULL);
+    CHECK_RULE("NT-159/a", MmGetSystemRoutineAddress(&unknown) == NULL && errors() == 0);
     name = unicode_text(L"KeSetEvent");
-    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == (PVOID)(uintptr_t)KeSetEvent);
+    CHECK_RULE("NT-159/b", MmGetSystemRoutineAddress(&name) == (PVOID)(uintptr_t)KeSetEvent);
 }
 
 TEST_WITH(machine, versions_are_as_configured)
@@ -645,10 +646,10 @@ TEST_WITH(driver, floating_state_is_restored)
     KeInitializeDpc(&dpc, save_and_return, NULL);
     KeInsertQueueDpc(&dpc, &dpc, NULL);
     KeFlushQueuedDpcs();
-    CHECK_RULE("NT-160", errors() == 0);
+    CHECK_RULE("NT-160/a", errors() == 0);
     KeInsertQueueDpc(&dpc, NULL, NULL);
     KeFlushQueuedDpcs();
-    CHECK_RULE("NT-160", broken("NT-160"));
+    CHECK_RULE("NT-160/b", broken("NT-160"));
 }
 
 static void check_etw(void)
@@ -659,18 +660,20 @@ static void check_etw(void)
     REGHANDLE handle = 0;
 
     memset(data, 0, sizeof(data));
-    CHECK_RULE("NT-168", EtwRegister(&id, NULL, NULL, &handle) == STATUS_SUCCESS && handle != 0);
-    CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 1, data) == STATUS_SUCCESS);
-    CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-169", EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("NT-169", !EtwEventEnabled(handle, &descriptor));
-    CHECK_RULE("NT-169", !EtwProviderEnabled(handle, 0, 0));
-    CHECK_RULE("NT-169", EtwWriteString(handle, 1, 0, NULL, L"text") == STATUS_SUCCESS);
-    CHECK_RULE("NT-169", EtwWriteString(handle, 1, 0, NULL, NULL) == STATUS_SUCCESS);
-    CHECK_RULE("NT-169", EtwWriteString(handle + 5, 1, 0, NULL, L"text") == STATUS_INVALID_HANDLE);
-    CHECK_RULE("NT-168", EtwUnregister(handle) == STATUS_SUCCESS && errors() == 0);
+    CHECK_RULE("NT-168/a", EtwRegister(&id, NULL, NULL, &handle) == STATUS_SUCCESS && handle != 0);
+    CHECK_RULE("NT-169/a", EtwWrite(handle, &descriptor, NULL, 1, data) == STATUS_SUCCESS);
+    CHECK_RULE("NT-169/b",
+               EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-169/c",
+               EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-169/d", !EtwEventEnabled(handle, &descriptor));
+    CHECK_RULE("NT-169/d", !EtwProviderEnabled(handle, 0, 0));
+    CHECK_RULE("NT-169/a", EtwWriteString(handle, 1, 0, NULL, L"text") == STATUS_SUCCESS);
+    CHECK_RULE("NT-169/a", EtwWriteString(handle, 1, 0, NULL, NULL) == STATUS_SUCCESS);
+    CHECK_RULE("NT-169/c", EtwWriteString(handle + 5, 1, 0, NULL, L"text") == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-168/b", EtwUnregister(handle) == STATUS_SUCCESS && errors() == 0);
     EtwUnregister(handle);
-    CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDC));
+    CHECK_RULE("NT-168/b", reported("NT-168", 0xC4, 0xDC));
     EtwRegister(&id, NULL, NULL, &handle);
 }
 
@@ -678,7 +681,7 @@ TEST_WITH(machine, events_need_a_registration)
 {
     run(check_etw);
     nt_image_leak_check(h.image);
-    CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDD));
+    CHECK_RULE("NT-168/c", reported("NT-168", 0xC4, 0xDD));
 }
 
 /* ---- the rest of the rest ---- */
@@ -707,9 +710,9 @@ static void lock_subject(void)
     SECURITY_SUBJECT_CONTEXT subject = {0};
 
     SeLockSubjectContext(&subject);
-    CHECK_RULE("NT-183", errors() == 1);
+    CHECK_RULE("NT-183/h", errors() == 1);
     SeUnlockSubjectContext(&subject);
-    CHECK_RULE("NT-183", errors() == 2);
+    CHECK_RULE("NT-183/h", errors() == 2);
 }
 
 TEST_WITH(driver, subjects_are_locked_at_passive_level)

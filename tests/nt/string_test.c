@@ -30,16 +30,16 @@ static void init_strings(void)
     for (unsigned i = 0; i < LONGEST; i++)
         long_wide[i] = 'x';
     memset(long_narrow, 'x', 2 * LONGEST);
-    CHECK_RULE("NT-153", RtlInitUnicodeStringEx(&u, L"abc") == STATUS_SUCCESS && u.Length == 6 &&
-                             u.MaximumLength == 8);
-    CHECK_RULE("NT-153", RtlInitUnicodeStringEx(&u, NULL) == STATUS_SUCCESS && u.Length == 0 &&
-                             u.MaximumLength == 0 && !u.Buffer);
+    CHECK_RULE("NT-153/c", RtlInitUnicodeStringEx(&u, L"abc") == STATUS_SUCCESS && u.Length == 6 &&
+                               u.MaximumLength == 8);
+    CHECK_RULE("NT-153/b", RtlInitUnicodeStringEx(&u, NULL) == STATUS_SUCCESS && u.Length == 0 &&
+                               u.MaximumLength == 0 && !u.Buffer);
     assert_true(RtlInitUnicodeStringEx(&u, long_wide) == STATUS_NAME_TOO_LONG);
     assert_true(u.Length == 0xFFFC && u.MaximumLength == 0xFFFE);
     long_wide[0x7FFE] = 0;
     assert_true(RtlInitUnicodeStringEx(&u, long_wide) == STATUS_SUCCESS && u.Length == 0xFFFC);
-    CHECK_RULE("NT-153", RtlInitAnsiStringEx(&a, "abc") == STATUS_SUCCESS && a.Length == 3 &&
-                             a.MaximumLength == 4);
+    CHECK_RULE("NT-153/c", RtlInitAnsiStringEx(&a, "abc") == STATUS_SUCCESS && a.Length == 3 &&
+                               a.MaximumLength == 4);
     assert_true(RtlInitAnsiStringEx(&a, NULL) == STATUS_SUCCESS && a.MaximumLength == 0);
     assert_true(RtlInitAnsiStringEx(&a, long_narrow) == STATUS_NAME_TOO_LONG && a.Length == 0xFFFE);
     long_narrow[0xFFFE] = 0;
@@ -66,32 +66,32 @@ TEST_WITH(driver, strings_are_copied_to_the_last_byte)
 
     memset(buffer, 0x11, sizeof(buffer));
     RtlCopyUnicodeString(&to, &from);
-    CHECK_RULE("NT-154", to.Length == 4 && buffer[1] == 'b' && buffer[2] == 0);
+    CHECK_RULE("NT-154/a", to.Length == 4 && buffer[1] == 'b' && buffer[2] == 0);
     from = wide(L"abcd");
     RtlCopyUnicodeString(&to, &from);
-    CHECK_RULE("NT-154", to.Length == 6 && buffer[2] == 'c' && buffer[3] == 0x1111);
+    CHECK_RULE("NT-154/a", to.Length == 6 && buffer[2] == 'c' && buffer[3] == 0x1111);
     RtlCopyUnicodeString(&to, NULL);
-    CHECK_RULE("NT-154", to.Length == 0 && buffer[0] == 0);
+    CHECK_RULE("NT-154/d", to.Length == 0 && buffer[0] == 0);
     memset(bytes, 0x11, sizeof(bytes));
     RtlCopyString(&small, &source);
-    CHECK_RULE("NT-154", small.Length == 3 && memcmp(bytes, "abc\x11", 4) == 0);
+    CHECK_RULE("NT-154/a", small.Length == 3 && memcmp(bytes, "abc\x11", 4) == 0);
     source = narrow("z");
     RtlCopyString(&small, &source);
-    CHECK_RULE("NT-154", small.Length == 1 && memcmp(bytes, "zbc\x11", 4) == 0);
+    CHECK_RULE("NT-154/a", small.Length == 1 && memcmp(bytes, "zbc\x11", 4) == 0);
     RtlCopyString(&small, NULL);
-    CHECK_RULE("NT-154", small.Length == 0);
+    CHECK_RULE("NT-154/d", small.Length == 0);
     memset(buffer, 0x11, sizeof(buffer));
     to.Length = 2;
     from = wide(L"xy");
-    CHECK_RULE("NT-154", RtlAppendUnicodeStringToString(&to, &from) == STATUS_SUCCESS &&
-                             to.Length == 6 && buffer[2] == 'y' && buffer[3] == 0x1111);
-    CHECK_RULE("NT-154", RtlAppendUnicodeStringToString(&to, &from) == STATUS_BUFFER_TOO_SMALL &&
-                             to.Length == 6);
+    CHECK_RULE("NT-154/c", RtlAppendUnicodeStringToString(&to, &from) == STATUS_SUCCESS &&
+                               to.Length == 6 && buffer[2] == 'y' && buffer[3] == 0x1111);
+    CHECK_RULE("NT-154/b", RtlAppendUnicodeStringToString(&to, &from) == STATUS_BUFFER_TOO_SMALL &&
+                               to.Length == 6);
     to.Length = 2;
     from.Length = 2;
-    CHECK_RULE("NT-154", RtlAppendUnicodeStringToString(&to, &from) == STATUS_SUCCESS &&
-                             to.Length == 4 && buffer[1] == 'x' && buffer[2] == 0);
-    CHECK_RULE("NT-154", RtlAppendUnicodeToString(&to, NULL) == STATUS_SUCCESS && to.Length == 4);
+    CHECK_RULE("NT-154/c", RtlAppendUnicodeStringToString(&to, &from) == STATUS_SUCCESS &&
+                               to.Length == 4 && buffer[1] == 'x' && buffer[2] == 0);
+    CHECK_RULE("NT-154/d", RtlAppendUnicodeToString(&to, NULL) == STATUS_SUCCESS && to.Length == 4);
     assert_int_equal(errors(), 0);
 }
 
@@ -223,21 +223,21 @@ TEST_WITH(driver, conversions_allocate_and_free)
     RtlFreeUnicodeString(&u);
     assert_true(u.Length == 0 && u.MaximumLength == 0 && !u.Buffer);
     RtlFreeUnicodeString(&u); /* of nothing */
-    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 0 && errors() == 0);
+    CHECK_RULE("NT-155/c", nt_image_leak_check(h.image) == 0 && errors() == 0);
     u = three;
     RtlFreeUnicodeString(&u);
-    CHECK_RULE("NT-155", errors() == 1);
+    CHECK_RULE("NT-155/b", errors() == 1);
     a = source;
     RtlFreeAnsiString(&a);
-    CHECK_RULE("NT-155", errors() == 2);
+    CHECK_RULE("NT-155/b", errors() == 2);
     assert_int_equal(RtlAnsiStringToUnicodeString(&u, &source, TRUE), STATUS_SUCCESS);
     u.Buffer++;
     three = u;
     RtlFreeUnicodeString(&three); /* not its start */
-    CHECK_RULE("NT-155", errors() == 3);
+    CHECK_RULE("NT-155/b", errors() == 3);
     u.Buffer--;
     RtlFreeUnicodeString(&u);
-    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 0);
+    CHECK_RULE("NT-155/c", nt_image_leak_check(h.image) == 0);
 }
 
 /* ---- numbers ---- */
@@ -331,7 +331,7 @@ static void convert(void)
 #define TELLS(call)              \
     before = (unsigned)errors(); \
     (void)(call);                \
-    CHECK_RULE("NT-155", errors() == before + 1)
+    CHECK_RULE("NT-155/b", errors() == before + 1)
 
     TELLS(RtlCompareUnicodeString(&a, &a, TRUE));
     TELLS(RtlEqualUnicodeString(&a, &a, TRUE));

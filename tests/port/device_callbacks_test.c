@@ -239,7 +239,7 @@ static void pointer_body(struct probe *p)
     CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 0), 0x1000, FALSE, FALSE,
                                           MmNonCached, &address)));
     mapped = address;
-    CHECK_RULE("NT-171", mapped[0] == PROBE_ID && x64_traps() == 1);
+    CHECK_RULE("NT-171/f", mapped[0] == PROBE_ID && x64_traps() == 1);
     CHECK(NT_SUCCESS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, address)));
 }
 

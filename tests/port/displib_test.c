@@ -171,7 +171,7 @@ static NTSTATUS look_closely(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     CHECK(device->Type == 3 && device->Size == sizeof(DEVICE_OBJECT) && device->StackSize == 1 &&
           device->DeviceType == FILE_DEVICE_VIDEO && device->DriverObject->DeviceObject == device &&
           device->DriverObject->Type == 4 && device->DriverObject->Size == sizeof(DRIVER_OBJECT));
-    CHECK_RULE("NT-170",
+    CHECK_RULE("NT-170/a",
                file && IoGetRelatedDeviceObject(file) == device &&
                    IS(IoGetDeviceObjectPointer(&name, 0, &other, &again), STATUS_SUCCESS) &&
                    again == device && other != file);
@@ -206,7 +206,7 @@ TEST(the_device_object_answers)
     p->driver_entry = look_closely;
     CHECK_RULE("LIFE-180", IS(probe_start(p), STATUS_SUCCESS));
     CHECK(probe_reports(p, VERIFY_WARNING) == 0);
-    CHECK_RULE("NT-170", probe_stop(p) == 1 && probe_rule(p, "NT-170") == 1);
+    CHECK_RULE("NT-170/b", probe_stop(p) == 1 && probe_rule(p, "NT-170") == 1);
     probe_destroy(p);
 }
 
@@ -223,8 +223,8 @@ static NTSTATUS look_for_nothing(struct probe *p, PDRIVER_OBJECT object, PUNICOD
     for (unsigned i = 0; i < 80; i++)
         long_text[i] = 'x';
     RtlInitUnicodeString(&name, L"\\Device\\DxgKrnl2");
-    CHECK_RULE("NT-170", IS(IoGetDeviceObjectPointer(&name, 0, &file, &device),
-                            STATUS_OBJECT_NAME_NOT_FOUND));
+    CHECK_RULE("NT-170/c", IS(IoGetDeviceObjectPointer(&name, 0, &file, &device),
+                              STATUS_OBJECT_NAME_NOT_FOUND));
     name = (UNICODE_STRING){160, 160, long_text};
     CHECK(IS(IoGetDeviceObjectPointer(&name, 0, &file, &device), STATUS_OBJECT_NAME_NOT_FOUND));
     name = (UNICODE_STRING){30, 30, (PWSTR)(uintptr_t)0x10};
@@ -238,7 +238,7 @@ static NTSTATUS look_for_nothing(struct probe *p, PDRIVER_OBJECT object, PUNICOD
     RtlInitUnicodeString(&name, L"\\Device\\DxgKrnl");
     KeRaiseIrql(APC_LEVEL, &before);
     (void)IoGetDeviceObjectPointer(&name, 0, &file, &device);
-    CHECK_RULE("NT-170", probe_rule(p, "THREAD-009") == 1);
+    CHECK_RULE("NT-170/d", probe_rule(p, "THREAD-009") == 1);
     KeLowerIrql(before);
     if (file)
         ObDereferenceObject(file);

@@ -62,13 +62,13 @@ TEST(dpcs_without_end_stop_the_machine)
         endless.way = way;
         endless.most = 0;
         p->before[PROBE_QueryAdapterInfo] = as_the_driver;
-        CHECK_RULE("NT-195", probe_run(p, probe_ask_driver) == SIM_STOPPED);
-        CHECK_RULE("NT-195", verify_bugcheck_state(p->log)->code == 0x133 &&
-                                 verify_bugcheck_state(p->log)->parameter[0] == 1);
-        CHECK_RULE("NT-195", probe_said(p, "NT-195",
-                                        endless.way == SAME_PROCESSOR ? "one after another"
-                                                                      : "again and again"));
-        CHECK_RULE("NT-195", endless.runs >= 999999 && endless.runs <= 1000001);
+        CHECK_RULE("NT-195/a", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+        CHECK_RULE("NT-195/a", verify_bugcheck_state(p->log)->code == 0x133 &&
+                                   verify_bugcheck_state(p->log)->parameter[0] == 1);
+        CHECK_RULE("NT-195/a", probe_said(p, "NT-195",
+                                          endless.way == SAME_PROCESSOR ? "one after another"
+                                                                        : "again and again"));
+        CHECK_RULE("NT-195/b", endless.runs >= 999999 && endless.runs <= 1000001);
         probe_destroy(p);
     }
 }
@@ -80,7 +80,7 @@ TEST(many_dpcs_in_a_row_are_no_offence)
     endless.way = SAME_PROCESSOR;
     endless.most = 999999;
     CHECK(probe_run(p, begin_endless) == SIM_DONE);
-    CHECK_RULE("NT-195", endless.runs == 999999 && probe_rule(p, "NT-195") == 0);
+    CHECK_RULE("NT-195/b", endless.runs == 999999 && probe_rule(p, "NT-195") == 0);
     endless.most = 0;
     probe_destroy(p);
 }
@@ -153,9 +153,9 @@ TEST(a_callback_has_a_limit)
         struct probe *p = probe_started(NULL);
 
         endless.most = seconds;
-        CHECK_RULE("NT-201",
+        CHECK_RULE("NT-201/e",
                    probe_run(p, register_callback) == (seconds < 60 ? SIM_DONE : SIM_STOPPED));
-        CHECK_RULE("NT-201", probe_rule(p, "THREAD-037") == (seconds > 60));
+        CHECK_RULE("NT-201/e", probe_rule(p, "THREAD-037") == (seconds > 60));
         probe_destroy(p);
     }
 }
@@ -182,9 +182,9 @@ TEST(the_dpc_of_the_adapter_cannot_queue_itself_for_ever)
 
     p->after[PROBE_DpcRoutine] = dpc_again;
     CHECK(probe_run(p, cause_one) == SIM_STOPPED);
-    CHECK_RULE("NT-195", verify_bugcheck_state(p->log)->code == 0x133 &&
-                             probe_said(p, "NT-195", "DxgkDdiDpcRoutine"));
-    CHECK_RULE("NT-195", sim_now() < 3 * PROBE_SECOND);
+    CHECK_RULE("NT-195/c", verify_bugcheck_state(p->log)->code == 0x133 &&
+                               probe_said(p, "NT-195", "DxgkDdiDpcRoutine"));
+    CHECK_RULE("NT-195/c", sim_now() < 3 * PROBE_SECOND);
     probe_destroy(p);
 }
 
@@ -200,9 +200,9 @@ static void far_timers(struct probe *p)
     for (unsigned i = 0; i < 4; i++) {
         due.QuadPart = far[i];
         KeSetTimerEx(&endless.timer, due, INT32_MAX, NULL);
-        CHECK_RULE("NT-196", KeWaitForSingleObject(&endless.timer, Executive, KernelMode, FALSE,
-                                                   &soon) == STATUS_TIMEOUT);
-        CHECK_RULE("NT-196", KeCancelTimer(&endless.timer) == TRUE);
+        CHECK_RULE("NT-196/d", KeWaitForSingleObject(&endless.timer, Executive, KernelMode, FALSE,
+                                                     &soon) == STATUS_TIMEOUT);
+        CHECK_RULE("NT-196/d", KeCancelTimer(&endless.timer) == TRUE);
     }
 }
 
@@ -211,8 +211,8 @@ TEST(a_timer_past_the_end_of_time_never_expires)
     struct probe *p = probe_started(NULL);
     uint64_t before = sim_now();
 
-    CHECK_RULE("NT-196", probe_run(p, far_timers) == SIM_DONE);
-    CHECK_RULE("NT-196", sim_now() - before < PROBE_SECOND);
+    CHECK_RULE("NT-196/d", probe_run(p, far_timers) == SIM_DONE);
+    CHECK_RULE("NT-196/d", sim_now() - before < PROBE_SECOND);
     probe_destroy(p);
 }
 
@@ -254,11 +254,11 @@ TEST(pool_without_end_stops_the_machine)
 {
     struct probe *p = greedy(1u << 20, 4096, UINT64_MAX, false);
 
-    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_STOPPED);
-    CHECK_RULE("NT-200", verify_bugcheck_state(p->log)->code == 0xC4 &&
-                             verify_bugcheck_state(p->log)->parameter[0] == 0x62);
-    CHECK_RULE("NT-200", probe_said(p, "NT-200", "'Leak' 1052672 bytes in 257 block(s) at "));
-    CHECK_RULE("NT-200", greed.got == 256);
+    CHECK_RULE("NT-200/a", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-200/a", verify_bugcheck_state(p->log)->code == 0xC4 &&
+                               verify_bugcheck_state(p->log)->parameter[0] == 0x62);
+    CHECK_RULE("NT-200/a", probe_said(p, "NT-200", "'Leak' 1052672 bytes in 257 block(s) at "));
+    CHECK_RULE("NT-200/b", greed.got == 256);
     probe_destroy(p);
 }
 
@@ -266,7 +266,7 @@ TEST(pool_that_is_freed_has_no_limit)
 {
     struct probe *p = greedy(1u << 20, 65536, 1000, true);
 
-    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_DONE && greed.got == 1000);
+    CHECK_RULE("NT-200/b", probe_run(p, probe_ask_driver) == SIM_DONE && greed.got == 1000);
     probe_destroy(p);
 }
 
@@ -275,13 +275,14 @@ TEST(asking_for_pool_that_is_not_there_comes_to_an_end)
 {
     struct probe *p = greedy(0, 1u << 20, UINT64_MAX, false);
 
-    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_STOPPED);
-    CHECK_RULE("NT-200", probe_said(p, "NT-200", "requests for more fail again and again") &&
-                             probe_rule(p, "NT-200") == 1);
+    CHECK_RULE("NT-200/c", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-200/c", probe_said(p, "NT-200", "requests for more fail again and again") &&
+                               probe_rule(p, "NT-200") == 1);
     CHECK(greed.got > 10 && greed.got < 64);
     probe_destroy(p);
     p = greedy(0, 1u << 20, 500000, false);
-    CHECK_RULE("NT-200", probe_run(p, probe_ask_driver) == SIM_DONE && probe_rule(p, "NT-200") == 0);
+    CHECK_RULE("NT-200/d",
+               probe_run(p, probe_ask_driver) == SIM_DONE && probe_rule(p, "NT-200") == 0);
     probe_destroy(p);
 }
 
@@ -315,10 +316,10 @@ TEST(system_timers_without_end_stop_the_machine)
 
     ex.runs = 0;
     p->before[PROBE_QueryAdapterInfo] = begin_ex_timer;
-    CHECK_RULE("NT-195", probe_run(p, probe_ask_driver) == SIM_STOPPED);
-    CHECK_RULE("NT-195", verify_bugcheck_state(p->log)->code == 0x133 && ex.runs >= 999999 &&
-                             ex.runs <= 1000001);
-    CHECK_RULE("NT-195", probe_said(p, "NT-195", "again and again"));
+    CHECK_RULE("NT-195/d", probe_run(p, probe_ask_driver) == SIM_STOPPED);
+    CHECK_RULE("NT-195/d", verify_bugcheck_state(p->log)->code == 0x133 && ex.runs >= 999999 &&
+                               ex.runs <= 1000001);
+    CHECK_RULE("NT-195/d", probe_said(p, "NT-195", "again and again"));
     probe_destroy(p);
 }
 

@@ -212,7 +212,7 @@ static void jump_through_register(void)
 TEST_WITH(machine, jumps_through_registers_are_refused)
 {
     CHECK(!rig_run(jump_through_register));
-    CHECK_RULE("NT-171", rig.faulted && rig_reported("NT-171") == 1 && rig.accesses == 0);
+    CHECK_RULE("NT-171/e", rig.faulted && rig_reported("NT-171") == 1 && rig.accesses == 0);
 }
 
 /* A long copy may be interrupted between its elements: another thread runs, and traps, meanwhile. */

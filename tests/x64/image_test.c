@@ -37,17 +37,18 @@ static void check_report(void)
 {
     CHECK(result == STATUS_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
-        CHECK_RULE("NT-172", report.level[i] == report.level_asked[i] &&
-                                 report.level[i] == (i == 1 ? DISPATCH_LEVEL : PASSIVE_LEVEL));
+        CHECK_RULE("NT-172/a", report.level[i] == report.level_asked[i] &&
+                                   report.level[i] == (i == 1 ? DISPATCH_LEVEL : PASSIVE_LEVEL));
     CHECK(report.sum == READS);
-    CHECK_RULE("NT-173", report.thread == thread);
-    CHECK_RULE("NT-173", report.number == 0 && report.self == report.msr);
-    CHECK_RULE("NT-174", report.ticks == report.ticks_asked && report.version == 10);
-    CHECK_RULE("NT-174", report.interrupt_time == report.interrupt_time_asked);
-    CHECK_RULE("NT-171", report.byte == 0xA5 && report.word == 0x1234 &&
-                             report.dword == 0xDEADBEEF && report.qword == 0x0123456789ABCDF0);
-    CHECK_RULE("NT-171", report.moved_right);
-    CHECK_RULE("NT-175", report.port == UINT32_MAX && rig_reported("NT-139") == 2);
+    CHECK_RULE("NT-173/a", report.thread == thread);
+    CHECK_RULE("NT-173/b", report.number == 0 && report.self == report.msr);
+    CHECK_RULE("NT-174/a", report.ticks == report.ticks_asked);
+    CHECK_RULE("NT-174/d", report.version == 10);
+    CHECK_RULE("NT-174/c", report.interrupt_time == report.interrupt_time_asked);
+    CHECK_RULE("NT-171/f", report.byte == 0xA5 && report.word == 0x1234 &&
+                               report.dword == 0xDEADBEEF && report.qword == 0x0123456789ABCDF0);
+    CHECK_RULE("NT-171/f", report.moved_right);
+    CHECK_RULE("NT-175/h", report.port == UINT32_MAX && rig_reported("NT-139") == 2);
     CHECK(rig_reported("NT-175") == 2 && rig_reported("NT-167") == 1);
     CHECK(strstr(rig_said("NT-167"), "int3"));
 }

@@ -40,10 +40,10 @@ TEST_WITH(driver, cr8_is_the_level_by_any_register)
             continue;
         r.gpr[reg] = 2;
         rig_execute(&r, write, sizeof(write));
-        CHECK_RULE("NT-172", KeGetCurrentIrql() == DISPATCH_LEVEL);
+        CHECK_RULE("NT-172/a", KeGetCurrentIrql() == DISPATCH_LEVEL);
         memset(r.gpr, 0xFF, sizeof(r.gpr));
         rig_execute(&r, read, sizeof(read));
-        CHECK_RULE("NT-172", r.gpr[reg] == 2);
+        CHECK_RULE("NT-172/a", r.gpr[reg] == 2);
         CHECK((r.flags & 0x8D5) == 0x8D5);
         r.gpr[reg] = 0;
         rig_execute(&r, write, sizeof(write));
@@ -73,7 +73,7 @@ TEST_WITH(driver, writing_cr8_raises_and_lowers)
     sim_stall(100000);
     CHECK(dpcs == 0);
     write_cr8(PASSIVE_LEVEL);
-    CHECK_RULE("NT-172", dpcs == 1);
+    CHECK_RULE("NT-172/b", dpcs == 1);
     /* raises to the same level, and mixed with the routines */
     write_cr8(DISPATCH_LEVEL);
     write_cr8(DISPATCH_LEVEL);
@@ -85,7 +85,7 @@ TEST_WITH(driver, writing_cr8_raises_and_lowers)
     CHECK(rig_reported("NT-076") == 0);
     write_cr8(DISPATCH_LEVEL);
     write_cr8(APC_LEVEL); /* was PASSIVE_LEVEL */
-    CHECK_RULE("NT-172", rig_reported("NT-076") == 1);
+    CHECK_RULE("NT-172/c", rig_reported("NT-076") == 1);
     KeLowerIrql(PASSIVE_LEVEL);
 }
 
@@ -97,7 +97,7 @@ static void too_high(void)
 TEST_WITH(machine, a_level_that_does_not_exist_faults)
 {
     CHECK(!rig_run(too_high));
-    CHECK_RULE("NT-172", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
+    CHECK_RULE("NT-172/d", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
     CHECK(rig_reported("NT-172") == 1);
 }
 
@@ -197,14 +197,14 @@ TEST_WITH(machine_smp, gs_follows_thread_and_processor)
         rig_start(look_around);
     CHECK(rig_run(look_around));
     CHECK(many_done == 8);
-    CHECK_RULE("NT-173", many_right);
+    CHECK_RULE("NT-173/b", many_right);
     CHECK(processors_seen == 0xF);
 }
 
 TEST_WITH(driver, members_that_are_missing_are_reported)
 {
-    CHECK_RULE("NT-173", gs_64(0x2E20) == 0);
-    CHECK_RULE("NT-173", rig_reported("NT-173") == 1);
+    CHECK_RULE("NT-173/c", gs_64(0x2E20) == 0);
+    CHECK_RULE("NT-173/d", rig_reported("NT-173") == 1);
     CHECK(strstr(rig_said("NT-173"), "gs:[0x2e20]"));
     __asm__ volatile("movl $1, %%gs:0x3000" : : : "memory");
     CHECK(rig_reported("NT-173") == 2);
@@ -241,16 +241,16 @@ static RIG_DRIVER_CODE void shared(void)
         KeQueryTickCount(&ticks);
         KeQuerySystemTime(&time);
         interrupt = KeQueryInterruptTime();
-        CHECK_RULE("NT-174", data->TickCountQuad == (uint64_t)ticks.QuadPart);
-        CHECK_RULE("NT-174", *(volatile uint64_t *)(SHARED + 0x14) == (uint64_t)time.QuadPart);
-        CHECK_RULE("NT-174", *(volatile uint64_t *)(SHARED + 0x08) == interrupt);
+        CHECK_RULE("NT-174/a", data->TickCountQuad == (uint64_t)ticks.QuadPart);
+        CHECK_RULE("NT-174/b", *(volatile uint64_t *)(SHARED + 0x14) == (uint64_t)time.QuadPart);
+        CHECK_RULE("NT-174/c", *(volatile uint64_t *)(SHARED + 0x08) == interrupt);
         CHECK(data->InterruptTime.High1Time == data->InterruptTime.High2Time);
         CHECK(ticks.QuadPart >= 64);
         CHECK(((ticks.QuadPart * data->TickCountMultiplier) >> 24) == (LONGLONG)interrupt / 10000);
     }
     RtlGetVersion(&version);
-    CHECK_RULE("NT-174", data->NtMajorVersion == version.dwMajorVersion &&
-                             data->NtBuildNumber == version.dwBuildNumber);
+    CHECK_RULE("NT-174/d", data->NtMajorVersion == version.dwMajorVersion &&
+                               data->NtBuildNumber == version.dwBuildNumber);
     CHECK(data->ActiveProcessorCount == 1 && data->QpcFrequency == 10000000);
     CHECK(data->NtSystemRoot[0] == 'C' && data->NtSystemRoot[3] == 'W');
     /* the form that compilers choose for a constant address */
@@ -305,8 +305,8 @@ static RIG_DRIVER_CODE void read_across(void)
 TEST_WITH(machine, shared_data_is_read_only)
 {
     CHECK(!rig_run(store_shared));
-    CHECK_RULE("NT-174", rig.faulted && rig.fault.kind == SIM_FAULT_WRITE &&
-                             rig.fault.address == SHARED + 0x10);
+    CHECK_RULE("NT-174/e", rig.faulted && rig.fault.kind == SIM_FAULT_WRITE &&
+                               rig.fault.address == SHARED + 0x10);
 }
 
 TEST_WITH(machine, shared_data_is_one_page)
@@ -324,26 +324,26 @@ TEST_WITH(driver, privileged_instructions_are_answered_or_skipped)
 
     __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(0x10));
     before = sim_now();
-    CHECK_RULE("NT-175", ((uint64_t)high << 32 | low) <= before);
+    CHECK_RULE("NT-175/a", ((uint64_t)high << 32 | low) <= before);
     __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(0xC0000101));
-    CHECK_RULE("NT-175", ((uint64_t)high << 32 | low) == gs_64(0x18));
+    CHECK_RULE("NT-175/a", ((uint64_t)high << 32 | low) == gs_64(0x18));
     __asm__ volatile("wbinvd; clac; stac");
-    CHECK_RULE("NT-175", rig_reported("NT-175") == 0);
+    CHECK_RULE("NT-175/b", rig_reported("NT-175") == 0);
     __asm__ volatile("cli; sti");
-    CHECK_RULE("NT-175", verify_count(rig.log, VERIFY_ERROR) == 0 && rig_reported("NT-175") == 2);
+    CHECK_RULE("NT-175/c", verify_count(rig.log, VERIFY_ERROR) == 0 && rig_reported("NT-175") == 2);
     __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(0x1234));
-    CHECK_RULE("NT-175", low == 0 && high == 0 && rig_reported("NT-175") == 3);
+    CHECK_RULE("NT-175/d", low == 0 && high == 0 && rig_reported("NT-175") == 3);
     __asm__ volatile("wrmsr" : : "a"(1), "d"(0), "c"(0x10));
     __asm__ volatile("swapgs; lgdt (%0); lidt (%0); invlpg (%0); invd; clts" : : "r"(&value));
     __asm__ volatile("lldt %w0; ltr %w0; lmsw %w0" : : "r"(0));
-    CHECK_RULE("NT-175", rig_reported("NT-175") == 13);
+    CHECK_RULE("NT-175/d", rig_reported("NT-175") == 13);
     __asm__ volatile("movq %%cr0, %0" : "=r"(wide));
-    CHECK_RULE("NT-175", wide == 0);
+    CHECK_RULE("NT-175/d", wide == 0);
     __asm__ volatile("movq %0, %%cr4; movq %%dr7, %%rax; movq %%rax, %%dr0" : : "r"(wide) : "rax");
     CHECK(rig_reported("NT-175") == 17);
     before = sim_now();
     __asm__ volatile("hlt");
-    CHECK_RULE("NT-175", sim_now() >= before + 1000 && rig_reported("NT-175") == 18);
+    CHECK_RULE("NT-175/e", sim_now() >= before + 1000 && rig_reported("NT-175") == 18);
     CHECK(strstr(rig_said("NT-175"), "hlt at "));
     CHECK(value == 5);
 }
@@ -375,12 +375,12 @@ TEST_WITH(driver, ports_read_ones_and_are_reported)
 TEST_WITH(driver, breakpoints_and_assertions_continue)
 {
     __asm__ volatile("int3");
-    CHECK_RULE("NT-176", rig_reported("NT-167") == 1);
+    CHECK_RULE("NT-176/a", rig_reported("NT-167") == 1);
     CHECK(verify_count(rig.log, VERIFY_ERROR) == 0);
     __asm__ volatile(".byte 0xCD, 0x03");
     CHECK(rig_reported("NT-167") == 2);
     __asm__ volatile("int $0x2C");
-    CHECK_RULE("NT-176", rig_reported("NT-167") == 3 && verify_count(rig.log, VERIFY_ERROR) == 1);
+    CHECK_RULE("NT-176/b", rig_reported("NT-167") == 3 && verify_count(rig.log, VERIFY_ERROR) == 1);
 }
 
 static void fail_fast(void)
@@ -391,8 +391,8 @@ static void fail_fast(void)
 TEST_WITH(machine, fast_fail_is_a_bug_check)
 {
     CHECK(!rig_run(fail_fast));
-    CHECK_RULE("NT-176", verify_bugcheck_state(rig.log)->code == 0x139 &&
-                             verify_bugcheck_state(rig.log)->parameter[0] == 3);
+    CHECK_RULE("NT-176/c", verify_bugcheck_state(rig.log)->code == 0x139 &&
+                               verify_bugcheck_state(rig.log)->parameter[0] == 3);
 }
 
 static void interrupt_return(void)
@@ -403,5 +403,5 @@ static void interrupt_return(void)
 TEST_WITH(machine, what_cannot_be_skipped_faults)
 {
     CHECK(!rig_run(interrupt_return)); /* SYSRET */
-    CHECK_RULE("NT-175", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
+    CHECK_RULE("NT-175/f", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
 }

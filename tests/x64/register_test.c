@@ -23,10 +23,10 @@ TEST_WITH(machine, volatile_pointers_reach_the_device_with_their_width)
 {
     CHECK(rig_run(plain_c));
     CHECK(rig.accesses == 8);
-    CHECK_RULE("NT-171", rig_accessed(0, true, 1, 1, 0x11));
-    CHECK_RULE("NT-171", rig_accessed(1, true, 2, 2, 0x2222));
-    CHECK_RULE("NT-171", rig_accessed(2, true, 4, 4, 0x44444444));
-    CHECK_RULE("NT-171", rig_accessed(3, true, 8, 8, 0x8888888888888888));
+    CHECK_RULE("NT-171/a", rig_accessed(0, true, 1, 1, 0x11));
+    CHECK_RULE("NT-171/a", rig_accessed(1, true, 2, 2, 0x2222));
+    CHECK_RULE("NT-171/a", rig_accessed(2, true, 4, 4, 0x44444444));
+    CHECK_RULE("NT-171/a", rig_accessed(3, true, 8, 8, 0x8888888888888888));
     CHECK_RULE("NT-139/a", rig_accessed(6, false, 4, 4, 0x44444444));
     CHECK(x64_traps() == 8);
 }
@@ -130,8 +130,8 @@ static RIG_DRIVER_CODE void modify(void)
     AT(uint32_t, 4) = 0xF0;
     rig_forget_accesses();
     __asm__ volatile("orl $0x0F, 4(%0)" : : "r"(rig.registers) : "memory", "cc");
-    CHECK_RULE("NT-171", rig.accesses == 2 && rig_accessed(0, false, 4, 4, 0xF0) &&
-                             rig_accessed(1, true, 4, 4, 0xFF));
+    CHECK_RULE("NT-171/b", rig.accesses == 2 && rig_accessed(0, false, 4, 4, 0xF0) &&
+                               rig_accessed(1, true, 4, 4, 0xFF));
     __asm__ volatile("andl $0xFFFFFF00, 4(%2)"
                      : "=@ccz"(zero), "=@ccc"(carry)
                      : "r"(rig.registers)
@@ -206,8 +206,8 @@ static RIG_DRIVER_CODE void vectors(void)
                      :
                      : "r"(rig.registers), "m"(in)
                      : "xmm5", "memory");
-    CHECK_RULE("NT-171", rig.accesses == 2 && rig_accessed(0, true, 32, 8, in[0]) &&
-                             rig_accessed(1, true, 40, 8, in[1]));
+    CHECK_RULE("NT-171/c", rig.accesses == 2 && rig_accessed(0, true, 32, 8, in[0]) &&
+                               rig_accessed(1, true, 40, 8, in[1]));
     __asm__ volatile("movdqa 32(%1), %%xmm9; movdqu %%xmm9, %0"
                      : "=m"(out)
                      : "r"(rig.registers)
@@ -253,7 +253,7 @@ static RIG_DRIVER_CODE void strings(void)
     rig_forget_accesses();
     __asm__ volatile("rep movsl" : "+S"(s), "+D"(d), "+c"(count) : : "memory");
     CHECK(count == 0 && s == from + 64 && d == (void *)(rig.registers + 4096 + 32));
-    CHECK_RULE("NT-171", rig.accesses == 16 && rig_accessed(15, true, 4096 + 28, 4, 0xBDBAB7B4));
+    CHECK_RULE("NT-171/d", rig.accesses == 16 && rig_accessed(15, true, 4096 + 28, 4, 0xBDBAB7B4));
     CHECK(memcmp(rig.value + 4096 - 32, from, 64) == 0);
     s = (const void *)(uintptr_t)(rig.registers + 4096 - 32), d = to, count = 8;
     __asm__ volatile("rep movsq" : "+S"(s), "+D"(d), "+c"(count) : : "memory");
@@ -357,7 +357,7 @@ static void save_all(void)
 TEST_WITH(machine, what_no_device_could_take_is_a_violation_and_a_fault)
 {
     CHECK(!rig_run(save_all));
-    CHECK_RULE("NT-171", rig_reported("NT-171") == 1 && rig.faulted && rig.accesses == 0);
+    CHECK_RULE("NT-171/e", rig_reported("NT-171") == 1 && rig.faulted && rig.accesses == 0);
     CHECK(strstr(rig_said("NT-171"), "fxsave"));
 }
 

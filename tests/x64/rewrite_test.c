@@ -293,7 +293,7 @@ static void run_stamps(void)
 
         memset(r.gpr, 0xFF, sizeof(r.gpr));
         call(&r, stamps[i % 2]);
-        CHECK_RULE("NT-175", r.gpr[0] >= before && r.gpr[0] <= sim_now() && sim_now() > before);
+        CHECK_RULE("NT-175/g", r.gpr[0] >= before && r.gpr[0] <= sim_now() && sim_now() > before);
         CHECK(r.gpr[1] == (i % 2 ? sim_current->processor : (uint32_t)r.gpr[0]));
     }
 }

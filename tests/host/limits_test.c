@@ -539,7 +539,7 @@ static void sleep_for_nothing(struct client *c)
 
     for (unsigned i = 0; i < 1000; i++)
         dxgk_client_sleep(0);
-    SHOW(c, "NT-194", dxgk_client_time() - before >= 1000 && dxgk_client_time() - before < MS);
+    SHOW(c, "NT-194/e", dxgk_client_time() - before >= 1000 && dxgk_client_time() - before < MS);
     for (;;)
         dxgk_client_sleep(0);
 }

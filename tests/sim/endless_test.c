@@ -81,13 +81,13 @@ TEST(what_is_due_at_the_end_of_time_is_never)
 
     fired = 0;
     for (unsigned i = 0; i < 4; i++) {
-        CHECK_RULE("NT-196/e", sim_event_arm(&event, 1) && sim_event_pending(&event));
-        CHECK_RULE("NT-196/e", sim_event_arm(&event, due[i]) && !sim_event_pending(&event));
+        CHECK_RULE("NT-196/d", sim_event_arm(&event, 1) && sim_event_pending(&event));
+        CHECK_RULE("NT-196/d", sim_event_arm(&event, due[i]) && !sim_event_pending(&event));
     }
-    CHECK_RULE("NT-196/e", sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_now() < SECOND);
-    CHECK_RULE("NT-196/e", sim_event_arm(&event, SIM_END - 1) && sim_event_pending(&event));
-    CHECK_RULE("NT-196/e", sim_run(NULL, NULL, SIM_FOREVER) != SIM_DONE && fired == 1);
-    CHECK_RULE("NT-196/e", sim_now() >= SIM_END - 1 && sim_now() <= SIM_END);
+    CHECK_RULE("NT-196/d", sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_now() < SECOND);
+    CHECK_RULE("NT-196/d", sim_event_arm(&event, SIM_END - 1) && sim_event_pending(&event));
+    CHECK_RULE("NT-196/d", sim_run(NULL, NULL, SIM_FOREVER) != SIM_DONE && fired == 1);
+    CHECK_RULE("NT-196/d", sim_now() >= SIM_END - 1 && sim_now() <= SIM_END);
     destroy(m);
 }
 
@@ -95,7 +95,7 @@ TEST(later_times_do_not_wrap)
 {
     CHECK(sim_later(5, 7) == 12);
     CHECK(sim_later(SIM_END - 2, 1) == SIM_END - 1);
-    CHECK_RULE("NT-196/e", sim_later(SIM_END - 2, 2) == SIM_FOREVER);
-    CHECK_RULE("NT-196/e", sim_later(SIM_END, 0) == SIM_FOREVER);
-    CHECK_RULE("NT-196/e", sim_later(1, SIM_FOREVER) == SIM_FOREVER);
+    CHECK_RULE("NT-196/d", sim_later(SIM_END - 2, 2) == SIM_FOREVER);
+    CHECK_RULE("NT-196/d", sim_later(SIM_END, 0) == SIM_FOREVER);
+    CHECK_RULE("NT-196/d", sim_later(1, SIM_FOREVER) == SIM_FOREVER);
 }

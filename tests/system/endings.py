@@ -115,7 +115,7 @@ def case_watchdog():
             busy = after.children_user + after.children_system - before.children_user - before.children_system
             if not (int(options[1]) or 1) <= busy <= most:
                 fail(f"{options}: took {busy} s of processor time")
-        shown("NT-199")
+        shown("NT-199/h")
 
 
 def case_told():

@@ -223,7 +223,7 @@ static bool create_graphics(struct dxgk_machine *machine)
     if (machine->config.windows == DXGK_WINDOWS_DOCUMENTED) {
         port.policy = (struct vidsch_policy){
             .shared_ids = true, .patient = true, .round_robin = true};
-        port.sparse_addresses = true;
+        port.sparse_addresses = port.sizes_of_host = true;
     }
     host_iommu_configure(&machine->config, &port);
     if (!NT_SUCCESS(port_create(&port, &machine->port)))

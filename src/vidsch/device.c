@@ -227,7 +227,11 @@ NTSTATUS vidsch_device_create_system(struct vidsch *vidsch)
 
     if (!process)
         return STATUS_NO_MEMORY;
-    status = create(vidsch, process, NULL, true, &vidsch->system_device);
+    status = vidsch->config.caps.MultiEngineAware
+                 ? create(vidsch, process, NULL, true, &vidsch->first_system_device)
+                 : STATUS_SUCCESS;
+    if (NT_SUCCESS(status))
+        status = create(vidsch, process, NULL, true, &vidsch->system_device);
     vidsch_process_put(process);
     return status;
 }

@@ -37,6 +37,9 @@ struct vidsch {
     struct list processes, devices;
     struct hash_map driver_devices; /* the driver's handles of live devices (PATCH-004) */
     struct vidsch_device *system_device;
+    /* The host's own first device, with nothing on it: Windows was seen to make two (PAGE-020).
+     * NULL: the driver gets no system devices. */
+    struct vidsch_device *first_system_device;
     struct vidsch_context *system_context;
     struct slab packets;
     uint64_t next_flow; /* packet->flow */

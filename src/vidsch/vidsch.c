@@ -243,8 +243,10 @@ void vidsch_stop(struct vidsch *vidsch)
     vidsch_paging_destroy(vidsch);
     if (vidsch->system_device)
         vidsch_device_destroy(vidsch->system_device);
+    if (vidsch->first_system_device)
+        vidsch_device_destroy(vidsch->first_system_device);
     vidsch->system_context = NULL;
-    vidsch->system_device = NULL;
+    vidsch->system_device = vidsch->first_system_device = NULL;
     stop_threads(vidsch);
     vidsch_sync_reap(vidsch);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)

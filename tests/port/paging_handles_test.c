@@ -247,9 +247,10 @@ static void run_cycle(bool contexts, void (*body)(const struct cycle *cycle))
 
 TEST_WITH(cycle, the_system_has_a_device_where_there_are_contexts, true)
 {
-    CHECK_RULE("PATCH-006", cycle->devices == cycle->contexts && cycle->created == cycle->contexts);
-    CHECK_RULE("PAGE-020",
-               cycle->of_system == cycle->contexts && cycle->has_system_context == cycle->contexts);
+    CHECK_RULE("PATCH-006",
+               cycle->devices == 2u * cycle->contexts && cycle->created == cycle->contexts);
+    CHECK_RULE("PAGE-020", cycle->of_system == 2u * cycle->contexts &&
+                               cycle->has_system_context == cycle->contexts);
 }
 TEST_ALSO(cycle, the_system_has_a_device_where_there_are_contexts, without_contexts, false)
 

@@ -163,7 +163,7 @@ static void processes_body(struct probe *p)
     CHECK_RULE("IOMMU-102/b", clients[0].pasid == created.pasid[0] &&
                                   device_pasid[1] == device_pasid[0] &&
                                   probe_nth(p, PROBE_CreateProcess, 1)->order <
-                                      probe_nth(p, PROBE_CreateDevice, 1)->order);
+                                      probe_nth(p, PROBE_CreateDevice, 2)->order);
 
     /* The device goes by a process's pointer: there only, and only where the process has something. */
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(clients[0].mm, &slot)));

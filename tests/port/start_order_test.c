@@ -381,17 +381,19 @@ TEST(start_arguments)
 TEST(interface_is_of_the_hosts_version)
 {
     static const struct {
-        UINT host, bytes;
-    } sizes[] = {{0, sizeof(DXGKRNL_INTERFACE)},
-                 {DXGKDDI_INTERFACE_VERSION_WDDM3_0, 568},
-                 {DXGKDDI_INTERFACE_VERSION_WDDM2_9, 568},
+        UINT host, bytes, size;
+        bool of_host;
+    } sizes[] = {{0, sizeof(DXGKRNL_INTERFACE), 568, false},
+                 {DXGKDDI_INTERFACE_VERSION_WDDM3_0, 568, 568, false},
+                 {DXGKDDI_INTERFACE_VERSION_WDDM2_9, 568, 568, false},
                  {DXGKDDI_INTERFACE_VERSION_WDDM2_3,
-                  offsetof(DXGKRNL_INTERFACE, DxgkCbAllocateContiguousMemory)}};
+                  offsetof(DXGKRNL_INTERFACE, DxgkCbAllocateContiguousMemory), 312, false},
+                 {0, sizeof(DXGKRNL_INTERFACE), sizeof(DXGKRNL_INTERFACE), true}};
 
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        const struct probe_options options = {.version = i == 3 ? DXGKDDI_INTERFACE_VERSION_WDDM2_0
-                                                                : 0,
-                                              .port = {.interface_version = sizes[i].host}};
+        const struct probe_options options = {
+            .version = i == 3 ? DXGKDDI_INTERFACE_VERSION_WDDM2_0 : 0,
+            .port = {.interface_version = sizes[i].host, .sizes_of_host = sizes[i].of_host}};
         UINT host = sizes[i].host ? sizes[i].host : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
         struct probe *p = probe_create(&options);
         const char *byte = (const char *)&arguments.interface;
@@ -403,12 +405,13 @@ TEST(interface_is_of_the_hosts_version)
         CHECK(NT_SUCCESS(probe_start(p)));
         for (size_t offset = sizes[i].bytes; offset < sizeof(arguments.interface); offset++)
             zero = zero && byte[offset] == 0;
-        CHECK_RULE("LIFE-057", arguments.interface.Size == sizes[i].bytes &&
-                                   arguments.interface.Version == host);
-        CHECK_RULE("LIFE-058/a", arguments.interface.Size == sizes[i].bytes &&
-                                     arguments.interface.Version == host);
+        CHECK_RULE("LIFE-057", arguments.interface.Version == host);
+        if (sizes[i].of_host)
+            CHECK_RULE("LIFE-058/c", arguments.interface.Size == sizes[i].size);
+        else
+            CHECK_RULE("LIFE-058/a", arguments.interface.Size == sizes[i].size);
         CHECK_RULE("LIFE-058/b", zero);
-        if (i < 3)
+        if (i != 3)
             CHECK_RULE("CAPS-112",
                        *(const ULONG *)(const void *)probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)
                                    ->query_input == arguments.interface.Version &&

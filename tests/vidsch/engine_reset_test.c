@@ -297,7 +297,7 @@ TEST_WITH(fixture, an_aborted_paging_packet_resets_the_adapter)
                                                                "aborted paging; "));
     CHECK_RULE("TDR-058",
                vidsch_device_state(f->vidsch->system_device) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
-                   calls_of(f, CALL_CREATE_DEVICE) == 2);
+                   calls_of(f, CALL_CREATE_DEVICE) == 3);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
     f->driver.engine[1].ignores_preemption = false;
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) == STATUS_SUCCESS);

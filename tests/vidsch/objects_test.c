@@ -12,7 +12,7 @@ TEST_WITH(fixture, device_handles_and_flags)
 {
     struct vidsch_device *device = make_device(f);
     const struct call *system = call_at(f, CALL_CREATE_DEVICE, 0),
-                      *call = call_at(f, CALL_CREATE_DEVICE, 1);
+                      *call = call_at(f, CALL_CREATE_DEVICE, 2);
     HANDLE on_entry = call->create_device.args.hDevice;
 
     CHECK(call->irql == SIM_IRQL_PASSIVE);
@@ -43,13 +43,14 @@ TEST_WITH(fixture, a_device_is_told_its_process, .create_process = true)
 
 TEST_WITH(fixture, system_objects_come_first)
 {
-    const struct call *device = call_at(f, CALL_CREATE_DEVICE, 0),
+    const struct call *first = call_at(f, CALL_CREATE_DEVICE, 0),
+                      *device = call_at(f, CALL_CREATE_DEVICE, 1),
                       *context = call_at(f, CALL_CREATE_CONTEXT, 0);
 
-    CHECK_RULE("PATCH-006", calls_of(f, CALL_CREATE_DEVICE) == 1 &&
-                                calls_of(f, CALL_CREATE_CONTEXT) == 1 &&
-                                (device->create_device.flags & 1) &&
-                                context->create_context.args.Flags.SystemContext);
+    CHECK_RULE("PATCH-006",
+               calls_of(f, CALL_CREATE_DEVICE) == 2 && calls_of(f, CALL_CREATE_CONTEXT) == 1 &&
+                   (first->create_device.flags & 1) && (device->create_device.flags & 1) &&
+                   context->create_context.args.Flags.SystemContext);
     CHECK_RULE("PATCH-025", context->create_context.args.NodeOrdinal == f->config.paging_node);
     CHECK_RULE("SUBMIT-106", context->create_context.args.Flags.VirtualAddressing == 1);
     CHECK(context->handle == f->vidsch->system_device->driver_handle);
@@ -108,7 +109,7 @@ TEST_WITH(fixture, as_many_as_memory_holds)
     for (int i = 0; i < MANY; i++)
         devices[i] = make_device(f);
     CHECK_RULE("PATCH-014", f->vidsch->processes.next != &f->vidsch->processes &&
-                                calls_of(f, CALL_CREATE_DEVICE) == MANY + 1);
+                                calls_of(f, CALL_CREATE_DEVICE) == MANY + 2);
     for (int i = 0; i < MANY; i++)
         CHECK(vidsch_device_state(devices[i]) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     for (int i = 0; i < MANY; i++)

@@ -155,6 +155,8 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     set_slot(interface, offsetof(DXGKRNL_INTERFACE, name), stub_##name);
     STUBS(SET_STUB)
     interface->Size = bytes; /* LIFE-057, LIFE-058 */
+    if (!adapter->port->config.sizes_of_host && port_driver_version(adapter) < version)
+        interface->Size = port_version_interface_bytes(port_driver_version(adapter));
     interface->Version = version;
     interface->DeviceHandle = adapter->handle;
     interface->DxgkCbEvalAcpiMethod = eval_acpi_method;

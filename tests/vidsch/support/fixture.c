@@ -246,9 +246,9 @@ void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)
     struct fixture *f = fixture_run(options, body);
 
     if (!f->bug.happened)
-        fail_msg("no bug check by %s", rule);
+        fail_msg("%s does not hold: no bug check", rule);
     if (f->bug.code != code || f->bug.parameter[0] != parameter || strcmp(f->bug.rule, rule) != 0)
-        fail_msg("bug check 0x%x/0x%llx by %s", f->bug.code,
+        fail_msg("%s does not hold: bug check 0x%x/0x%llx by %s", rule, f->bug.code,
                  (unsigned long long)f->bug.parameter[0], f->bug.rule);
     fixture_close(f);
 }

@@ -32,20 +32,27 @@ static void set_integer(lua_State *L, const char *name, uint64_t value)
     lua_setfield(L, -2, name);
 }
 
-/* A copy of a string member, left on the stack; NULL if absent. */
+/* A copy of a member that is a string or a buffer, left on the stack; NULL if absent. */
 static void *copy_string(lua_State *L, int table, const char *name, UINT *bytes)
 {
+    const struct lua_buffer *buffer = NULL;
+    const char *text = NULL;
     size_t length;
-    const char *text;
     void *copy = NULL;
 
     *bytes = 0;
     if (lua_getfield(L, table, name) == LUA_TNIL)
         return NULL;
-    text = luaL_checklstring(L, -1, &length);
+    if (lua_type(L, -1) == LUA_TUSERDATA)
+        length = (buffer = lua_buffer_check(L, -1))->bytes;
+    else
+        text = luaL_checklstring(L, -1, &length);
     luaL_argcheck(L, length < (1u << 24), 1, name);
     copy = lua_newuserdatauv(L, length ? length : 1, 0);
-    memcpy(copy, text, length);
+    if (buffer)
+        lua_buffer_read(L, buffer, 0, copy, length);
+    else
+        memcpy(copy, text, length);
     lua_remove(L, -2);
     *bytes = (UINT)length;
     return copy;

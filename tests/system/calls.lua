@@ -54,6 +54,9 @@ local context = D3DKMT.CreateContext{hDevice = device, NodeOrdinal = 0, EngineAf
 local handle = {}
 for i = 1, 2 do
     local data = string.pack("<I4I4I4I4i8", MAGIC, 8192, 3, 0, i)
+    if i == 2 then -- a buffer does as well
+        data = dxgk.buffer(data)
+    end
     local made = D3DKMT.CreateAllocation{hDevice = device, pAllocationInfo = {{pPrivateDriverData = data, Flags = 0}}}
     handle[i] = made.pAllocationInfo[1].hAllocation
 end

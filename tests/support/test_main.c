@@ -5,6 +5,7 @@
  */
 #include "support/check_rule.h"
 #include "support/test.h"
+#include "support/transcript.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -85,16 +86,20 @@ static int compare(const void *a, const void *b)
 static void run_case(void **state)
 {
     running = *state;
+    transcript_begin();
     running->run();
 }
 
 static int end_case(void **state)
 {
     int (*tear_down)(void) = pending_tear_down;
+    int status, differs;
 
     (void)state;
     pending_tear_down = NULL;
-    return tear_down ? tear_down() : 0;
+    status = tear_down ? tear_down() : 0;
+    differs = transcript_end(running);
+    return status ? status : differs;
 }
 
 /* All that there are, in order; NULL: out of memory. To be freed. */

@@ -341,6 +341,7 @@ struct probe *probe_create(const struct probe_options *options)
     if (!p->ram || !p->bus || !p->nt || !p->image || !NT_SUCCESS(port_create(&port, &p->port)))
         fail_msg("no rooms");
     probe_device_packet_ns = 1000;
+    probe_driver_begin();
     add_devices(p);
     p->table.Version = p->options.version ? p->options.version : DXGKDDI_INTERFACE_VERSION_WDDM2_9;
     default_caps(p);

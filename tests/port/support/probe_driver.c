@@ -7,6 +7,7 @@
 #include "port/support/probe.h"
 #include "port/support/probe_driver.h"
 #include "sim/machine.h"
+#include "support/transcript.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,11 +284,16 @@ static uint64_t dpc_routine(struct probe *p, struct probe_call *call)
 
 /* ---- objects: handles are numbers ---- */
 
+static uint64_t last_handle;
+
 static uint64_t next_handle(void)
 {
-    static uint64_t handle = 0x10000;
+    return last_handle += 16;
+}
 
-    return handle += 16;
+void probe_driver_begin(void)
+{
+    last_handle = 0x10000;
 }
 
 static uint64_t create_process(struct probe *p, struct probe_call *call)
@@ -547,6 +553,7 @@ static uint64_t dispatch(enum probe_ddi ddi, const char *name, unsigned args, co
         call->result = (answers[ddi] ? answers[ddi] : complete)(p, call);
     if (p->after[ddi])
         p->after[ddi](p, call);
+    transcript_ddi(call->name, call->arg, call->args, call->result);
     call->left = p->calls;
     return call->result;
 }

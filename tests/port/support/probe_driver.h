@@ -6,5 +6,7 @@
 #include <ntddk.h>
 
 NTSTATUS NTAPI probe_driver_entry(PDRIVER_OBJECT object, PUNICODE_STRING path);
+/* Handles of the driver count from the start again. */
+void probe_driver_begin(void);
 
 #endif

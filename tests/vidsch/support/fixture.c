@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bus/bus.h"
+#include "ddi/state.h"
 #include "nt/base/current.h"
 #include "nt/base/nt_config.h"
 #include "nt/nt.h"
@@ -65,9 +66,10 @@ static void configure(struct fixture *f)
     }
 }
 
-static void nothing(void *arg)
+static void warm(void *arg)
 {
     (void)arg;
+    (void)ddi_track(LEVEL_ZERO);
 }
 
 /* Make the room grow to what it needs at most, since it keeps that. */
@@ -106,7 +108,7 @@ static bool build(struct fixture *f)
     warm_ram(f->ram);
     f->bus = bus_create(f->ram);
     ddi_install(&hooks);
-    sim_thread_release(sim_thread_create("warm", SIM_THREAD_KERNEL, nothing, NULL));
+    sim_thread_release(sim_thread_create("warm", SIM_THREAD_KERNEL, warm, NULL));
     sim_run(NULL, NULL, 1); /* what the machine itself keeps is there now */
     f->blocks = f->sim->heap.live_blocks;
     nt.ram = f->ram;

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is seen from outside is taken where rooms hand it over: the linker gives this file the calls of those functions
+ * (--wrap in tests/CMakeLists.txt). A program that lacks the room has none of its calls.
+ */
+#include "support/transcript.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ddi/entry.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "trace/trace.h"
+#include "verify/refusal.h"
+#include "verify/verify.h"
+
+#pragma weak ddi_entry_infos /* not every program has the room */
+
+#define MACHINES    8u
+#define WORDS_BYTES 1024u /* of a structure, at most */
+#define LEAST_HOST  UINT64_C(0x550000000000)
+#define LAST_HOST   UINT64_C(0x7FFFFFFFFFFF)
+
+struct told {
+    struct sim_machine *machine;
+    struct trace_sink *sink;
+};
+
+static struct told told[MACHINES];
+static FILE *text; /* of the case that runs; NULL: none is taken */
+static char *text_bytes;
+static size_t text_length;
+
+/* ---- lines ---- */
+
+void transcript_line(const char *format, ...)
+{
+    va_list arguments;
+
+    if (!text)
+        return;
+    va_start(arguments, format);
+    (void)vfprintf(text, format, arguments);
+    va_end(arguments);
+    (void)putc('\n', text);
+}
+
+void transcript_structure(const char *name, const void *structure, size_t bytes)
+{
+    uint64_t word[WORDS_BYTES / 8] = {0};
+    size_t length = bytes < sizeof(word) ? bytes : sizeof(word);
+
+    if (!text)
+        return;
+    if (!structure || !sim_copy_checked(word, structure, length)) {
+        transcript_line("  %s: %s", name, structure ? "cannot be read" : "NULL");
+        return;
+    }
+    (void)fprintf(text, "  %s:", name);
+    for (size_t i = 0; i * 8 < length; i++)
+        if (word[i])
+            (void)fprintf(text, " %zx:0x%" PRIx64, i * 8, word[i]);
+    (void)putc('\n', text);
+}
+
+/* Of the structure that the entry gets; 0: it gets none. */
+static uint32_t structure_bytes(const char *name)
+{
+    for (unsigned i = DDI_NONE + 1; i < DDI_ENTRIES; i++)
+        if (strcmp(ddi_entry_infos[i].name + strlen("DxgkDdi"), name) == 0)
+            return ddi_entry_infos[i].bytes;
+    return 0;
+}
+
+void transcript_ddi(const char *name, const uint64_t *argument, unsigned count, uint64_t result)
+{
+    uint32_t bytes = text ? structure_bytes(name) : 0;
+
+    if (!text)
+        return;
+    (void)fprintf(text, "%s(", name);
+    for (unsigned i = 0; i < count; i++)
+        (void)fprintf(text, "%s0x%" PRIx64, i ? ", " : "", argument[i]);
+    (void)fprintf(text, ") = 0x%" PRIx64 "\n", result);
+    if (bytes && count)
+        transcript_structure(name, (const void *)(uintptr_t)argument[count - 1], bytes);
+}
+
+/* ---- where rooms hand it over ---- */
+
+void __real_sim_enter(struct sim_machine *machine);
+void __wrap_sim_enter(struct sim_machine *machine);
+void __real_sim_leave(void);
+void __wrap_sim_leave(void);
+void __real_sim_machine_destroy(struct sim_machine *machine);
+void __wrap_sim_machine_destroy(struct sim_machine *machine);
+void __real_verify_log_destroy(struct verify_log *log);
+void __wrap_verify_log_destroy(struct verify_log *log);
+void __real_refusal_end(struct refusal *refusal, const char *call, int32_t status);
+void __wrap_refusal_end(struct refusal *refusal, const char *call, int32_t status);
+__attribute__((weak)) int32_t __real_kmt_call_run(const char *name, void *body, void *user,
+                                                  void *arguments, size_t bytes, unsigned flags);
+int32_t __wrap_kmt_call_run(const char *name, void *body, void *user, void *arguments, size_t bytes,
+                            unsigned flags);
+
+static struct told *find(const struct sim_machine *machine)
+{
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (told[i].machine == machine)
+            return &told[i];
+    return NULL;
+}
+
+/* A machine that is not traced anyhow is traced from its first entry on. */
+void __wrap_sim_enter(struct sim_machine *machine)
+{
+    struct told *t = find(machine);
+
+    __real_sim_enter(machine);
+    if (!text || trace_current)
+        return;
+    if (!t) {
+        t = find(NULL);
+        if (!t)
+            return;
+        t->machine = machine;
+        t->sink = trace_sink_create();
+    }
+    trace_sink_install(t->sink, &machine->now);
+}
+
+void __wrap_sim_leave(void)
+{
+    const struct told *t = find(sim_current);
+
+    if (t && trace_current == t->sink)
+        trace_sink_install(NULL, NULL);
+    __real_sim_leave();
+}
+
+static void write_trace(struct told *t)
+{
+    if (t->sink)
+        (void)trace_write_json(t->sink, text);
+    trace_sink_destroy(t->sink);
+    *t = (struct told){NULL, NULL};
+}
+
+void __wrap_sim_machine_destroy(struct sim_machine *machine)
+{
+    struct told *t = machine ? find(machine) : NULL;
+
+    if (t)
+        write_trace(t);
+    __real_sim_machine_destroy(machine);
+}
+
+static void tell_record(const struct verify_record *r)
+{
+    transcript_line("%s %d: %s [%.*s, %s, IRQL %u, %" PRIu64 " ns, %" PRIu64 " times%s%s%s]",
+                    r->rule, (int)r->severity, r->seen, (int)strcspn(r->where, " +"), r->where,
+                    r->thread, r->irql, r->time, r->count, r->refuses ? ", refuses" : "",
+                    r->undoing ? ", undoing" : "", r->client ? ", client" : "");
+    if (r->code)
+        transcript_line("  code 0x%x, 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64,
+                        r->code, r->parameter[0], r->parameter[1], r->parameter[2], r->parameter[3]);
+}
+
+void __wrap_verify_log_destroy(struct verify_log *log)
+{
+    for (size_t i = 0; log && text && i < verify_records(log); i++)
+        tell_record(verify_record_at(log, i));
+    __real_verify_log_destroy(log);
+}
+
+void __wrap_refusal_end(struct refusal *refusal, const char *call, int32_t status)
+{
+    __real_refusal_end(refusal, call, status);
+    if (status < 0)
+        transcript_line("%s: 0x%08x %s %s", call, (unsigned)status,
+                        refusal->rule ? refusal->rule : "-", refusal->text);
+}
+
+int32_t __wrap_kmt_call_run(const char *name, void *body, void *user, void *arguments, size_t bytes,
+                            unsigned flags)
+{
+    int32_t status = __real_kmt_call_run(name, body, user, arguments, bytes, flags);
+
+    transcript_line("%s = 0x%08x", name, (unsigned)status);
+    transcript_structure(name, user, bytes);
+    return status;
+}
+
+/* ---- the text of a case ---- */
+
+static bool chosen(const char *what)
+{
+    const char *choice = getenv("DXGK_TRANSCRIPTS");
+
+    return choice && strcmp(choice, what) == 0;
+}
+
+/* The number at `at`, 0x or decimal, if it is an address of the host: its length; else 0. */
+static size_t host_address(const char *at)
+{
+    char *end;
+    uint64_t value = strtoull(at, &end, at[0] == '0' && at[1] == 'x' ? 16 : 10);
+
+    return value >= LEAST_HOST && value <= LAST_HOST ? (size_t)(end - at) : 0;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Write @ for each address of the host, in place. */
+static void forget_addresses(void)
+{
+    char *to = text_bytes;
+
+    for (const char *from = text_bytes; *from;) {
+        bool begins = is_digit(*from) && (from == text_bytes || !is_word(from[-1]));
+        size_t length = begins ? host_address(from) : 0;
+
+        *to++ = length ? '@' : *from;
+        from += length ? length : 1;
+    }
+    *to = '\0';
+    text_length = (size_t)(to - text_bytes);
+}
+
+struct digest {
+    uint64_t lines, hash; /* FNV-1a */
+};
+
+static struct digest digest(void)
+{
+    struct digest d = {0, UINT64_C(0xCBF29CE484222325)};
+
+    for (size_t i = 0; i < text_length; i++) {
+        d.hash = (d.hash ^ (unsigned char)text_bytes[i]) * UINT64_C(0x100000001B3);
+        d.lines += text_bytes[i] == '\n';
+    }
+    return d;
+}
+
+/* "port" of .../tests/port/stop_test.c. */
+static void room_of(const struct test_case *test, char *room, size_t bytes)
+{
+    const char *slash = strrchr(test->file, '/'), *begin = slash;
+
+    while (begin > test->file && begin[-1] != '/')
+        begin--;
+    snprintf(room, bytes, "%.*s", (int)(slash - begin), begin);
+}
+
+/* Leave the text, and a row of its digest, in the build folder; *path gets where. */
+static void leave(const struct test_case *test, const char *room, struct digest d, char *path,
+                  size_t bytes)
+{
+    const char *build = getenv("DXGK_BUILD");
+    FILE *file;
+
+    snprintf(path, bytes, "%s/transcripts", build);
+    mkdir(path, 0777);
+    snprintf(path, bytes, "%s/transcripts/%s", build, room);
+    mkdir(path, 0777);
+    snprintf(path, bytes, "%s/transcripts/%s/%s.tsv", build, room, test->full_name);
+    file = fopen(path, "w");
+    if (file) {
+        (void)fprintf(file, "%s\t%" PRIu64 "\t%016" PRIx64 "\n", test->full_name, d.lines, d.hash);
+        fclose(file);
+    }
+    snprintf(path, bytes, "%s/transcripts/%s/%s.txt", build, room, test->full_name);
+    file = fopen(path, "w");
+    if (file) {
+        (void)fwrite(text_bytes, 1, text_length, file);
+        fclose(file);
+    }
+}
+
+/* What is kept of the case: false: nothing. *varies: it is another one each time. */
+static bool kept(const struct test_case *test, const char *room, struct digest *d, bool *varies)
+{
+    char path[512], line[512];
+    size_t length = strlen(test->full_name);
+    bool found = false;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/tests/transcripts/%s.tsv", getenv("DXGK_SOURCE"), room);
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    while (!found && fgets(line, sizeof(line), file)) {
+        char *rest = line + length + 1;
+
+        if (strncmp(line, test->full_name, length) != 0 || line[length] != '\t')
+            continue;
+        found = true;
+        *varies = strncmp(rest, "varies", strlen("varies")) == 0;
+        d->lines = strtoull(rest, &rest, 10);
+        d->hash = strtoull(rest, NULL, 16);
+    }
+    fclose(file);
+    return found;
+}
+
+static int compare(const struct test_case *test)
+{
+    struct digest is = digest(), was = {0, 0};
+    bool varies = false, known;
+    char path[512], room[64];
+
+    room_of(test, room, sizeof(room));
+    known = kept(test, room, &was, &varies);
+    if (chosen("write"))
+        leave(test, room, is, path, sizeof(path));
+    if (!chosen("check") || varies || (known && was.lines == is.lines && was.hash == is.hash))
+        return 0;
+    leave(test, room, is, path, sizeof(path));
+    if (known)
+        printf("    the transcript of %s has changed, from %" PRIu64 " lines to %" PRIu64
+               ": it is in %s; tools/transcripts shows where\n",
+               test->full_name, was.lines, is.lines, path);
+    else
+        printf("    no transcript of %s is kept: tools/transcripts --accept keeps it\n",
+               test->full_name);
+    return -1;
+}
+
+void transcript_begin(void)
+{
+    if (chosen("check") || chosen("write"))
+        text = open_memstream(&text_bytes, &text_length);
+}
+
+int transcript_end(const struct test_case *test)
+{
+    int status;
+
+    if (!text)
+        return 0;
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (told[i].machine)
+            write_trace(&told[i]);
+    fclose(text);
+    text = NULL;
+    forget_addresses();
+    status = compare(test);
+    free(text_bytes);
+    return status;
+}

@@ -23,10 +23,10 @@
 
 #pragma weak ddi_entry_infos /* not every program has the room */
 
-#define MACHINES    8u
-#define WORDS_BYTES 1024u /* of a structure, at most */
-#define LEAST_HOST  UINT64_C(0x550000000000)
-#define LAST_HOST   UINT64_C(0x7FFFFFFFFFFF)
+#define MACHINES        8u
+#define STRUCTURE_BYTES 8192u /* at most */
+#define LEAST_HOST      UINT64_C(0x550000000000)
+#define LAST_HOST       UINT64_C(0x7FFFFFFFFFFF)
 
 struct told {
     struct sim_machine *machine;
@@ -52,36 +52,81 @@ void transcript_line(const char *format, ...)
     (void)putc('\n', text);
 }
 
-void transcript_structure(const char *name, const void *structure, size_t bytes)
-{
-    uint64_t word[WORDS_BYTES / 8] = {0};
-    size_t length = bytes < sizeof(word) ? bytes : sizeof(word);
+/* ---- structures ---- */
 
-    if (!text)
+struct leaf {
+    const char *member;
+    uint32_t offset, bytes;
+};
+
+struct structure {
+    const char *name;
+    const struct leaf *leaf;
+    size_t leaves;
+};
+
+struct call {
+    const char *name, *structure; /* of a client, and its argument */
+};
+
+#include "structures.inc"
+
+/* What each entry gets by address. */
+static const char *const entry_structures[] = {
+#define DDI_ENTRY(name, level, irql, limit, flags, structure, way) [DDI_##name] = #structure,
+#include "ddi/entry_table.h"
+};
+
+static void put_member(const struct leaf *leaf, const uint8_t *bytes)
+{
+    bool is_zero = true;
+
+    for (uint32_t i = 0; i < leaf->bytes; i++)
+        is_zero = is_zero && !bytes[i];
+    if (is_zero)
         return;
-    if (!structure || !sim_copy_checked(word, structure, length)) {
+    (void)fprintf(text, " %s", leaf->member);
+    for (uint32_t i = 0; i < leaf->bytes; i += 8) {
+        uint64_t word = 0;
+
+        memcpy(&word, bytes + i, leaf->bytes - i < 8 ? leaf->bytes - i : 8);
+        (void)fprintf(text, "%c0x%" PRIx64, i ? ',' : '=', word);
+    }
+}
+
+/* The members that are not zero, each for itself: what is between them may be anything. */
+static void put_structure(const char *name, const void *structure, size_t bytes)
+{
+    static uint8_t copy[STRUCTURE_BYTES];
+    const struct structure *found = NULL;
+
+    for (size_t i = 0; i < sizeof(structures) / sizeof(structures[0]) && !found; i++)
+        if (strcmp(structures[i].name, name) == 0)
+            found = &structures[i];
+    if (!found || bytes > sizeof(copy))
+        return;
+    if (!structure || !sim_copy_checked(copy, structure, bytes)) {
         transcript_line("  %s: %s", name, structure ? "cannot be read" : "NULL");
         return;
     }
     (void)fprintf(text, "  %s:", name);
-    for (size_t i = 0; i * 8 < length; i++)
-        if (word[i])
-            (void)fprintf(text, " %zx:0x%" PRIx64, i * 8, word[i]);
+    for (size_t i = 0; i < found->leaves; i++)
+        if (found->leaf[i].offset + found->leaf[i].bytes <= bytes)
+            put_member(&found->leaf[i], copy + found->leaf[i].offset);
     (void)putc('\n', text);
 }
 
-/* Of the structure that the entry gets; 0: it gets none. */
-static uint32_t structure_bytes(const char *name)
+static enum ddi_entry entry_of(const char *name)
 {
     for (unsigned i = DDI_NONE + 1; i < DDI_ENTRIES; i++)
         if (strcmp(ddi_entry_infos[i].name + strlen("DxgkDdi"), name) == 0)
-            return ddi_entry_infos[i].bytes;
-    return 0;
+            return (enum ddi_entry)i;
+    return DDI_NONE;
 }
 
 void transcript_ddi(const char *name, const uint64_t *argument, unsigned count, uint64_t result)
 {
-    uint32_t bytes = text ? structure_bytes(name) : 0;
+    enum ddi_entry entry;
 
     if (!text)
         return;
@@ -89,8 +134,20 @@ void transcript_ddi(const char *name, const uint64_t *argument, unsigned count, 
     for (unsigned i = 0; i < count; i++)
         (void)fprintf(text, "%s0x%" PRIx64, i ? ", " : "", argument[i]);
     (void)fprintf(text, ") = 0x%" PRIx64 "\n", result);
-    if (bytes && count)
-        transcript_structure(name, (const void *)(uintptr_t)argument[count - 1], bytes);
+    entry = entry_of(name);
+    if (entry != DDI_NONE && count)
+        put_structure(entry_structures[entry], (const void *)(uintptr_t)argument[count - 1],
+                      ddi_entry_infos[entry].bytes);
+}
+
+static void put_call(const char *name, const void *user, size_t bytes, int32_t status)
+{
+    if (!text)
+        return;
+    transcript_line("%s = 0x%08x", name, (unsigned)status);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (strcmp(calls[i].name, name) == 0)
+            put_structure(calls[i].structure, user, bytes);
 }
 
 /* ---- where rooms hand it over ---- */
@@ -193,8 +250,7 @@ int32_t __wrap_kmt_call_run(const char *name, void *body, void *user, void *argu
 {
     int32_t status = __real_kmt_call_run(name, body, user, arguments, bytes, flags);
 
-    transcript_line("%s = 0x%08x", name, (unsigned)status);
-    transcript_structure(name, user, bytes);
+    put_call(name, user, bytes, status);
     return status;
 }
 
@@ -226,14 +282,25 @@ static bool is_word(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Write @ for each address of the host, in place. */
+/* "test_nt+0x1234" is a place in code, which moves with the compiler; the length of "0x1234" in it, else 0. */
+static size_t code_offset(const char *at, const char *begin)
+{
+    return at - begin >= 2 && at[-1] == '+' && is_word(at[-2]) && at[0] == '0' && at[1] == 'x'
+               ? 2 + strspn(at + 2, "0123456789abcdef")
+               : 0;
+}
+
+/* Write @ for each address of the host or in code, in place. */
 static void forget_addresses(void)
 {
     char *to = text_bytes;
 
     for (const char *from = text_bytes; *from;) {
         bool begins = is_digit(*from) && (from == text_bytes || !is_word(from[-1]));
-        size_t length = begins ? host_address(from) : 0;
+        size_t length = begins ? code_offset(from, text_bytes) : 0;
+
+        if (begins && !length)
+            length = host_address(from);
 
         *to++ = length ? '@' : *from;
         from += length ? length : 1;

@@ -24,8 +24,6 @@ int transcript_end(const struct test_case *test);
 
 /* A line of one's own, while a transcript is taken. */
 void transcript_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A structure, as its words that are not zero. */
-void transcript_structure(const char *name, const void *structure, size_t bytes);
 /* A call of a driver in the test that has returned: its arguments, what the last one points to, and its result. */
 void transcript_ddi(const char *name, const uint64_t *argument, unsigned count, uint64_t result);
 

@@ -109,7 +109,7 @@ static void call_set_stable_power_state(struct ddi_adapter *door)
 
 static void call_get_node_metadata(struct ddi_adapter *door)
 {
-    DXGKARG_GETNODEMETADATA args;
+    DXGKARG_GETNODEMETADATA args = {0};
 
     (void)ddi_get_node_metadata(door, 0, &args);
 }

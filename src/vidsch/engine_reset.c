@@ -56,17 +56,23 @@ static void open_node(struct vidsch_node *node)
     vidsch_kick_node(node);
 }
 
+/* Keep the time of a timeout of the process; whether it is one too many within TdrLimitTime. */
+static bool is_over_limit(const struct vidsch *vidsch, struct vidsch_process *process)
+{
+    uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
+    uint32_t limit = vidsch->config.tdr.limit_count, last = process->timeouts++;
+
+    process->timeout_times[last % limit] = sim_now();
+    return last >= limit - 1 &&
+           sim_now() - process->timeout_times[(last - (limit - 1)) % limit] <= window;
+}
+
 /* Count a timeout of the process. With one too many it loses the GPU (TDR-041). */
 static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
 {
     char why[96];
-    uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
 
-    if (process->timeouts == 0 || sim_now() - process->window_start > window) {
-        process->timeouts = 0;
-        process->window_start = sim_now();
-    }
-    if (++process->timeouts < vidsch->config.tdr.limit_count || process->blocked)
+    if (!is_over_limit(vidsch, process) || process->blocked)
         return;
     process->blocked = true;
     WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id,

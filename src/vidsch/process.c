@@ -42,7 +42,8 @@ struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_pr
         }
     }
     if (!process) {
-        process = util_zalloc(1, sizeof(*process));
+        process = util_zalloc(1, sizeof(*process) + vidsch->config.tdr.limit_count *
+                                                        sizeof(process->timeout_times[0]));
         if (!process)
             return NULL;
         process->id = id;

@@ -16,9 +16,9 @@ struct vidsch_process {
     uint32_t references; /* devices, synchronization objects, suspensions */
     uint32_t suspended;
     struct list watched; /* monitored fences with waiters (SUBMIT-136) */
-    uint32_t timeouts;   /* engine timeouts since window_start (TDR-041) */
-    uint64_t window_start;
     bool blocked;
+    uint32_t timeouts;        /* of engines, so far (TDR-041) */
+    uint64_t timeout_times[]; /* of the last ones, a ring of tdr.limit_count */
 };
 
 /* NULL: out of memory. */

@@ -60,6 +60,23 @@ static NTSTATUS check_info(const struct vidsch *vidsch,
     return STATUS_SUCCESS;
 }
 
+/* A place for a fence that one process has; `gpu` false: in memory that no GPU mapping leads to
+ * (SUBMIT-142). */
+static NTSTATUS create_slot(struct vidmm_process *process, bool gpu, struct vidmm_fence_slot *slot)
+{
+    struct vidmm_fence_memory *memory;
+    NTSTATUS status;
+
+    if (gpu)
+        return vidmm_fence_slot_create(process, slot);
+    status = vidmm_fence_memory_create(process, &memory);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_fence_slot_open(process, memory, false, slot);
+    vidmm_fence_memory_release(memory); /* the slot has its own reference */
+    return status;
+}
+
 /* Set the initial state of the object, by its type; outputs for the client are written to `info`
  * (a shared monitored fence has its addresses in each view, sync_view.h). */
 static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *process,
@@ -70,15 +87,13 @@ static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *proce
     switch (info->Type) {
     case D3DDDI_MONITORED_FENCE:
         status = info->Flags.Shared ? vidmm_fence_memory_create(process, &sync->memory)
-                                    : vidmm_fence_slot_create(process, &sync->slot);
+                                    : create_slot(process, !info->Flags.NoGPUAccess, &sync->slot);
         if (!NT_SUCCESS(status))
             return status;
         sync->fence = sync->memory ? vidmm_fence_memory_kernel(sync->memory) : sync->slot.kernel;
         *sync->fence = sync->queued = info->MonitoredFence.InitialFenceValue;
         info->MonitoredFence.FenceValueCPUVirtualAddress = sync->slot.client;
-        info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess
-                                                               ? 0
-                                                               : sync->slot.va.value;
+        info->MonitoredFence.FenceValueGPUVirtualAddress = sync->slot.va.value;
         break;
     case D3DDDI_FENCE:
         sync->value = sync->queued = info->Fence.FenceValue;

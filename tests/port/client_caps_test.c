@@ -93,6 +93,57 @@ static void look_at_version(struct probe *p)
     CHECK(IS(D3DKMTQueryAdapterInfo(&query), STATUS_SUCCESS));
 }
 
+static D3DKMT_WDDM_1_2_CAPS caps_seen;
+
+static void look_at_caps(struct probe *p)
+{
+    D3DKMT_OPENADAPTERFROMLUID open;
+    D3DKMT_QUERYADAPTERINFO query;
+
+    memset(&open, 0, sizeof(open));
+    memset(&query, 0, sizeof(query));
+    open.AdapterLuid = port_adapter_luid(p->adapter[0]);
+    CHECK(IS(D3DKMTOpenAdapterFromLuid(&open), STATUS_SUCCESS));
+    query.hAdapter = open.hAdapter;
+    query.Type = KMTQAITYPE_WDDM_1_2_CAPS;
+    query.pPrivateDriverData = &caps_seen;
+    query.PrivateDriverDataSize = sizeof(caps_seen);
+    CHECK(IS(D3DKMTQueryAdapterInfo(&query), STATUS_SUCCESS));
+}
+
+/* What a client sees of a driver with that one of the six alone; a bit for each. */
+static unsigned caps_of(unsigned one)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->caps.PreemptionCaps.GraphicsPreemptionGranularity =
+        one == 0 ? D3DKMDT_GRAPHICS_PREEMPTION_TRIANGLE_BOUNDARY
+                 : D3DKMDT_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY;
+    p->caps.PreemptionCaps.ComputePreemptionGranularity =
+        one == 0 ? D3DKMDT_COMPUTE_PREEMPTION_THREAD_BOUNDARY
+                 : D3DKMDT_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY;
+    p->caps.SupportNonVGA = one == 1;
+    p->caps.SupportSmoothRotation = one == 2;
+    p->caps.SupportPerEngineTDR = one == 3;
+    p->caps.PresentationCaps.SupportKernelModeCommandBuffer = one == 4;
+    p->caps.SupportSurpriseRemovalInHibernation = one == 5;
+    memset(&caps_seen, 0xA5, sizeof(caps_seen));
+    run(p, look_at_caps);
+    return (unsigned)(caps_seen.PreemptionCaps.GraphicsPreemptionGranularity ==
+                          D3DKMDT_GRAPHICS_PREEMPTION_TRIANGLE_BOUNDARY &&
+                      caps_seen.PreemptionCaps.ComputePreemptionGranularity ==
+                          D3DKMDT_COMPUTE_PREEMPTION_THREAD_BOUNDARY) |
+           caps_seen.SupportNonVGA << 1 | caps_seen.SupportSmoothRotation << 2 |
+           caps_seen.SupportPerEngineTDR << 3 | caps_seen.SupportKernelModeCommandBuffer << 4 |
+           caps_seen.SupportSurpriseRemovalInHibernation << 5;
+}
+
+TEST(caps_of_wddm_1_2_are_those_of_the_driver)
+{
+    for (unsigned one = 0; one < 6; one++)
+        CHECK_RULE("KMT-086", caps_of(one) == 1u << one);
+}
+
 /* Of a driver that claims a version, and of one that does not. */
 static UINT version_of(UINT interface, DXGK_WDDMVERSION claimed)
 {

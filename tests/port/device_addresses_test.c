@@ -793,17 +793,23 @@ static struct {
     uint64_t va;
 } fences[FENCES];
 
-static void make_fence(unsigned i)
+static void make_fence_with(unsigned i, bool gpu_access)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
 
     memset(&args, 0, sizeof(args));
     args.hDevice = gpu.device;
     args.Info.Type = D3DDDI_MONITORED_FENCE;
+    args.Info.Flags.NoGPUAccess = !gpu_access;
     CHECK(IS(D3DKMTCreateSynchronizationObject2(&args), STATUS_SUCCESS));
     fences[i].handle = args.hSyncObject;
     fences[i].value = args.Info.MonitoredFence.FenceValueCPUVirtualAddress;
     fences[i].va = args.Info.MonitoredFence.FenceValueGPUVirtualAddress;
+}
+
+static void make_fence(unsigned i)
+{
+    make_fence_with(i, true);
 }
 
 static void drop_fence(unsigned i)
@@ -848,6 +854,28 @@ TEST_WITH(mode, a_fence_is_in_reach_for_its_life, IOMMU_ISOLATION)
     end_client();
 }
 TEST_ALSO(mode, a_fence_is_in_reach_for_its_life, remapped, IOMMU_REMAP)
+
+TEST_WITH(mode, a_fence_without_gpu_access_is_not_mapped, IOMMU_ISOLATION)
+{
+    size_t mappings;
+
+    begin_client();
+    make_fence(0);
+    mappings = probe_count(p, PROBE_BuildPagingBuffer);
+    for (unsigned i = 1; i < FENCES; i++) {
+        make_fence_with(i, false);
+        CHECK_RULE("SUBMIT-142", fences[i].va == 0);
+    }
+    CHECK_RULE("SUBMIT-142", probe_count(p, PROBE_BuildPagingBuffer) == mappings);
+    for (unsigned i = 1; i < FENCES; i++)
+        drop_fence(i);
+    for (unsigned i = 1; i < FENCES; i++) /* more than a page has room for */
+        make_fence(i);
+    CHECK(probe_count(p, PROBE_BuildPagingBuffer) > mappings);
+    for (unsigned i = 0; i < FENCES; i++)
+        drop_fence(i);
+    end_client();
+}
 
 /* ---- what is not announced ---- */
 

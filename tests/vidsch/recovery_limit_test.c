@@ -33,6 +33,84 @@ TEST_WITH(fixture, a_process_with_too_many_timeouts_is_blocked)
     vidsch_device_destroy(other);
 }
 
+/* ---- engine timeouts of a process, within TdrLimitTime ---- */
+
+static uint64_t first_ns;
+
+/* An engine timeout of the process, so long after the first. */
+static void time_out_at(struct fixture *f, uint64_t ns)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *context = make_context(device, 1);
+
+    pass(first_ns + ns - MS - sim_now());
+    CHECK(submit(context, 1, 16) == STATUS_SUCCESS);
+    f->driver.engine[1].hang = true;
+    pass(first_ns + ns - sim_now());
+    if (f->driver.engine[1].count == 0) { /* was quicker */
+        submit(context, 1, 16);
+        f->driver.engine[1].hang = true;
+        pass(MS / 2);
+    }
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    vidsch_device_destroy(device);
+}
+
+static bool is_blocked(struct fixture *f)
+{
+    struct vidsch_device *device = NULL;
+
+    if (!NT_SUCCESS(vidsch_device_create(f->vidsch, &f->client, NULL, &device)))
+        return true;
+    vidsch_device_destroy(device);
+    return false;
+}
+
+static void time_out_four_times(struct fixture *f)
+{
+    first_ns = sim_now() + 10 * MS;
+    time_out_at(f, 0);
+    for (unsigned i = 0; i < 3; i++)
+        time_out_at(f, (50 + i) * SECOND);
+    CHECK_RULE("TDR-041", !is_blocked(f));
+}
+
+TEST_WITH(fixture, the_fifth_timeout_within_the_time_is_one_too_many)
+{
+    time_out_four_times(f);
+    time_out_at(f, 60 * SECOND - 2 * MS);
+    CHECK_RULE("TDR-041", is_blocked(f));
+}
+
+TEST_WITH(fixture, the_time_goes_back_from_each_timeout)
+{
+    time_out_four_times(f);
+    time_out_at(f, 60 * SECOND + 2 * MS);
+    CHECK_RULE("TDR-041", !is_blocked(f)); /* four within the last minute */
+    time_out_at(f, 62 * SECOND);
+    CHECK_RULE("TDR-041", is_blocked(f)); /* five again, of which the first has gone */
+}
+
+TEST_WITH(fixture, a_limit_of_two_allows_one_timeout,
+          TDR(.level = 3, .debug_mode = 2, .limit_count = 2))
+{
+    first_ns = sim_now() + 10 * MS;
+    time_out_at(f, 0);
+    CHECK_RULE("TDR-041", !is_blocked(f));
+    time_out_at(f, SECOND);
+    CHECK_RULE("TDR-041", is_blocked(f));
+}
+
+TEST_WITH(fixture, a_limit_of_one_allows_no_timeout,
+          TDR(.level = 3, .debug_mode = 2, .limit_count = 1))
+{
+    first_ns = sim_now() + 10 * MS;
+    time_out_at(f, 0);
+    CHECK_RULE("TDR-041", is_blocked(f));
+}
+
+/* ---- resets of the adapter ---- */
+
 TEST_WITH(fixture, several_resets_are_survived, .no_engine_reset = true)
 {
     for (int i = 0; i < 5; i++) {

@@ -15,6 +15,7 @@ import time
 
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DDXGK_REACH=ON", "-DDXGK_QUICK=ON"]
 LEAST_S = 20  # that a test may take
+OTHERS = 8  # tests that run a function, but not the line in question
 DOES_NOT_HOLD = re.compile(r"\b([A-Z]+-\d{3})(?:/[a-z]+)? does not hold")
 
 
@@ -146,18 +147,15 @@ class Trial:
         return ("src/" + relative, int(line)) if line.isdigit() and (self.source / "src" / relative).is_file() else (None, 0)
 
     def tests_of(self, file, first, last, line):
-        """The tests that run code of `file` from line `first` to `last`, those that run what is nearest to `line` first, quick ones before others;
-        None: no line there is known, as of a table."""
+        """The tests that run code of `file` around `line`, quick ones before others, then some of those that run other code from line `first` to
+        `last`, in case a line is another one than the compiler says. None: no line there is known, as of a table."""
         lines = self.reach.get(file, {})
-        near = sorted((abs(other - line) if other <= line else 1000 + other, other) for other in lines if first <= other <= last)
-        ranks, room = {}, file.split("/")[1]
-        for _, other in near[:1]:
-            ranks.update({test.name: (0, test) for test in lines[other]})
-        for _, other in near[1:]:
-            for test in lines[other]:
-                ranks.setdefault(test.name, (1, test))
+        known, room = sorted(other for other in lines if first <= other <= last), file.split("/")[1]
+        around = [*[other for other in known if other <= line][-1:], *[other for other in known if other > line][:1]]
+        ranks = {test.name: (rank, test) for rank, places in ((1, known), (0, around)) for other in places for test in lines[other]}
         ordered = sorted(ranks.values(), key=lambda pair: (pair[0], not pair[1].name.startswith(room + "_"), pair[1].seconds))
-        return [test for _, test in ordered]
+        near = [test for rank, test in ordered if rank == 0]
+        return near + [test for rank, test in ordered if rank == 1][:OTHERS]
 
     def kill(self, tests, enough):
         """Run tests until one fails, and `enough` says of its name and text that no other needs to: [(name, text)] of those that failed."""

@@ -198,28 +198,37 @@ struct vidmm_device *vidmm_open_device(const struct vidmm_open *open)
     return open->device;
 }
 
+struct vidmm_fence_memory {
+    uint64_t value;
+    uint32_t references;
+};
+
+struct slot_page {
+    uint64_t value;                    /* of a fence that is not shared */
+    struct vidmm_fence_memory *memory; /* of one that is */
+};
+
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot)
 {
-    uint64_t *memory = util_zalloc(1, sizeof(*memory));
+    struct slot_page *page = util_zalloc(1, sizeof(*page));
 
     (void)process;
-    if (!memory)
+    if (!page)
         return STATUS_NO_MEMORY;
     *slot = (struct vidmm_fence_slot){
-        .kernel = memory, .client = memory, .va.value = 0x10000, .page = memory};
+        .kernel = &page->value, .client = &page->value, .va.value = 0x10000, .page = (void *)page};
     return STATUS_SUCCESS;
 }
 
 void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_slot *slot)
 {
-    (void)process;
-    util_free(slot->page);
-}
+    struct slot_page *page = (void *)slot->page;
 
-struct vidmm_fence_memory {
-    uint64_t value;
-    uint32_t references;
-};
+    (void)process;
+    if (page->memory)
+        vidmm_fence_memory_release(page->memory);
+    util_free(page);
+}
 
 NTSTATUS vidmm_fence_memory_create(struct vidmm_process *process, struct vidmm_fence_memory **out)
 {
@@ -249,6 +258,8 @@ NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence
 
     if (!NT_SUCCESS(status))
         return status;
+    ((struct slot_page *)(void *)slot->page)->memory = memory;
+    memory->references++;
     slot->kernel = &memory->value;
     slot->client = &memory->value;
     slot->va.value = gpu ? 0x10000 : 0;

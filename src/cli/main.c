@@ -19,7 +19,8 @@ static const struct {
                 {"inspect", cli_inspect},
                 {"explore", cli_explore},
                 {"explain", cli_explain},
-                {"rules", cli_rules}};
+                {"rules", cli_rules},
+                {"check-trace", cli_check_trace}};
 
 static bool wants_help(int argc, char **argv)
 {

@@ -46,6 +46,8 @@ RUNS = {
               "run nothing.so nothing.lua", "run --seed", f"{REFGPU} workloads/empty.lua --seed x", f"{REFGPU} workloads/empty.lua --cpus 65",
               f"{REFGPU} workloads/empty.lua --ram 1", f"{REFGPU} workloads/empty.lua --set x", f"{REFGPU} workloads/empty.lua --set a=b",
               f"{REFGPU} workloads/empty.lua --severity X=note", f"{REFGPU} workloads/empty.lua --severity CAPS-001=loud", f"{REFGPU} workloads/empty.lua --windos documented"],
+    "check_trace": ["check-trace tests/wintrace/samples/whole.etl", "check-trace tests/wintrace/samples/gap.etl", "check-trace tests/system/runs.py", "check-trace nothing",
+                    "check-trace", "check-trace --all"],
     "explore": [f"explore build/drivers/refgpu.so workloads/escape.lua --seeds 1..3 -j 1 --iommu off", f"explore build/drivers/refgpu.so workloads/burst.lua --seeds 1..2 -j 1"],
     "client_campaign": ["build/fuzz/client_campaign/client_campaign build --calls 6000 --each 2000 --seed 3 --list"],
 }

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace is walked twice. The first walk learns on which node each context runs: the provider says so when a context is
+ * selected, made, or listed at the start of the recording; the context of preemption requests is none of these, and has the node of
+ * the packets that were preempted for one of them. The second walk follows each node and each context:
+ *
+ *     node      packets in flight, oldest first; packets that were preempted and wait for their next submission; the request
+ *               in progress; the last ids
+ *     context   the last number of its queue
+ *
+ * A recording begins in the middle of things: what is not known yet breaks no rule.
+ */
+#include "wintrace/check.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_IN_FLIGHT 2u
+#define KEPT           64u /* packets of a node in flight, or preempted: later ones are not followed */
+#define NO_NODE        UINT32_MAX
+
+/* Ids of events. */
+enum {
+    SELECT_CONTEXT = 23,
+    CONTEXT_START = 30,
+    CONTEXT_LISTED = 32,
+    DMA_START = 175,
+    DMA_STOP = 176,
+    DMA_REPORTED = 177,
+    QUEUE_START = 178,
+    QUEUE_WAIT = 244,
+    QUEUE_SIGNAL = 245,
+    FLUSH_TLB = 310,
+    PAGING_QUEUE_START_DEVICE = 322,
+    PAGING_QUEUE_START = 323,
+    MAKE_RESIDENT_STOP = 339,
+    SELECT_CONTEXT_2 = 436,
+};
+
+#define PACKET_PREEMPTION    3u /* DmaPacket.PacketType */
+#define INTERRUPT_PREEMPTED  2u
+#define STATUS_PENDING_VALUE 0x103u
+
+enum rule {
+    NODE_COUNTER,
+    REQUEST_COUNTER,
+    IN_FLIGHT,
+    QUIET_REQUEST,
+    ONE_REQUEST,
+    REPORT_ORDER,
+    REPORTED_FIRST,
+    NEW_ID,
+    OLD_ORDER,
+    QUEUE_NUMBERS,
+    RESIDENT_FENCE,
+    FLUSH_BOUNDS,
+    RULES,
+};
+
+static const struct wintrace_finding rules[RULES] = {
+    [NODE_COUNTER] = {"SUBMIT-039", "submissions of a node are numbered without gaps",
+                      "submissions"},
+    [REQUEST_COUNTER] = {"PREEMPT-011", "preemption requests of a node count for themselves",
+                         "requests"},
+    [IN_FLIGHT] = {"SUBMIT-015", "at most two packets of a node are in flight", "submissions"},
+    [QUIET_REQUEST] = {"PREEMPT-012", "nothing is submitted to a node between request and answer",
+                       "submissions"},
+    [ONE_REQUEST] = {"PREEMPT-012", "a node has one preemption request at a time", "requests"},
+    [REPORT_ORDER] = {"SUBMIT-018", "packets of a node complete in the order of their submission",
+                      "completions"},
+    [REPORTED_FIRST] = {"SUBMIT-047", "a packet retires after its interrupt", "packets"},
+    [NEW_ID] = {"PREEMPT-022", "a preempted packet is submitted again with a new number", "packets"},
+    [OLD_ORDER] = {"PREEMPT-023", "preempted packets of a context keep their order", "packets"},
+    [QUEUE_NUMBERS] = {NULL, "packets of a context are numbered without gaps", "packets"},
+    [RESIDENT_FENCE] = {"RES-014",
+                        "MakeResident gives a fence value if it is pending, and none if it is done",
+                        "calls"},
+    [FLUSH_BOUNDS] = {"GPUVA-218", "a TLB flush names whole pages", "flushes"},
+};
+
+struct packet {
+    uint64_t id, context;
+    uint32_t sequence; /* of its context's queue */
+    bool reported;
+};
+
+struct packets {
+    struct packet packet[KEPT];
+    unsigned count;
+};
+
+struct node {
+    struct packets flying, preempted;
+    uint64_t last, last_request;
+    bool known, request_known, requested;
+};
+
+struct context {
+    uint32_t node; /* index; NO_NODE: not known */
+    uint32_t sequence;
+    bool known;
+};
+
+struct wintrace_check {
+    const struct wintrace *trace;
+    struct wintrace_finding finding[RULES];
+    struct hash_map contexts; /* by handle: index in `context` and 1 */
+    struct context *context;
+    size_t context_count;
+    struct hash_map nodes; /* by adapter and ordinal: index in `node` and 1 */
+    struct node *node;
+    size_t node_count;
+    uint64_t without_node;
+    bool no_memory;
+};
+
+/* ---- findings ---- */
+
+static void look(struct wintrace_check *c, enum rule rule, const struct wintrace_event *event,
+                 bool holds, const char *format, ...) __attribute__((format(printf, 5, 6)));
+static void look(struct wintrace_check *c, enum rule rule, const struct wintrace_event *event,
+                 bool holds, const char *format, ...)
+{
+    struct wintrace_finding *finding = &c->finding[rule];
+    va_list arguments;
+
+    finding->looked++;
+    if (holds || finding->broken++)
+        return;
+    finding->time = event->time;
+    va_start(arguments, format);
+    vsnprintf(finding->first, sizeof(finding->first), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- contexts and nodes ---- */
+
+static uint64_t get(const struct wintrace_check *c, const struct wintrace_event *event,
+                    const char *field)
+{
+    uint64_t value;
+
+    (void)wintrace_get(c->trace, event, field, &value);
+    return value;
+}
+
+/* A new element of an array that has one for each entry of a map; NULL: out of memory. */
+static void *one_more(struct wintrace_check *c, void **array, size_t *count, size_t element,
+                      struct hash_map *map, uint64_t key)
+{
+    void *grown = util_realloc(*array, (*count + 1) * element);
+
+    if (grown)
+        *array = grown;
+    if (!grown || !hash_put(map, key, (void *)(uintptr_t)(*count + 1))) {
+        c->no_memory = true;
+        return NULL;
+    }
+    memset((char *)grown + *count * element, 0, element);
+    return (char *)grown + (*count)++ * element;
+}
+
+/* NULL: out of memory. */
+static struct context *context_of(struct wintrace_check *c, uint64_t handle)
+{
+    size_t index = (uintptr_t)hash_get(&c->contexts, handle | 1);
+    struct context *context;
+
+    if (index)
+        return &c->context[index - 1];
+    context = one_more(c, (void **)&c->context, &c->context_count, sizeof(*c->context),
+                       &c->contexts, handle | 1);
+    if (context)
+        context->node = NO_NODE;
+    return context;
+}
+
+static uint32_t node_of(struct wintrace_check *c, uint64_t adapter, uint64_t ordinal)
+{
+    uint64_t key = (adapter << 8 ^ ordinal) | UINT64_C(1) << 63;
+    size_t index = (uintptr_t)hash_get(&c->nodes, key);
+
+    if (!index && one_more(c, (void **)&c->node, &c->node_count, sizeof(*c->node), &c->nodes, key))
+        index = c->node_count;
+    return index ? (uint32_t)(index - 1) : NO_NODE;
+}
+
+static void learn_node(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    uint64_t adapter = get(c, event, "pDxgAdapter"); /* 0: the event does not name it */
+    struct context *context = context_of(c, get(c, event, "hContext"));
+
+    if (context && (context->node == NO_NODE || adapter))
+        context->node = node_of(c, adapter, get(c, event, "NodeOrdinal"));
+}
+
+/* The context of requests has the node of what was preempted for one. */
+static void learn_requests(struct wintrace_check *c)
+{
+    uint64_t asker = 0;
+
+    for (size_t i = 0; i < c->trace->events && !c->no_memory; i++) {
+        const struct wintrace_event *event = &c->trace->event[i];
+        struct context *context, *preempted;
+
+        if (event->kind->id == DMA_START && get(c, event, "PacketType") == PACKET_PREEMPTION)
+            asker = get(c, event, "hContext");
+        if (event->kind->id != DMA_REPORTED || !asker ||
+            get(c, event, "InterruptType") != INTERRUPT_PREEMPTED)
+            continue;
+        preempted = context_of(c, get(c, event, "hContext"));
+        context = preempted ? context_of(c, asker) : NULL; /* moves the array */
+        preempted = context ? context_of(c, get(c, event, "hContext")) : NULL;
+        if (preempted && context->node == NO_NODE)
+            context->node = preempted->node;
+        asker = 0;
+    }
+}
+
+static void learn(struct wintrace_check *c)
+{
+    for (size_t i = 0; i < c->trace->events && !c->no_memory; i++) {
+        uint16_t id = c->trace->event[i].kind->id;
+
+        if (id == SELECT_CONTEXT || id == SELECT_CONTEXT_2 || id == CONTEXT_START ||
+            id == CONTEXT_LISTED)
+            learn_node(c, &c->trace->event[i]);
+    }
+    learn_requests(c);
+}
+
+/* The node of the event's context; NULL: not known. */
+static struct node *node_at(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    const struct context *context = context_of(c, get(c, event, "hContext"));
+
+    if (context && context->node != NO_NODE)
+        return &c->node[context->node];
+    c->without_node++;
+    return NULL;
+}
+
+/* ---- packets of a node ---- */
+
+static void packets_add(struct packets *packets, struct packet packet)
+{
+    if (packets->count < KEPT)
+        packets->packet[packets->count++] = packet;
+}
+
+static void packets_remove(struct packets *packets, unsigned index)
+{
+    packets->count--;
+    memmove(&packets->packet[index], &packets->packet[index + 1],
+            (packets->count - index) * sizeof(packets->packet[0]));
+}
+
+/* Its index; the count: it is not there. */
+static unsigned packets_find(const struct packets *packets, uint64_t context, uint64_t id)
+{
+    unsigned i = 0;
+
+    while (i < packets->count &&
+           (packets->packet[i].context != context || packets->packet[i].id != id))
+        i++;
+    return i;
+}
+
+static void submit_request(struct wintrace_check *c, const struct wintrace_event *event,
+                           struct node *node, uint64_t id)
+{
+    if (node->request_known)
+        look(c, REQUEST_COUNTER, event, id == node->last_request + 1,
+             "request %" PRIu64 " follows %" PRIu64, id, node->last_request);
+    look(c, ONE_REQUEST, event, !node->requested,
+         "request %" PRIu64 " while %" PRIu64 " was not answered", id, node->last_request);
+    node->last_request = id;
+    node->request_known = node->requested = true;
+}
+
+/* A packet that was preempted before: with a new number, and not before one of the same context that was preempted before it. */
+static void resubmit(struct wintrace_check *c, const struct wintrace_event *event,
+                     struct node *node, const struct packet *packet)
+{
+    for (unsigned i = 0; i < node->preempted.count; i++) {
+        const struct packet *old = &node->preempted.packet[i];
+
+        if (old->context != packet->context)
+            continue;
+        if (old->sequence == packet->sequence) {
+            look(c, NEW_ID, event, packet->id > old->id,
+                 "packet %" PRIu32 " of a context was %" PRIu64 " and is %" PRIu64,
+                 packet->sequence, old->id, packet->id);
+            look(c, OLD_ORDER, event, true, " ");
+            packets_remove(&node->preempted, i);
+        } else {
+            look(c, OLD_ORDER, event, false,
+                 "packet %" PRIu32 " comes before packet %" PRIu32 ", which was preempted",
+                 packet->sequence, old->sequence);
+        }
+        return;
+    }
+}
+
+static void dma_start(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    struct node *node = node_at(c, event);
+    struct packet packet = {.id = get(c, event, "uliSubmissionId"),
+                            .context = get(c, event, "hContext"),
+                            .sequence = (uint32_t)get(c, event, "ulQueueSubmitSequence")};
+
+    if (!node)
+        return;
+    if (get(c, event, "PacketType") == PACKET_PREEMPTION) {
+        submit_request(c, event, node, packet.id);
+        return;
+    }
+    if (node->known)
+        look(c, NODE_COUNTER, event, packet.id == node->last + 1,
+             "submission %" PRIu64 " follows %" PRIu64, packet.id, node->last);
+    look(c, QUIET_REQUEST, event, !node->requested,
+         "submission %" PRIu64 " while request %" PRIu64 " was not answered", packet.id,
+         node->last_request);
+    resubmit(c, event, node, &packet);
+    packets_add(&node->flying, packet);
+    look(c, IN_FLIGHT, event, node->flying.count <= MOST_IN_FLIGHT,
+         "with submission %" PRIu64 " %u packets are in flight", packet.id, node->flying.count);
+    node->last = packet.id;
+    node->known = true;
+}
+
+static void dma_reported(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    struct node *node = node_at(c, event);
+    uint64_t id = get(c, event, "uliCompletionId");
+    unsigned index;
+
+    if (!node)
+        return;
+    if (get(c, event, "PacketType") == PACKET_PREEMPTION) {
+        node->requested = false;
+        return;
+    }
+    index = packets_find(&node->flying, get(c, event, "hContext"), id);
+    if (index == node->flying.count)
+        return; /* from before the recording */
+    if (get(c, event, "InterruptType") == INTERRUPT_PREEMPTED)
+        packets_add(&node->preempted, node->flying.packet[index]);
+    else
+        look(c, REPORT_ORDER, event, index == 0,
+             "packet %" PRIu64 " completes before packet %" PRIu64, id, node->flying.packet[0].id);
+    packets_remove(&node->flying, index);
+}
+
+static void dma_stop(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    struct node *node = node_at(c, event);
+    uint64_t id = get(c, event, "uliCompletionId");
+
+    if (!node || get(c, event, "PacketType") == PACKET_PREEMPTION)
+        return;
+    look(c, REPORTED_FIRST, event,
+         packets_find(&node->flying, get(c, event, "hContext"), id) == node->flying.count,
+         "packet %" PRIu64 " retires while it is in flight", id);
+}
+
+/* ---- contexts, residency ---- */
+
+static void queue_packet(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    struct context *context = context_of(c, get(c, event, "hContext"));
+    uint32_t sequence = (uint32_t)get(c, event, "SubmitSequence");
+
+    if (!context)
+        return;
+    if (context->known)
+        look(c, QUEUE_NUMBERS, event, sequence == context->sequence + 1,
+             "packet %" PRIu32 " follows %" PRIu32, sequence, context->sequence);
+    context->sequence = sequence;
+    context->known = true;
+}
+
+static void make_resident(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    uint64_t status = get(c, event, "Status"), fence = get(c, event, "PagingFenceValue");
+
+    if (status == 0 || status == STATUS_PENDING_VALUE)
+        look(c, RESIDENT_FENCE, event, (status == 0) == (fence == 0),
+             "status 0x%" PRIx64 " with fence value %" PRIu64, status, fence);
+}
+
+static void flush(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    uint64_t start = get(c, event, "StartVirtualAddress"), end = get(c, event, "EndVirtualAddress");
+
+    look(c, FLUSH_BOUNDS, event, start % 4096 == 0 && end % 4096 == 0 && start < end,
+         "from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
+}
+
+static void see(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    switch (event->kind->id) {
+    case DMA_START:
+        dma_start(c, event);
+        break;
+    case DMA_REPORTED:
+        dma_reported(c, event);
+        break;
+    case DMA_STOP:
+        dma_stop(c, event);
+        break;
+    case QUEUE_START:
+    case QUEUE_WAIT:
+    case QUEUE_SIGNAL:
+        queue_packet(c, event);
+        break;
+    case MAKE_RESIDENT_STOP:
+        make_resident(c, event);
+        break;
+    case FLUSH_TLB:
+        flush(c, event);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- the whole ---- */
+
+struct wintrace_check *wintrace_check_create(const struct wintrace *trace)
+{
+    struct wintrace_check *c = util_zalloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->trace = trace;
+    memcpy(c->finding, rules, sizeof(rules));
+    hash_init(&c->contexts);
+    hash_init(&c->nodes);
+    learn(c);
+    for (size_t i = 0; i < trace->events && !c->no_memory; i++)
+        see(c, &trace->event[i]);
+    if (!c->no_memory)
+        return c;
+    wintrace_check_destroy(c);
+    return NULL;
+}
+
+void wintrace_check_destroy(struct wintrace_check *c)
+{
+    if (!c)
+        return;
+    hash_finish(&c->contexts);
+    hash_finish(&c->nodes);
+    util_free(c->context);
+    util_free(c->node);
+    util_free(c);
+}
+
+struct wintrace_findings wintrace_check_findings(const struct wintrace_check *c)
+{
+    return (struct wintrace_findings){c->finding, RULES, c->without_node};
+}

@@ -3,8 +3,9 @@
 #ifndef DXGK_CLI_H
 #define DXGK_CLI_H
 
-/* CLI_DRIVER: rules were broken, by the driver or in a trace. CLI_ENDED: the machine's process ended without a result, and not in code of the driver. After a
- * signal that asked for the end: 128 and its number. */
+/* CLI_DRIVER: rules were broken, by the driver or in a trace. CLI_ENDED: the machine's process
+ * ended without a result, and not in code of the driver. After a signal that asked for the end: 128
+ * and its number. */
 enum cli_status { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_DRIVER = 3, CLI_ENDED = 4 };
 
 int cli_run(int argc, char **argv);     /* run.c */

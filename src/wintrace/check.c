@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace is walked twice. The first walk learns on which node each context runs: the provider says so when a context is
- * selected, made, or listed at the start of the recording; the context of preemption requests is none of these, and has the node of
- * the packets that were preempted for one of them. The second walk follows each node and each context:
+ * A trace is walked twice. The first walk learns on which node each context runs: the provider says
+ * so when a context is selected, made, or listed at the start of the recording; the context of
+ * preemption requests is none of these, and has the node of the packets that were preempted for one
+ * of them. The second walk follows each node and each context:
  *
- *     node      packets in flight, oldest first; packets that were preempted and wait for their next submission; the request
- *               in progress; the last ids
+ *     node      packets in flight, oldest first; packets that were preempted and wait for their next
+ *               submission; the request in progress; the last ids
  *     context   the last number of its queue
  *
  * A recording begins in the middle of things: what is not known yet breaks no rule.
@@ -20,7 +21,7 @@
 #include <string.h>
 
 #define MOST_IN_FLIGHT 2u
-#define KEPT           64u /* packets of a node in flight, or preempted: later ones are not followed */
+#define KEPT           64u /* packets of a node in flight, or preempted, that are followed */
 #define NO_NODE        UINT32_MAX
 
 /* Ids of events. */
@@ -61,25 +62,31 @@ enum rule {
     RULES,
 };
 
+#define SHOWN(rule_, about_, what_)                         \
+    {                                                       \
+        .rule = (rule_), .about = (about_), .what = (what_) \
+    }
+
 static const struct wintrace_finding rules[RULES] = {
-    [NODE_COUNTER] = {"SUBMIT-039", "submissions of a node are numbered without gaps",
-                      "submissions"},
-    [REQUEST_COUNTER] = {"PREEMPT-011", "preemption requests of a node count for themselves",
-                         "requests"},
-    [IN_FLIGHT] = {"SUBMIT-015", "at most two packets of a node are in flight", "submissions"},
-    [QUIET_REQUEST] = {"PREEMPT-012", "nothing is submitted to a node between request and answer",
-                       "submissions"},
-    [ONE_REQUEST] = {"PREEMPT-012", "a node has one preemption request at a time", "requests"},
-    [REPORT_ORDER] = {"SUBMIT-018", "packets of a node complete in the order of their submission",
-                      "completions"},
-    [REPORTED_FIRST] = {"SUBMIT-047", "a packet retires after its interrupt", "packets"},
-    [NEW_ID] = {"PREEMPT-022", "a preempted packet is submitted again with a new number", "packets"},
-    [OLD_ORDER] = {"PREEMPT-023", "preempted packets of a context keep their order", "packets"},
-    [QUEUE_NUMBERS] = {NULL, "packets of a context are numbered without gaps", "packets"},
-    [RESIDENT_FENCE] = {"RES-014",
-                        "MakeResident gives a fence value if it is pending, and none if it is done",
-                        "calls"},
-    [FLUSH_BOUNDS] = {"GPUVA-218", "a TLB flush names whole pages", "flushes"},
+    [NODE_COUNTER] = SHOWN("SUBMIT-039", "submissions",
+                           "submissions of a node are numbered without gaps"),
+    [REQUEST_COUNTER] = SHOWN("PREEMPT-011", "requests",
+                              "preemption requests of a node count for themselves"),
+    [IN_FLIGHT] = SHOWN("SUBMIT-015", "submissions", "at most two packets of a node are in flight"),
+    [QUIET_REQUEST] = SHOWN("PREEMPT-012", "submissions",
+                            "nothing is submitted to a node between request and answer"),
+    [ONE_REQUEST] = SHOWN("PREEMPT-012", "requests", "a node has one preemption request at a time"),
+    [REPORT_ORDER] = SHOWN("SUBMIT-018", "completions",
+                           "packets of a node complete in the order of their submission"),
+    [REPORTED_FIRST] = SHOWN("SUBMIT-047", "packets", "a packet retires after its interrupt"),
+    [NEW_ID] = SHOWN("PREEMPT-022", "packets",
+                     "a preempted packet is submitted again with a new number"),
+    [OLD_ORDER] = SHOWN("PREEMPT-023", "packets", "preempted packets of a context keep their order"),
+    [QUEUE_NUMBERS] = SHOWN(NULL, "packets", "packets of a context are numbered without gaps"),
+    [RESIDENT_FENCE] = SHOWN(
+        "RES-014", "calls",
+        "MakeResident gives a fence value if it is pending, and none if it is done"),
+    [FLUSH_BOUNDS] = SHOWN("GPUVA-218", "flushes", "a TLB flush names whole pages"),
 };
 
 struct packet {
@@ -282,7 +289,8 @@ static void submit_request(struct wintrace_check *c, const struct wintrace_event
     node->request_known = node->requested = true;
 }
 
-/* A packet that was preempted before: with a new number, and not before one of the same context that was preempted before it. */
+/* A packet that was preempted before: with a new number, and not before one of the same context
+ * that was preempted before it. */
 static void resubmit(struct wintrace_check *c, const struct wintrace_event *event,
                      struct node *node, const struct packet *packet)
 {

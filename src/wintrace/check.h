@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace shows of the rules of docs/spec: how many events each was looked at with, and which of them broke it. */
+/* What a trace shows of the rules of docs/spec: how many events each was looked at with, and which
+ * of them broke it. */
 #ifndef DXGK_WINTRACE_CHECK_H
 #define DXGK_WINTRACE_CHECK_H
 

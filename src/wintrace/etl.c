@@ -5,11 +5,12 @@
  *     buffer  | header, 72 bytes | event | event | ... | unused |
  *     event   | header, 80 bytes | payload | up to a multiple of 8
  *
- * What an event is stands in the third byte of its header. 0x13 and 0x12 are those of manifest-based providers, from 64-bit and
- * 32-bit processes, which are decoded; the others only have to be passed, by their sizes, which stand in two different places. The
- * first event of the file describes the recording: the build of Windows, processors, the frequency of the clock, what was lost.
- * The times of events are in ticks of that clock. Buffers come as they were filled, so events are sorted afterwards. Compressed
- * files are not read.
+ * What an event is stands in the third byte of its header. 0x13 and 0x12 are those of manifest-
+ * based providers, from 64-bit and 32-bit processes, which are decoded; the others only have to be
+ * passed, by their sizes, which stand in two different places. The first event of the file
+ * describes the recording: the build of Windows, processors, the frequency of the clock, what was
+ * lost. The times of events are in ticks of that clock. Buffers come as they were filled, so events
+ * are sorted afterwards. Compressed files are not read.
  */
 #include "wintrace/etl.h"
 #include "wintrace/decode.h"
@@ -79,8 +80,8 @@ static bool fail(const struct reader *r, const char *what)
 
 /* ---- the description of the recording ---- */
 
-/* The members behind the two pointers and the time zone: where they are depends on the size of a pointer of the system that
- * recorded. */
+/* The members behind the two pointers and the time zone: where they are depends on the size of a
+ * pointer of the system that recorded. */
 #define ZONE_BYTES  172u
 #define FIXED_BYTES 56u
 

@@ -7,7 +7,8 @@
 
 /* Whether the bytes begin like such a file. */
 bool etl_is(const uint8_t *bytes, size_t length);
-/* Read its events into an empty trace. False: *error says why, and the trace has what came before. */
+/* Read its events into an empty trace. False: *error says why, and the trace has what came before.
+ * */
 bool etl_read(struct wintrace *trace, const uint8_t *bytes, size_t length, char *error,
               size_t error_bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces that Windows has recorded: the events of its provider Microsoft-Windows-DxgKrnl, read from a file and decoded, in the
- * order of their times. The numbers, names and fields of the events are in events.tsv; those that a driver or a client can
- * see are decoded, and the others counted.
+ * Traces that Windows has recorded: the events of its provider Microsoft-Windows-DxgKrnl, read from
+ * a file and decoded, in the order of their times. The numbers, names and fields of the events are
+ * in events.tsv; those that a driver or a client can see are decoded, and the others counted.
  *
  * Nothing here needs a machine.
  */
@@ -28,8 +28,8 @@ enum wintrace_type {
 struct wintrace_field {
     const char *name;
     enum wintrace_type type;
-    const char *
-        count; /* of an array: the field before that has the number of its elements; NULL: a single one */
+    /* of an array: the field before it that has the number of its elements; NULL: a single one */
+    const char *count;
 };
 
 /* One version of one event. */
@@ -52,8 +52,8 @@ struct wintrace_event {
 struct wintrace {
     struct wintrace_event *event; /* sorted by time; equal ones in the order of the file */
     size_t events, event_room;
-    /* For each event a number for each field: the value, sign extended; of an array and of a string the index here of its
-     * length, which the elements follow. */
+    /* For each event a number for each field: the value, sign extended; of an array and of a string
+     * the index here of its length, which the elements follow. */
     uint64_t *value;
     size_t values, value_room;
     unsigned build; /* of Windows; 0: unknown */

@@ -111,6 +111,24 @@ static void look_at_caps(struct probe *p)
     CHECK(IS(D3DKMTQueryAdapterInfo(&query), STATUS_SUCCESS));
 }
 
+static unsigned bits_of_caps(void)
+{
+    const bool has[] = {caps_seen.PreemptionCaps.GraphicsPreemptionGranularity ==
+                                D3DKMDT_GRAPHICS_PREEMPTION_TRIANGLE_BOUNDARY &&
+                            caps_seen.PreemptionCaps.ComputePreemptionGranularity ==
+                                D3DKMDT_COMPUTE_PREEMPTION_THREAD_BOUNDARY,
+                        caps_seen.SupportNonVGA,
+                        caps_seen.SupportSmoothRotation,
+                        caps_seen.SupportPerEngineTDR,
+                        caps_seen.SupportKernelModeCommandBuffer,
+                        caps_seen.SupportSurpriseRemovalInHibernation};
+    unsigned seen = 0;
+
+    for (unsigned i = 0; i < 6; i++)
+        seen |= (unsigned)has[i] << i;
+    return seen;
+}
+
 /* What a client sees of a driver with that one of the six alone; a bit for each. */
 static unsigned caps_of(unsigned one)
 {
@@ -129,13 +147,7 @@ static unsigned caps_of(unsigned one)
     p->caps.SupportSurpriseRemovalInHibernation = one == 5;
     memset(&caps_seen, 0xA5, sizeof(caps_seen));
     run(p, look_at_caps);
-    return (unsigned)(caps_seen.PreemptionCaps.GraphicsPreemptionGranularity ==
-                          D3DKMDT_GRAPHICS_PREEMPTION_TRIANGLE_BOUNDARY &&
-                      caps_seen.PreemptionCaps.ComputePreemptionGranularity ==
-                          D3DKMDT_COMPUTE_PREEMPTION_THREAD_BOUNDARY) |
-           caps_seen.SupportNonVGA << 1 | caps_seen.SupportSmoothRotation << 2 |
-           caps_seen.SupportPerEngineTDR << 3 | caps_seen.SupportKernelModeCommandBuffer << 4 |
-           caps_seen.SupportSurpriseRemovalInHibernation << 5;
+    return bits_of_caps();
 }
 
 TEST(caps_of_wddm_1_2_are_those_of_the_driver)

@@ -5,7 +5,7 @@
  * preemption requests is none of these, and has the node of the packets that were preempted for one
  * of them. The second walk follows each node and each context:
  *
- *     node      packets in flight, oldest first; packets that were preempted and wait for their next
+ *     node      packets in flight, oldest first; packets that were preempted and wait for the next
  *               submission; the request in progress; the last ids
  *     context   the last number of its queue
  *

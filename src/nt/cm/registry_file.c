@@ -7,7 +7,7 @@
  *
  * A line in brackets names a key, the lines after it its values: name, type number, bytes in
  * hexadecimal. In names, a character outside of printable ASCII, a quote or a backslash is written
- * \xHHHH. Volatile keys are not saved (NT-151).
+ * \xHHHH, and so is an x that begins the name of a key. Volatile keys are not saved (NT-151).
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,12 +23,13 @@
 
 /* ---- saving ---- */
 
-static void save_name(const struct reg_name *name, FILE *out)
+static void save_name(const struct reg_name *name, bool of_key, FILE *out)
 {
     for (uint32_t i = 0; i < name->length; i++) {
         WCHAR c = name->text[i];
 
-        if (c < 0x20 || c > 0x7E || c == '"' || c == '\\' || c == ']')
+        if (c < 0x20 || c > 0x7E || c == '"' || c == '\\' || c == ']' ||
+            (of_key && i == 0 && c == 'x'))
             fprintf(out, "\\x%04X", c);
         else
             fputc(c, out);
@@ -40,7 +41,7 @@ static void save_path(const struct reg_key *key, FILE *out)
     if (key->parent)
         save_path(key->parent, out);
     fputc('\\', out);
-    save_name(&key->name, out);
+    save_name(&key->name, true, out);
 }
 
 static void save_key(const struct reg_key *key, FILE *out)
@@ -54,7 +55,7 @@ static void save_key(const struct reg_key *key, FILE *out)
         const struct reg_value *value = CONTAINER(node, struct reg_value, link);
 
         fputc('"', out);
-        save_name(&value->name, out);
+        save_name(&value->name, false, out);
         fprintf(out, "\"=%u:", value->type);
         for (uint32_t i = 0; i < value->bytes; i++)
             fprintf(out, "%02X", value->data[i]);

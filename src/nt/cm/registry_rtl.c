@@ -38,7 +38,7 @@ static NTSTATUS find_key(ULONG relative, PCWSTR path, bool create, struct reg_ke
         if (!object)
             return STATUS_INVALID_HANDLE;
         *key = CONTAINER(object, struct reg_key, object);
-        return STATUS_SUCCESS;
+        return (*key)->deleted ? STATUS_KEY_DELETED : STATUS_SUCCESS;
     }
     if (kind >= NT_ITEMS(base_path))
         return STATUS_INVALID_PARAMETER;
@@ -201,7 +201,9 @@ static NTSTATUS query_one(struct reg_key *key, const RTL_QUERY_REGISTRY_TABLE *e
     struct reg_value *value;
     NTSTATUS status;
 
-    if (entry->Flags & RTL_QUERY_REGISTRY_DIRECT && (!entry->Name || entry->QueryRoutine))
+    if (entry->Flags & RTL_QUERY_REGISTRY_DIRECT
+            ? !entry->Name || entry->QueryRoutine || entry->Flags & RTL_QUERY_REGISTRY_NOVALUE
+            : !entry->QueryRoutine)
         return STATUS_INVALID_PARAMETER;
     if (!typecheck_wanted(entry, key, routine))
         return STATUS_ACCESS_DENIED;

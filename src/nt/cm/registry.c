@@ -65,7 +65,7 @@ static struct reg_key *create_key(struct reg_key *parent, const WCHAR *name, siz
     list_init(&key->children);
     list_init(&key->values);
     key->parent = parent;
-    key->temporary = temporary || (parent && parent->temporary);
+    key->temporary = temporary; /* what is below a key that is not saved is not, either */
     key->written = now();
     key->object.host_references = 1; /* held by the tree */
     if (!copy_name(&key->name, name, length) ||

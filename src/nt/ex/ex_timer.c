@@ -35,7 +35,7 @@ struct _EX_TIMER {
     PVOID context;
     uint64_t period; /* ns */
     bool running;    /* its callback is running */
-    bool deleted;    /* freed when the callback returns */
+    bool deleted;    /* freed when it has expired, and the callback has returned */
     PEXT_DELETE_CALLBACK delete_callback;
     PVOID delete_context;
 };
@@ -53,7 +53,6 @@ static void destroy(struct _EX_TIMER *timer)
     sim_dpc_remove(&timer->dpc);
     nt_resource_untrack(&timer->resource);
     hash_remove(nt_state()->ex_timers, (uintptr_t)timer);
-    nt_wait_wake_address(&timer->running, UINT32_MAX);
     util_free(timer);
     if (callback) {
         nt_callback_enter(&frame, image, "a timer delete callback");
@@ -76,9 +75,8 @@ static const struct nt_resource_class timer_class = {
     .reclaim = reclaim,
 };
 
-static void run(struct sim_dpc *dpc)
+static void call_back(struct _EX_TIMER *timer)
 {
-    struct _EX_TIMER *timer = CONTAINER(dpc, struct _EX_TIMER, dpc);
     struct nt_callback frame;
 
     timer->running = true;
@@ -87,7 +85,14 @@ static void run(struct sim_dpc *dpc)
     timer->callback(timer, timer->context);
     nt_callback_leave(&frame);
     timer->running = false;
-    nt_wait_wake_address(&timer->running, UINT32_MAX);
+}
+
+static void run(struct sim_dpc *dpc)
+{
+    struct _EX_TIMER *timer = CONTAINER(dpc, struct _EX_TIMER, dpc);
+
+    if (timer->callback)
+        call_back(timer);
     if (timer->deleted)
         destroy(timer);
 }
@@ -117,7 +122,7 @@ static void expire(struct sim_event *event)
     nt_faults_on(faults);
     timer->header.SignalState = 1;
     nt_wait_wake(&timer->header);
-    if (timer->callback)
+    if (timer->callback || timer->deleted)
         sim_dpc_queue(&timer->dpc);
 }
 

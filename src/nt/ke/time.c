@@ -107,11 +107,6 @@ void nt_clock(struct nt_clock *clock)
     clock->ticks = clock->interrupt_time / NT_TICK_100NS;
 }
 
-uint64_t nt_performance_counter(void)
-{
-    return interrupt_time();
-}
-
 NT_EXPORT VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
 {
     NT_ENTER();

@@ -18,8 +18,6 @@ struct nt_clock {
     uint64_t ticks;
 };
 void nt_clock(struct nt_clock *clock);
-/* The current performance counter, at 10 MHz. */
-uint64_t nt_performance_counter(void);
 /* The current system time, 100 ns units since 1601. */
 uint64_t nt_time_system(void);
 /* Virtual time (ns) at which a Windows time-out expires. */

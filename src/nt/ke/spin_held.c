@@ -48,17 +48,31 @@ void nt_held_remove(struct nt_held_lock *held)
     processor->held_count--;
 }
 
+/* What a release would leave in the lock's word, whose memory may be gone by now. */
+static void restore_word(const struct nt_held_lock *held)
+{
+    LONG word = 0; /* of a reader's and writer's lock, which is 32 bits wide */
+
+    switch (held->kind) {
+    case NT_LOCK_SHARED:
+        if (sim_copy_checked(&word, (const void *)held->lock, sizeof(word)))
+            word--;
+        sim_copy_checked((void *)held->lock, &word, sizeof(word));
+        return;
+    case NT_LOCK_EXCLUSIVE:
+        sim_copy_checked((void *)held->lock, &word, sizeof(word));
+        return;
+    default:
+        sim_copy_checked((void *)held->lock, &held->mark, sizeof(held->mark));
+    }
+}
+
 void nt_spin_locks_drop(uint32_t count)
 {
     struct nt_processor *processor = nt_processor();
 
-    while (processor->held_count > count) {
-        struct nt_held_lock *held = &processor->held[processor->held_count - 1];
-        ULONG_PTR zero = 0;
-
-        sim_copy_checked((void *)held->lock, &zero, sizeof(zero));
-        processor->held_count--;
-    }
+    while (processor->held_count > count)
+        restore_word(&processor->held[--processor->held_count]);
 }
 
 bool nt_spin_wait(const volatile void *lock, const char *routine)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Various run-time library routines: comparing memory, GUIDs as text, versions, calendar, random
  * numbers. */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nt/base/export.h"
@@ -58,31 +60,42 @@ NT_EXPORT NTSTATUS NTAPI RtlStringFromGUID(const GUID *Guid, PUNICODE_STRING Gui
     return STATUS_SUCCESS;
 }
 
+/* As ASCII; false: it does not have the form of a GUID. */
+static bool read_guid_text(const UNICODE_STRING *string, char text[GUID_CHARACTERS + 1])
+{
+    static const char form[] = "{00000000-0000-0000-0000-000000000000}";
+
+    if (string->Length < GUID_CHARACTERS * sizeof(WCHAR))
+        return false;
+    for (unsigned i = 0; i < GUID_CHARACTERS; i++) {
+        WCHAR c = string->Buffer[i];
+
+        if (form[i] == '0' ? c >= 0x80 || !isxdigit(c) : c != (WCHAR)form[i])
+            return false;
+        text[i] = (char)c;
+    }
+    text[GUID_CHARACTERS] = '\0';
+    return true;
+}
+
 NT_EXPORT NTSTATUS NTAPI RtlGUIDFromString(PCUNICODE_STRING GuidString, GUID *Guid)
 {
+    static const uint8_t place[8] = {20, 22, 25, 27, 29, 31, 33, 35}; /* of the bytes of Data4 */
     char text[GUID_CHARACTERS + 1];
-    unsigned part[11];
-    int end = 0;
 
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "NT-155", NT_NO_CODE, __func__))
         return STATUS_INVALID_DEVICE_REQUEST;
-    if (GuidString->Length < GUID_CHARACTERS * sizeof(WCHAR))
+    if (!read_guid_text(GuidString, text))
         return STATUS_INVALID_PARAMETER;
-    for (unsigned i = 0; i < GUID_CHARACTERS; i++)
-        text[i] = GuidString->Buffer[i] < 0x80 ? (char)GuidString->Buffer[i] : '?';
-    text[GUID_CHARACTERS] = '\0';
-    if (strspn(text, "{}-0123456789ABCDEFabcdef") != GUID_CHARACTERS ||
-        sscanf(text, "{%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x}%n", &part[0], &part[1], &part[2],
-               &part[3], &part[4], &part[5], &part[6], &part[7], &part[8], &part[9], &part[10],
-               &end) != 11 ||
-        end != (int)GUID_CHARACTERS)
-        return STATUS_INVALID_PARAMETER;
-    Guid->Data1 = part[0];
-    Guid->Data2 = (USHORT)part[1];
-    Guid->Data3 = (USHORT)part[2];
-    for (unsigned i = 0; i < 8; i++)
-        Guid->Data4[i] = (UCHAR)part[3 + i];
+    Guid->Data1 = (ULONG)strtoul(text + 1, NULL, 16);
+    Guid->Data2 = (USHORT)strtoul(text + 10, NULL, 16);
+    Guid->Data3 = (USHORT)strtoul(text + 15, NULL, 16);
+    for (unsigned i = 0; i < sizeof(place); i++) {
+        const char pair[3] = {text[place[i]], text[place[i] + 1]};
+
+        Guid->Data4[i] = (UCHAR)strtoul(pair, NULL, 16);
+    }
     return STATUS_SUCCESS;
 }
 

@@ -2,7 +2,6 @@
 /* Debug output; there is no debugger. */
 #include <string.h>
 
-#include "nt/rtl/debug.h"
 #include "nt/base/caller.h"
 #include "nt/base/export.h"
 #include "nt/base/state.h"
@@ -55,12 +54,6 @@ static void append(struct nt *nt, const char *text, size_t length)
         if (text[i] != '\n' && text[i] != '\r')
             nt->debug->line[nt->debug->length++] = text[i];
     }
-}
-
-void nt_debug_flush(void)
-{
-    if (nt_state()->debug->length != 0)
-        flush_line(nt_state());
 }
 
 /* ---- printing ---- */

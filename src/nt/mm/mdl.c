@@ -66,7 +66,7 @@ struct nt_mdl *nt_mdl_record(PMDL mdl)
 
 void nt_mdl_drop_if_idle(struct nt_mdl *record)
 {
-    if (record->block || record->pages || record->mapping)
+    if (record->block || record->page || record->mapping)
         return;
     hash_remove(nt_state()->mdls, (uintptr_t)record->mdl);
     nt_resource_untrack(&record->resource);
@@ -197,12 +197,12 @@ NT_EXPORT VOID NTAPI IoFreeMdl(PMDL Mdl)
         VIOLATION("NT-115", "%s of something that IoAllocateMdl did not return", __func__);
         return;
     }
-    if (record->pages || (record->mapping && !(Mdl->MdlFlags & MDL_PARTIAL)))
+    if (record->page || (record->mapping && !(Mdl->MdlFlags & MDL_PARTIAL)))
         NT_VERIFIER("NT-115", 0xB8, (uintptr_t)Mdl, 0, 0, "%s of an MDL with pages still %s",
-                    __func__, record->pages ? "locked" : "mapped");
+                    __func__, record->page ? "locked" : "mapped");
     if (record->mapping)
         nt_mdl_unmap_by(record, __func__, NT_CALLER());
-    if (record->pages)
+    if (record->page)
         nt_mdl_unlock(record);
     free_allocated(record);
 }
@@ -260,14 +260,14 @@ void nt_mdl_forget(const void *address, const char *routine, const void *caller)
 
     if (!record)
         return;
-    if (record->pages || record->mapping || (record->block && !record->page_list))
+    if (record->page || record->mapping || (record->block && !record->page_list))
         VIOLATION("NT-115", "ExFreePool of an MDL %s",
-                  record->pages     ? "that holds pages"
+                  record->page      ? "that holds pages"
                   : record->mapping ? "that is mapped"
                                     : "that IoAllocateMdl made");
     if (record->mapping)
         nt_mdl_unmap_by(record, routine, caller);
-    if (record->pages)
+    if (record->page)
         nt_mdl_unlock(record);
     record->block = NULL;
     nt_mdl_drop_if_idle(record);
@@ -279,7 +279,7 @@ static void reclaim_mdl(struct nt_resource *resource)
 
     if (record->mapping)
         nt_mdl_unmap(record);
-    if (record->pages)
+    if (record->page)
         nt_mdl_unlock(record);
     free_allocated(record);
 }
@@ -388,7 +388,7 @@ static bool may_lock(PMDL mdl, const char *routine)
         return false;
     }
     record = nt_mdl_find(mdl);
-    if ((record && record->pages) || mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_PARTIAL)) {
+    if ((record && record->page) || mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_PARTIAL)) {
         VIOLATION("NT-119", "%s of an MDL whose pages are locked already", routine);
         return false;
     }
@@ -533,7 +533,7 @@ NT_EXPORT VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList)
     if (!nt_memory_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
         return;
     record = nt_mdl_find(mdl);
-    if (!record || record->pages == 0 || record->owns_pages) {
+    if (!record || !record->page || record->owns_pages) {
         bool partial = mdl->MdlFlags & MDL_PARTIAL;
         bool nonpaged = mdl->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL;
 

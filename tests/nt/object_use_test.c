@@ -116,6 +116,7 @@ static void use_values(void)
     }
     CHECK(ZwClose((HANDLE)(value & 0x3FFFFFFF)) == STATUS_INVALID_HANDLE); /* no kernel handle */
     CHECK(ZwClose((HANDLE)((value & 0x3FFFFFFF) | 1ull << 30)) == STATUS_INVALID_HANDLE);
+    CHECK(ZwClose((HANDLE)(value ^ 1ull << 34)) == STATUS_INVALID_HANDLE); /* high bits missing */
     CHECK(errors() == 0);
     CHECK(ZwClose((HANDLE)(value | 1ull << 30)) == STATUS_INVALID_HANDLE);
     CHECK_RULE("NT-106/c", reported("NT-106", 0x93, value | 1ull << 30));
@@ -140,7 +141,8 @@ static void use_own_handle(void)
     event = nt_handle_object(own, NT_OBJECT_EVENT, NULL)->body;
     CHECK(nt_handle_event(client, own) == event && !nt_handle_event(nt_process_system(), own));
     CHECK(!nt_handle_event(client, (HANDLE)((uintptr_t)own | 1)) && !nt_handle_event(client, NULL));
-    CHECK(!nt_handle_event(client, (HANDLE)((uintptr_t)own | 1ull << 30)));
+    CHECK(!nt_handle_event(client, (HANDLE)((uintptr_t)own | 1ull << 30)) &&
+          !nt_handle_event(client, (HANDLE)((uintptr_t)own | 1ull << 34)));
     CHECK(!nt_handle_event(client, (HANDLE)((uintptr_t)own + 4)));
     CHECK(ObOpenObjectByPointer(KeGetCurrentThread(), 0, NULL, 0, NULL, KernelMode, &kernel) ==
           STATUS_SUCCESS);
@@ -151,7 +153,8 @@ static void use_own_handle(void)
 
     CHECK(nt_user_handle_open(own, NT_USER_EVENT, EVENT_MODIFY_STATE, &body) == STATUS_SUCCESS &&
           body == event);
-    CHECK(nt_user_handle_access(own) == EVENT_MODIFY_STATE);
+    CHECK(nt_user_handle_access(own) == EVENT_MODIFY_STATE &&
+          nt_user_handle_access((HANDLE)((uintptr_t)own | 1ull << 34)) == 0);
     nt_user_handle_close(body);
     body = NULL;
     CHECK(nt_user_handle_open(own, NT_USER_EVENT, EVENT_MODIFY_STATE | EVENT_QUERY_STATE, &body) ==

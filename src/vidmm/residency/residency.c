@@ -92,12 +92,14 @@ void residency_remove(struct vidmm_open *open, bool leave)
     off_the_list(open);
     if (allocation->device_references == 0)
         allocation->victim.leave = leave;
-    /* RES-026: work queued before may still use it. */
-    if (!follow_pending(&open->use)) {
+    /* RES-026: work queued before may still use it, also such as was queued since it was taken off
+     * the list last. */
+    if (follow_pending(&open->use))
+        follow_cancel(&open->use);
+    else
         allocation->users++;
-        open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
-        follow_device(open->device, &open->use, used_no_more);
-    }
+    open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
+    follow_device(open->device, &open->use, used_no_more);
     victim_update(allocation);
     readiness_not_missing(open);
 }

@@ -74,9 +74,7 @@ struct vidmm_paging_queue {
     bool telling;
 };
 
-/* On the heap, or embedded. A queue must be empty when it is destroyed. */
-struct paging_queue *paging_queue_create(struct vidmm *vidmm, int priority);
-void paging_queue_destroy(struct paging_queue *queue);
+/* A queue must be empty when its memory is given back. */
 void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
                        int priority);
 

@@ -269,10 +269,11 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
         UINT order[VIDMM_MAX_SEGMENTS];
         UINT down;
 
-        if (open->residency_count == 0 && !open->charged &&
-            segment_order(open->allocation, order, &down))
-            wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] +=
-                open->allocation->pages << PAGE_BITS;
+        if (open->charged)
+            continue;
+        (void)segment_order(open->allocation, order, &down);
+        wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] += open->allocation->pages
+                                                                               << PAGE_BITS;
     }
     for (int group = 0; group < 2; group++) {
         uint64_t budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
@@ -289,7 +290,7 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
 
         excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
     }
-    return excess ? excess : PAGE_BYTES;
+    return excess;
 }
 
 /* ---- for clients ---- */

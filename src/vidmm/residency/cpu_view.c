@@ -163,8 +163,6 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
 {
     const uint64_t *prints = allocation->view.fingerprints;
 
-    if (!cpu_view_follows(allocation))
-        return STATUS_SUCCESS;
     for (uint64_t i = 0; prints && i < allocation->pages; i++) {
         if (fingerprint(view_page(allocation, i)) != prints[i])
             memcpy(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);

@@ -33,8 +33,6 @@ bool vidmm_open_accessed_physically(const struct vidmm_open *open);
 /* True also if it was destroyed, but is still resident for work queued before. */
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
-bool vidmm_open_cpu_visible(
-    const struct vidmm_open *open); /* CpuVisible or CpuVisibleOnDemand (ALLOC-046) */
 bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);

@@ -292,12 +292,8 @@ static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     for (UINT i = 0; i < count; i++) {
         struct vidmm_open *open = open_find(device, list[i]);
 
-        if (--open->residency_count == 0) {
-            if (list_empty(&open->residency_link))
-                budget_uncharge(open);
-            else
-                residency_remove(open, false);
-        }
+        if (--open->residency_count == 0)
+            residency_remove(open, false);
     }
 }
 
@@ -517,11 +513,6 @@ bool vidmm_open_on_residency_list(const struct vidmm_open *open)
 bool vidmm_open_locked(const struct vidmm_open *open)
 {
     return open->allocation->view.lock_count != 0;
-}
-
-bool vidmm_open_cpu_visible(const struct vidmm_open *open)
-{
-    return open->allocation->cpu_visible;
 }
 
 bool vidmm_open_read_only(const struct vidmm_open *open)

@@ -101,6 +101,7 @@ struct allocation_view {
     void *address;
     uint32_t lock_count;
     bool locking;       /* a thread is creating it */
+    bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
     void *fingerprints; /* hash of each page while the GPU copies the content */
 };
 

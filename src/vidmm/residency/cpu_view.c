@@ -100,6 +100,7 @@ static void drop_view(struct vidmm_allocation *allocation)
     if (allocation->view.address)
         ram_view_release(allocation->vidmm->config.ram, allocation->view.address, allocation->pages);
     allocation->view.address = NULL;
+    allocation->view.unmapped = false;
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
 }
@@ -134,8 +135,11 @@ static uint8_t *view_page(const struct vidmm_allocation *allocation, uint64_t pa
 
 NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation)
 {
-    uint64_t *prints = util_alloc(allocation->pages * sizeof(*prints));
+    uint64_t *prints;
 
+    if (allocation->view.unmapped && !NT_SUCCESS(cpu_view_placed(allocation)))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    prints = util_alloc(allocation->pages * sizeof(*prints));
     if (!prints)
         return STATUS_INSUFFICIENT_RESOURCES;
     util_free(allocation->view.fingerprints);
@@ -169,7 +173,8 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
     }
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
-    if (point(allocation))
+    allocation->view.unmapped = !point(allocation);
+    if (!allocation->view.unmapped)
         return STATUS_SUCCESS;
     /* Part of the view may map the new place already. Mapping nothing is better than mapping the
      * wrong place; the caller returns to the old place and calls this again. */

@@ -385,6 +385,8 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
         }
     }
     if (!NT_SUCCESS(status)) {
+        if (moving_view)
+            cpu_view_placed(allocation);
         if (copy)
             allocation->system_copy = false;
         backing_defer_unmap(allocation, release, fresh);

@@ -185,5 +185,4 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
 void cpu_view_end(struct vidmm_allocation *allocation)
 {
     drop_view(allocation);
-    allocation->view.lock_count = 0;
 }

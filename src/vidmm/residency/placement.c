@@ -482,8 +482,8 @@ void placement_purge(struct vidmm_allocation *allocation)
     bool memory = in_memory_segment(allocation);
 
     give_place(NULL, allocation, false);
-    if (memory && allocation->view.address && cpu_view_follows(allocation))
-        cpu_view_end(allocation); /* the content it showed is lost */
+    if (memory && cpu_view_follows(allocation))
+        cpu_view_end(allocation); /* the content it showed is lost; the client has its locks still */
     if (allocation->logical) {
         /* The GPU is stopped, so operations already built need not be waited for. */
         if (allocation->aperture.view)

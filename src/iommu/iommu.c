@@ -122,15 +122,9 @@ static void unbook(void *context, const uint64_t *entries, uint64_t count, unsig
     if (io_is_leaf(entries[0]) &&
         domain->tables.work->rising(entries, count, io_span(level) * IO_FRAME_ONE)) {
         book_run(domain, io_entry_frame(entries[0]), count * io_span(level), false);
-        return;
-    }
-    if (level == 0) {
+    } else if (level == 0) { /* of a higher level there is one, and 0 if not a leaf */
         unbook_pages(domain, entries, count);
-        return;
     }
-    for (uint64_t i = 0; i < count; i++)
-        if (io_is_leaf(entries[i]))
-            book_run(domain, io_entry_frame(entries[i]), io_span(level), false);
 }
 
 /* A leaf is dropped with all of its mappings. */

@@ -209,11 +209,6 @@ struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm)
     return vidmm->paging_process;
 }
 
-struct vidmm_space *vidmm_process_space(struct vidmm_process *process)
-{
-    return process->space;
-}
-
 /* ---- devices ---- */
 
 static void device_free(struct vidmm_device *device)

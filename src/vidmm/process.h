@@ -27,7 +27,6 @@ ULONG vidmm_process_pasid(const struct vidmm_process *process);
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process);
 struct nt_process *vidmm_process_nt(const struct vidmm_process *process);
 struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);
-struct vidmm_space *vidmm_process_space(struct vidmm_process *process); /* NULL without GpuMmu */
 
 /* `owner` is vidsch's device, which vidmm_device_owner returns. `driver_device` is what
  * DxgkDdiCreateDevice returned. */

@@ -112,6 +112,7 @@ TEST_WITH(gva, unique_protections_hold_for_their_pages)
 
     CHECK(bound(object, 0, 0, 64) && bound(object, 63, 0, 1));
     map_protected(rig, object, 0, 4, 0x99); /* not unique: binds nobody */
+    map_protected(rig, object, 40, 1, UNIQUE | 3);
     map_protected(rig, object, 16, 8, UNIQUE | 1);
     map_protected(rig, object, 32, 4, UNIQUE | 2);
     gva_idle(rig);
@@ -119,7 +120,7 @@ TEST_WITH(gva, unique_protections_hold_for_their_pages)
     CHECK(bound(object, 16, UNIQUE | 1, 8) && bound(object, 23, UNIQUE | 1, 1));
     CHECK(bound(object, 24, 0, 8) && bound(object, 31, 0, 1));
     CHECK(bound(object, 32, UNIQUE | 2, 4) && bound(object, 35, UNIQUE | 2, 1));
-    CHECK(bound(object, 36, 0, 28) && bound(object, 63, 0, 1));
+    CHECK(bound(object, 36, 0, 4) && bound(object, 41, 0, 23) && bound(object, 63, 0, 1));
     gva_object_destroy(rig, object);
 }
 

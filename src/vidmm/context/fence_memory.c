@@ -127,7 +127,7 @@ static NTSTATUS unmap_job(struct vidmm *vidmm, struct paging_turn *turn, void *a
 
     (void)turn;
     (void)vidmm;
-    space_unmap_internal(page->process->space, page->va, 1);
+    space_unmap_internal(page->process->space, page->va);
     return STATUS_SUCCESS;
 }
 

@@ -299,12 +299,9 @@ NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *r
     return status;
 }
 
-void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages)
+void space_unmap_internal(struct vidmm_space *space, struct gpu_va va)
 {
-    struct va_range *range = range_at(space, va.value >> PAGE_BITS);
-
-    (void)pages;
-    if (range && range->kind == RANGE_INTERNAL && range_free(range))
+    if (range_free(range_at(space, va.value >> PAGE_BITS)))
         spaces_clean(space->vidmm);
 }
 

@@ -83,7 +83,7 @@ void space_destroy(struct vidmm_space *space);
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
                             uint32_t run_count, uint64_t low, uint64_t high, bool commands,
                             struct gpu_va *va);
-void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages);
+void space_unmap_internal(struct vidmm_space *space, struct gpu_va va);
 HANDLE space_process_handle(const struct vidmm_space *space);
 bool space_validate(const struct vidmm_space *space);
 

@@ -320,11 +320,3 @@ NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page 
     util_free(runs);
     return vidmm_status(status);
 }
-
-void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
-{
-    sim_mutex_lock(&vidmm->lock);
-    if (vidmm->mmu && vidmm->mmu->space)
-        space_unmap_internal(vidmm->mmu->space, va, pages);
-    sim_mutex_unlock(&vidmm->lock);
-}

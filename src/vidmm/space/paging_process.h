@@ -21,10 +21,9 @@ void paging_process_destroy(struct vidmm *vidmm);
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 
 /* Lock not held. Map the pages of a paging DMA buffer (device pages of contiguous or scattered
- * system memory) in the paging process, until they are unmapped. Between vidmm_start_process and
- * vidmm_start, or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
+ * system memory) in the paging process, for its life. Between vidmm_start_process and vidmm_start,
+ * or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va);
-void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 
 #endif

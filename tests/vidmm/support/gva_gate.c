@@ -20,7 +20,7 @@ void gva_gate_close(struct gva_rig *rig, struct gva_gate *gate)
     gate->open = false;
     sim_waitq_init(&gate->changed);
     sim_mutex_lock(&rig->vidmm->lock);
-    CHECK(NT_SUCCESS(paging_post(&rig->queue->base, wait_job, NULL, gate)));
+    CHECK(NT_SUCCESS(paging_post(&rig->vidmm->chores, wait_job, NULL, gate)));
     sim_mutex_unlock(&rig->vidmm->lock);
 }
 

@@ -55,7 +55,7 @@ static NTSTATUS create_vidmm(struct gva_rig *rig)
                                   .mmu = rig->options.mmu,
                                   .sparse_addresses = rig->options.sparse_addresses};
 
-    segments[0].Flags.CpuVisible = 1;
+    segments[0].Flags.CpuVisible = !rig->options.hidden_vram;
     segments[0].Flags.DirectFlip = 1;
     segments[0].CpuTranslatedAddress.QuadPart = (LONGLONG)bus_device_bar(rig->base.device, 0).value;
     segments[0].Size = rig->options.vram_bytes;

@@ -49,7 +49,7 @@ static void default_segments(struct mm_options *options)
     s[1].Size = options->aperture_bytes;
 }
 
-static void default_mmu(struct vidmm_config *config)
+static void default_mmu(struct vidmm_config *config, UINT table_segment)
 {
     config->gpu_mmu = true;
     config->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_PHYSICAL;
@@ -57,7 +57,8 @@ static void default_mmu(struct vidmm_config *config)
     config->mmu.PageTableLevelCount = 3;
     for (unsigned level = 0; level < 3; level++)
         config->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableIndexBitCount = 9,
-                                                            .PageTableSizeInBytes = 4096};
+                                                            .PageTableSizeInBytes = 4096,
+                                                            .PageTableSegmentId = table_segment};
 }
 
 NTSTATUS mm_create_vidmm(struct mm_rig *rig)
@@ -80,7 +81,7 @@ NTSTATUS mm_create_vidmm(struct mm_rig *rig)
     CHECK(table);
     config.caps.MapAperture2Supported = !o->old_map;
     if (!o->physical)
-        default_mmu(&config);
+        default_mmu(&config, rig->options.table_segment);
     for (UINT i = 0; i < o->segment_count; i++) {
         DXGK_SEGMENTDESCRIPTOR4 d = o->segment[i];
 

@@ -131,6 +131,7 @@ struct mm_options {
     UINT segment_count;
     UINT stride; /* 0: sizeof */
     UINT paging_segment;
+    UINT table_segment; /* of page tables, except those of the paging process */
     bool compute_only;
     bool no_paging_buffer;
     const struct vidmm_bad_range *bad_range;

@@ -316,9 +316,11 @@ static VOID NTAPI end_with_freed(PVOID context)
     pool_mutex = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*pool_mutex), TAG);
     KeInitializeMutex(pool_mutex, 0);
     CHECK(poll(pool_mutex) == STATUS_SUCCESS && poll(&mutex[0]) == STATUS_SUCCESS &&
-          poll(&mutex[1]) == STATUS_SUCCESS);
+          poll(&mutex[1]) == STATUS_SUCCESS && poll(&mutex[2]) == STATUS_SUCCESS);
     KeInitializeMutex(&mutex[0], 0); /* no longer theirs */
+    KeInitializeMutex(&mutex[2], 0);
     ExFreePool(pool_mutex);
+    pause_ns(500000);
     PsTerminateSystemThread(STATUS_SUCCESS);
 }
 
@@ -328,9 +330,12 @@ TEST_WITH(driver, what_is_gone_is_not_abandoned)
 
     init_all(SynchronizationEvent);
     PsCreateSystemThread(&thread, 0, NULL, NULL, NULL, end_with_freed, NULL);
+    pause_ns(100000);
+    CHECK(poll(&mutex[2]) == STATUS_SUCCESS); /* before that thread ends */
     pause_ns(1000000);
     ZwClose(thread);
-    CHECK(poll(&mutex[0]) == STATUS_SUCCESS);
+    CHECK(KeReadStateMutex(&mutex[2]) == 0 && KeReleaseMutex(&mutex[2], FALSE) == 0);
+    CHECK(h.raises == 0 && poll(&mutex[0]) == STATUS_SUCCESS);
     CHECK(poll(&mutex[1]) == STATUS_ABANDONED_WAIT_0);
     KeReleaseMutex(&mutex[0], FALSE);
     KeReleaseMutex(&mutex[1], FALSE);

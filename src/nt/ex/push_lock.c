@@ -104,7 +104,7 @@ NT_EXPORT VOID NTAPI ExReleasePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Fla
     }
     *PushLock -= READER;
     nt_thread()->sleeping_locks--;
-    if (*PushLock < READER) {
+    if (*PushLock == SHARED) { /* the last one */
         *PushLock = 0;
         nt_wait_wake_address(PushLock, UINT32_MAX);
     }

@@ -23,9 +23,9 @@ static void wake(struct vidsch *vidsch)
 
 /* The recovery thread waits for paging while memory is restored, and cannot reset anything; the
  * worker can say so. */
-static void refuse_to_restore(struct vidsch *vidsch, enum recover_cause cause)
+static void refuse_to_restore(struct vidsch *vidsch)
 {
-    if (!vidsch->recovery.restoring || cause == RECOVER_FORCED)
+    if (!vidsch->recovery.restoring)
         return;
     vidsch->recovery.restore_hangs = true;
     vidsch_kick_worker(vidsch);
@@ -38,7 +38,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
     node->stopped = true;
     node->recover = cause;
     wake(node->vidsch);
-    refuse_to_restore(node->vidsch, cause);
+    refuse_to_restore(node->vidsch);
 }
 
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause)
@@ -51,7 +51,7 @@ void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause caus
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         vidsch->node[i].stopped = true;
     wake(vidsch);
-    refuse_to_restore(vidsch, cause);
+    refuse_to_restore(vidsch);
 }
 
 bool vidsch_recovery_of_adapter(const struct vidsch *vidsch)

@@ -59,21 +59,35 @@ static NTSTATUS wait_recovered(struct vidsch *vidsch)
     return STATUS_SUCCESS;
 }
 
+/* Paging that restores memory must not be stopped: the recovery thread waits for it. */
+static NTSTATUS await_memory(struct vidsch *vidsch)
+{
+    while (vidsch->recovery.restoring)
+        vidsch_change_wait(vidsch, SIM_FOREVER);
+    return vidsch->quiescing ? refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped")
+                             : STATUS_SUCCESS;
+}
+
 NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node)
 {
+    NTSTATUS status;
+
     if (node >= vidsch->config.nodes)
         return refuse(STATUS_INVALID_PARAMETER, NULL, "node %u, the adapter has %u", node,
                       vidsch->config.nodes);
-    if (vidsch->quiescing)
-        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
+    status = await_memory(vidsch);
+    if (!NT_SUCCESS(status))
+        return status;
     vidsch_recovery_want_engine(&vidsch->node[node], RECOVER_FORCED);
     return wait_recovered(vidsch);
 }
 
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter)
 {
-    if (vidsch->quiescing)
-        return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
+    NTSTATUS status = await_memory(vidsch);
+
+    if (!NT_SUCCESS(status))
+        return status;
     if (whole_adapter) {
         vidsch_recovery_want_adapter(vidsch, RECOVER_FORCED);
     } else {

@@ -9,7 +9,8 @@ TEST_WITH(fixture, the_adapter_is_reset_and_restarted, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);
 
-    f->mm.cleanup_pages = f->mm.restore_pages = true;
+    f->mm.cleanup_pages = true;
+    f->mm.restore_pages = 1;
     pass(5 * SECOND);
     CHECK_RULE("TDR-016", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_RESET) == 1);
     CHECK_RULE("TDR-066", call_at(f, CALL_COLLECT, 0)->collect.reason == 0x117 &&
@@ -28,7 +29,8 @@ TEST_WITH(fixture, memory_is_cleaned_up_and_restored, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);
 
-    f->mm.cleanup_pages = f->mm.restore_pages = true;
+    f->mm.cleanup_pages = true;
+    f->mm.restore_pages = 1;
     pass(5 * SECOND);
     CHECK_RULE("TDR-050", f->mm.cleanups == 1 && f->mm.restores == 1);
     CHECK_RULE("TDR-051", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 &&

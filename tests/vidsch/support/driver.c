@@ -364,6 +364,8 @@ static NTSTATUS NTAPI query_group(IN_CONST_HANDLE adapter,
     note(f, CALL_QUERY_GROUP, adapter)->group = *args;
     if (f->driver.group_mask)
         args->DependentNodeOrdinalMask = f->driver.group_mask;
+    if (f->driver.on_query_group)
+        return f->driver.on_query_group(f, args);
     return f->driver.status[CALL_QUERY_GROUP];
 }
 

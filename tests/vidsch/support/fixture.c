@@ -29,6 +29,14 @@ static void loss(struct ddi_adapter *adapter, const char *line)
     f->losses++;
 }
 
+static void keep_waits(void *context, const char *line)
+{
+    struct fixture *f = context;
+    size_t used = strlen(f->waits);
+
+    snprintf(f->waits + used, sizeof(f->waits) - used, "%s\n", line);
+}
+
 static void configure(struct fixture *f)
 {
     const struct fixture_options *o = &f->options;
@@ -113,6 +121,8 @@ static bool build(struct fixture *f)
     f->blocks = f->sim->heap.live_blocks;
     nt.ram = f->ram;
     nt.bus = f->bus;
+    nt.waits = keep_waits;
+    nt.waits_context = f;
     f->nt = nt_create(&nt);
     f->domain = iommu_domain_create(f->ram, f->options.wide_iommu ? IOMMU_REMAP : IOMMU_OFF,
                                     (struct logical_addr){UINT32_MAX});
@@ -258,6 +268,29 @@ void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)
 uint64_t violations(const struct fixture *f, const char *rule)
 {
     return verify_rule_count(f->log, rule);
+}
+
+bool reported(const struct fixture *f, const char *rule, const char *text)
+{
+    const struct verify_record *record;
+
+    for (size_t i = 0; (record = verify_record_at(f->log, i)) != NULL; i++)
+        if (strcmp(record->rule, rule) == 0 && strcmp(record->seen, text) == 0)
+            return true;
+    for (size_t i = 0; (record = verify_record_at(f->log, i)) != NULL; i++)
+        if (strcmp(record->rule, rule) == 0)
+            printf("    got      %s\n    expected %s\n", record->seen, text);
+    return false;
+}
+
+bool refused_for(const struct refusal *refusal, const char *rule, const char *text)
+{
+    const char *got = refusal->rule ? refusal->rule : "";
+
+    if (strcmp(got, rule ? rule : "") == 0 && strcmp(refusal->text, text) == 0)
+        return true;
+    printf("    got      %s: %s\n    expected %s: %s\n", got, refusal->text, rule ? rule : "", text);
+    return false;
 }
 
 /* ---- shorthands ---- */

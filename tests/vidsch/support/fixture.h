@@ -13,6 +13,7 @@
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/interrupt.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/change.h"
@@ -145,6 +146,7 @@ struct fake_driver {
     NTSTATUS (*on_submit)(struct fixture *f, const DXGKARG_SUBMITCOMMAND *args);
     NTSTATUS (*on_submit_virtual)(struct fixture *f, const DXGKARG_SUBMITCOMMANDVIRTUAL *args);
     NTSTATUS (*on_query_fence)(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args);
+    NTSTATUS (*on_query_group)(struct fixture *f, DXGKARG_QUERYDEPENDENTENGINEGROUP *args);
 };
 
 void driver_table(DRIVER_INITIALIZATION_DATA *table);
@@ -188,9 +190,9 @@ struct vidmm {
     uint32_t cleanups, restores, attached, detached, finished, prepared, opens_closed;
     uint32_t gone;
     NTSTATUS attach_status;
-    bool restore_pages; /* vidmm_reset_restore submits a paging buffer and waits for it */
-    bool cleanup_pages; /* vidmm_reset_cleanup builds one */
-    uint64_t order;     /* counts what happens, to compare */
+    unsigned restore_pages; /* paging buffers that vidmm_reset_restore submits and waits for */
+    bool cleanup_pages;     /* vidmm_reset_cleanup builds one */
+    uint64_t order;         /* counts what happens, to compare */
     uint64_t device_destroyed_at;
     struct ddi_adapter *ddi;
     uint32_t mapped, unmapped; /* vidmm_aperture_map, vidmm_aperture_unmap */
@@ -251,6 +253,7 @@ struct fixture {
     struct fake_driver driver;
     char loss[4][1536]; /* the first lines that vidsch_config.loss got */
     unsigned losses;
+    char waits[16384]; /* the lines of the last reports of who waits for what */
     void (*body)(struct fixture *f);
     bool finished;
     NTSTATUS start_status;
@@ -277,6 +280,21 @@ void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)
     FATAL_AS(rule, options, body, rule, code, parameter)
 /* The index-th DxgkDdiSubmitCommandVirtual, which there is. */
 const DXGKARG_SUBMITCOMMANDVIRTUAL *sent_virtual(const struct fixture *f, uint32_t index);
+/* CHECK that a call fails with the status, for the reason of this rule (NULL: none) and text. */
+bool refused_for(const struct refusal *refusal, const char *rule, const char *text);
+#define CHECK_REFUSED(call, status, rule, text)    \
+    do {                                           \
+        struct refusal refusal_;                   \
+        NTSTATUS status_;                          \
+                                                   \
+        refusal_begin(&refusal_);                  \
+        status_ = (call);                          \
+        CHECK(status_ == (status));                \
+        CHECK(refused_for(&refusal_, rule, text)); \
+        refusal_end(&refusal_, #call, status_);    \
+    } while (0)
+/* A report of the rule with this text. */
+bool reported(const struct fixture *f, const char *rule, const char *text);
 /* Violations (and warnings) of one rule so far. */
 uint64_t violations(const struct fixture *f, const char *rule);
 

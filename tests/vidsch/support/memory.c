@@ -304,7 +304,7 @@ void vidmm_let_driver_out(struct vidmm *vidmm, bool out)
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
 {
     vidmm->restores++;
-    if (vidmm->restore_pages)
+    for (unsigned i = 0; i < vidmm->restore_pages; i++)
         build_one(vidmm, true);
     return STATUS_SUCCESS;
 }

@@ -39,10 +39,8 @@ static const char *type_of(const struct vidsch_sync *sync)
         return "fence";
     case D3DDDI_SEMAPHORE:
         return "semaphore";
-    case D3DDDI_SYNCHRONIZATION_MUTEX:
+    default: /* nobody waits for a CPU notification (KMT-352) */
         return "mutex";
-    default:
-        return "CPU notification";
     }
 }
 
@@ -190,6 +188,15 @@ static void tell_cpu_waits(struct nt_wait_report *report, const struct vidsch *v
     }
 }
 
+static unsigned queued_in(const struct vidsch_context *context)
+{
+    unsigned count = 0;
+
+    LIST_FOR(link, &context->queue)
+        count++;
+    return count;
+}
+
 static void tell_context(struct nt_wait_report *report, const struct vidsch *vidsch,
                          const struct vidsch_context *context)
 {
@@ -204,7 +211,7 @@ static void tell_context(struct nt_wait_report *report, const struct vidsch *vid
         tell_wait(report, vidsch, head->op, name);
     else
         nt_wait_report_line("%s has %u packet(s) in its queue for node %u%s", name,
-                            context->pending, context->node->ordinal,
+                            queued_in(context), context->node->ordinal,
                             context->state == CONTEXT_PARKED ? ", held back" : "");
 }
 

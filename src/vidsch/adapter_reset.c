@@ -65,17 +65,12 @@ static void close_adapter(struct vidsch *vidsch)
         vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
 }
 
-/* Check that the settings allow a reset, and that no other thread is in the driver. False: the
+/* Check that this is not one reset too many, and that no other thread is in the driver. False: the
  * machine is stopped. */
 static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
 {
-    const char *rule;
+    const char *rule = over_limit(vidsch, cause);
 
-    if (vidsch->config.tdr.level == TDR_LEVEL_FATAL && cause == RECOVER_TIMEOUT) {
-        stop_machine("TDR-008", 0, "timeout with TdrLevel 1");
-        return false;
-    }
-    rule = over_limit(vidsch, cause);
     if (rule) {
         stop_machine(rule, vidsch->recovery.reset_count,
                      strcmp(rule, "TDR-012") == 0 ? "too many resets"

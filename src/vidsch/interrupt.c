@@ -203,7 +203,7 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     };
 }
 
-/* The interface version from which a driver may report the type; 0: no such type. */
+/* The interface version from which a driver may report the type, which is no vsync; 0: no such type. */
 static UINT type_since(DXGK_INTERRUPT_TYPE type)
 {
     if (type < 1 || type > 20)
@@ -216,13 +216,9 @@ static UINT type_since(DXGK_INTERRUPT_TYPE type)
         return DXGKDDI_INTERFACE_VERSION_WDDM1_3;
     if (type == 9)
         return DXGKDDI_INTERFACE_VERSION_WDDM2_0;
-    if (type == 10)
-        return DXGKDDI_INTERFACE_VERSION_WDDM2_1;
     if (type <= 14)
         return DXGKDDI_INTERFACE_VERSION_WDDM2_2;
-    if (type <= 17)
-        return DXGKDDI_INTERFACE_VERSION_WDDM2_4;
-    return type == 18 ? DXGKDDI_INTERFACE_VERSION_WDDM2_9 : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
+    return type <= 17 ? DXGKDDI_INTERFACE_VERSION_WDDM2_4 : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
 }
 
 static bool is_vsync(DXGK_INTERRUPT_TYPE type)

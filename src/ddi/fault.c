@@ -63,10 +63,8 @@ static const char *kind_text(enum sim_fault_kind kind)
         return "made an arithmetic fault near";
     case SIM_FAULT_ALIGNMENT:
         return "made an access that is not aligned to";
-    case SIM_FAULT_BREAKPOINT:
+    default: /* SIM_FAULT_BREAKPOINT; of what is overdue, only the reason is told */
         return "hit a breakpoint near";
-    default:
-        return "faulted at";
     }
 }
 

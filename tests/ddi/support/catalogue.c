@@ -116,7 +116,7 @@ static void call_get_node_metadata(struct ddi_adapter *door)
 
 static void call_link_device(struct ddi_adapter *door)
 {
-    LINKED_DEVICE linked;
+    LINKED_DEVICE linked = {.NumberOfLinksInChain = 1};
 
     (void)ddi_link_device(door, NULL, &linked);
 }

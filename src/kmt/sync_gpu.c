@@ -56,7 +56,7 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
                    : STATUS_INVALID_PARAMETER;
     }
     if (has_fence(list)) {
-        if (list->count != 1 || !single)
+        if (list->count != 1)
             return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-132",
                           "a fence (not monitored) in a list of %u objects", list->count);
         storage[0] = *single;
@@ -181,25 +181,20 @@ static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *
     return STATUS_SUCCESS;
 }
 
-/* EnqueueCpuEvent (KMT-375, KMT-376). The other objects of the list, which may be empty, have no
- * values then. */
-static NTSTATUS signal_with_event(struct vidsch_context *const *context, UINT contexts,
-                                  const struct kmt_sync_list *list, D3DDDICB_SIGNALFLAGS flags,
-                                  HANDLE handle)
+/* EnqueueCpuEvent (KMT-375, KMT-376): the event stands alone. */
+static NTSTATUS signal_event(struct vidsch_context *const *context, UINT contexts, UINT objects,
+                             HANDLE handle)
 {
     struct kmt_event *event;
     NTSTATUS status;
 
-    if (list->monitored || has_fence(list))
-        return refuse(STATUS_INVALID_PARAMETER, NULL, "EnqueueCpuEvent together with fences");
+    if (objects)
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-131",
+                      "EnqueueCpuEvent together with %u objects", objects);
     status = kmt_event_open(handle, &event);
     if (!NT_SUCCESS(status))
         return status;
-    flags.EnqueueCpuEvent = 0;
-    if (list->count)
-        status = vidsch_sync_signal_gpu(context, contexts, list->sync, NULL, list->count, flags);
-    if (NT_SUCCESS(status))
-        status = vidsch_sync_enqueue_event(context, contexts, kmt_event_finish, event);
+    status = vidsch_sync_enqueue_event(context, contexts, kmt_event_finish, event);
     if (!NT_SUCCESS(status))
         kmt_event_close(event);
     return status;
@@ -211,7 +206,7 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
     struct vidsch_context *context[D3DDDI_MAX_BROADCAST_CONTEXT];
     D3DKMT_HANDLE handles[D3DDDI_MAX_BROADCAST_CONTEXT];
     UINT64 storage[KMT_MAX_OBJECTS];
-    struct kmt_sync_list list = {.count = 0};
+    struct kmt_sync_list list;
     const UINT64 *values;
     NTSTATUS status;
 
@@ -226,19 +221,19 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
                         args->BroadcastContextCount * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER;
     status = find_contexts(call, handles, args->BroadcastContextCount, context);
-    if (NT_SUCCESS(status) && (args->ObjectCount || !args->Flags.EnqueueCpuEvent))
+    if (NT_SUCCESS(status) && !args->Flags.EnqueueCpuEvent)
         status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount,
                                     KMT_SYNC_SIGNAL, &list);
-    if (NT_SUCCESS(status) && (list.monitored || has_fence(&list) || args->Flags.EnqueueCpuEvent) &&
+    if (NT_SUCCESS(status) && (args->Flags.EnqueueCpuEvent || list.monitored || has_fence(&list)) &&
         !rest_is_zero(args->Reserved, 8, 1))
         status = refuse(STATUS_INVALID_PARAMETER, "KMT-382", "Reserved members are not 0");
-    if (NT_SUCCESS(status) && list.count)
+    if (NT_SUCCESS(status) && args->Flags.EnqueueCpuEvent)
+        return signal_event(context, args->BroadcastContextCount, args->ObjectCount,
+                            args->CpuEventHandle);
+    if (NT_SUCCESS(status))
         status = check_2x(&list);
     if (!NT_SUCCESS(status))
         return status;
-    if (args->Flags.EnqueueCpuEvent)
-        return signal_with_event(context, args->BroadcastContextCount, &list, args->Flags,
-                                 args->CpuEventHandle);
     status = get_values(&list, args->MonitoredFenceValueArray, &args->FenceValue, storage, &values);
     return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, args->BroadcastContextCount,
                                                        list.sync, values, list.count, args->Flags)
@@ -275,7 +270,7 @@ static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *args = arguments;
     struct vidsch_context *context[KMT_MAX_CONTEXTS];
-    struct kmt_sync_list list = {.count = 0};
+    struct kmt_sync_list list;
     const UINT64 *values;
     UINT contexts = args->BroadcastContextCount + 1;
     NTSTATUS status;
@@ -293,11 +288,11 @@ static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount,
                                context + 1);
+    if (NT_SUCCESS(status) && args->Flags.EnqueueCpuEvent)
+        return signal_event(context, contexts, args->ObjectCount, args->CpuEventHandle);
     if (NT_SUCCESS(status))
         status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount,
                                    KMT_SYNC_SIGNAL, &list);
-    if (NT_SUCCESS(status) && args->Flags.EnqueueCpuEvent)
-        return signal_with_event(context, contexts, &list, args->Flags, args->CpuEventHandle);
     if (NT_SUCCESS(status))
         status = old_values(&list, &args->Fence.FenceValue, &values);
     return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, contexts, list.sync, values,

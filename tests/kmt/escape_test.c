@@ -170,3 +170,141 @@ TEST_WITH(client, hardware_access_waits_until_the_gpu_is_idle)
     TRY(c, gpu_destroy_memory(&g, &m) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
+
+/* ---- types and flags, one by one ---- */
+
+TEST_WITH(client, every_flag_of_an_escape_has_an_answer)
+{
+    struct refgpu_escape_counters counters;
+    D3DKMT_ESCAPE escape;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    for (unsigned bit = 0; bit < 32; bit++) {
+        escape = counters_escape(&g, &counters);
+        escape.Flags.Value = 1u << bit;
+        if (escape.Flags.HardwareAccess || escape.Flags.NoAdapterSynchronization)
+            TRY(c, D3DKMTEscape(&escape) == STATUS_SUCCESS);
+        else if (escape.Flags.DriverCommonEscape || escape.Flags.DriverKnownEscape)
+            SHOW(c, "KMT-431", D3DKMTEscape(&escape) == STATUS_NOT_SUPPORTED);
+        else
+            SHOW(c, "KMT-431", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+        escape.Type = D3DKMT_ESCAPE_HISTORY_BUFFER_STATUS;
+        SHOW(c, "KMT-431", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    }
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, every_type_of_an_escape_has_an_answer)
+{
+    static const int unknown[] = {-1, 7, 19, 22, 26, 35, 40, 999, 1023, 1039};
+    static const int known[] = {1, 6, 8, 18, 20, 23, 24, 27, 34, 36, 39, 1024, 1038};
+    struct refgpu_escape_counters counters;
+    struct dxgk_refusal refusal;
+    D3DKMT_ESCAPE escape;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    escape = counters_escape(&g, &counters);
+    for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        escape.Type = (D3DKMT_ESCAPETYPE)unknown[i];
+        SHOW(c, "KMT-441",
+             D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER &&
+                 dxgk_client_last_refusal(&refusal) && strstr(refusal.reason, "is unknown"));
+    }
+    for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        escape.Type = (D3DKMT_ESCAPETYPE)known[i];
+        SHOW(c, "KMT-441",
+             D3DKMTEscape(&escape) == STATUS_NOT_SUPPORTED && dxgk_client_last_refusal(&refusal) &&
+                 strstr(refusal.reason, "does not carry out escape type"));
+    }
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, no_history_buffers_are_collected)
+{
+    static const D3DKMT_HISTORY_BUFFER_STATUS constant;
+    D3DKMT_HISTORY_BUFFER_STATUS history = {TRUE, 5};
+    D3DKMT_ESCAPE escape = {.Type = D3DKMT_ESCAPE_HISTORY_BUFFER_STATUS};
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    escape.hAdapter = g.adapter;
+    escape.pPrivateDriverData = &history;
+    escape.PrivateDriverDataSize = sizeof(history) - 1;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER && history.Enabled == TRUE);
+    escape.PrivateDriverDataSize = sizeof(history) + 1;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER && history.Enabled == TRUE);
+    escape.PrivateDriverDataSize = sizeof(history);
+    SHOW(c, "KMT-455",
+         D3DKMTEscape(&escape) == STATUS_SUCCESS && history.Enabled == FALSE &&
+             history.Reserved == 0);
+    escape.pPrivateDriverData = (void *)(uintptr_t)&constant;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, private_data_of_an_escape_are_read_and_written)
+{
+    static const struct refgpu_escape_counters constant = {
+        .header = {.magic = REFGPU_UMD_MAGIC, .code = REFGPU_ESCAPE_COUNTERS}};
+    struct refgpu_escape_counters counters;
+    D3DKMT_ESCAPE escape;
+    struct gpu g, other;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_begin(&other) == STATUS_SUCCESS);
+    escape = counters_escape(&g, &counters);
+    escape.pPrivateDriverData = NULL;
+    SHOW(c, "KMT-006", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.pPrivateDriverData = (void *)(uintptr_t)0x1000;
+    SHOW(c, "KMT-007", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.pPrivateDriverData = (void *)(uintptr_t)&constant;
+    SHOW(c, "KMT-007", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    /* handles of the right kinds that do not belong together */
+    escape = counters_escape(&g, &counters);
+    escape.hDevice = g.copy;
+    SHOW(c, "KMT-423", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.hDevice = g.device;
+    escape.hContext = other.copy;
+    SHOW(c, "KMT-423", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.hContext = g.device;
+    SHOW(c, "KMT-423", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&other) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+TEST_WITH(client, a_control_of_timeouts_is_of_a_known_kind)
+{
+    static const int succeed[] = {D3DKMT_TDRDBGCTRLTYPE_DISABLEBREAK,
+                                  D3DKMT_TDRDBGCTRLTYPE_ENABLEBREAK,
+                                  D3DKMT_TDRDBGCTRLTYPE_UNCONDITIONAL};
+    static const int display[] = {D3DKMT_TDRDBGCTRLTYPE_VSYNCTDR, D3DKMT_TDRDBGCTRLTYPE_FORCEDODTDR,
+                                  D3DKMT_TDRDBGCTRLTYPE_FORCEDODVSYNCTDR};
+    D3DKMT_TDRDBGCTRL_ESCAPE control = {0};
+    D3DKMT_ESCAPE escape = {.Type = D3DKMT_ESCAPE_TDRDBGCTRL};
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    escape.hAdapter = g.adapter;
+    escape.pPrivateDriverData = &control;
+    for (unsigned i = 0; i < 3; i++) {
+        escape.PrivateDriverDataSize = i % 2 ? sizeof(control) : sizeof(int);
+        control.TdrControl = (D3DKMT_TDRDBGCTRLTYPE)succeed[i];
+        SHOW(c, "KMT-444", D3DKMTEscape(&escape) == STATUS_SUCCESS);
+        control.TdrControl = (D3DKMT_TDRDBGCTRLTYPE)display[i];
+        SHOW(c, "KMT-444", D3DKMTEscape(&escape) == STATUS_NOT_SUPPORTED);
+    }
+    control.TdrControl = (D3DKMT_TDRDBGCTRLTYPE)99;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    control.TdrControl = D3DKMT_TDRDBGCTRLTYPE_ENGINETDR; /* an int has no node */
+    escape.PrivateDriverDataSize = sizeof(int);
+    SHOW(c, "KMT-444", D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.pPrivateDriverData = (void *)(uintptr_t)0x1000;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    escape.Type = D3DKMT_ESCAPE_REQUEST_MACHINE_CRASH;
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER); /* of the wrong size */
+    escape.PrivateDriverDataSize = sizeof(D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE);
+    TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}

@@ -19,14 +19,20 @@ def fail(text):
     sys.exit(1)
 
 
-def program(*arguments, expect=0, timeout=600):
-    command = [os.path.join(BUILD, "dxgkhost"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, errors="replace", check=False)
+def program(*arguments, expect=0, timeout=600, cwd=None):
+    command = [os.path.abspath(os.path.join(BUILD, "dxgkhost")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, errors="replace", check=False, cwd=cwd)
     if "AddressSanitizer" in done.stderr or "LeakSanitizer" in done.stderr or "runtime error:" in done.stderr:
         fail(f"{' '.join(command)}\nsanitizer:\n{done.stderr}")
     if expect is not None and done.returncode != expect:
         fail(f"{' '.join(command)}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
     return done
+
+
+def own_script(name, *options, expect=0):
+    with tempfile.TemporaryDirectory() as folder:
+        return program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", name), "--device",
+                       os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, *options, expect=expect)
 
 
 def run(workload, *options, expect=0, driver="refgpu.so"):
@@ -452,6 +458,31 @@ def case_sharing():
     with tempfile.TemporaryDirectory() as out:
         program("run", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "tests", "system", "sharing.lua"), "--device",
                 os.path.join(BUILD, "devices", "refgpu.so"), "--out", out)
+
+
+def case_images():
+    """Images and raw files of workloads."""
+    own_script("images.lua")
+
+
+def case_arguments():
+    """Types and limits of the members of calls."""
+    own_script("arguments.lua")
+
+
+def case_library():
+    """The table dxgk at its limits: of rows for the report, and of rules that are expected, each of which has to happen. A file beside
+    which others are may be named without a folder."""
+    done = own_script("library.lua", "--set", "one=1", "--set", "two=2=2", "--set", "three=", expect=1)
+    wanted = [f"dxgkhost: a violation of LIFE-{number:03} was expected and did not happen" for number in range(1, 17)]
+    if done.stderr.splitlines() != wanted:
+        fail(done.stderr)
+    expect_lines(done, "row 1 true", "row 2 " + "x" * 79, "row 3 0.75", "row 32 8.0", "result FAIL: done")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("other.lua", "return 'of the other'"), ("work.lua", "return require('other') == 'of the other' and dxgk.directory == '.'")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        program("run", os.path.abspath(os.path.join(BUILD, "drivers", "refgpu.so")), "work.lua", "--out", folder, cwd=folder)
 
 
 def case_reasons():

@@ -34,6 +34,9 @@ RUNS = {
     "calls": [f"run build/tests/drivers/seeds/seeds{version}.so tests/system/calls.lua {SEEDS} --set version={word} --verbose"
               for version, word in (("12", "1.x"), ("20", "2.0"))],
     "buffers": [f"{REFGPU} tests/system/buffers.lua --verbose"],
+    "images": [f"{REFGPU} tests/system/images.lua --verbose"],
+    "library": [f"{REFGPU} tests/system/library.lua --set one=1 --set two=2=2 --set three= --verbose"],
+    "arguments": [f"{REFGPU} tests/system/arguments.lua --verbose", f"{REFGPU} tests/system/arguments.lua --iommu remap --seed 3"],
     "sharing": [f"{REFGPU} tests/system/sharing.lua --verbose"],
     "hostile": [f"{REFGPU} tests/system/hostile.lua --verbose"],
     "starts": [f"run build/tests/drivers/{name}.so workloads/empty.lua --device null --verbose" for name in (

@@ -100,7 +100,8 @@ bool port_boundary_take_part(enum port_structure structure, void *copy, const vo
 {
     sim_assert(structures[structure].way & PORT_IN);
     sim_assert(offset + bytes <= structures[structure].bytes);
-    return from && port_boundary_take_bytes(copy, (const char *)from + offset, bytes);
+    return from ? port_boundary_take_bytes(copy, (const char *)from + offset, bytes)
+                : out_of_reach(from, "read");
 }
 
 bool port_boundary_give_part(enum port_structure structure, void *to, size_t offset,
@@ -108,7 +109,8 @@ bool port_boundary_give_part(enum port_structure structure, void *to, size_t off
 {
     sim_assert(structures[structure].way & PORT_OUT);
     sim_assert(offset + bytes <= structures[structure].bytes);
-    return to && port_boundary_give_bytes((char *)to + offset, value, bytes);
+    return to ? port_boundary_give_bytes((char *)to + offset, value, bytes)
+              : out_of_reach(to, "written");
 }
 
 bool port_boundary_clear_outputs(enum port_structure structure, void *to)

@@ -83,6 +83,12 @@ TEST(a_driver_with_children_has_the_entries_for_them)
                NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
     probe_destroy(p);
     REFUSED("LIFE-074/b", "LIFE-074", p->children = 1);
+    REFUSED("LIFE-074/b", "LIFE-074", children(p, 1),
+            probe_set_entry(p, PROBE_QueryChildRelations, false));
+    REFUSED("LIFE-074/b", "LIFE-074", children(p, 1),
+            probe_set_entry(p, PROBE_QueryChildStatus, false));
+    REFUSED("LIFE-074/b", "LIFE-074", children(p, 1),
+            probe_set_entry(p, PROBE_QueryDeviceDescriptor, false));
 }
 
 TEST(relations_go_to_a_zeroed_array_with_a_terminator)
@@ -177,4 +183,76 @@ TEST(each_child_is_asked_for_its_descriptor)
     probe_destroy(p);
     REPORTED("LIFE-081/b", "LIFE-081", VERIFY_ERROR, children(p, 1),
              p->before[PROBE_QueryDeviceDescriptor] = overrun_descriptor);
+}
+
+/* ---- failures ---- */
+
+static void not_supported(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NOT_SUPPORTED;
+}
+
+TEST(failed_relations_fail_the_start)
+{
+    struct probe *p;
+    NTSTATUS status;
+
+    p = start_childless(false, not_supported, &status);
+    CHECK_RULE("LIFE-077/b", NT_SUCCESS(status) && probe_reports(p, VERIFY_WARNING) == 0);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    children(p, 1);
+    p->after[PROBE_QueryChildRelations] = not_implemented;
+    CHECK(IS(probe_start(p), STATUS_NOT_IMPLEMENTED) && p->adapters == 0);
+    probe_destroy(p);
+    REFUSED("LIFE-079/a", "LIFE-079", children(p, 3), p->child[0].ChildDeviceType = TypeVideoOutput);
+    REFUSED("LIFE-079/a", "LIFE-079", children(p, 3), p->child[2].ChildDeviceType = TypeVideoOutput);
+    EXPECTED("LIFE-078/a", "LIFE-078", children(p, 3), p->child[2].ChildUid = p->child[0].ChildUid);
+    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeUninitialized);
+}
+
+/* Plugged in, if it says so and the call succeeds. */
+static void say_connected(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    ((DXGK_CHILD_STATUS *)(uintptr_t)call->arg[1])->HotPlug.Connected = TRUE;
+    if (((DXGK_CHILD_STATUS *)(uintptr_t)call->arg[1])->ChildUid == 0x101)
+        call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
+}
+
+static void statuses_body(struct probe *p)
+{
+    DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = 0x100};
+
+    CHECK_RULE("LIFE-080/b", port_adapter_child_connected(p->adapter[0], 0x100));
+    CHECK(!port_adapter_child_connected(p->adapter[0], 0x101)); /* nothing is known */
+    CHECK(port_adapter_child_connected(p->adapter[0], 0x102));
+    CHECK(!port_adapter_child_connected(p->adapter[0], 0x103));
+    CHECK(IS(dxgk->DxgkCbIndicateChildStatus(dxgk->DeviceHandle, &status), STATUS_SUCCESS) &&
+          !port_adapter_child_connected(p->adapter[0], 0x100));
+    status.Type = StatusRotation;
+    status.ChildUid = 0x102;
+    CHECK(IS(dxgk->DxgkCbIndicateChildStatus(dxgk->DeviceHandle, &status), STATUS_SUCCESS) &&
+          port_adapter_child_connected(p->adapter[0], 0x102)); /* about something else */
+    status.Type = StatusConnection;
+    status.ChildUid = 0x101;
+    status.HotPlug.Connected = TRUE;
+    CHECK(IS(dxgk->DxgkCbIndicateChildStatus(dxgk->DeviceHandle, &status), STATUS_SUCCESS) &&
+          port_adapter_child_connected(p->adapter[0], 0x101) &&
+          !port_adapter_child_connected(p->adapter[0], 0x100));
+    CHECK(IS(dxgk->DxgkCbIndicateChildStatus(dxgk->DeviceHandle, NULL), STATUS_INVALID_PARAMETER));
+}
+
+TEST(statuses_of_children)
+{
+    struct probe *p = probe_create(NULL);
+
+    children(p, 3);
+    p->child[0].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    p->after[PROBE_QueryChildStatus] = say_connected;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_end(p, statuses_body);
 }

@@ -121,6 +121,18 @@ TEST(the_claim_decides)
                                port_adapter_ddi(p->adapter[0])->table.DxgkDdiGetNodeMetadata);
     probe_destroy(p);
 
+    for (unsigned claims_8 = 0; claims_8 < 2; claims_8++) {
+        p = probe_of(DXGKDDI_INTERFACE_VERSION_WDDM2_0);
+        p->caps.WDDMVersion = claims_8 ? DXGKDDI_WDDMv1_2 : DXGKDDI_WDDMv1;
+        CHECK_RULE("CAPS-122",
+                   NT_SUCCESS(probe_start(p)) &&
+                       probe_queries(p, DXGKQAITYPE_QUERYSEGMENT3) == (claims_8 ? 2 : 0) &&
+                       probe_queries(p, DXGKQAITYPE_QUERYSEGMENT) == (claims_8 ? 0 : 2) &&
+                       !port_adapter_ddi(p->adapter[0])->table.DxgkDdiGetNodeMetadata &&
+                       !port_adapter_is_2x(p->adapter[0]));
+        probe_destroy(p);
+    }
+
     p = probe_of(DXGKDDI_INTERFACE_VERSION_WDDM2_0);
     p->caps.WDDMVersion = DXGKDDI_WDDMv2;
     CHECK_RULE("CAPS-122", NT_SUCCESS(probe_start(p)) &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each allocation of the host fails in turn while a driver is registered, started and stopped. */
+#include <initguid.h>
+
 #include "bus/window.h"
 #include "port/support/probe.h"
 
@@ -124,6 +126,64 @@ static struct probe *isolated(void)
 TEST(with_isolation)
 {
     each_in_turn(isolated);
+}
+
+/* ---- with the interface for features ---- */
+
+static int held; /* interfaces of the driver */
+
+static NTSTATUS NTAPI query_support(HANDLE adapter, INOUT_PDXGKARG_QUERYFEATURESUPPORT args)
+{
+    (void)adapter;
+    args->SupportedByDriver = args->SupportedOnCurrentConfig = TRUE;
+    args->MinSupportedVersion = args->MaxSupportedVersion = 1;
+    return STATUS_SUCCESS;
+}
+
+static VOID NTAPI take_one(PVOID context)
+{
+    ++*(int *)context;
+}
+
+static VOID NTAPI return_one(PVOID context)
+{
+    --*(int *)context;
+}
+
+static void offer(struct probe *p, struct probe_call *call)
+{
+    const QUERY_INTERFACE *query = (const QUERY_INTERFACE *)(uintptr_t)call->arg[1];
+    const DXGKDDI_FEATURE_INTERFACE interface = {.Size = sizeof(interface),
+                                                 .Version = DXGK_FEATURE_INTERFACE_VERSION_1,
+                                                 .Context = &held,
+                                                 .InterfaceReference = take_one,
+                                                 .InterfaceDereference = return_one,
+                                                 .QueryFeatureSupport = query_support};
+
+    (void)p;
+    memcpy(query->Interface, &interface, sizeof(interface));
+    held++;
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+static struct probe *negotiating(void)
+{
+    const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1,
+                                          .port = {.wddm_3_2 = true}};
+    struct probe *p;
+
+    CHECK(held == 0); /* of the one before */
+    p = probe_create(&options);
+    probe_set_entry(p, PROBE_QueryInterface, true);
+    p->before[PROBE_QueryInterface] = offer;
+    return p;
+}
+
+TEST(with_the_interface_for_features)
+{
+    each_in_turn(negotiating);
+    CHECK(held == 0);
 }
 
 /* Nothing at all is left for the stop. */

@@ -145,12 +145,10 @@ static void ask(struct port_adapter *adapter, size_t index)
 {
     const struct host_support host = host_support(adapter->port, adapter, known_features[index].id);
     struct port_driver_feature *answer = &adapter->features.answer[index];
-    DXGKARG_QUERYFEATURESUPPORT args;
+    DXGKARG_QUERYFEATURESUPPORT args = {.FeatureId = known_features[index].id,
+                                        .AllowExperimental = host.experiments};
     NTSTATUS status;
 
-    memset(&args, 0, sizeof(args));
-    args.FeatureId = known_features[index].id;
-    args.AllowExperimental = host.experiments;
     status = ddi_query_feature_support(&adapter->ddi,
                                        adapter->features.interface.QueryFeatureSupport, &args);
     if (!NT_SUCCESS(status) || !args.SupportedByDriver)

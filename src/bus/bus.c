@@ -67,11 +67,6 @@ struct iommu_pasids *bus_pasids(struct bus *bus)
     return &bus->pasids;
 }
 
-struct bus *bus_of_device(struct bus_device *device)
-{
-    return device->bus;
-}
-
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
 {
     LIST_FOR(node, &bus->devices) {

@@ -29,7 +29,6 @@ struct ram *bus_ram(struct bus *bus);
 
 /* The process address spaces that devices of this bus share. */
 struct iommu_pasids *bus_pasids(struct bus *bus);
-struct bus *bus_of_device(struct bus_device *device);
 /* Is the physical address inside a BAR? */
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes);
 

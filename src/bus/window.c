@@ -92,12 +92,6 @@ bool bus_window_init(struct bus *bus)
 
 void bus_window_finish(struct bus *bus)
 {
-    uint32_t cursor = 0;
-    uint64_t key;
-    void *mapping;
-
-    while (hash_next(&bus->mappings, &cursor, &key, &mapping))
-        util_free(mapping);
     hash_finish(&bus->mappings);
     arena_finish(&bus->registers);
     arena_finish(&bus->memory);
@@ -413,8 +407,7 @@ bool bus_describe(const struct bus *bus, struct phys_addr address, char *text, s
 
     if (!device)
         return false;
-    snprintf(text, bytes, "BAR %u of %s at 0x%llx", bar,
-             device->model->name ? device->model->name : "the device",
+    snprintf(text, bytes, "BAR %u of %s at 0x%llx", bar, device->model->name,
              (unsigned long long)(address.value - device->bar[bar].address.value));
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "sim/fault.h"
 #include "sim/point.h"
 #include "verify/verify.h"
 #include "x64/traps/block.h"
@@ -129,6 +130,22 @@ static bool is_plain(const struct x64_plan *plan, const struct x64_interrupted *
            !(destination && x64_traps_at(pointer(plan, frame, X64_RDI)));
 }
 
+/* A general protection fault tells no address: it is the pointer that leads nowhere. */
+static void refuse_plain(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                         const struct steps *steps)
+{
+    uint64_t source = pointer(plan, frame, X64_RSI), destination = pointer(plan, frame, X64_RDI);
+    uint8_t byte;
+
+    if (frame->address != 0)
+        x64_refuse_foreign(plan, frame);
+    else if (steps->from_source && !sim_copy_checked(&byte, (const void *)source, 1))
+        x64_refuse(frame, SIM_FAULT_READ, source);
+    else
+        x64_refuse(frame, steps->to_destination ? SIM_FAULT_WRITE : SIM_FAULT_READ,
+                   steps->to_destination || steps->from_destination ? destination : source);
+}
+
 /* Decrement the count; false: that was the last element. */
 static bool again(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
@@ -146,8 +163,12 @@ bool x64_string(const struct x64_plan *plan, struct x64_interrupted *frame)
     struct steps steps;
     bool more;
 
-    if (!steps_of(plan, &steps) || is_plain(plan, frame, &steps)) {
+    if (!steps_of(plan, &steps)) {
         x64_refuse_foreign(plan, frame);
+        return false;
+    }
+    if (is_plain(plan, frame, &steps)) {
+        refuse_plain(plan, frame, &steps);
         return false;
     }
     do {

@@ -70,6 +70,8 @@ static void on_fault(const struct sim_fault *fault)
 {
     rig.faulted = true;
     rig.fault = *fault;
+    if (fault->registers)
+        rig.registers_then = *fault->registers;
     sim_stop();
 }
 

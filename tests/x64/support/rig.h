@@ -44,6 +44,7 @@ struct rig {
     void (*on_access)(void); /* called by the device; NULL: nobody */
     bool faulted;
     struct sim_fault fault;
+    struct sim_registers registers_then; /* when it faulted */
 };
 
 extern struct rig rig;

@@ -26,7 +26,7 @@ static void set(uint64_t parameter[4], uint64_t a, uint64_t b, uint64_t c, uint6
 
 uint32_t x64_fault_bugcheck(const struct sim_fault *fault, uint64_t parameter[4])
 {
-    EXCEPTION_RECORD record = {.ExceptionCode = STATUS_ACCESS_VIOLATION};
+    EXCEPTION_RECORD record = {.ExceptionCode = 0};
     bool access = fault->trap == TRAP_PAGE;
     bool write = fault->kind == SIM_FAULT_WRITE, execute = fault->kind == SIM_FAULT_EXECUTE;
 
@@ -41,7 +41,8 @@ uint32_t x64_fault_bugcheck(const struct sim_fault *fault, uint64_t parameter[4]
         return write && x64_function_table_find(fault->address) ? ATTEMPTED_WRITE_TO_READONLY_MEMORY
                                                                 : PAGE_FAULT_IN_NONPAGED_AREA;
     }
-    (void)x64_exception_of_fault(fault, &record);
+    if (!x64_exception_of_fault(fault, &record))
+        record.ExceptionCode = STATUS_ACCESS_VIOLATION;
     set(parameter, (uint32_t)record.ExceptionCode, fault->pc, record.ExceptionInformation[0],
         record.NumberParameters > 1 ? record.ExceptionInformation[1] : fault->address);
     return KMODE_EXCEPTION_NOT_HANDLED;

@@ -17,6 +17,30 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 SMALL = "--set width=480 --set height=270 --set columns=8 --set rows=5"
 REFGPU = "run build/drivers/refgpu.so"
 SEEDS = "--device build/tests/drivers/seeds/device.so"
+EMPTY = f"{REFGPU} workloads/empty.lua"
+INSPECT = "inspect build/drivers/refgpu.so"
+EXPLORE = "explore build/drivers/refgpu.so"
+# Values of options that are taken, the last and first of a range among them, and that are not.
+TAKEN = ("--seed 0", "--seed 18446744073709551615", "--seed 0x10", "--seed 010", "--fail-allocation 0", "--stall-limit 0", "--stall-limit 86400", "--watchdog 0",
+         "--watchdog 86400", "--limit 0", "--limit 1.5s", "--limit 18446744073s", "--virtual-limit 90", "--ram 64M", "--ram 0x10000000", "--ram 65536k", "--ram 256MiB",
+         "--ram 67112960", "--ram 1TB", "--vram 8M", "--vram 0", "--cpus 1", "--cpus 64", "--iommu remap,flags=0x7,svm,present", "--windows observed", "--stub-missing",
+         "--device null", "--device-set vram=16777216", "--severity CAPS-001=note --severity CAPS-001=bugcheck", "--verbose", "--strict", "--stress", "--special-pool",
+         "--force-irql --raised-submit --split-dma-buffers")
+REFUSED = ("--seed -1", "--seed 18446744073709551616", "--fail-allocation x", "--stall-limit 86401", "--watchdog 86401", "--watchdog 18446744073709552", "--limit 5x", "--limit 1.",
+           "--limit .5", "--limit 18446744074s", "--limit 18446744073709551616ns", "--limit 18446744073.9s", "--ram 63M", "--ram 67104768", "--ram 67108865", "--ram 1025G",
+           "--ram 1T1", "--ram 1Q", "--ram 1Mib", "--ram 16777216T", "--vram 1KK", "--vram 1@", "--vram 1iB", "--cpus 0", "--cpus 65", "--iommu remap,", "--iommu svm,on",
+           "--iommu flags=0x1234567890123", "--windows observe", "--device", "--device-set =1", "--device-set nonsense=1", "--severity =note", "--severity CAPS-001",
+           "--severity CAPS-001=notes", "--severity caps-01=note", "--registry nothing.reg", "--registry tests", "--device nothing.so", "--device tests", "--trace", "--nonsense", "-", "more")
+# Only of a run, with its workload.
+RUN_TAKEN = ("--script-limit 0", "--script-limit 86400", "--script-memory 0", "--script-memory 1M", "--script-memory 1048576", "--power-cycle 1000000", "--set a=", "--set a=b=c",
+             "--report memory")
+RUN_REFUSED = ("--script-limit 86401", "--script-memory 1048575", "--script-memory 1023K", "--script-memory x", "--power-cycle 0", "--power-cycle x", "--set =b", "--set a",
+               "--report memories", "--no-supervisor --isolate")
+EXPLORE_REFUSED = ("", "--seeds", "--seeds x", "--seeds 1..", "--seeds ..2", "--seeds 3..2", "--seeds 1.2", "--seeds 0..18446744073709551615", "--seeds 18446744073709551616..18446744073709551617",
+                   "--seeds 000000000000000000000001..2", "--seeds 1 -j 0", "--seeds 1 -j 257", "--seeds 1 -j257", "--seeds 1 -jx", "--seeds 1 --jobs", "--seeds 1 --shard 0/2",
+                   "--seeds 1 --shard 3/2", "--seeds 1 --shard 1/0", "--seeds 1 --shard 1/1000001", "--seeds 1 --shard 1", "--seeds 1 --stop-after 0", "--seeds 1 --stop-after 257",
+                   "--seeds 1 --limit 0", "--seeds 1 --limit 86401", "--seeds 1 --json", "--seeds 1 --seed 1", "--seeds 1 --trace x", "--seeds 1 --cpus 0", "--seeds 1 more",
+                   "--seeds 1 --device nothing.so", "--seeds 1 --json no/where")
 # What each transcript consists of: lines for the program; a first word with a slash is another one.
 RUNS = {
     "compositor": [f"{REFGPU} workloads/compositor.lua {SMALL} --vram 8M", f"{REFGPU} workloads/compositor.lua {SMALL} --vram 8M --seed 5 --cpus 1 --verbose"],
@@ -52,11 +76,30 @@ RUNS = {
     "check_trace": ["check-trace tests/wintrace/samples/whole.etl", "check-trace tests/wintrace/samples/gap.etl", "check-trace tests/system/runs.py", "check-trace nothing",
                     "check-trace", "check-trace --all"],
     "explore": [f"explore build/drivers/refgpu.so workloads/escape.lua --seeds 1..3 -j 1 --iommu off", f"explore build/drivers/refgpu.so workloads/burst.lua --seeds 1..2 -j 1"],
+    "options_taken": [f"{EMPTY} {option}" for option in TAKEN + RUN_TAKEN] + [f"{INSPECT} --verbose --strict --cpus 2 --severity CAPS-001=note"],
+    "options_refused": [f"{EMPTY} {option}" for option in REFUSED + RUN_REFUSED] + [f"{INSPECT} {option}" for option in (
+        "more", "--nonsense", "--set a=b", "--power-cycle 1", "--script-limit 1", "--script-memory 1M", "--report memory", "--trace x", "--out x", "--ram 1", "--severity CAPS-001=x",
+        "--device", "--device nothing.so")] + ["inspect nothing.so", "inspect tests", "inspect tests/system/runs.py", "inspect --verbose"],
+    "explore_refused": [f"{EXPLORE} workloads/empty.lua {option}" for option in EXPLORE_REFUSED] + ["explore --seeds 1", f"{EXPLORE} --seeds 1"],
+    "explore_taken": [f"{EXPLORE} workloads/{words}" for words in (
+        "empty.lua --seeds 7 -j1", "empty.lua --seeds 0 --jobs 1 --limit 86400", "empty.lua --seeds 18446744073709551614..18446744073709551614 -j 1", "empty.lua --seeds 1..10 --shard 2/3 -j 1",
+        "empty.lua --seeds 1..3 --shard 3/1000000 -j1", "escape.lua --seeds 1..9 --stop-after 1 -j 1 --iommu off", "escape.lua --seeds 4..5 -j 1 --iommu off --severity IOMMU-075=note",
+        "escape.lua --seeds 4..5 -j 1 --iommu off --severity IOMMU-075=bugcheck", "escape.lua --seeds 4..5 -j 1 --iommu off --json -", "burst.lua --seeds 3..4 -j 1 --virtual-limit 1ms",
+        "burst.lua --seeds 3..4 -j 1 --set a'b=c\\\"d --fail-allocation 77 --json -", "nothing.lua --seeds 1 -j 1", "empty.lua --seeds 1..2 -j 1 --iommu remap,opt-out --json -")],
+    "commands": ["", "nonsense", "--nonsense", "run --help", "--version more", "explain", "explain PATCH-017 PATCH-018", "explain PATCH", "explain NT-202", "explain SEG-001", "explain IOMMU-075",
+                 "rules a b", "rules PATC", "rules PATCHES", "rules patch", "rules"],
+    "explained": ["explain " + rule for rule in ("CAPS-001", "CAPS-002", "PATCH-077", "PATCH-121", "LIFE-191", "SUBMIT-039", "PREEMPT-012", "PHYS-011", "TDR-041", "DISP-001", "KMT-003")],
+    "judged": [f"{REFGPU} workloads/escape.lua --iommu off --severity IOMMU-075={severity}" for severity in ("note", "warning", "error", "bugcheck")]
+              + [f"{REFGPU} workloads/escape.lua --iommu off --strict", f"{REFGPU} workloads/escape.lua --iommu off --severity IOMMU-075=note --strict"],
+    "ended": [f"{REFGPU} workloads/burst.lua --limit 100us", f"{REFGPU} workloads/hang.lua --limit 1ms --verbose", f"{REFGPU} workloads/nothing.lua", f"{REFGPU} tests/system/runs.py"],
+    "commands_fail": [f"{REFGPU} workloads/hang.lua --fail-allocation {number}" for number in (900, 1100, 1300, 1600, 2000)],
+    "isolated": [f"{EMPTY} --isolate", f"{REFGPU} workloads/burst.lua --isolate --verbose", f"{EMPTY} --isolate --device null", f"{EMPTY} --isolate --report memory",
+                 f"run build/tests/drivers/ends_process.so workloads/empty.lua --device null --isolate", f"{INSPECT} --isolate", f"{EXPLORE} workloads/empty.lua --seeds 1..2 -j 1 --isolate"],
     "client_campaign": ["build/fuzz/client_campaign/client_campaign build --calls 6000 --each 2000 --seed 3 --list"],
 }
 HOST = re.compile(r"\b(?:0x)?(?:5[5-9a-f]|6[0-9a-f]|7[0-9a-f])[0-9a-f]{10}\b")
 PLACE = re.compile(r"(?<=[\w>)])\+0x[0-9a-f]+")
-WALL = re.compile(r"\d+(?:\.\d+)? (?:ms|s) wall|, \d+ s$|\d+(?:\.\d+)? s of processor time|in \d+(?:\.\d+)? s\b|\d+\.\d+ s, \d+ seeds a second|handle 0x[0-9a-f]+ is", re.M)
+WALL = re.compile(r"\d+(?:\.\d+)? (?:ms|s) wall|, \d+ s$|\d+(?:\.\d+)? s of processor time|in \d+(?:\.\d+)? s\b|\d+\.\d+ s, \d+ seeds a second|handle 0x[0-9a-f]+ is|\"seconds\": \d+\.\d+", re.M)
 LINE = re.compile(r"(?<=\.c:)\d+")
 
 
@@ -69,9 +112,9 @@ def normal(text, folder, build):
 
 def command_of(line, folder, build):
     words = [str(build) + word.removeprefix("build") if word.split("/")[0] == "build" else word for word in line.split()]
-    if "/" in words[0]:
+    if words and "/" in words[0]:
         return words
-    if words[0] == "run" and len(words) > 2 and ".lua" in line:
+    if words[:1] == ["run"] and len(words) > 2 and ".lua" in line:
         words += ["--out", folder, "--trace", folder + "/trace"]
     return [str(build / "dxgkhost"), *words]
 

@@ -20,6 +20,24 @@ SEEDS = "--device build/tests/drivers/seeds/device.so"
 EMPTY = f"{REFGPU} workloads/empty.lua"
 INSPECT = "inspect build/drivers/refgpu.so"
 EXPLORE = "explore build/drivers/refgpu.so"
+# The probes of the test driver "seeds" (docs/seeds.md): version, workload, and the options of a run each.
+PROBES = {
+    "patch12": ("12", "patch", ("--vram 1M --split-dma-buffers --device-set multi=0 --set split=1", "--vram 1M --split-dma-buffers --device-set preempt=1 --device-set aperture=1 --set split=portions",
+                                "--vram 8M --device-set keep=1 --device-set preempt=1 --device-set nopatching=1", "--vram 1M --power-cycle 50000 --device-set multi=0 --set anytime=1",
+                                "--vram 1M --iommu flags=0xf --device-set aperture=1", "--vram 8M --set destroyed=1")),
+    "patch20": ("20", "patch", ("--vram 1M --device-set multi=0", "--vram 1M --device-set preempt=1 --device-set aperture=1", "--vram 1M --device-set stays=1",
+                                "--vram 1M --device-set private=16 --device-set preempt=1 --set anywhere=1", "--vram 1M --device-set failpatch=1", "--vram 1M --device-set pagingaperture=1",
+                                "--vram 4M --device-set gpummu=1 --device-set preempt=1 --device-set aperture=1")),
+    "patch29": ("29", "patch", ("--vram 1M --device-set preempt=1 --iommu isolation", "--vram 4M --device-set gpummu=1 --iommu remap", "--vram 1M --device-set multi=1 --strict",
+                                "--vram 1M --device-set preempt=1 --power-cycle 50000 --set anytime=1", "--vram 1M --device-set preempt=1 --cpus 2",
+                                "--vram 1M --device-set preempt=1 --force-irql --seed 3")),
+    "context": ("29", "context", ("--vram 4M --device-set gpummu=1", "--vram 4M --device-set gpummu=1 --device-set noexec=1 --iommu isolation", "--vram 4M --device-set gpummu=1 --iommu remap",
+                                  "--vram 4M --device-set gpummu=1 --set only=taken", "--vram 4M --device-set gpummu=1 --iommu remap --set only=hardware",
+                                  "--vram 4M --device-set gpummu=1 --device-set cputables=1", "--vram 4M --device-set gpummu=1 --iommu remap --power-cycle 50000")),
+    "objects": ("29", "objects", ("--vram 4M", "--vram 4M --iommu isolation", "--vram 4M --iommu remap --device-set gpummu=1", "--vram 4M --set only=device-memory", "--vram 4M --set only=late-use",
+                                  "--vram 4M --set only=late-use-of-memory")),
+    "contiguous": ("29", "contiguous", ("--vram 4M --set iommu=off", "--vram 4M --iommu isolation --set iommu=isolation", "--vram 4M --iommu remap --device-set gpummu=1 --set iommu=remap")),
+}
 # Values of options that are taken, the last and first of a range among them, and that are not.
 TAKEN = ("--seed 0", "--seed 18446744073709551615", "--seed 0x10", "--seed 010", "--fail-allocation 0", "--stall-limit 0", "--stall-limit 86400", "--watchdog 0",
          "--watchdog 86400", "--limit 0", "--limit 1.5s", "--limit 18446744073s", "--virtual-limit 90", "--ram 64M", "--ram 0x10000000", "--ram 65536k", "--ram 256MiB",
@@ -95,9 +113,11 @@ RUNS = {
     "commands_fail": [f"{REFGPU} workloads/hang.lua --fail-allocation {number}" for number in (900, 1100, 1300, 1600, 2000)],
     "isolated": [f"{EMPTY} --isolate", f"{REFGPU} workloads/burst.lua --isolate --verbose", f"{EMPTY} --isolate --device null", f"{EMPTY} --isolate --report memory",
                  f"run build/tests/drivers/ends_process.so workloads/empty.lua --device null --isolate", f"{INSPECT} --isolate", f"{EXPLORE} workloads/empty.lua --seeds 1..2 -j 1 --isolate"],
+    **{f"probes_{name}": [f"run build/tests/drivers/seeds/seeds{version}.so tests/drivers/seeds/{workload}.lua {SEEDS} {options}" for options in rows]
+       for name, (version, workload, rows) in PROBES.items()},
     "client_campaign": ["build/fuzz/client_campaign/client_campaign build --calls 6000 --each 2000 --seed 3 --list"],
 }
-HOST = re.compile(r"\b(?:0x)?(?:5[5-9a-f]|6[0-9a-f]|7[0-9a-f])[0-9a-f]{10}\b")
+HOST = re.compile(r"\b(?:0x)?(?:5[5-9a-f]|6[0-9a-f]|7[0-9a-f])[0-9a-f]{10}\b", re.I)
 PLACE = re.compile(r"(?<=[\w>)])\+0x[0-9a-f]+")
 WALL = re.compile(r"\d+(?:\.\d+)? (?:ms|s) wall|, \d+ s$|\d+(?:\.\d+)? s of processor time|in \d+(?:\.\d+)? s\b|\d+\.\d+ s, \d+ seeds a second|handle 0x[0-9a-f]+ is|\"seconds\": \d+\.\d+", re.M)
 LINE = re.compile(r"(?<=\.c:)\d+")

@@ -182,7 +182,8 @@ local function places(a)
     probe("map.base-address-ignores-the-window", "CTXA-046", exact == FREE, "the window was 0x%x to 0x%x", FREE + MIB, FREE + 2 * MIB)
     probe("map.base-address-shows-the-allocation", "CTXA-046", (look(FREE + PAGE)) == word(a, 1), "the device reads 0x%x",
         look(FREE + PAGE) or 0)
-    for name, base in pairs{same = FREE, ["first-page"] = FREE - 3 * PAGE, ["last-page"] = FREE + 3 * PAGE} do
+    for _, row in ipairs{{"same", FREE}, {"first-page", FREE - 3 * PAGE}, {"last-page", FREE + 3 * PAGE}} do
+        local name, base = table.unpack(row)
         local taken = map(a, 4, {base = base})
         probe("map.taken-base-gives-0." .. name, "CTXA-046", taken == 0, "4 pages at 0x%x: 0x%x", base, taken)
     end

@@ -292,7 +292,7 @@ TEST(symbols_are_functions_of_sections)
     put_symbol(11, NULL, 0x60, 1, PE_SYMBOL_FUNCTION, PE_SYMBOL_CLASS_EXTERNAL, 0);
     name_by_offset(11, 4);
     put_symbol(12, NULL, 0x70, 1, PE_SYMBOL_FUNCTION, PE_SYMBOL_CLASS_EXTERNAL, 0);
-    name_by_offset(12, 3);
+    name_by_offset(12, 0);
     put_symbol(13, NULL, 0x80, 1, PE_SYMBOL_FUNCTION, PE_SYMBOL_CLASS_EXTERNAL, 0);
     name_by_offset(13, 4 + 16);
     put_symbol(14, NULL, 0x90, 1, PE_SYMBOL_FUNCTION, PE_SYMBOL_CLASS_EXTERNAL, 0);

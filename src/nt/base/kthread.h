@@ -55,7 +55,7 @@ struct _KTHREAD {
     uint32_t floating_saves;
     KAFFINITY affinity;
     struct nt_raise_record raise[NT_RAISES];
-    uint32_t raises;
+    uint32_t raises; /* may exceed the records */
     struct nt_attach attached[NT_ATTACHES];
     uint32_t attaches;
     struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */

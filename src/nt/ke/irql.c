@@ -20,7 +20,8 @@ static void note_raise(uint8_t from, uint8_t to)
     struct _KTHREAD *thread = nt_thread();
 
     if (thread->raises < NT_RAISES)
-        thread->raise[thread->raises++] = (struct nt_raise_record){from, to};
+        thread->raise[thread->raises] = (struct nt_raise_record){from, to};
+    thread->raises++;
 }
 
 static int note_lower(void)
@@ -28,9 +29,9 @@ static int note_lower(void)
     struct _KTHREAD *thread = nt_thread();
     struct nt_raise_record last;
 
-    if (thread->raises == 0)
+    if (thread->raises == 0 || --thread->raises >= NT_RAISES)
         return -1;
-    last = thread->raise[--thread->raises];
+    last = thread->raise[thread->raises];
     return last.to == sim_irql() ? last.from : -1;
 }
 
@@ -38,9 +39,12 @@ static int note_lower(void)
 static bool undoes_raise_to_itself(uint8_t irql)
 {
     const struct _KTHREAD *thread = nt_thread();
-    const struct nt_raise_record *last = thread->raises ? &thread->raise[thread->raises - 1] : NULL;
+    const struct nt_raise_record *last;
 
-    return last && last->from == irql && last->to == irql;
+    if (thread->raises == 0 || thread->raises > NT_RAISES)
+        return false;
+    last = &thread->raise[thread->raises - 1];
+    return last->from == irql && last->to == irql;
 }
 
 static void lower(uint8_t irql, const char *routine)

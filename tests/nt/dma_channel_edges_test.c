@@ -203,6 +203,7 @@ static void check_left(void)
 {
     PHYSICAL_ADDRESS logical;
     PMDL mdl = scattered(2);
+    SCATTER_GATHER_LIST *made = NULL;
     DMA_ADAPTER *first;
     PVOID buffer;
     KIRQL old;
@@ -221,7 +222,10 @@ static void check_left(void)
     put();
     CHECK(one_told("NT-187"));
     KeLowerIrql(old);
-    /* The list is that of its adapter. */
+    /* The list is that of its adapter, and so is one that ends with the object. */
+    CHECK(ops->GetScatterGatherListEx(adapter, &pdo, context[0], mdl, PAGE_SIZE, 16,
+                                      DMA_SYNCHRONOUS_CALLBACK, NULL, NULL, TRUE, NULL, NULL,
+                                      &made) == STATUS_SUCCESS);
     first = adapter;
     get(description_of(3));
     put_list(TRUE);
@@ -236,6 +240,13 @@ static void check_left(void)
     ops = first->DmaOperations;
     put_list(FALSE);
     CHECK_RULE("NT-190/c", one_told("NT-190"));
+    put();
+    CHECK(one_told("NT-187"));
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ops->FreeAdapterObject(adapter, DeallocateObject);
+    ops->PutScatterGatherList(adapter, made, TRUE);
+    CHECK(one_told("NT-190")); /* gone with the object */
+    KeLowerIrql(old);
     put_list(TRUE);
     CHECK_RULE("NT-190/c", one_told("NT-190")); /* it was put back nevertheless */
     put();

@@ -142,8 +142,12 @@ TEST_WITH(driver, waiting_is_counted)
     CHECK(ExTryToAcquireFastMutex(&fast) && fast.OldIrql == APC_LEVEL);
     ExReleaseFastMutex(&fast);
     CHECK_RULE("NT-062/a", KeGetCurrentIrql() == APC_LEVEL);
-    KeLowerIrql(old);
     CHECK(errors() == 0);
+    ExAcquireFastMutex(&fast);
+    KeLowerIrql(old);
+    forget_reports();
+    ExReleaseFastMutex(&fast); /* below the level of its acquisition */
+    CHECK_RULE("NT-062/b", one_checked("NT-062", 0x34) && KeGetCurrentIrql() == PASSIVE_LEVEL);
     memset(&fast, 0x5A, sizeof(fast));
     KeInitializeGuardedMutex(&fast);
     CHECK(fast.Count == FM_LOCK_BIT && !fast.Owner && fast.Contention == 0);

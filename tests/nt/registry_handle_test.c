@@ -370,3 +370,29 @@ TEST_WITH(driver, values_are_in_order_and_replaced_in_place)
     CHECK_RULE("NT-145/c", reported("NT-145", 0xC4, 0xE3));
     ZwClose(key);
 }
+
+static LONGLONG written(HANDLE key)
+{
+    CHECK(ZwQueryKey(key, KeyBasicInformation, answer, sizeof(answer), &needed) == STATUS_SUCCESS);
+    return ((KEY_BASIC_INFORMATION *)(void *)answer)->LastWriteTime.QuadPart;
+}
+
+TEST_WITH(driver, keys_know_when_they_were_written)
+{
+    LARGE_INTEGER before, after;
+    ULONG data = 1;
+    HANDLE key;
+
+    KeQuerySystemTimePrecise(&before);
+    create_at(NULL, SERVICE, &key, NULL);
+    KeQuerySystemTimePrecise(&after);
+    CHECK(written(key) >= before.QuadPart && written(key) <= after.QuadPart);
+    pause_ns(1000000);
+    query(key, L"Level", KeyValuePartialInformation, sizeof(answer));
+    CHECK(written(key) <= after.QuadPart);
+    KeQuerySystemTimePrecise(&before);
+    set(key, L"Level", REG_DWORD, &data, 4);
+    CHECK(written(key) >= before.QuadPart && before.QuadPart > after.QuadPart);
+    ZwClose(key);
+    CHECK(errors() == 0);
+}

@@ -163,9 +163,29 @@ static void check_mutexes(void)
     free_locks();
 }
 
+/* Not all of so many are remembered. */
+static void check_many(void)
+{
+    static FAST_MUTEX many[40];
+
+    for (unsigned i = 0; i < 40; i++)
+        ExInitializeFastMutex(&many[i]);
+    for (unsigned i = 0; i < 40; i++)
+        ExAcquireFastMutex(&many[i]);
+    for (unsigned i = 40; i-- > 0;)
+        ExReleaseFastMutex(&many[i]);
+    CHECK(errors() == 0 && KeGetCurrentIrql() == PASSIVE_LEVEL);
+    ExAcquireFastMutex(&many[31]);
+    ExAcquireFastMutex(&many[30]);
+    CHECK_RULE("NT-059/b", inverted());
+    ExReleaseFastMutex(&many[30]);
+    ExReleaseFastMutex(&many[31]);
+}
+
 TEST_WITH(machine, orders_are_followed_over_several_locks)
 {
     boot(1);
+    run(check_many);
     run(check_chains);
     run(check_freed);
     run(check_mutexes);

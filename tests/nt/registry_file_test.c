@@ -144,3 +144,18 @@ TEST_WITH(machine, keys_that_begin_like_an_escape_come_back)
     CHECK_RULE("NT-151/b", nt_registry_get(KEY "\\x64", "x", &(uint32_t){0}, &(uint32_t){0}));
     free(saved);
 }
+
+TEST_WITH(machine, the_value_of_a_key_itself_has_no_name)
+{
+    char *saved = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&saved, &bytes);
+
+    CHECK(nt_registry_set(KEY, "", REG_DWORD, "\1\0\0\0", 4));
+    CHECK(nt_registry_save(file));
+    fclose(file);
+    CHECK(strstr(saved, "\\probe]\n\"\"=4:01000000\n"));
+    free(saved);
+    CHECK(load("[" KEY "]\n\"\"=3:09\n") && is_there("", REG_BINARY, "\x09", 1));
+    CHECK(!nt_registry_get(KEY, "A", &(uint32_t){0}, &(uint32_t){0}));
+}

@@ -189,8 +189,9 @@ NTSTATUS NTAPI nt_dma_allocate_channel(PDMA_ADAPTER DmaAdapter, PDEVICE_OBJECT D
 
     NT_ENTER();
     adapter = nt_dma_adapter_find(DmaAdapter, routine);
-    if (!adapter || !nt_dma_level_begin("NT-191", routine, &before))
+    if (!adapter)
         return STATUS_INVALID_PARAMETER;
+    nt_dma_level_begin("NT-191", routine, &before);
     if (ExecutionRoutine) {
         status = request(adapter, &wanted, true, NULL, routine, NT_CALLER());
     } else {
@@ -228,8 +229,7 @@ NTSTATUS NTAPI nt_dma_allocate_channel_ex(PDMA_ADAPTER DmaAdapter, PDEVICE_OBJEC
                   routine, Flags);
         return STATUS_INVALID_PARAMETER;
     }
-    if (!nt_dma_level_begin("NT-191", routine, &before))
-        return STATUS_INVALID_PARAMETER;
+    nt_dma_level_begin("NT-191", routine, &before);
     status = request(adapter, &wanted, !synchronous, MapRegisterBase, routine, NT_CALLER());
     nt_dma_level_end(before);
     return status;
@@ -279,8 +279,9 @@ void NTAPI nt_dma_free_channel(PDMA_ADAPTER DmaAdapter)
 
     NT_ENTER();
     adapter = nt_dma_adapter_find(DmaAdapter, routine);
-    if (!adapter || !nt_dma_level_begin("NT-191", routine, &before))
+    if (!adapter)
         return;
+    nt_dma_level_begin("NT-191", routine, &before);
     free_channel(adapter, routine);
     nt_dma_level_end(before);
 }
@@ -322,8 +323,9 @@ void NTAPI nt_dma_free_registers(PDMA_ADAPTER DmaAdapter, PVOID MapRegisterBase,
 
     NT_ENTER();
     adapter = nt_dma_adapter_find(DmaAdapter, routine);
-    if (!adapter || !nt_dma_level_begin("NT-191", routine, &before))
+    if (!adapter)
         return;
+    nt_dma_level_begin("NT-191", routine, &before);
     channel = nt_dma_channel_find(adapter, MapRegisterBase, routine);
     if (channel) {
         if (channel->registers != NumberOfMapRegisters)

@@ -43,17 +43,15 @@ bool nt_dma_context_check(const void *address, const char *routine)
     return false;
 }
 
-bool nt_dma_level_begin(const char *rule, const char *routine, uint8_t *before)
+void nt_dma_level_begin(const char *rule, const char *routine, uint8_t *before)
 {
     *before = sim_irql();
-    if (!nt_level(NT_DISPATCH, rule, NT_NO_CODE, routine) && sim_irql() > SIM_IRQL_DISPATCH)
-        return false;
-    if (sim_irql() < SIM_IRQL_DISPATCH) {
+    nt_level(NT_DISPATCH, rule, NT_NO_CODE, routine);
+    if (*before < SIM_IRQL_DISPATCH) {
         WARNING(rule, "%s at %s, it is documented for DISPATCH_LEVEL", routine,
-                nt_irql_name(sim_irql()));
+                nt_irql_name(*before));
         sim_raise_irql(SIM_IRQL_DISPATCH);
     }
-    return true;
 }
 
 void nt_dma_level_end(uint8_t before)

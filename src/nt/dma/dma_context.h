@@ -12,8 +12,8 @@
 bool nt_dma_context_check(const void *context, const char *routine);
 
 /* A member that is documented for DISPATCH_LEVEL begins: below it, that is reported and the level
- * is raised. Returns the level for nt_dma_level_end. False: the level is above. */
-bool nt_dma_level_begin(const char *rule, const char *routine, uint8_t *before);
+ * is raised. *before gets the level for nt_dma_level_end. Above it, that is reported alone. */
+void nt_dma_level_begin(const char *rule, const char *routine, uint8_t *before);
 void nt_dma_level_end(uint8_t before);
 
 /* The Irp that a routine of the driver gets. */

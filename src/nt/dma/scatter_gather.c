@@ -143,8 +143,7 @@ static NTSTATUS make_raised(const struct request *request)
     NTSTATUS status;
     uint8_t before;
 
-    if (!nt_dma_level_begin("NT-190", request->routine, &before))
-        return STATUS_INVALID_PARAMETER;
+    nt_dma_level_begin("NT-190", request->routine, &before);
     status = make(request);
     nt_dma_level_end(before);
     return status;
@@ -276,8 +275,9 @@ void NTAPI nt_dma_put_list(PDMA_ADAPTER DmaAdapter, PSCATTER_GATHER_LIST Scatter
 
     NT_ENTER();
     adapter = nt_dma_adapter_find(DmaAdapter, routine);
-    if (!adapter || !nt_dma_level_begin("NT-190", routine, &before))
+    if (!adapter)
         return;
+    nt_dma_level_begin("NT-190", routine, &before);
     transfer = ScatterGather ? hash_get(&nt_state()->dma->lists, (uintptr_t)ScatterGather) : NULL;
     if (!transfer || transfer->adapter != adapter) {
         VIOLATION("NT-190", "%s of a list that this adapter object did not make", routine);

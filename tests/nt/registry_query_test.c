@@ -337,3 +337,42 @@ TEST_WITH(driver, bytes_need_the_size_of_their_place)
           place[1] == REG_BINARY && memcmp(place + 2, data, 12) == 0 && place[5] == -1);
     CHECK(errors() == 0);
 }
+
+/* ---- the type that is wanted ---- */
+
+TEST_WITH(driver, only_the_systems_hives_are_trusted)
+{
+    ULONG data = 5, value = 77;
+    RTL_QUERY_REGISTRY_TABLE entry = {
+        .Name = (PWSTR)L"Value", .Flags = RTL_QUERY_REGISTRY_DIRECT, .EntryContext = &value};
+
+    set(L"probe\\Sub", L"Value", REG_DWORD, &data, 4);
+    set(L"", L"Value", REG_DWORD, &data, 4);
+    RtlWriteRegistryValue(RTL_REGISTRY_CONTROL, L"own", L"Value", REG_DWORD, &data, 4);
+    CHECK_RULE("NT-147/a", query(RTL_REGISTRY_SERVICES, L"probe\\Sub", &entry, 1, NULL) ==
+                                   STATUS_ACCESS_DENIED &&
+                               value == 77);
+    CHECK_RULE("NT-147/a", reported("NT-147", 0x139, 0) && errors() == 1);
+    forget_reports();
+    CHECK_RULE("NT-147/a",
+               query(RTL_REGISTRY_SERVICES, NULL, &entry, 1, NULL) == STATUS_ACCESS_DENIED &&
+                   reported("NT-147", 0x139, 0));
+    forget_reports();
+    CHECK_RULE("NT-147/b", query(RTL_REGISTRY_CONTROL, L"own", &entry, 1, NULL) == STATUS_SUCCESS &&
+                               value == 5 && broken("NT-147") && errors() == 0);
+    forget_reports();
+    /* With TYPECHECK there is nothing to say. */
+    entry.Flags = DIRECT;
+    entry.DefaultType = CHECKED(REG_DWORD);
+    value = 77;
+    CHECK(query(RTL_REGISTRY_CONTROL, L"own", &entry, 1, NULL) == STATUS_SUCCESS && value == 5);
+    CHECK(query(RTL_REGISTRY_SERVICES, L"probe\\Sub", &entry, 1, NULL) == STATUS_SUCCESS);
+    CHECK(!broken("NT-147"));
+    /* A routine sees the type itself. */
+    entry.QueryRoutine = note;
+    entry.Flags = RTL_QUERY_REGISTRY_TYPECHECK;
+    entry.DefaultType = CHECKED(REG_SZ);
+    expect_answers(0, 0);
+    CHECK(query(RTL_REGISTRY_SERVICES, L"probe\\Sub", &entry, 1, NULL) == STATUS_SUCCESS &&
+          was(0, L"Value", REG_DWORD, 5) && !broken("NT-147"));
+}

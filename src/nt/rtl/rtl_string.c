@@ -292,13 +292,18 @@ static void *allocate_buffer(size_t bytes, const void *caller)
  * small. */
 static NTSTATUS prepare_wide(PUNICODE_STRING string, size_t bytes, bool allocate, const void *caller)
 {
+    void *buffer;
+
     if (bytes > LONGEST_WIDE)
         return STATUS_INVALID_PARAMETER_2;
     if (!allocate)
         return bytes <= string->MaximumLength ? STATUS_SUCCESS : STATUS_BUFFER_OVERFLOW;
-    string->Buffer = allocate_buffer(bytes, caller);
+    buffer = allocate_buffer(bytes, caller);
+    if (!buffer)
+        return STATUS_NO_MEMORY;
+    string->Buffer = buffer;
     string->MaximumLength = (USHORT)bytes;
-    return string->Buffer ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    return STATUS_SUCCESS;
 }
 
 NT_EXPORT NTSTATUS NTAPI RtlUpcaseUnicodeString(PUNICODE_STRING DestinationString,
@@ -366,10 +371,12 @@ NT_EXPORT NTSTATUS NTAPI RtlUnicodeStringToAnsiString(PANSI_STRING DestinationSt
         return STATUS_INVALID_DEVICE_REQUEST;
     count = SourceString->Length / sizeof(WCHAR);
     if (AllocateDestinationString) {
-        DestinationString->Buffer = allocate_buffer(count + 1u, NT_CALLER());
-        DestinationString->MaximumLength = (USHORT)(count + 1);
-        if (!DestinationString->Buffer)
+        void *buffer = allocate_buffer(count + 1u, NT_CALLER());
+
+        if (!buffer)
             return STATUS_NO_MEMORY;
+        DestinationString->Buffer = buffer;
+        DestinationString->MaximumLength = (USHORT)(count + 1);
     } else if (DestinationString->MaximumLength == 0) {
         return STATUS_BUFFER_OVERFLOW;
     } else if (count + 1 > DestinationString->MaximumLength) {

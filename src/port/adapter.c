@@ -52,7 +52,6 @@ static bool name_software_key(struct port_adapter *adapter)
 static bool register_pdo(struct port_adapter *adapter)
 {
     const struct nt_device_info info = {.device = adapter->device,
-                                        .service = adapter->driver->service,
                                         .instance = adapter->luid.LowPart - PORT_FIRST_LUID,
                                         .slot = 1 + adapter->luid.LowPart - PORT_FIRST_LUID};
 

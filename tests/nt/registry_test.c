@@ -475,7 +475,7 @@ static void check_device_keys(void)
 
 TEST_WITH(machine, devices_have_properties_and_keys)
 {
-    struct nt_device_info info = {.service = "probe", .bus = 3, .slot = 5};
+    struct nt_device_info info = {.bus = 3, .slot = 5};
 
     info.device = test_device_add(h.bus);
     assert_true(nt_device_object_register_physical(&pdo, &info));

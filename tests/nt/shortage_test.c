@@ -285,7 +285,7 @@ static struct iommu_domain *domain;
 
 static void build(uint64_t seed)
 {
-    struct nt_device_info info = {.service = "shortage"};
+    struct nt_device_info info = {0};
 
     harness_boot(2, seed, NULL);
     info.device = device = test_device_add(h.bus);
@@ -382,7 +382,7 @@ static void request_each(void)
 TEST(a_share_of_each_kind_may_fail)
 {
     const struct nt_config config = {.fail_percent = 50};
-    struct nt_device_info info = {.service = "shortage"};
+    struct nt_device_info info = {0};
 
     harness_boot(1, 3, &config);
     info.device = device = test_device_add(h.bus);

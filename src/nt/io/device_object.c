@@ -25,7 +25,6 @@
 
 struct device_object {
     struct nt_device_info info;
-    char service[64];
     const char *name; /* "\\Device\\...", if it can be found by name; else NULL */
     bool physical;    /* a PDO; else a driver object or similar */
 };
@@ -45,9 +44,6 @@ static bool add(void *object, const struct nt_device_info *info)
     if (info) {
         record->info = *info;
         record->physical = true;
-        snprintf(record->service, sizeof(record->service), "%s",
-                 info->service ? info->service : "driver");
-        record->info.service = record->service;
     }
     if (!hash_put(nt->device_objects, (uintptr_t)object, record)) {
         util_free(record);

@@ -14,8 +14,7 @@ struct bus_device;
 /* What IoGetDeviceProperty and IoOpenDeviceRegistryKey return about an adapter (NT-149). */
 struct nt_device_info {
     struct bus_device *device;
-    const char *service; /* name of the driver's service key; copied */
-    uint32_t instance;   /* number of the adapter, from 0 */
+    uint32_t instance; /* number of the adapter, from 0 */
     uint32_t bus, slot, function;
 };
 

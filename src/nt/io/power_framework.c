@@ -28,7 +28,6 @@ struct component {
 
 struct device {
     struct nt_resource resource;
-    void *pdo;
     PPO_FX_COMPONENT_ACTIVE_CONDITION_CALLBACK active;
     PPO_FX_COMPONENT_IDLE_CONDITION_CALLBACK idle;
     PVOID context;
@@ -65,8 +64,7 @@ static struct device *find(POHANDLE handle, const char *routine)
 static struct component *find_component(POHANDLE handle, ULONG index, struct device **device,
                                         const char *routine)
 {
-    if (!nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, routine))
-        return NULL;
+    nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, routine);
     *device = find(handle, routine);
     if (!*device)
         return NULL;
@@ -163,7 +161,6 @@ NT_EXPORT NTSTATUS NTAPI PoFxRegisterDevice(PDEVICE_OBJECT Pdo, PPO_FX_DEVICE_V1
     if (!device)
         return STATUS_INSUFFICIENT_RESOURCES;
     *device = read;
-    device->pdo = Pdo;
     for (ULONG i = 0; i < device->count; i++)
         device->components[i].active = true;
     if (!hash_put(nt_state()->power_devices, (uintptr_t)device, device)) {
@@ -196,7 +193,7 @@ NT_EXPORT VOID NTAPI PoFxStartDevicePowerManagement(POHANDLE Handle)
     if (!nt_level(NT_PASSIVE, "NT-181", NT_NO_CODE, __func__))
         return;
     device = find(Handle, __func__);
-    if (!device || device->started)
+    if (!device)
         return;
     device->started = true;
     serial = device->resource.serial;
@@ -268,15 +265,16 @@ NT_EXPORT VOID NTAPI PoFxCompleteIdleState(POHANDLE Handle, ULONG Component)
 NT_EXPORT VOID NTAPI PoFxCompleteDevicePowerNotRequired(POHANDLE Handle)
 {
     NT_ENTER();
-    if (nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__) && find(Handle, __func__))
+    nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__);
+    if (find(Handle, __func__))
         VIOLATION("NT-181", "%s, and the device is required", __func__);
 }
 
 NT_EXPORT VOID NTAPI PoFxReportDevicePoweredOn(POHANDLE Handle)
 {
     NT_ENTER();
-    if (nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__))
-        find(Handle, __func__);
+    nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__);
+    find(Handle, __func__);
 }
 
 NT_EXPORT VOID NTAPI PoFxSetComponentLatency(POHANDLE Handle, ULONG Component, ULONGLONG Latency)
@@ -301,6 +299,6 @@ NT_EXPORT VOID NTAPI PoFxSetDeviceIdleTimeout(POHANDLE Handle, ULONGLONG IdleTim
 {
     NT_ENTER();
     (void)IdleTimeout;
-    if (nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__))
-        find(Handle, __func__);
+    nt_level(NT_DISPATCH, "NT-181", NT_NO_CODE, __func__);
+    find(Handle, __func__);
 }

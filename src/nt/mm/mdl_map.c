@@ -315,8 +315,7 @@ NT_EXPORT NTSTATUS NTAPI MmProtectMdlSystemAddress(PMDLX MemoryDescriptorList, U
     bool writable;
 
     NT_ENTER();
-    if (!nt_level(NT_DISPATCH, "NT-126", NT_NO_CODE, __func__))
-        return STATUS_INVALID_DEVICE_REQUEST;
+    nt_level(NT_DISPATCH, "NT-126", NT_NO_CODE, __func__);
     record = nt_mdl_find(MemoryDescriptorList);
     if (!record || !record->mapping || record->mapping->process || record->pages == 0)
         return STATUS_NOT_MAPPED_VIEW;

@@ -49,13 +49,13 @@ static bool is_open(const struct nt_user_range *range)
     return !list_empty(&range->open);
 }
 
+/* One that is not open. */
 static bool open_range(struct nt_user_range *range)
 {
     if (range->access == NT_USER_TRAPPED ||
         !protect(range, range->access == NT_USER_WRITE ? PROT_READ | PROT_WRITE : PROT_READ))
         return false;
-    if (!is_open(range))
-        list_push_back(&nt_state()->user_ranges->open, &range->open);
+    list_push_back(&nt_state()->user_ranges->open, &range->open);
     return true;
 }
 

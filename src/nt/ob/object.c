@@ -72,9 +72,7 @@ void nt_object_set_uncounted(bool (*uncounted)(const void *body))
 
 bool nt_object_is_uncounted(const void *body)
 {
-    bool (*uncounted)(const void *) = nt_state()->objects->uncounted;
-
-    return uncounted && uncounted(body);
+    return nt_state()->objects->uncounted(body);
 }
 
 const char *nt_object_noun(enum nt_object_type type)

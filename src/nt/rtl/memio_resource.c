@@ -45,6 +45,9 @@ static void store(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, UCHAR type, USHORT
 NT_EXPORT NTSTATUS NTAPI RtlCmEncodeMemIoResource(PCM_PARTIAL_RESOURCE_DESCRIPTOR Descriptor,
                                                   UCHAR Type, ULONGLONG Length, ULONGLONG Start)
 {
+    size_t form = 0;
+    ULONG stored;
+
     NT_ENTER();
     if (!Descriptor || (Type != CmResourceTypePort && Type != CmResourceTypeMemory &&
                         Type != CmResourceTypeMemoryLarge))
@@ -56,15 +59,11 @@ NT_EXPORT NTSTATUS NTAPI RtlCmEncodeMemIoResource(PCM_PARTIAL_RESOURCE_DESCRIPTO
     }
     if (Type == CmResourceTypePort)
         return STATUS_UNSUCCESSFUL;
-    for (size_t i = 0; i < RTL_NUMBER_OF(forms); i++) {
-        ULONGLONG stored = Length >> forms[i].shift;
-
-        if (stored > MAXULONG)
-            continue;
-        if (stored << forms[i].shift != Length)
-            return STATUS_UNSUCCESSFUL;
-        store(Descriptor, CmResourceTypeMemoryLarge, forms[i].flag, (ULONG)stored, Start);
-        return STATUS_SUCCESS;
-    }
-    return STATUS_UNSUCCESSFUL;
+    while (Length >> forms[form].shift > MAXULONG)
+        form++; /* the last one has room for any */
+    stored = (ULONG)(Length >> forms[form].shift);
+    if ((ULONGLONG)stored << forms[form].shift != Length)
+        return STATUS_UNSUCCESSFUL;
+    store(Descriptor, CmResourceTypeMemoryLarge, forms[form].flag, stored, Start);
+    return STATUS_SUCCESS;
 }

@@ -482,7 +482,6 @@ void nt_mdl_unlock(struct nt_mdl *record)
     record->page = NULL;
     record->pages = 0;
     record->owns_pages = false;
-    record->process = NULL;
 }
 
 static void reclaim_locked(struct nt_resource *resource)

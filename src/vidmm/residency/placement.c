@@ -483,7 +483,7 @@ void placement_purge(struct vidmm_allocation *allocation)
 
     give_place(NULL, allocation, false);
     if (memory && cpu_view_follows(allocation))
-        cpu_view_end(allocation); /* the content it showed is lost; the client has its locks still */
+        cpu_view_end(allocation); /* the content it showed is lost; the locks stay */
     if (allocation->logical) {
         /* The GPU is stopped, so operations already built need not be waited for. */
         if (allocation->aperture.view)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Budgets and reservations at their limits, and in both groups of segments. */
+#include "sim/mutex.h"
 #include "support/mm_requests.h"
 #include "support/mm_rig.h"
 #include "support/mm_segments.h"
@@ -67,6 +68,27 @@ TEST_WITH(mm, half_of_a_group_can_be_reserved)
           STATUS_INVALID_PARAMETER);
     CHECK(query(c, 0).CurrentReservation == 6 * MM_MB &&
           query(d, 0).CurrentReservation == 2 * MM_MB);
+}
+
+/* Memory that page tables took since: less is left than is reserved. */
+TEST_WITH(mm, what_is_pinned_is_not_available)
+{
+    struct mm_client *c = &rig->client[0];
+    struct vidmm_run run;
+
+    OK(mm_client_open(rig, 1, 1));
+    OK(vidmm_set_reservation(rig->client[1].process, LOCAL, 8 * MM_MB));
+    sim_mutex_lock(&rig->vidmm->lock);
+    OK(segment_take_pinned(rig->vidmm, MM_VRAM, 4 * 256, 0, &run));
+    sim_mutex_unlock(&rig->vidmm->lock);
+    CHECK_RULE("RES-044", query(c, 0).AvailableForReservation == 0);
+    CHECK(query(c, 0).Budget == 4 * MM_MB && budget_capacity(rig->vidmm, MM_VRAM) == 12 * 256);
+    CHECK(query(&rig->client[1], 0).Budget == 12 * MM_MB);
+    sim_mutex_lock(&rig->vidmm->lock);
+    CHECK(segment_take_pinned(rig->vidmm, MM_VRAM, 12 * 256 + 1, 0, &run) == STATUS_NO_MEMORY);
+    segment_give_pinned(rig->vidmm, &run);
+    sim_mutex_unlock(&rig->vidmm->lock);
+    CHECK(query(c, 0).Budget == 8 * MM_MB);
 }
 
 /* A group without memory for applications has nothing to give, and limits nobody. */

@@ -5,6 +5,7 @@
 #include "support/mm_requests.h"
 #include "support/mm_rig.h"
 #include "support/mm_segments.h"
+#include "verify/refusal.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
@@ -238,4 +239,26 @@ TEST_WITH(mm, allocations_of_the_host_have_whole_large_pages, *options = mm_plai
     allocation_free(b);
     CHECK(list_empty(&rig->vidmm->allocations));
     sim_mutex_unlock(&rig->vidmm->lock);
+}
+
+/* A closer reason for a lack of memory is kept. */
+TEST_WITH(mm, the_reason_for_a_lack_of_memory)
+{
+    struct refusal call;
+
+    (void)rig;
+    refusal_begin(&call);
+    CHECK(vidmm_status(STATUS_INSUFFICIENT_RESOURCES) == STATUS_NO_MEMORY);
+    CHECK(call.status == STATUS_NO_MEMORY && strstr(call.text, "memory of the host"));
+    CHECK(vidmm_status(STATUS_INVALID_PARAMETER) == STATUS_INVALID_PARAMETER);
+    refusal_drop(&call);
+    refusal_begin(&call);
+    refuse(STATUS_INSUFFICIENT_RESOURCES, NULL, "a closer one");
+    CHECK(vidmm_host_is_full() == STATUS_NO_MEMORY && strcmp(call.text, "a closer one") == 0);
+    refusal_drop(&call);
+    refusal_begin(&call);
+    refuse(STATUS_INVALID_PARAMETER, NULL, "another one");
+    CHECK(vidmm_host_is_full() == STATUS_NO_MEMORY && strcmp(call.text, "another one") != 0);
+    refusal_drop(&call);
+    CHECK(vidmm_host_is_full() == STATUS_NO_MEMORY); /* outside of a call */
 }

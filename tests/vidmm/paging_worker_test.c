@@ -8,6 +8,8 @@
 
 #define GB (1ull << 30)
 
+extern const struct vidmm_scheduler gva_scheduler;
+
 static char order[16];
 static unsigned ran;
 static NTSTATUS released[16];
@@ -211,4 +213,50 @@ TEST_WITH(gva_bare, a_stop_drops_what_is_left)
     gva_stop(rig);
     CHECK(ran == 0 && releases == 2);
     CHECK(released[0] == STATUS_DEVICE_REMOVED && released[1] == STATUS_DEVICE_REMOVED);
+}
+
+/* ---- without a buffer ---- */
+
+/* Each operation of the tables of the paging process that was built since the mark. */
+static void check_immediate(struct gva_rig *rig, HANDLE system_context)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < gva_op_count(rig, -1); i++) {
+        const DXGKARG_BUILDPAGINGBUFFER *args = &gva_op_at(rig, -1, i)->args;
+
+        if (!gva_op_at(rig, -1, i)->immediate)
+            continue;
+        seen++;
+        CHECK(args->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE);
+        CHECK_RULE("GPUVA-186", !args->pDmaBuffer && args->DmaSize == 0);
+        CHECK_RULE("GPUVA-186", !args->pDmaBufferPrivateData && args->DmaBufferPrivateDataSize == 0);
+        CHECK(args->MultipassOffset == 0 && args->DmaBufferGpuVirtualAddress == 0 &&
+              args->DmaBufferWriteOffset == 0);
+        CHECK(args->hSystemContext == system_context);
+    }
+    CHECK(seen > 0);
+}
+
+TEST_WITH(gva_bare, what_is_built_without_a_buffer_has_none)
+{
+    struct vidmm_statistics before, after;
+    uint32_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    CHECK(NT_SUCCESS(gva_start(rig)));
+    check_immediate(rig, NULL);
+    vidmm_statistics(rig->vidmm, &before);
+    CHECK(before.paging_operations == gva_op_count(rig, -1) && before.paging_buffers == 0);
+    CHECK(before.page_table_updates >= 512 * 512);
+    vidmm_reset_cleanup(rig->vidmm);
+    while (hash_next(&rig->tables, &cursor, &key, &value))
+        ((struct gva_table *)value)->initialised = false;
+    gva_mark(rig);
+    CHECK(NT_SUCCESS(vidmm_reset_restore(rig->vidmm)));
+    check_immediate(rig, gva_scheduler.system_context(&rig->ddi));
+    vidmm_statistics(rig->vidmm, &after);
+    CHECK(after.paging_operations - before.paging_operations == gva_op_count(rig, -1));
+    gva_stop(rig);
 }

@@ -243,14 +243,8 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
 
     if (vidmm->lost)
         return STATUS_DEVICE_REMOVED;
-    call.pDmaBuffer = NULL;
-    call.DmaSize = 0;
-    call.pDmaBufferPrivateData = NULL;
-    call.DmaBufferPrivateDataSize = 0;
-    call.MultipassOffset = 0;
+    /* what describes a buffer is 0 */
     call.hSystemContext = vidmm->started ? vidmm->scheduler->system_context(vidmm->ddi) : NULL;
-    call.DmaBufferGpuVirtualAddress = 0;
-    call.DmaBufferWriteOffset = 0;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (status != STATUS_SUCCESS) {
         if (!sim_current->stopped)

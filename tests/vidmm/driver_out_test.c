@@ -369,3 +369,21 @@ TEST_WITH(gva, an_edge_without_memory_leaves_none)
     gva_idle(rig);
     CHECK(rig->vidmm->mmu->tables == tables);
 }
+
+/* The IOMMU has no address for a table, nor for the memory of a fence. */
+TEST_WITH(gva, what_the_device_cannot_reach_is_not_made, in_system_memory(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 64, 0x1000);
+    struct vidmm_fence_memory *memory = NULL;
+    uint64_t tables, frames;
+
+    gva_idle(rig);
+    tables = rig->vidmm->mmu->tables;
+    frames = ram_free_pages(rig->base.ram);
+    iommu_domain_set_highest(rig->base.domain, (struct logical_addr){4096 - 1});
+    CHECK(gva_map_part(rig, object, 5 * GB, 0, 16) == STATUS_NO_MEMORY);
+    CHECK(rig->vidmm->mmu->tables == tables && ram_free_pages(rig->base.ram) == frames);
+    CHECK(vidmm_fence_memory_create(rig->process, &memory) == STATUS_NO_MEMORY && !memory);
+    CHECK(ram_free_pages(rig->base.ram) == frames && gva_valid(rig));
+    gva_object_destroy(rig, object);
+}

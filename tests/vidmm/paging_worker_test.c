@@ -57,13 +57,14 @@ static struct vidmm_paging_queue *make_queue(struct vidmm_device *device,
 
 TEST_WITH(gva, priorities_count_inside_a_device)
 {
-    struct vidmm_paging_queue *low, *high, *other;
+    struct vidmm_paging_queue *low, *high, *other, *same;
     struct vidmm_device *device;
     struct gva_gate gate;
 
     begin();
     low = make_queue(rig->mm_device, D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL);
     high = make_queue(rig->mm_device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL);
+    same = make_queue(rig->mm_device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL);
     CHECK(NT_SUCCESS(vidmm_device_create(rig->process, NULL, &device, &device)));
     other = make_queue(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL);
     gva_gate_close(rig, &gate);
@@ -71,13 +72,14 @@ TEST_WITH(gva, priorities_count_inside_a_device)
     post(rig, &other->base, "o");
     post(rig, &low->base, "l");
     post(rig, &rig->queue->base, "n");
+    post(rig, &same->base, "s");
     post(rig, &high->base, "h");
     post(rig, &high->base, "H");
     gva_gate_open(rig, &gate);
     /* the other device has waited longest; of ours the highest goes first */
-    CHECK(strcmp(order, "ohHnl") == 0);
-    CHECK(ran == 5 && releases == 5);
-    for (unsigned i = 0; i < 5; i++)
+    CHECK(strcmp(order, "ohHnsl") == 0);
+    CHECK(ran == 6 && releases == 6);
+    for (unsigned i = 0; i < 6; i++)
         CHECK(released[i] == STATUS_SUCCESS);
     vidmm_device_destroy(device);
 }

@@ -76,9 +76,9 @@ static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
         return;
     process->blocked = true;
     WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id,
-            process->timeouts);
+            vidsch->config.tdr.limit_count);
     snprintf(why, sizeof(why), "its process %u is blocked after %u engine timeouts", process->id,
-             process->timeouts);
+             vidsch->config.tdr.limit_count);
     LIST_FOR(link, &vidsch->devices) {
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
 

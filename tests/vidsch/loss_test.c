@@ -115,6 +115,41 @@ TEST_WITH(fixture, a_page_fault_without_a_fence_names_the_oldest_packet)
     hang_end(f, &s);
 }
 
+TEST_WITH(fixture, a_page_fault_may_have_no_packet)
+{
+    notify_page_fault(f, 0, DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED);
+    CHECK_RULE("TDR-083",
+               is(f->loss[0],
+                  "page fault: node 1, engine 0, no packet, address 0xabc000, flags 0x%x, "
+                  "device-specific error 0x4d; preemption was not asked for",
+                  DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED));
+    CHECK_RULE("TDR-083",
+               is(f->loss[1],
+                  "engine reset (0x141): node 1, engine 0, no packet was aborted; cause: a page "
+                  "fault; preemption was not asked for; the driver called the engine responsive"));
+}
+
+static void notify_general_error(struct fixture *f, UINT fence)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PAGE_FAULTED};
+
+    data.DmaPageFaulted.FaultedFenceId = fence;
+    data.DmaPageFaulted.FaultedVirtualAddress = 0xABC000;
+    data.DmaPageFaulted.NodeOrdinal = 1;
+    data.DmaPageFaulted.FaultErrorCode.GeneralErrorCode = (DXGK_GENERAL_ERROR_CODE)3;
+    driver_notify_now(f, &data);
+    pass(5 * MS);
+}
+
+TEST_WITH(fixture, a_page_fault_may_have_a_general_error)
+{
+    struct hang s = hang_make(f);
+
+    notify_general_error(f, 1);
+    CHECK_RULE("TDR-083", strstr(f->loss[0], ", address 0xabc000, flags 0x0, error 0x3; owner of "));
+    hang_end(f, &s);
+}
+
 TEST_WITH(fixture, a_dma_fault_names_the_status)
 {
     struct hang s = hang_make(f);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How often recovery is tried, and what cannot be recovered. */
 #include "sim/thread.h"
+#include "vidsch/process.h"
 #include "vidsch/support/hang.h"
+
+#include <string.h>
 
 TEST_WITH(fixture, a_process_with_too_many_timeouts_is_blocked)
 {
@@ -110,6 +113,61 @@ TEST_WITH(fixture, a_limit_of_one_allows_no_timeout,
 }
 
 /* ---- resets of the adapter ---- */
+
+/* A packet of a new device of the process hangs, and its engine is reset. */
+static void time_out(struct fixture *f)
+{
+    struct vidsch_device *device = make_device(f);
+
+    f->driver.engine[1].hang = true;
+    submit(make_context(device, 1), 1, 16);
+    pass(MS);
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    CHECK(vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_HUNG);
+    vidsch_device_destroy(device);
+}
+
+/* TdrLimitTime is 60 s. */
+TEST_WITH(fixture, old_timeouts_are_forgotten)
+{
+    struct vidsch_device *stays = make_device(f);
+
+    for (int i = 0; i < 4; i++)
+        time_out(f);
+    CHECK(stays->process->timeouts == 4 && !stays->process->blocked);
+    pass(61 * SECOND);
+    for (int i = 0; i < 4; i++)
+        time_out(f);
+    CHECK(stays->process->timeouts == 8 && !stays->process->blocked);
+    CHECK_RULE("TDR-041", violations(f, "TDR-041") == 0 &&
+                              vidsch_device_state(stays) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    pass(50 * SECOND); /* the same window */
+    time_out(f);
+    CHECK_RULE("TDR-041", violations(f, "TDR-041") == 1 &&
+                              vidsch_device_state(stays) == D3DKMT_DEVICEEXECUTION_HUNG);
+    vidsch_device_destroy(stays);
+}
+
+/* What it still has on the node may be aborted, too. */
+TEST_WITH(fixture, a_process_is_blocked_once, TDR(.level = 3, .debug_mode = 2, .limit_count = 1))
+{
+    struct vidsch_device *device = make_device(f), *second = make_device(f);
+
+    f->driver.engine[1].hang = f->driver.engine[1].stays_hung = true;
+    submit(make_context(device, 1), 1, 16);
+    submit(make_context(second, 1), 2, 16);
+    pass(MS);
+    CHECK(f->vidsch->node[1].count == 2);
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    CHECK_RULE("TDR-041", violations(f, "TDR-041") == 1);
+    CHECK(strstr(vidsch_device_loss_text(second), " is blocked after 1 engine timeouts"));
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    CHECK_RULE("TDR-041", violations(f, "TDR-041") == 1);
+    driver_run(f, 1);
+    idle(second);
+    vidsch_device_destroy(second);
+    vidsch_device_destroy(device);
+}
 
 TEST_WITH(fixture, several_resets_are_survived, .no_engine_reset = true)
 {
@@ -317,6 +375,46 @@ TEST_WITH(fixture, preemption_for_other_work_counts, .depth = 1)
     CHECK_RULE("PREEMPT-046", calls_of(f, CALL_PREEMPT) >= 256);
     CHECK_RULE("PREEMPT-046",
                calls_of(f, CALL_PREEMPT) == 256 && calls_of(f, CALL_RESET_ENGINE) == 1);
+    driver_run(f, 1);
+    idle(device);
+    vidsch_device_destroy(device);
+}
+
+/* Where nothing is reset, it goes on. */
+TEST_WITH(fixture, preemption_has_no_end_without_recovery, .depth = 1,
+          TDR(.level = 0, .delay = 2, .debug_mode = 2))
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
+
+    f->driver.engine[1].hang = true;
+    submit(a, 1, 16);
+    pass(MS);
+    submit(b, 2, 16);
+    pass(70 * SECOND);
+    CHECK_RULE("TDR-008", calls_of(f, CALL_PREEMPT) > 300 && calls_of(f, CALL_RESET_ENGINE) == 0);
+    driver_run(f, 1);
+    idle(device);
+    vidsch_device_destroy(device);
+}
+TEST_ALSO(fixture, preemption_has_no_end_without_recovery, debug_mode, .depth = 1,
+          TDR(.level = 3, .debug_mode = 1))
+
+/* A preemption that nobody answers is waited for. */
+TEST_WITH(fixture, a_late_answer_is_waited_for_without_recovery, TDR(.level = 3, .debug_mode = 1))
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *low = make_context(device, 1), *high = make_context(device, 1);
+
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    submit(low, 1, 16);
+    pass(MS);
+    vidsch_context_set_priority(high, 3);
+    submit(high, 2, 16);
+    pass(30 * SECOND);
+    CHECK_RULE("TDR-013", calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_RESET_ENGINE) == 0 &&
+                              f->vidsch->node[1].preempting);
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
     driver_run(f, 1);
     idle(device);
     vidsch_device_destroy(device);

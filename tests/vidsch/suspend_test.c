@@ -193,6 +193,31 @@ TEST_WITH(fixture, preempted_paging_holds_up_the_hold)
     CHECK(f->vidsch->suspension.clients == 0);
 }
 
+/* All was completed before the answer: the node is still waited for. */
+TEST_WITH(fixture, preemption_alone_counts_as_work)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED};
+    uint64_t ticket;
+    struct vidsch_node *node = preempt_paging(f, &ticket);
+
+    f->driver.engine[1].count = 0;
+    driver_complete(f, 1, 1);
+    pass(MS);
+    CHECK(node->count == 0 && node->preempting && vidsch_for_vidmm.paging_done(&f->ddi, ticket));
+    CHECK(vidsch_suspend(f->vidsch, MS) == STATUS_IO_TIMEOUT);
+    CHECK(vidsch_hold_clients(f->vidsch, MS) == STATUS_IO_TIMEOUT);
+    data.DmaPreempted.PreemptionFenceId = node->preempt_id;
+    data.DmaPreempted.LastCompletedFenceId = data.DmaPreempted.NodeOrdinal = 1;
+    driver_notify_now(f, &data);
+    pass(MS);
+    CHECK(vidsch_suspend(f->vidsch, 0) == STATUS_SUCCESS);
+    CHECK(vidsch_hold_clients(f->vidsch, 0) == STATUS_SUCCESS);
+    vidsch_release_clients(f->vidsch);
+    vidsch_resume(f->vidsch);
+    f->driver.engine[1].completed = 1;
+    f->driver.engine[1].hang = false;
+}
+
 TEST_WITH(fixture, held_clients_keep_their_work_and_paging_goes_on)
 {
     struct vidsch_device *device = make_device(f);

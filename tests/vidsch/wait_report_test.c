@@ -140,14 +140,14 @@ TEST_WITH(fixture, waits_of_the_cpu_are_told_of_every_adapter)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_sync *list[2] = {make_fence(device, 0), make_fence(device, 1)};
-    struct vidsch *others[2] = {NULL, NULL};
+    struct vidsch *others[3] = {NULL, NULL, NULL};
     struct vidsch_config config = f->config;
     const UINT64 value = 7;
     NTSTATUS status = STATUS_PENDING;
     struct sim_thread *thread = spawn(f, wait_for_either, list);
 
     config.node = f->info;
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
         CHECK(vidsch_create(&config, &others[i]) == STATUS_SUCCESS);
     vidsch_set_of_adapter(&f->ddi, f->vidsch);
     pass(MS);
@@ -158,10 +158,13 @@ TEST_WITH(fixture, waits_of_the_cpu_are_told_of_every_adapter)
                   NOBODY_GPU
                   "an event of a client waits for monitored fence 2 to reach 7, it is 1\n",
                   NOBODY_GPU));
-    CHECK(vidsch_first() == others[1]);
-    vidsch_destroy(others[0]); /* which is between the two */
-    CHECK(vidsch_first() == others[1] && others[1]->next == f->vidsch && !f->vidsch->next);
+    CHECK(vidsch_first() == others[2]);
+    vidsch_destroy(others[0]); /* which is in the midst of them */
+    CHECK(vidsch_first() == others[2] && others[2]->next == others[1] &&
+          others[1]->next == f->vidsch && !f->vidsch->next);
     vidsch_destroy(others[1]);
+    CHECK(vidsch_first() == others[2] && others[2]->next == f->vidsch);
+    vidsch_destroy(others[2]);
     CHECK(vidsch_first() == f->vidsch && !f->vidsch->next &&
           vidsch_of_adapter(&f->ddi) == f->vidsch);
     signal_cpu(list[1], 7);

@@ -78,17 +78,32 @@ static void body(struct probe *p)
     resource_bytes = 0;
     CHECK_RULE("ALLOC-022", IS(create(), STATUS_GRAPHICS_DRIVER_MISMATCH) && asked == 2 &&
                                 !seen[1].pResourcePrivateDriverData);
+    bytes = 0; /* its resource alone has data */
+    resource_bytes = 8;
+    CHECK_RULE("ALLOC-022", IS(create(), STATUS_GRAPHICS_DRIVER_MISMATCH) && asked == 2 &&
+                                !seen[1].pAllocationPrivateDriverData &&
+                                seen[1].AllocationPrivateDriverDataSize == 0 &&
+                                seen[1].pResourcePrivateDriverData &&
+                                seen[1].ResourcePrivateDriverDataSize == 8);
+    bytes = resource_bytes = 16u << 20; /* as much as there may be */
+    CHECK_RULE("ALLOC-023", IS(create(), STATUS_GRAPHICS_DRIVER_MISMATCH) && asked == 2 &&
+                                probe_rule(p, "ALLOC-023") == 0);
+    resource_bytes = 0;
     bytes = (16u << 20) + 1;
     CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1 &&
                                 probe_record(p, "ALLOC-023")->refuses);
-    bytes = 0;
-    CHECK(verify_set_severity(p->log, "ALLOC-023", VERIFY_ERROR));
+    bytes = 40;
+    resource_bytes = (16u << 20) + 1;
     CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1 &&
                                 probe_rule(p, "ALLOC-023") == 2);
+    bytes = resource_bytes = 0;
+    CHECK(verify_set_severity(p->log, "ALLOC-023", VERIFY_ERROR));
+    CHECK_RULE("ALLOC-023", IS(create(), STATUS_INVALID_PARAMETER) && asked == 1 &&
+                                probe_rule(p, "ALLOC-023") == 3);
     CHECK(probe_count(p, PROBE_CreateAllocation) == 0);
     CHECK(verify_set_severity(p->log, "ALLOC-023", VERIFY_WARNING));
     (void)create(); /* the driver makes it of nothing; this heap is no memory of the client */
-    CHECK_RULE("ALLOC-023", asked == 1 && probe_rule(p, "ALLOC-023") == 3 &&
+    CHECK_RULE("ALLOC-023", asked == 1 && probe_rule(p, "ALLOC-023") == 4 &&
                                 probe_count(p, PROBE_CreateAllocation) == 1);
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
@@ -150,4 +165,90 @@ TEST(the_pitch_of_a_heap_is_a_multiple_of_128)
     probe_client_end(p, client);
     probe_clients_end(p);
     probe_destroy(p);
+}
+
+/* ---- what fails ---- */
+
+static void run(struct probe *p, void (*client_body)(struct probe *p))
+{
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, client_body);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+static void missing_body(struct probe *p)
+{
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    CHECK(IS(create(), STATUS_NOT_SUPPORTED) && probe_count(p, PROBE_CreateAllocation) == 0);
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(a_driver_without_the_entry_makes_no_heap)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->table.DxgkDdiGetStandardAllocationDriverData = NULL;
+    run(p, missing_body);
+}
+
+static void refuse_at_once(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    asked++;
+    call->answered = true;
+    call->result = (uint32_t)STATUS_GRAPHICS_INVALID_ALLOCATION_USAGE;
+}
+
+static void refused_body(struct probe *p)
+{
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    CHECK_RULE("KMT-014", IS(create(), STATUS_GRAPHICS_INVALID_ALLOCATION_USAGE) && asked == 1);
+    CHECK(probe_count(p, PROBE_CreateAllocation) == 0);
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(the_answer_of_the_driver_is_the_clients)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->before[PROBE_GetStandardAllocationDriverData] = refuse_at_once;
+    run(p, refused_body);
+}
+
+/* Each request of memory fails in turn: what there was of the data is given back. */
+static void fault_body(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    NTSTATUS status = STATUS_NO_MEMORY;
+    uint64_t nth;
+
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    bytes = 40;
+    resource_bytes = 8;
+    (void)create();
+    for (nth = 1; status == STATUS_NO_MEMORY; nth++) {
+        uint64_t blocks = heap->live_blocks;
+
+        CHECK(nth < 60);
+        heap->fail_at = heap->requests + nth;
+        status = create();
+        heap->fail_at = 0;
+        CHECK(heap->live_blocks == blocks);
+    }
+    CHECK(IS(status, STATUS_GRAPHICS_DRIVER_MISMATCH) && nth > 3 &&
+          probe_count(p, PROBE_CreateAllocation) == 0);
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(describing_a_heap_survives_every_fault)
+{
+    struct probe *p = probe_create(NULL);
+
+    p->before[PROBE_GetStandardAllocationDriverData] = answer;
+    run(p, fault_body);
 }

@@ -157,6 +157,16 @@ TEST_WITH(client, flags_of_contexts_are_checked_and_hints_are_not)
     physical.ClientHint = (D3DKMT_CLIENTHINT)12345;
     SHOW(c, "KMT-152", D3DKMTCreateContext(&physical) == STATUS_SUCCESS);
     SHOW(c, "KMT-149", gpu_destroy_context(physical.hContext) == STATUS_SUCCESS);
+    for (int hint = -1; hint <= D3DKMT_CLIENTHINT_MAX; hint++) {
+        physical.ClientHint = (D3DKMT_CLIENTHINT)hint;
+        SHOW(c, "KMT-152", D3DKMTCreateContext(&physical) == STATUS_SUCCESS);
+    }
+    physical.Flags.Value = 0;
+    physical.PrivateDriverDataSize = 8;
+    SHOW(c, "KMT-006", D3DKMTCreateContext(&physical) == STATUS_INVALID_PARAMETER);
+    physical.pPrivateDriverData = &g;
+    physical.PrivateDriverDataSize = (16u << 20) + 1;
+    SHOW(c, "KMT-012", D3DKMTCreateContext(&physical) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 

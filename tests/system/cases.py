@@ -330,6 +330,13 @@ def case_inspect():
                  "level 3: 9 index bits", "verdict", "starts")
     done = program("inspect", os.path.join(BUILD, "tests", "drivers", "seeds", "seeds29.so"), "--device", "null")
     expect_lines(done, "verdict", "starts")
+    own = os.path.join(BUILD, "tests", "drivers")
+    expect_lines(program("inspect", os.path.join(own, "seeds", "seeds12.so")), "verdict", "loads; no device was there to start an adapter for")
+    expect_lines(program("inspect", os.path.join(own, "single_engine.so"), "--device", "null", expect=1),
+                 "capabilities: not asked for, the adapter did not come so far", "verdict",
+                 "refused: single_engine.so: DxgkDdiStartDevice returned STATUS_DEVICE_CONFIGURATION_ERROR")
+    expect_lines(program("inspect", os.path.join(own, "fails_entry.so"), expect=1), "refused: fails_entry.so: DriverEntry returned",
+                 "found while the refused start was undone:", "error NT-027: fails_entry.so left a pool block of 100 bytes")
     with tempfile.TemporaryDirectory() as folder: # all flags by name
         habits = os.path.join(folder, "habits.reg")
         with open(habits, "w") as file:

@@ -3,6 +3,7 @@
 """What clients, scripts and command lines do wrong. Usage: clients.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -130,9 +131,13 @@ def case_fifo():
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, "fifo")
         os.mkfifo(fifo)
+        bound = socket.socket(socket.AF_UNIX)
+        bound.bind(os.path.join(folder, "socket"))
         run(folder, f"""
             local fifo = '{fifo}'
-            local file, why, number = io.open(fifo)
+            local file, why, number = io.open('{folder}/socket')
+            assert(not file and why:find('socket: it is a socket, and opening it would stop the machine', 1, true) and number == 22)
+            file, why, number = io.open(fifo)
             assert(not file and why == fifo .. ': it is a FIFO, and opening it would stop the machine' and number == 22)
             for _, f in ipairs{{io.lines, io.input, io.output, dofile, loadfile}} do
                 local ok, why = pcall(f, fifo)
@@ -148,6 +153,7 @@ def case_fifo():
             local none, why, number = io.open(path .. 's')
             assert(not none and number == 2)
             """)
+        bound.close()
 
 
 def case_error():

@@ -87,6 +87,9 @@ RUNS = {
     "shortage": [f"{REFGPU} workloads/empty.lua --fail-allocation {number}" for number in (1, 17, 40, 77, 120, 170, 230, 300, 400, 520)],
     "inspect": ["inspect build/drivers/refgpu.so", "inspect build/tests/drivers/compute.so --device null", "inspect build/tests/drivers/refused.so --device null",
                 "inspect build/tests/drivers/missing_imports.so", "inspect build/tests/drivers/incomplete_table.so", "inspect build/tests/drivers/no_entry.so"],
+    "inspect_more": [f"inspect build/tests/drivers/{name}.so{device}" for name in (
+        "seeds/seeds12", "seeds/seeds20", "seeds/seeds29", "single_engine", "fails_entry", "counter", "isolated_all", "crashes_entry", "contiguous", "habits")
+        for device in ("", " --device null", " --device build/tests/drivers/seeds/device.so --strict")],
     "rules": ["rules LIFE", "rules NONE", "explain PATCH-017", "explain gpuva-062", "explain CAPS-095", "explain PATCH-999", "--version", "--help", "run", "explore", "inspect",
               "run nothing.so nothing.lua", "run --seed", f"{REFGPU} workloads/empty.lua --seed x", f"{REFGPU} workloads/empty.lua --cpus 65",
               f"{REFGPU} workloads/empty.lua --ram 1", f"{REFGPU} workloads/empty.lua --set x", f"{REFGPU} workloads/empty.lua --set a=b",

@@ -6,6 +6,7 @@
 #include "host/support/refgpu_client.h"
 #include "verify/verify.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,107 @@ TEST(an_end_without_words_leaves_the_records)
     CHECK(!dxgk_recorder_ending(recorder, &ending));
     check_records(recorder);
     dxgk_recorder_destroy(recorder);
+}
+
+/* ---- other ends ---- */
+
+static void leave_quickly(void *argument)
+{
+    break_rules(argument);
+    quick_exit(5);
+}
+
+static void leave_the_thread(void *argument)
+{
+    break_rules(argument);
+    pthread_exit(NULL);
+}
+
+static void touch_nothing(void *argument)
+{
+    break_rules(argument);
+    *(volatile int *)(uintptr_t)0x18 = 1;
+}
+
+static void raise_a_fault(void *argument)
+{
+    break_rules(argument);
+    (void)kill(getpid(), SIGBUS);
+}
+
+TEST(each_way_to_leave_is_recorded)
+{
+    static const struct {
+        void (*client)(void *argument);
+        const char *how;
+    } ways[] = {{leave_quickly, "quick_exit"}, {leave_the_thread, "pthread_exit"}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct dxgk_recorder *recorder = dxgk_recorder_create();
+        struct dxgk_ending ending;
+        int status = in_child(recorder, ways[i].client);
+
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 70);
+        CHECK(dxgk_recorder_ending(recorder, &ending));
+        CHECK(ending.exited && ending.status == 0 && strcmp(ending.how, ways[i].how) == 0);
+        CHECK(ending.signal == 0 && !ending.second && !ending.in_driver && !ending.has_address);
+        check_records(recorder);
+        dxgk_recorder_destroy(recorder);
+    }
+}
+
+TEST(a_fault_is_recorded_with_its_address_and_a_raised_one_without)
+{
+    struct dxgk_recorder *recorder = dxgk_recorder_create();
+    struct dxgk_ending ending;
+    int status = in_child(recorder, touch_nothing);
+
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    CHECK(dxgk_recorder_ending(recorder, &ending));
+    CHECK(ending.signal == SIGSEGV && !ending.exited && ending.has_address);
+    CHECK(ending.address == 0x18 && ending.pc && !ending.second && !ending.in_driver);
+    CHECK(strstr(ending.place, "test_host+0x") || strstr(ending.place, "test_host!"));
+    CHECK(ending.stack[0]);
+    check_records(recorder);
+    dxgk_recorder_destroy(recorder);
+    recorder = dxgk_recorder_create();
+    status = in_child(recorder, raise_a_fault);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    CHECK(dxgk_recorder_ending(recorder, &ending));
+    CHECK(ending.signal == SIGBUS && !ending.has_address && ending.address == 0 && ending.pc);
+    check_records(recorder);
+    dxgk_recorder_destroy(recorder);
+}
+
+/* Before there is a machine. */
+TEST(an_end_without_a_machine_is_recorded_too)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        struct dxgk_recorder *recorder = dxgk_recorder_create();
+        struct dxgk_ending ending;
+        struct dxgk_place place;
+        int status = 0;
+        pid_t child;
+
+        fflush(NULL);
+        child = fork();
+        if (child == 0) {
+            if (!dxgk_recorder_catch(recorder))
+                _exit(1);
+            if (way)
+                abort();
+            exit(3);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        CHECK(dxgk_recorder_ending(recorder, &ending));
+        CHECK(way ? ending.signal == SIGABRT && ending.place[0]
+                  : ending.exited && ending.status == 3 && strcmp(ending.how, "exit") == 0);
+        CHECK(!ending.in_driver && ending.stack[0]);
+        CHECK(!dxgk_recorder_place(recorder, &place));
+        CHECK(!place.in_driver && place.thread[0] == '\0' && place.virtual_ns == 0);
+        CHECK(dxgk_recorder_violations(recorder) == 0);
+        dxgk_recorder_destroy(recorder);
+    }
 }
 
 TEST(a_released_process_ends_as_it_wants)

@@ -131,3 +131,71 @@ TEST(what_nt_handles_keep_goes_with_the_adapter)
         probe_destroy(p);
     }
 }
+
+/* ---- beside another adapter ---- */
+
+static D3DKMT_HANDLE beside;
+
+static void set_up_beside(struct probe *p)
+{
+    D3DKMT_ENUMADAPTERS adapters = {0};
+    D3DKMT_CREATEDEVICE device = {0};
+
+    set_up(p);
+    CHECK(IS(D3DKMTEnumAdapters(&adapters), STATUS_SUCCESS) && adapters.NumAdapters == 2);
+    device.hAdapter = adapters.Adapters[1].hAdapter;
+    CHECK(IS(D3DKMTCreateDevice(&device), STATUS_SUCCESS));
+    beside = device.hDevice;
+}
+
+static bool gone(NTSTATUS status, const char *what)
+{
+    return IS(status, STATUS_DEVICE_REMOVED) && strstr(probe_refused_text, what);
+}
+
+static void use_beside(struct probe *p)
+{
+    D3DKMT_OPENSYNCOBJECTFROMNTHANDLE sync = {.hNtHandle = nt_sync};
+    D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 sync2 = {.hNtHandle = nt_sync, .hDevice = beside};
+    D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE query = {.hNtHandle = nt_resource, .hDevice = beside};
+    D3DDDI_OPENALLOCATIONINFO2 info = {0};
+    uint8_t total[64];
+    D3DKMT_OPENRESOURCEFROMNTHANDLE open = {.hNtHandle = nt_resource,
+                                            .hDevice = beside,
+                                            .NumAllocations = 1,
+                                            .pOpenAllocationInfo2 = &info,
+                                            .pTotalPrivateDriverDataBuffer = total,
+                                            .TotalPrivateDriverDataBufferSize = 32};
+    D3DKMT_GETDEVICESTATE state = {.hDevice = beside, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+
+    (void)p;
+    CHECK_RULE("LIFE-168/d", gone(D3DKMTOpenSyncObjectFromNtHandle(&sync), "of the object is gone"));
+    CHECK_RULE("LIFE-168/d",
+               gone(D3DKMTOpenSyncObjectFromNtHandle2(&sync2), "of the object is gone"));
+    CHECK_RULE("LIFE-168/d",
+               gone(D3DKMTQueryResourceInfoFromNtHandle(&query), "of the resource is gone"));
+    CHECK_RULE("LIFE-168/d",
+               gone(D3DKMTOpenResourceFromNtHandle(&open), "of the resource is gone") &&
+                   !open.hResource && !info.hAllocation);
+    CHECK(IS(D3DKMTGetDeviceState(&state), STATUS_SUCCESS) &&
+          state.ExecutionState == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    state.hDevice = gpu.device;
+    CHECK(IS(D3DKMTGetDeviceState(&state), STATUS_SUCCESS) &&
+          state.ExecutionState == D3DKMT_DEVICEEXECUTION_STOPPED);
+    CHECK(IS(ZwClose(nt_sync), STATUS_SUCCESS) && IS(ZwClose(nt_resource), STATUS_SUCCESS));
+}
+
+TEST(the_device_of_another_adapter_opens_nothing_that_is_gone)
+{
+    struct probe *p = probe_create(&(struct probe_options){.adapters = 2});
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, set_up_beside);
+    CHECK(probe_run(p, remove_body) == SIM_DONE);
+    probe_client_go_on(p, client, use_beside);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}

@@ -186,6 +186,7 @@ TEST(video_memory_is_empty_before_power_goes)
 
 static POWER_ACTION sleep_action;
 static ULONG exclude_attributes;
+static bool no_self_refresh;
 
 static void sleep_as(struct probe *p)
 {
@@ -201,6 +202,7 @@ static uint64_t moved_at(POWER_ACTION action, UINT flags, SIZE_T end)
 
     p->segment[0].Flags.Value |= flags;
     p->segment[0].SystemMemoryEndAddress = end;
+    p->caps.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 = no_self_refresh;
     client = started(p);
     from = p->calls;
     sleep_action = action;
@@ -221,6 +223,27 @@ TEST(a_preserved_segment_stays)
     CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, both.Value, 0) == 0);
     CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, part.Value, (15u << 20) - 1) == 0);
     CHECK_RULE("LIFE-154/b", moved_at(PowerActionHibernate, part.Value, 0xFFF) >= BYTES);
+}
+
+/* What the flags do not promise for an action, or contradict, does not stay. */
+TEST(other_segments_do_not)
+{
+    DXGK_SEGMENTFLAGS standby = {.PreservedDuringStandby = 1};
+    DXGK_SEGMENTFLAGS both = {.PreservedDuringStandby = 1, .PreservedDuringHibernate = 1};
+    DXGK_SEGMENTFLAGS all = {.PreservedDuringStandby = 1,
+                             .PreservedDuringHibernate = 1,
+                             .PartiallyPreservedDuringHibernate = 1};
+
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionSleep, 0, 0) >= BYTES);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionSleep, both.Value, 0) == 0);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionShutdown, both.Value, 0) >= BYTES);
+    CHECK_RULE("LIFE-154/b", moved_at(PowerActionNone, standby.Value, 0) >= BYTES);
+    CHECK(moved_at(PowerActionHibernate, all.Value, (15u << 20) - 1) >= BYTES);
+    CHECK(moved_at(PowerActionSleep, all.Value, (15u << 20) - 1) >= BYTES);
+    no_self_refresh = true;
+    CHECK(moved_at(PowerActionSleep, standby.Value, 0) >= BYTES);
+    CHECK(moved_at(PowerActionHibernate, both.Value, 0) == 0);
+    no_self_refresh = false;
 }
 
 /* ---- DXGK_EXCLUDE_EVICT_ALL ---- */

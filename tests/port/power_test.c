@@ -91,6 +91,65 @@ TEST_WITH(probe, a_driver_must_not_fail)
                                port_adapter_power(p->adapter[0]) == PowerDeviceD0);
 }
 
+static void fail_children(struct probe *p, struct probe_call *call)
+{
+    if ((ULONG)call->arg[1] != DISPLAY_ADAPTER_HW_ID)
+        probe_fail_call(p, call);
+}
+
+static void failing_child_body(struct probe *p)
+{
+    p->before[PROBE_SetPowerState] = fail_children;
+    CHECK_RULE("LIFE-153", IS(suspend(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 1 &&
+                               probe_said(p, "LIFE-153", "SetPowerState of child 0x7 returned "));
+    CHECK_RULE("LIFE-153", IS(resume(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 2);
+    p->before[PROBE_SetPowerState] = NULL;
+}
+
+TEST(nor_for_a_child)
+{
+    probe_end(start_with(one_child), failing_child_body);
+}
+
+/* From one sleeping state to another the driver is told, and nothing else happens. */
+TEST_WITH(probe, states_without_power)
+{
+    struct port_adapter *adapter = p->adapter[0];
+
+    CHECK(IS(port_adapter_set_power(adapter, PowerDeviceD3 + 1, PowerActionNone),
+             STATUS_INVALID_PARAMETER) &&
+          probe_count(p, PROBE_SetPowerState) == 0);
+    CHECK(IS(port_adapter_set_power(adapter, PowerDeviceD1, PowerActionSleep), STATUS_SUCCESS) &&
+          is_transition(p, 0, DISPLAY_ADAPTER_HW_ID, PowerDeviceD1));
+    CHECK(IS(port_adapter_set_power(adapter, PowerDeviceD2, PowerActionHibernate), STATUS_SUCCESS) &&
+          is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD2) &&
+          (POWER_ACTION)probe_nth(p, PROBE_SetPowerState, 1)->arg[3] == PowerActionHibernate &&
+          port_adapter_power(adapter) == PowerDeviceD2);
+    CHECK(IS(port_adapter_restart(adapter), STATUS_INVALID_DEVICE_STATE) &&
+          probe_count(p, PROBE_StopDevice) == 0);
+    CHECK(IS(resume(p), STATUS_SUCCESS) && probe_count(p, PROBE_SetPowerState) == 3 &&
+          (POWER_ACTION)probe_nth(p, PROBE_SetPowerState, 2)->arg[3] == PowerActionNone);
+    CHECK(IS(port_adapter_restart(adapter), STATUS_SUCCESS));
+}
+
+static void suspend_body(struct probe *p)
+{
+    CHECK(IS(suspend(p), STATUS_SUCCESS));
+}
+
+/* Asleep, it is woken for the stop. */
+TEST(the_stop_wakes_up)
+{
+    struct probe *p = probe_started(NULL);
+
+    CHECK(probe_run(p, suspend_body) == SIM_DONE);
+    (void)probe_stop(p);
+    CHECK(probe_count(p, PROBE_SetPowerState) == 2 &&
+          is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0) &&
+          probe_nth(p, PROBE_SetPowerState, 1)->order < probe_nth(p, PROBE_StopDevice, 0)->order);
+    probe_destroy(p);
+}
+
 /* ---- asleep ---- */
 
 static bool works_the_device(const struct probe_call *call)

@@ -536,6 +536,20 @@ TEST(outputs_of_start_device)
     CHECK_RULE("LIFE-068/b", marker[0] != 0 && marker[1] != 0);
     probe_destroy(p);
 
+    for (unsigned i = 0; i < 2; i++) { /* one of them alone */
+        const ULONG unwritten = marker[i];
+
+        p = probe_create(NULL);
+        marker[1 - i] = 0;
+        p->after[PROBE_StartDevice] = leave_outputs;
+        CHECK_RULE(
+            "LIFE-068/a",
+            NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 1 &&
+                probe_said(p, "LIFE-068", i ? "NumberOfChildren" : "NumberOfVideoPresentSources"));
+        probe_destroy(p);
+        marker[0] = marker[1] = unwritten;
+    }
+
     p = probe_create(NULL);
     sources_answer = 1;
     p->after[PROBE_StartDevice] = set_sources;

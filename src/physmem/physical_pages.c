@@ -70,9 +70,10 @@ NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
         return status;
     if (top > ram_highest(memory->ram).value)
         top = ram_highest(memory->ram).value;
-    if (limits->bytes > top + 1 || ckd_align_up(&rounded, limits->bytes, PAGE_BYTES))
+    if (limits->bytes > top + 1)
         return refuse(STATUS_NO_MEMORY, NULL, "%llu bytes, physical addresses end at 0x%llx",
                       (unsigned long long)limits->bytes, (unsigned long long)top);
+    rounded = align_up(limits->bytes, PAGE_BYTES);
     /* The requested bytes must end at or below `top`; the rest of their last page may be above
      * it. */
     request.pages = rounded / PAGE_BYTES;

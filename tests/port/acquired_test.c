@@ -73,6 +73,9 @@ static void no_place(struct probe *p)
     CHECK_RULE("ALLOC-099", probe_rule(p, "ALLOC-099") == 1 &&
                                 probe_said(p, "ALLOC-099", "the release handle cannot be written"));
     CHECK_RULE("ALLOC-100", DXGK.DxgkCbAcquireHandleData(NULL, &left) == NULL && left == NULL);
+    /* of nothing, and nowhere: there is nothing to take back */
+    CHECK_RULE("ALLOC-099", acquire(p, 0x77777777, DXGK_HANDLE_ALLOCATION, page) == NULL &&
+                                probe_rule(p, "ALLOC-099") == 2 && probe_rule(p, "ALLOC-102") == 0);
     (void)munmap(page, 4096);
 }
 

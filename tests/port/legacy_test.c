@@ -292,6 +292,10 @@ TEST(banks_are_hints)
     STARTED_1X("SEG-038", "SEG-038", 1, vista(), p->segment[0].Flags.UseBanking = 1);
     STARTED_1X("SEG-038", "SEG-038", 1, vista(), p->segment[0].Flags.UseBanking = 1, p->banks = 128,
                p->bank_table = good);
+    STARTED_1X("SEG-038", "SEG-038", 1, blue(), p->segment[0].Flags.UseBanking = 1, p->banks = 0);
+    STARTED_1X("SEG-038", "SEG-038", 1, vista(), p->segment[0].Flags.UseBanking = 1, p->banks = 2,
+               p->bank_table = (SIZE_T *)(uintptr_t)0x1000);
+    STARTED_1X("SEG-038", "SEG-038", 0, vista(), p->segment[1].Flags.UseBanking = 1, p->banks = 0);
 }
 
 /* ---- the paging node ---- */

@@ -29,7 +29,7 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
 static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uint64_t end,
                          UINT32 before)
 {
-    if (end - 1 > adapter->caps.highest_visible >> PAGE_BITS || first == 0)
+    if (end - 1 > adapter->caps.highest_visible >> PAGE_BITS)
         return false;
     for (uint64_t page = first, run; page < end; page += run) {
         bool mapped, known;

@@ -168,3 +168,70 @@ TEST(without_the_entries_there_are_none)
 {
     run(false, refused_body);
 }
+
+/* ---- failures ---- */
+
+static void failing_body(struct probe *p)
+{
+    unsigned failed = 0;
+    size_t created;
+
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS) && IS(create_event(), STATUS_SUCCESS));
+    host_event = NULL;
+    p->before[PROBE_CreateCpuEvent] = probe_fail_call;
+    CHECK(IS(create_object(gpu.device), STATUS_UNSUCCESSFUL) && host_event != NULL);
+    p->before[PROBE_CreateCpuEvent] = NULL;
+    CHECK(probe_count(p, PROBE_DestroyCpuEvent) == 0);
+    /* the handle that the driver saw is none any more */
+    args = (DXGKARGCB_SIGNALEVENT){.hEvent = host_event, .CpuEventObject = 1};
+    CHECK_RULE("LIFE-130", IS(DXGK.DxgkCbSignalEvent(&args), STATUS_INVALID_PARAMETER) &&
+                               !is_set() && probe_rule(p, "LIFE-130") == 1);
+    for (unsigned n = 1;; n++) {
+        NTSTATUS status;
+
+        created = probe_count(p, PROBE_CreateCpuEvent);
+        p->sim->heap.fail_at = p->sim->heap.requests + n;
+        status = create_object(gpu.device);
+        p->sim->heap.fail_at = 0;
+        if (NT_SUCCESS(status))
+            break;
+        CHECK(IS(status, STATUS_NO_MEMORY) || IS(status, STATUS_INSUFFICIENT_RESOURCES));
+        CHECK(probe_count(p, PROBE_CreateCpuEvent) - created ==
+              probe_count(p, PROBE_DestroyCpuEvent)); /* what was made was unmade */
+        probe_forget(p);
+        failed++;
+    }
+    CHECK(failed >= 2);
+    args.hEvent = host_event;
+    CHECK_RULE("LIFE-129/a", IS(DXGK.DxgkCbSignalEvent(&args), STATUS_SUCCESS) && is_set());
+    CHECK(IS(DXGK.DxgkCbSignalEvent(NULL), STATUS_INVALID_PARAMETER));
+    args.hDxgkProcess = (HANDLE)(uintptr_t)0x1234567;
+    args.CpuEventObject = 0;
+    CHECK_RULE("LIFE-129/b", IS(DXGK.DxgkCbSignalEvent(&args), STATUS_INVALID_PARAMETER) &&
+                                 probe_said(p, "LIFE-129", "not that of a process"));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS) && NT_SUCCESS(ZwClose(event_handle)));
+}
+
+TEST(events_that_are_not_made)
+{
+    run(true, failing_body);
+}
+
+TEST(both_entries_are_needed)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_0};
+        struct probe *p = probe_create(&options);
+        struct probe_client *client;
+
+        probe_set_entry(p, PROBE_CreateCpuEvent, i == 0);
+        probe_set_entry(p, PROBE_DestroyCpuEvent, i == 1);
+        probe_clients_begin(p);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        client = probe_client_run(p, refused_body);
+        CHECK(probe_count(p, PROBE_CreateCpuEvent) == 0);
+        probe_client_end(p, client);
+        probe_clients_end(p);
+        probe_destroy(p);
+    }
+}

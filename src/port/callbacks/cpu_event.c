@@ -17,6 +17,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "vidmm/process.h"
 
 struct port_cpu_event {
@@ -40,9 +41,10 @@ NTSTATUS port_cpu_event_create(struct port_adapter *adapter, HANDLE driver_devic
     DXGKARG_CREATECPUEVENT args;
     NTSTATUS status;
 
-    if (!ddi_has(&adapter->ddi, DxgkDdiCreateCpuEvent) ||
-        !ddi_has(&adapter->ddi, DxgkDdiDestroyCpuEvent))
-        return STATUS_NOT_SUPPORTED;
+    /* the scheduler has asked for DxgkDdiCreateCpuEvent */
+    if (!ddi_has(&adapter->ddi, DxgkDdiDestroyCpuEvent))
+        return refuse(STATUS_NOT_SUPPORTED, NULL,
+                      "SignalByKmd: the driver has no DxgkDdiDestroyCpuEvent");
     event = util_zalloc(1, sizeof(*event));
     if (!event)
         return STATUS_NO_MEMORY;

@@ -58,6 +58,21 @@ TEST(two_levels_need_the_size_of_the_root)
     ACCEPTED("GPUVA-004", ONE_ENTRY_LESS(GetRootPageTableSize)); /* more levels */
 }
 
+/* ---- addressing models ---- */
+
+TEST(models_of_the_physical_adapter)
+{
+    struct probe *p;
+
+    REFUSED("CAPS-096", "CAPS-096", p->caps.MemoryManagementCaps.IoMmuSupported = 1);
+    p = probe_create(NULL);
+    p->caps.MemoryManagementCaps.IoMmuSupported = 0;
+    p->physical.Flags.IoMmuSupported = 1;
+    CHECK_RULE("CAPS-096", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-096") == 1 &&
+                               probe_said(p, "CAPS-096", "that MemoryManagementCaps lacks"));
+    probe_destroy(p);
+}
+
 /* ---- isolation ---- */
 
 static struct probe *requiring(enum probe_ddi missing)

@@ -121,6 +121,35 @@ TEST_WITH(isolated, areas_go_by_their_index)
     CHECK(unpin(0) == STATUS_INVALID_PARAMETER && unpin(1) == STATUS_SUCCESS);
 }
 
+/* A pointer goes back to the area that it came from. */
+TEST_WITH(isolated, pointers_go_by_their_area)
+{
+    DXGKARGCB_MAPFRAMEBUFFERPOINTER map = {.Size = 2 * PAGE_BYTES, .Offset = PAGE_BYTES};
+    DXGKARGCB_UNMAPFRAMEBUFFERPOINTER unmap = {.PhysicalAdapterIndex = 1};
+
+    CHECK(physical_save_create(f.adapter, 0, MIB) == STATUS_SUCCESS &&
+          physical_save_create(f.adapter, 1, MIB) == STATUS_SUCCESS);
+    CHECK(physical_save_map(f.adapter, &map) == STATUS_SUCCESS && map.pBaseAddress != NULL);
+    unmap.pBaseAddress = map.pBaseAddress;
+    CHECK_RULE("PHYS-107", physical_save_unmap(f.adapter, &unmap) == STATUS_INVALID_PARAMETER &&
+                               reports("PHYS-107") == 1);
+    unmap.PhysicalAdapterIndex = 2;
+    CHECK_RULE("PHYS-094/a", physical_save_unmap(f.adapter, &unmap) == STATUS_INVALID_PARAMETER &&
+                                 reports("PHYS-094") == 1);
+    unmap.PhysicalAdapterIndex = 0;
+    CHECK(physical_save_unmap(f.adapter, &unmap) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-107", physical_save_unmap(f.adapter, &unmap) == STATUS_INVALID_PARAMETER &&
+                               reports("PHYS-107") == 2);
+    /* to the end, and a page further */
+    map.Offset = MIB - 2 * PAGE_BYTES;
+    CHECK(physical_save_map(f.adapter, &map) == STATUS_SUCCESS);
+    unmap.pBaseAddress = map.pBaseAddress;
+    CHECK(physical_save_unmap(f.adapter, &unmap) == STATUS_SUCCESS);
+    map.Offset = MIB - PAGE_BYTES;
+    CHECK_RULE("PHYS-105", physical_save_map(f.adapter, &map) == STATUS_INVALID_PARAMETER &&
+                               map.pBaseAddress == NULL && reports("PHYS-105") == 1);
+}
+
 /* ---- ADLs ---- */
 
 /* Ranges of the device can be larger than any list, and than the count of pages. */
@@ -164,6 +193,33 @@ TEST_WITH(isolated, objects_of_an_adapter_are_no_leaks_of_the_driver)
     CHECK(ram_free_pages(f.ram) == f.free_pages - 1);
     destroy_both(&attached);
     CHECK(ram_free_pages(f.ram) == f.free_pages && reports("PHYS-144") == 1);
+}
+
+/* A size that wraps when it is rounded up makes no object of nothing. */
+TEST_WITH(isolated, no_object_is_as_large_as_all)
+{
+    static const struct {
+        DXGK_PHYSICAL_MEMORY_TYPE type;
+        NTSTATUS status;
+    } types[] = {
+        {DXGK_PHYSICAL_MEMORY_TYPE_MDL, STATUS_INVALID_PARAMETER},
+        {DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, STATUS_NO_MEMORY},
+        {DXGK_PHYSICAL_MEMORY_TYPE_SECTION, STATUS_SECTION_TOO_BIG},
+        {DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE, STATUS_INVALID_PARAMETER},
+    };
+
+    for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(types[i].type, ALL_ONES);
+
+        args.Mdl.HighAddress = types[i].type == DXGK_PHYSICAL_MEMORY_TYPE_MDL
+                                   ? address(ALL_ONES)
+                                   : args.Mdl.HighAddress;
+        args.hAdapter = (HANDLE)1;
+        if (create(&args) != types[i].status)
+            fail_msg("type %u: 0x%08x", (unsigned)types[i].type, (unsigned)create(&args));
+        CHECK(!args.hPhysicalMemoryObject && !args.hAdapterMemoryObject);
+    }
+    CHECK(ram_free_pages(f.ram) == f.free_pages && physical_memory_commit(f.memory) == 0);
 }
 
 /* ---- contiguous memory ---- */

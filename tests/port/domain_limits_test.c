@@ -215,6 +215,53 @@ TEST(deferred_calls_wait_for_the_end_of_the_window)
     probe_end(p, window_body);
 }
 
+/* The first switch fails, the second one does not: what was held in the first is over. */
+
+static bool first_window;
+
+static void act_in_window(struct probe *p)
+{
+    probe_sleep(MS);
+    queued = p->state[0].dxgk.DxgkCbQueueDpc(p->state[0].dxgk.DeviceHandle);
+    probe_device_raise(0, 0);
+}
+
+static void begin_again(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    bus_device_iommu(p->device[0])->change_ns = 20 * MS;
+    bus_device_iommu(p->device[0])->fail_attaches = first_window;
+    if (first_window)
+        sim_thread_release(probe_thread(p, probe_process(p, "actor"), "actor", act_in_window));
+    first_window = false;
+}
+
+static void twice_body(struct probe *p)
+{
+    size_t isrs, dpcs;
+
+    probe_forget(p);
+    CHECK(!NT_SUCCESS(port_adapter_set_dma_mode(p->adapter[0], IOMMU_ISOLATION)));
+    probe_sleep(5 * MS);
+    isrs = probe_count(p, PROBE_InterruptRoutine);
+    dpcs = probe_count(p, PROBE_DpcRoutine);
+    CHECK(isrs == 1 && dpcs == 1 && mode_of(p) == IOMMU_OFF);
+    CHECK(IS(port_adapter_set_dma_mode(p->adapter[0], IOMMU_ISOLATION), STATUS_SUCCESS));
+    probe_sleep(5 * MS);
+    CHECK_RULE("IOMMU-061/a", probe_count(p, PROBE_InterruptRoutine) == isrs &&
+                                  probe_count(p, PROBE_DpcRoutine) == dpcs);
+    bus_device_iommu(p->device[0])->change_ns = 0;
+}
+
+TEST(what_was_held_comes_once)
+{
+    struct probe *p = probe_started(&present);
+
+    first_window = true;
+    p->after[PROBE_BeginExclusiveAccess] = begin_again;
+    probe_end(p, twice_body);
+}
+
 /* ---- gone while asleep ---- */
 
 static void unplug_asleep(struct probe *p)

@@ -189,6 +189,124 @@ TEST(broken_utf8_is_replaced_byte_by_byte)
     expect_name("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");            /* surrogate */
     expect_name("\xe2\x82", "\"\\ufffd\\ufffd\"");                       /* cut short */
     expect_name("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* beyond U+10FFFF */
+    expect_name("\xc1\xbf", "\"\\ufffd\\ufffd\"");
+    expect_name("\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\"");
+    expect_name("\xed\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\"");
+    expect_name("\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    expect_name("\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    expect_name("\xf3\x80\x80z", "\"\\ufffd\\ufffd\\ufffdz\"");
+    expect_name("\xc3\xc3\xbc", "\"\\ufffd\xc3\xbc\"");
+}
+
+/* The first and the last character of each length, and those beside the gaps. */
+TEST(whole_utf8_is_kept)
+{
+    static const char *const whole[] = {"\x20",
+                                        "\x7f",
+                                        "\xc2\x80",
+                                        "\xdf\xbf",
+                                        "\xe0\xa0\x80",
+                                        "\xe1\x80\x80",
+                                        "\xed\x80\x80",
+                                        "\xed\x9f\xbf",
+                                        "\xee\x80\x80",
+                                        "\xef\xbf\xbf",
+                                        "\xec\xa0\x80",
+                                        "\xe1\x9f\xbf",
+                                        "\xf0\x90\x80\x80",
+                                        "\xf1\x80\x80\x80",
+                                        "\xf4\x8f\xbf\xbf",
+                                        "\xf4\x80\x80\x80",
+                                        "\xf1\x8f\xbf\xbf",
+                                        "\xf3\x90\x80\x80"};
+
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+        char quoted[16];
+
+        snprintf(quoted, sizeof(quoted), "\"%s\"", whole[i]);
+        expect_name(whole[i], quoted);
+    }
+}
+
+TEST(arguments_and_names_may_be_left_out)
+{
+    struct trace_sink *sink = install();
+
+    trace_record('E', 1, NULL, 0, NULL, 0, NULL, 0);
+    expect_last(sink, "{\"ph\":\"E\",\"ts\":0.000,\"pid\":1,\"tid\":1}");
+    trace_record('B', 1, NULL, 0, NULL, 5, "second", 6);
+    expect_last(
+        sink,
+        "{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":1,\"name\":\"\",\"args\":{\"second\":6}}");
+    trace_record('i', 1, "x", 0, "first", 0, "second", 10);
+    expect_last(sink, "{\"ph\":\"i\",\"ts\":0.000,\"pid\":1,\"tid\":1,\"name\":\"x\",\"s\":\"t\","
+                      "\"args\":{\"first\":0,\"second\":10}}");
+    trace_record('E', 1, "x", 0, "first", (UINT64_C(1) << 53) + 1, NULL, 0);
+    expect_last(sink, "{\"ph\":\"E\",\"ts\":0.000,\"pid\":1,\"tid\":1,\"name\":\"x\","
+                      "\"args\":{\"first\":\"0x20000000000001\"}}");
+    trace_sink_destroy(sink);
+}
+
+/* Tracks of nobody stand with the machine. */
+TEST(tracks_that_nobody_has_are_on_the_row_of_the_machine)
+{
+    struct trace_sink *sink = install();
+    trace_track track = trace_track_create("nodes", "3D");
+    static const char row[] =
+        "{\"ph\":\"i\",\"ts\":0.000,\"pid\":2,\"tid\":65,\"name\":\"a\",\"s\":\"t\"}";
+
+    trace_instant(0, "a", NULL, 0, NULL, 0);
+    expect_last(sink, row);
+    trace_instant(65, "a", NULL, 0, NULL, 0);
+    expect_last(sink, row);
+    trace_instant(track + 1, "a", NULL, 0, NULL, 0);
+    expect_last(sink, row);
+    trace_instant(64, "a", NULL, 0, NULL, 0);
+    expect_last(sink, "{\"ph\":\"i\",\"ts\":0.000,\"pid\":1,\"tid\":64,\"name\":\"a\",\"s\":\"t\"}");
+    trace_sink_destroy(sink);
+}
+
+TEST(time_has_three_decimals)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } times[] = {{1, "0.001"},
+                 {10, "0.010"},
+                 {999, "0.999"},
+                 {1000, "1.000"},
+                 {1020304050607, "1020304050.607"}};
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        struct trace_sink *sink = install();
+        char expected[128];
+
+        now = times[i].ns;
+        trace_end(1, "a");
+        snprintf(expected, sizeof(expected),
+                 "{\"ph\":\"E\",\"ts\":%s,\"pid\":1,\"tid\":1,\"name\":\"a\"}", times[i].text);
+        expect_last(sink, expected);
+        trace_sink_destroy(sink);
+    }
+}
+
+TEST(rows_of_processors_are_numbered_in_two_digits)
+{
+    struct trace_sink *sink = install();
+    char *text;
+
+    trace_begin(TRACE_PROCESSOR(0), "a", NULL, 0);
+    trace_begin(TRACE_PROCESSOR(19), "a", NULL, 0);
+    text = written(sink);
+    CHECK(strstr(
+        text, "\"pid\":1,\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":\"processor 00\"}}"));
+    CHECK(strstr(
+        text,
+        "\"pid\":1,\"tid\":20,\"name\":\"thread_name\",\"args\":{\"name\":\"processor 19\"}}"));
+    CHECK(strstr(
+        text, "\"pid\":1,\"tid\":20,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":20}}"));
+    free(text);
+    trace_sink_destroy(sink);
 }
 
 /* A driver may name things as it likes: every byte, every pair with a lead byte. */

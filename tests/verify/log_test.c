@@ -70,6 +70,73 @@ TEST(without_a_log_reports_vanish)
     VIOLATION("PATCH-017", "nobody listens");
     verify_report_code("NT-010", 0xC4, 0, 0, 0, 0, "nobody listens");
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "nobody listens");
+    verify_client_error("KMT-388", "nobody listens");
+    verify_client_fatal("KMT-456", 0xE2, 1, 2, 3, "nobody listens");
+    verify_refusal("CAPS-048", "nobody listens");
+    verify_decline("CAPS-066", "nobody listens");
+    /* what decides on them goes by the class of the rule alone */
+    CHECK(verify_finding("CAPS-048", "refused") && !verify_finding("CAPS-052", "expected"));
+    CHECK(!verify_expected("CAPS-048", "expected") && verify_unserved("LIFE-069", "one display"));
+    CHECK(!verify_undoing(NULL));
+    verify_set_undoing(NULL, true);
+}
+
+/* Without a room that knows where, nothing is said of it; without the log's own, nobody carries out. */
+TEST(a_log_needs_no_place)
+{
+    struct verify_log *log = install();
+    static const struct verify_place nothing = {.describe = NULL};
+    const struct verify_record *record;
+
+    for (int i = 0; i < 2; i++) {
+        verify_fatal(i ? "NT-010" : "PHYS-136", 0x1E4 + (uint32_t)i, 6, 7, 8, 9, "seen %d", i);
+        record = verify_record_at(log, (size_t)i);
+        CHECK(record && !record->where[0] && !record->thread[0] && !record->stack &&
+              record->code == 0x1E4u + (uint32_t)i);
+        verify_set_place(log, &nothing);
+    }
+    CHECK(verify_bugcheck_state(log)->code == 0x1E4 &&
+          verify_bugcheck_state(log)->parameter[3] == 9);
+    CHECK(!verify_record_at(log, 2));
+    verify_log_destroy(log);
+}
+
+/* The first sight of each record is news, with what was seen. */
+static unsigned told;
+static char told_seen[64];
+
+static void tell_news(void *context, const struct verify_record *record)
+{
+    CHECK(context == &told && record->count == 1);
+    snprintf(told_seen, sizeof(told_seen), "%s", record->seen);
+    told++;
+}
+
+TEST(new_records_are_told)
+{
+    struct verify_log *log = install();
+
+    told = 0;
+    verify_set_news(log, tell_news, &told);
+    for (int i = 0; i < 3; i++)
+        VIOLATION("PATCH-017", "offset %d", i);
+    CHECK(told == 1 && strcmp(told_seen, "offset 0") == 0);
+    WARNING("PATCH-018", "another");
+    CHECK(told == 2 && strcmp(told_seen, "another") == 0);
+    verify_log_destroy(log);
+}
+
+/* One more than the buffer holds, and one that just fits it. */
+TEST(sentences_around_the_size_of_the_buffer_are_whole)
+{
+    struct verify_log *log = install();
+
+    for (int bytes = 500; bytes <= 1030; bytes += 1) {
+        verify_refusal("CAPS-048", "%0*d", bytes, 7);
+        CHECK(strlen(verify_record_at(log, verify_records(log) - 1)->seen) == (size_t)bytes);
+    }
+    CHECK(verify_records(log) == 531 && verify_lost(log) == 0);
+    verify_log_destroy(log);
 }
 
 TEST(destroying_the_installed_log_uninstalls_it)

@@ -20,11 +20,10 @@ struct slab_object {
 };
 
 _Static_assert(sizeof(struct slab_chunk) % 16 == 0, "objects start aligned");
+_Static_assert(sizeof(struct slab_object) <= 8, "fits an object of any size, which are rounded up");
 
 void slab_init(struct slab *slab, size_t object_bytes)
 {
-    if (object_bytes < sizeof(struct slab_object))
-        object_bytes = sizeof(struct slab_object);
     *slab = (struct slab){.object_bytes = (object_bytes + 7) & ~(size_t)7};
 }
 

@@ -31,8 +31,7 @@ static void end_second(void)
 
 static void check_domains(void)
 {
-    const struct nt_device_info info = {
-        .service = "second", .slot = 7, .device = second = test_device_add(h.bus)};
+    const struct nt_device_info info = {.slot = 7, .device = second = test_device_add(h.bus)};
     PHYSICAL_ADDRESS logical[2];
     DMA_ADAPTER *of[2];
     uint8_t *memory[2], seen = 0;

@@ -194,3 +194,65 @@ TEST_WITH(machine, rings_of_three_processors_are_found)
     CHECK_RULE("THREAD-073", reported("THREAD-073", 0xC4, 0x1001));
     h.threads_left = 16;
 }
+
+static EX_SPIN_LOCK rw[2];
+static bool queued;
+
+/* Who was let go on without the second lock must not release it. */
+static void take_queued(unsigned first)
+{
+    KLOCK_QUEUE_HANDLE handle[2];
+
+    KeAcquireInStackQueuedSpinLock(&ring[first], &handle[0]);
+    holding++;
+    while (holding < 2)
+        sim_spin();
+    KeAcquireInStackQueuedSpinLockAtDpcLevel(&ring[1 - first], &handle[1]);
+    if (++holding == 4)
+        KeReleaseInStackQueuedSpinLockFromDpcLevel(&handle[1]);
+    KeReleaseInStackQueuedSpinLock(&handle[0]);
+}
+
+static void take_to_write(unsigned first)
+{
+    KIRQL old = ExAcquireSpinLockExclusive(&rw[first]);
+
+    holding++;
+    while (holding < 2)
+        sim_spin();
+    ExAcquireSpinLockExclusiveAtDpcLevel(&rw[1 - first]);
+    if (++holding == 4)
+        ExReleaseSpinLockExclusiveFromDpcLevel(&rw[1 - first]);
+    ExReleaseSpinLockExclusive(&rw[first], old);
+}
+
+static void take_crosswise(void *arg)
+{
+    (queued ? take_queued : take_to_write)(*(unsigned *)arg);
+}
+
+static void take_two_crosswise(void)
+{
+    static unsigned index[2] = {0, 1};
+
+    holding = 0;
+    rw[0] = rw[1] = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        KeInitializeSpinLock(&ring[i]);
+        start("cross", take_crosswise, &index[i]);
+    }
+}
+
+TEST_WITH(machine, other_kinds_of_spin_locks_are_waited_for_likewise)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        queued = i == 0;
+        harness_teardown();
+        harness_boot(3, 1, NULL);
+        CHECK_RULE("THREAD-073", run_within(take_two_crosswise, 10000000));
+        CHECK_RULE("THREAD-073", reported("THREAD-073", 0xC4, 0x1001));
+        /* Once; and both are free in the end. */
+        CHECK(errors() == 1 && holding == 4);
+        CHECK(KeTestSpinLock(&ring[0]) && KeTestSpinLock(&ring[1]) && rw[0] == 0 && rw[1] == 0);
+    }
+}

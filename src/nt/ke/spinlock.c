@@ -161,7 +161,7 @@ static bool release_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
 }
 
 /* Release the lock and return to the IRQL of its acquisition. */
-static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, int new_irql,
+static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t new_irql,
                               const char *rule, const char *routine)
 {
     uint8_t irql = sim_irql();
@@ -171,9 +171,9 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
         NT_VERIFIER(rule, 0x32, irql, (uintptr_t)lock, 0, "%s at %s", routine, nt_irql_name(irql));
     if (!release_at_dpc(lock, kind, &old_irql, routine))
         return;
-    if (new_irql >= 0 && new_irql != old_irql)
+    if (new_irql != old_irql)
         VIOLATION("NT-051", "%s with %s, the lock was acquired at %s", routine,
-                  nt_irql_name((uint8_t)new_irql), nt_irql_name(old_irql));
+                  nt_irql_name(new_irql), nt_irql_name(old_irql));
     if (old_irql < sim_irql())
         sim_lower_irql(old_irql);
 }

@@ -231,6 +231,25 @@ static void take_crosswise(void *arg)
     (queued ? take_queued : take_to_write)(*(unsigned *)arg);
 }
 
+static void take_each(void *arg)
+{
+    KLOCK_QUEUE_HANDLE handle;
+
+    (void)arg;
+    for (unsigned i = 0; i < 2; i++) {
+        KeAcquireInStackQueuedSpinLock(&ring[i], &handle);
+        sim_stall(1000);
+        KeReleaseInStackQueuedSpinLock(&handle);
+    }
+    holding++;
+}
+
+static void take_later(void)
+{
+    holding = 0;
+    start("later", take_each, NULL); /* on whichever processor */
+}
+
 static void take_two_crosswise(void)
 {
     static unsigned index[2] = {0, 1};
@@ -245,14 +264,15 @@ static void take_two_crosswise(void)
 
 TEST_WITH(machine, other_kinds_of_spin_locks_are_waited_for_likewise)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        queued = i == 0;
+    for (unsigned i = 0; i < 10; i++) {
+        queued = i % 2 == 0;
         harness_teardown();
-        harness_boot(3, 1, NULL);
+        harness_boot(3, i, NULL);
         CHECK_RULE("THREAD-073", run_within(take_two_crosswise, 10000000));
         CHECK_RULE("THREAD-073", reported("THREAD-073", 0xC4, 0x1001));
         /* Once; and both are free in the end. */
         CHECK(errors() == 1 && holding == 4);
+        CHECK(run_within(take_later, 10000000) && holding == 1);
         CHECK(KeTestSpinLock(&ring[0]) && KeTestSpinLock(&ring[1]) && rw[0] == 0 && rw[1] == 0);
     }
 }

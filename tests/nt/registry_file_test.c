@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry as text: how names and bytes are written, and which lines are none. */
 #include "nt/cm/registry.h"
+#include "sim/machine.h"
 #include "support/harness.h"
 
 #include <stdio.h>
@@ -158,4 +159,64 @@ TEST_WITH(machine, the_value_of_a_key_itself_has_no_name)
     free(saved);
     CHECK(load("[" KEY "]\n\"\"=3:09\n") && is_there("", REG_BINARY, "\x09", 1));
     CHECK(!nt_registry_get(KEY, "A", &(uint32_t){0}, &(uint32_t){0}));
+}
+
+/* ---- long lines ---- */
+
+#define LONG_BYTES 200001u
+
+static bool is_long_value(void)
+{
+    uint32_t type = 0, bytes = 0;
+    const uint8_t *found = nt_registry_get(KEY, "Long", &type, &bytes);
+
+    for (uint32_t i = 0; found && i < bytes; i++) {
+        if (found[i] != (uint8_t)(i * 7))
+            return false;
+    }
+    return found && bytes == LONG_BYTES;
+}
+
+TEST_WITH(machine, long_values_come_back)
+{
+    uint8_t *data = malloc(LONG_BYTES);
+    char *saved = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&saved, &bytes);
+
+    for (uint32_t i = 0; i < LONG_BYTES; i++)
+        data[i] = (uint8_t)(i * 7);
+    CHECK(nt_registry_set(KEY, "Long", REG_BINARY, data, LONG_BYTES) && is_long_value());
+    CHECK(nt_registry_set(KEY, "Next", REG_BINARY, data, 1));
+    CHECK(nt_registry_save(file));
+    fclose(file);
+    free(data);
+    harness_teardown();
+    harness_boot(1, 2, NULL);
+    h.machine->heap.fail_at = h.machine->heap.requests + 2; /* more room for a line */
+    CHECK(!load(saved));
+    h.machine->heap.fail_at = 0;
+    CHECK(!nt_registry_get(KEY, "Long", &(uint32_t){0}, &(uint32_t){0}));
+    CHECK_RULE("NT-151/b", load(saved) && is_long_value());
+    CHECK_RULE("NT-151/b", is_there("Next", REG_BINARY, "", 1));
+    free(saved);
+}
+
+/* A line that just fits, and one more, with and without an end of line. */
+TEST_WITH(machine, lines_of_any_length_are_read)
+{
+    static char text[200000];
+
+    for (size_t length = 65533; length <= 65538; length++) {
+        for (unsigned end = 0; end < 2; end++) {
+            memset(text, 'x', sizeof(text));
+            text[0] = '#';
+            snprintf(text + length, sizeof(text) - length, "%s",
+                     end ? "\n[" KEY "]\n\"A\"=3:01" : "");
+            CHECK(load(text));
+            CHECK(!nt_registry_get(KEY, "A", &(uint32_t){0}, &(uint32_t){0}) == (end == 0));
+        }
+        harness_teardown();
+        harness_boot(1, 1, NULL);
+    }
 }

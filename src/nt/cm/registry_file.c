@@ -18,7 +18,8 @@
 #include "util/alloc.h"
 #include "util/list.h"
 
-#define LONGEST_LINE       (256u * 1024u)
+#define FIRST_ROOM         (64u * 1024u) /* for a line */
+#define LONGEST_LINE       (1u << 30)
 #define LONGEST_VALUE_NAME 1024u
 
 /* ---- saving ---- */
@@ -147,14 +148,42 @@ static bool load_line(struct reg_key **key, char *line)
     return line[0] == '"' && *key && load_value(*key, line);
 }
 
+struct line {
+    char *text;
+    size_t room;
+};
+
+/* Read a line, however long. False: there is none, or no room for it (then the text is NULL). */
+static bool read_line(struct line *line, FILE *in)
+{
+    size_t used = 0;
+    char *more;
+
+    while (fgets(line->text + used, (int)(line->room - used), in)) {
+        used += strlen(line->text + used);
+        if (used + 1 < line->room || line->text[used - 1] == '\n')
+            return true;
+        more = line->room < LONGEST_LINE ? util_realloc(line->text, 2 * line->room) : NULL;
+        if (!more) {
+            util_free(line->text);
+            line->text = NULL;
+            return false;
+        }
+        line->text = more;
+        line->room *= 2;
+    }
+    return used != 0;
+}
+
 bool nt_registry_load(FILE *in)
 {
-    char *line = util_alloc(LONGEST_LINE);
+    struct line line = {util_alloc(FIRST_ROOM), FIRST_ROOM};
     struct reg_key *key = NULL;
-    bool good = line != NULL;
+    bool good = line.text != NULL;
 
-    while (good && fgets(line, LONGEST_LINE, in))
-        good = load_line(&key, line);
-    util_free(line);
+    while (good && read_line(&line, in))
+        good = load_line(&key, line.text);
+    good = good && line.text;
+    util_free(line.text);
     return good && !ferror(in);
 }

@@ -10,10 +10,10 @@ static LARGE_INTEGER zero;
 
 static bool one_told(const char *rule)
 {
-    bool told = errors() == 1 && broken(rule);
+    bool one = errors() == 1 && broken(rule);
 
     forget_reports();
-    return told;
+    return one;
 }
 
 /* ---- timers ---- */

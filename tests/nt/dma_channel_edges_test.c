@@ -259,6 +259,31 @@ TEST(adapters_are_put_back_when_nothing_is_left)
     in_each_mode(check_left, true);
 }
 
+/* Lists without a routine end with the object, however many. */
+static void check_many_lists(void)
+{
+    SCATTER_GATHER_LIST *made;
+    PMDL mdl = scattered(2);
+    KIRQL old;
+
+    begin();
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    for (ULONG i = 0; i < 40; i++)
+        CHECK(ops->GetScatterGatherListEx(adapter, &pdo, context[0], mdl, i * 16, 16,
+                                          DMA_SYNCHRONOUS_CALLBACK, NULL, NULL, TRUE, NULL, NULL,
+                                          &made) == STATUS_SUCCESS);
+    ops->FreeAdapterObject(adapter, DeallocateObject);
+    KeLowerIrql(old);
+    put();
+    CHECK_RULE("NT-192/c", errors() == 0);
+    free_scattered(mdl);
+}
+
+TEST(lists_without_a_routine_end_with_the_object)
+{
+    in_each_mode(check_many_lists, true);
+}
+
 /* ---- pages ---- */
 
 static void check_pages(void)

@@ -59,6 +59,9 @@ static void check_domains(void)
     put_list(TRUE);
     CHECK(iommu_domain_mapped_pages(domain) == 2);
     end_domain(); /* the other one's stays */
+    begin_domain();
+    CHECK(iommu_domain_mapped_pages(domain) == 2); /* as in the first one */
+    end_domain();
     memory[1][2 * PAGE_SIZE] = 0x77;
     CHECK_RULE("NT-188/h", device_reads(logical[1], &seen, 1) && seen == 0x77 && faults == 0);
     logical[1].QuadPart -= 2 * PAGE_SIZE;

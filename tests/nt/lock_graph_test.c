@@ -134,6 +134,7 @@ static void check_freed(void)
 
 static void check_mutexes(void)
 {
+    KMUTEX plain;
     KIRQL old;
 
     init_locks();
@@ -154,6 +155,15 @@ static void check_mutexes(void)
     CHECK_RULE("NT-059/b", inverted());
     ExReleaseFastMutex(&mutex[1]);
     ExReleaseFastMutex(&mutex[2]);
+    /* A mutex that was released is not held. */
+    KeInitializeMutex(&plain, 0);
+    KeWaitForSingleObject(&plain, Executive, KernelMode, FALSE, NULL);
+    KeReleaseMutex(&plain, FALSE);
+    ExAcquireFastMutex(&mutex[2]);
+    KeWaitForSingleObject(&plain, Executive, KernelMode, FALSE, NULL);
+    KeReleaseMutex(&plain, FALSE);
+    ExReleaseFastMutex(&mutex[2]);
+    CHECK_RULE("NT-059/b", errors() == 0);
     /* A spin lock within a mutex. */
     ExAcquireFastMutex(&mutex[0]);
     KeAcquireSpinLock(lock[0], &old);

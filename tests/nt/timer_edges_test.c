@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers and DPCs: what they show, what is refused while they are set or queued, and the clock. */
+#include "nt/base/image.h"
+#include "nt/io/image_life.h"
 #include "nt/ke/system_time.h"
+#include "sim/point.h"
 #include "support/harness.h"
 
 static KTIMER timer, other_timer;
@@ -137,6 +140,25 @@ TEST_WITH(driver, absolute_timers_follow_the_clock)
     CHECK(!KeReadStateTimer(&other_timer));
     pause_ns(3000000);
     CHECK(KeReadStateTimer(&other_timer));
+}
+
+/* Whoever runs when it expires goes on for his own driver. */
+TEST_WITH(driver, expiry_leaves_the_driver_that_runs)
+{
+    struct nt_image *other = nt_image_create("other"), *own;
+    KIRQL old;
+
+    init_all();
+    KeSetTimer(&timer, relative_ms(1), &dpc);
+    own = nt_image_enter(other);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    sim_stall(2000000);
+    CHECK(nt_image_current() == other && runs == 0);
+    KeLowerIrql(old);
+    CHECK(nt_image_current() == other && runs == 1);
+    nt_image_enter(own);
+    nt_image_destroy(other);
+    CHECK(errors() == 0);
 }
 
 /* ---- DPCs ---- */

@@ -234,9 +234,10 @@ TEST_WITH(driver, waits_for_a_while_do_not_follow_the_clock)
 
     init_all(NotificationEvent);
     let_wait(waiters, 1);
+    pause_ns(5000000);
     KeQuerySystemTimePrecise(&now);
     nt_system_time_set((uint64_t)now.QuadPart + 36000000000u);
-    pause_ns(9000000);
+    pause_ns(4000000);
     CHECK(turns == 0);
     pause_ns(2000000);
     CHECK(turns == 1 && waiters[0].status == STATUS_TIMEOUT);

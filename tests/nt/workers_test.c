@@ -50,8 +50,45 @@ static void check_workers(void)
     CHECK(ended == 11 && errors() == 0);
 }
 
+static bool may_end;
+
+static VOID NTAPI stay_busy(PVOID context)
+{
+    LARGE_INTEGER moment = {.QuadPart = -10};
+
+    (void)context;
+    begun++;
+    KeDelayExecutionThread(KernelMode, FALSE, &moment);
+    while (!may_end)
+        pause_ns(1000); /* no wait of a driver */
+    ended++;
+}
+
+/* One of them works: it will serve the next item. */
+static void check_busy_worker(void)
+{
+    begun = ended = 0;
+    may_end = false;
+    KeInitializeEvent(&go, NotificationEvent, FALSE);
+    for (unsigned i = 0; i < 3; i++)
+        queue(i);
+    ExInitializeWorkItem(&item[3], stay_busy, NULL);
+    ExQueueWorkItem(&item[3], DelayedWorkQueue);
+    pause_ns(100000);
+    CHECK(begun == 4);
+    queue(4);
+    CHECK_RULE("NT-102/b", begun == 4 && !broken("NT-102"));
+    may_end = true;
+    pause_ns(100000);
+    CHECK(begun == 5 && ended == 1 && !broken("NT-102"));
+    KeSetEvent(&go, 0, FALSE);
+    pause_ns(100000);
+    CHECK(ended == 5 && errors() == 0);
+}
+
 TEST_WITH(machine_smp, workers_are_made_when_all_wait)
 {
+    run(check_busy_worker);
     run(check_workers);
     h.threads_left = 16;
 }

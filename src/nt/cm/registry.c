@@ -82,7 +82,6 @@ void reg_delete_key(struct reg_key *key)
 {
     list_remove(&key->link);
     key->deleted = true;
-    key->parent = NULL;
     key->object.host_references = 0;
     nt_object_release(&key->object);
 }

@@ -31,7 +31,7 @@ const struct nt_component nt_eresource_component = NT_MAP_COMPONENT(eresources);
 struct nt_eresource {
     struct nt_active active;
     struct list owners; /* struct owner; one entry if exclusive */
-    bool exclusive;
+    bool exclusive;     /* of the owners, if there are any */
     uint32_t exclusive_waiters;
 };
 
@@ -226,10 +226,8 @@ static void release(PERESOURCE resource, const char *routine)
     owner->thread->sleeping_locks--;
     list_remove(&owner->link);
     util_free(owner);
-    if (list_empty(&record->owners)) {
-        record->exclusive = false;
+    if (list_empty(&record->owners))
         nt_wait_wake_address(resource, UINT32_MAX);
-    }
 }
 
 NT_EXPORT VOID NTAPI ExReleaseResourceLite(PERESOURCE Resource)

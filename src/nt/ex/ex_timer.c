@@ -175,7 +175,6 @@ static bool cancel(struct _EX_TIMER *timer)
     bool pending = sim_event_pending(&timer->event);
 
     sim_event_cancel(&timer->event);
-    timer->period = 0;
     return pending;
 }
 

@@ -268,3 +268,42 @@ TEST_WITH(driver_smp, readers_that_stay_are_counted)
     pause_ns(100000);
     CHECK(rw[0] == 0 && errors() == 0);
 }
+
+static volatile bool holding, waiting;
+
+static void wait_and_hold(void *arg)
+{
+    KIRQL old;
+
+    (void)arg;
+    KeAcquireSpinLock(&lock[0], &old);
+    KeReleaseSpinLock(&lock[0], old);
+    KeAcquireSpinLock(&lock[1], &old);
+    holding = true;
+    while (!waiting)
+        sim_spin();
+    sim_stall(50000);
+    KeReleaseSpinLock(&lock[1], old);
+}
+
+/* What a processor waited for is no part of a ring when it has got it. */
+TEST_WITH(driver_smp, waits_that_are_over_make_no_ring)
+{
+    KIRQL old, inner;
+
+    init_locks();
+    holding = waiting = false;
+    KeAcquireSpinLock(&lock[0], &old);
+    start("other", wait_and_hold, NULL);
+    sim_stall(100000);
+    KeReleaseSpinLock(&lock[0], old);
+    while (!holding)
+        sim_spin();
+    KeAcquireSpinLock(&lock[0], &old);
+    waiting = true;
+    KeAcquireSpinLock(&lock[1], &inner);
+    CHECK(errors() == 0);
+    KeReleaseSpinLock(&lock[1], inner);
+    KeReleaseSpinLock(&lock[0], old);
+    CHECK(errors() == 0 && KeGetCurrentIrql() == PASSIVE_LEVEL);
+}

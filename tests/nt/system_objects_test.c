@@ -140,6 +140,38 @@ TEST_WITH(driver, timers_of_the_system_are_deleted_at_once_or_later)
     CHECK(!ExDeleteTimer((PEX_TIMER)(void *)&runs, TRUE, FALSE, NULL) && one_told("NT-005"));
 }
 
+static VOID NTAPI delete_itself(PEX_TIMER which, PVOID context)
+{
+    (void)context;
+    CHECK(ExDeleteTimer(which, TRUE, FALSE, &on_deletion)); /* set for the next period */
+    CHECK(deletions == 0);                                  /* its callback still runs */
+    runs++;
+}
+
+static void leave_queued(void)
+{
+    KIRQL old;
+
+    allocate_timer(expired, 0);
+    ExSetTimer(timer, -10000, 0, NULL);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    sim_stall(2000000); /* it has expired, and waits for the level */
+    CHECK(nt_image_leak_check(h.image) == 1 && broken("NT-087"));
+    KeLowerIrql(old);
+    CHECK(runs == 0);
+    forget_reports();
+}
+
+TEST_WITH(driver, timers_of_the_system_end_with_their_callback)
+{
+    allocate_timer(delete_itself, 0);
+    ExSetTimer(timer, -10000, 10000, NULL);
+    pause_ns(5500000);
+    CHECK(runs == 1 && deletions == 1 && errors() == 0);
+    CHECK(nt_image_leak_check(h.image) == 0);
+    leave_queued();
+}
+
 static void delete_and_wait(void)
 {
     CHECK(!ExDeleteTimer(timer, TRUE, TRUE, NULL));

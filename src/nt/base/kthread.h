@@ -61,7 +61,6 @@ struct _KTHREAD {
     struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
     bool system;                    /* created by PsCreateSystemThread */
     bool must_wait;                 /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */
-    bool finished;
 };
 
 #endif

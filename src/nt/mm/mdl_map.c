@@ -90,7 +90,7 @@ void nt_mdl_unmap_by(struct nt_mdl *record, const char *routine, const void *cal
                         "the pages of an MDL", routine, caller);
     destroy_mapping(record->mapping);
     record->mapping = NULL;
-    nt_mdl_clear(record->mdl, MDL_MAPPED_TO_SYSTEM_VA | MDL_PARTIAL_HAS_BEEN_MAPPED);
+    nt_mdl_clear(record->mdl, MDL_MAPPED_TO_SYSTEM_VA);
 }
 
 void nt_mdl_unmap(struct nt_mdl *record)

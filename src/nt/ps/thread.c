@@ -97,7 +97,6 @@ static void end_host_thread(void *arg)
 
     nt_wait_end(&thread->wait);
     nt_active_drop_all(&thread->tcb.actives, "the stack of a thread that ended");
-    thread->tcb.finished = true;
     *sim_thread_local(thread->tcb.sim) = NULL;
     thread->object.host_references = 0;
     nt_object_release(&thread->object);
@@ -196,7 +195,6 @@ static void end_thread(void *arg)
     nt_resource_untrack(&whole->resource);
     if (thread->process)
         thread->process->threads--;
-    thread->finished = true;
     thread->header.SignalState = 1;
     nt_wait_wake(&thread->header);
     *sim_thread_local(thread->sim) = NULL;

@@ -142,6 +142,9 @@ TEST_WITH(machine, devices_are_described)
     CHECK(nt_device_object_path(&pdo, path, sizeof(path)) &&
           strcmp(path, "\\\\?\\PCI#VEN_1234&DEV_5678&SUBSYS_11001AF4&REV_03#0007#") == 0);
     CHECK(nt_device_object_device(&pdo) == info.device);
+    info.instance = 8;
+    for (unsigned i = 0; i < 8; i++) /* the last one counts */
+        CHECK(nt_device_object_register_physical(&computing, &info));
     info.device = bus_device_add(h.bus, &computing_model, NULL, &error);
     info.instance = 1;
     CHECK(nt_device_object_register_physical(&computing, &info));

@@ -91,6 +91,7 @@ TEST_WITH(driver, a_request_goes_down_and_up)
     register_devices();
     irp = request(3, IRP_MJ_READ);
     CHECK(irp->Type == IO_TYPE_IRP && irp->StackCount == 3 && irp->CurrentLocation == 4);
+    CHECK(IsListEmpty(&irp->ThreadListEntry));
     irp->UserIosb = &status;
     CHECK(IofCallDriver(&upper, irp) == STATUS_SUCCESS);
     CHECK(hears == 1 && heard[0].device == &upper && heard[0].context == &upper);

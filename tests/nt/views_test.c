@@ -105,6 +105,7 @@ TEST_WITH(machine, ranges_follow_their_process)
     run_client(client, use_as_client);
     run(use_as_system);
     run(attach_and_leave);
+    CHECK(nt_user_range_admit(view) && readable(view));
     nt_process_destroy(client);
     CHECK(nt_user_range_holds(view) && nt_user_range_denies(view) && !readable(view));
     CHECK(nt_user_range_describe(view, text, sizeof(text)) &&

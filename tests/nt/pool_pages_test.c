@@ -111,6 +111,47 @@ TEST_WITH(machine, writes_to_freed_blocks_are_found_at_unload)
     forget_reports();
 }
 
+/* The memory of a lock that was freed is another lock when it is used again. */
+static void order_locks(bool first_before_second, KSPIN_LOCK *locks)
+{
+    KSPIN_LOCK *outer = locks + (first_before_second ? 0 : 1);
+    KSPIN_LOCK *inner = locks + (first_before_second ? 1 : 0);
+    KIRQL old, raised;
+
+    KeInitializeSpinLock(&locks[0]);
+    KeInitializeSpinLock(&locks[1]);
+    KeAcquireSpinLock(outer, &old);
+    KeAcquireSpinLock(inner, &raised);
+    KeReleaseSpinLock(inner, raised);
+    KeReleaseSpinLock(outer, old);
+}
+
+static void use_memory_of_locks_again(void)
+{
+    KSPIN_LOCK *locks = take(2 * sizeof(*locks)), *again;
+
+    order_locks(true, locks);
+    ExFreePool(locks);
+    again = take(2 * sizeof(*locks));
+    CHECK(again == locks);
+    order_locks(false, again);
+    CHECK(errors() == 0);
+    order_locks(true, again);
+    CHECK_RULE("NT-059/a", reported("NT-059", 0xC4, 0x1001));
+    forget_reports();
+    ExFreePool(again);
+}
+
+TEST_WITH(machine, locks_in_freed_blocks_have_no_order)
+{
+    const struct nt_config config = {.quarantine_bytes = 1, .deadlock_detection = true};
+
+    harness_teardown();
+    harness_boot(1, 1, &config);
+    run(use_memory_of_locks_again);
+    CHECK(nt_image_leak_check(h.image) == 0);
+}
+
 /* ---- requests that fail ---- */
 
 static bool is_too_many(void)

@@ -262,3 +262,45 @@ TEST_WITH(mm, the_reason_for_a_lack_of_memory)
     refusal_drop(&call);
     CHECK(vidmm_host_is_full() == STATUS_NO_MEMORY); /* outside of a call */
 }
+
+/* Each request of memory fails in turn: nothing is left, in the host or in the driver. */
+TEST_WITH(mm, a_creation_without_memory_leaves_nothing)
+{
+    struct mm_client *c = &rig->client[0];
+    struct util_heap *heap = &rig->base.sim->heap;
+    uint32_t handles = c->process->nt->handles.live;
+    unsigned nth, refused = 0;
+    struct mm_request r;
+
+    mm_request_init(&r, 3);
+    OK(mm_request_make(&r, c)); /* the table of handles has grown */
+    for (unsigned i = 0; i < 3; i++)
+        OK(mm_destroy(c, r.info[i].hAllocation, 2));
+    for (nth = 1;; nth++) {
+        uint64_t failures = heap->failures, blocks = heap->live_blocks;
+        NTSTATUS status;
+
+        CHECK(nth < 100);
+        mm_request_init(&r, 3);
+        r.request.flags.CreateResource = 1;
+        r.request.resource_private = &r.resource_data;
+        r.request.resource_private_bytes = sizeof(r.resource_data);
+        mm_mark(rig);
+        heap->fail_at = heap->requests + nth;
+        status = mm_request_make(&r, c);
+        heap->fail_at = 0;
+        if (heap->failures == failures) {
+            CHECK(status == STATUS_SUCCESS);
+            break;
+        }
+        refused += status == STATUS_NO_MEMORY;
+        if (status == STATUS_SUCCESS)
+            OK(mm_destroy_resource(c, r.resource, 2));
+        CHECK(status == STATUS_SUCCESS || status == STATUS_NO_MEMORY);
+        CHECK(heap->live_blocks == blocks && c->process->nt->handles.live == handles);
+        CHECK(mm_event_count(rig, MM_CREATE) == mm_event_count(rig, MM_DESTROY) &&
+              mm_event_count(rig, MM_OPEN) == mm_event_count(rig, MM_CLOSE));
+        CHECK(list_empty(&rig->vidmm->allocations) && vidmm_validate(rig->vidmm));
+    }
+    CHECK_RULE("KMT-013", refused > 15 && mm_resident(c, r.info[2].hAllocation) == STATUS_PENDING);
+}

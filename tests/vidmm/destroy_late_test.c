@@ -99,6 +99,31 @@ TEST_WITH(mm, queued_work_finds_what_is_destroyed)
     mm_finish(c);
 }
 
+/* Its pages are the target of a copy that is still on the GPU: it is not freed before. */
+TEST_WITH(mm, what_is_still_copied_is_not_freed)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_vram(c, 1);
+    uint64_t free_pages;
+
+    OK(mm_resident(c, h));
+    mm_idle(rig);
+    rig->hold = true;
+    OK(mm_evict(c, h, 0));
+    sim_stall(1000000);
+    CHECK(!mm_allocation(c, h)->runs && mm_allocation(c, h)->backing);
+    free_pages = ram_free_pages(rig->base.ram);
+    OK(mm_destroy(c, h, 1));
+    sim_stall(1000000);
+    CHECK_RULE("ALLOC-092",
+               mm_event_count(rig, MM_CLOSE) == 0 && ram_free_pages(rig->base.ram) == free_pages);
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-092", mm_event_count(rig, MM_DESTROY) == 1 &&
+                                ram_free_pages(rig->base.ram) == free_pages + 256);
+}
+
 /* ---- resources that somebody still refers to ---- */
 
 /* An allocation that was closed while a reference kept it goes with the resource. */

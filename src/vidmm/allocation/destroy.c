@@ -173,8 +173,7 @@ static bool needs_paging(const struct destruction *d)
     LIST_FOR(node, &d->opens) {
         const struct vidmm_allocation *allocation = open_of(node)->allocation;
 
-        if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) ||
-            allocation->arrival.pending ||
+        if (allocation->runs || !list_empty(&allocation->mappings) ||
             !paging_ticket_done(allocation->vidmm, allocation->arrival.busy_ticket))
             return true;
     }

@@ -295,8 +295,8 @@ static NTSTATUS borrow(struct vidmm_allocation *allocation, const void *memory)
         struct phys_addr address;
 
         if (!ram_physical(ram, (const uint8_t *)memory + (i << PAGE_BITS), &address)) {
-            while (i--)
-                ram_unlock_page(ram, backing[i]);
+            for (uint64_t locked = i; locked--;)
+                ram_unlock_page(ram, backing[locked]);
             util_free(backing);
             return refuse(STATUS_INVALID_PARAMETER, NULL,
                           "page %llu of the client memory at %p is no RAM of the machine",

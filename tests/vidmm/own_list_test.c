@@ -47,6 +47,30 @@ TEST_WITH(mm, who_makes_way_is_charged_elsewhere)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
+/* What others took meanwhile waits until the device runs. */
+TEST_WITH(mm, a_list_is_not_completed_without_need)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    D3DKMT_HANDLE low = listed(c, MM_SET_BOTH, 12, LOW), high = listed(c, MM_SET_BOTH, 12, HIGH);
+    D3DKMT_HANDLE theirs;
+    uint64_t fence;
+
+    CHECK(in_system(c, low)); /* it made way */
+    OK(mm_client_open(rig, 1, 1));
+    theirs = mm_vram(d, 10);
+    CHECK(mm_make_resident(d, &theirs, 1, 1, &fence) == STATUS_PENDING);
+    mm_wait_fence(d, fence);
+    CHECK(mm_is_out(c, high) && c->device->missing == 1);
+    OK(mm_resident(c, mm_make(c, MM_SET_APERTURE, 1, 1)));
+    mm_idle(rig);
+    CHECK_RULE("RES-010", mm_is_out(c, high) && mm_in_vram(d, theirs));
+    mm_submit(c);
+    CHECK(!mm_dispatch(c));
+    mm_idle(rig);
+    CHECK_RULE("RES-010", mm_dispatch(c) && mm_allocation(c, high)->ready);
+    mm_finish(c);
+}
+
 TEST_WITH(mm, an_equal_does_not_make_way)
 {
     struct mm_client *c = &rig->client[0];

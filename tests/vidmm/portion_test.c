@@ -246,6 +246,7 @@ TEST_WITH(portion, what_is_closed_stays_no_more)
     CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 1);
     OK(vidmm_allocation_destroy(a->device, handle, NULL, 0, (D3DDDICB_DESTROYALLOCATION2FLAGS){0}));
     CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 0);
+    mm_idle(rig);
     vidmm_portion_release(&second.portion);
     CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 0 && rig->vidmm->kept == 0);
     vidmm_resource_put(resource);

@@ -177,6 +177,29 @@ TEST_WITH(mm, a_lost_adapter_brings_in_nothing)
     CHECK(fence == 0 && mm_open(c, h)->residency_count == 0 && !mm_open(c, h)->charged);
 }
 
+/* What cannot be brought in because the adapter is lost is no lack of memory. */
+TEST_WITH(mm, a_lost_adapter_is_no_lack_of_memory)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    D3DKMT_HANDLE h = mm_vram(c, 10);
+
+    OK(mm_resident(c, h));
+    OK(mm_client_open(rig, 1, 1));
+    OK(mm_resident(d, mm_vram(d, 10)));
+    CHECK(c->device->missing == 1);
+    mm_idle(rig);
+    rig->vidmm->lost = true;
+    mm_submit(c);
+    CHECK(!mm_dispatch(c));
+    sim_stall(1000000);
+    rig->vidmm->lost = false;
+    CHECK(mm_is_out(c, h) && c->error == 0 && c->resident_calls == 0);
+    CHECK(!mm_dispatch(c));
+    mm_idle(rig);
+    CHECK(mm_dispatch(c) && mm_in_vram(c, h));
+    mm_finish(c);
+}
+
 /* Each request of MakeResident fails in turn: nothing is listed, and nothing charged. */
 TEST_WITH(mm, a_request_that_fails_lists_nothing)
 {

@@ -437,7 +437,7 @@ static void prepare_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
     (void)status;
     device->preparing = false;
     /* Something was evicted again before everything had arrived: repeat. */
-    if (device->held && device->missing && !device->lost && NT_SUCCESS(status))
+    if (device->held && !device->lost && NT_SUCCESS(status))
         residency_prepare(device);
 }
 

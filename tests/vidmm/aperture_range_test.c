@@ -79,6 +79,39 @@ TEST_WITH(mm, a_buffer_gets_a_range_of_the_aperture)
     buffer_free(rig, &range);
 }
 
+static unsigned mdls;
+
+/* As a driver sees it, during the call. */
+static NTSTATUS look_at_mdl(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    const MDL *mdl = args->MapApertureSegment.pMdl;
+    UINT pages = (UINT)args->MapApertureSegment.NumberOfPages;
+
+    (void)rig;
+    if (args->Operation == DXGK_OPERATION_MAP_APERTURE_SEGMENT) {
+        mdls++;
+        CHECK_RULE("PAGE-044", mdl->ByteCount == pages * PAGE_BYTES && mdl->ByteOffset == 0);
+        CHECK(mdl->Size == (CSHORT)(sizeof(*mdl) + pages * sizeof(PFN_NUMBER)));
+        CHECK((mdl->MdlFlags & MDL_PAGES_LOCKED) && !mdl->Next && !mdl->MappedSystemVa &&
+              !mdl->StartVa);
+    }
+    return STATUS_PENDING;
+}
+
+TEST_WITH(mm, an_mdl_describes_all_pages, options->old_map = true)
+{
+    struct vidmm_aperture_range range = buffer(rig, PAGES);
+
+    mdls = 0;
+    rig->on_build = look_at_mdl;
+    OK(vidmm_aperture_map(rig->vidmm, MM_SET_APERTURE, &range));
+    OK(mm_resident(&rig->client[0], mm_make(&rig->client[0], MM_SET_APERTURE, 5, 0x8001)));
+    CHECK(mdls == 2);
+    rig->on_build = NULL;
+    vidmm_aperture_unmap(rig->vidmm, &range);
+    buffer_free(rig, &range);
+}
+
 TEST_WITH(mm, old_drivers_get_an_mdl_of_the_buffer, options->old_map = true)
 {
     struct vidmm_aperture_range range = buffer(rig, PAGES);

@@ -324,3 +324,34 @@ TEST_WITH(mm, reports_of_drivers)
     CHECK(mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
     CHECK(reported(rig, "KMT-201", "ExistingSysMem is 1, client memory was not given"));
 }
+
+/* The first word that differs, and where it is. */
+TEST_WITH(mm, the_report_of_a_stray_write)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 1, 0x8001);
+    uint32_t *dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame));
+
+    CHECK(dummy[0] == dummy[1023] && dummy[0] == 0xD0A1D0A1);
+    OK(mm_resident(c, h));
+    dummy[25] = 0x1234;
+    dummy[26] = 0x5678;
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    CHECK(reported(rig, "PAGE-049",
+                   "the GPU wrote through an unmapped aperture range: 0x00001234 at byte 100 of the "
+                   "dummy page"));
+    CHECK(dummy[25] == 0xD0A1D0A1 && dummy[26] == 0xD0A1D0A1);
+}
+
+TEST_WITH(mm_bare, a_stray_write_is_found_at_the_end, *options = mm_plain_options())
+{
+    uint32_t *dummy;
+
+    CHECK(NT_SUCCESS(mm_start(rig)));
+    dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame));
+    dummy[1023] = 0;
+    mm_stop(rig);
+    CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1);
+    CHECK(reported(rig, "PAGE-049", "0x00000000 at byte 4092 of"));
+}

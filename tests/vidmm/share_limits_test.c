@@ -168,6 +168,43 @@ TEST_WITH(mm, read_only_is_for_all)
     vidmm_resource_put(s.resource);
 }
 
+/* ---- the adapter that asks ---- */
+
+/* A handle is of one adapter, and says nothing to the driver of another. */
+TEST_WITH(mm, handles_are_of_one_adapter)
+{
+    struct mm_client *c = &rig->client[0];
+    static const DRIVER_INITIALIZATION_DATA table = {.Version = DXGKDDI_INTERFACE_VERSION_WDDM2_9};
+    DXGKARGCB_GETHANDLEDATA get = {.Type = DXGK_HANDLE_ALLOCATION};
+    DXGKARGCB_ENUMHANDLECHILDREN children = {0};
+    struct ddi_adapter another;
+    struct mm_request r;
+    HANDLE release;
+
+    memset(&another, 0, sizeof(another));
+    OK(ddi_adapter_init(&another, &table, NULL, "another"));
+    mm_request_init(&r, 1);
+    r.request.flags.CreateResource = 1;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAF;
+    OK(mm_request_make(&r, c));
+    get.hObject = r.info[0].hAllocation;
+    children.hObject = r.resource;
+    CHECK_RULE("ALLOC-095", vidmm_cb_get_handle_data(&rig->ddi, &get) &&
+                                !vidmm_cb_get_handle_data(&another, &get));
+    CHECK(!vidmm_cb_acquire_handle_data(&another, &get, &release) && !release);
+    CHECK_RULE("ALLOC-104", vidmm_cb_get_handle_parent(&rig->ddi, get.hObject) == r.resource &&
+                                vidmm_cb_get_handle_parent(&another, get.hObject) == 0);
+    CHECK_RULE("ALLOC-105", vidmm_cb_enum_handle_children(&rig->ddi, &children) == get.hObject &&
+                                vidmm_cb_enum_handle_children(&another, &children) == 0);
+    get.Type = DXGK_HANDLE_RESOURCE;
+    get.hObject = r.resource;
+    CHECK_RULE("ALLOC-095", vidmm_cb_get_handle_data(&rig->ddi, &get) &&
+                                !vidmm_cb_get_handle_data(&another, &get));
+    get.Type = (DXGK_HANDLE_TYPE)7;
+    CHECK(!vidmm_cb_get_handle_data(&rig->ddi, &get));
+    ddi_adapter_finish(&another);
+}
+
 /* ---- the owner leaves ---- */
 
 /* The creator's last open decides, not its first one. */

@@ -3,6 +3,7 @@
 #include "sim/fault.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "sim/thread.h"
 #include "support/mm_requests.h"
 #include "support/mm_rig.h"
 
@@ -150,6 +151,47 @@ TEST_WITH(mm, what_cannot_leave_is_parked)
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
     CHECK(mm_is_out(c, h) && !a->runs && mm_check_content(rig, a, 7));
+}
+
+struct locker {
+    struct mm_client *client;
+    D3DKMT_HANDLE handle;
+    void *address;
+};
+
+static void lock_it(void *arg)
+{
+    struct locker *l = arg;
+
+    OK(vidmm_lock2(l->client->device, l->handle, &l->address));
+}
+
+/* It was parked while its fill was on the GPU, which a lock has to wait for. */
+TEST_WITH(mm, what_is_parked_may_still_be_filled)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, PAGES, 0x18001);
+    struct locker l = {.client = c, .handle = h};
+
+    rig->hold = true;
+    CHECK(mm_make_resident(c, &h, 1, 0, &(uint64_t){0}) == STATUS_PENDING);
+    sim_stall(1000000);
+    rig->get_status = STATUS_INSUFFICIENT_RESOURCES;
+    OK(mm_evict(c, h, 0));
+    sim_stall(1000000);
+    rig->get_status = STATUS_SUCCESS;
+    CHECK(mm_allocation(c, h)->runs && !mm_allocation(c, h)->resident &&
+          !mm_allocation(c, h)->arrival.pending);
+    sim_thread_release(sim_thread_create("locker", SIM_THREAD_CLIENT, lock_it, &l));
+    sim_stall(1000000);
+    CHECK_RULE("ALLOC-125", !l.address);
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK(l.address);
+    memset(l.address, 0x61, PAGE_BYTES);
+    CHECK(mm_page(rig, mm_allocation(c, h), 0)[1] == 0x61);
+    OK(vidmm_unlock2(c->device, h));
 }
 
 /* Parked where it may not be any more, it moves on. */

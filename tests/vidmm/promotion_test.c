@@ -265,6 +265,28 @@ TEST_WITH(mm, an_aperture_map_without_an_owner)
     CHECK(list_empty(&rig->vidmm->allocations) && vidmm_validate(rig->vidmm));
 }
 
+/* What is larger than a segment evicts nobody there. */
+TEST_WITH(mm, what_is_larger_than_a_segment_goes_past_it, options->vram_bytes = MM_MB)
+{
+    struct allocation_request request = {.driver_handle = (HANDLE)(uintptr_t)0x77,
+                                         .bytes = MM_MB + 1,
+                                         .supported_set = MM_SET_BOTH,
+                                         .preferred = {MM_VRAM, 0, 0, 0, 0},
+                                         .priority = UINT32_MAX};
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, 1);
+
+    OK(mm_resident(c, h));
+    OK(mm_evict(c, h, 1));
+    sim_mutex_lock(&rig->vidmm->lock);
+    OK(allocation_create_internal(rig->vidmm, &request, &own));
+    sim_mutex_unlock(&rig->vidmm->lock);
+    OK(paging_run(rig->vidmm, bring_in, NULL));
+    CHECK_RULE("RES-051", own->resident && own->segment == 0 && mm_in_vram(c, h));
+    OK(paging_run(rig->vidmm, take_away, NULL));
+    mm_idle(rig);
+}
+
 /* Without a coherent aperture a cached allocation is mapped as any other. */
 TEST_WITH(mm, a_map_is_coherent_where_the_segment_is, options->segment[0].Flags.CpuVisible = 1,
           options->segment[0].BaseAddress.QuadPart = MM_BASE, options->segment[0].Size = 16 * MM_MB,

@@ -154,6 +154,37 @@ TEST_WITH(mm, what_is_locked_goes_after_the_rest)
     OK(vidmm_unlock2(a->device, locked));
 }
 
+/* When it was last listed counts, not what was done with it since. */
+TEST_WITH(mm, a_lock_does_not_make_it_younger)
+{
+    struct mm_client *a = &rig->client[0], *c = &rig->client[1];
+    D3DKMT_HANDLE old = resident(a, 6, 5), young = resident(a, 6, 5);
+    void *address;
+
+    OK(mm_evict(a, old, 1));
+    OK(mm_evict(a, young, 1));
+    OK(vidmm_lock2(a->device, old, &address));
+    OK(vidmm_unlock2(a->device, old));
+    OK(mm_client_open(rig, 1, 1));
+    squeeze_in(c, 6);
+    CHECK_RULE("RES-053", mm_is_out(a, old) && mm_in_vram(a, young));
+}
+
+TEST_WITH(mm, a_priority_does_not_make_an_offer_younger)
+{
+    struct mm_client *a = &rig->client[0], *c = &rig->client[1];
+    D3DKMT_HANDLE h[2] = {resident(a, 6, 5), resident(a, 6, 5)};
+    const UINT same = 5;
+
+    for (unsigned i = 0; i < 2; i++)
+        OK(vidmm_offer(a->device, NULL, &h[i], 1, D3DKMT_OFFER_PRIORITY_LOW,
+                       (D3DKMT_OFFER_FLAGS){0}));
+    OK(vidmm_set_priority(a->device, 0, &h[0], 1, &same));
+    OK(mm_client_open(rig, 1, 1));
+    squeeze_in(c, 6);
+    CHECK_RULE("RES-066", mm_is_out(a, h[0]) && mm_in_vram(a, h[1]));
+}
+
 /* The offer that came first, where their priorities are the same. */
 TEST_WITH(mm, the_first_offer_goes_first)
 {

@@ -62,6 +62,22 @@ TEST_WITH(mm, content_that_need_not_be_zero_is_a_pattern)
     OK(vidmm_unlock2(c->device, r.info[0].hAllocation));
 }
 
+TEST_WITH(mm, pages_have_the_cache_type_of_their_allocation)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE cached = mm_make(c, MM_SET_APERTURE, 2, 5),
+                  other = mm_make(c, MM_SET_APERTURE, 2, 1);
+
+    OK(mm_resident(c, cached));
+    OK(mm_resident(c, other));
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_RULE("ALLOC-048", ram_page_cache(rig->base.ram,
+                                               mm_allocation(c, cached)->backing[i]) == RAM_CACHED);
+        CHECK_RULE("ALLOC-048", ram_page_cache(rig->base.ram, mm_allocation(c, other)->backing[i]) ==
+                                    RAM_WRITE_COMBINED);
+    }
+}
+
 /* ---- late failures ---- */
 
 TEST_WITH(mm, a_driver_that_fails_to_undo_is_reported)

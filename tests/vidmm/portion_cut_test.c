@@ -63,6 +63,27 @@ TEST_WITH(old, it_is_cut_where_it_does_not_fit)
     CHECK(mm_violations(rig, "PATCH-124") == 0);
 }
 
+/* It is promised to run as soon as all is there, and counts as used when it does. */
+TEST_WITH(old, a_portion_is_promised_to_run)
+{
+    struct mm_client *c = &rig->client[0];
+    const D3DKMT_HANDLE list[] = {vram(c, 1)};
+    const uint32_t split[] = {0};
+    struct buffer b;
+    uint64_t used = c->device->used_at;
+
+    needs(&b, c, list, split, 1);
+    CHECK(!vidmm_portion_prepare(&b.portion));
+    mm_idle(rig);
+    CHECK_RULE("RES-050", c->device->granted_until > sim_now() && c->device->used_at == used);
+    CHECK(vidmm_portion_prepare(&b.portion));
+    CHECK_RULE("RES-050", c->device->granted_until == 0 && c->device->used_at > used);
+    used = c->device->used_at;
+    CHECK(vidmm_portion_prepare(&b.portion) && c->device->used_at > used &&
+          mm_open(c, list[0])->portions == 1); /* asked again, it is held already */
+    vidmm_portion_release(&b.portion);
+}
+
 /* What belongs to the same point goes with it. */
 TEST_WITH(old, what_is_split_there_goes_together)
 {

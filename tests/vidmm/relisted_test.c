@@ -227,6 +227,29 @@ TEST_WITH(mm, a_request_that_fails_lists_nothing)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
+/* A list that is complete again has a while to run something. */
+TEST_WITH(mm, a_complete_list_is_promised_to_run)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    D3DKMT_HANDLE h = mm_vram(c, 10);
+    uint64_t used;
+
+    OK(mm_resident(c, h));
+    OK(mm_client_open(rig, 1, 1));
+    OK(mm_resident(d, mm_vram(d, 10)));
+    CHECK(c->device->granted_until == 0);
+    mm_submit(c);
+    CHECK(!mm_dispatch(c) && c->device->held);
+    mm_idle(rig);
+    CHECK_RULE("RES-050", c->device->granted_until > sim_now() &&
+                              c->device->granted_until <= sim_now() + 50000000);
+    CHECK(!c->device->held && c->resident_calls == 1);
+    used = c->device->used_at;
+    CHECK(mm_dispatch(c));
+    CHECK_RULE("RES-050", c->device->granted_until == 0 && c->device->used_at > used);
+    mm_finish(c);
+}
+
 /* ---- where an allocation is ---- */
 
 TEST_WITH(mm, a_place_is_told_as_it_is)

@@ -395,7 +395,6 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
     segment_give(vidmm, allocation->runs, allocation->run_count);
     forget_place(allocation);
     allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
-    allocation->system_copy = false;
     backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
     return status;
 }

@@ -229,3 +229,30 @@ TEST_WITH(mm, a_hint_is_good_until_it_is_listed_again)
     CHECK_RULE("RES-029", mm_is_out(c, h) && mm_check_content(rig, a, 2));
     CHECK(mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1);
 }
+
+/* Discarded in an aperture, it comes back as new. */
+TEST_WITH(mm, an_offer_is_discarded_in_an_aperture, options->aperture_bytes = MM_MB)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 150, 0x8001), other;
+    struct vidmm_allocation *a = mm_allocation(c, h);
+    uint64_t free_pages = ram_free_pages(rig->base.ram), fence;
+    D3DDDI_RECLAIM_RESULT result;
+
+    OK(mm_resident(c, h));
+    mm_write_content(rig, a, 3);
+    OK(vidmm_offer(c->device, NULL, &h, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}));
+    OK(mm_client_open(rig, 1, 1));
+    other = mm_make(d, MM_SET_APERTURE, 150, 0x8001);
+    OK(mm_resident(d, other));
+    mm_idle(rig);
+    CHECK_RULE("RES-066",
+               !a->runs && !a->backing && a->content == CONTENT_NONE && a->offer.discarded);
+    OK(mm_destroy(d, other, 2));
+    CHECK(ram_free_pages(rig->base.ram) >= free_pages - 2);
+    CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
+    mm_wait_fence(c, fence);
+    CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED && a->ready);
+    CHECK_RULE("RES-060", mm_page(rig, a, 149)[5] == 0 && mm_page(rig, a, 0)[0] == 0);
+    CHECK(vidmm_validate(rig->vidmm));
+}

@@ -123,6 +123,39 @@ TEST_WITH(mm, an_offer_is_in_force_if_all_devices_made_it)
     vidmm_resource_put(s.resource);
 }
 
+/* Who opens it later has not offered it, and who closes it is not asked any more. */
+TEST_WITH(mm, an_offer_follows_who_has_it_open)
+{
+    struct mm_client *a = &rig->client[0];
+    struct mm_client *b = &rig->client[1];
+    struct vidmm_open_item item[3];
+    const struct vidmm_allocation *allocation;
+    struct shared s;
+    D3DKMT_HANDLE theirs;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 0, false);
+    allocation = mm_allocation(a, s.allocation[2]);
+    OK(vidmm_offer(a->device, NULL, &s.allocation[2], 1, D3DKMT_OFFER_PRIORITY_LOW,
+                   (D3DKMT_OFFER_FLAGS){0}));
+    CHECK_RULE("KMT-285", allocation->offer.in_force);
+    theirs = open_shared(b, &s, item);
+    CHECK_RULE("KMT-285", !allocation->offer.in_force);
+    OK(vidmm_offer(b->device, NULL, &item[2].allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                   (D3DKMT_OFFER_FLAGS){0}));
+    CHECK_RULE("KMT-285", allocation->offer.in_force);
+    OK(close_resource(b, theirs));
+    mm_idle(rig);
+    CHECK_RULE("KMT-285", allocation->offer.in_force);
+    theirs = open_shared(b, &s, item);
+    CHECK_RULE("KMT-285", !allocation->offer.in_force);
+    OK(close_resource(b, theirs));
+    mm_idle(rig);
+    CHECK_RULE("KMT-285", allocation->offer.in_force && allocation->offer.count == 1);
+    CHECK(vidmm_validate(rig->vidmm));
+    vidmm_resource_put(s.resource);
+}
+
 TEST_WITH(mm, only_the_creator_locks)
 {
     struct mm_client *a = &rig->client[0];

@@ -309,8 +309,10 @@ static void destruction_run(struct destruction *d)
                          d); /* on failure the adapter is lost, and nothing uses the memory */
     driver_close(d);
     sim_mutex_lock(&vidmm->lock);
-    LIST_FOR(link, &d->opens)
+    LIST_FOR(link, &d->opens) {
         list_remove(&open_of(link)->link);
+        offer_opens_changed(open_of(link)->allocation);
+    }
     if (d->resource_open) {
         list_remove(&d->resource_open->link);
         resource_goes = list_empty(&d->resource_open->resource->opens) &&

@@ -56,6 +56,11 @@ static void offer_update(struct vidmm_allocation *allocation)
     paging_poke(allocation->vidmm);
 }
 
+void offer_opens_changed(struct vidmm_allocation *allocation)
+{
+    offer_update(allocation);
+}
+
 static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     (void)device;

@@ -10,6 +10,7 @@
 #include <d3dkmddi.h>
 #include <d3dkmthk.h>
 
+struct vidmm_allocation;
 struct vidmm_device;
 struct vidmm_open;
 struct vidmm_paging_queue;
@@ -31,8 +32,10 @@ NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
 NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
                                const D3DKMT_HANDLE *list, UINT count,
                                D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
-/* `open` is being closed: its offer ends, and it no longer prevents the offer of other opens from
- * taking effect (KMT-285). Lock held. */
+/* `open` is being closed: its offer ends. Lock held. */
 void offer_forget(struct vidmm_open *open);
+/* An open was added to those of the allocation or removed: an offer takes effect only while all
+ * that are left have made it (KMT-285). Lock held. */
+void offer_opens_changed(struct vidmm_allocation *allocation);
 
 #endif

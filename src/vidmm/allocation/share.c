@@ -19,6 +19,7 @@
 #include "verify/verify.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidmm/allocation/offer.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
@@ -243,6 +244,7 @@ static void publish(struct opening *o, struct vidmm_open_item *item)
         list_push_back(&open->allocation->opens, &open->link);
         list_push_back(&o->device->opens, &open->device_link);
         list_push_back(&o->resource_open->opens, &open->resource_link);
+        offer_opens_changed(open->allocation);
         item[i] = (struct vidmm_open_item){.allocation = open->handle,
                                            .private_data = open->allocation->private_data,
                                            .private_bytes = open->allocation->private_bytes};

@@ -48,6 +48,8 @@ TEST_WITH(gva, maps_of_64k_are_aligned_where_entries_may_be_as_large,
     CHECK_RULE("GPUVA-062/b", gva_map_simple(rig, object, 17) == 3 * 65536);
     gva_object_destroy(rig, object);
 }
+TEST_ALSO(gva, maps_of_64k_are_aligned_where_entries_may_be_as_large, segment,
+          options->large_vram = true)
 
 TEST_WITH(gva, automatic_maps_are_64k_apart, options->sparse_addresses = true)
 {

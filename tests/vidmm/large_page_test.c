@@ -180,3 +180,40 @@ TEST_WITH(gva, large_pages_stand_again_after_a_reset, large(options))
     gva_object_destroy(rig, gone);
     gva_object_destroy(rig, object);
 }
+
+static void two_levels(struct gva_options *options)
+{
+    options->mmu.LargePageSupported = 1;
+    options->mmu.PageTableLevelCount = 2;
+    options->mmu.VirtualAddressBitCount = 40;
+    options->level[1].PageTableIndexBitCount = 0;
+    options->level[1].PageTableSizeInBytes = 0;
+}
+
+/* The new root has what stood in the old one: large pages, Zero, and tables. */
+TEST_WITH(gva, a_root_that_grows_keeps_its_entries, two_levels(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 1024, 0x1000);
+    uint64_t zero = 8ull << 21, entries;
+
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 2ull << 21, 0, 512)));
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, (4ull << 21) + 4096, 1, 3)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 1024, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
+    CHECK(is_large(rig, 2ull << 21) && (gva_look(rig, zero + GB / 512) & GVA_ZERO));
+    entries = rig->process->space->root->entries;
+    gva_mark(rig);
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 64 * GB, 512, 512)));
+    gva_idle(rig);
+    CHECK(rig->process->space->root->entries >= 64 * GB >> 21 && entries < 64 * GB >> 21);
+    CHECK_RULE("GPUVA-164", is_large(rig, 2ull << 21) &&
+                                gva_entry_page(gva_look(rig, (2ull << 21) + 511 * 4096)) == 0x11FF);
+    CHECK_RULE("GPUVA-164", small(rig, (4ull << 21) + 4096, 0x1001) &&
+                                gva_look(rig, (4ull << 21) + 4 * 4096) == GVA_FAULT);
+    CHECK_RULE("GPUVA-164", (gva_look(rig, zero) & GVA_ZERO) &&
+                                (gva_look(rig, zero + (2ull << 21) - 4096) & GVA_ZERO) &&
+                                gva_look(rig, zero + (2ull << 21)) == GVA_FAULT);
+    CHECK(is_large(rig, 64 * GB) && gva_valid(rig));
+    CHECK(gva_free(rig, 2ull << 21, 512) == STATUS_SUCCESS);
+    CHECK(gva_look(rig, 2ull << 21) == GVA_FAULT && gva_valid(rig));
+    gva_object_destroy(rig, object);
+}

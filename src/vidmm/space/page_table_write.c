@@ -474,8 +474,6 @@ struct page_table *tables_replace_root(struct vidmm_space *space, struct page_ta
         table->child[i] = child;
         table->uses++;
     }
-    table->uses += old->uses; /* what remains are the holds of edges */
-    old->uses = 0;
     memcpy(table->set, old->set, (common + 63) / 64 * sizeof(uint64_t));
     memcpy(table->large, old->large, (common + 63) / 64 * sizeof(uint64_t));
     space->root = table;

@@ -56,6 +56,7 @@ static NTSTATUS create_vidmm(struct gva_rig *rig)
                                   .sparse_addresses = rig->options.sparse_addresses};
 
     segments[0].Flags.CpuVisible = !rig->options.hidden_vram;
+    segments[0].Flags.Use64KBPages = rig->options.large_vram;
     segments[0].Flags.DirectFlip = 1;
     segments[0].CpuTranslatedAddress.QuadPart = (LONGLONG)bus_device_bar(rig->base.device, 0).value;
     segments[0].Size = rig->options.vram_bytes;

@@ -114,6 +114,7 @@ struct gva_options {
     uint64_t internal_start, internal_end;
     bool no_gpu_mmu;
     bool sparse_addresses;
+    bool large_vram;   /* in pages of 64 KB */
     bool hidden_vram;  /* not visible to the CPU */
     UINT buffer_bytes; /* of a paging buffer; 0: 4096 */
 };

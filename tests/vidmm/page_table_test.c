@@ -390,11 +390,13 @@ TEST_WITH(gva, contexts_are_suspended_around_updates_if_asked, idle_spaces(optio
     context.driver_handle = (HANDLE)(uintptr_t)0xCC;
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
     rig->on_build = expect_suspended;
+    rig->delay = 1000;
     gva_map_simple(rig, object, 8);
     gva_idle(rig);
     rig->on_build = NULL;
     CHECK_RULE("GPUVA-221", rig->suspends > 0 && rig->suspends == rig->resumes);
     CHECK_RULE("CAPS-089/a", rig->suspends > 0);
+    CHECK_RULE("GPUVA-221", rig->early_resumes == 0);
     vidmm_context_detach(&context);
     vidmm_context_finish(&context);
     gva_object_destroy(rig, object);

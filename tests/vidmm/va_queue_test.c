@@ -329,6 +329,23 @@ TEST_WITH(gva, what_waits_for_a_closed_allocation_becomes_as_reserved)
     check_departure(rig, true);
 }
 
+/* Of a space that no work has used yet, tables go without an operation. */
+TEST_WITH(gva, tables_that_were_never_used_go_with_their_allocation)
+{
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 16);
+    uint64_t base = GB, tables;
+
+    CHECK(NT_SUCCESS(gva_reserve(rig, 1024, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    gva_idle(rig);
+    tables = rig->vidmm->mmu->tables;
+    CHECK(gva_map_part(rig, object, GB, 0, 8) == STATUS_SUCCESS);
+    CHECK(gva_map_part(rig, object, GB + SPAN - 4096, 0, 2) == STATUS_SUCCESS);
+    CHECK(rig->vidmm->mmu->tables == tables + 4 && !rig->process->space->root->ready);
+    gva_object_destroy(rig, object);
+    CHECK(rig->vidmm->mmu->tables == tables && !rig->process->space->root->ready);
+    CHECK(gva_op_count(rig, -1) == 0 && gva_valid(rig));
+}
+
 /* ---- slots of fences ---- */
 
 TEST_WITH(gva, slots_fill_a_page_and_are_used_again)

@@ -481,7 +481,6 @@ struct page_table *tables_replace_root(struct vidmm_space *space, struct page_ta
         table->ready = true;
         table_invalidate_all(table, true);
         rebuild_upper(table);
-        old->ready = false;
     }
     return old;
 }

@@ -274,6 +274,7 @@ static void process_resume(struct vidmm_process *process)
 {
     (void)process;
     gva_rig->resumes++;
+    gva_rig->early_resumes += gva_rig->completed != gva_rig->submitted;
 }
 
 static void device_error(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state)

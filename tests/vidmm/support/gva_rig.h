@@ -183,6 +183,7 @@ struct gva_rig {
     uint64_t buffer_ticket[4];
     struct sim_waitq done;
     uint32_t suspends, resumes;
+    uint32_t early_resumes; /* while the GPU had paging buffers */
 
     /* GPU */
     struct hash_map tlb; /* root page ^ page: cached entry */

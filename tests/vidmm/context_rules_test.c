@@ -356,3 +356,64 @@ TEST_WITH(gva, an_update_of_a_lost_adapter_fails)
     rig->vidmm->lost = false;
     gva_context_close(rig, &client);
 }
+
+/* ---- committed again ---- */
+
+static HANDLE commit_one(struct gva_rig *rig)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+
+    open_client(rig, true);
+    args = gva_context_request(&client);
+    CHECK(gva_context_create(rig, &args) == STATUS_SUCCESS);
+    gva_context_attach(&client);
+    CHECK(context_allocations_ready(&client.context) && rig->vidmm->contexts.uncommitted == 0);
+    CHECK(gva_op_count(rig, INIT) == 1);
+    CHECK(gva_context_allocation(rig, args.hAllocation)->pins == 1);
+    CHECK_RULE("CTXA-030", gva_context_allocation(rig, args.hAllocation)->victim.segment == 0);
+    CHECK(gva_context_allocation(rig, args.hAllocation)->alignment == 4096);
+    return args.hAllocation;
+}
+
+static void check_lost(struct gva_rig *rig, HANDLE handle)
+{
+    CHECK(!context_allocations_ready(&client.context) && rig->vidmm->contexts.uncommitted == 1);
+    CHECK(gva_context_allocation(rig, handle)->pins == 0);
+}
+
+static void check_restored(struct gva_rig *rig, HANDLE handle)
+{
+    CHECK(context_allocations_ready(&client.context) && rig->vidmm->contexts.uncommitted == 0);
+    CHECK(gva_context_allocation(rig, handle)->pins == 1);
+    CHECK(gva_context_allocation(rig, handle)->resident);
+    CHECK(gva_context_destroy(rig, handle) == STATUS_SUCCESS);
+    gva_context_close(rig, &client);
+}
+
+TEST_WITH(gva, a_reset_commits_again_what_was_committed)
+{
+    HANDLE handle = commit_one(rig);
+    uint32_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    vidmm_reset_cleanup(rig->vidmm);
+    check_lost(rig, handle);
+    while (hash_next(&rig->tables, &cursor, &key, &value))
+        ((struct gva_table *)value)->initialised = false;
+    CHECK(NT_SUCCESS(vidmm_reset_restore(rig->vidmm)));
+    CHECK_RULE("CTXA-068", gva_op_count(rig, INIT) == 2);
+    check_restored(rig, handle);
+}
+
+TEST_WITH(gva, an_evacuation_commits_again_what_was_committed)
+{
+    HANDLE handle = commit_one(rig);
+
+    CHECK(NT_SUCCESS(vidmm_evacuate(rig->vidmm, NULL, false)));
+    check_lost(rig, handle);
+    CHECK(!gva_context_allocation(rig, handle)->resident);
+    CHECK(NT_SUCCESS(vidmm_return(rig->vidmm)));
+    CHECK(gva_op_count(rig, INIT) == 1); /* its content was kept */
+    check_restored(rig, handle);
+}

@@ -93,7 +93,15 @@ TEST_WITH(mm, a_reset_leaves_clean_copies, mm_options_physical(options))
     mm_allocation(c, single)->written = false;
     CHECK(mm_allocation(c, dirty)->written);
     vidmm_device_set_lost(c->device);
+    mm_mark(rig);
     vidmm_reset_cleanup(rig->vidmm);
+    CHECK(mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const DXGK_TRANSFERFLAGS flags =
+            mm_op_at(rig, DXGK_OPERATION_TRANSFER, i)->args.Transfer.Flags;
+
+        CHECK_RULE("RES-085", flags.TransferStart && flags.TransferEnd && flags.AllocationIsIdle);
+    }
     CHECK_RULE("RES-085", mm_allocation(c, clean)->content == CONTENT_SYSTEM);
     CHECK_RULE("RES-085", mm_allocation(c, dirty)->content == CONTENT_NONE);
     CHECK_RULE("RES-085", mm_allocation(c, single)->content == CONTENT_NONE);
@@ -127,6 +135,23 @@ TEST_WITH(mm, what_is_kept_is_not_evacuated)
     OK(vidmm_return(rig->vidmm));
     OK(mm_resident(c, h));
     CHECK(mm_check_content(rig, mm_allocation(c, h), 9) && vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, what_is_offered_is_discarded_by_an_evacuation)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE offered = mm_make(c, MM_SET_VRAM, 4, 0), other = mm_make(c, MM_SET_VRAM, 4, 0);
+
+    OK(mm_resident(c, offered));
+    OK(mm_resident(c, other));
+    OK(mm_evict(c, offered, 1));
+    mm_idle(rig);
+    mm_allocation(c, offered)->offer.in_force = true;
+    OK(vidmm_evacuate(rig->vidmm, NULL, false));
+    CHECK(mm_is_out(c, offered) && mm_allocation(c, offered)->offer.discarded);
+    CHECK(mm_is_out(c, other) && !mm_allocation(c, other)->offer.discarded);
+    mm_allocation(c, offered)->offer.in_force = false;
+    OK(vidmm_return(rig->vidmm));
 }
 
 /* ---- a process that finds no room for its root ---- */

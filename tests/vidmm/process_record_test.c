@@ -357,6 +357,7 @@ TEST_WITH(gva, a_paging_buffer_may_be_scattered)
         CHECK(gva_walk(rig, &root, mapped.va.value + i * 4096, &entry));
         CHECK(gva_entry_page(entry) == mapped.logical[i].value && gva_entry_segment(entry) == 0);
         CHECK_RULE("GPUVA-194", !(entry & (GVA_READ_ONLY | GVA_NO_EXECUTE)));
+        CHECK_RULE("GPUVA-195", !(entry & GVA_COHERENT));
     }
     CHECK(!gva_walk(rig, &root, mapped.va.value + 5 * 4096, &entry) ||
           gva_entry_page(entry) != 0x304);

@@ -102,6 +102,7 @@ TEST_WITH(gva, the_layout_of_a_small_space, small_gpu_virtual(options))
         CHECK(gva_walk(rig, &root, (1 + i) << 12, &entry));
         CHECK(gva_entry_page(entry) == leaf->place.run.first);
         CHECK(gva_entry_segment(entry) == GVA_VRAM_SEGMENT);
+        CHECK_RULE("GPUVA-194", (entry & (GVA_NO_EXECUTE | GVA_READ_ONLY)) == GVA_NO_EXECUTE);
     }
 }
 

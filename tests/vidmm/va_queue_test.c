@@ -366,6 +366,9 @@ TEST_WITH(gva, slots_fill_a_page_and_are_used_again)
     CHECK(of_second->page != slot[0].page && of_second->va.value != slot[0].va.value + 4096 * 8);
     CHECK(gva_entry_page(gva_look(rig, of_second->va.value & ~4095ull)) !=
           gva_entry_page(gva_look(rig, slot[0].va.value)));
+    CHECK_RULE("GPUVA-194", (gva_look(rig, slot[0].va.value) & (GVA_NO_EXECUTE | GVA_READ_ONLY)) ==
+                                GVA_NO_EXECUTE);
+    CHECK_RULE("GPUVA-195", gva_look(rig, slot[0].va.value) & GVA_COHERENT);
     *slot[100].kernel = 7;
     again = slot[100];
     vidmm_fence_slot_destroy(rig->process, &slot[100]);

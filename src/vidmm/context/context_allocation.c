@@ -279,7 +279,6 @@ static void destroy_memory(struct context_allocation *item)
             item->allocation->pins--;
         allocation_destroy_internal(item->allocation);
     }
-    item->pinned = false;
     item->allocation = NULL;
 }
 

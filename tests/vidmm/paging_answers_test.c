@@ -171,3 +171,21 @@ TEST_WITH(mm, a_new_process_makes_room_for_its_root, options->table_segment = MM
     CHECK(mm_is_out(c, big) && vidmm_validate(rig->vidmm));
     OK(mm_resident(&rig->client[1], mm_make(&rig->client[1], MM_SET_VRAM, 1, 0)));
 }
+
+TEST_WITH(mm, a_mapping_makes_room_for_its_tables, options->table_segment = MM_VRAM)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE small = mm_make(c, MM_SET_APERTURE, 4, 0), big;
+    D3DDDI_MAPGPUVIRTUALADDRESS args = {
+        .hAllocation = small, .BaseAddress = 5ull << 30, .SizeInPages = 4};
+
+    OK(mm_resident(c, small));
+    big = mm_make(c, MM_SET_VRAM, rig->vidmm->segment[MM_VRAM].free.free_units, 0);
+    OK(mm_resident(c, big));
+    OK(mm_evict(c, big, 1)); /* only if necessary */
+    mm_idle(rig);
+    CHECK(mm_in_vram(c, big) && rig->vidmm->segment[MM_VRAM].free.free_units == 0);
+    CHECK_RULE("GPUVA-151", NT_SUCCESS(vidmm_map_gpu_va(c->queue, &args)));
+    mm_idle(rig);
+    CHECK(mm_is_out(c, big) && args.VirtualAddress == 5ull << 30 && vidmm_validate(rig->vidmm));
+}

@@ -145,6 +145,35 @@ TEST_WITH(gva, the_area_is_used_up_and_given_back, small_space(options))
     CHECK(gva_valid(rig) && space_validate(rig->vidmm->paging_process->space));
 }
 
+/* Entries of the paging process that map something, since the mark. */
+static uint32_t windows_of(const struct gva_rig *rig, HANDLE allocation, bool read_only)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
+        const struct gva_op *op = gva_op_at(rig, UPDATE, i);
+
+        if (op->args.UpdatePageTable.hProcess != rig->vidmm->paging_process->driver_handle ||
+            !op->entries[0].Valid)
+            continue;
+        CHECK(op->args.UpdatePageTable.hAllocation == allocation);
+        CHECK_RULE("GPUVA-193", op->entries[0].ReadOnly == read_only);
+        CHECK_RULE("GPUVA-194", op->entries[0].NoExecute);
+        count++;
+    }
+    return count;
+}
+
+TEST_WITH(gva, tables_are_written_through_their_windows, small_gpu_virtual(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 6 * SPAN * 4096, 0, 8)));
+    gva_idle(rig);
+    CHECK(windows_of(rig, NULL, false) >= 3);
+    gva_object_destroy(rig, object);
+}
+
 /* The reserve is one address, which the tables to edit have in turn. */
 TEST_WITH(gva, tables_are_edited_through_the_reserve, small_gpu_virtual(options))
 {
@@ -213,7 +242,9 @@ TEST_WITH(gva, an_update_fits_into_the_area_or_fails, small_space(options))
     struct gva_context fits = {0}, big = {0};
     HANDLE good = make_big(rig, &fits, limit, false), bad = make_big(rig, &big, limit + 1, false);
 
+    gva_mark(rig);
     CHECK_RULE("CTXA-058", update(rig, good) == STATUS_SUCCESS);
+    CHECK_RULE("CTXA-056", windows_of(rig, GVA_CONTEXT_DRIVER_NAME, false) >= 1);
     CHECK_RULE("CTXA-058", verify_rule_count(rig->base.log, "CTXA-058") == 0);
     CHECK_RULE("CTXA-058", update(rig, bad) == STATUS_NO_MEMORY &&
                                verify_rule_count(rig->base.log, "CTXA-058") == 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests for addresses at their limits, and those that wait in a paging queue while others come. */
+#include "nt/ps/process.h"
 #include "sim/mutex.h"
 #include "sim/point.h"
 #include "support/gva_context.h"
@@ -390,4 +391,74 @@ TEST_WITH(gva, slots_fill_a_page_and_are_used_again)
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &again)));
     CHECK(again.kernel && *again.kernel == 0);
     vidmm_fence_slot_destroy(rig->process, &again);
+}
+
+TEST_WITH(gva, the_last_page_of_slots_is_kept)
+{
+    struct vidmm_fence_slot slot;
+    uint32_t operations;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    gva_idle(rig);
+    operations = rig->op_count;
+    vidmm_fence_slot_destroy(rig->process, &slot);
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    gva_idle(rig);
+    CHECK(rig->op_count == operations);
+    vidmm_fence_slot_destroy(rig->process, &slot);
+}
+
+TEST_WITH(gva, a_process_frees_full_pages_of_slots)
+{
+    struct nt_process *nt = nt_process_create("other");
+    uint64_t frames = ram_free_pages(rig->base.ram);
+    struct vidmm_fence_slot slot;
+    struct vidmm_process *process;
+
+    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    for (unsigned i = 0; i < 2 * 512 + 1; i++)
+        CHECK(NT_SUCCESS(vidmm_fence_slot_create(process, &slot)));
+    CHECK(frames - ram_free_pages(rig->base.ram) >= 3);
+    vidmm_process_close(process);
+    gva_idle(rig);
+    CHECK(ram_free_pages(rig->base.ram) == frames);
+    nt_process_destroy(nt);
+}
+
+/* ---- growing roots ---- */
+
+static uint32_t early;
+
+static void expect_settled(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
+{
+    (void)args;
+    early += rig->completed != rig->submitted;
+}
+
+TEST_WITH(gva, a_root_grows_at_least_by_as_much_again, two_levels(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+    struct vidmm_space *space = rig->process->space;
+    struct vidmm_context context;
+
+    CHECK(space->root->entries == 2);
+    vidmm_context_init(&context, rig->mm_device, true, false);
+    context.driver_handle = (HANDLE)(uintptr_t)0xCC;
+    CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
+    early = 0;
+    rig->on_set_root = expect_settled;
+    rig->delay = 1000;
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, SPAN, 0, 1)) && space->root->entries == 2);
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 2 * SPAN, 0, 1)) && space->root->entries == 4);
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 4 * SPAN - 4096, 0, 1)) && space->root->entries == 4);
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 4 * SPAN, 0, 1)) && space->root->entries == 8);
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 100 * SPAN, 0, 1)) && space->root->entries == 101);
+    CHECK_RULE("GPUVA-164", rig->set_root_calls == 4 && early == 0);
+    rig->on_set_root = NULL;
+    rig->delay = 0;
+    gva_idle(rig);
+    CHECK(gva_entry_page(gva_look(rig, 4 * SPAN)) == 0x1000);
+    vidmm_context_detach(&context);
+    vidmm_context_finish(&context);
+    gva_object_destroy(rig, object);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What waits for paging buffers: in which order it is done, and what a scheduler that fails leaves. */
+#include "sim/mutex.h"
+#include "sim/point.h"
 #include "support/mm_requests.h"
 #include "support/mm_rig.h"
 
@@ -246,4 +248,58 @@ static NTSTATUS full_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
 TEST_WITH(mm, a_full_buffer_is_submitted_for_the_next)
 {
     run(rig, full_job);
+}
+
+/* ---- work of clients ---- */
+
+struct follower {
+    struct vidmm_follow follow;
+    char name;
+};
+
+static void followed(struct vidmm_device *device, struct vidmm_follow *follow)
+{
+    (void)device;
+    order[done++] = CONTAINER(follow, struct follower, follow)->name;
+    order[done] = '\0';
+}
+
+static void finish_one(struct mm_client *c)
+{
+    c->completed++;
+    sim_waitq_wake(&c->changed, UINT32_MAX);
+    sim_stall(1000000);
+}
+
+TEST_WITH(mm, what_follows_work_comes_when_that_is_done)
+{
+    struct mm_client *c = &rig->client[0];
+    struct follower f[5];
+
+    done = 0;
+    order[0] = '\0';
+    for (int i = 0; i < 5; i++) {
+        f[i].name = (char)('a' + i);
+        follow_init(&f[i].follow);
+    }
+    c->queued = 2;
+    sim_mutex_lock(&rig->vidmm->lock);
+    follow_after(c->device, &f[0].follow, 1, followed);
+    follow_after(c->device, &f[1].follow, 2, followed);
+    follow_device(c->device, &f[2].follow, followed);
+    CHECK(f[2].follow.ticket == 2);
+    follow_after(c->device, &f[3].follow, 0, followed); /* nothing to wait for: the first */
+    follow_after(c->device, &f[4].follow, 2, followed);
+    follow_cancel(&f[4].follow);
+    sim_mutex_unlock(&rig->vidmm->lock);
+    sim_stall(1000000);
+    CHECK(strcmp(order, "d") == 0);
+    finish_one(c);
+    CHECK(strcmp(order, "da") == 0);
+    finish_one(c);
+    CHECK(strcmp(order, "dabc") == 0);
+    sim_mutex_lock(&rig->vidmm->lock);
+    follow_device(c->device, &f[4].follow, followed); /* all is done: at once */
+    CHECK(strcmp(order, "dabce") == 0);
+    sim_mutex_unlock(&rig->vidmm->lock);
 }

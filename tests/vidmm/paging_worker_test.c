@@ -173,6 +173,7 @@ TEST_WITH(gva, the_fences_of_a_lost_device_are_signaled)
     CHECK(gva_map(rig, &first) == STATUS_DEVICE_REMOVED);
     gva_gate_open(rig, &gate);
     CHECK(rig->progress == second.PagingFenceValue && gva_valid(rig));
+    CHECK(rig->queue->done == second.PagingFenceValue);
     CHECK(gva_free(rig, second.VirtualAddress, 8) == STATUS_SUCCESS);
     gva_object_destroy(rig, object);
 }

@@ -294,20 +294,38 @@ static void check_departure(struct gva_rig *rig, bool closed)
     struct departure departure = {.object = gva_object_resident(rig, 16, 0x1000)};
     uint64_t base = GB, tables = rig->vidmm->mmu->tables;
 
+    D3DDDI_RESERVEGPUVIRTUALADDRESS reserve = {
+        .BaseAddress = base,
+        .Size = 65536,
+        .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO,
+        .DriverProtection = 0x55};
+    D3DDDI_MAPGPUVIRTUALADDRESS map = gva_map_args(departure.object, 4);
+    uint32_t written = 0;
+
     departure.closed = closed ? rig->process->space : NULL;
-    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base)));
+    CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &reserve)));
     gva_idle(rig);
     sim_waitq_init(&departure.gate.changed);
     sim_mutex_lock(&rig->vidmm->lock);
     CHECK(NT_SUCCESS(paging_post(&rig->vidmm->chores, depart_job, NULL, &departure)));
     sim_mutex_unlock(&rig->vidmm->lock);
     sim_stall(1000000);
-    CHECK(gva_map_part(rig, departure.object, GB + 4096, 0, 4) == STATUS_PENDING);
+    map.BaseAddress = GB + 4096;
+    map.DriverProtection = 0x66;
+    CHECK(gva_map(rig, &map) == STATUS_PENDING);
+    gva_mark(rig);
     CHECK(map_nothing(rig, GB + 2 * 4096, 1, false) == STATUS_PENDING);
     CHECK(gva_map_part(rig, departure.object, 2 * GB, 0, 8) == STATUS_PENDING);
     CHECK(!list_empty(&departure.object->allocation.mappings));
     gva_gate_open(rig, &departure.gate);
     CHECK(list_empty(&departure.object->allocation.mappings));
+    for (uint32_t i = 0; i < gva_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++)
+        if (gva_update_at(rig, i)->PageTableLevel == 0 &&
+            gva_update_at(rig, i)->FirstPteVirtualAddress == GB + 4096) {
+            CHECK_RULE("GPUVA-099", gva_update_at(rig, i)->DriverProtection == 0x55);
+            written++;
+        }
+    CHECK(written == 1);
     CHECK_RULE("GPUVA-098", (gva_look(rig, GB + 4096) & GVA_ZERO) &&
                                 (gva_look(rig, GB + 4 * 4096) & GVA_ZERO) &&
                                 (gva_look(rig, GB) & GVA_ZERO));
@@ -345,6 +363,30 @@ TEST_WITH(gva, tables_that_were_never_used_go_with_their_allocation)
     gva_object_destroy(rig, object);
     CHECK(rig->vidmm->mmu->tables == tables && !rig->process->space->root->ready);
     CHECK(gva_op_count(rig, -1) == 0 && gva_valid(rig));
+}
+
+/* A table is needed as long as anything may be mapped in it, valid or not. */
+TEST_WITH(gva, the_last_mapping_takes_its_table_along)
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+    struct gva_object *absent = gva_object_create(rig, rig->mm_device, 8);
+    uint64_t tables, all;
+
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, 3 * GB, 0, 8)));
+    gva_idle(rig);
+    tables = rig->vidmm->mmu->tables;
+    CHECK(NT_SUCCESS(gva_map_part(rig, object, GB, 0, 8)));
+    CHECK(NT_SUCCESS(gva_map_part(rig, absent, GB + 8 * 4096, 0, 8)));
+    gva_idle(rig);
+    all = rig->vidmm->mmu->tables;
+    CHECK(all > tables && gva_free(rig, GB, 8) == STATUS_SUCCESS);
+    gva_idle(rig);
+    CHECK(rig->vidmm->mmu->tables == all && gva_look(rig, GB) == GVA_FAULT);
+    CHECK(gva_free(rig, GB + 8 * 4096, 8) == STATUS_SUCCESS);
+    gva_idle(rig);
+    CHECK(rig->vidmm->mmu->tables == tables && gva_valid(rig));
+    gva_object_destroy(rig, absent);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- slots of fences ---- */

@@ -80,7 +80,7 @@ struct gpu_mmu {
     struct ddi_guarded entry_memory, one_memory, none_memory; /* the second: of a single entry */
     struct list spaces;  /* struct vidmm_space.link, all of the adapter */
     struct list unclean; /* struct vidmm_space.unclean */
-    uint64_t tables, table_pages;
+    uint64_t tables;
     struct paging_queue chores; /* jobs of spaces that no client waits for */
     const struct table_windows *windows;
 

@@ -205,7 +205,6 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
         parent->uses++;
     }
     space->mmu->tables++;
-    space->mmu->table_pages += table->place.pages;
     *out = table;
     return STATUS_SUCCESS;
 }
@@ -223,7 +222,6 @@ static void unlink_record(struct page_table *table)
 static void forget(struct vidmm *vidmm, struct page_table *table)
 {
     vidmm->mmu->tables--;
-    vidmm->mmu->table_pages -= table->place.pages;
     place_give(vidmm, &table->place);
     util_free(table);
 }

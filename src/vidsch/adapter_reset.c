@@ -56,13 +56,11 @@ static const char *over_limit(struct vidsch *vidsch, enum recover_cause cause)
     return rule;
 }
 
-/* Stop all submission, and drop what the driver notifies. */
+/* From now on nothing is submitted, and what the driver notifies is dropped. */
 static void close_adapter(struct vidsch *vidsch)
 {
     vidsch->recovery.resetting = true;
     vidmm_let_driver_out(vidsch->vidmm, true);
-    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
 }
 
 /* Check that this is not one reset too many, and that no other thread is in the driver. False: the

@@ -235,6 +235,27 @@ TEST_WITH(fixture, an_adapter_reset, .no_engine_reset = true)
     hang_end(f, &s);
 }
 
+/* It is told of the node that hung, not of one that was at work before it. */
+TEST_WITH(fixture, an_adapter_reset_names_the_node_that_hung, .no_engine_reset = true)
+{
+    struct vidsch_device *other = make_device(f);
+    struct vidsch_context *works = make_context(other, 0);
+    struct hang s;
+
+    f->driver.engine[0].run_ns = 10 * SECOND;
+    s = hang_make(f);
+    pass(3500 * MS);
+    render(works, 16);
+    pass(SECOND);
+    CHECK(f->losses == 1);
+    CHECK_RULE("TDR-083",
+               strncmp(f->loss[0], "adapter reset (0x117): node 1, engine 0, fence 1, ", 50) == 0);
+    CHECK(vidsch_device_state(s.guilty) == D3DKMT_DEVICEEXECUTION_HUNG &&
+          vidsch_device_state(other) == D3DKMT_DEVICEEXECUTION_RESET);
+    vidsch_device_destroy(other);
+    hang_end(f, &s);
+}
+
 TEST_WITH(fixture, an_adapter_reset_with_nothing_in_flight)
 {
     CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);

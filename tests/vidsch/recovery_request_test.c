@@ -377,6 +377,30 @@ TEST_WITH(fixture, an_idle_dependent_node_is_not_asked_for_anything)
     hang_end(f, &s);
 }
 
+/* Another node is being preempted, which this reset does not affect. */
+TEST_WITH(fixture, preemption_of_other_nodes_is_not_waited_for, THREE)
+{
+    struct vidsch_device *other = make_device(f);
+    struct hang s;
+    uint64_t begun;
+
+    f->driver.engine[2].hang = f->driver.engine[2].ignores_preemption = true;
+    f->driver.group_mask = 3;
+    submit(make_context(other, 2), 0x1000, 16);
+    pass(1500 * MS);
+    s = hang_make(f);
+    pass(SECOND);
+    CHECK(calls_of(f, CALL_PREEMPT) == 1 && f->vidsch->node[2].preempting == PREEMPT_TIMEOUT);
+    begun = sim_now();
+    CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
+    CHECK(sim_now() - begun < 100 * MS && calls_of(f, CALL_RESET_ENGINE) == 1);
+    f->driver.engine[2].ignores_preemption = false;
+    f->driver.group_mask = 0;
+    CHECK(vidsch_force_engine_reset(f->vidsch, 2) == STATUS_SUCCESS);
+    vidsch_device_destroy(other);
+    hang_end(f, &s);
+}
+
 /* It was asked already, and has half a second more. */
 TEST_WITH(fixture, a_dependent_node_is_asked_once, THREE)
 {

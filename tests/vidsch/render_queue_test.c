@@ -173,6 +173,29 @@ static void want_aperture(struct fixture *f)
     f->driver.info[0].DmaBufferSegmentSet = 2;
 }
 
+static void page_in_an_aperture(struct fixture *f)
+{
+    f->config.paging_segment = 3;
+}
+
+TEST_WITH(fixture, paging_buffers_may_be_in_an_aperture, .physical_paging = true,
+          .prepare = page_in_an_aperture)
+{
+    const struct paging_memory *last = &f->vidsch->paging.memory[VIDSCH_PAGING_BUFFERS - 1];
+    const struct vidmm_aperture_range *range = &f->mm.last_mapped;
+    const DXGKARG_SUBMITCOMMAND *sent;
+
+    CHECK(f->mm.mapped == VIDSCH_PAGING_BUFFERS && range->segment == 3);
+    CHECK_RULE("PAGE-002", range->frame.value == last->first.value &&
+                               range->logical.value == last->first_logical.value &&
+                               range->pages == last->pages && range->pages == 3);
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) == STATUS_SUCCESS);
+    sent = &last_call(f, CALL_SUBMIT)->submit;
+    CHECK_RULE("PAGE-002", sent->DmaBufferSegmentId == 3 &&
+                               sent->DmaBufferPhysicalAddress.QuadPart == 0xC0010000);
+    CHECK(last_call(f, CALL_PATCH)->patch.args.DmaBufferSegmentId == 3);
+}
+
 TEST_WITH(fixture, a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
           .prepare = want_aperture)
 {

@@ -15,6 +15,7 @@
 #include "sim/interrupt.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
+#include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
@@ -196,6 +197,7 @@ struct vidmm {
     uint64_t device_destroyed_at;
     struct ddi_adapter *ddi;
     uint32_t mapped, unmapped; /* vidmm_aperture_map, vidmm_aperture_unmap */
+    struct vidmm_aperture_range last_mapped;
     /* WDDM 1.x */
     uint32_t room;     /* allocations that fit together; 0: all */
     uint64_t portions; /* vidmm_portion_prepare */

@@ -315,6 +315,7 @@ NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture
 {
     range->segment = 1u + (UINT)__builtin_ctz(set);
     range->first = 16u * ++vidmm->mapped;
+    vidmm->last_mapped = *range;
     return STATUS_SUCCESS;
 }
 

@@ -28,7 +28,7 @@ static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
         args->pDmaBufferPrivateData = buffer->private_data;
         args->DmaBufferPrivateDataSize = buffer->private_bytes;
     }
-    if (!buffer || packet->kind == PACKET_VIRTUAL) {
+    if (packet->kind == PACKET_VIRTUAL) {
         args->DmaBufferVirtualAddress = packet->va;
         args->DmaBufferSize = packet->bytes;
         args->DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;

@@ -67,6 +67,31 @@ TEST_WITH(fixture, all_devices_are_lost, .no_engine_reset = true)
     CHECK_RULE("TDR-057", calls_of(f, CALL_DESTROY_DEVICE) == 3);
 }
 
+/* Node 1 has packets 1 and 2, which the driver reports now; paging comes, too. */
+static void disturb(struct fixture *f)
+{
+    const struct vidsch_node *node = &f->vidsch->node[1];
+    uint32_t sent = calls_of(f, CALL_SUBMIT_VIRTUAL);
+
+    driver_complete(f, 1, 1);
+    page(f, 64);
+    pass(MS);
+    CHECK_RULE("TDR-022", node->reported == 0 && node->last_completed == 0 && node->count == 2);
+    CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == sent && calls_of(f, CALL_PREEMPT) == 1);
+}
+
+TEST_WITH(fixture, nothing_counts_while_the_adapter_is_reset, .no_engine_reset = true)
+{
+    struct hang s = hang_make(f);
+
+    f->driver.on_reset = disturb;
+    pass(5 * SECOND);
+    CHECK(calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1 &&
+          calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
+    CHECK(vidsch_device_state(s.guilty) == D3DKMT_DEVICEEXECUTION_HUNG);
+    hang_end(f, &s);
+}
+
 static void submit_soon(void *arg)
 {
     struct hang *s = arg;

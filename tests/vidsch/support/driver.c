@@ -402,6 +402,8 @@ static NTSTATUS NTAPI reset_from_timeout(IN_CONST_HANDLE adapter)
     struct fixture *f = fixture_of(adapter);
 
     note(f, CALL_RESET, adapter);
+    if (f->driver.on_reset)
+        f->driver.on_reset(f);
     for (uint32_t i = 0; i < 4; i++) {
         struct fake_engine *engine = &f->driver.engine[i];
 

@@ -147,6 +147,7 @@ struct fake_driver {
     NTSTATUS (*on_submit)(struct fixture *f, const DXGKARG_SUBMITCOMMAND *args);
     NTSTATUS (*on_submit_virtual)(struct fixture *f, const DXGKARG_SUBMITCOMMANDVIRTUAL *args);
     NTSTATUS (*on_query_fence)(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args);
+    void (*on_reset)(struct fixture *f); /* ResetFromTimeout, before the engines are as new */
     NTSTATUS (*on_query_group)(struct fixture *f, DXGKARG_QUERYDEPENDENTENGINEGROUP *args);
 };
 

@@ -203,7 +203,8 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     };
 }
 
-/* The interface version from which a driver may report the type, which is no vsync; 0: no such type. */
+/* The interface version from which a driver may report the type, which is no vsync; 0: no such
+ * type. */
 static UINT type_since(DXGK_INTERRUPT_TYPE type)
 {
     if (type < 1 || type > 20)

@@ -44,6 +44,12 @@ local function make()
     local mutex = D3DKMT.CreateKeyedMutex{InitialValue = 0}
     now.mutex, now.mutex_share = mutex.hKeyedMutex, mutex.hSharedHandle
     now.context = D3DKMT.CreateContextVirtual{hDevice = now.device, NodeOrdinal = 1}.hContext
+    now.render = D3DKMT.CreateContext{hDevice = now.device}.hContext
+    local semaphore = D3DKMT.CreateSynchronizationObject2{hDevice = now.device, Type = D3DDDI_SEMAPHORE, MaxCount = 1000, InitialCount = 500, Flags = 1}
+    now.semaphore, now.semaphore_share = semaphore.hSyncObject, semaphore.SharedHandle
+    now.secure = D3DKMT.CreateSynchronizationObject2{hDevice = now.device, Flags = 3}.hSyncObject
+    now.second = D3DKMT.CreateSynchronizationObject2{hDevice = now.device, Type = D3DDDI_FENCE, Flags = 3}.hSyncObject
+    now.picture = D3DKMT.CreateAllocation2{hDevice = now.device, Flags = 0x43, pAllocationInfo = {{pPrivateDriverData = DATA}}}.hResource
 end
 
 -- Values by member: functions, since objects change; the first one is good.
@@ -98,8 +104,72 @@ local members = {
     dwDesiredAccess = of(0x1F0003, 0), hNtHandle = of(0, 0x77), hSharedNtHandle = of(0, 0x77), Key = of(0, 1), InitialValue = of(0, 1),
     pTimeout = function() return {{0}, {-10000}} end, DiscardedList = of(nil), Wait = of(0), PageCount = of(1, 0, 99),
     NumPages = of(1, 0, 99), FenceValue = of(3, 0), CommandLength = of(0, 8, 1 << 31), Commands = of(0, 0x10000), Reason = of(0, 1),
+    phAllocations = function() return {{now.one}, {}, {now.one, now.one}, {0x77}, 5} end,
+    HandleList = function() return {{now.one, now.two}, {}, {now.one, 0x77}, 5} end,
+    pResources = function() return {nil, {now.shared.hResource}, {}, {0x77}} end,
+    WrittenPrimaries = function() return {{}, {now.one}, {0x77}} end,
+    HistoryBufferArray = function() return {nil, {}, {now.one}} end,
+    CommandOffset = of(0, 4, 8), AllocationCount = of(0, 1, 5000), PatchLocationCount = of(0, 1, 5000), QueuedBufferCount = of(0, 1),
+    InitialState = of(0, 1, true), MaxCount = of(1, 0, 4), InitialCount = of(0, 1, 5), InitialFenceValue = of(0, 5),
+    NumAllocations = of(1, 0, 2), TotalPrivateDriverDataBufferSize = of(40, 0, 39, 41), ResourcePrivateDriverDataSize = of(0, 16),
+    PrivateRuntimeDataSize = of(0, 4), KeyedMutexPrivateRuntimeDataSize = of(0, 4), PhysicalAdapterIndex = of(0, 1),
+    PrivateDriverData = of(0, 1), pPrivateRuntimeData = of(nil, "abcd", ""),
     DeviceState = of(1, 2, 3, 4, 99), StateType = of(1, 2, 3, 4, 5, 99), Value = of(0, 1),
 }
+
+-- What a call needs first, and the good values that are its own.
+local made_nt = {}
+local function nt_of(object)
+    made_nt[#made_nt + 1] = D3DKMT.ShareObjects{hObjects = {object}, dwDesiredAccess = 0x1F0003}.hSharedNtHandle
+    return made_nt[#made_nt]
+end
+
+local function old_list()
+    return {hContext = now.context, ObjectHandleArray = {now.semaphore}, BroadcastContext = {now.render}}
+end
+
+local own = {
+    CreateContext = function() return {NodeOrdinal = 0, pPrivateDriverData = ""} end,
+    CreateContextVirtual = function() return {pPrivateDriverData = ""} end,
+    MarkDeviceAsError = function() return {Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC} end,
+    CreateSynchronizationObject = function() return {Type = D3DDDI_SEMAPHORE} end,
+    OfferAllocations = function()
+        pcall(D3DKMT.ReclaimAllocations2, {hPagingQueue = now.queue.hPagingQueue, HandleList = {now.one, now.two}})
+        return {Priority = 1}
+    end,
+    ReclaimAllocations2 = function()
+        pcall(D3DKMT.OfferAllocations, {hDevice = now.device, HandleList = {now.one, now.two}, Priority = 2})
+        return {}
+    end,
+    SignalSynchronizationObject = old_list, SignalSynchronizationObject2 = old_list,
+    WaitForSynchronizationObject = old_list, WaitForSynchronizationObject2 = old_list,
+    SignalSynchronizationObjectFromCpu = function() return {FenceValueArray = {9}} end,
+    SignalSynchronizationObjectFromGpu = function() return {MonitoredFenceValueArray = {9}} end,
+    SignalSynchronizationObjectFromGpu2 = function() return {MonitoredFenceValueArray = {9}} end,
+    Render = function() return {hContext = now.render, BroadcastContext = {}} end,
+    Escape = function() return {Type = 0} end,
+    SubmitCommand = function() return {pPrivateDriverData = ""} end,
+    OpenSyncObjectFromNtHandle = function() return {hNtHandle = nt_of(now.second)} end,
+    OpenSyncObjectFromNtHandle2 = function() return {hNtHandle = nt_of(now.secure), EngineAffinity = 0} end,
+    OpenResourceFromNtHandle = function() return {hNtHandle = nt_of(now.picture)} end,
+    QueryResourceInfoFromNtHandle = function() return {hNtHandle = nt_of(now.picture)} end,
+    ShareObjects = function() return {hObjects = {now.picture}, Name = "\\BaseNamedObjects\\" .. #made_nt} end,
+    OpenSynchronizationObject = function() return {hSharedHandle = now.semaphore_share} end,
+    ReleaseKeyedMutex = function()
+        pcall(D3DKMT.AcquireKeyedMutex, {hKeyedMutex = now.mutex, pTimeout = {0}})
+        return {}
+    end,
+    Unlock = function() return {hAllocation = D3DKMT.Lock2{hDevice = now.device, hAllocation = now.one, Size = 1} and now.one} end,
+    Unlock2 = function() return {hAllocation = D3DKMT.Lock2{hDevice = now.device, hAllocation = now.one, Size = 1} and now.one} end,
+    Evict = function()
+        D3DKMT.MakeResident{hPagingQueue = now.queue.hPagingQueue, AllocationList = {now.one, now.two}}
+        return {}
+    end,
+    FreeGpuVirtualAddress = function()
+        return {BaseAddress = D3DKMT.ReserveGpuVirtualAddress{hPagingQueue = now.queue.hPagingQueue, Size = 65536}.VirtualAddress}
+    end,
+}
+own.ReleaseKeyedMutex2 = own.ReleaseKeyedMutex
 
 -- ---- the calls ----
 
@@ -121,10 +191,13 @@ local function tell(name, how, results)
     print(string.format("%s, %s: %s", name, how, table.concat(results, ", ", 1, results.n - 1)))
 end
 
-local function good_ones()
+local function good_ones(name)
     local arguments = {}
     for member, values in pairs(members) do
         arguments[member] = values()[1]
+    end
+    for member, value in pairs(own[name] and own[name]() or {}) do
+        arguments[member] = value
     end
     return arguments
 end
@@ -142,7 +215,7 @@ table.sort(sorted)
 for _, name in ipairs(names) do
     local ends = name:find("^Destroy") or name:find("^Close") or name == "MarkDeviceAsError"
     make()
-    local taken = good_ones()
+    local taken = good_ones(name)
     tell(name, "nothing", table.pack(pcall(D3DKMT[name], {})))
     tell(name, "no table", table.pack(pcall(D3DKMT[name], 5)))
     tell(name, "good ones", take(name, taken))
@@ -151,17 +224,39 @@ for _, name in ipairs(names) do
             if ends then
                 make()
             end
-            local arguments = good_ones()
+            local arguments = good_ones(name)
             arguments[member] = members[member]()[i]
             tell(name, member .. "=" .. text(arguments[member], 0), take(name, arguments))
         end
         if taken[member] ~= nil then
-            local arguments = good_ones()
+            local arguments = good_ones(name)
             arguments[member] = nil
             if ends then
                 make()
             end
             tell(name, "without " .. member, take(name, arguments))
+        end
+    end
+    for _, handle in ipairs(made_nt) do
+        dxgk.close(handle)
+    end
+    made_nt = {}
+end
+
+-- ---- each type of question, and of escape ----
+
+make()
+for type = -1, 80 do
+    for _, bytes in ipairs{8192, 4, 0} do
+        tell("QueryAdapterInfo", string.format("Type=%d in %d bytes", type, bytes), table.pack(pcall(D3DKMT.QueryAdapterInfo,
+            {hAdapter = now.adapter, Type = type, pPrivateDriverData = ("\0"):rep(bytes)})))
+    end
+end
+for type = -1, 1040 do
+    if type < 45 and type ~= 25 or type > 1020 then -- 25: the end of the machine
+        for _, bytes in ipairs{0, 4, 8, 16} do
+            tell("Escape", string.format("Type=%d in %d bytes", type, bytes), table.pack(pcall(D3DKMT.Escape,
+                {hAdapter = now.adapter, hDevice = now.device, Type = type, pPrivateDriverData = ("\1"):rep(bytes)})))
         end
     end
 end

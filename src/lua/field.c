@@ -123,13 +123,8 @@ static UINT results(const char *args, const struct field *f)
 void field_put(lua_State *L, char *args, const struct field *f)
 {
     if (f->kind == FIELD_RESULTS) {
-        UINT count = results(args, f);
-        char *array;
+        char *array = attach(L, (size_t)results(args, f) * f->width);
 
-        if (count > MAX_ARRAY)
-            luaL_error(L, "member %s: %I elements, at most %I are possible", f->name,
-                       (lua_Integer)count, (lua_Integer)MAX_ARRAY);
-        array = attach(L, (size_t)count * f->width);
         memcpy(args + f->offset, &array, sizeof(array));
         return;
     }

@@ -116,8 +116,7 @@ static int wrap(lua_State *L)
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, 1);
-    if (!lua_getupvalue(L, -1, 1))
-        return 1;
+    (void)lua_getupvalue(L, -1, 1);
     lua_pushcclosure(L, step, 2);
     return 1;
 }

@@ -112,6 +112,7 @@ TEST_WITH(client, what_needs_a_display_is_not_supported)
     SHOW(c, "KMT-001", find("SetGammaRamp")(wild()) == STATUS_NOT_SUPPORTED);
     SHOW(c, "KMT-004", find("SetGammaRamp")(NULL) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-049", find("OpenAdapterFromGdiDisplayName")(wild()) == STATUS_UNSUCCESSFUL);
+    TRY(c, !D3DKMTCheckExclusiveOwnership());
 }
 
 TEST_WITH(client, calls_by_pointer_are_the_same)

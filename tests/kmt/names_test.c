@@ -269,6 +269,21 @@ TEST_WITH(client, what_is_shared_is_one_object_or_a_bundle)
     }
     TRY(c, D3DKMTShareObjects(1, &parts[1], NULL, GENERIC_ALL, &nt) == STATUS_INVALID_PARAMETER &&
                because("", "object 0 of 1"));
+    /* the synchronization object belongs to its bundle, with whatever mutex */
+    TRY(c, D3DKMTCreateKeyedMutex2(&mutex) == STATUS_SUCCESS);
+    {
+        D3DKMT_HANDLE again[3] = {make_resource(&g), mutex.hKeyedMutex, parts[2]};
+
+        SHOW(c, "KMT-251",
+             D3DKMTShareObjects(3, again, NULL, GENERIC_ALL, &nt) == STATUS_INVALID_PARAMETER &&
+                 because("KMT-251", "object 2 belongs to another bundle"));
+    }
+    TRY(c, D3DKMTShareObjects(1, &parts[3], NULL, GENERIC_ALL, &nt) == STATUS_SUCCESS);
+    SHOW(c, "KMT-253",
+         D3DKMTOpenResourceFromNtHandle(&(D3DKMT_OPENRESOURCEFROMNTHANDLE){
+             .hDevice = g.device, .hNtHandle = nt}) == STATUS_INVALID_PARAMETER &&
+             because("KMT-253", "the NT handle is not of a resource"));
+    TRY(c, ZwClose(nt) == STATUS_SUCCESS);
     parts[1] = g.device;
     TRY(c, D3DKMTShareObjects(3, parts, NULL, GENERIC_ALL, &nt) == STATUS_INVALID_PARAMETER &&
                because("", "object 1 of 3"));

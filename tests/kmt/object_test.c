@@ -155,7 +155,9 @@ TEST_WITH(client, flags_of_contexts_are_checked_and_hints_are_not)
     physical.Flags.Value = 0;
     physical.Flags.InitialData = 1;
     physical.ClientHint = (D3DKMT_CLIENTHINT)12345;
+    physical.CommandBuffer = 77;
     SHOW(c, "KMT-152", D3DKMTCreateContext(&physical) == STATUS_SUCCESS);
+    SHOW(c, "KMT-156", physical.CommandBuffer == 0);
     SHOW(c, "KMT-149", gpu_destroy_context(physical.hContext) == STATUS_SUCCESS);
     for (int hint = -1; hint <= D3DKMT_CLIENTHINT_MAX; hint++) {
         physical.ClientHint = (D3DKMT_CLIENTHINT)hint;

@@ -188,7 +188,9 @@ TEST_WITH(client, an_offer_has_a_priority_of_four)
         reclaim.pResults = (void *)(uintptr_t)constant;
         SHOW(c, "KMT-007", D3DKMTReclaimAllocations2(&reclaim) == STATUS_INVALID_PARAMETER);
         reclaim.pResults = priority % 2 ? results : NULL;
-        TRY(c, NT_SUCCESS(D3DKMTReclaimAllocations2(&reclaim)));
+        reclaim.PagingFenceValue = 123;
+        TRY(c, D3DKMTReclaimAllocations2(&reclaim) == STATUS_SUCCESS);
+        SHOW(c, "KMT-287", reclaim.PagingFenceValue == 0); /* nothing is to be waited for */
     }
     offer.Priority = D3DKMT_OFFER_PRIORITY_LOW;
     offer.Flags.Reserved = 1;

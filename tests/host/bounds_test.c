@@ -222,3 +222,78 @@ TEST(a_client_outlives_a_bug_check)
     dxgk_machine_destroy(m.dxgk);
     free(c);
 }
+
+/* ---- sums over adapters ---- */
+
+static NTSTATUS adapter_begin(struct gpu *g, unsigned index)
+{
+    D3DKMT_ENUMADAPTERS adapters = {0};
+    NTSTATUS status = D3DKMTEnumAdapters(&adapters);
+
+    memset(g, 0, sizeof(*g));
+    g->adapter = adapters.Adapters[index].hAdapter;
+    if (NT_SUCCESS(status))
+        status = gpu_create_device(g);
+    if (NT_SUCCESS(status))
+        status = gpu_create_queue(g);
+    return NT_SUCCESS(status) ? gpu_create_copy_context(g) : status;
+}
+
+/* Packets, paging and evictions on one of them; then what the counters of all have gained. */
+static void work_on_each(struct client *c)
+{
+    struct dxgk_statistics before, after;
+    struct memory commands, big[3];
+    struct gpu g;
+
+    before.size = after.size = sizeof(before);
+    for (unsigned index = 0; index < 2; index++) {
+        dxgk_machine_statistics(c->machine->dxgk, &before);
+        TRY(c, adapter_begin(&g, index) == STATUS_SUCCESS);
+        TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+                   STATUS_SUCCESS);
+        for (unsigned i = 0; i < 5; i++)
+            TRY(c, gpu_submit(g.copy, commands.va, 0) == STATUS_SUCCESS);
+        TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS);
+        for (unsigned i = 0; i < 3; i++) { /* there is room for two */
+            D3DKMT_EVICT evict = {.hDevice = g.device, .NumAllocations = 1};
+
+            TRY(c, gpu_create_memory(&g, 3 << 20, 0, REFGPU_IN_VRAM, &big[i]) == STATUS_SUCCESS);
+            TRY(c, gpu_make_resident(&g, big[i].handle) == STATUS_SUCCESS);
+            evict.AllocationList = &big[i].handle;
+            TRY(c, D3DKMTEvict(&evict) == STATUS_SUCCESS);
+        }
+        dxgk_machine_statistics(c->machine->dxgk, &after);
+        TRY(c, after.submissions - before.submissions == 5);
+        TRY(c, after.interrupts > before.interrupts && after.ddi_calls > before.ddi_calls);
+        TRY(c, after.paging_submissions > before.paging_submissions);
+        TRY(c, after.page_table_updates > before.page_table_updates);
+        TRY(c, after.iommu_maps > before.iommu_maps);
+        TRY(c, after.evictions > before.evictions);
+        TRY(c, after.virtual_ns > before.virtual_ns && after.warnings == before.warnings);
+        TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+    }
+}
+
+TEST(counters_are_those_of_all_adapters)
+{
+    static const char *const small[] = {"vram=8388608"};
+    struct dxgk_machine_config config;
+    struct dxgk_statistics last;
+    struct machine m;
+
+    machine_config(&m, &config);
+    config.iommu = DXGK_IOMMU_REMAP;
+    machine_create(&m, &config);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), small, 1, m.error,
+                                      sizeof(m.error)) == DXGK_OK);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
+                                   sizeof(m.error)) == DXGK_OK);
+    machine_run(&m, work_on_each);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    dxgk_machine_statistics(m.dxgk, &last); /* of adapters that are gone */
+    CHECK(last.submissions == 10 && last.evictions >= 2 && last.paging_submissions > 0 &&
+          last.page_table_updates > 0 && last.leaks == 0);
+    dxgk_machine_destroy(m.dxgk);
+}

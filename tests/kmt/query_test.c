@@ -4,7 +4,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static NTSTATUS ask(const struct gpu *g, int type, void *answer, UINT bytes)
+static NTSTATUS ask(const struct gpu *g, unsigned type, void *answer, UINT bytes)
 {
     return D3DKMTQueryAdapterInfo(&(D3DKMT_QUERYADAPTERINFO){.hAdapter = g->adapter,
                                                              .Type = (KMTQUERYADAPTERINFOTYPE)type,
@@ -130,7 +130,7 @@ TEST_WITH(client, what_the_host_has_not_is_empty)
          ask(&g, KMTQAITYPE_PARAVIRTUALIZATION_RENDER, &paravirtualization,
              sizeof(paravirtualization)) == STATUS_SUCCESS &&
              paravirtualization.SecureContainer == FALSE);
-    for (int type = KMTQAITYPE_BLOCKLIST_KERNEL; type <= KMTQAITYPE_BLOCKLIST_RUNTIME; type++) {
+    for (unsigned type = KMTQAITYPE_BLOCKLIST_KERNEL; type <= KMTQAITYPE_BLOCKLIST_RUNTIME; type++) {
         memset(&blocked, 0x5A, sizeof(blocked));
         SHOW(c, "KMT-111",
              ask(&g, type, &blocked, sizeof(blocked)) == STATUS_SUCCESS && blocked.Size == 0 &&

@@ -143,11 +143,9 @@ static NTSTATUS read_standard(struct allocation_creation *c)
 static void widen(D3DDDI_ALLOCATIONINFO2 *to, const D3DDDI_ALLOCATIONINFO *from)
 {
     memset(to, 0, sizeof(*to));
-    to->hAllocation = from->hAllocation;
     to->pSystemMem = from->pSystemMem;
     to->pPrivateDriverData = from->pPrivateDriverData;
     to->PrivateDriverDataSize = from->PrivateDriverDataSize;
-    to->VidPnSourceId = from->VidPnSourceId;
     to->Flags.Primary = from->Flags.Primary;
     to->Flags.Stereo = from->Flags.Stereo;
     to->Flags.Reserved = from->Flags.Reserved ? 1 : 0;

@@ -164,6 +164,27 @@ TEST(there_is_no_isolation_without_iommu)
     probe_end(probe_started(NULL), without_iommu_body);
 }
 
+static UINT isolation_inside;
+
+static void note_isolation(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    isolation_inside = port_adapter_isolation(port_adapter_first(p->port));
+}
+
+TEST(it_is_attached_when_it_is)
+{
+    const struct probe_options options = {.port = {.iommu_present = true, .iommu_flags = 0x07}};
+    struct probe *p = probe_create(&options);
+
+    p->before[PROBE_BeginExclusiveAccess] = note_isolation;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(isolation_inside == (PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS) &&
+          port_adapter_isolation(p->adapter[0]) ==
+              (PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED));
+    probe_destroy(p);
+}
+
 /* ---- deferred calls in the window ---- */
 
 static size_t dpcs_in_window;

@@ -222,6 +222,21 @@ TEST_WITH(probe, queries_come_during_the_transition)
     sim_thread_release(thread);
 }
 
+/* Whoever wants the device wakes it. */
+TEST_WITH(probe, a_call_that_works_the_device_wakes_it)
+{
+    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
+
+    CHECK(IS(suspend(p), STATUS_SUCCESS));
+    CHECK(NT_SUCCESS(ddi_create_device(port_adapter_ddi(p->adapter[0]), &args)));
+    CHECK_RULE("LIFE-156/c",
+               probe_count(p, PROBE_SetPowerState) == 2 &&
+                   is_transition(p, 1, DISPLAY_ADAPTER_HW_ID, PowerDeviceD0) &&
+                   port_adapter_power(p->adapter[0]) == PowerDeviceD0 &&
+                   probe_nth(p, PROBE_CreateDevice, probe_count(p, PROBE_CreateDevice) - 1)->order >
+                       probe_nth(p, PROBE_SetPowerState, 1)->order);
+}
+
 /* ---- profiling ---- */
 
 static void with_stable_power(struct probe *p)

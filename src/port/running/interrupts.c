@@ -125,7 +125,6 @@ void port_interrupts_connect(struct port_adapter *adapter)
     adapter->interrupts.dpc.routine = run_dpc;
     adapter->interrupts.dpc.describe = describe_dpc;
     adapter->interrupts.unnotified = 0;
-    adapter->interrupts.owes_dpc = false;
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {
         struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 

@@ -54,7 +54,7 @@ static void mappings_body(struct probe *p)
         CHECK(bus_mappings(p->bus) == before);
         mapped = NOWHERE;
         p->sim->heap.fail_at = p->sim->heap.requests + 1;
-        CHECK_RULE("PHYS-036",
+        CHECK_RULE("PHYS-036/b",
                    IS(map(p, ports, 4, MmNonCached, &mapped), STATUS_INSUFFICIENT_RESOURCES) &&
                        mapped == NULL);
         p->sim->heap.fail_at = 0;
@@ -237,9 +237,15 @@ TEST_WITH(probe, firmware_and_displays)
 static unsigned protected_calls;
 static NTSTATUS protected_status;
 
+static bool stays_raised;
+
 static void NTAPI protected_callback(IN_CONST_PVOID context, PVOID own, NTSTATUS status)
 {
+    KIRQL before;
+
     CHECK(context == probe->state[0].context && own == &protected_calls);
+    if (stays_raised)
+        KeRaiseIrql(APC_LEVEL, &before);
     protected_calls++;
     protected_status = status;
 }
@@ -287,7 +293,12 @@ static void exclusion_body(struct probe *p)
     CHECK_RULE("LIFE-110/b", IS(inside[1], STATUS_INVALID_PARAMETER));
     CHECK(IS(exclude(p, DXGK_EXCLUDE_EVICT_ALL), STATUS_SUCCESS));
     probe_sleep(100000000);
-    CHECK(protected_calls == 3);
+    CHECK(protected_calls == 3 && probe_rule(p, "THREAD-006") == 0);
+    stays_raised = true;
+    CHECK(IS(exclude(p, 0), STATUS_SUCCESS));
+    probe_sleep(100000000);
+    stays_raised = false;
+    CHECK_RULE("THREAD-006/b", protected_calls == 4 && probe_rule(p, "THREAD-006") == 1);
 }
 
 TEST(exclusions)

@@ -209,7 +209,11 @@ TEST(failed_relations_fail_the_start)
     REFUSED("LIFE-079/a", "LIFE-079", children(p, 3), p->child[0].ChildDeviceType = TypeVideoOutput);
     REFUSED("LIFE-079/a", "LIFE-079", children(p, 3), p->child[2].ChildDeviceType = TypeVideoOutput);
     EXPECTED("LIFE-078/a", "LIFE-078", children(p, 3), p->child[2].ChildUid = p->child[0].ChildUid);
-    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeUninitialized);
+    p = probe_create(NULL);
+    children(p, 1);
+    p->child[0].ChildDeviceType = TypeUninitialized;
+    CHECK(IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) && probe_rule(p, "LIFE-079") == 1);
+    probe_destroy(p);
 }
 
 /* Plugged in, if it says so and the call succeeds. */

@@ -128,8 +128,8 @@ static void modes_body(struct probe *p)
 
     CHECK(IS(port_adapter_set_dma_mode(a, IOMMU_OFF), STATUS_SUCCESS) &&
           probe_rule(p, "IOMMU-005") == 0);
-    CHECK_RULE("IOMMU-003", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
-                                probe_rule(p, "IOMMU-005") == 1);
+    CHECK_RULE("IOMMU-003/b", IS(port_adapter_set_dma_mode(a, IOMMU_REMAP), STATUS_NOT_SUPPORTED) &&
+                                  probe_rule(p, "IOMMU-005") == 1);
     CHECK(IS(port_adapter_set_power(a, PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
     CHECK_RULE("IOMMU-064/c", IS(port_adapter_set_dma_mode(a, IOMMU_ISOLATION), STATUS_PENDING));
     bus_device_iommu(p->device[0])->fail_attaches = 1;

@@ -222,4 +222,9 @@ TEST(segments)
     p->paging_segment = 1; /* of memory */
     CHECK(started(p)->segments.out.PagingBufferSegmentId == 0);
     probe_destroy(p);
+    p = told("CAPS-081");
+    probe_make_compute_only(p);
+    p->segment[0].Flags.UseBanking = 1;
+    CHECK(started(p)->segments.count == 2 && !port_segment(p->adapter[0], 0)->Flags.UseBanking);
+    probe_destroy(p);
 }

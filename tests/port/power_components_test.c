@@ -386,6 +386,32 @@ TEST(the_driver_completes)
     probe_end(p, unasked_body);
 }
 
+/* A call that has failed is over, also if the driver would have completed it. */
+static void failed_body(struct probe *p)
+{
+    active(p, 0);
+    idle(p, 0);
+    probe_sleep(10 * MS);
+    CHECK_RULE("LIFE-163/b", transitions(p) == 1 && went(p, 0, 0, 2) &&
+                                 probe_rule(p, "LIFE-163") == 1 &&
+                                 probe_said(p, "LIFE-163", "of component 0 to F2 returned"));
+    DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
+    CHECK_RULE("LIFE-164/c", probe_rule(p, "LIFE-164") == 1); /* nothing is to be completed */
+    active(p, 0);
+    CHECK(transitions(p) == 2 && went(p, 1, 0, 0) && probe_rule(p, "LIFE-163") == 2);
+    p->before[PROBE_SetPowerComponentFState] = NULL;
+}
+
+TEST(what_failed_is_not_completed)
+{
+    struct probe *p = with_components(1);
+
+    p->component[0].Flags.DriverCompletesFStateTransition = 1;
+    start(p);
+    p->before[PROBE_SetPowerComponentFState] = refuse_call;
+    probe_end(p, failed_body);
+}
+
 /* ---- waiting for oneself ---- */
 
 static void activate_inside(struct probe *p, struct probe_call *call)

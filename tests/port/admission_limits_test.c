@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Both sides of what is demanded of a driver at its start: features, entries, isolation, tables of segments and components. */
+#include "port/record/cause.h"
 #include "port/support/admission.h"
 
 #include <string.h>
@@ -142,7 +143,10 @@ TEST(queries_of_isolation_that_are_not_offered)
     }
     p = probe_create(NULL);
     p->query_status[DXGKQAITYPE_FRAMEBUFFERSAVESIZE] = STATUS_UNSUCCESSFUL;
-    CHECK_RULE("CAPS-064", IS(probe_start(p), STATUS_UNSUCCESSFUL));
+    CHECK_RULE("CAPS-064", IS(probe_start(p), STATUS_UNSUCCESSFUL) &&
+                               strstr(port_cause_text(p->port), "DxgkDdiQueryAdapterInfo(") &&
+                               strstr(port_cause_text(p->port),
+                                      "FRAMEBUFFERSAVESIZE) returned STATUS_UNSUCCESSFUL"));
     probe_destroy(p);
 }
 
@@ -186,6 +190,12 @@ TEST(answers_about_reserved_ranges)
     FOUND("CAPS-119", one_range(p), p->after[PROBE_QueryAdapterInfo] = answer_elsewhere);
     EXPECTED("CAPS-064", "CAPS-064", one_range(p), p->after[PROBE_QueryAdapterInfo] = fail_second);
     TURNED_DOWN("CAPS-119", p->user = &more, p->after[PROBE_QueryAdapterInfo] = many_ranges);
+    p = probe_create(NULL); /* what the first query announced is forgotten */
+    one_range(p);
+    p->after[PROBE_QueryAdapterInfo] = fail_second;
+    CHECK(NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-064") == 1 &&
+          probe_rule(p, "CAPS-119") == 0);
+    probe_destroy(p);
     p = probe_create(NULL); /* as many as can be: they are empty */
     p->user = &most;
     p->after[PROBE_QueryAdapterInfo] = many_ranges;

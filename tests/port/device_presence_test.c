@@ -186,3 +186,60 @@ TEST(a_bar_beyond_40_bits)
                                  (uint64_t)list[1].u.Memory40.Length40 << 8 == 1ull << 39);
     probe_destroy(p);
 }
+
+TEST(each_message_is_a_resource)
+{
+    static const char *const messages[] = {"messages=3", "ports=256", NULL};
+    const struct probe_options options = {.device = messages, .processors = 3};
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *d;
+    const CM_RESOURCE_LIST *list;
+    struct probe *p = probe_started(&options);
+
+    list = A->device.TranslatedResourceList;
+    CHECK(list->Count == 1 && list->List[0].InterfaceType == PCIBus &&
+          list->List[0].PartialResourceList.Version == 1 &&
+          list->List[0].PartialResourceList.Revision == 1 &&
+          list->List[0].PartialResourceList.Count == 6);
+    d = list->List[0].PartialResourceList.PartialDescriptors;
+    CHECK(d[2].Type == CmResourceTypePort && d[2].ShareDisposition == 1 &&
+          d[2].Flags == (CM_RESOURCE_PORT_IO | CM_RESOURCE_PORT_16_BIT_DECODE) &&
+          d[2].u.Port.Length == 256 && d[2].u.Port.Start.QuadPart >= 0x1000);
+    for (ULONG i = 0; i < 3; i++)
+        CHECK_RULE("LIFE-090/b",
+                   d[3 + i].Type == CmResourceTypeInterrupt && d[3 + i].ShareDisposition == 1 &&
+                       d[3 + i].Flags ==
+                           (CM_RESOURCE_INTERRUPT_LATCHED | CM_RESOURCE_INTERRUPT_MESSAGE) &&
+                       d[3 + i].u.MessageInterrupt.Translated.Level == 5 &&
+                       d[3 + i].u.MessageInterrupt.Translated.Vector == 0x50 + i &&
+                       d[3 + i].u.MessageInterrupt.Translated.Affinity == 7);
+    probe_destroy(p);
+}
+
+/* ---- mappings with a cache type ---- */
+
+static void cached_body(struct probe *p)
+{
+    const HANDLE handle = DXGK.DeviceHandle;
+    PVOID first, second;
+
+    CHECK(IS(
+        DXGK.DxgkCbMapMemory(handle, probe_bar(p, 1), 4096, FALSE, FALSE, MmWriteCombined, &first),
+        STATUS_SUCCESS));
+    CHECK_RULE("LIFE-098/e", IS(DXGK.DxgkCbMapMemory(handle, probe_bar(p, 1), 4096, FALSE, FALSE,
+                                                     MmNonCached, &second),
+                                STATUS_CONFLICTING_ADDRESSES) &&
+                                 second == NULL && probe_rule(p, "LIFE-098") == 1);
+    CHECK_RULE("LIFE-098/d", IS(DXGK.DxgkCbMapMemory(handle, probe_bar(p, 1), 4096, FALSE, FALSE,
+                                                     MmWriteCombined, &second),
+                                STATUS_SUCCESS));
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(handle, first), STATUS_SUCCESS) &&
+          IS(DXGK.DxgkCbUnmapMemory(handle, second), STATUS_SUCCESS));
+    CHECK(IS(DXGK.DxgkCbMapMemory(handle, probe_bar(p, 1), 4096, FALSE, FALSE, MmNonCached, &first),
+             STATUS_SUCCESS)); /* nobody has it now */
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(handle, first), STATUS_SUCCESS));
+}
+
+TEST(the_first_mapping_has_the_cache_type)
+{
+    probe_end(probe_started(NULL), cached_body);
+}

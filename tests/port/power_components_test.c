@@ -386,6 +386,45 @@ TEST(the_driver_completes)
     probe_end(p, unasked_body);
 }
 
+static bool at_f0;
+
+static void wait_for_f0(struct probe *p)
+{
+    active(p, 0);
+    at_f0 = true;
+}
+
+/* Who waits for F0 waits for the driver's word. */
+static void waiting_body(struct probe *p)
+{
+    struct sim_thread *thread;
+
+    active(p, 0);
+    idle(p, 0);
+    probe_sleep(10 * MS);
+    DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
+    CHECK(transitions(p) == 1 && went(p, 0, 0, 2));
+    at_f0 = false;
+    thread = probe_thread(p, nt_process_system(), "waiting", wait_for_f0);
+    probe_sleep(10 * MS);
+    CHECK_RULE("LIFE-164/a", transitions(p) == 2 && went(p, 1, 0, 0) && !at_f0);
+    DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
+    probe_sleep(10 * MS);
+    CHECK_RULE("LIFE-164/a", at_f0 && transitions(p) == 2 && probe_rule(p, "LIFE-164") == 0);
+    sim_thread_release(thread);
+}
+
+TEST(f0_comes_with_the_drivers_word)
+{
+    struct probe *p = with_components(1);
+
+    p->component[0].Flags.DriverCompletesFStateTransition = 1;
+    start(p);
+    CHECK(probe_run(p, waiting_body) == SIM_DONE);
+    p->before[PROBE_SetPowerComponentFState] = complete_inside; /* for the stop */
+    probe_destroy(p);
+}
+
 /* A call that has failed is over, also if the driver would have completed it. */
 static void failed_body(struct probe *p)
 {

@@ -300,3 +300,25 @@ TEST(a_driver_without_the_entry_is_not_told)
     CHECK(NT_SUCCESS(probe_start(p)));
     probe_end(p, no_entry_body);
 }
+
+static void level_body(struct probe *p)
+{
+    port_set_etw(p->port, true, 5);
+    probe_forget(p);
+    probe_restart(p);
+    CHECK_RULE("LIFE-107/a", probe_count(p, PROBE_ControlEtwLogging) == 1 &&
+                                 (BOOLEAN)probe_nth(p, PROBE_ControlEtwLogging, 0)->arg[0] &&
+                                 (ULONG)probe_nth(p, PROBE_ControlEtwLogging, 0)->arg[1] == 0 &&
+                                 (UCHAR)probe_nth(p, PROBE_ControlEtwLogging, 0)->arg[2] == 5);
+    port_set_etw(p->port, false, 3);
+    probe_forget(p);
+    probe_restart(p);
+    CHECK_RULE("LIFE-107/b", probe_count(p, PROBE_ControlEtwLogging) == 1 &&
+                                 !(BOOLEAN)probe_nth(p, PROBE_ControlEtwLogging, 0)->arg[0]);
+}
+
+/* A driver that starts later is told what was set before. */
+TEST(a_start_tells_what_is_set)
+{
+    probe_end(probe_started(NULL), level_body);
+}

@@ -61,6 +61,23 @@ FUNCTION(saved_xmm, ".cfi_escape 0x05, 23, 2");
 FUNCTION(same_xmm, ".cfi_escape 0x05, 23, 2\n.cfi_escape 0x08, 23");
 FUNCTION(computed_xmm, ".cfi_escape 0x14, 23, 2");
 FUNCTION(above_the_stack, ".cfi_escape 0x11, 3, 0x60");
+FUNCTION(handled, ".cfi_personality 0x1b, plain\n.cfi_lsda 0x1b, plain\n.cfi_def_cfa_offset 24");
+FUNCTION(of_a_signal, ".cfi_signal_frame\n.cfi_def_cfa_offset 24");
+FUNCTION(remembered_four_times, ".cfi_def_cfa_offset 24\n.cfi_remember_state\n.cfi_remember_state\n"
+                                ".cfi_remember_state\n.cfi_remember_state\n.cfi_def_cfa_offset 40\n"
+                                ".cfi_restore_state\n.cfi_def_cfa_offset 48\n.cfi_restore_state");
+FUNCTION(remembered_too_often, ".cfi_remember_state\n.cfi_remember_state\n.cfi_remember_state\n"
+                               ".cfi_remember_state\n.cfi_remember_state");
+FUNCTION(restored_twice, ".cfi_remember_state\n.cfi_restore_state\n.cfi_escape 0x0B");
+FUNCTION(in_the_counter, ".cfi_escape 0x09, 3, 16");
+FUNCTION(in_the_last_register, ".cfi_escape 0x09, 3, 15");
+FUNCTION(saved_counter, ".cfi_escape 0x05, 16, 2\n.cfi_restore rip");
+FUNCTION(no_register, ".cfi_escape 0x10, 40, 2, 0x77, 8\n.cfi_escape 0xA8, 2\n.cfi_escape 0xE8\n"
+                      ".cfi_def_cfa_offset 24");
+FUNCTION(cut_short, ".cfi_escape 0x10, 3, 0x7F");
+FUNCTION(expression_out_of_the_stack, ".cfi_escape 0x10, 3, 3, 0x77, 0x80, 0x10");
+FUNCTION(last_xmm, ".cfi_escape 0x05, 32, 2");
+FUNCTION(xmm_out_of_the_stack, ".cfi_escape 0x11, 23, 0x60");
 FUNCTION(many_registers, ".cfi_escape 0x05, 40, 2\n.cfi_escape 0x06, 40");
 
 static bool unwind(const uint8_t *at, bool interrupted)
@@ -128,6 +145,17 @@ TEST(each_instruction_says_where_the_caller_is)
         {computed_xmm, 0, 0, false},
         {above_the_stack, 0, 0, false},
         {many_registers, 1, RBX, false},
+        {handled, 3, RBX, false},
+        {of_a_signal, 3, RBX, false},
+        {remembered_four_times, 3, RBX, false},
+        {remembered_too_often, 0, 0, false},
+        {restored_twice, 0, 0, false},
+        {in_the_last_register, 1, 0, false},
+        {saved_counter, 1, RBX, false},
+        {no_register, 3, RBX, false},
+        {cut_short, 0, 0, false},
+        {expression_out_of_the_stack, 0, 0, false},
+        {xmm_out_of_the_stack, 0, 0, false},
     };
 
     for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
@@ -148,6 +176,12 @@ TEST(each_instruction_says_where_the_caller_is)
     }
 }
 
+TEST(a_register_may_be_in_the_program_counter)
+{
+    assert_true(unwind(in_the_counter + 1, true) && is_frame(1));
+    assert_true(context.Rbx == (uintptr_t)in_the_counter + 1);
+}
+
 TEST(vector_registers_are_found_too)
 {
     assert_true(unwind(saved_xmm + 1, true));
@@ -155,6 +189,9 @@ TEST(vector_registers_are_found_too)
                 (uint64_t)context.FltSave.XmmRegisters[6].High == 0x1000 + TOP);
     assert_true(context.FltSave.XmmRegisters[5].Low == 0);
     assert_true(unwind(same_xmm + 1, true) && context.FltSave.XmmRegisters[6].Low == 0);
+    assert_true(unwind(last_xmm + 1, true));
+    assert_true(context.FltSave.XmmRegisters[15].Low == 0x1000 + TOP - 1 &&
+                context.FltSave.XmmRegisters[14].Low == 0);
 }
 
 /* Code of one byte each, behind which the frame grows: at distances that need one, two and four bytes. */

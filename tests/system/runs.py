@@ -97,6 +97,10 @@ RUNS = {
     "check_trace": ["check-trace tests/wintrace/samples/whole.etl", "check-trace tests/wintrace/samples/gap.etl", "check-trace tests/system/runs.py", "check-trace nothing",
                     "check-trace", "check-trace --all"],
     "explore": [f"explore build/drivers/refgpu.so workloads/escape.lua --seeds 1..3 -j 1 --iommu off", f"explore build/drivers/refgpu.so workloads/burst.lua --seeds 1..2 -j 1"],
+    "inspect_windows": [f"inspect build/tests/drivers/{compiler}/{name}.sys --device null" for compiler in ("gcc", "clang") for name in ("habits", "missing", "ordinals", "uses_library", "compute")]
+                       + [f"inspect build/tests/drivers/{compiler}/missing.sys --device null --stub-missing" for compiler in ("gcc", "clang")],
+    "starts_windows": [f"run build/tests/drivers/{compiler}/{name}.sys workloads/empty.lua --device null --verbose {option}" for compiler in ("gcc", "clang")
+                       for name, option in (("compute", ""), ("missing", ""), ("missing", "--stub-missing"), ("ordinals", ""), ("uses_library", ""), ("habits", ""), ("faults", ""))],
     "options_taken": [f"{EMPTY} {option}" for option in TAKEN + RUN_TAKEN] + [f"{INSPECT} --verbose --strict --cpus 2 --severity CAPS-001=note"],
     "options_refused": [f"{EMPTY} {option}" for option in REFUSED + RUN_REFUSED] + [f"{INSPECT} {option}" for option in (
         "more", "--nonsense", "--set a=b", "--power-cycle 1", "--script-limit 1", "--script-memory 1M", "--report memory", "--trace x", "--out x", "--ram 1", "--severity CAPS-001=x",
@@ -115,7 +119,8 @@ RUNS = {
     "ended": [f"{REFGPU} workloads/burst.lua --limit 100us", f"{REFGPU} workloads/hang.lua --limit 1ms --verbose", f"{REFGPU} workloads/nothing.lua", f"{REFGPU} tests/system/runs.py"],
     "commands_fail": [f"{REFGPU} workloads/hang.lua --fail-allocation {number}" for number in (900, 1100, 1300, 1600, 2000)],
     "isolated": [f"{EMPTY} --isolate", f"{REFGPU} workloads/burst.lua --isolate --verbose", f"{EMPTY} --isolate --device null", f"{EMPTY} --isolate --report memory",
-                 f"run build/tests/drivers/ends_process.so workloads/empty.lua --device null --isolate", f"{INSPECT} --isolate", f"{EXPLORE} workloads/empty.lua --seeds 1..2 -j 1 --isolate"],
+                 f"run build/tests/drivers/ends_process.so workloads/empty.lua --device null --isolate", f"{REFGPU} tests/system/files.lua --isolate", f"{REFGPU} tests/system/files.lua --isolate --set file=README.md --set other=none.md --registry /etc/passwd",
+                 f"{INSPECT} --isolate", f"{EXPLORE} workloads/empty.lua --seeds 1..2 -j 1 --isolate"],
     **{f"probes_{name}": [f"run build/tests/drivers/seeds/seeds{version}.so tests/drivers/seeds/{workload}.lua {SEEDS} {options}" for options in rows]
        for name, (version, workload, rows) in PROBES.items()},
     "client_campaign": ["build/fuzz/client_campaign/client_campaign build --calls 6000 --each 2000 --seed 3 --list"],

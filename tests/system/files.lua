@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+-- Which files a workload may open, and what it is told of the others: for runs that are isolated.
+local function try(path, modes)
+    for mode in modes:gmatch("%S+") do
+        local file, why = io.open(path, mode)
+        print(path, mode, file and "open" or why)
+        if file then
+            file:close()
+        end
+    end
+end
+
+try(dxgk.out .. "/made", "r w r a r+ w+")
+try(dxgk.out .. "/none", "r r+")
+try(dxgk.out, "r w")
+try(dxgk.out .. "/", "r w")
+try(dxgk.out .. "/.", "r")
+try(dxgk.out .. "/sub/none", "r w")
+try(dxgk.out .. "/../dxgkhost-escaped", "w a")
+try(dxgk.out .. "-beside", "r w")
+try("/proc/self/maps", "r")
+try("/proc/self/maps", "w")
+try("/proc/self/exe", "r")
+try("/proc/self/status", "r")
+try("/proc/self/../self/maps", "r")
+try("/etc/ld.so.cache", "r r+")
+try("/dev/null", "r w")
+try("/etc/passwd", "r w")
+try("/etc", "r")
+try("/lib", "r")
+try("/libx", "r")
+try("/usr/share", "r")
+try("/nowhere/none", "r w")
+try("/", "r")
+try("tests/system/files.lua", "r a")
+try("tests/system/none.lua", "r w")
+try("tests/system/../../README.md", "r")
+try("README.md", "r")
+try("none.md", "r w")
+try("..", "r")
+try(".", "r")
+try("", "r")
+print(#("x"):rep(5000), select(2, io.open(("x"):rep(5000))):match("[^:]*$"))
+print(os.remove(dxgk.out .. "/made"))
+print(os.rename("README.md", dxgk.out .. "/moved"))
+print(os.remove("README.md"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Transcripts of whole runs (tests/support/transcript.h has what transcripts are): all that the program prints, its exit status, and
-the trace. Usage: runs.py NAME BUILD_FOLDER [--write], or runs.py --list BUILD_FOLDER
+"""Transcripts of whole runs (tests/support/transcript.h has what transcripts are): all that the program prints, its exit status, the
+trace, and what is left in its folder of results. Usage: runs.py NAME BUILD_FOLDER [--write], or runs.py --list BUILD_FOLDER
 
 Exit status 0: the run is the one that tests/transcripts/runs.tsv keeps. --write: the text and its row are left in transcripts/runs of the
 build folder, and nothing is compared."""
@@ -97,6 +97,8 @@ RUNS = {
     "check_trace": ["check-trace tests/wintrace/samples/whole.etl", "check-trace tests/wintrace/samples/gap.etl", "check-trace tests/system/runs.py", "check-trace nothing",
                     "check-trace", "check-trace --all"],
     "explore": [f"explore build/drivers/refgpu.so workloads/escape.lua --seeds 1..3 -j 1 --iommu off", f"explore build/drivers/refgpu.so workloads/burst.lua --seeds 1..2 -j 1"],
+    "memory_reports": [f"{REFGPU} workloads/{words} --report memory" for words in (
+        f"compositor.lua {SMALL} --vram 8M --ram 64M --iommu isolation", "burst.lua --ram 65M --iommu remap,svm", "hang.lua --ram 1T", "escape.lua --iommu off --ram 256M", "empty.lua --limit 1us")],
     "inspect_windows": [f"inspect build/tests/drivers/{compiler}/{name}.sys --device null" for compiler in ("gcc", "clang") for name in ("habits", "missing", "ordinals", "uses_library", "compute")]
                        + [f"inspect build/tests/drivers/{compiler}/missing.sys --device null --stub-missing" for compiler in ("gcc", "clang")],
     "starts_windows": [f"run build/tests/drivers/{compiler}/{name}.sys workloads/empty.lua --device null --verbose {option}" for compiler in ("gcc", "clang")
@@ -156,6 +158,11 @@ def take(name, build):
             text.append(f"$ {line}\n{normal(done.stdout, folder, build)}--\n{normal(done.stderr, folder, build)}-- status {done.returncode}\n")
             if trace.exists():
                 text.append(normal(trace.read_text(encoding="utf-8", errors="replace"), folder, build))
+            for path in sorted(pathlib.Path(folder).rglob("*")):
+                if path.suffix == ".svg":
+                    text.append(f"{path.name}\n{path.read_text(encoding='utf-8')}")
+                elif path.is_file() and path != trace:
+                    text.append(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n")
     return "".join(text)
 
 

@@ -85,6 +85,10 @@ RUNS = {
         "crashes_entry", "compute", "contiguous", "counter", "fails_entry", "hidden_entry", "incomplete_table", "missing_imports", "no_entry",
         "own_thread", "refused", "single_engine", "touches_freed", "waits_entry", "isolated_all", "isolated_locks", "isolated_no_cap")],
     "shortage": [f"{REFGPU} workloads/empty.lua --fail-allocation {number}" for number in (1, 17, 40, 77, 120, 170, 230, 300, 400, 520)],
+    "shortage_burst": [f"{REFGPU} workloads/burst.lua --verbose --fail-allocation {number}" for number in range(530, 1200, 40)],
+    "shortage_calls": [f"{REFGPU} tests/system/every_call.lua --fail-allocation {number}" for number in range(560, 1400, 120)],
+    "shortage_probes": [f"run build/tests/drivers/seeds/seeds{version}.so tests/drivers/seeds/patch.lua {SEEDS} --vram 1M --fail-allocation {number}"
+                        for version in ("12", "20", "29") for number in range(150, 1500, 190)],
     "inspect": ["inspect build/drivers/refgpu.so", "inspect build/tests/drivers/compute.so --device null", "inspect build/tests/drivers/refused.so --device null",
                 "inspect build/tests/drivers/missing_imports.so", "inspect build/tests/drivers/incomplete_table.so", "inspect build/tests/drivers/no_entry.so"],
     "inspect_more": [f"inspect build/tests/drivers/{name}.so{device}" for name in (

@@ -34,6 +34,26 @@ TEST_WITH(physical, skipping_ends_with_the_address_space)
     CHECK(ram_free_pages(f.ram) == f.free_pages);
 }
 
+/* Each of the older ways to memory, not only that of blocks. */
+TEST_WITH(isolated, remapping_drivers_get_no_pages)
+{
+    DXGKARGCB_ALLOCATEPAGESFORMDL args;
+    DXGKARGCB_MAPMDLTOIOMMU map = {.hMemoryHandle = (HANDLE)1};
+
+    physical_adapter_set_legacy_refused(f.adapter, true);
+    CHECK_RULE("IOMMU-093", take_pages(&args, 0, ALL_ONES, 0, PAGE_BYTES) == STATUS_NOT_SUPPORTED &&
+                                reports("IOMMU-093") == 1 && args.pMdl == NULL);
+    CHECK_RULE("IOMMU-093", physical_iommu_mdl_map(f.adapter, &map) == STATUS_NOT_SUPPORTED &&
+                                reports("IOMMU-093") == 2 && map.hMemoryHandle == NULL);
+    CHECK(ram_free_pages(f.ram) == f.free_pages);
+}
+
+TEST_WITH(isolated, an_mdl_needs_arguments)
+{
+    CHECK_RULE("PHYS-015/a", physical_iommu_mdl_map(f.adapter, NULL) == STATUS_INVALID_PARAMETER &&
+                                 reports("PHYS-015") == 1);
+}
+
 static void change_offset(PMDL mdl)
 {
     mdl->ByteOffset = 1;

@@ -101,6 +101,7 @@ EXPORTED void own_place(void);
 
 void own_place(void)
 {
+    __asm__ volatile("nop\n\tnop\n\tnop\n\tnop"); /* longer than the offset */
 }
 
 TEST_WITH(machine, places_have_names)

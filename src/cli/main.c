@@ -15,12 +15,9 @@
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {{"run", cli_run},
-                {"inspect", cli_inspect},
-                {"explore", cli_explore},
-                {"explain", cli_explain},
-                {"rules", cli_rules},
-                {"check-trace", cli_check_trace}};
+} commands[] = {{"run", cli_run},         {"inspect", cli_inspect},
+                {"explore", cli_explore}, {"explain", cli_explain},
+                {"rules", cli_rules},     {"check-trace", cli_check_trace}};
 
 static bool wants_help(int argc, char **argv)
 {

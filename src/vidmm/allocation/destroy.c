@@ -291,13 +291,35 @@ static void uses_end(struct destruction *d)
     sim_mutex_unlock(&vidmm->lock);
 }
 
+/* Free the opens, and the allocations that nobody has open any more. Lock held. */
+static void free_opens(struct destruction *d)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+    struct list *node;
+
+    while ((node = list_pop_front(&d->opens)) != NULL) {
+        struct vidmm_open *open = open_of(node);
+        struct vidmm_allocation *allocation = open->allocation;
+
+        allocation->users--;
+        if (list_empty(&allocation->opens) && allocation_dies_unopened(allocation)) {
+            allocation->destroyed = true;
+            allocation_free(allocation);
+            vidmm->statistics.allocations_live--;
+        } else {
+            new_owner(allocation, d->device->process->nt);
+            victim_update(allocation);
+        }
+        util_free(open);
+    }
+}
+
 static void destruction_run(struct destruction *d)
 {
     struct vidmm_device *device = d->device;
     struct vidmm *vidmm = device->process->vidmm;
     bool resource_goes = false;
     bool leftovers = false;
-    struct list *node;
 
     uses_end(d);
     if (is_acquired(d)) {
@@ -323,21 +345,7 @@ static void destruction_run(struct destruction *d)
     driver_destroy(d, resource_goes && !leftovers);
     sim_mutex_lock(&vidmm->lock);
     paging_catch_up(vidmm); /* what an earlier place left mapped */
-    while ((node = list_pop_front(&d->opens)) != NULL) {
-        struct vidmm_open *open = open_of(node);
-        struct vidmm_allocation *allocation = open->allocation;
-
-        allocation->users--;
-        if (list_empty(&allocation->opens) && allocation_dies_unopened(allocation)) {
-            allocation->destroyed = true;
-            allocation_free(allocation);
-            vidmm->statistics.allocations_live--;
-        } else {
-            new_owner(allocation, device->process->nt);
-            victim_update(allocation);
-        }
-        util_free(open);
-    }
+    free_opens(d);
     if (leftovers) {
         sim_mutex_unlock(&vidmm->lock);
         allocation_destroy_unopened(d->resource_open->resource);

@@ -231,7 +231,7 @@ static void call_when_gone(struct probe *p)
     for (unsigned round = 0; round < 40; round++)
         for (size_t i = 0; i < catalogue_count; i++)
             catalogue[i].call(DOOR);
-    CHECK_RULE("LIFE-151", calls_of_all(p) == calls);
+    CHECK_RULE("LIFE-151/b", calls_of_all(p) == calls);
     CHECK(ddi_state()->lent == chunks);
     CHECK(ddi_create_device(DOOR, &create) == STATUS_DEVICE_REMOVED &&
           create.hDevice == (HANDLE)(uintptr_t)3);

@@ -241,13 +241,13 @@ static void each_report(struct probe *p)
     p->before[PROBE_CollectDbgInfo] = on_collect;
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         CHECK(collect(p, 0, usual[i]) == usual[i]);
-    CHECK_RULE("LIFE-141", probe_rule(p, "LIFE-141") == 0 && report.args.BufferSize == 65536);
+    CHECK_RULE("LIFE-141/b", probe_rule(p, "LIFE-141") == 0 && report.args.BufferSize == 65536);
     CHECK(collect(p, 0, STATUS_INVALID_PARAMETER) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("LIFE-141", probe_rule(p, "LIFE-141") == 1 &&
-                               probe_said(p, "LIFE-141", "returned STATUS_INVALID_PARAMETER"));
+    CHECK_RULE("LIFE-141/b", probe_rule(p, "LIFE-141") == 1 &&
+                                 probe_said(p, "LIFE-141", "returned STATUS_INVALID_PARAMETER"));
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         CHECK(collect(p, reserved[i], STATUS_SUCCESS) == STATUS_SUCCESS);
-        CHECK_RULE("LIFE-141", probe_rule(p, "LIFE-141") == i + 2);
+        CHECK_RULE("LIFE-141/b", probe_rule(p, "LIFE-141") == i + 2);
     }
     p->sim->heap.fail_at = p->sim->heap.requests + 1;
     CHECK(collect(p, 0, STATUS_SUCCESS) == STATUS_SUCCESS && report.args.BufferSize == 1024);

@@ -29,7 +29,7 @@ static void live_beside(void *argument)
 {
     struct neighbour *n = argument;
     D3DKMT_CHANGEVIDEOMEMORYRESERVATION change = {.Reservation = 3 << 20};
-    struct memory m;
+    struct memory m = {0};
     struct gpu g;
 
     n->process = IoGetCurrentProcess();

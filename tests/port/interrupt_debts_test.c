@@ -34,7 +34,7 @@ static void skip_call(struct probe *p, struct probe_call *call)
 }
 
 /* The device raises, or the driver asks for the deferred call by itself. */
-static void raise(struct probe *p)
+static void raise_message(struct probe *p)
 {
     (void)p;
     probe_device_raise(0, 0);
@@ -55,11 +55,11 @@ static void queue(struct probe *p)
 static void paid_body(struct probe *p)
 {
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
-    raise(p); /* its deferred call notifies */
+    raise_message(p); /* its deferred call notifies */
     p->before[PROBE_DpcRoutine] = skip_call;
     queue(p);
     CHECK_RULE("THREAD-063", probe_rule(p, "THREAD-063") == 0); /* nothing was left to process */
-    raise(p);
+    raise_message(p);
     CHECK_RULE("THREAD-063", probe_rule(p, "THREAD-063") == 1 &&
                                  probe_said(p, "THREAD-063", "1 notification(s) wait"));
     queue(p);
@@ -81,7 +81,7 @@ static void restarted_body(struct probe *p)
 {
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
     p->before[PROBE_DpcRoutine] = skip_call;
-    raise(p);
+    raise_message(p);
     CHECK(probe_rule(p, "THREAD-063") == 1);
     p->before[PROBE_InterruptRoutine] = NULL;
     probe_restart(p);

@@ -290,14 +290,30 @@ static size_t code_offset(const char *at, const char *begin)
                : 0;
 }
 
-/* Write @ for each address of the host or in code, in place. */
+/* The length of the path of the sources or of the build in front of `at`, else 0. */
+static size_t folder_at(const char *at)
+{
+    static const char *const names[] = {"DXGK_BUILD",
+                                        "DXGK_SOURCE"}; /* one may be inside the other */
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *folder = *at == '/' ? getenv(names[i]) : NULL;
+        size_t length = folder ? strlen(folder) : 0;
+
+        if (length && strncmp(at, folder, length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Write @ for each address of the host or in code, and for these folders, in place. */
 static void forget_addresses(void)
 {
     char *to = text_bytes;
 
     for (const char *from = text_bytes; *from;) {
         bool begins = is_digit(*from) && (from == text_bytes || !is_word(from[-1]));
-        size_t length = begins ? code_offset(from, text_bytes) : 0;
+        size_t length = begins ? code_offset(from, text_bytes) : folder_at(from);
 
         if (begins && !length)
             length = host_address(from);

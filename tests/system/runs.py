@@ -135,11 +135,12 @@ HOST = re.compile(r"\b(?:0x)?(?:5[5-9a-f]|6[0-9a-f]|7[0-9a-f])[0-9a-f]{10}\b", r
 PLACE = re.compile(r"(?<=[\w>)])\+0x[0-9a-f]+")
 WALL = re.compile(r"\d+(?:\.\d+)? (?:ms|s) wall|, \d+ s$|\d+(?:\.\d+)? s of processor time|in \d+(?:\.\d+)? s\b|\d+\.\d+ s, \d+ seeds a second|handle 0x[0-9a-f]+ is|\"seconds\": \d+\.\d+", re.M)
 LINE = re.compile(r"(?<=\.c:)\d+")
+FILE = re.compile(r"(?<=image for x64, )\d+(?= bytes)")  # by the lengths of paths in it
 
 
 def normal(text, folder, build):
     text = text.replace(folder, "OUT").replace(str(build), "build").replace(str(SOURCE), ".")
-    for pattern in (HOST, WALL):
+    for pattern in (HOST, WALL, FILE):
         text = pattern.sub("@", text)
     return LINE.sub("@", PLACE.sub("+@", text))
 

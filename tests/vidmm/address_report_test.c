@@ -134,7 +134,7 @@ TEST_WITH(gva, an_allocation_has_the_handle_of_the_process)
 {
     struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     struct nt_process *nt = nt_process_create("other");
-    struct vidmm_process *process;
+    struct vidmm_process *process = NULL;
     struct vidmm_device *device;
     struct vidmm_open foreign = {.allocation = &object->allocation, .handle = 0x77};
 

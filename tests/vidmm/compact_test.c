@@ -224,7 +224,8 @@ TEST_WITH(mm, a_copy_by_addresses_says_from_where_to_where, mm_options_physical(
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE big = block(c, MM_SET_VRAM, 16);
-    const __typeof__(((DXGKARG_BUILDPAGINGBUFFER *)0)->Transfer) *t;
+    static const DXGKARG_BUILDPAGINGBUFFER shape;
+    const __typeof__(shape.Transfer) *t;
     struct row row;
 
     lay_out(c, MM_SET_VRAM, cheap, &row);

@@ -126,7 +126,7 @@ static void without_memory(struct gva_rig *rig, HANDLE process)
 static void open_with(struct gva_rig *rig, void (*inside)(struct gva_rig *rig, HANDLE process))
 {
     struct nt_process *nt = nt_process_create("other");
-    struct vidmm_process *process;
+    struct vidmm_process *process = NULL;
 
     rig->on_create_process = inside;
     CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
@@ -229,7 +229,7 @@ static void start(struct gva_rig *rig)
         expected_rule = rule;                                      \
         expected_status = status;                                  \
         gva_run_bare(&options, start);                             \
-        if (rule)                                                  \
+        if (expected_rule)                                         \
             check_rule_record(rule, __FILE__, __LINE__, __func__); \
     } while (0)
 

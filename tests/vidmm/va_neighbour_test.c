@@ -136,7 +136,7 @@ TEST_WITH(gva, an_allocation_that_moves_is_followed_in_each_process)
 {
     struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     struct nt_process *nt = nt_process_create("other");
-    struct vidmm_process *process;
+    struct vidmm_process *process = NULL;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
     struct vidmm_open open = {.allocation = &object->allocation};

@@ -130,7 +130,7 @@ static int image_write(lua_State *L)
     const char *path = luaL_checkstring(L, 1);
     struct lua_buffer *pixels = lua_buffer_check(L, 2);
     lua_Integer width = luaL_checkinteger(L, 3), height = luaL_checkinteger(L, 4);
-    lua_Integer pitch = luaL_optinteger(L, 5, width * 4);
+    lua_Integer pitch;
     struct spng_ihdr header;
     struct lua_buffer *copy;
     spng_ctx *context;
@@ -140,6 +140,7 @@ static int image_write(lua_State *L)
 
     luaL_argcheck(L, width >= 1 && width <= MAX_SIDE, 3, "width of 1 to 16384");
     luaL_argcheck(L, height >= 1 && height <= MAX_SIDE, 4, "height of 1 to 16384");
+    pitch = luaL_optinteger(L, 5, width * 4);
     luaL_argcheck(L,
                   pitch >= width * 4 && pitch <= 1 << 24 &&
                       (uint64_t)((height - 1) * pitch + width * 4) <= pixels->bytes,

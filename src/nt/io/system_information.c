@@ -112,7 +112,8 @@ static NTSTATUS time_of_day(struct answer *answer)
     if (answer->room > sizeof(data))
         return STATUS_INFO_LENGTH_MISMATCH;
     answer->needed = answer->room;
-    memcpy(answer->to, &data, answer->room);
+    if (answer->room)
+        memcpy(answer->to, &data, answer->room);
     return STATUS_SUCCESS;
 }
 

@@ -10,7 +10,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools"))
-from mutation import operators  # noqa: E402
+from mutation import operators, trial  # noqa: E402
 
 CODE = r"""/* a < b && c */
 #include <x.h>
@@ -131,6 +131,28 @@ class Again(unittest.TestCase):
             self.assertEqual([draw.line for draw, _ in found if draw],
                              [draw.line + 2 for draw in survived if "FLAG_ONE" not in str(draw)])
             self.assertTrue(all("FLAG_ONE" in text for draw, text in found if not draw))
+
+
+class Reach(unittest.TestCase):
+    def names(self, line, reached, first=10, last=30):
+        place = trial.Trial.__new__(trial.Trial)
+        tests = {name: trial.Test({"name": name, "command": []}) for names in reached.values() for name in names}
+        place.reach = {"src/kmt/a.c": {number: [tests[name] for name in names] for number, names in reached.items()}}
+        return [test.name for test in place.tests_of("src/kmt/a.c", first, last, line)]
+
+    def test_those_around_the_line_come_first(self):
+        reached = {12: ["port_a"], 18: ["kmt_b"], 25: ["kmt_c"], 28: ["port_d"], 40: ["kmt_e"]}
+        self.assertEqual(self.names(20, reached), ["kmt_b", "kmt_c", "port_a", "port_d"])
+        self.assertEqual(self.names(11, reached), ["port_a", "kmt_b", "kmt_c", "port_d"])
+        self.assertEqual(self.names(29, reached), ["port_d", "kmt_b", "kmt_c", "port_a"])
+
+    def test_of_the_others_there_are_some(self):
+        reached = {12: ["kmt_a"], 15: [f"port_{i}" for i in range(30)]}
+        self.assertEqual(len(self.names(11, reached)), 1 + trial.OTHERS)
+        self.assertEqual(self.names(11, reached)[0], "kmt_a")
+
+    def test_a_line_that_nobody_runs_has_none(self):
+        self.assertEqual(self.names(20, {5: ["kmt_a"], 40: ["kmt_b"]}), [])
 
 
 if __name__ == "__main__":

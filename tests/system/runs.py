@@ -135,7 +135,7 @@ HOST = re.compile(r"\b(?:0x)?(?:5[5-9a-f]|6[0-9a-f]|7[0-9a-f])[0-9a-f]{10}\b", r
 PLACE = re.compile(r"(?<=[\w>)])\+0x[0-9a-f]+")
 WALL = re.compile(r"\d+(?:\.\d+)? (?:ms|s) wall|, \d+ s$|\d+(?:\.\d+)? s of processor time|in \d+(?:\.\d+)? s\b|\d+\.\d+ s, \d+ seeds a second|handle 0x[0-9a-f]+ is|\"seconds\": \d+\.\d+", re.M)
 LINE = re.compile(r"(?<=\.c:)\d+")
-FILE = re.compile(r"(?<=image for x64, )\d+(?= bytes)")  # by the lengths of paths in it
+FILE = re.compile(r"(?<=image for x64, )\d+ bytes, \d+|(?<=for x86-64, )\d+(?= bytes)|0x[0-9a-f]{8}, +\d+ bytes, +\d+(?= in the file)")  # by compiler and paths
 
 
 def normal(text, folder, build):

@@ -329,3 +329,25 @@ TEST_WITH(driver, failed_assertions_name_what_they_know)
     RtlAssert(NULL, NULL, 0, NULL);
     CHECK(broken("NT-167") && errors() == 1);
 }
+
+static bool assertion_names(const char *file, const char *shown)
+{
+    char place[80];
+
+    forget_reports();
+    RtlAssert((PVOID)(uintptr_t) "a == b", (PVOID)(uintptr_t)file, 5, NULL);
+    snprintf(place, sizeof(place), "(%s:5)", shown);
+    return strstr(verify_record_at(h.log, verify_records(h.log) - 1)->seen, place);
+}
+
+/* A tree may be anywhere; the place in a report is the same, and is not cut. */
+TEST_WITH(driver, failed_assertions_name_a_file_and_its_folder)
+{
+    CHECK(assertion_names("file.c", "file.c"));
+    CHECK(assertion_names("/file.c", "/file.c"));
+    CHECK(assertion_names("render/file.c", "render/file.c"));
+    CHECK(assertion_names("/a/long/folder/of/somebody/who/builds/drivers/render/file.c",
+                          "render/file.c"));
+    CHECK(assertion_names("D:\\drivers\\render\\file.c", "render\\file.c"));
+    CHECK(assertion_names("", ""));
+}

@@ -168,6 +168,19 @@ NT_EXPORT VOID NTAPI DbgBreakPointWithStatus(ULONG Status)
     note_break("DbgBreakPointWithStatus", NT_CALLER());
 }
 
+/* A source as a developer knows it, wherever it was built: its name and the folder that it is in. */
+static const char *short_path(const char *file)
+{
+    const char *from = file + strlen(file);
+
+    for (unsigned separators = 0; from > file; from--) {
+        separators += from[-1] == '/' || from[-1] == '\\';
+        if (separators == 2)
+            break;
+    }
+    return from;
+}
+
 NT_EXPORT VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber,
                                PSTR MutableMessage)
 {
@@ -181,6 +194,6 @@ NT_EXPORT VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG Line
     nt_caller_name(NT_CALLER(), place, sizeof(place));
     VIOLATION(rule, "assertion \"%.50s\" failed in %.60s (%.40s:%u)%s%.30s",
               FailedAssertion ? (const char *)FailedAssertion : "", place,
-              FileName ? (const char *)FileName : "", LineNumber, MutableMessage ? ": " : "",
+              FileName ? short_path(FileName) : "", LineNumber, MutableMessage ? ": " : "",
               MutableMessage ? MutableMessage : "");
 }

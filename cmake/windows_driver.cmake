@@ -9,6 +9,9 @@
 # Compiler msvc is clang for Microsoft's own environment, without headers; msvc_wdk is the same over include/wdk and
 # mingw-w64's kernel headers. Sources may be C, C++ or assembly (clang's).
 #
+# With DXGK_IMAGES_OF, the folder of another build of these sources, its images are brought up to date and taken: no option of a
+# build changes them.
+#
 # The entry point is DriverEntry, unless ENTRY names another one, or none. Where the compiler is missing there is no target.
 find_program(DXGK_DLLTOOL NAMES x86_64-w64-mingw32-dlltool)
 find_program(DXGK_LLD_LINK NAMES lld-link)
@@ -24,6 +27,32 @@ if(DXGK_DLLTOOL AND DXGK_MINGW_DDK AND DXGK_MINGW_GCC AND DXGK_MINGW_AR)
                         OUTPUT_STRIP_TRAILING_WHITESPACE) # the stack probe, named as this target has it
     endif()
 endif()
+
+add_custom_target(windows_images)
+set(DXGK_TAKE_IMAGES OFF)
+if(DXGK_IMAGES_OF AND EXISTS "${DXGK_IMAGES_OF}/build.ninja")
+    set(DXGK_TAKE_IMAGES ON)
+endif()
+
+# `output` of this build is that of DXGK_IMAGES_OF.
+function(dxgk_take_image target output)
+    cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE name)
+    cmake_path(GET output PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${output} COMMAND ${CMAKE_COMMAND} -E copy ${DXGK_IMAGES_OF}/${name} ${output}
+                       DEPENDS ${DXGK_IMAGES_OF}/${name} other_images)
+    add_custom_target(${target} ALL DEPENDS ${output})
+    set_property(GLOBAL APPEND PROPERTY DXGK_TAKEN_IMAGES ${DXGK_IMAGES_OF}/${name})
+endfunction()
+
+# After the last image: what makes them in the other build.
+function(dxgk_taken_images)
+    if(DXGK_TAKE_IMAGES)
+        get_property(taken GLOBAL PROPERTY DXGK_TAKEN_IMAGES)
+        add_custom_target(other_images COMMAND ${CMAKE_COMMAND} --build ${DXGK_IMAGES_OF} --target windows_images BYPRODUCTS ${taken}
+                          COMMENT "Windows images of ${DXGK_IMAGES_OF}")
+    endif()
+endfunction()
 
 # lib<name>.a in DXGK_WINDOWS_FOLDER, from a module definition file; both linkers read it.
 function(dxgk_import_library name definition)
@@ -53,6 +82,11 @@ endif()
 function(dxgk_windows_driver target)
     cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;LIBRARIES;DEPENDS" ${ARGN})
     if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (NOT D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_CLANG))
+        return()
+    endif()
+    add_dependencies(windows_images ${target})
+    if(DXGK_TAKE_IMAGES)
+        dxgk_take_image(${target} ${D_OUTPUT})
         return()
     endif()
     if(NOT D_ENTRY)

@@ -27,7 +27,7 @@ def user_seconds(command, runs):
 
 
 def main():
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     slow = False
     with tempfile.TemporaryDirectory() as folder:
         whole, base = pathlib.Path(folder, "whole"), pathlib.Path(folder, "base")

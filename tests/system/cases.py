@@ -557,7 +557,7 @@ def case_driver_faults():
                 ("incomplete_table", 1, ("LIFE-021", "DxgkDdiAddDevice")),
                 ("no_entry", 1, ("DriverEntry",))):
             done = program("run", os.path.join(BUILD, "tests", "drivers", name + ".so"), os.path.join(SOURCE, "workloads", "escape.lua"),
-                           "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, expect=status)
+                           "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--watchdog", "2", expect=status)
             if not all(word in done.stderr for word in words):
                 fail(f"{name}: {words} not in\n{done.stderr}")
 

@@ -89,7 +89,8 @@ def case_memory():
             f"collectgarbage() {grow % ('16', '')} return true", "--script-memory", "32M")
         run(folder, grow % ("64", ""), "--script-memory", "0")
         run(folder, grow % ("64", ""), "--script-memory", "128M")
-        run(folder, grow % ("1100", ""), expect=1, words=("beyond its limit of 1073741824",))
+        if not SANITIZED:  # to which the limit's value makes no difference, and a GiB much
+            run(folder, grow % ("1100", ""), expect=1, words=("beyond its limit of 1073741824",))
         shown("KMT-495")
 
 

@@ -45,6 +45,7 @@ missing() {
     command_is cppcheck || echo cppcheck
     command_is git || echo git
     command_is parallel || echo parallel
+    command_is mcs || echo mono-mcs
 }
 
 as_root() {

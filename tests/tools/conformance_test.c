@@ -238,3 +238,81 @@ TEST_WITH(conformance, nothing_ran_yet)
     CHECK(fixture_run(&fixture, "rm -r build; " TOOL) == 0);
     CHECK(strstr(fixture.output, "TOTAL 8 0 0.0 "));
 }
+
+/* ---- --evidence ---- */
+
+#define NO_RULE(series) series " 0 0 0.0 0 0.0 0 0.0\n"
+
+TEST_WITH(conformance, evidence_counts_each_rule_once)
+{
+    fixture_write(
+        &fixture, "docs/spec/rules/one.tsv",
+        "id\tsince\tapplies_to\trule\tsource\ttest\n"
+        "LIFE-001\t-\tlife\tA.\tdecision\tlook\n"
+        "LIFE-002\t-\tlife\tB.\tpage.md; decision\tlook\n"
+        "LIFE-003\t-\tlife\tC.\tdecision\tlook\n"
+        "LIFE-004\t-\tlife\tD.\tlogs of a driver on Linux; tdr-changes-in-windows-8.md\tlook\n"
+        "LIFE-005\t-\tlife\tE.\tWine's tests of D3DKMT, which record what Windows "
+        "answers; decision\tlook\n"
+        "LIFE-006\t-\tlife\tF.\tdecision\tlook\n");
+    fixture_write(&fixture, "docs/spec/evidence.tsv",
+                  "id\twindows\tsources\tseen\nLIFE-003\t11-22H2\tone\tonce\n");
+    CHECK(fixture_run(&fixture, "rm docs/spec/rules/two.tsv; " TOOL "--evidence") == 0);
+    expect_output("LIFE 6 2 33.3 2 33.3 2 33.3\n" NO_RULE("CAPS") NO_RULE("THREAD") NO_RULE("NT")
+                      NO_RULE("GPUVA") NO_RULE("CTXA") NO_RULE("PHYS") NO_RULE("IOMMU")
+                          NO_RULE("SEG") NO_RULE("ALLOC") NO_RULE("RES") NO_RULE("PAGE")
+                              NO_RULE("PATCH") NO_RULE("SUBMIT") NO_RULE("PREEMPT") NO_RULE("TDR")
+                                  NO_RULE("KMT") "TOTAL 6 2 33.3 2 33.3 2 33.3\n");
+}
+
+TEST_WITH(conformance, evidence_of_a_project_without_observations)
+{
+    CHECK(fixture_run(&fixture, TOOL "--evidence") == 0);
+    CHECK(strstr(fixture.output, "TOTAL 8 0 0.0 0 0.0 8 100.0\n"));
+}
+
+TEST_WITH(conformance, evidence_of_an_unknown_rule_fails)
+{
+    fixture_write(&fixture, "docs/spec/evidence.tsv",
+                  "id\twindows\tsources\tseen\nLIFE-009\t11-22H2\tone\tonce\n");
+    CHECK(fixture_run(&fixture, TOOL "--evidence") == 1);
+    CHECK(strstr(fixture.output, "docs/spec/evidence.tsv: LIFE-009 is in no table\n"));
+}
+
+TEST_WITH(conformance, a_rule_that_rests_on_a_log_is_in_the_evidence)
+{
+    const char *const *source;
+
+    for (source =
+             (const char *const[]){"logs of DDI calls on Windows 11", "public trace of Windows 10",
+                                   "diagnostics of Windows 11", NULL};
+         *source; source++) {
+        char rule[256];
+
+        snprintf(
+            rule, sizeof(rule),
+            "id\tsince\tapplies_to\trule\tsource\ttest\nTDR-001\t-\tx\tX.\tdecision; %s\tlook\n",
+            *source);
+        fixture_write(&fixture, "docs/spec/rules/three.tsv", rule);
+        fixture_write(&fixture, "docs/spec/evidence.tsv", "id\twindows\tsources\tseen\n");
+        CHECK(fixture_run(&fixture, TOOL "--evidence") == 1);
+        CHECK(strstr(fixture.output, "evidence.tsv: TDR-001 is missing, whose source is: "));
+        CHECK(strstr(fixture.output, "TDR 1 0 0.0 1 100.0 0 0.0\n"));
+        fixture_write(&fixture, "docs/spec/evidence.tsv",
+                      "id\twindows\tsources\tseen\nTDR-001\t11-22H2\tone\tonce\n");
+        CHECK(fixture_run(&fixture, TOOL "--evidence") == 0);
+    }
+}
+
+/* Of this project, whose page has the table. */
+TEST_WITH(conformance, the_page_has_the_counts_of_the_evidence)
+{
+    CHECK(fixture_run(&fixture, "$TOOLS/conformance --evidence") == 0);
+    CHECK(strstr(fixture.output, "\nTOTAL "));
+    CHECK(fixture_run(
+              &fixture,
+              "$TOOLS/conformance --evidence | while read series rules d dp o op c cp; do grep -q "
+              "\"^| $series | $rules |.*| $dp | $op | $cp |$\" "
+              "$TOOLS/../docs/windows-evidence.md || echo \"$series is out of date\"; done") == 0);
+    expect_output("");
+}

@@ -165,6 +165,16 @@ NTSTATUS vidmm_start_process(struct vidmm *vidmm)
     return status;
 }
 
+NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
+{
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = vidmm_status(paging_process_make_tables(vidmm));
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
 NTSTATUS vidmm_start(struct vidmm *vidmm)
 {
     NTSTATUS status;

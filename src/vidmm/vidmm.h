@@ -32,9 +32,11 @@ struct vidmm_statistics;
 /* Check the segment table and the MMU description (SEG, GPUVA rules: VIOLATION +
  * STATUS_DEVICE_CONFIGURATION_ERROR), and create the manager. Calls no DDI. */
 NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
-/* vidmm_start_process creates the paging process with its address space and page tables. Then
- * vidsch creates the system device and context. vidmm_start then starts the paging worker. */
+/* vidmm_start_process creates the paging process. Then vidsch creates the system devices and the
+ * system context, and calls vidmm_start_tables, which makes and writes the page tables of the
+ * paging process (GPUVA-222; nothing without GpuMmu). vidmm_start then starts the paging worker. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
+NTSTATUS vidmm_start_tables(struct vidmm *vidmm);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
 /* vidmm_stop ends the paging worker and waits for its operations; all client objects must have been
  * destroyed. vidmm_destroy, after the scheduler's system device and context are destroyed, destroys

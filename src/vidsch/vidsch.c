@@ -45,6 +45,7 @@
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "vidmm/record/of_adapter.h"
+#include "vidmm/vidmm.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -199,6 +200,8 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
         status = vidsch_device_create_system(vidsch);
     if (NT_SUCCESS(status))
         status = vidsch_context_create_system(vidsch);
+    if (NT_SUCCESS(status))
+        status = vidmm_start_tables(vidsch->vidmm);
     if (NT_SUCCESS(status))
         status = vidsch_paging_create(vidsch);
     vidsch->started = true;

@@ -108,8 +108,9 @@ extern const struct vidmm_scheduler vidsch_for_vidmm;
 NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out);
 /* The scheduler of the adapter; NULL before vidsch_create and after vidsch_destroy. */
 struct vidsch *vidsch_of_adapter(const struct ddi_adapter *adapter);
-/* Start the threads, and create the system device and the system context on the paging node. Called
- * after vidmm_start_process and before vidmm_start. */
+/* Start the threads, create the system devices and the system context on the paging node, and have
+ * the page tables of the paging process made behind them (vidmm_start_tables). Called after
+ * vidmm_start_process and before vidmm_start. */
 NTSTATUS vidsch_start(struct vidsch *vidsch);
 /* To shut down, call in this order: vidsch_quiesce (puts all devices in error and returns when
  * their work has ended); kmt destroys the devices of clients; vidmm_stop; vidsch_stop (ends the

@@ -90,3 +90,88 @@ TEST(a_start_fails_with_the_status_of_a_query_about_page_tables)
         probe_destroy(p);
     }
 }
+
+/* ---- what is made of them ---- */
+
+/* What came, in order: P the system process, D a device for it, C a context of the system, U an update of page tables, R a root; small
+ * letters: those of clients. */
+static char came[64];
+static size_t comings;
+static HANDLE system_process, system_context;
+
+static void note(char what)
+{
+    if (comings < sizeof(came) - 1)
+        came[comings++] = what;
+}
+
+static void note_process(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEPROCESS *args = (const DXGKARG_CREATEPROCESS *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    note(args->Flags.SystemProcess ? 'P' : 'p');
+    if (args->Flags.SystemProcess)
+        system_process = args->hKmdProcess;
+}
+
+static void note_device(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEDEVICE *args = (const DXGKARG_CREATEDEVICE *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    note(args->Flags.SystemDevice ? 'D' : 'd');
+    if (args->Flags.SystemDevice)
+        CHECK_RULE("GPUVA-222", system_process && args->hKmdProcess == system_process);
+}
+
+static void note_context(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    note(args->Flags.SystemContext ? 'C' : 'c');
+    if (args->Flags.SystemContext)
+        system_context = args->hContext;
+}
+
+static void note_operation(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *args = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)
+                                                call->arg[1];
+
+    (void)p;
+    CHECK_RULE("PAGE-020", system_context && args->hSystemContext == system_context);
+    if (args->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE && came[comings - 1] != 'U')
+        note('U'); /* one for all that follow each other */
+}
+
+static void note_root(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    note('R');
+}
+
+TEST(the_paging_process_is_ready_before_any_client)
+{
+    struct probe *p = probe_create(NULL);
+    struct probe_client *client;
+
+    memset(came, 0, sizeof(came));
+    comings = 0;
+    system_process = system_context = NULL;
+    p->after[PROBE_CreateProcess] = note_process;
+    p->after[PROBE_CreateDevice] = note_device;
+    p->after[PROBE_CreateContext] = note_context;
+    p->before[PROBE_BuildPagingBuffer] = note_operation;
+    p->before[PROBE_SetRootPageTable] = note_root;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, use_device);
+    probe_client_end(p, client);
+    CHECK_RULE("GPUVA-222", strncmp(came, "PDDCUR", 6) == 0 && strcspn(came, "pdc") > 6);
+    CHECK(strchr(came, 'd') != NULL);
+    probe_clients_end(p);
+    probe_destroy(p);
+}

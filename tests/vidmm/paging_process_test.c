@@ -103,8 +103,8 @@ TEST_WITH(gva_bare, every_failure_at_start_leaves_nothing)
         CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
         if (NT_SUCCESS(status))
             break;
-        CHECK(rig->create_process_calls == rig->destroy_process_calls);
         vidmm_destroy(rig->vidmm);
+        CHECK(rig->create_process_calls == rig->destroy_process_calls);
         if (n > 2) {
             CHECK(ram_free_pages(rig->base.ram) == frames && heap->live_blocks <= blocks + 4);
         }

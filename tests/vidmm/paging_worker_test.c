@@ -249,7 +249,7 @@ TEST_WITH(gva_bare, what_is_built_without_a_buffer_has_none)
     void *value;
 
     CHECK(NT_SUCCESS(gva_start(rig)));
-    check_immediate(rig, NULL);
+    check_immediate(rig, gva_scheduler.system_context(&rig->ddi));
     vidmm_statistics(rig->vidmm, &before);
     CHECK(before.paging_operations == gva_op_count(rig, -1) && before.paging_buffers == 0);
     CHECK(before.page_table_updates >= 512 * 512);

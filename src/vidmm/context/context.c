@@ -46,7 +46,9 @@ NTSTATUS vidmm_context_attach(struct vidmm_context *context)
     struct vidmm *vidmm = context->device->process->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (space) {
+    /* The tables of the paging process come behind its context, and their root with them (as
+     * GPUVA-222 has it). */
+    if (space && (space->root->ready || !space->paging)) {
         if (!space->root->ready)
             /* GPUVA-149: the GPU must not read uninitialized entries */
             status = paging_run(vidmm, start_job, space);

@@ -244,7 +244,7 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
     if (vidmm->lost)
         return STATUS_DEVICE_REMOVED;
     /* what describes a buffer is 0 */
-    call.hSystemContext = vidmm->started ? vidmm->scheduler->system_context(vidmm->ddi) : NULL;
+    call.hSystemContext = vidmm->scheduler->system_context(vidmm->ddi);
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (status != STATUS_SUCCESS) {
         if (!sim_current->stopped)

@@ -8,8 +8,9 @@
  *     page 0     1                                                                    1 GiB
  *     | invalid | leaf tables of the scratch area | paging buffers | padding | scratch area |
  *
- *   All its page tables are created at start and written by the driver's CPU code (CPU_VIRTUAL,
- *   without DMA buffer), so that the first paging buffer can run. After that only leaf entries of
+ *   All its page tables are created at start, behind the system devices and the system context,
+ *   and written by the driver's CPU code (CPU_VIRTUAL, without DMA buffer), so that the first
+ *   paging buffer can run. After that only leaf entries of
  *   the scratch area change, by operations in paging buffers. With GPU_VIRTUAL updates such an
  *   operation needs a GPU address of the leaf table that it writes. Therefore the leaf tables of
  *   the scratch area are mapped in the second part of the layout.
@@ -173,11 +174,15 @@ static void say_no_room(const struct gpu_mmu *mmu)
                    leaf->PagingProcessPageTableSegmentId);
 }
 
-static NTSTATUS make_tables(struct gpu_mmu *mmu)
+NTSTATUS paging_process_make_tables(struct vidmm *vidmm)
 {
+    struct gpu_mmu *mmu = vidmm->mmu;
     struct vidmm_space *space = mmu->space;
-    NTSTATUS status = root_cover(space, mmu->end);
+    NTSTATUS status;
 
+    if (!space)
+        return STATUS_SUCCESS;
+    status = root_cover(space, mmu->end);
     if (NT_SUCCESS(status))
         status = hold_tables(mmu);
     if (NT_SUCCESS(status))
@@ -188,6 +193,8 @@ static NTSTATUS make_tables(struct gpu_mmu *mmu)
         status = take_scratch_area(mmu);
     if (NT_SUCCESS(status) && scratch_needs_tables(mmu))
         status = map_table_window(mmu);
+    if (NT_SUCCESS(status))
+        root_announce(space);
     return status;
 }
 
@@ -225,10 +232,7 @@ static NTSTATUS create_gpu_side(struct vidmm *vidmm, struct gpu_mmu *mmu)
         return status;
     mmu->space = process->space;
     mmu->windows = &scratch_table_windows;
-    status = tell_driver(vidmm, process);
-    if (NT_SUCCESS(status))
-        status = make_tables(mmu);
-    return status;
+    return tell_driver(vidmm, process);
 }
 
 NTSTATUS paging_process_create(struct vidmm *vidmm)

@@ -16,12 +16,15 @@ struct logical_page;
 struct vidmm;
 
 NTSTATUS paging_process_create(struct vidmm *vidmm);
+/* Make its page tables, write them and announce the root; nothing without GpuMmu. If it fails,
+ * paging_process_destroy takes back what was made. */
+NTSTATUS paging_process_make_tables(struct vidmm *vidmm);
 void paging_process_destroy(struct vidmm *vidmm);
 /* After the content of memory segments was lost: write its tables again, without paging buffers. */
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 
 /* Lock not held. Map the pages of a paging DMA buffer (device pages of contiguous or scattered
- * system memory) in the paging process, for its life. Between vidmm_start_process and vidmm_start,
+ * system memory) in the paging process, for its life. Between vidmm_start_tables and vidmm_start,
  * or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va);

@@ -117,6 +117,8 @@ NTSTATUS gva_start(struct gva_rig *rig)
     if (rig->fail_start)
         sim_current->heap.fail_at = sim_current->heap.requests + rig->fail_start;
     status = vidmm_start_process(rig->vidmm);
+    if (NT_SUCCESS(status))
+        status = vidmm_start_tables(rig->vidmm);
     sim_current->heap.fail_at = 0;
     if (!NT_SUCCESS(status))
         return status;

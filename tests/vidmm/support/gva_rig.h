@@ -141,7 +141,7 @@ struct gva_gpu_space; /* TLB */
 
 struct gva_rig {
     struct gva_options options;
-    uint64_t fail_start; /* > 0: number of the allocation of vidmm_start_process that fails */
+    uint64_t fail_start; /* > 0: number of the allocation of vidmm_start_process and vidmm_start_tables that fails */
     struct rig_machine base;
     struct ddi_adapter ddi;
     struct vidmm *vidmm;

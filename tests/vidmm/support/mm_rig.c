@@ -148,6 +148,8 @@ NTSTATUS mm_start(struct mm_rig *rig)
             rig->aperture[i] = rig->vidmm->dummy.value;
     }
     status = vidmm_start_process(rig->vidmm);
+    if (NT_SUCCESS(status))
+        status = vidmm_start_tables(rig->vidmm);
     if (!NT_SUCCESS(status))
         return status;
     make_buffers(rig);

@@ -20,6 +20,7 @@
 #include "vidmm/residency/residency.h"
 #include "vidmm/space/address_text.h"
 #include "vidmm/space/paging_process.h"
+#include "vidmm/vidmm.h"
 #include "vidsch/support/fixture.h"
 
 #include <stdio.h>
@@ -263,6 +264,12 @@ NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence
     slot->kernel = &memory->value;
     slot->client = &memory->value;
     slot->va.value = gpu ? 0x10000 : 0;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
+{
+    (void)vidmm;
     return STATUS_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 /* Deadlocks that have happened, and what is said of them. */
 #include "nt/base/nt_config.h"
 #include "nt/ke/deadlock.h"
+#include "nt/ke/wait_report.h"
 #include "nt/support/harness.h"
 
 #include <dlfcn.h>
@@ -141,4 +142,35 @@ TEST_WITH(machine_smp, a_deadlock_names_threads_objects_owners_and_stacks)
                    says("thread three waits for event 3, in KeWaitForSingleObject") &&
                    says("test.so!drv_lock_both") && says("test.so!drv_wait") &&
                    says("holds lock 2") && says("holds lock 1"));
+}
+
+/* ---- stacks ---- */
+
+EXPORTED void drv_place(void);
+
+void drv_place(void)
+{
+    __asm__ volatile("nop\n\tnop\n\tnop\n\tnop");
+}
+
+/* The first six places in drivers are told, however deep a stack is, and what does not fit is cut. */
+TEST_WITH(machine, stacks_are_told_up_to_six_places)
+{
+    uintptr_t pc[9] = {16}; /* which is in no driver */
+    char text[200];
+
+    boot(1);
+    for (unsigned depth = 0; depth <= 8; depth++) {
+        unsigned places = 0;
+
+        if (depth)
+            pc[depth] = (uintptr_t)drv_place + depth % 4;
+        CHECK(nt_wait_report_stack(pc, depth + 1, text, sizeof(text)) == (depth > 0));
+        for (const char *at = text; (at = strstr(at, "drv_place")); at++)
+            places++;
+        CHECK(places == (depth < 6 ? depth : 6));
+    }
+    CHECK(strncmp(text, "test.so!drv_place < test.so!drv_place < ", 40) == 0);
+    CHECK(nt_wait_report_stack(pc, 9, text, 30));
+    CHECK(strlen(text) == 29);
 }

@@ -23,6 +23,7 @@
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "util/address.h"
+#include "util/alloc.h"
 
 static struct sim_machine *machine(uint64_t seed, unsigned processors)
 {
@@ -578,6 +579,21 @@ static void nothing_more(struct sim_event *event)
 }
 
 /* Whatever else is due, and however long the processor's turn still is. */
+/* A machine that is entered inside another one has a heap of its own, and gives the other one's back. */
+TEST(machines_that_are_entered_in_each_other_keep_their_heaps)
+{
+    struct util_heap *before = util_heap_current;
+    struct sim_machine *outer = machine(1, 1), *inner;
+
+    CHECK(util_heap_current == &outer->heap);
+    inner = machine(2, 1);
+    CHECK(sim_current == inner && util_heap_current == &inner->heap);
+    destroy(inner);
+    CHECK(sim_current == outer && util_heap_current == &outer->heap);
+    destroy(outer);
+    CHECK(!sim_current && util_heap_current == before);
+}
+
 static void busy_entry(void *arg)
 {
     struct lateness *l = arg;

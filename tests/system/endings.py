@@ -3,6 +3,8 @@
 """Runs whose process ends before it has a result, and runs that a user ends. Usage: endings.py CASE BUILD_FOLDER."""
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -187,6 +189,30 @@ def case_interrupted():
             status, out, errors, _ = interrupted(command(folder, "explore", refgpu, "--seeds", "1..1000000"), number)
             if status != 128 + number or f"interrupted by {name}" not in errors or " of 1000000 seeds" not in errors or "dxgkhost explore" not in out:
                 fail(f"{status}\n{out}\n{errors}")
+
+
+def case_progress():
+    """On a terminal, a run that takes long tells how far it is, twice a second from the third second on; elsewhere it does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = command(folder, "run", os.path.join(BUILD, "drivers", "refgpu.so"), "--limit", "0", workload=SLEEPS)
+        master, slave = pty.openpty()
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        said, end = "", time.monotonic() + 30
+        while len(re.findall(r"\r\x1b\[K[0-9]+\.[0-9]{3} ms virtual, 0 submissions, [2-9] s\r", said)) < 2 and time.monotonic() < end:
+            said += os.read(master, 4096).decode(errors="replace")
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None: # what it says at its end has room
+            try:
+                os.read(master, 4096)
+            except OSError: # the other side is closed
+                break
+        if time.monotonic() >= end or process.wait() != 128 + signal.SIGINT:
+            fail(f"{process.returncode}: {said!r}")
+        os.close(master)
+        status, _, errors, _ = interrupted(words, signal.SIGINT, after=3)
+        if status != 128 + signal.SIGINT or "ms virtual, 0 submissions" in errors:
+            fail(f"{status}: {errors}")
 
 
 def isolated_run(folder, workload, *options, driver="drivers/refgpu.so", expect=0):

@@ -168,7 +168,7 @@ NT_EXPORT VOID NTAPI DbgBreakPointWithStatus(ULONG Status)
     note_break("DbgBreakPointWithStatus", NT_CALLER());
 }
 
-/* A source as a developer knows it, wherever it was built: its name and the folder that it is in. */
+/* A source as a developer knows it, wherever it was built: its name and its folder. */
 static const char *short_path(const char *file)
 {
     const char *from = file + strlen(file);

@@ -62,7 +62,10 @@ static inline uint32_t add_function(const void *code, uint32_t bytes, uint8_t pa
 
 static inline void end_image(void)
 {
+    uint64_t live = rig.machine->heap.live_blocks;
+
     CHECK(x64_rewrite(&image.table, TEXT, XDATA, &image.counts));
+    CHECK(rig.machine->heap.live_blocks == live);
     CHECK(mprotect(image.base, IMAGE, PROT_READ | PROT_EXEC) == 0);
 }
 

@@ -31,6 +31,7 @@ missing() {
     command_is python3 || echo python3
     library_is lua5.4 || library_is "lua >= 5.4" || echo liblua5.4-dev
     library_is spng || echo libspng-dev
+    library_is expat || echo libexpat1-dev
     library_is libseccomp || echo libseccomp-dev
     header_is Zydis/Zydis.h || echo libzydis-dev
     library_is cmocka || echo libcmocka-dev

@@ -17,7 +17,10 @@ static void print_trace(const char *path, const struct wintrace *trace)
     printf("  recorded on            ");
     if (trace->build)
         printf("Windows build %u, ", trace->build);
-    printf("%u processors\n", trace->processors);
+    if (trace->processors)
+        printf("%u processors\n", trace->processors);
+    else
+        puts("a number of processors that it does not tell");
     printf("  events of DxgKrnl      %zu, in %" PRIu64 ".%06" PRIu64 " s\n", trace->events,
            ns / 1000000000, ns / 1000 % 1000000);
     if (trace->unknown)

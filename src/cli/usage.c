@@ -56,7 +56,7 @@ void cli_usage(FILE *out)
         "                                  (with the options of run that are not for workloads)\n"
         "       dxgkhost explain ID        print a rule and the rules it leans on\n"
         "       dxgkhost rules [SERIES]    list the rules\n"
-        "       dxgkhost check-trace FILE  tell what a trace that Windows has recorded (.etl) shows of the rules\n"
+        "       dxgkhost check-trace FILE  tell what a trace that Windows has recorded shows of the rules\n"
         "       dxgkhost --version | --help\n"
         "exit status: 0 good; 1 an error, or the workload failed or broke a rule for clients; 2 wrong usage;\n"
         "             3 the driver (or a trace) broke a rule, or was stopped; 4 the machine's process ended without a result;\n"

@@ -33,7 +33,7 @@ static bool put(struct wintrace *trace, uint64_t value)
     return true;
 }
 
-static unsigned bytes_of(const struct payload *p, enum wintrace_type type)
+unsigned decode_bytes(enum wintrace_type type, unsigned pointer_bytes)
 {
     switch (type) {
     case WINTRACE_UINT8:
@@ -45,7 +45,7 @@ static unsigned bytes_of(const struct payload *p, enum wintrace_type type)
     case WINTRACE_INT64:
         return 8;
     case WINTRACE_POINTER:
-        return p->pointer_bytes;
+        return pointer_bytes;
     default:
         return 4;
     }
@@ -53,7 +53,7 @@ static unsigned bytes_of(const struct payload *p, enum wintrace_type type)
 
 static bool take(struct payload *p, enum wintrace_type type, uint64_t *value)
 {
-    unsigned bytes = bytes_of(p, type);
+    unsigned bytes = decode_bytes(type, p->pointer_bytes);
 
     *value = 0;
     if ((size_t)(p->end - p->at) < bytes)

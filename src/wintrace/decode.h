@@ -13,4 +13,7 @@ enum decode_result { DECODE_DONE, DECODE_SHORT, DECODE_NO_MEMORY };
 enum decode_result decode_event(struct wintrace *trace, const struct wintrace_event *head,
                                 const uint8_t *payload, size_t length, unsigned pointer_bytes);
 
+/* The bytes of one element in a payload. */
+unsigned decode_bytes(enum wintrace_type type, unsigned pointer_bytes);
+
 #endif

@@ -14,9 +14,9 @@
  */
 #include "wintrace/etl.h"
 #include "wintrace/decode.h"
+#include "wintrace/order.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_HEADER    72u
@@ -34,8 +34,6 @@
 #define MARKER           0xC0u /* of every header, in its fourth byte */
 #define FLAG_EXTENDED    0x0001u
 #define MOST_FREQUENCY   10000000000u /* a remainder in ns still fits into 64 bits */
-#define MOST_SECONDS     UINT64_C(18000000000)
-#define NS               UINT64_C(1000000000)
 #define CLOCK_QPC        1u
 #define CLOCK_SYSTEM     2u
 #define CLOCK_CYCLES     3u
@@ -185,36 +183,6 @@ static bool read_buffer(struct reader *r, const uint8_t *buffer, size_t filled, 
     return true;
 }
 
-/* ---- times ---- */
-
-/* Stable: equal times stay in the order of the file, by their values. */
-static int compare(const void *a, const void *b)
-{
-    const struct wintrace_event *x = a, *y = b;
-
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->values < y->values ? -1 : 1;
-}
-
-static void order(const struct reader *r)
-{
-    struct wintrace *trace = r->trace;
-    uint64_t first;
-
-    if (!trace->events)
-        return;
-    qsort(trace->event, trace->events, sizeof(*trace->event), compare);
-    first = trace->event[0].time;
-    for (size_t i = 0; i < trace->events; i++) {
-        uint64_t ticks = trace->event[i].time - first, seconds = ticks / r->frequency;
-
-        trace->event[i].time = seconds < MOST_SECONDS
-                                   ? seconds * NS + ticks % r->frequency * NS / r->frequency
-                                   : MOST_SECONDS * NS;
-    }
-}
-
 /* ---- the file ---- */
 
 bool etl_is(const uint8_t *bytes, size_t length)
@@ -248,6 +216,6 @@ bool etl_read(struct wintrace *trace, const uint8_t *bytes, size_t length, char 
         if (!r.frequency)
             return fail(&r, "its first buffer is empty");
     }
-    order(&r);
+    wintrace_order(trace, r.frequency);
     return true;
 }

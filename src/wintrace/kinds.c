@@ -28,6 +28,11 @@ const struct wintrace_kind *wintrace_kind_find(uint16_t id, uint8_t version)
     return low < KINDS && kinds[low].id == id && kinds[low].version == version ? &kinds[low] : NULL;
 }
 
+const struct wintrace_kind *wintrace_kind_at(size_t index)
+{
+    return index < KINDS ? &kinds[index] : NULL;
+}
+
 bool wintrace_get(const struct wintrace *trace, const struct wintrace_event *event,
                   const char *field, uint64_t *value)
 {

@@ -66,7 +66,9 @@ struct wintrace {
     uint8_t unknown_version;
 };
 
-/* Read a file (.etl). NULL: *error says why not, in one line. */
+/* Read a file: one of Event Tracing for Windows (.etl), what `tracerpt -of XML` or `-of CSV` makes
+ * of one, or the text of `xperf -a dumper`; its first bytes tell which. NULL: *error says why not,
+ * in one line. */
 struct wintrace *wintrace_read(const char *path, char *error, size_t error_bytes);
 /* The same of bytes in memory; `name` is for errors. */
 struct wintrace *wintrace_read_bytes(const void *bytes, size_t length, const char *name,
@@ -75,6 +77,8 @@ void wintrace_destroy(struct wintrace *trace);
 
 /* NULL: it is not there. */
 const struct wintrace_kind *wintrace_kind_find(uint16_t id, uint8_t version);
+/* All of them, by number and version, from 0 on. NULL: there are no more. */
+const struct wintrace_kind *wintrace_kind_at(size_t index);
 
 /* The field of an event by its name. False: its version has none; *value is 0. */
 bool wintrace_get(const struct wintrace *trace, const struct wintrace_event *event,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "wintrace/check.h"
+#include "wintrace/show.h"
 #include "wintrace/wintrace.h"
 
 static inline void look_require(bool condition)
@@ -44,6 +45,35 @@ static inline void look_at_findings(const struct wintrace *trace)
     wintrace_check_destroy(check);
 }
 
+/* A trace is equal to itself, and may be compared with another. */
+static inline void look_at_comparison(const struct wintrace *trace)
+{
+    static const struct compare_choice choice;
+    struct wintrace rest = *trace;
+    char error[256], text[SHOW_BYTES];
+    bool of_windows;
+    struct comparison *c = compare_create(trace, trace, &choice, &of_windows, error, sizeof(error));
+
+    look_require(!c || (c->parted == 0 && c->orders_parted == 0));
+    compare_destroy(c);
+    if (rest.events < 2)
+        return;
+    rest.event++;
+    rest.events--;
+    c = compare_create(&rest, trace, &choice, &of_windows, error, sizeof(error));
+    for (size_t i = 0; c && i < c->pairs; i++) {
+        const struct compare_pair *pair = &c->pair[i];
+
+        show_pair(c, pair, text, sizeof(text));
+        show_part(pair, text, sizeof(text));
+        if (pair->ours && pair->result.ours < pair->ours->items)
+            show_event(&c->ours, pair->ours, pair->result.ours, text, sizeof(text));
+        if (pair->windows && pair->result.windows < pair->windows->items)
+            show_event(&c->windows, pair->windows, pair->result.windows, text, sizeof(text));
+    }
+    compare_destroy(c);
+}
+
 static inline int look_at_bytes(const uint8_t *data, size_t size)
 {
     char error[512] = "";
@@ -54,6 +84,7 @@ static inline int look_at_bytes(const uint8_t *data, size_t size)
         return 0;
     look_at_events(trace);
     look_at_findings(trace);
+    look_at_comparison(trace);
     wintrace_destroy(trace);
     return 0;
 }

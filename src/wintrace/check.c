@@ -14,6 +14,7 @@
 #include "wintrace/check.h"
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "wintrace/ids.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,28 +24,6 @@
 #define MOST_IN_FLIGHT 2u
 #define KEPT           64u /* packets of a node in flight, or preempted, that are followed */
 #define NO_NODE        UINT32_MAX
-
-/* Ids of events. */
-enum {
-    SELECT_CONTEXT = 23,
-    CONTEXT_START = 30,
-    CONTEXT_LISTED = 32,
-    DMA_START = 175,
-    DMA_STOP = 176,
-    DMA_REPORTED = 177,
-    QUEUE_START = 178,
-    QUEUE_WAIT = 244,
-    QUEUE_SIGNAL = 245,
-    FLUSH_TLB = 310,
-    PAGING_QUEUE_START_DEVICE = 322,
-    PAGING_QUEUE_START = 323,
-    MAKE_RESIDENT_STOP = 339,
-    SELECT_CONTEXT_2 = 436,
-};
-
-#define PACKET_PREEMPTION    3u /* DmaPacket.PacketType */
-#define INTERRUPT_PREEMPTED  2u
-#define STATUS_PENDING_VALUE 0x103u
 
 enum rule {
     NODE_COUNTER,
@@ -214,9 +193,9 @@ static void learn_requests(struct wintrace_check *c)
         const struct wintrace_event *event = &c->trace->event[i];
         struct context *context, *preempted;
 
-        if (event->kind->id == DMA_START && get(c, event, "PacketType") == PACKET_PREEMPTION)
+        if (event->kind->id == EVENT_DMA_START && get(c, event, "PacketType") == PACKET_PREEMPTION)
             asker = get(c, event, "hContext");
-        if (event->kind->id != DMA_REPORTED || !asker ||
+        if (event->kind->id != EVENT_DMA_REPORTED || !asker ||
             get(c, event, "InterruptType") != INTERRUPT_PREEMPTED)
             continue;
         preempted = context_of(c, get(c, event, "hContext"));
@@ -233,8 +212,8 @@ static void learn(struct wintrace_check *c)
     for (size_t i = 0; i < c->trace->events && !c->no_memory; i++) {
         uint16_t id = c->trace->event[i].kind->id;
 
-        if (id == SELECT_CONTEXT || id == SELECT_CONTEXT_2 || id == CONTEXT_START ||
-            id == CONTEXT_LISTED)
+        if (id == EVENT_SELECT_CONTEXT || id == EVENT_SELECT_CONTEXT_2 ||
+            id == EVENT_CONTEXT_START || id == EVENT_CONTEXT_LISTED)
             learn_node(c, &c->trace->event[i]);
     }
     learn_requests(c);
@@ -412,24 +391,24 @@ static void flush(struct wintrace_check *c, const struct wintrace_event *event)
 static void see(struct wintrace_check *c, const struct wintrace_event *event)
 {
     switch (event->kind->id) {
-    case DMA_START:
+    case EVENT_DMA_START:
         dma_start(c, event);
         break;
-    case DMA_REPORTED:
+    case EVENT_DMA_REPORTED:
         dma_reported(c, event);
         break;
-    case DMA_STOP:
+    case EVENT_DMA_STOP:
         dma_stop(c, event);
         break;
-    case QUEUE_START:
-    case QUEUE_WAIT:
-    case QUEUE_SIGNAL:
+    case EVENT_QUEUE_START:
+    case EVENT_QUEUE_WAIT:
+    case EVENT_QUEUE_SIGNAL:
         queue_packet(c, event);
         break;
-    case MAKE_RESIDENT_STOP:
+    case EVENT_MAKE_RESIDENT_STOP:
         make_resident(c, event);
         break;
-    case FLUSH_TLB:
+    case EVENT_FLUSH_TLB:
         flush(c, event);
         break;
     default:

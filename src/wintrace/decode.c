@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "util/alloc.h"
 #include "wintrace/decode.h"
+#include "wintrace/reserve.h"
 
 #include <string.h>
 
@@ -9,25 +9,10 @@ struct payload {
     unsigned pointer_bytes;
 };
 
-/* Ensure room for one more element of an array that doubles. */
-static bool reserve(void **array, size_t used, size_t *room, size_t element)
-{
-    size_t wanted = *room ? *room * 2 : 1024;
-    void *grown;
-
-    if (used < *room)
-        return true;
-    grown = util_realloc(*array, wanted * element);
-    if (!grown)
-        return false;
-    *array = grown;
-    *room = wanted;
-    return true;
-}
-
 static bool put(struct wintrace *trace, uint64_t value)
 {
-    if (!reserve((void **)&trace->value, trace->values, &trace->value_room, sizeof(*trace->value)))
+    if (!wintrace_reserve((void **)&trace->value, trace->values, &trace->value_room,
+                          sizeof(*trace->value)))
         return false;
     trace->value[trace->values++] = value;
     return true;
@@ -127,8 +112,8 @@ enum decode_result decode_event(struct wintrace *trace, const struct wintrace_ev
     size_t values = trace->values;
     enum decode_result result = take_fields(trace, head->kind, values, &p);
 
-    if (result == DECODE_DONE &&
-        !reserve((void **)&trace->event, trace->events, &trace->event_room, sizeof(*trace->event)))
+    if (result == DECODE_DONE && !wintrace_reserve((void **)&trace->event, trace->events,
+                                                   &trace->event_room, sizeof(*trace->event)))
         result = DECODE_NO_MEMORY;
     if (result != DECODE_DONE) {
         trace->values = values;

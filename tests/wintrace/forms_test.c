@@ -355,10 +355,10 @@ TEST(a_line_without_an_end_is_refused)
 
     CHECK(text);
     memset(text, 'a', length);
-    memcpy(text, "BeginHeader\n", strlen("BeginHeader\n"));
+    text[snprintf(text, 64, "BeginHeader\n")] = 'a';
     CHECK(!wintrace_read_bytes(text, length, "t", error, sizeof(error)));
     assert_string_equal(error, "t: line 2: it has no end within a megabyte");
-    memcpy(text, "Event Name, ", strlen("Event Name, "));
+    text[snprintf(text, 64, "Event Name, ")] = 'a';
     CHECK(!wintrace_read_bytes(text, length, "t", error, sizeof(error)));
     assert_string_equal(error, "t: line 1: it has no end within a megabyte");
     free(text);

@@ -89,6 +89,8 @@ void recording_begin(struct recording *r)
     r->clock = clock;
     r->lost = lost;
     r->now = START_TICKS;
+    r->process = 44;
+    r->thread = 77;
     for (unsigned i = 0; i < RECORDING_PROCESSORS; i++)
         r->filled[i] = SIZE_MAX;
     describe(r);
@@ -108,8 +110,8 @@ void recording_raw(struct recording *r, uint8_t type, bool dxgkrnl, uint16_t fla
         put16(header + 4, flags);
     header[2] = type;
     header[3] = 0xC0;
-    put32(header + 8, 77);  /* thread */
-    put32(header + 12, 44); /* process */
+    put32(header + 8, r->thread);
+    put32(header + 12, r->process);
     put64(header + 16, r->now++);
     memcpy(header + 24, provider, sizeof(provider));
     header[24] ^= !dxgkrnl;

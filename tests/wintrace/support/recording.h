@@ -22,6 +22,7 @@ struct recording {
     unsigned pointer_bytes;              /* 8 or 4, of the system and of its processes */
     uint32_t clock;                      /* 1: the counter; 2: 100 ns; 3: cycles */
     uint32_t lost;
+    uint32_t process, thread; /* of the next event */
 };
 
 void recording_begin(struct recording *r);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/trace_page.h"
 #include "cli/usage.h"
 #include "wintrace/check.h"
 #include "wintrace/wintrace.h"
@@ -23,9 +25,11 @@ static void print_trace(const char *path, const struct wintrace *trace)
         puts("a number of processors that it does not tell");
     printf("  events of DxgKrnl      %zu, in %" PRIu64 ".%06" PRIu64 " s\n", trace->events,
            ns / 1000000000, ns / 1000 % 1000000);
-    if (trace->unknown)
+    if (trace->unknown && trace->unknown_id)
         printf("  not looked at          %" PRIu64 " (the last of kind %u, version %u)\n",
                trace->unknown, trace->unknown_id, trace->unknown_version);
+    else if (trace->unknown)
+        printf("  not looked at          %" PRIu64 "\n", trace->unknown);
     if (trace->undecoded)
         printf("  too short              %" PRIu64 "\n", trace->undecoded);
     printf("  of other providers     %" PRIu64 "\n", trace->others);
@@ -60,13 +64,14 @@ static unsigned print_findings(const struct wintrace_findings *findings)
     return broken;
 }
 
-static int check(const char *path)
+static int check(const char *path, const char *html)
 {
     char error[512];
     struct wintrace *trace = wintrace_read(path, error, sizeof(error));
     struct wintrace_check *c = trace ? wintrace_check_create(trace) : NULL;
     struct wintrace_findings findings;
     unsigned broken;
+    bool written;
 
     if (!c) {
         fprintf(stderr, "dxgkhost: %s\n", trace ? "out of memory" : error);
@@ -78,17 +83,31 @@ static int check(const char *path)
     broken = print_findings(&findings);
     if (trace->lost)
         puts("events were lost: what is broken may only be missing");
+    written = !html || cli_check_page(html, path, trace, &findings);
     wintrace_check_destroy(c);
     wintrace_destroy(trace);
+    if (!written)
+        return CLI_ERROR;
     return broken ? CLI_DRIVER : CLI_OK;
 }
 
 int cli_check_trace(int argc, char **argv)
 {
-    if (argc != 1 || argv[0][0] == '-') {
+    const char *path = NULL, *html = NULL;
+    bool good = true;
+
+    for (int i = 0; i < argc && good; i++) {
+        if (strcmp(argv[i], "--html") == 0 && i + 1 < argc) {
+            html = argv[++i];
+        } else {
+            good = !path && argv[i][0] != '-';
+            path = argv[i];
+        }
+    }
+    if (!good || !path) {
         cli_usage(stderr);
         fputs("dxgkhost: check-trace takes a file\n", stderr);
         return CLI_USAGE;
     }
-    return check(argv[0]);
+    return html && !cli_can_write(html) ? CLI_ERROR : check(path, html);
 }

@@ -17,7 +17,8 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {{"run", cli_run},         {"inspect", cli_inspect},
                 {"explore", cli_explore}, {"explain", cli_explain},
-                {"rules", cli_rules},     {"check-trace", cli_check_trace}};
+                {"rules", cli_rules},     {"check-trace", cli_check_trace},
+                {"compare", cli_compare}};
 
 static bool wants_help(int argc, char **argv)
 {

@@ -62,7 +62,7 @@ struct wintrace {
     uint64_t others;     /* events of other providers */
     uint64_t unknown;    /* of DxgKrnl that events.tsv does not have, by number or by version */
     uint64_t undecoded;  /* with fewer bytes than their fields take */
-    uint16_t unknown_id; /* one of the unknown */
+    uint16_t unknown_id; /* one of the unknown; 0: the trace has no numbers */
     uint8_t unknown_version;
 };
 

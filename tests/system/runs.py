@@ -100,6 +100,9 @@ RUNS = {
               f"{REFGPU} workloads/empty.lua --severity X=note", f"{REFGPU} workloads/empty.lua --severity CAPS-001=loud", f"{REFGPU} workloads/empty.lua --windos documented"],
     "check_trace": ["check-trace tests/wintrace/samples/whole.etl", "check-trace tests/wintrace/samples/gap.etl", "check-trace tests/system/runs.py", "check-trace nothing",
                     "check-trace", "check-trace --all"],
+    "compare_traces": [f"compare tests/wintrace/samples/{words}" for words in (
+        "whole.etl tests/wintrace/samples/whole.etl", "whole.etl tests/wintrace/samples/gap.etl --all", "gap.etl tests/wintrace/samples/whole.etl --process-ours 44",
+        "whole.etl tests/wintrace/samples/gap.etl --process-windows 45", "whole.etl nothing", "whole.etl tests/system/runs.py", "whole.etl")],
     "explore": [f"explore build/drivers/refgpu.so workloads/escape.lua --seeds 1..3 -j 1 --iommu off", f"explore build/drivers/refgpu.so workloads/burst.lua --seeds 1..2 -j 1"],
     "memory_reports": [f"{REFGPU} workloads/{words} --report memory" for words in (
         f"compositor.lua {SMALL} --vram 8M --ram 64M --iommu isolation", "burst.lua --ram 65M --iommu remap,svm", "hang.lua --ram 1T", "escape.lua --iommu off --ram 256M", "empty.lua --limit 1us")],

@@ -166,7 +166,29 @@ TEST(xml_takes_what_tracerpt_may_write)
             "<Data Name=\"ObjectArray\">0x11</Data>\r\n\t\t<Data Name=\"ObjectArray\">0x22</Data>",
             "<Data Name=\"ObjectArray\">{0x11, 0x22}</Data>", "11 0 0");
     CHANGED(TEXT_XML, "+00:59", "Z", "11 0 0");
+    CHANGED(TEXT_XML, "<Data Name=\"NodeOrdinal\">",
+            "<Data Name=\"NodeOrdinal\">9</Data><Data Name=\"NodeOrdinal\">", "11 0 0");
+    CHANGED(TEXT_XML, "<Data Name=\"ObjectCount\"> 0</Data>",
+            "<Data Name=\"ObjectCount\">0</Data><Data Name=\"ObjectArray\"/>", "11 0 0");
     CHANGED(TEXT_XML, " 0x40000000<", " 1073741824<", "11 0 0");
+}
+
+TEST(strings_are_in_utf16)
+{
+    struct written w = text_of_all(TEXT_XML);
+    struct wintrace *trace;
+    size_t i = 0;
+    uint64_t at;
+
+    written_replace(&w, "co, py", "\xC3\xA4&#x1F600;");
+    trace = written_read(&w);
+    while (i < trace->events && trace->event[i].kind->id != 250)
+        i++;
+    CHECK(i < trace->events && wintrace_get(trace, &trace->event[i], "FriendlyName", &at));
+    CHECK(trace->value[at] == 3 && trace->value[at + 1] == 0xE4 && trace->value[at + 2] == 0xD83D &&
+          trace->value[at + 3] == 0xDE00);
+    wintrace_destroy(trace);
+    written_finish(&w);
 }
 
 TEST(xml_counts_events_that_do_not_fit)

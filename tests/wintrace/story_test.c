@@ -179,7 +179,7 @@ static size_t complete_out_of_order(void)
 
 static size_t drop_queued(void)
 {
-    size_t at = story_find(&story, 178, NULL, 0, 4), i = at;
+    size_t at = story_find(&story, 178, "PacketType", 0, 4), i = at;
     uint64_t context = story_get(&story, at, "hContext");
 
     story_drop(&story, at);

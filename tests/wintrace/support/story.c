@@ -8,7 +8,9 @@
 #define ADAPTER 0xA0000u
 #define DEVICE  0xD0000u
 #define CONTEXT(k) \
-    (0xC0000u + 0x100u * (k)) /* 0 and 1: the client's; 2: of requests; 3: of another process */
+    (0xC0000u +    \
+     0x100u *      \
+         (k)) /* 0 and 1: the client's; 2: of requests; 3: of another process; 4: of paging, on node 1 */
 #define ALLOCATION(k) (0xB0000u + 0x100u * (k))
 #define OBJECT(k)     (0xE0000u + 0x100u * (k))
 #define QUEUE         0xF0000u
@@ -25,7 +27,7 @@ struct teller {
     struct rng rng, others; /* of the story, and of what others do meanwhile */
     const struct story_world *world;
     uint64_t submission, request, fence[2], paging_fence, flip, frame;
-    uint64_t sequence[4];
+    uint64_t sequence[4], paging; /* of contexts; submissions of the paging node */
 };
 
 static void tell(struct teller *t, uint32_t process, uint16_t id, uint8_t version,
@@ -156,7 +158,7 @@ static void make_resident(struct teller *t)
 {
     uint64_t which = rng_below(&t->rng, ALLOCATIONS), allocation = handle(t, ALLOCATION(which));
     bool pending = rng_below(&t->rng, 2);
-    uint64_t segment = 1 + rng_below(&t->rng, 2), size = UINT64_C(4096) << rng_below(&t->rng, 4);
+    uint64_t segment = 1 + rng_below(&t->rng, 2), size = UINT64_C(4096) << which;
 
     t->paging_fence += pending;
     TELL(t, client(t), 338, 0, handle(t, QUEUE), handle(t, OBJECT(2)), 1, 0);
@@ -173,6 +175,12 @@ static void make_resident(struct teller *t)
     if (rng_below(&t->rng, 2))
         TELL(t, SYSTEM, 306, 0, handle(t, ADAPTER), handle(t, BUFFER(9)), 0, allocation, 0, size,
              t->world->system_segment, segment, 0x1000, 0x2000, 0, 1, 0, 0);
+    TELL(t, SYSTEM, 178, 1, handle(t, CONTEXT(4)), 2, t->paging, 64, 0, 0, 0, handle(t, BUFFER(9)),
+         handle(t, 0x1000), 0);
+    TELL(t, SYSTEM, 175, 1, handle(t, CONTEXT(4)), handle(t, 0x1000), 2, t->paging, t->paging,
+         handle(t, BUFFER(9)), 0);
+    TELL(t, SYSTEM, 177, 1, handle(t, CONTEXT(4)), 2, t->paging, t->paging, 1, 0, 0, 0, 0);
+    t->paging++;
     TELL(t, SYSTEM, 325, 0, handle(t, QUEUE), handle(t, 0x3000), t->paging_fence,
          10 + t->world->numbers);
 }
@@ -199,6 +207,7 @@ static void begin(struct teller *t)
              0, 0);
     for (unsigned i = 0; i < 4; i++)
         TELL(t, SYSTEM, 23, 0, handle(t, ADAPTER), handle(t, CONTEXT(i)), 0, 1, 1, 1);
+    TELL(t, SYSTEM, 23, 0, handle(t, ADAPTER), handle(t, CONTEXT(4)), 1, 1, 1, 1);
     for (unsigned i = 1; i <= SEGMENTS; i++)
         TELL(t, SYSTEM, 78, 0, i, handle(t, ADAPTER), 0, 0, 1 << 20, 0, 0, 0, 0);
     if (t->world->others)
@@ -216,12 +225,13 @@ void story_make(struct story *story, uint64_t seed, const struct story_world *wo
                        {seed},
                        world,
                        100 + n,
-                       7 + n,
+                       7 + 3 * n,
                        {n, 2 * n},
                        20 + n,
                        5 + n,
                        9 + n,
-                       {11 + n, 30 + 2 * n, 0, 500}};
+                       {11 + n, 30 + 2 * n, 0, 500},
+                       40 + n};
 
     story->events = 0;
     begin(&t);

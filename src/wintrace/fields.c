@@ -2,63 +2,73 @@
 #include "wintrace/fields.h"
 #include "util/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* By name; others are plain, or pointers if that is their type. */
-static const struct {
+/* Sorted by name, for a binary search; others are plain, or pointers if that is their type. */
+static const struct role {
     const char *name;
     enum field_role role;
 } roles[] = {
-    {"pDxgAdapter", FIELD_IGNORED},
-    {"DxgAdapter", FIELD_IGNORED},
-    {"FrameQPCTime", FIELD_IGNORED},
-    {"ExecutionTime100ns", FIELD_IGNORED},
-    {"PresentAtQpc", FIELD_IGNORED},
-    {"ScannedPhysicalAddress", FIELD_IGNORED},
-    {"PresentIdOrPhysicalAddress", FIELD_IGNORED},
-    {"FlipToPhysicalAddress", FIELD_IGNORED},
-    {"CompositionSurfaceLuid", FIELD_IGNORED},
-    {"BindId", FIELD_IGNORED},
-    {"hContext", FIELD_CONTEXT},
-    {"hAllocationGlobalHandle", FIELD_ALLOCATION},
-    {"hAllocationHandle", FIELD_ALLOCATION},
-    {"hGlobalAllocationHandle", FIELD_ALLOCATION},
     {"Alloc", FIELD_ALLOCATION},
+    {"BindId", FIELD_IGNORED},
+    {"CompositionSurfaceLuid", FIELD_IGNORED},
+    {"DestinationSegmentId", FIELD_SEGMENT},
+    {"DxgAdapter", FIELD_IGNORED},
+    {"ExecutionTime100ns", FIELD_IGNORED},
+    {"FenceValue", FIELD_FENCE},
+    {"FlipFenceId", FIELD_FENCE},
+    {"FlipPresentId", FIELD_SEQUENCE},
+    {"FlipSubmitSequence", FIELD_SEQUENCE},
     {"FlipToAllocation", FIELD_OBJECT},
     {"FlipToDriverAllocation", FIELD_OBJECT},
-    {"hSyncObject", FIELD_OBJECT},
-    {"ObjectArray", FIELD_OBJECT},
-    {"pSyncObject", FIELD_OBJECT},
-    {"PagingQueue", FIELD_OBJECT},
-    {"pPagingQueue", FIELD_OBJECT},
-    {"SegmentId", FIELD_SEGMENT},
-    {"SourceSegmentId", FIELD_SEGMENT},
-    {"DestinationSegmentId", FIELD_SEGMENT},
-    {"RootPageTableSegmentId", FIELD_SEGMENT},
+    {"FlipToPhysicalAddress", FIELD_IGNORED},
     {"FlipToSegmentId", FIELD_SEGMENT},
-    {"uiSegmentId", FIELD_SEGMENT},
-    {"uliSubmissionId", FIELD_SUBMISSION},
-    {"uliCompletionId", FIELD_SUBMISSION},
-    {"SubmitSequence", FIELD_SEQUENCE},
-    {"ulQueueSubmitSequence", FIELD_SEQUENCE},
-    {"FlipSubmitSequence", FIELD_SEQUENCE},
     {"FrameNumber", FIELD_SEQUENCE},
-    {"FlipPresentId", FIELD_SEQUENCE},
-    {"PresentId", FIELD_SEQUENCE},
-    {"PresentCount", FIELD_SEQUENCE},
-    {"SequenceId", FIELD_FENCE},
-    {"FenceValue", FIELD_FENCE},
-    {"ProgressFenceValue", FIELD_FENCE},
-    {"PagingFenceValue", FIELD_FENCE},
+    {"FrameQPCTime", FIELD_IGNORED},
     {"MonitoredFenceValue", FIELD_FENCE},
-    {"FlipFenceId", FIELD_FENCE},
+    {"ObjectArray", FIELD_OBJECT},
+    {"PagingFenceValue", FIELD_FENCE},
+    {"PagingQueue", FIELD_OBJECT},
+    {"PresentAtQpc", FIELD_IGNORED},
+    {"PresentCount", FIELD_SEQUENCE},
+    {"PresentId", FIELD_SEQUENCE},
+    {"PresentIdOrPhysicalAddress", FIELD_IGNORED},
+    {"ProgressFenceValue", FIELD_FENCE},
+    {"RootPageTableSegmentId", FIELD_SEGMENT},
+    {"ScannedPhysicalAddress", FIELD_IGNORED},
+    {"SegmentId", FIELD_SEGMENT},
+    {"SequenceId", FIELD_FENCE},
+    {"SourceSegmentId", FIELD_SEGMENT},
+    {"SubmitSequence", FIELD_SEQUENCE},
+    {"hAllocationGlobalHandle", FIELD_ALLOCATION},
+    {"hAllocationHandle", FIELD_ALLOCATION},
+    {"hContext", FIELD_CONTEXT},
+    {"hGlobalAllocationHandle", FIELD_ALLOCATION},
+    {"hSyncObject", FIELD_OBJECT},
+    {"pDxgAdapter", FIELD_IGNORED},
+    {"pPagingQueue", FIELD_OBJECT},
+    {"pSyncObject", FIELD_OBJECT},
+    {"uiSegmentId", FIELD_SEGMENT},
+    {"ulQueueSubmitSequence", FIELD_SEQUENCE},
+    {"uliCompletionId", FIELD_SUBMISSION},
+    {"uliSubmissionId", FIELD_SUBMISSION},
 };
+
+static int compare(const void *name, const void *row)
+{
+    const struct role *role = row;
+
+    return strcmp(name, role->name);
+}
 
 enum field_role field_role(const struct wintrace_kind *kind, unsigned field)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(roles); i++)
-        if (strcmp(roles[i].name, kind->field[field].name) == 0)
-            return roles[i].role;
+    const struct role *role = bsearch(kind->field[field].name, roles, ARRAY_COUNT(roles),
+                                      sizeof(roles[0]), compare);
+
+    if (role)
+        return role->role;
     return kind->field[field].type == WINTRACE_POINTER ? FIELD_POINTER : FIELD_PLAIN;
 }
 

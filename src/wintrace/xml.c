@@ -59,6 +59,7 @@ struct xml {
     bool is_dxgkrnl, has_id, has_time, too_large;
     struct pair binary;
     bool has_binary, described, failed;
+    unsigned pointer_bytes; /* of payloads */
 };
 
 static bool xml_is(const uint8_t *bytes, size_t length)
@@ -234,6 +235,8 @@ static void describe(struct xml *xml)
     xml->described = true;
     xml->trace->build = (unsigned)build;
     xml->trace->processors = (unsigned)header_number(xml, "NumberOfProcessors");
+    if (header_number(xml, "PointerSize") == 4)
+        xml->pointer_bytes = 4;
     xml->trace->lost = header_number(xml, "EventsLost") + header_number(xml, "BuffersLost");
 }
 
@@ -299,7 +302,7 @@ static enum decode_result decode_binary(struct xml *xml)
         xml->event.payload[bytes] = (uint8_t)(xml->event.payload[bytes] << 4 | digit);
         bytes += digits++ % 2;
     }
-    return decode_event(xml->trace, &xml->event.head, xml->event.payload, bytes, TEXT_POINTER_BYTES);
+    return decode_event(xml->trace, &xml->event.head, xml->event.payload, bytes, xml->pointer_bytes);
 }
 
 static void decode(struct xml *xml)
@@ -444,6 +447,7 @@ static void *xml_begin(struct wintrace *trace, const uint8_t *first, size_t leng
         return NULL;
     xml->trace = trace;
     xml->error = error;
+    xml->pointer_bytes = TEXT_POINTER_BYTES;
     xml->texts = util_alloc(MOST_TEXT);
     xml->pair = util_alloc(MOST_PAIRS * sizeof(*xml->pair));
     xml->parser = XML_ParserCreate_MM(is_mistaken(first, length) ? "UTF-8" : NULL, &memory, NULL);

@@ -178,7 +178,7 @@ TEST(strings_are_in_utf16)
     struct written w = text_of_all(TEXT_XML);
     struct wintrace *trace;
     size_t i = 0;
-    uint64_t at;
+    uint64_t at = 0;
 
     written_replace(&w, "co, py", "\xC3\xA4&#x1F600;");
     trace = written_read(&w);
@@ -218,6 +218,14 @@ TEST(xml_decodes_payloads_without_a_manifest)
     CHECK(trace->events == 1 && wintrace_get(trace, &trace->event[0], "hContext", &value) &&
           value == 0x8877665544332211);
     CHECK(wintrace_get(trace, &trace->event[0], "AttemptResult", &value) && value == 5);
+    wintrace_destroy(trace);
+    written_replace(
+        &w, "<Events>",
+        "<Events><Event><EventData><Data Name=\"ProviderVersion\">9</Data><Data Name=\"PointerSize\">4</Data></EventData></Event>");
+    trace = written_read(&w); /* of a 32-bit system */
+    CHECK(trace->build == 9 && wintrace_get(trace, &trace->event[0], "hContext", &value) &&
+          value == 0x44332211);
+    CHECK(wintrace_get(trace, &trace->event[0], "AttemptResult", &value) && value == 0x88776655);
     wintrace_destroy(trace);
     written_replace(&w, "05000000", "0500000x");
     assert_string_equal(after(w), "0 0 1");

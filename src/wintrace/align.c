@@ -85,7 +85,7 @@ static bool are_strangers(const struct work *w, const struct wintrace_event *x, 
 {
     uint64_t a = w->ours->trace->value[x->values + i];
     uint64_t b = w->windows->trace->value[y->values + k];
-    uint64_t known = (uintptr_t)hash_get(&w->state->partner, a | 1);
+    uint64_t known = (uintptr_t)hash_get(&w->state->partner, handle_key(a));
 
     return field_role(x->kind, i) == FIELD_OBJECT && !x->kind->field[i].count &&
            !y->kind->field[k].count && a && b && known && known != b;
@@ -135,12 +135,12 @@ static void see_gap(const struct work *w, size_t from_i, size_t i, size_t from_j
 /* Whether two handles have been partners all along; they become so if both are new. */
 static bool are_partners(struct work *w, uint64_t a, uint64_t b)
 {
-    uint64_t known_b = (uintptr_t)hash_get(&w->state->partner, a | 1);
-    uint64_t known_a = (uintptr_t)hash_get(&w->state->partner_back, b | 1);
+    uint64_t known_b = (uintptr_t)hash_get(&w->state->partner, handle_key(a));
+    uint64_t known_a = (uintptr_t)hash_get(&w->state->partner_back, handle_key(b));
 
     if (!known_a && !known_b && a && b &&
-        (!hash_put(&w->state->partner, a | 1, (void *)(uintptr_t)b) ||
-         !hash_put(&w->state->partner_back, b | 1, (void *)(uintptr_t)a))) {
+        (!hash_put(&w->state->partner, handle_key(a), (void *)(uintptr_t)b) ||
+         !hash_put(&w->state->partner_back, handle_key(b), (void *)(uintptr_t)a))) {
         w->no_memory = true;
         return true;
     }

@@ -13,9 +13,9 @@
 
 static bool name_handle(struct side *side, uint64_t handle)
 {
-    if (!handle || hash_get(&side->names, handle | 1))
+    if (!handle || hash_get(&side->names, handle_key(handle)))
         return true;
-    return hash_put(&side->names, handle | 1, (void *)(uintptr_t)++side->named);
+    return hash_put(&side->names, handle_key(handle), (void *)(uintptr_t)++side->named);
 }
 
 static bool name_field(struct side *side, const struct wintrace_event *event, unsigned field)
@@ -142,8 +142,9 @@ static bool add_pair(struct comparison *c, enum lane_kind kind, const struct lan
     c->pairs++;
     if ((kind != LANE_CONTEXT && kind != LANE_ALLOCATION) || !a || !b)
         return true;
-    return (!a->key || hash_put(&c->ours.paired, a->key | 1, (void *)(uintptr_t)c->pairs)) &&
-           (!b->key || hash_put(&c->windows.paired, b->key | 1, (void *)(uintptr_t)c->pairs));
+    return (!a->key || hash_put(&c->ours.paired, handle_key(a->key), (void *)(uintptr_t)c->pairs)) &&
+           (!b->key ||
+            hash_put(&c->windows.paired, handle_key(b->key), (void *)(uintptr_t)c->pairs));
 }
 
 static const struct lane *lane_at(const struct side *side, const struct group *group, size_t index)

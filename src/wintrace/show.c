@@ -39,7 +39,7 @@ static void add_number(struct room *room, enum wintrace_type type, uint64_t valu
 static void add_value(struct room *room, const struct side *side, const struct wintrace_kind *kind,
                       unsigned field, uint64_t value)
 {
-    uint64_t name = (uintptr_t)hash_get(&side->names, value | 1);
+    uint64_t name = (uintptr_t)hash_get(&side->names, handle_key(value));
 
     switch (field_role(kind, field)) {
     case FIELD_CONTEXT:

@@ -23,13 +23,13 @@ static uint64_t get(const struct subject *s, const struct wintrace_event *event,
 
 static struct subject_context *context_of(struct subject *s, uint64_t handle)
 {
-    size_t index = (uintptr_t)hash_get(&s->by_handle, handle | 1);
+    size_t index = (uintptr_t)hash_get(&s->by_handle, handle_key(handle));
     struct subject_context *context;
 
     if (index)
         return &s->context[index - 1];
     if (!wintrace_reserve((void **)&s->context, s->contexts, &s->room, sizeof(*s->context)) ||
-        !hash_put(&s->by_handle, handle | 1, (void *)(uintptr_t)(s->contexts + 1)))
+        !hash_put(&s->by_handle, handle_key(handle), (void *)(uintptr_t)(s->contexts + 1)))
         return NULL;
     context = &s->context[s->contexts++];
     *context = (struct subject_context){.handle = handle, .node = SUBJECT_NO_NODE};
@@ -38,9 +38,9 @@ static struct subject_context *context_of(struct subject *s, uint64_t handle)
 
 static bool own(struct subject *s, uint64_t handle, uint64_t process)
 {
-    if (hash_get(&s->owners, handle | 1))
+    if (hash_get(&s->owners, handle_key(handle)))
         return true;
-    return hash_put(&s->owners, handle | 1, (void *)(uintptr_t)(process + 1));
+    return hash_put(&s->owners, handle_key(handle), (void *)(uintptr_t)(process + 1));
 }
 
 /* The process that an event names, or the one in which it was written. */
@@ -56,19 +56,19 @@ static bool learn_device(struct subject *s, const struct wintrace_event *event)
     uint64_t device = get(s, event, "hDevice"), adapter = get(s, event, "pDxgAdapter");
 
     return own(s, device, process_of(s, event, event->kind->id == EVENT_DEVICE_LISTED)) &&
-           (!adapter || hash_put(&s->devices, device | 1, (void *)(uintptr_t)adapter));
+           (!adapter || hash_put(&s->devices, handle_key(device), (void *)(uintptr_t)adapter));
 }
 
 static bool learn_context(struct subject *s, const struct wintrace_event *event)
 {
     uint64_t device = get(s, event, "hDevice"), adapter = get(s, event, "pDxgAdapter");
-    uint64_t owner = (uintptr_t)hash_get(&s->owners, device | 1);
+    uint64_t owner = (uintptr_t)hash_get(&s->owners, handle_key(device));
     struct subject_context *context = context_of(s, get(s, event, "hContext"));
 
     if (!context)
         return false;
     if (!adapter && device)
-        adapter = (uintptr_t)hash_get(&s->devices, device | 1);
+        adapter = (uintptr_t)hash_get(&s->devices, handle_key(device));
     if (adapter)
         context->adapter = adapter;
     context->node = (uint32_t)get(s, event, "NodeOrdinal");
@@ -178,9 +178,9 @@ static bool choose_adapter(struct subject *s)
 
     hash_init(&sums);
     for (size_t i = 0; good && i < s->contexts; i++)
-        good = add(&sums, s->context[i].adapter | 1, s->context[i].packets);
+        good = add(&sums, handle_key(s->context[i].adapter), s->context[i].packets);
     for (size_t i = 0; good && i < s->contexts; i++) {
-        uint64_t packets = sum_of(&sums, s->context[i].adapter | 1);
+        uint64_t packets = sum_of(&sums, handle_key(s->context[i].adapter));
 
         if (s->context[i].adapter && (!s->adapter || packets > most)) {
             s->adapter = s->context[i].adapter;
@@ -269,7 +269,7 @@ void subject_finish(struct subject *s)
 
 const struct subject_context *subject_find(const struct subject *s, uint64_t handle)
 {
-    size_t index = (uintptr_t)hash_get(&s->by_handle, handle | 1);
+    size_t index = (uintptr_t)hash_get(&s->by_handle, handle_key(handle));
 
     return index ? &s->context[index - 1] : NULL;
 }
@@ -286,7 +286,7 @@ bool subject_has(const struct subject *s, const struct subject_context *context)
 
 bool subject_owns(const struct subject *s, uint64_t handle)
 {
-    uint64_t owner = (uintptr_t)hash_get(&s->owners, handle | 1);
+    uint64_t owner = (uintptr_t)hash_get(&s->owners, handle_key(handle));
 
     return !owner || owner - 1 == s->process;
 }

@@ -13,6 +13,12 @@
 
 #define SUBJECT_NO_NODE UINT32_MAX
 
+/* Of a handle in a map, whose keys are not 0. */
+static inline uint64_t handle_key(uint64_t handle)
+{
+    return handle ? handle : UINT64_MAX;
+}
+
 struct subject_context {
     uint64_t handle, adapter; /* adapter 0: not known */
     uint32_t node;            /* SUBJECT_NO_NODE: not known */

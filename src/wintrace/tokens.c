@@ -251,7 +251,7 @@ static uint64_t handle_token(const struct side *side, const struct lane *lane, u
         return NULL_HANDLE;
     if (handle == lane->key)
         return 1;
-    pair = (uintptr_t)hash_get(&side->paired, handle | 1);
+    pair = (uintptr_t)hash_get(&side->paired, handle_key(handle));
     return pair ? pair + OTHER_HANDLE : OTHER_HANDLE;
 }
 

@@ -184,6 +184,23 @@ TEST(every_form_is_compared_alike)
     }
 }
 
+TEST(any_handles_are_told_apart)
+{
+    struct story_world odd = windows_world;
+
+    begin(2);
+    odd.handles++;
+    story_make(&windows_story, 2, &odd);
+    for (size_t i = 0; i < windows_story.events;
+         i++) /* the one beside its first object becomes the second */
+        if (windows_story.event[i].id == 244)
+            story_set(&windows_story, i, "hSyncObject",
+                      0x1000 + (story_get(&windows_story, i, "hSyncObject") >> 8 & 1));
+        else if (windows_story.event[i].id == 245)
+            windows_story.event[i].value[4] = 0x1000 + (windows_story.event[i].value[4] >> 8 & 1);
+    TOLD("0 lanes and 0 orders part");
+}
+
 /* ---- one change ---- */
 
 #define EACH_SEED for (uint64_t seed = 0; seed < SEEDS; seed++, begin(seed))

@@ -2,6 +2,7 @@
 /* The simulated machine: threads, time, interrupts, deferred calls, repeatability, stop and faults. */
 #include "support/check_rule.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -592,6 +593,24 @@ TEST(machines_that_are_entered_in_each_other_keep_their_heaps)
     CHECK(sim_current == outer && util_heap_current == &outer->heap);
     destroy(outer);
     CHECK(!sim_current && util_heap_current == before);
+}
+
+/* What nobody freed goes with its machine. */
+TEST(a_machine_that_ends_takes_its_heap_along)
+{
+    size_t first = 0;
+
+    for (unsigned i = 0; i < 20; i++) {
+        struct sim_machine *m = machine(1, 1);
+        struct mallinfo2 host;
+
+        CHECK(util_alloc(100000));
+        destroy(m);
+        host = mallinfo2();
+        if (i == 4)
+            first = host.uordblks + host.hblkhd;
+        CHECK(i < 4 || host.uordblks + host.hblkhd < first + 100000);
+    }
 }
 
 static void busy_entry(void *arg)

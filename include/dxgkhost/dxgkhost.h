@@ -84,7 +84,9 @@ struct dxgk_machine_config {
     bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible = 3 (IOMMU-028) */
     /* a device's access to RAM that nothing holds for DMA is no violation (IOMMU-075) */
     bool dma_unjudged;
-    bool trace;  /* record the event stream */
+    bool trace; /* record the event stream */
+    /* record what happens as events of Windows' provider Microsoft-Windows-DxgKrnl, too */
+    bool trace_dxgkrnl;
     bool strict; /* every violation of severity error stops the machine */
     /* preempt at intervals that the seed chooses, also at function boundaries of drivers built with
      * -finstrument-functions */
@@ -348,6 +350,15 @@ DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
+
+/* Forms of a trace of Windows' provider Microsoft-Windows-DxgKrnl: a file of Event Tracing for
+ * Windows, or what Windows' tracerpt makes of one. */
+enum dxgk_windows_trace { DXGK_TRACE_ETL, DXGK_TRACE_CSV, DXGK_TRACE_XML };
+/* The form of a file by the end of its name: .etl, .csv or .xml. False: it has none of these. */
+DXGK_API bool dxgk_windows_trace_form(const char *path, enum dxgk_windows_trace *form);
+/* Writes what was recorded with trace_dxgkrnl. False: nothing was, or writing failed. */
+DXGK_API bool dxgk_machine_write_dxgkrnl(const struct dxgk_machine *machine,
+                                         enum dxgk_windows_trace form, FILE *out);
 
 #ifdef __cplusplus
 }

@@ -97,6 +97,17 @@ static void write_trace(const struct cli_options *options)
         fprintf(stderr, "dxgkhost: %s: the trace could not be written\n", options->trace);
 }
 
+static void write_dxgkrnl(const struct cli_options *options)
+{
+    bool written = ftruncate(fileno(options->dxgkrnl_file), 0) == 0 &&
+                   fseek(options->dxgkrnl_file, 0, SEEK_SET) == 0 &&
+                   dxgk_recorder_write_dxgkrnl(options->config.recorder, options->dxgkrnl_form,
+                                               options->dxgkrnl_file);
+
+    if (fflush(options->dxgkrnl_file) != 0 || !written)
+        fprintf(stderr, "dxgkhost: %s: the trace could not be written\n", options->trace_dxgkrnl);
+}
+
 static void print_rest(const struct cli_options *options)
 {
     struct dxgk_violation violation;
@@ -109,6 +120,8 @@ static void print_rest(const struct cli_options *options)
             cli_print_violation(&violation, false);
     if (options->trace_file)
         write_trace(options);
+    if (options->dxgkrnl_file)
+        write_dxgkrnl(options);
 }
 
 /* In a process of its own, which may die of it. */

@@ -82,7 +82,8 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
     for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
 
-        if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0)
+        if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0 ||
+            strcmp(argv[i], "--trace-dxgkrnl") == 0)
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
             if (own_option(options, "-j", argv[i] + 2) != MINE)

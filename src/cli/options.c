@@ -208,6 +208,15 @@ static int parse_path(struct cli_options *options, const char *name, const char 
     return CLI_OK;
 }
 
+static int parse_trace_dxgkrnl(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    if (!dxgk_windows_trace_form(value, &options->dxgkrnl_form))
+        return cli_usage_error("the file of --trace-dxgkrnl ends in .etl, .csv or .xml", value);
+    options->trace_dxgkrnl = value;
+    return CLI_OK;
+}
+
 /* ---- all of them ---- */
 
 struct option {
@@ -236,6 +245,7 @@ static const struct option valued[] = {
     {"--windows", parse_windows, false},
     {"--report", parse_report, true},
     {"--trace", parse_path, true},
+    {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
     {"--out", parse_path, true},
     {"--device", parse_path, false},
     {"--registry", parse_path, false},
@@ -328,6 +338,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     if (status != CLI_OK)
         return status;
     options->config.trace = options->trace != NULL;
+    options->config.trace_dxgkrnl = options->trace_dxgkrnl != NULL;
     return CLI_OK;
 }
 

@@ -125,6 +125,19 @@ static bool write_trace(const struct cli_session *session)
     return true;
 }
 
+static bool write_dxgkrnl(const struct cli_session *session)
+{
+    const struct cli_options *options = session->options;
+    bool written = dxgk_machine_write_dxgkrnl(session->machine, options->dxgkrnl_form,
+                                              options->dxgkrnl_file);
+
+    if (fflush(options->dxgkrnl_file) != 0 || !written) {
+        fprintf(stderr, "dxgkhost: %s: writing the trace failed\n", options->trace_dxgkrnl);
+        return false;
+    }
+    return true;
+}
+
 /* What failed for the driver before it gave up, or for the workload at last, unless its message
  * says so already. With --verbose all were printed when they happened. */
 static void print_refusals(const struct cli_session *session)
@@ -222,6 +235,8 @@ static int conclude(struct cli_session *session, double wall)
     }
     if (options->trace_file && !write_trace(session) && status == CLI_OK)
         status = CLI_ERROR;
+    if (options->dxgkrnl_file && !write_dxgkrnl(session) && status == CLI_OK)
+        status = CLI_ERROR;
     if ((status == CLI_OK || status == CLI_ERROR) && driver_at_fault(session)) {
         fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
                 session->statistics.violations, session->statistics.leaks);
@@ -264,6 +279,15 @@ static int run(struct cli_options *options)
     return status;
 }
 
+/* A file for what the run leaves, if one was asked for. False, with a message: it cannot be. */
+static bool open_result(const char *path, FILE **file)
+{
+    *file = path ? fopen(path, "w") : NULL;
+    if (path && !*file)
+        fprintf(stderr, "dxgkhost: %s: %s\n", path, strerror(errno));
+    return !path || *file;
+}
+
 int cli_run(int argc, char **argv)
 {
     struct cli_options options;
@@ -273,12 +297,14 @@ int cli_run(int argc, char **argv)
         return status;
     if (!cli_options_ready(&options))
         return CLI_ERROR;
-    if (options.trace && !(options.trace_file = fopen(options.trace, "w"))) {
-        fprintf(stderr, "dxgkhost: %s: %s\n", options.trace, strerror(errno));
-        return CLI_ERROR;
-    }
-    status = cli_supervise(&options, run);
+    if (open_result(options.trace, &options.trace_file) &&
+        open_result(options.trace_dxgkrnl, &options.dxgkrnl_file))
+        status = cli_supervise(&options, run);
+    else
+        status = CLI_ERROR;
     if (options.trace_file)
         fclose(options.trace_file);
+    if (options.dxgkrnl_file)
+        fclose(options.dxgkrnl_file);
     return status;
 }

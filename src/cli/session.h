@@ -18,7 +18,7 @@
 struct cli_shared;
 
 struct cli_options {
-    const char *driver, *workload, *device, *registry, *trace, *out, *iommu;
+    const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];
@@ -30,9 +30,11 @@ struct cli_options {
     uint64_t script_memory; /* bytes that the script may hold; 0: any number */
     uint64_t stall_s;       /* host seconds without a step after which a run is ended; 0: none */
     bool verbose, report_memory;
-    bool unsupervised; /* the machine runs in this process */
-    bool isolated;     /* it runs without rights to files, network and processes */
-    FILE *trace_file;  /* open since before the run; NULL: no trace */
+    bool unsupervised;  /* the machine runs in this process */
+    bool isolated;      /* it runs without rights to files, network and processes */
+    FILE *trace_file;   /* open since before the run; NULL: no trace */
+    FILE *dxgkrnl_file; /* the same for the trace of Windows' provider, in this form */
+    enum dxgk_windows_trace dxgkrnl_form;
     struct cli_shared *shared;
     bool inspects; /* there is no workload, nor options for one */
     struct dxgk_machine_config config;

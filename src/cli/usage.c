@@ -12,6 +12,7 @@ static const char text[] =
     "           --report memory        who owns physical memory at the end; picture in memory.svg of --out\n"
     "           --power-cycle NS       let the machine sleep (D3) and wake every NS of virtual time\n"
     "           --trace FILE           event stream for ui.perfetto.dev\n"
+    "           --trace-dxgkrnl FILE   the same as events of Windows' DxgKrnl, in a .etl, .csv or .xml\n"
     "           --out DIR              folder for results (default: out)\n"
     "           --device FILE|null     device model (default: ../devices/NAME beside the driver); null: one\n"
     "                                  that is memory and does nothing\n"

@@ -9,6 +9,7 @@
 #include "util/explain.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
+#include "wintrace/sink.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ static void in_child(void)
     refusal_sink = NULL;
     verify_log_install(NULL);
     trace_sink_install(NULL, NULL);
+    wintrace_sink_install(NULL, NULL);
 }
 
 static void watch_forks(void)
@@ -90,6 +92,7 @@ bool host_enter(struct dxgk_machine *machine)
     verify_log_install(machine->log);
     refusal_sink = &machine->refusals.sink;
     trace_sink_install(machine->trace, &machine->sim->now);
+    wintrace_sink_install(machine->windows_trace, &machine->sim->now);
     return true;
 }
 
@@ -101,6 +104,7 @@ void host_leave(bool entered)
         return;
     machine = host_current();
     trace_sink_install(NULL, NULL);
+    wintrace_sink_install(NULL, NULL);
     verify_log_install(NULL);
     refusal_sink = NULL;
     sim_leave();

@@ -20,6 +20,7 @@
 #include "host/machine_record.h"
 #include "host/recorder.h"
 #include "host/run.h"
+#include "host/windows_trace.h"
 #include "kmt/kmt.h"
 #include "loader/loader.h"
 #include "nt/base/nt_config.h"
@@ -36,6 +37,7 @@
 #include "util/explain.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "wintrace/sink.h"
 #include "x64/exceptions/exception.h"
 #include "x64/x64.h"
 
@@ -253,8 +255,12 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     list_init(&machine->processes);
     machine->log = verify_log_create_in(sim.arena);
     machine->trace = config->trace ? trace_sink_create_in(sim.arena) : NULL;
+    machine->windows_trace = config->trace_dxgkrnl
+                                 ? host_windows_trace_create(config->processors, sim.arena)
+                                 : NULL;
     machine->sim = sim_machine_create(&sim);
-    if (!machine->log || !machine->sim || (!machine->trace && config->trace)) {
+    if (!machine->log || !machine->sim || (!machine->trace && config->trace) ||
+        (!machine->windows_trace && config->trace_dxgkrnl)) {
         dxgk_machine_destroy(machine);
         return NULL;
     }
@@ -262,6 +268,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
         config->recorder->sim = machine->sim;
         config->recorder->log = machine->log;
         config->recorder->trace = machine->trace;
+        config->recorder->windows_trace = machine->windows_trace;
     }
     if (config->violation)
         verify_set_news(machine->log, violation_news, machine);
@@ -393,6 +400,7 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
         sim_machine_destroy(machine->sim);
     }
     trace_sink_destroy(machine->trace);
+    wintrace_sink_destroy(machine->windows_trace);
     verify_log_destroy(machine->log);
     free(machine->waits);
     host_losses_free(&machine->losses);

@@ -20,6 +20,7 @@ struct dxgk_machine {
     struct sim_machine *sim;
     struct verify_log *log;
     struct trace_sink *trace;
+    struct wintrace_sink *windows_trace; /* NULL: not recorded */
     struct ram *ram;
     struct bus *bus;
     struct nt *nt;

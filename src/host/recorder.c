@@ -11,6 +11,7 @@
 #include "host/recorder.h"
 #include "dxgkhost/recorder.h"
 #include "host/report.h"
+#include "host/windows_trace.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
 #include "util/arena.h"
@@ -53,6 +54,7 @@ bool host_recorder_begin(struct dxgk_recorder *recorder)
     recorder->sim = NULL;
     recorder->log = NULL;
     recorder->trace = NULL;
+    recorder->windows_trace = NULL;
     recorder->doing[0] = '\0';
     recorder->in_driver_file = false;
     recorder->in_use = true;
@@ -152,4 +154,10 @@ bool dxgk_recorder_violation(const struct dxgk_recorder *recorder, size_t index,
 bool dxgk_recorder_write_trace(const struct dxgk_recorder *recorder, FILE *out)
 {
     return recorder->trace && trace_write_json(recorder->trace, out);
+}
+
+bool dxgk_recorder_write_dxgkrnl(const struct dxgk_recorder *recorder, enum dxgk_windows_trace form,
+                                 FILE *out)
+{
+    return host_windows_trace_write(recorder->windows_trace, form, out);
 }

@@ -10,6 +10,7 @@
 
 struct sim_machine;
 struct trace_sink;
+struct wintrace_sink;
 struct util_arena;
 struct verify_log;
 
@@ -26,7 +27,8 @@ struct dxgk_recorder {
     bool in_driver_file; /* the dynamic linker, and constructors and destructors of a driver */
     const struct sim_machine *sim;
     const struct verify_log *log;
-    const struct trace_sink *trace; /* NULL: not recorded */
+    const struct trace_sink *trace;            /* NULL: not recorded */
+    const struct wintrace_sink *windows_trace; /* NULL: not recorded */
     char doing[RECORDER_DOING_BYTES];
     struct dxgk_ending ending;
     char place[RECORDER_PLACE_BYTES], stack[RECORDER_STACK_BYTES]; /* of `ending` */

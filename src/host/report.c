@@ -8,6 +8,7 @@
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
+#include "host/windows_trace.h"
 #include "iommu/iommu.h"
 #include "port/port.h"
 #include "port/record/adapter_info.h"
@@ -198,4 +199,11 @@ bool dxgk_machine_write_memory(const struct dxgk_machine *machine, enum dxgk_mem
 bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)
 {
     return out && host_may_look(machine) && machine->trace && trace_write_json(machine->trace, out);
+}
+
+bool dxgk_machine_write_dxgkrnl(const struct dxgk_machine *machine, enum dxgk_windows_trace form,
+                                FILE *out)
+{
+    return out && host_may_look(machine) &&
+           host_windows_trace_write(machine->windows_trace, form, out);
 }

@@ -15,9 +15,8 @@
 #include "util/assert.h"
 #include "util/hash.h"
 
-#define DEFAULT_BOOT_TIME 133485408000000000u /* 1 January 2024 */
-#define DEFAULT_BUILD     22621u
-#define ALIGNMENT         16u
+#define DEFAULT_BUILD 22621u
+#define ALIGNMENT     16u
 
 /* Components are created in this order and destroyed in reverse: each needs only earlier ones. */
 extern const struct nt_component nt_image_component, nt_current_component, nt_processor_component,
@@ -141,7 +140,7 @@ struct nt *nt_create(const struct nt_config *config)
     nt->ram = config->ram;
     nt->bus = config->bus;
     if (nt->config.boot_time == 0)
-        nt->config.boot_time = DEFAULT_BOOT_TIME;
+        nt->config.boot_time = NT_DEFAULT_BOOT_TIME;
     if (nt->config.os_build == 0)
         nt->config.os_build = DEFAULT_BUILD;
     nt->find_routine = nt_routine_find;

@@ -19,6 +19,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
@@ -294,6 +295,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
         sim_current->submissions++;
     }
     vidsch_portion_in_flight(packet);
+    vidsch_tell_submitted(packet);
     vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
     check_private(buffer, paging, ddi);

@@ -101,6 +101,7 @@ static struct dma_buffer *buffer_create(struct vidsch_context *context)
     list_init(&buffer->link);
     buffer->owner = context;
     context->buffers++;
+    buffer->number = ++context->device->vidsch->next_buffer;
     buffer->private_bytes = context->info.DmaBufferPrivateDataSize;
     if (buffer->private_bytes) {
         if (!ddi_guarded_init(&buffer->private, buffer->private_bytes,

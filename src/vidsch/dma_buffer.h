@@ -28,6 +28,7 @@ struct dma_buffer {
     struct list link; /* context->free_buffers */
     struct vidsch_context *owner;
     uint32_t references; /* packets, and the thread that fills it */
+    uint32_t number;     /* among those of the adapter, from 1 */
     /* data; none in virtual mode */
     uint8_t *data;
     uint32_t capacity;

@@ -17,6 +17,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
@@ -126,8 +127,10 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
         return false;
     }
     node->generation++;
-    if (aborted != node->last_completed)
+    if (aborted != node->last_completed) {
+        vidsch_tell_reported(node, node->reported, aborted - 1, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
         vidsch_retire_through(node, aborted - 1); /* TDR-034 */
+    }
     vidsch_loss_engine_reset(
         &loss, node, aborted != node->last_completed ? node_in_flight(node, 0) : NULL, responsive);
     vidsch_preempt_close(node);

@@ -10,6 +10,7 @@
  */
 #include "vidsch/interrupt.h"
 #include "sim/sim_assert.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
@@ -98,6 +99,7 @@ static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT 
                       "DMA_COMPLETED");
         return;
     }
+    vidsch_tell_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
     node->reported = fence;
     r = record(vidsch, DXGK_INTERRUPT_DMA_COMPLETED, node);
     if (r)
@@ -122,6 +124,8 @@ static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed
         invalid_fence("PREEMPT-018", node, completed, "DMA_PREEMPTED");
         return;
     }
+    vidsch_tell_reported(node, node->reported, completed, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
+    vidsch_tell_preempted(node, completed);
     node->reported = completed;
     node->preempt_answered = true;
     r = record(vidsch, DXGK_INTERRUPT_DMA_PREEMPTED, node);
@@ -141,6 +145,8 @@ static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_
         invalid_fence("SUBMIT-043", node, data->DmaFaulted.FaultedFenceId, "DMA_FAULTED");
         return;
     }
+    vidsch_tell_reported(node, node->reported, data->DmaFaulted.FaultedFenceId,
+                         DXGK_INTERRUPT_DMA_FAULTED, NULL);
     node->reported = data->DmaFaulted.FaultedFenceId;
     r = record(vidsch, DXGK_INTERRUPT_DMA_FAULTED, node);
     if (r) {
@@ -182,6 +188,7 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
             invalid_fence("SUBMIT-043", node, fence, "DMA_PAGE_FAULTED");
             return;
         }
+        vidsch_tell_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_PAGE_FAULTED, data);
         node->reported = fence; /* SUBMIT-046 */
     } else if (node->timeout_noted) {
         return; /* a recovery is already due */

@@ -7,6 +7,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/paging.h"
 #include "vidsch/portion.h"
 #include "vidsch/scheduler.h"
@@ -44,6 +45,7 @@ void vidsch_packet_finish(struct packet *packet)
     struct vidsch *vidsch = device->vidsch;
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
+    vidsch_tell_ended(packet);
     list_remove(&packet->device_link);
     context->pending--;
     device->pending--;

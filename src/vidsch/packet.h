@@ -28,9 +28,10 @@ struct packet {
     struct vidsch_context *context;
     struct dma_buffer *buffer; /* render: all of it; virtual: its private block */
     struct paging_slot *paging;
-    struct sync_op *op;          /* wait, signal */
-    uint64_t ticket;             /* number of this piece of work in its device, from 1 */
-    uint64_t flow;               /* trace: one number per packet of the adapter */
+    struct sync_op *op; /* wait, signal */
+    uint64_t ticket;    /* number of this piece of work in its device, from 1 */
+    uint32_t flow;      /* trace: one number per packet of the adapter */
+    uint32_t sequence;  /* its number in its queue, if events are told (vidsch/dxgkrnl_events.h) */
     struct dma_portion *portion; /* render, WDDM 1.x */
     union {
         struct { /* virtual: address and bytes of the commands */
@@ -45,9 +46,10 @@ struct packet {
     };
     uint32_t fence; /* SubmissionFenceId of the current submission; 0: none yet */
     uint8_t kind;
-    bool resubmission; /* was on the node before */
-    bool null_rendering;
-    bool refused; /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
+    bool resubmission : 1; /* was on the node before */
+    bool null_rendering : 1;
+    bool refused : 1;    /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
+    bool told_ended : 1; /* the event of its end was told */
 };
 _Static_assert(sizeof(struct packet) <= 128, "two cache lines");
 

@@ -13,6 +13,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -65,6 +66,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
         .reason = reason, .id = node->preempt_id, .asked_at = sim_now()};
     vidsch->statistics.preemptions++;
     trace_instant(node->track, "preempt", "id", node->preempt_id, NULL, 0);
+    vidsch_tell_request(node);
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF && reason != PREEMPT_DEPENDENT)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
@@ -78,6 +80,7 @@ void vidsch_preempt_close(struct vidsch_node *node)
 {
     if (!node->preempting)
         return;
+    vidsch_tell_request_ended(node);
     node->closed_preempt_id = node->preempt_id;
     node->preempting = PREEMPT_NONE;
     node->preempt_answered = false;
@@ -103,6 +106,7 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     sim_event_cancel(&node->deadline.event);
     trace_instant(node->track, "preempted", "packets", count, NULL, 0);
     vidsch_queue_return(node, packets, count);
+    vidsch_tell_request_ended(node);
     vidsch_change_announce(&node->vidsch->change);
 }
 
@@ -115,13 +119,16 @@ static bool is_on_node(const struct vidsch_node *node, const struct vidsch_conte
 }
 
 /* A newcomer is a ready context that has nothing on the node yet. Other contexts are no reason to
- * preempt: their next packet gets its turn when one of their packets ends. */
-static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
+ * preempt: their next packet gets its turn when one of their packets ends. NULL: there is none. */
+static const struct vidsch_context *newcomer_at(const struct vidsch_node *node, uint32_t level)
 {
-    LIST_FOR(link, &node->ready[level])
-        if (!is_on_node(node, CONTAINER(link, struct vidsch_context, run_link)))
-            return true;
-    return false;
+    LIST_FOR(link, &node->ready[level]) {
+        const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, run_link);
+
+        if (!is_on_node(node, context))
+            return context;
+    }
+    return NULL;
 }
 
 /* The highest level, not below `least`, at which a newcomer waits that would be submitted next.
@@ -135,7 +142,7 @@ static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint3
         *level = 31u - (uint32_t)__builtin_clz(mask);
         if (*level < least || (paging_only && *level != VIDSCH_PAGING_LEVEL))
             return false;
-        if (newcomer_waits(node, *level))
+        if (newcomer_at(node, *level))
             return true;
     }
     return false;
@@ -210,6 +217,8 @@ void vidsch_preempt_consider(struct vidsch_node *node)
         vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046 */
         return;
     }
+    vidsch_tell_selected(node, newcomer_at(node, level));
+    vidsch_tell_attempt(newcomer_at(node, level), ATTEMPT_ASKED);
     vidsch->worker.busy_node = node;
     vidsch_preempt_request(node, level == VIDSCH_PAGING_LEVEL ? PREEMPT_PAGING : PREEMPT_PRIORITY);
     vidsch->worker.busy_node = NULL;

@@ -20,6 +20,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -46,6 +47,7 @@ void vidsch_queue_push(struct packet *packet)
     }
     context->pending++;
     device->pending++;
+    vidsch_tell_queued(packet);
     list_push_back(&context->queue, &packet->link);
     if (context->state == CONTEXT_IDLE)
         vidsch_queue_advance(context);
@@ -60,6 +62,8 @@ static void advance_one(struct vidsch_context *context)
 
         if (list_empty(&context->queue)) {
             context->state = CONTEXT_IDLE;
+            vidsch_tell_status(context, context->last_in_flight ? STATUS_CONTEXT_TAKEN
+                                                                : STATUS_CONTEXT_IDLE);
             return;
         }
         packet = CONTAINER(context->queue.next, struct packet, link);
@@ -69,15 +73,19 @@ static void advance_one(struct vidsch_context *context)
         }
         if (packet->kind == PACKET_WAIT) {
             if (!packet->op->done && !vidsch_sync_op_try(packet->op)) {
+                if (context->state != CONTEXT_BLOCKED)
+                    vidsch_tell_status(context, STATUS_CONTEXT_WAITS);
                 context->state = CONTEXT_BLOCKED;
                 vidsch_sync_op_register(packet->op);
                 return;
             }
             trace_instant(context->track, "wait satisfied", NULL, 0, NULL, 0);
+            vidsch_tell_taken(packet);
             list_remove(&packet->link);
             vidsch_packet_finish(packet);
             continue;
         }
+        vidsch_tell_taken(packet);
         list_remove(&packet->link);
         if (context->last_in_flight && !packet->op->at_submission) {
             list_push_back(&context->last_in_flight->after, &packet->link);
@@ -143,6 +151,7 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
     for (uint32_t i = count; i-- > 0;) {
         struct packet *packet = packets[i];
 
+        vidsch_tell_left_node(packet, true);
         packet->context->device->in_flight--;
         packet->resubmission = true;
         if (packet->kind == PACKET_PAGING) {

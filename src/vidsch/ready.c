@@ -11,6 +11,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -27,10 +28,12 @@ void vidsch_ready_add(struct vidsch_context *context)
     sim_assert_irql(SIM_IRQL_DISPATCH);
     if (device->awaiting_residency || device->process->suspended) {
         context->state = CONTEXT_PARKED;
+        vidsch_tell_status(context, STATUS_CONTEXT_HELD);
         list_push_back(&device->parked, &context->run_link);
         return;
     }
     context->state = CONTEXT_READY;
+    vidsch_tell_status(context, STATUS_CONTEXT_READY);
     if (node->holder[context->level] == context)
         list_push_front(&node->ready[context->level], &context->run_link);
     else
@@ -82,6 +85,9 @@ void vidsch_ready_charge(struct vidsch_context *context, uint64_t ns)
     if (ns < context->quantum_left)
         context->quantum_left -= ns;
     else
+        context->quantum_left = 0;
+    vidsch_tell_running_time(context, ns);
+    if (context->quantum_left == 0)
         rotate(context);
 }
 

@@ -9,6 +9,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -39,6 +40,10 @@ static void retire_oldest(struct vidsch_node *node)
     device->in_flight--;
     if (context->last_in_flight == packet)
         context->last_in_flight = NULL;
+    vidsch_tell_left_node(packet, false);
+    vidsch_tell_ended(packet);
+    if (!context->last_in_flight && context->state == CONTEXT_IDLE)
+        vidsch_tell_status(context, STATUS_CONTEXT_IDLE);
     vidsch_signal_reread(node->vidsch, device->process); /* SUBMIT-136 */
     while ((link = list_pop_front(&packet->after)) != NULL) {
         struct packet *signal = CONTAINER(link, struct packet, link);
@@ -55,6 +60,10 @@ void vidsch_retire_failed(struct vidsch_node *node)
     struct vidsch_context *context = packet->context;
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
+    if (fence_after(packet->fence, node->reported))
+        vidsch_tell_aborted(packet);
+    else
+        vidsch_tell_left_node(packet, false);
     completed(node, packet->fence);
     context->device->in_flight--;
     if (context->last_in_flight == packet)

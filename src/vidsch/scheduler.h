@@ -42,7 +42,9 @@ struct vidsch {
     struct vidsch_device *first_system_device;
     struct vidsch_context *system_context;
     struct slab packets;
-    uint64_t next_flow; /* packet->flow */
+    uint32_t next_flow;   /* packet->flow */
+    uint32_t next_buffer; /* dma_buffer->number */
+    uint32_t next_sync;   /* vidsch_sync->number */
     struct vidsch_worker worker;
     struct vidsch_change change;
     struct vidsch_advance advance;

@@ -16,6 +16,7 @@
 #include "sim/wait.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/process.h"
 #include "vidsch/queue.h"
 #include "vidsch/scheduler.h"
@@ -53,6 +54,7 @@ void vidsch_signal_changed(struct vidsch_sync *sync)
             vidsch_signal_end_wait(vidsch, op, STATUS_SUCCESS);
         } else {
             vidsch_sync_op_unregister(op);
+            vidsch_tell_unwait(op->context);
             vidsch_queue_schedule(op->context);
         }
     }

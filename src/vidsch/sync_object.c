@@ -134,6 +134,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
         return status;
     }
     sync->vidsch = vidsch;
+    sync->number = ++vidsch->next_sync;
     sync->device = device;
     sync->process = device->process;
     sync->process->references++;

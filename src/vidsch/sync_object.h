@@ -14,6 +14,7 @@ struct vidsch_sync {
     struct vidsch *vidsch;
     struct vidsch_device *device; /* NULL once the handle is gone */
     struct vidsch_process *process;
+    uint32_t number;        /* among those of the adapter, from 1 */
     struct list link;       /* device->syncs, or vidsch->syncs.dead */
     struct list watch_link; /* *watched: a monitored fence with waiters */
     struct list *watched;   /* process->watched, or vidsch->syncs.watched: it is shared */

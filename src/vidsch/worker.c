@@ -13,6 +13,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dispatch.h"
+#include "vidsch/dxgkrnl_events.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/portion.h"
@@ -74,6 +75,7 @@ static bool resident(struct vidsch_context *context)
     if (device->awaiting_residency && context->state == CONTEXT_READY) {
         vidsch_ready_remove(context);
         context->state = CONTEXT_PARKED;
+        vidsch_tell_status(context, STATUS_CONTEXT_HELD);
         list_push_back(&device->parked, &context->run_link);
     }
     return false;
@@ -91,6 +93,8 @@ static struct packet *pick(struct vidsch_node *node)
     vidsch_ready_expire(node);
     if (!list_empty(&node->resubmit)) {
         packet = CONTAINER(list_pop_front(&node->resubmit), struct packet, link);
+        vidsch_tell_selected(node, packet->context);
+        vidsch_tell_taken(packet);
         packet->context->device->in_flight++;
         return packet;
     }
@@ -108,6 +112,9 @@ static struct packet *pick(struct vidsch_node *node)
                 return NULL;
         }
         packet = CONTAINER(context->queue.next, struct packet, link);
+        vidsch_tell_selected(node, context);
+        vidsch_tell_no_attempt(node, context);
+        vidsch_tell_taken(packet);
         list_remove(&packet->link);
         vidsch_portion_taken(packet);
         vidsch_ready_remove(context);

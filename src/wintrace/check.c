@@ -347,12 +347,36 @@ static void dma_stop(struct wintrace_check *c, const struct wintrace_event *even
 {
     struct node *node = node_at(c, event);
     uint64_t id = get(c, event, "uliCompletionId");
+    unsigned index;
 
-    if (!node || get(c, event, "PacketType") == PACKET_PREEMPTION)
+    if (!node)
         return;
-    look(c, REPORTED_FIRST, event,
-         packets_find(&node->flying, get(c, event, "hContext"), id) == node->flying.count,
+    if (get(c, event, "PacketType") == PACKET_PREEMPTION) {
+        node->requested = false; /* a reset may close it without an answer */
+        return;
+    }
+    index = packets_find(&node->flying, get(c, event, "hContext"), id);
+    if (get(c, event, "bPreempted") && index < node->flying.count) {
+        packets_add(&node->preempted, node->flying.packet[index]); /* a reset took it off */
+        packets_remove(&node->flying, index);
+        return;
+    }
+    look(c, REPORTED_FIRST, event, index == node->flying.count,
          "packet %" PRIu64 " retires while it is in flight", id);
+}
+
+/* A packet that a reset aborts has no interrupt, but its end in the queue says so. */
+static void queue_stop(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    uint64_t context = get(c, event, "hContext"), sequence = get(c, event, "SubmitSequence");
+    struct node *node = get(c, event, "bTimeouted") ? node_at(c, event) : NULL;
+
+    for (unsigned i = 0; node && i < node->flying.count; i++) {
+        if (node->flying.packet[i].context != context || node->flying.packet[i].sequence != sequence)
+            continue;
+        packets_remove(&node->flying, i);
+        return;
+    }
 }
 
 /* ---- contexts, residency ---- */
@@ -399,6 +423,9 @@ static void see(struct wintrace_check *c, const struct wintrace_event *event)
         break;
     case EVENT_DMA_STOP:
         dma_stop(c, event);
+        break;
+    case EVENT_QUEUE_STOP:
+        queue_stop(c, event);
         break;
     case EVENT_QUEUE_START:
     case EVENT_QUEUE_WAIT:

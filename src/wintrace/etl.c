@@ -14,33 +14,23 @@
  */
 #include "wintrace/etl.h"
 #include "wintrace/decode.h"
+#include "wintrace/etl_layout.h"
 #include "wintrace/order.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define BUFFER_HEADER    72u
-#define EVENT_HEADER     80u
-#define SYSTEM_HEADER    32u
 #define LEAST_BUFFER     1024u
 #define MOST_BUFFER      (16u << 20)
 #define HEADER_SYSTEM_32 0x01u
-#define HEADER_SYSTEM_64 0x02u
 #define HEADER_COMPACT   0x04u /* the last of those whose size is in bytes 4 and 5 */
 #define HEADER_PERFINFO  0x10u
 #define HEADER_PERFINFO2 0x11u
 #define HEADER_EVENT_32  0x12u
-#define HEADER_EVENT_64  0x13u
-#define MARKER           0xC0u /* of every header, in its fourth byte */
 #define FLAG_EXTENDED    0x0001u
 #define MOST_FREQUENCY   10000000000u /* a remainder in ns still fits into 64 bits */
-#define CLOCK_QPC        1u
 #define CLOCK_SYSTEM     2u
 #define CLOCK_CYCLES     3u
-
-/* {802EC45A-1E99-4B83-9920-87C98277BA9D} */
-static const uint8_t dxgkrnl[16] = {0x5A, 0xC4, 0x2E, 0x80, 0x99, 0x1E, 0x83, 0x4B,
-                                    0x99, 0x20, 0x87, 0xC9, 0x82, 0x77, 0xBA, 0x9D};
 
 struct reader {
     struct wintrace *trace;
@@ -80,8 +70,6 @@ static bool fail(const struct reader *r, const char *what)
 
 /* The members behind the two pointers and the time zone: where they are depends on the size of a
  * pointer of the system that recorded. */
-#define ZONE_BYTES  172u
-#define FIXED_BYTES 56u
 
 static bool describe(struct reader *r, const uint8_t *payload, size_t length)
 {
@@ -114,7 +102,7 @@ static bool describe(struct reader *r, const uint8_t *payload, size_t length)
 
 static bool is_of_dxgkrnl(const uint8_t *header)
 {
-    return memcmp(header + 24, dxgkrnl, sizeof(dxgkrnl)) == 0;
+    return memcmp(header + 24, etl_dxgkrnl, sizeof(etl_dxgkrnl)) == 0;
 }
 
 /* One of a provider with a manifest. */

@@ -32,13 +32,17 @@ struct wintrace_field {
     const char *count;
 };
 
+#define WINTRACE_MOST_FIELDS 64u
+
 /* One version of one event. */
 struct wintrace_kind {
     uint16_t id;
     uint8_t version;
     const char *name, *opcode; /* "DmaPacket", "Start"; "": none */
     const struct wintrace_field *field;
-    unsigned fields;
+    unsigned fields;   /* at most WINTRACE_MOST_FIELDS */
+    uint16_t task;     /* number of `name` in the provider; 0: not known */
+    uint32_t keywords; /* mask */
 };
 
 struct wintrace_event {

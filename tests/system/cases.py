@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = ""
@@ -130,6 +131,43 @@ def case_same_seed():
             fail("the same seed gave two different traces")
         if traces[0] == traces[2]:
             fail("two seeds gave the same trace")
+
+
+# What check-trace must have looked at in a run of each workload, of how much at the least, to say that nothing breaks the rule.
+SHOWN = {
+    "compositor.lua": {"SUBMIT-039": 100, "SUBMIT-015": 100, "PREEMPT-012": 100, "SUBMIT-018": 100, "SUBMIT-047": 100, "(numbers)": 150},
+    "burst.lua": {"SUBMIT-039": 50, "SUBMIT-015": 50, "SUBMIT-018": 50, "SUBMIT-047": 50, "(numbers)": 50},
+    "hang.lua": {"SUBMIT-039": 5, "SUBMIT-018": 5, "SUBMIT-047": 5},
+}
+
+
+def case_dxgkrnl_trace():
+    """Runs as traces of Windows' provider: no rule that shows in them is broken, each form has the same events, a seed gives the same bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        def record(workload, name, *options):
+            path = os.path.join(folder, name)
+            small = ["--vram", "8M", *SMALL] if workload == "compositor.lua" else []
+            run(workload, "--out", folder, "--trace-dxgkrnl", path, *small, *options)
+            return path
+
+        for workload, rules in SHOWN.items():
+            done = program("check-trace", record(workload, "run.etl"))
+            for rule, least in rules.items():
+                seen = [int(line.split()[3]) for line in done.stdout.splitlines() if line.startswith(rule) and " 0 of " in line]
+                if not seen or max(seen) < least:
+                    fail(f"{workload}: {rule} was looked at {seen} times, not {least}\n{done.stdout}")
+        paths = [record("compositor.lua", name, "--seed", seed) for name, seed in (("a.etl", "7"), ("b.etl", "7"), ("c.etl", "8"))]
+        if digest(paths[0]) != digest(paths[1]) or digest(paths[0]) == digest(paths[2]):
+            fail("the same seed gave two different traces, or two seeds the same")
+        with open(record("compositor.lua", "run.csv", "--seed", "7"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        root = ElementTree.parse(record("compositor.lua", "run.xml", "--seed", "7")).getroot()
+        space = {"e": "http://schemas.microsoft.com/win/2004/08/events/event"}
+        ids = [event.find("e:System/e:EventID", space).text for event in root][1:]
+        if ids != [line.split(", ")[2] for line in lines[2:]]:
+            fail(".csv and .xml do not have the same events")
+        if f"events of DxgKrnl      {len(ids)}," not in program("check-trace", paths[0]).stdout:
+            fail(".etl does not have as many events as .xml")
 
 
 def case_escape():

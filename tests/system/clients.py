@@ -239,6 +239,10 @@ def case_full():
         os.symlink("/dev/full", os.path.join(folder, "memory.svg"))
         program("run", *base, "--report", "memory", expect=1, words=("memory report could not be written",))
         program("run", *base, "--trace", "/dev/full", expect=1, words=("/dev/full",))
+        os.symlink("/dev/full", os.path.join(folder, "full.etl"))
+        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "full.etl"), expect=1, words=("full.etl: writing the trace failed",))
+        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "no", "run.xml"), expect=1, words=("run.xml: No such file or directory",))
+        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "run.json"), expect=2, words=("ends in .etl, .csv or .xml",))
         for bad in (os.path.join(folder, "no", "where"), folder):
             program("run", *base, "--trace", bad, expect=1, words=(bad,))
             done = program("explore", *base, "--seeds", "1..1000000000", "--json", bad, expect=1, words=(bad,), timeout=20)

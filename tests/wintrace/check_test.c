@@ -103,6 +103,29 @@ TEST(submissions_of_a_node_are_numbered_without_gaps)
     SEEN("SUBMIT-039", "submissions", "4/2 submission 103 follows 101");
 }
 
+/* Without an interrupt: the packet that it aborts ends in its queue, and the others come again. */
+TEST(a_reset_takes_packets_off_a_node)
+{
+    begin();
+    on_node(CLIENT, 0);
+    on_node(SYSTEM, 0);
+    submit(CLIENT, 100, 1);
+    submit(CLIENT, 101, 2);
+    request(1);
+    EVENT(&r, 180, 1, CLIENT, 0, 1, 0, 1, 0);
+    retire(CLIENT, 100, 1, false);
+    EVENT(&r, 176, 0, SYSTEM, 3, 1, 0, 0);
+    retire(CLIENT, 101, 2, true);
+    submit(CLIENT, 102, 2);
+    report(CLIENT, 102, 2);
+    retire(CLIENT, 102, 2, false);
+    SEEN("SUBMIT-015", "submissions", "3/0");
+    SEEN("SUBMIT-018", "completions", "1/0");
+    SEEN("SUBMIT-047", "packets", "2/0");
+    SEEN("PREEMPT-012", "submissions", "3/0");
+    SEEN("PREEMPT-022", "packets", "1/0");
+}
+
 TEST(nodes_of_two_adapters_are_apart)
 {
     begin();

@@ -13,6 +13,8 @@
 struct bus;
 struct ram;
 
+#define NT_DEFAULT_BOOT_TIME 133485408000000000u /* 1 January 2024 */
+
 struct nt_config {
     struct ram *ram;
     struct bus *bus;
@@ -50,7 +52,7 @@ struct nt_config {
     bool force_irql;
     /* Report lock order inversions (NT-059). */
     bool deadlock_detection;
-    /* System time at power on, in 100 ns units since 1601; 0: 1 January 2024. */
+    /* System time at power on, in 100 ns units since 1601; 0: NT_DEFAULT_BOOT_TIME. */
     uint64_t boot_time;
     /* Windows release reported by RtlGetVersion; 0: build 22621. */
     uint32_t os_build;

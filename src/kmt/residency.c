@@ -9,15 +9,33 @@
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "kmt/paging_queue.h"
+#include "kmt/sync.h"
 #include "port/record/adapter_info.h"
 #include "util/alloc.h"
 #include "util/list.h"
 #include "verify/refusal.h"
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/residency.h"
+#include "vidmm/process.h"
 #include "vidsch/client.h"
+#include "vidsch/dxgkrnl_events.h"
+#include "wintrace/emit.h"
 
 /* ---- residency ---- */
+
+/* For traces of Windows' provider. */
+static void tell_begin(const struct kmt_paging_queue *queue, const D3DDDI_MAKERESIDENT *args)
+{
+    if (wintrace_on())
+        wintrace_emit(WINTRACE_MAKE_RESIDENT_START, vidmm_paging_queue_handle(queue->mm),
+                      vidsch_sync_handle(queue->sync->sch), args->NumAllocations, args->Flags.Value);
+}
+
+static void tell_end(NTSTATUS status, uint64_t trim, uint64_t fence)
+{
+    if (wintrace_on())
+        wintrace_emit(WINTRACE_MAKE_RESIDENT_STOP, (uint32_t)status, trim, fence);
+}
 
 static NTSTATUS make_resident(struct kmt_call *call, void *arguments)
 {
@@ -39,8 +57,10 @@ static NTSTATUS make_resident(struct kmt_call *call, void *arguments)
     queue = kmt_handle_paging_queue(call, args->hPagingQueue);
     status = queue ? vidsch_device_check(queue->device->sch, false) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status)) {
+        tell_begin(queue, args);
         status = vidmm_make_resident(queue->mm, list, args->NumAllocations, args->Flags, &fence,
                                      &trim);
+        tell_end(status, trim, fence);
         if (NT_SUCCESS(status)) {
             args->PagingFenceValue = fence;
             args->NumBytesToTrim = trim;

@@ -17,6 +17,7 @@
 #include "vidmm/paging/follow.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
@@ -353,6 +354,11 @@ void vidmm_paging_queue_destroy(struct vidmm_paging_queue *queue)
         sim_waitq_wait(&queue->base.idle, SIM_FOREVER);
     list_remove(&queue->link);
     util_free(queue);
+}
+
+uint64_t vidmm_paging_queue_handle(const struct vidmm_paging_queue *queue)
+{
+    return vidmm_queue_handle(&queue->base);
 }
 
 struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *queue)

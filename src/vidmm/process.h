@@ -50,6 +50,8 @@ NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUE
                                    struct vidmm_paging_queue **queue);
 /* Waits until its jobs are complete. */
 void vidmm_paging_queue_destroy(struct vidmm_paging_queue *queue);
+/* Its handle in events (wintrace/emit.h). */
+uint64_t vidmm_paging_queue_handle(const struct vidmm_paging_queue *queue);
 struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *queue);
 
 #endif

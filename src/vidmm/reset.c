@@ -14,6 +14,7 @@
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/aperture_range.h"
@@ -45,7 +46,7 @@ static void tell_evicted(struct vidmm_allocation *allocation)
     op.Transfer.Flags.TransferStart = 1;
     op.Transfer.Flags.TransferEnd = 1;
     op.Transfer.Flags.AllocationIsIdle = 1;
-    paging_build(vidmm, &op);
+    paging_build(vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
 static void purge(struct vidmm_allocation *allocation)

@@ -63,7 +63,7 @@ static uint64_t packet_handle(const struct packet *packet, uint32_t n)
                   number | ((packet->sequence + n) & ((1u << PACKET_BITS) - 1)));
 }
 
-static uint64_t sync_handle(const struct vidsch_sync *sync)
+uint64_t vidsch_sync_handle(const struct vidsch_sync *sync)
 {
     return handle(sync->vidsch, WINTRACE_SYNC, sync->number);
 }
@@ -74,8 +74,7 @@ static uint64_t buffer_handle(const struct packet *packet)
     const struct vidsch *vidsch = packet->context->device->vidsch;
 
     if (packet->kind == PACKET_PAGING)
-        return handle(vidsch, WINTRACE_PAGING_BUFFER,
-                      (uint64_t)(packet->paging->memory - vidsch->paging.memory) + 1);
+        return handle(vidsch, WINTRACE_PAGING_BUFFER, packet->paging->public.number);
     return packet->kind == PACKET_RENDER
                ? handle(vidsch, WINTRACE_DMA_BUFFER, packet->buffer->number)
                : 0;
@@ -104,7 +103,7 @@ static void queued_wait(const struct packet *packet)
 {
     for (uint32_t i = 0; i < packet->op->count; i++)
         wintrace_emit(WINTRACE_QUEUE_WAIT, vidsch_context_handle(packet->context),
-                      packet->sequence + i, 0, sync_handle(packet->op->entries[i].sync),
+                      packet->sequence + i, 0, vidsch_sync_handle(packet->op->entries[i].sync),
                       packet->op->entries[i].value, packet_handle(packet, i));
 }
 
@@ -117,7 +116,7 @@ static void queued_signal(const struct packet *packet)
                                                           packet->sequence, 0, count};
 
     for (uint32_t i = 0; i < count; i++) {
-        value[4 + i] = sync_handle(packet->op->entries[i].sync);
+        value[4 + i] = vidsch_sync_handle(packet->op->entries[i].sync);
         value[4 + count + i] = packet->op->entries[i].value;
     }
     value[4 + 2 * count] = packet_handle(packet, 0);

@@ -89,6 +89,13 @@ static void device_resident(struct vidmm_device *mm)
     vidsch_ready_unpark(device);
 }
 
+static uint32_t device_number(const struct vidmm_device *mm)
+{
+    const struct vidsch_device *device = vidmm_device_owner(mm);
+
+    return ddi_handle_number(device->host_handle);
+}
+
 const struct vidmm_scheduler vidsch_for_vidmm = {
     .system_context = system_context,
     .system_device = system_device,
@@ -103,4 +110,5 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .process_resume = vidsch_resume_process,
     .device_error = device_error,
     .device_resident = device_resident,
+    .device_number = device_number,
 };

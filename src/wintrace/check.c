@@ -408,7 +408,9 @@ static void flush(struct wintrace_check *c, const struct wintrace_event *event)
 {
     uint64_t start = get(c, event, "StartVirtualAddress"), end = get(c, event, "EndVirtualAddress");
 
-    look(c, FLUSH_BOUNDS, event, start % 4096 == 0 && end % 4096 == 0 && start < end,
+    bool whole = start == 0 && end == 0; /* GPUVA-217: the whole address space */
+
+    look(c, FLUSH_BOUNDS, event, start % 4096 == 0 && end % 4096 == 0 && (start < end || whole),
          "from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
 }
 

@@ -53,7 +53,7 @@ static const char *named(const struct gva_object *object, uint64_t va, uint64_t 
 
     snprintf(text, sizeof(text), "allocation 0x%x (number %llu, 0x%llx bytes) at 0x%llx to 0x%llx",
              list_empty(&object->allocation.opens) ? 0 : object->handle,
-             (unsigned long long)object->allocation.number,
+             (unsigned long long)object->allocation.number.of_client,
              (unsigned long long)object->allocation.bytes, (unsigned long long)va,
              (unsigned long long)(va + pages * 4096 - 1));
     return text;

@@ -96,14 +96,14 @@ TEST_WITH(gva, what_is_not_resident_says_why)
     gva_idle(rig);
     for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         object->allocation.absence = (enum allocation_absence)i;
-        CHECK_RULE("TDR-083",
-                   ends_with(look(rig, GB).owner,
-                             "(number %u, 0x8000 bytes) at 0x%llx to "
-                             "0x%llx is mapped there, but not resident: %s; on no "
-                             "residency list",
-                             (unsigned)object->allocation.number, GB, GB + 0x7FFF, words[i]));
+        CHECK_RULE("TDR-083", ends_with(look(rig, GB).owner,
+                                        "(number %u, 0x8000 bytes) at 0x%llx to "
+                                        "0x%llx is mapped there, but not resident: %s; on no "
+                                        "residency list",
+                                        (unsigned)object->allocation.number.of_client, GB,
+                                        GB + 0x7FFF, words[i]));
     }
-    object->allocation.number = 0; /* of a context, say */
+    object->allocation.number.of_client = 0; /* of a context, say */
     CHECK(strncmp(look(rig, GB).owner, "an allocation of the driver (0x8000 bytes) at ", 46) == 0);
     gva_object_destroy(rig, object);
 }
@@ -153,8 +153,8 @@ TEST_WITH(gva, parts_of_a_mapping_end)
                     rig->process->space->history.last[n].pages &&
                 rig->process->space->history.last[n].end == MAPPING_REPLACED)
                 past = &rig->process->space->history.last[n];
-        CHECK_RULE("TDR-083",
-                   whole == !past && (!past || past->number == object->allocation.number));
+        CHECK_RULE("TDR-083", whole == !past &&
+                                  (!past || past->number == object->allocation.number.of_client));
     }
     gva_object_destroy(rig, object);
 }

@@ -319,7 +319,7 @@ static NTSTATUS fill_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
     scratch->status = scratch_map(vidmm, &scratch->run, 1, false, &scratch->va[0]);
     op.FillVirtual.DestinationVirtualAddress = scratch->va[0].value;
     op.FillVirtual.FillSizeInBytes = scratch->run.pages << 12;
-    CHECK(NT_SUCCESS(paging_build(vidmm, &op)));
+    CHECK(NT_SUCCESS(paging_build(vidmm, &op, NULL)));
     scratch_release(vidmm, scratch->va[0], scratch->run.pages);
     return STATUS_SUCCESS;
 }

@@ -34,7 +34,7 @@ static NTSTATUS build(struct vidmm *vidmm)
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_FLUSH_TLB};
 
     op.FlushTlb.hProcess = vidmm->paging_process->driver_handle;
-    return paging_build(vidmm, &op);
+    return paging_build(vidmm, &op, NULL);
 }
 
 static void run(struct mm_rig *rig, paging_job_fn job)

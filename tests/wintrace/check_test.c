@@ -307,6 +307,8 @@ TEST(flushes_name_whole_pages)
 {
     flush(0x1000, 0x2000);
     SEEN("GPUVA-218", "flushes", "1/0");
+    flush(0, 0); /* all */
+    SEEN("GPUVA-218", "flushes", "1/0");
     flush(0x1000, 0x1FFF);
     SEEN("GPUVA-218", "flushes", "1/1 from 0x1000 to 0x1fff");
     flush(0x1800, 0x3000);

@@ -483,7 +483,7 @@ static void publish(struct creation *c)
         struct vidmm_open *open = c->open[i];
         struct vidmm_allocation *allocation = open->allocation;
 
-        allocation->number = ++vidmm->statistics.allocations_created;
+        allocation->number.of_client = ++vidmm->statistics.allocations_created;
         list_push_back(&vidmm->allocations, &allocation->link);
         list_push_back(&allocation->opens, &open->link);
         list_push_back(&c->device->opens, &open->device_link);

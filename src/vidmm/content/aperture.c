@@ -19,6 +19,7 @@
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/vidmm_record.h"
 
@@ -135,7 +136,7 @@ static NTSTATUS build_with_list(struct vidmm_allocation *allocation, DXGKARG_BUI
         return STATUS_INSUFFICIENT_RESOURCES;
     memcpy(list.data, allocation->logical, bytes);
     op->MapApertureSegment2.Adl.Pages = (DXGK_PAGE_NUMBER *)(void *)list.data;
-    status = paging_build(allocation->vidmm, op);
+    status = paging_build(allocation->vidmm, op, &(struct paging_subject){.allocation = allocation});
     ddi_guarded_check(&list, "DxgkDdiBuildPagingBuffer");
     memset(list.data, 0xA5, bytes);
     ddi_guarded_finish(&list);
@@ -161,7 +162,7 @@ static NTSTATUS map_with_adl(struct vidmm_allocation *allocation, UINT segment, 
         return build_with_list(allocation, &op);
     op.MapApertureSegment2.Adl.Flags.Contiguous = 1;
     op.MapApertureSegment2.Adl.BasePageNumber = allocation->logical[0].value;
-    return paging_build(allocation->vidmm, &op);
+    return paging_build(allocation->vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
 static NTSTATUS map_with_mdl(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
@@ -179,7 +180,8 @@ static NTSTATUS map_with_mdl(struct vidmm_allocation *allocation, UINT segment, 
     op.MapApertureSegment.NumberOfPages = allocation->pages;
     op.MapApertureSegment.pMdl = content_mdl(block);
     op.MapApertureSegment.Flags = map_flags(allocation, segment);
-    status = paging_build(allocation->vidmm, &op);
+    status = paging_build(allocation->vidmm, &op,
+                          &(struct paging_subject){.allocation = allocation});
     content_mdl_defer_free(allocation->vidmm, block);
     return status;
 }
@@ -207,5 +209,5 @@ NTSTATUS aperture_unmap(struct vidmm_allocation *allocation, UINT segment, uint6
     op.UnmapApertureSegment.OffsetInPages = first;
     op.UnmapApertureSegment.NumberOfPages = allocation->pages;
     op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.value << PAGE_BITS);
-    return paging_build(vidmm, &op);
+    return paging_build(vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }

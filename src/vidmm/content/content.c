@@ -20,6 +20,7 @@
 #include "vidmm/content/content_mdl.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/space/scratch.h"
@@ -110,7 +111,8 @@ static NTSTATUS fill_virtual(struct vidmm_allocation *allocation, const struct v
         op.FillVirtual.FillSizeInBytes = pages << PAGE_BITS;
         op.FillVirtual.FillPattern = allocation->fill_pattern;
         op.FillVirtual.DestinationVirtualAddress = va.value;
-        status = paging_build(vidmm, &op);
+        status = paging_build(vidmm, &op,
+                              &(struct paging_subject){allocation, NULL, NULL, to.slice});
         scratch_release(vidmm, va, pages);
     }
     util_free(to.slice);
@@ -137,7 +139,8 @@ static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side 
         op.TransferVirtual.SourceVirtualAddress = source.value;
         op.TransferVirtual.DestinationVirtualAddress = destination.value;
         op.TransferVirtual.TransferDirection = direction;
-        status = paging_build(vidmm, &op);
+        status = paging_build(vidmm, &op,
+                              &(struct paging_subject){allocation, NULL, from->slice, to->slice});
         scratch_release(vidmm, destination, pages);
     }
     scratch_release(vidmm, source, pages);
@@ -181,7 +184,7 @@ static NTSTATUS fill_physical(struct vidmm_allocation *allocation, const struct 
     op.Fill.FillPattern = allocation->fill_pattern;
     op.Fill.Destination.SegmentId = run->segment;
     op.Fill.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
-    return paging_build(allocation->vidmm, &op);
+    return paging_build(allocation->vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
 static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run,
@@ -206,7 +209,8 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
         op.Transfer.Destination.SegmentId = run->segment;
         op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
     }
-    status = paging_build(allocation->vidmm, &op);
+    status = paging_build(allocation->vidmm, &op,
+                          &(struct paging_subject){.allocation = allocation});
     content_mdl_defer_free(allocation->vidmm, block);
     return status;
 }
@@ -276,7 +280,7 @@ NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_ru
     op.Transfer.Source.SegmentAddress.QuadPart = segment_address(vidmm, from);
     op.Transfer.Destination.SegmentId = to->segment;
     op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(vidmm, to);
-    return paging_build(vidmm, &op);
+    return paging_build(vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
 NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
@@ -290,7 +294,7 @@ NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm
     op.DiscardContent.hAllocation = allocation->driver_handle;
     op.DiscardContent.SegmentId = runs->segment;
     op.DiscardContent.SegmentAddress.QuadPart = segment_address(allocation->vidmm, runs);
-    return paging_build(allocation->vidmm, &op);
+    return paging_build(allocation->vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
 NTSTATUS content_notify(struct vidmm_allocation *allocation, const struct vidmm_run *run)
@@ -305,5 +309,5 @@ NTSTATUS content_notify(struct vidmm_allocation *allocation, const struct vidmm_
         op.NotifyResidency.PhysicalAddress.SegmentOffset = segment_page_addr(run->first).value;
         op.NotifyResidency.Resident = 1;
     }
-    return paging_build(allocation->vidmm, &op);
+    return paging_build(allocation->vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }

@@ -20,6 +20,7 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/of_adapter.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
@@ -109,7 +110,7 @@ static NTSTATUS build_init(struct context_allocation *item)
         status = map_in_scratch(allocation, &va);
     op.InitContextResource.Destination.GpuVirtualAddress = va.value;
     if (NT_SUCCESS(status))
-        status = paging_build(vidmm, &op);
+        status = paging_build(vidmm, &op, &(struct paging_subject){.allocation = allocation});
     if (va.value)
         scratch_release(vidmm, va, allocation->pages);
     if (mdl)
@@ -254,7 +255,7 @@ static NTSTATUS update_job(struct vidmm *vidmm, struct paging_turn *turn, struct
     op.UpdateContextAllocation.ContextAllocationSize = item->size;
     op.UpdateContextAllocation.pDriverPrivateData = call->data.data;
     op.UpdateContextAllocation.DriverPrivateDataSize = call->bytes;
-    status = paging_build(vidmm, &op);
+    status = paging_build(vidmm, &op, &(struct paging_subject){.allocation = item->allocation});
     ddi_guarded_check(&call->data, "DxgkDdiBuildPagingBuffer");
     scratch_release(vidmm, va, item->allocation->pages);
     return status;

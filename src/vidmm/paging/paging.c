@@ -27,6 +27,7 @@
 #include "util/list.h"
 #include "verify/verify.h"
 #include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_scheduler.h"
 
@@ -165,7 +166,8 @@ static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, b
     return status;
 }
 
-static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
+static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
+                             const struct paging_subject *subject)
 {
     op->MultipassOffset = 0;
     for (;;) {
@@ -178,6 +180,9 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
         bool fresh = vidmm->buffer->used == 0 && vidmm->buffer->private_used == 0;
 
         status = build_pass(vidmm, op, &progress);
+        if (status == STATUS_SUCCESS ||
+            (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && progress))
+            vidmm_tell_operation(vidmm, op, subject, status != STATUS_SUCCESS);
         if (status == STATUS_SUCCESS)
             return status;
         if (sim_current->stopped)
@@ -220,7 +225,8 @@ static void count(struct vidmm *vidmm, const DXGKARG_BUILDPAGINGBUFFER *op)
         vidmm->statistics.page_table_updates += op->UpdatePageTable.NumPageTableEntries;
 }
 
-NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
+NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
+                      const struct paging_subject *subject)
 {
     const char *name = operation_name(op->Operation);
     NTSTATUS status;
@@ -229,14 +235,15 @@ NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
     if (vidmm->lost)
         return STATUS_DEVICE_REMOVED; /* PAGE-082 */
     trace_begin(vidmm->track, name, "buffer_used", vidmm->buffer ? vidmm->buffer->used : 0);
-    status = build_passes(vidmm, op);
+    status = build_passes(vidmm, op, subject);
     trace_end(vidmm->track, name);
     if (NT_SUCCESS(status))
         count(vidmm, op);
     return status;
 }
 
-NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
+NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
+                                const struct paging_subject *subject)
 {
     DXGKARG_BUILDPAGINGBUFFER call = *op;
     NTSTATUS status;
@@ -252,6 +259,7 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
                       operation_name(op->Operation), (unsigned)status);
         return NT_SUCCESS(status) ? STATUS_UNSUCCESSFUL : status;
     }
+    vidmm_tell_operation(vidmm, op, subject, false);
     count(vidmm, op);
     return STATUS_SUCCESS;
 }

@@ -19,15 +19,19 @@
 #include <d3dkmddi.h>
 
 struct paging_deferred;
+struct paging_subject; /* dxgkrnl_events.h */
 struct vidmm;
 
 /* Append one operation to the paging buffer under construction: calls DxgkDdiBuildPagingBuffer with
  * the multipass protocol (PAGE rules), and submits buffers that become full. The caller sets
- * Operation and its union member in `op`; the members that describe the buffer are set here. */
-NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
+ * Operation and its union member in `op`; the members that describe the buffer are set here.
+ * `subject` is for events; NULL: the operation is about no allocation. */
+NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
+                      const struct paging_subject *subject);
 /* Execute one operation immediately, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), while the
  * paging process is set up. */
-NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
+NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
+                                const struct paging_subject *subject);
 /* Submit the buffer under construction. *ticket completes when all operations built so far are done
  * (if nothing was pending, it is the last ticket). */
 NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket);

@@ -21,6 +21,7 @@
 #include "util/list.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
@@ -96,6 +97,7 @@ static void job_done(struct vidmm *vidmm, struct paging_deferred *deferred)
             list_push_back(&vidmm->tell, &client->tell_link);
         paging_tell(vidmm);
     }
+    vidmm_tell_job_done(job);
     if (job->release)
         job->release(vidmm, job->arg, job->status);
     if (heap)
@@ -118,6 +120,12 @@ void paging_job_post(struct paging_queue *queue, struct paging_job *job)
     job->queue = queue;
     job->done.fn = job_done;
     job->status = STATUS_PENDING;
+    job->serial = ++queue->vidmm->serials.jobs;
+    job->sequence = ++queue->posted;
+    if (!job->kind)
+        job->kind = JOB_DEFERRED_COMMAND;
+    job->taken = false;
+    vidmm_tell_job_queued(job);
     queue->pending++;
     list_push_back(&queue->jobs, &job->link);
     if (list_empty(&queue->link))
@@ -125,17 +133,19 @@ void paging_job_post(struct paging_queue *queue, struct paging_job *job)
     sim_waitq_wake(&worker->build_work, 1);
 }
 
-NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
-                           paging_release_fn release, void *arg, uint64_t *fence)
+NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, const struct paging_work *work,
+                           uint64_t *fence)
 {
     struct paging_job *job = util_zalloc(1, sizeof(*job));
 
     if (!job)
         return STATUS_NO_MEMORY;
     job->heap = true;
-    job->fn = fn;
-    job->release = release;
-    job->arg = arg;
+    job->fn = work->fn;
+    job->release = work->release;
+    job->arg = work->arg;
+    job->kind = work->kind;
+    job->about = work->about;
     job->value = ++queue->assigned;
     if (fence)
         *fence = job->value;
@@ -309,6 +319,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     struct paging_turn turn;
     NTSTATUS status;
 
+    vidmm_tell_job_taken(job);
     refusal_current = job->refusal;
     for (;;) {
         turn = paging_turn_begin(queue->device);

@@ -47,12 +47,20 @@ void paging_queue_drain(struct paging_queue *queue);
 /* Queue a job that the caller owns until `release` has been called. Cannot fail. Lock held, or no
  * sim point passes meanwhile. */
 void paging_job_post(struct paging_queue *queue, struct paging_job *job);
+/* What a client's job consists of. */
+struct paging_work {
+    paging_job_fn fn;
+    paging_release_fn release;
+    void *arg;
+    enum paging_job_kind kind;
+    uint64_t about; /* as in struct paging_job */
+};
 /* Queue a job (lock held). Fails only for lack of host memory. `release` (may be NULL) is called
  * with the lock held and the job's status, once the job has run and its operations are done, or
  * when it is dropped because the adapter stops. *fence (fence may be NULL): the value that the
  * queue's progress function then gets. */
-NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
-                           paging_release_fn release, void *arg, uint64_t *fence);
+NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, const struct paging_work *work,
+                           uint64_t *fence);
 /* The same for a queue that is not a client's. */
 NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release,
                      void *arg);

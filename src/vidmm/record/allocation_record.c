@@ -2,6 +2,7 @@
 #include "vidmm/record/allocation_record.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "vidmm/record/vidmm_record.h"
 
 struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm)
 {
@@ -10,6 +11,7 @@ struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm)
     if (!allocation)
         return NULL;
     allocation->vidmm = vidmm;
+    allocation->number.of_all = ++vidmm->serials.allocations;
     list_init(&allocation->link);
     list_init(&allocation->resource_link);
     list_init(&allocation->opens);

@@ -105,6 +105,12 @@ struct allocation_view {
     void *fingerprints; /* hash of each page while the GPU copies the content */
 };
 
+/* In order of creation, from 1. */
+struct allocation_number {
+    uint64_t of_client; /* among those of clients; 0: it is none */
+    uint32_t of_all;
+};
+
 /*
  * One allocation of the adapter. `runs` is the memory it occupies, its place.
  *
@@ -124,10 +130,10 @@ struct vidmm_allocation {
     struct list resource_link; /* resource->allocations, in order of creation */
     struct list opens;         /* struct vidmm_open */
     HANDLE driver_handle;      /* hAllocation */
-    uint64_t number;           /* in order of creation, from 1; 0: not of a client */
-    uint64_t bytes;            /* as the driver reported */
-    uint64_t pages;            /* whole pages; a multiple of 64 KB where a segment needs that */
-    uint64_t pitch_pages;      /* size in a PitchAlignment segment; 0: not allowed there */
+    struct allocation_number number;
+    uint64_t bytes;       /* as the driver reported */
+    uint64_t pages;       /* whole pages; a multiple of 64 KB where a segment needs that */
+    uint64_t pitch_pages; /* size in a PitchAlignment segment; 0: not allowed there */
     uint64_t alignment;
     struct allocation_segments segments;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;

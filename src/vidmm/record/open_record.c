@@ -6,9 +6,11 @@
 #include "util/handle.h"
 #include "util/list.h"
 #include "verify/refusal.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
 
 struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_allocation *allocation)
 {
@@ -18,6 +20,7 @@ struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_all
         return NULL;
     open->device = device;
     open->allocation = allocation;
+    open->serial = ++allocation->vidmm->serials.opens;
     list_init(&open->link);
     list_init(&open->device_link);
     list_init(&open->resource_link);

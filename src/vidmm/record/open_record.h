@@ -28,6 +28,7 @@ struct vidmm_open {
     struct list link;        /* allocation->opens */
     struct list device_link; /* device->opens */
     D3DKMT_HANDLE handle;
+    uint32_t serial;      /* in order of creation, from 1 */
     HANDLE driver_handle; /* hDeviceSpecificAllocation */
     uint32_t residency_count;
     uint32_t mark;              /* counter for the duration of one call */

@@ -33,6 +33,15 @@ struct paging_turn;
 typedef NTSTATUS (*paging_job_fn)(struct vidmm *vidmm, struct paging_turn *turn, void *arg);
 typedef void (*paging_release_fn)(struct vidmm *vidmm, void *arg, NTSTATUS status);
 
+/* What a job does, in Windows' numbers. */
+enum paging_job_kind {
+    JOB_DEFERRED_COMMAND = 109, /* none of the others */
+    JOB_COMMIT_ADDRESSES = 113,
+    JOB_UNCOMMIT_ADDRESSES = 114,
+    JOB_PAGE_IN_DEVICE = 116,
+    JOB_MAKE_RESIDENT = 206,
+};
+
 /* One piece of work for the worker. */
 struct paging_job {
     struct list link; /* queue->jobs until it has run */
@@ -41,6 +50,11 @@ struct paging_job {
     paging_release_fn release;
     void *arg;
     uint64_t value; /* fence value to report when it completes; 0: none */
+    enum paging_job_kind kind;
+    uint64_t about; /* of events: the handle of the allocation that it is about; 0: more than one */
+    uint32_t serial, sequence; /* the number among all jobs, and in its queue */
+    uint64_t taken_at;         /* virtual ns, of its first run; if events are told */
+    bool taken;                /* it has run */
     NTSTATUS status;
     struct refusal *refusal; /* of the call that waits for it; NULL: none does */
     bool heap;               /* allocated by the queue, and freed when it completes */
@@ -57,6 +71,8 @@ struct paging_queue {
     struct list link; /* worker->queues while it has jobs to run */
     struct list jobs;
     uint32_t pending;  /* jobs that have not completed */
+    uint32_t serial;   /* its number among the queues of the adapter */
+    uint32_t posted;   /* jobs so far */
     bool parked;       /* its first job returned STATUS_RETRY */
     bool impatient;    /* its deadline has passed: now it may suspend running devices to evict */
     uint64_t deadline; /* when the parked job runs again at the latest */

@@ -52,6 +52,11 @@ struct driver_waits {
     bool out;                 /* they must not wait any longer (vidmm_let_driver_out) */
 };
 
+/* The last numbers given, for events. */
+struct vidmm_serials {
+    uint32_t allocations, opens, queues, jobs;
+};
+
 struct vidmm {
     struct vidmm_config config;
     struct ddi_adapter *ddi;
@@ -94,6 +99,7 @@ struct vidmm {
     struct page_number dummy_frame; /* the page that unmapped aperture ranges point to */
     struct logical_page dummy;      /* its device address */
     bool has_dummy;
+    struct vidmm_serials serials;
     trace_track track;
     struct vidmm_statistics statistics;
     bool started, stopping, lost;

@@ -25,7 +25,8 @@ struct vidmm_paging_buffer {
     void *data;        /* kernel address, 4 KiB aligned */
     uint32_t capacity; /* bytes */
     uint32_t start;
-    uint32_t used; /* end of what has been written so far */
+    uint32_t used;   /* end of what has been written so far */
+    uint32_t number; /* of the buffer among those of the adapter, from 1 */
     void *private_data;
     uint32_t private_capacity;
     uint32_t private_start;
@@ -71,6 +72,8 @@ struct vidmm_scheduler {
     /* Everything on the device's residency list is resident now: packets that vidmm_device_prepare
      * refused may be submitted. */
     void (*device_resident)(struct vidmm_device *device);
+    /* The number of its host handle, for events. */
+    uint32_t (*device_number)(const struct vidmm_device *device);
 };
 
 #endif

@@ -55,7 +55,7 @@ static NTSTATUS build_map(struct vidmm *vidmm, const struct vidmm_aperture_range
         op.MapApertureSegment2.Adl.PageCount = (UINT32)range->pages;
         op.MapApertureSegment2.Adl.Flags.Contiguous = 1;
         op.MapApertureSegment2.Adl.BasePageNumber = range->logical.value;
-        return paging_build(vidmm, &op);
+        return paging_build(vidmm, &op, NULL);
     }
     block = content_mdl_of_run(range->frame, range->pages);
     if (!block)
@@ -64,7 +64,7 @@ static NTSTATUS build_map(struct vidmm *vidmm, const struct vidmm_aperture_range
     op.MapApertureSegment.OffsetInPages = range->first;
     op.MapApertureSegment.NumberOfPages = range->pages;
     op.MapApertureSegment.pMdl = content_mdl(block);
-    status = paging_build(vidmm, &op);
+    status = paging_build(vidmm, &op, NULL);
     content_mdl_defer_free(vidmm, block);
     return status;
 }
@@ -77,7 +77,7 @@ static NTSTATUS build_unmap(struct vidmm *vidmm, const struct vidmm_aperture_ran
     op.UnmapApertureSegment.OffsetInPages = range->first;
     op.UnmapApertureSegment.NumberOfPages = range->pages;
     op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.value << PAGE_BITS);
-    return paging_build(vidmm, &op);
+    return paging_build(vidmm, &op, NULL);
 }
 
 /* ---- ranges ---- */

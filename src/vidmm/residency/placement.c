@@ -29,6 +29,7 @@
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/cpu_view.h"
@@ -414,6 +415,7 @@ static NTSTATUS leave_system(struct paging_turn *turn, struct vidmm_allocation *
         util_free(release);
         return status;
     }
+    vidmm_tell_leaving(allocation);
     if (aperture)
         give_aperture(allocation, aperture);
     forget_place(allocation);
@@ -447,6 +449,7 @@ NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
     if (NT_SUCCESS(status)) {
         allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
         vidmm->statistics.evictions++;
+        vidmm_tell_evicted(allocation);
         trace_instant(vidmm->track, "evict", "bytes", allocation->pages << PAGE_BITS, NULL, 0);
     }
     return status;
@@ -458,6 +461,7 @@ static void give_place(struct paging_turn *turn, struct vidmm_allocation *alloca
     struct vidmm *vidmm = allocation->vidmm;
 
     readiness_end(turn, allocation);
+    vidmm_tell_leaving(allocation);
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);

@@ -354,7 +354,7 @@ bool vidmm_portion_prepare(struct vidmm_portion *portion)
     device->portion_posted = true;
     device->portion_preparing = portion;
     device->portion_job = (struct paging_job){
-        .fn = portion_job, .release = portion_done, .arg = device};
+        .fn = portion_job, .release = portion_done, .arg = device, .kind = JOB_PAGE_IN_DEVICE};
     paging_job_post(&device->prepare, &device->portion_job);
     return false;
 }

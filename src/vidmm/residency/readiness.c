@@ -14,6 +14,7 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
@@ -117,6 +118,7 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
         allocation->victim.captured = true; /* ALLOC-054: it is not moved from now on */
         allocation->pins++;
     }
+    vidmm_tell_placed(allocation);
     budget_placed(allocation);
     demotion_note(allocation);
     allocation->arrival.busy_ticket = paging_ticket_now(vidmm);

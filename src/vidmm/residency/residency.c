@@ -21,6 +21,7 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/paging_record.h"
@@ -237,13 +238,33 @@ void residency_job_add(struct residency_job *job, struct vidmm_open *open)
         job_add(job, open->allocation);
 }
 
+/* For events: the device's open of its one allocation; 0 if there are more. */
+static uint64_t about_of(const struct residency_job *job)
+{
+    if (job->count != 1)
+        return 0;
+    LIST_FOR(link, &job->allocation[0]->opens) {
+        const struct vidmm_open *open = CONTAINER(link, struct vidmm_open, link);
+
+        if (open->device == job->device)
+            return vidmm_open_handle(open);
+    }
+    return 0;
+}
+
 NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job,
                             uint64_t *fence)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     if (job->count) {
-        status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
+        const struct paging_work work = {.fn = make_resident_job,
+                                         .release = make_resident_done,
+                                         .arg = job,
+                                         .kind = JOB_MAKE_RESIDENT,
+                                         .about = about_of(job)};
+
+        status = paging_queue_post(queue, &work, fence);
         if (NT_SUCCESS(status))
             return STATUS_PENDING;
     }
@@ -306,6 +327,7 @@ static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
 
         if (list_empty(&open->residency_link))
             residency_add(open);
+        vidmm_tell_listed(open);
         residency_job_add(job, open);
     }
 }
@@ -447,7 +469,7 @@ void residency_prepare(struct vidmm_device *device)
         return;
     device->preparing = true;
     device->prepare_job = (struct paging_job){
-        .fn = prepare_job, .release = prepare_done, .arg = device};
+        .fn = prepare_job, .release = prepare_done, .arg = device, .kind = JOB_PAGE_IN_DEVICE};
     paging_job_post(&device->prepare, &device->prepare_job);
 }
 

@@ -104,8 +104,9 @@ static void add_piece(struct line *line, const struct va_piece *piece)
         add(line, "memory of the host is mapped there");
         return;
     }
-    add_allocation(line, va_history_handle(piece->range->space, allocation), allocation->number,
-                   allocation->bytes, piece->span.first, piece->span.pages);
+    add_allocation(line, va_history_handle(piece->range->space, allocation),
+                   allocation->number.of_client, allocation->bytes, piece->span.first,
+                   piece->span.pages);
     if (allocation->resident)
         add(line, " is mapped there, resident in segment %u%s", allocation->segment,
             protection.Write ? "" : ", without Write");

@@ -401,7 +401,13 @@ static NTSTATUS post(struct va_call *call)
         return STATUS_INSUFFICIENT_RESOURCES;
     *job = (struct va_job){
         .range = call->range, .piece = call->piece, .spare = call->spare, .space = call->space};
-    status = paging_queue_post(call->queue, job_run, job_release, job, &call->fence);
+    status = paging_queue_post(
+        call->queue,
+        &(struct paging_work){.fn = job_run,
+                              .release = job_release,
+                              .arg = job,
+                              .kind = call->piece ? JOB_COMMIT_ADDRESSES : JOB_UNCOMMIT_ADDRESSES},
+        &call->fence);
     if (!NT_SUCCESS(status)) {
         util_free(job);
         return status;

@@ -16,6 +16,8 @@
 #include "util/bits.h"
 #include "util/list.h"
 #include "vidmm/paging/paging.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/segment/segment.h"
@@ -49,12 +51,15 @@ static void resume(struct vidmm_space *space)
     space->suspended = false;
 }
 
-static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op)
+static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
+                  const struct vidmm_allocation *allocation)
 {
+    const struct paging_subject subject = {.allocation = allocation, .process = space->process};
+
     suspend(space);
     space->operations++;
-    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op)
-                                       : paging_build(space->vidmm, op));
+    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op, &subject)
+                                       : paging_build(space->vidmm, op, &subject));
 }
 
 /* Host address of a table for CPU_VIRTUAL updates (GPUVA-183). */
@@ -147,13 +152,13 @@ void table_change(const struct table_change *change)
     update->Flags.Repeat = change->repeat;
     update->Flags.InitialUpdate = change->initial;
     update->Flags.NotifyEviction = change->evict;
-    update->hAllocation = change->allocation;
+    update->hAllocation = change->allocation ? change->allocation->driver_handle : NULL;
     update->AllocationOffsetInBytes = change->allocation ? change->offset : 0;
     update->DriverProtection = table->level == 0 ? change->protection : 0;
     update->hProcess = space_process_handle(space);
     update->FirstPteVirtualAddress =
         (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
-    build(space, &op);
+    build(space, &op, change->allocation);
     take_entries(space->mmu, change);
 }
 
@@ -191,7 +196,7 @@ void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count)
     op.FlushTlb.hProcess = space_process_handle(space);
     op.FlushTlb.StartVirtualAddress = first << PAGE_BITS;
     op.FlushTlb.EndVirtualAddress = (first + count) << PAGE_BITS;
-    build(space, &op);
+    build(space, &op, NULL);
 }
 
 static void close_windows(struct vidmm_space *space)

@@ -11,6 +11,7 @@
 #include <d3dkmddi.h>
 
 struct page_table;
+struct vidmm_allocation;
 struct vidmm_space;
 
 struct table_change {
@@ -18,8 +19,8 @@ struct table_change {
     uint32_t start, count;
     const DXGK_PTE *entries; /* only one if `repeat` */
     bool repeat, initial, evict;
-    HANDLE allocation;
-    uint64_t offset; /* byte offset in the allocation */
+    const struct vidmm_allocation *allocation; /* NULL: none */
+    uint64_t offset;                           /* byte offset in the allocation */
     uint64_t protection;
 };
 void table_change(const struct table_change *change);

@@ -21,9 +21,9 @@ enum entry_state { ENTRY_INVALID, ENTRY_ZERO, ENTRY_PAGES };
 struct entry_source {
     enum entry_state state;
     bool read_only, no_execute, coherent;
-    bool large;          /* large pages are allowed */
-    HANDLE allocation;   /* driver's handle of the mapped allocation, or NULL */
-    uint64_t protection; /* DriverProtection */
+    bool large;                                /* large pages are allowed */
+    const struct vidmm_allocation *allocation; /* that is mapped, or NULL */
+    uint64_t protection;                       /* DriverProtection */
     /* page `p` of the space maps page `p - origin` of the allocation or runs (may wrap around) */
     uint64_t origin;
     const struct logical_page *logical; /* device address of each page; or NULL, and then: */

@@ -114,7 +114,7 @@ NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocati
     struct entry_source source = {.state = ENTRY_PAGES,
                                   .read_only = read_only,
                                   .no_execute = true,
-                                  .allocation = allocation->driver_handle,
+                                  .allocation = allocation,
                                   .protection = space_driver_protection(allocation, page, &held),
                                   .origin = 0 - page,
                                   .runs = runs,

@@ -30,7 +30,7 @@ void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t page
     history->last[history->count++ % VA_HISTORY] = (struct va_past){
         .first = first,
         .pages = pages,
-        .number = piece->allocation->number,
+        .number = piece->allocation->number.of_client,
         .handle = va_history_handle(piece->range->space, piece->allocation),
         .bytes = piece->allocation->bytes,
         .time = sim_now(),

@@ -230,7 +230,7 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
         source->state = ENTRY_INVALID; /* GPUVA-092 */
         return;
     }
-    source->allocation = allocation->driver_handle;
+    source->allocation = allocation;
     source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
                     !allocation->flags.DisableLargePageMapping;
     source->runs = allocation->runs;

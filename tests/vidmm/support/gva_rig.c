@@ -372,7 +372,7 @@ struct gva_object *gva_object_create(struct gva_rig *rig, struct vidmm_device *d
     object->allocation.pages = pages;
     object->allocation.bytes = pages * GVA_PAGE;
     object->allocation.driver_handle = (HANDLE)++serial;
-    object->allocation.number = ++rig->vidmm->statistics.allocations_created;
+    object->allocation.number.of_client = ++rig->vidmm->statistics.allocations_created;
     list_init(&object->allocation.mappings);
     list_init(&object->allocation.opens);
     object->open.allocation = &object->allocation;

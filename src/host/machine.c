@@ -25,6 +25,7 @@
 #include "loader/loader.h"
 #include "nt/base/nt_config.h"
 #include "nt/nt.h"
+#include "port/dxgkrnl_events.h"
 #include "port/port.h"
 #include "port/record/port_config.h"
 #include "ram/file.h"
@@ -348,6 +349,8 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
     machine->shut_down = true;
     host_recorder_doing(machine->config.recorder, "shutting the machine down");
     machine->sim->heap.fail_at = 0; /* an end has to come through */
+    if (!machine->sim->stopped && machine->port)
+        port_tell_all(machine->port);
     if (machine->sim->interrupted)
         result = DXGK_INTERRUPTED;
     else if (!machine->sim->stopped && (machine->live || !list_empty(&machine->drivers)))

@@ -17,6 +17,7 @@
 #include "port/callbacks/maps.h"
 #include "port/callbacks/resources.h"
 #include "port/callbacks/services.h"
+#include "port/dxgkrnl_events.h"
 #include "port/query/children.h"
 #include "port/query/components.h"
 #include "port/query/segments.h"
@@ -163,6 +164,7 @@ void port_stop(struct port_adapter *adapter)
     port_power_stopping(adapter);
     port_isolate_stopping(adapter);
     port_managers_destroy(adapter); /* LIFE-167 */
+    port_tell_stop(adapter);
     port_power_components_stop(adapter);
     status = ddi_stop_device(&adapter->ddi);
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
@@ -206,8 +208,10 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_isolate_at_start(adapter);
     if (NT_SUCCESS(status))
         status = port_power_components_start(adapter);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
+        port_tell_start(adapter);
         status = port_managers_create(adapter);
+    }
     return status;
 }
 

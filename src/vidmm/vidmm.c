@@ -183,6 +183,7 @@ NTSTATUS vidmm_start(struct vidmm *vidmm)
     status = paging_worker_start(vidmm);
     if (!NT_SUCCESS(status))
         vidmm->started = false;
+    vidmm_tell_segments(vidmm);
     return status;
 }
 

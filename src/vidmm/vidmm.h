@@ -51,4 +51,9 @@ void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statis
 /* Check every invariant of segments, residency lists and address spaces; for tests. */
 bool vidmm_validate(struct vidmm *vidmm);
 
+/* As events of Windows' provider (wintrace/emit.h): the segments; these and all allocations with
+ * their opens. */
+void vidmm_tell_segments(const struct vidmm *vidmm);
+void vidmm_tell_all(const struct vidmm *vidmm);
+
 #endif

@@ -18,6 +18,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/node.h"
 #include "vidsch/process.h"
 #include "vidsch/ready.h"
@@ -315,6 +316,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
         return status;
     }
     list_push_back(&device->contexts, &context->link);
+    vidsch_tell_context(context, OBJECT_BEGINS);
     if (device_is_lost(device))
         context->state = CONTEXT_LOST;
     *out = context;
@@ -339,6 +341,7 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
         return status;
     }
     list_push_back(&vidsch->system_device->contexts, &context->link);
+    vidsch_tell_context(context, OBJECT_BEGINS);
     vidsch->system_context = context;
     return STATUS_SUCCESS;
 }
@@ -358,6 +361,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
     vidsch_device_drain(device, context); /* PATCH-052 */
     vidsch_signal_free_mutexes(context);
     destroy_driver_side(context);
+    vidsch_tell_context(context, OBJECT_ENDS);
     context_free(context);
 }
 

@@ -16,6 +16,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
+#include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/node.h"
 #include "vidsch/process.h"
 #include "vidsch/recovery.h"
@@ -187,6 +188,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
         record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
+    vidsch_tell_device(device, OBJECT_BEGINS);
     /* Was the adapter reset or stopped while the driver was called? */
     if (!system && (vidsch->quiescing || epoch != vidsch->paging.epoch))
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true,
@@ -252,6 +254,7 @@ void vidsch_device_destroy(struct vidsch_device *device)
     vidmm_device_destroy(device->mm);
     destroy_with_driver(device);
     vidmm_device_gone(vidsch->vidmm, device->host_handle);
+    vidsch_tell_device(device, OBJECT_ENDS);
     device->process->devices--;
     device_free(device);
 }

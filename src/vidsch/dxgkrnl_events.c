@@ -48,7 +48,7 @@ uint64_t vidsch_context_handle(const struct vidsch_context *context)
                   ddi_handle_number(context->mm.host_handle));
 }
 
-static uint64_t node_context_handle(const struct vidsch_node *node)
+uint64_t vidsch_node_context_handle(const struct vidsch_node *node)
 {
     return handle(node->vidsch, WINTRACE_NODE_CONTEXT, (uint64_t)node->ordinal + 1);
 }
@@ -303,7 +303,7 @@ void vidsch_tell_preempted(const struct vidsch_node *node, uint32_t completed)
     for (uint32_t i = 0; i < node->count; i++)
         if (fence_after(node_in_flight(node, i)->fence, completed))
             reported(node_in_flight(node, i), DXGK_INTERRUPT_DMA_PREEMPTED, NULL);
-    wintrace_emit(WINTRACE_DMA_REPORTED, node_context_handle(node), DMA_PREEMPTION,
+    wintrace_emit(WINTRACE_DMA_REPORTED, vidsch_node_context_handle(node), DMA_PREEMPTION,
                   node->preempt_id, 0, DXGK_INTERRUPT_DMA_COMPLETED, QUANTUM_READY, 0, 0, 0);
 }
 
@@ -328,13 +328,13 @@ void vidsch_tell_request(const struct vidsch_node *node)
         return;
     for (uint32_t i = 0; i < node->count; i++)
         vidsch_tell_status(node_in_flight(node, i)->context, STATUS_CONTEXT_PREEMPTING);
-    wintrace_emit(WINTRACE_DMA_START, node_context_handle(node), 0, DMA_PREEMPTION,
+    wintrace_emit(WINTRACE_DMA_START, vidsch_node_context_handle(node), 0, DMA_PREEMPTION,
                   node->preempt_id, 0, 0, QUANTUM_READY);
 }
 
 void vidsch_tell_request_ended(const struct vidsch_node *node)
 {
     if (wintrace_on())
-        wintrace_emit(WINTRACE_DMA_STOP, node_context_handle(node), DMA_PREEMPTION,
+        wintrace_emit(WINTRACE_DMA_STOP, vidsch_node_context_handle(node), DMA_PREEMPTION,
                       node->preempt_id, 0, 0);
 }

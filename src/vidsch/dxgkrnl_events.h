@@ -41,6 +41,7 @@ enum preemption_attempt {
 /* Handles of events. */
 uint64_t vidsch_adapter_handle(const struct vidsch *vidsch);
 uint64_t vidsch_context_handle(const struct vidsch_context *context);
+uint64_t vidsch_node_context_handle(const struct vidsch_node *node);
 uint64_t vidsch_sync_handle(const struct vidsch_sync *sync);
 
 /* ---- queues ---- */

@@ -52,6 +52,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
+#include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -198,6 +199,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
     status = start_threads(vidsch);
     if (NT_SUCCESS(status))
         status = vidsch_device_create_system(vidsch);
+    vidsch_tell_nodes(vidsch, OBJECT_BEGINS);
     if (NT_SUCCESS(status))
         status = vidsch_context_create_system(vidsch);
     if (NT_SUCCESS(status))
@@ -244,6 +246,7 @@ void vidsch_stop(struct vidsch *vidsch)
     if (vidsch->system_device)
         vidsch_device_drain(vidsch->system_device, NULL);
     vidsch_paging_destroy(vidsch);
+    vidsch_tell_nodes(vidsch, OBJECT_ENDS);
     if (vidsch->system_device)
         vidsch_device_destroy(vidsch->system_device);
     if (vidsch->first_system_device)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of Windows' provider from a started adapter: residency, and the paging that it causes. */
+/* Events of Windows' provider from a started adapter: what there is on it; residency, and the paging
+ * that it causes. */
+#include "port/dxgkrnl_events.h"
 #include "port/support/client.h"
 #include "sim/sim.h"
 #include "support/emitted.h"
@@ -138,4 +140,74 @@ TEST_WITH(events, what_is_evicted_is_copied_out)
     CHECK(IN_ORDER(306, 74, 175) && emitted_holds_up());
     emitted_forget();
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+/* ---- what there is ---- */
+
+static void work_and_tell(struct probe *p)
+{
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, BYTES, &allocation)));
+    port_tell_all(p->port);
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+/* Of the n-th event of each number, the values of the field are equal. */
+static bool same(unsigned id, unsigned n, unsigned other_id, unsigned other_n, const char *field)
+{
+    return emitted_value(emitted(id, n), field) == emitted_value(emitted(other_id, other_n), field);
+}
+
+/* From the start of the adapter to its stop, with a client in between: the two devices of the host
+ * and one of the client, with a context of paging, one for each node, and one of the client. */
+TEST(objects_begin_are_listed_and_end)
+{
+    struct probe *p = probe_create(NULL);
+    struct probe_client *client;
+    unsigned nodes;
+
+    memset(&gpu, 0, sizeof(gpu));
+    probe_clients_begin(p);
+    emitted_begin();
+    CHECK(NT_SUCCESS(probe_start(p)));
+    nodes = p->physical.NumExecutionNodes;
+    client = probe_client_run(p, work_and_tell);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    (void)probe_stop(p);
+    emitted_end();
+
+    CHECK(emitted_count(24) == 1 && emitted_count(26) == 1 && emitted_count(25) == 1);
+    CHECK(emitted_value(emitted(24, 0), "NbAsymetricProcessingNodes") == nodes &&
+          emitted_value(emitted(24, 0), "PagingNode") == p->physical.PagingNodeIndex &&
+          emitted_value(emitted(24, 0), "SchedulingCaps") == p->caps.SchedulingCaps.Value &&
+          emitted_value(emitted(24, 0), "AdapterType") == 1);
+    CHECK(emitted_count(27) == 3 && emitted_count(29) == 3 && emitted_count(28) == 3);
+    CHECK(emitted_value(emitted(27, 0), "ClientType") == 0 &&
+          emitted_value(emitted(27, 0), "hProcessId") == 4 &&
+          emitted_value(emitted(27, 2), "ClientType") == 1 &&
+          emitted_value(emitted(27, 2), "hProcessId") != 4 && same(27, 2, 28, 0, "hDevice"));
+    CHECK(emitted_count(30) == nodes + 2 && emitted_count(32) == nodes + 2 &&
+          emitted_count(31) == nodes + 2);
+    for (unsigned i = 0; i < nodes; i++)
+        CHECK(emitted_value(emitted(30, i), "NodeOrdinal") == i &&
+              emitted_value(emitted(30, i), "Flags") == 1 &&
+              emitted_value(emitted(250, i), "NodeOrdinal") == i);
+    CHECK(emitted_value(emitted(30, nodes), "Flags") == 3 &&
+          emitted_value(emitted(30, nodes), "NodeOrdinal") == p->physical.PagingNodeIndex &&
+          same(30, nodes + 1, 27, 2, "hDevice") && same(30, nodes + 1, 31, 0, "hContext"));
+    CHECK(emitted_count(250) == 2 * nodes);
+    CHECK(emitted_count(78) > 0 && emitted_count(78) % 2 == 0 &&
+          emitted_value(emitted(78, 0), "ulSegmentId") == 1 &&
+          same(78, 0, 78, emitted_count(78) / 2, "Size"));
+    CHECK(emitted_value(emitted(33, 0), "allocSize") == BYTES &&
+          emitted_value(emitted(33, 0), "dwWriteSegment") != 0 && same(33, 0, 27, 2, "hDevice") &&
+          same(33, 0, 36, 0, "hVidMmGlobalAlloc") && same(33, 0, 35, 0, "hVidMmGlobalAlloc") &&
+          same(33, 0, 34, 0, "hVidMmGlobalAlloc") && same(36, 0, 38, 0, "hVidMmAlloc") &&
+          same(36, 0, 37, 0, "hVidMmAlloc"));
+    CHECK(emitted_value(emitted(36, 0), "hThunkAllocation") == allocation);
+    CHECK(IN_ORDER(24, 27, 250, 30, 78, 33, 36, 26, 35, 38, 29, 32, 31, 37, 34, 28, 25));
+    CHECK(emitted_holds_up());
+    emitted_forget();
+    probe_destroy(p);
 }

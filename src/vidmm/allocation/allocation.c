@@ -37,6 +37,7 @@
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
+#include "vidmm/record/dxgkrnl_objects.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/resource_record.h"
 #include "vidmm/record/segment_record.h"
@@ -52,6 +53,8 @@ void allocation_free(struct vidmm_allocation *allocation)
     shared_backing_end(allocation);
     backing_give(allocation->vidmm, allocation->backing, allocation->pages, allocation->borrowed);
     allocation->backing = NULL;
+    if (!list_empty(&allocation->link)) /* its creation was not given up */
+        vidmm_tell_allocation(allocation, ALLOCATION_ENDS);
     list_remove(&allocation->link);
     list_remove(&allocation->resource_link);
     list_remove(&allocation->victim.leave_link);
@@ -494,6 +497,8 @@ static void publish(struct creation *c)
         if (item->private_bytes)
             memcpy(item->private_data, allocation->private_data,
                    item->private_bytes); /* ALLOC-076 */
+        vidmm_tell_allocation(allocation, ALLOCATION_BEGINS);
+        vidmm_tell_open(open, ALLOCATION_BEGINS);
         item->info->hAllocation = open->handle;
         item->info->GpuVirtualAddress = 0; /* KMT-205 */
     }
@@ -557,6 +562,7 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
         return STATUS_NO_MEMORY;
     }
     list_push_back(&vidmm->allocations, &allocation->link);
+    vidmm_tell_allocation(allocation, ALLOCATION_BEGINS);
     *out = allocation;
     return STATUS_SUCCESS;
 }

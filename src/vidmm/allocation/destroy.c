@@ -33,6 +33,7 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_objects.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
@@ -333,6 +334,7 @@ static void destruction_run(struct destruction *d)
     sim_mutex_lock(&vidmm->lock);
     LIST_FOR(link, &d->opens) {
         list_remove(&open_of(link)->link);
+        vidmm_tell_open(open_of(link), ALLOCATION_ENDS);
         offer_opens_changed(open_of(link)->allocation);
     }
     if (d->resource_open) {

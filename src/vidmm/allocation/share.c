@@ -22,6 +22,7 @@
 #include "vidmm/allocation/offer.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/dxgkrnl_objects.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/resource_record.h"
@@ -244,6 +245,7 @@ static void publish(struct opening *o, struct vidmm_open_item *item)
         list_push_back(&open->allocation->opens, &open->link);
         list_push_back(&o->device->opens, &open->device_link);
         list_push_back(&o->resource_open->opens, &open->resource_link);
+        vidmm_tell_open(open, ALLOCATION_BEGINS);
         offer_opens_changed(open->allocation);
         item[i] = (struct vidmm_open_item){.allocation = open->handle,
                                            .private_data = open->allocation->private_data,

@@ -29,7 +29,7 @@ static uint64_t handle(const struct vidmm *vidmm, enum wintrace_object object, u
     return wintrace_handle(object, vidmm->ddi->handles.adapter, number);
 }
 
-static uint64_t adapter(const struct vidmm *vidmm)
+uint64_t vidmm_adapter_handle(const struct vidmm *vidmm)
 {
     return handle(vidmm, WINTRACE_ADAPTER, vidmm->ddi->handles.adapter);
 }
@@ -48,6 +48,15 @@ uint64_t vidmm_open_handle(const struct vidmm_open *open)
 uint64_t vidmm_queue_handle(const struct paging_queue *queue)
 {
     return handle(queue->vidmm, WINTRACE_PAGING_QUEUE, queue->serial);
+}
+
+uint64_t vidmm_device_handle(const struct vidmm_device *device)
+{
+    const struct vidmm *vidmm = device->process->vidmm;
+
+    return vidmm->scheduler->device_number
+               ? handle(vidmm, WINTRACE_DEVICE, vidmm->scheduler->device_number(device))
+               : 0;
 }
 
 static uint64_t job_handle(const struct paging_job *job)
@@ -141,10 +150,10 @@ static uint64_t device_of(const struct head *h)
     const struct vidmm_allocation *allocation = h->subject.allocation;
     const struct vidmm_open *open;
 
-    if (!allocation || list_empty(&allocation->opens) || !h->vidmm->scheduler->device_number)
+    if (!allocation || list_empty(&allocation->opens))
         return 0;
     open = CONTAINER(allocation->opens.next, struct vidmm_open, link);
-    return handle(h->vidmm, WINTRACE_DEVICE, h->vidmm->scheduler->device_number(open->device));
+    return vidmm_device_handle(open->device);
 }
 
 static void tell_aperture(const struct head *h, const DXGKARG_BUILDPAGINGBUFFER *op)
@@ -269,7 +278,7 @@ void vidmm_tell_operation(const struct vidmm *vidmm, const DXGKARG_BUILDPAGINGBU
         return;
     if (subject)
         h.subject = *subject;
-    h.adapter = adapter(vidmm);
+    h.adapter = vidmm_adapter_handle(vidmm);
     h.buffer = buffer_handle(vidmm);
     h.allocation = vidmm_allocation_handle(h.subject.allocation);
     h.process = process_handle(h.subject.process);
@@ -290,8 +299,8 @@ void vidmm_tell_placed(const struct vidmm_allocation *allocation)
     if (!wintrace_on())
         return;
     if (allocation->segment == 0)
-        wintrace_emit(WINTRACE_SYSMEM_COMMIT, adapter(vidmm), vidmm_allocation_handle(allocation),
-                      segment_number(vidmm, 0));
+        wintrace_emit(WINTRACE_SYSMEM_COMMIT, vidmm_adapter_handle(vidmm),
+                      vidmm_allocation_handle(allocation), segment_number(vidmm, 0));
     LIST_FOR(link, &allocation->opens)
         wintrace_emit(WINTRACE_PAGE_IN, vidmm_open_handle(CONTAINER(link, struct vidmm_open, link)),
                       segment_number(vidmm, allocation->segment),
@@ -308,7 +317,7 @@ void vidmm_tell_evicted(const struct vidmm_allocation *allocation)
 void vidmm_tell_leaving(const struct vidmm_allocation *allocation)
 {
     if (wintrace_on() && allocation->runs && allocation->segment == 0)
-        wintrace_emit(WINTRACE_SYSMEM_UNCOMMIT, adapter(allocation->vidmm),
+        wintrace_emit(WINTRACE_SYSMEM_UNCOMMIT, vidmm_adapter_handle(allocation->vidmm),
                       vidmm_allocation_handle(allocation), segment_number(allocation->vidmm, 0));
 }
 
@@ -327,13 +336,12 @@ void vidmm_tell_job_queued(const struct paging_job *job)
 
     if (!wintrace_on())
         return;
-    if (queue->client && queue->device && vidmm->scheduler->device_number)
-        wintrace_emit(WINTRACE_PAGING_QUEUED_FOR_DEVICE,
-                      handle(vidmm, WINTRACE_DEVICE, vidmm->scheduler->device_number(queue->device)),
+    if (queue->client && queue->device)
+        wintrace_emit(WINTRACE_PAGING_QUEUED_FOR_DEVICE, vidmm_device_handle(queue->device),
                       vidmm_queue_handle(queue), job_handle(job), job->sequence, job->kind,
                       job->about, QUEUE_OF_CLIENT);
     else
-        wintrace_emit(WINTRACE_PAGING_QUEUED, adapter(vidmm), vidmm_queue_handle(queue),
+        wintrace_emit(WINTRACE_PAGING_QUEUED, vidmm_adapter_handle(vidmm), vidmm_queue_handle(queue),
                       job_handle(job), job->sequence, job->kind, QUEUE_OF_HOST);
 }
 

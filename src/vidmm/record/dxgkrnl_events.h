@@ -21,6 +21,7 @@ struct paging_job;
 struct paging_queue;
 struct vidmm;
 struct vidmm_allocation;
+struct vidmm_device;
 struct vidmm_open;
 struct vidmm_process;
 struct vidmm_run;
@@ -28,6 +29,8 @@ struct vidmm_run;
 /* Handles of events. NULL gives 0. */
 uint64_t vidmm_allocation_handle(const struct vidmm_allocation *allocation);
 uint64_t vidmm_open_handle(const struct vidmm_open *open);
+uint64_t vidmm_adapter_handle(const struct vidmm *vidmm);
+uint64_t vidmm_device_handle(const struct vidmm_device *device);
 uint64_t vidmm_queue_handle(const struct paging_queue *queue);
 
 /* What a paging operation is about, as far as its arguments do not say so. */

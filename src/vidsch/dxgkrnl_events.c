@@ -248,7 +248,7 @@ void vidsch_tell_running_time(const struct vidsch_context *context, uint64_t ns)
 {
     if (wintrace_on())
         wintrace_emit(WINTRACE_UPDATE_CONTEXT_RUNNING_TIME, vidsch_context_handle(context),
-                      ns / 100, context->quantum_left / 100, quantum_of(context), 0);
+                      ns / 100, context->quantum_left / 100, 0, quantum_of(context), 0);
 }
 
 /* ---- nodes ---- */

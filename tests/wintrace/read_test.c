@@ -63,7 +63,7 @@ TEST(numbers_with_a_sign_keep_it)
 
     r = (struct recording){0};
     recording_begin(&r);
-    EVENT(&r, 113, 0, 1, 5, (uint64_t)-14097, 2, 3);
+    EVENT(&r, 113, 0, 1, 5, (uint64_t)-14097, 0, 2, 3);
     trace = recording_read(&r);
     CHECK((int64_t)value_of(trace, 0, "RemainingQuantum") == -14097);
     wintrace_destroy(trace);

@@ -95,7 +95,7 @@ TEST(an_event_keeps_its_place_its_time_and_its_values)
     select_context(0xC0);
     now = 7001;
     place = (struct wintrace_place){.process = 20, .thread = 40, .processor = 3};
-    wintrace_emit(WINTRACE_UPDATE_CONTEXT_RUNNING_TIME, 0xC0, 17, (uint64_t)-5, 1, 0);
+    wintrace_emit(WINTRACE_UPDATE_CONTEXT_RUNNING_TIME, 0xC0, 17, (uint64_t)-5, 9, 1, 0);
     trace = read_back(sink);
     CHECK(trace->events == 2 && trace->others == 0 && trace->unknown == 0 && trace->undecoded == 0);
     CHECK(trace->event[0].process == 12 && trace->event[0].thread == 24 &&
@@ -273,7 +273,7 @@ static struct wintrace_sink *all_types(void)
     now = 1234567890;
     place = (struct wintrace_place){.process = 0xC, .thread = 0x18, .processor = 2};
     wintrace_emit(WINTRACE_QUEUE_SIGNAL, 0xFFFF3010000000AB, 8, 0, 2, 0x11, 0x22, 100, 200, 0);
-    wintrace_emit(WINTRACE_UPDATE_CONTEXT_RUNNING_TIME, 0xC0, 17, (uint64_t)-5, 1, 0);
+    wintrace_emit(WINTRACE_UPDATE_CONTEXT_RUNNING_TIME, 0xC0, 17, (uint64_t)-5, 9, 1, 0);
     wintrace_emit(WINTRACE_DMA_STOP, 0xC0, 0, 5, UINT32_MAX, 1);
     wintrace_emit(NODE_METADATA, 0xA0, 3, 1, 'a', ',', '"', '<', '&', 0x263A, ' ', 'b', 0);
     wintrace_emit(NODE_METADATA, 0xA0, 4, 1, 0);
@@ -314,7 +314,7 @@ TEST(a_line_of_csv_for_each_event)
         sink, WINTRACE_CSV,
         CELLS("Start, 245, 2, 17, 0, 1, 9, 0x4000000000000001",
               "0xFFFF3010000000AB, 8, 0, 2, 0x11, 0x22, 100, 200, 0x0")
-            CELLS("Info, 113, 0, 17, 0, 0, 74, 0x4000000000008000", "0xC0, 17, -5, 1, 0") CELLS(
+            CELLS("Info, 113, 0, 17, 0, 0, 74, 0x4000000000008000", "0xC0, 17, -5, 9, 1, 0") CELLS(
                 "Stop, 176, 0, 17, 0, 2, 8, 0x4000000000000001", "0xC0, 0, 5, 4294967295, true")
                 CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 3, 1, \"a b\"")
                     CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 4, 1, \"\""));

@@ -148,10 +148,11 @@ static void return_render(struct packet *packet)
 void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets, uint32_t count)
 {
     sim_assert_irql(SIM_IRQL_DISPATCH);
+    for (uint32_t i = 0; i < count; i++)
+        vidsch_tell_left_node(packets[i], true);
     for (uint32_t i = count; i-- > 0;) {
         struct packet *packet = packets[i];
 
-        vidsch_tell_left_node(packet, true);
         packet->context->device->in_flight--;
         packet->resubmission = true;
         if (packet->kind == PACKET_PAGING) {

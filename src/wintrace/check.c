@@ -238,6 +238,24 @@ static void packets_add(struct packets *packets, struct packet packet)
         packets->packet[packets->count++] = packet;
 }
 
+/* The same for packets that were preempted: those of a context are in the order of its queue, also
+ * where one was submitted again and preempted once more before another one's turn came. */
+static void packets_return(struct packets *packets, struct packet packet)
+{
+    unsigned at = packets->count;
+
+    if (packets->count == KEPT)
+        return;
+    for (unsigned i = packets->count; i-- > 0;)
+        if (packets->packet[i].context == packet.context &&
+            packets->packet[i].sequence > packet.sequence)
+            at = i;
+    memmove(&packets->packet[at + 1], &packets->packet[at],
+            (packets->count - at) * sizeof(packets->packet[0]));
+    packets->packet[at] = packet;
+    packets->count++;
+}
+
 static void packets_remove(struct packets *packets, unsigned index)
 {
     packets->count--;
@@ -336,7 +354,7 @@ static void dma_reported(struct wintrace_check *c, const struct wintrace_event *
     if (index == node->flying.count)
         return; /* from before the recording */
     if (get(c, event, "InterruptType") == INTERRUPT_PREEMPTED)
-        packets_add(&node->preempted, node->flying.packet[index]);
+        packets_return(&node->preempted, node->flying.packet[index]);
     else
         look(c, REPORT_ORDER, event, index == 0,
              "packet %" PRIu64 " completes before packet %" PRIu64, id, node->flying.packet[0].id);
@@ -357,7 +375,7 @@ static void dma_stop(struct wintrace_check *c, const struct wintrace_event *even
     }
     index = packets_find(&node->flying, get(c, event, "hContext"), id);
     if (get(c, event, "bPreempted") && index < node->flying.count) {
-        packets_add(&node->preempted, node->flying.packet[index]); /* a reset took it off */
+        packets_return(&node->preempted, node->flying.packet[index]); /* a reset took it off */
         packets_remove(&node->flying, index);
         return;
     }
@@ -365,18 +383,29 @@ static void dma_stop(struct wintrace_check *c, const struct wintrace_event *even
          "packet %" PRIu64 " retires while it is in flight", id);
 }
 
-/* A packet that a reset aborts has no interrupt, but its end in the queue says so. */
-static void queue_stop(struct wintrace_check *c, const struct wintrace_event *event)
+static void forget(struct packets *packets, uint64_t context, uint64_t sequence)
 {
-    uint64_t context = get(c, event, "hContext"), sequence = get(c, event, "SubmitSequence");
-    struct node *node = get(c, event, "bTimeouted") ? node_at(c, event) : NULL;
-
-    for (unsigned i = 0; node && i < node->flying.count; i++) {
-        if (node->flying.packet[i].context != context || node->flying.packet[i].sequence != sequence)
+    for (unsigned i = 0; i < packets->count; i++) {
+        if (packets->packet[i].context != context || packets->packet[i].sequence != sequence)
             continue;
-        packets_remove(&node->flying, i);
+        packets_remove(packets, i);
         return;
     }
+}
+
+/* A packet that a reset aborts has no interrupt, but its end in the queue says so. One that was
+ * preempted may end without being submitted again. */
+static void queue_stop(struct wintrace_check *c, const struct wintrace_event *event)
+{
+    const struct context *context = context_of(c, get(c, event, "hContext"));
+    struct node *node;
+
+    if (!context || context->node == NO_NODE)
+        return; /* of a packet that needs no node */
+    node = &c->node[context->node];
+    forget(&node->preempted, get(c, event, "hContext"), get(c, event, "SubmitSequence"));
+    if (get(c, event, "bTimeouted"))
+        forget(&node->flying, get(c, event, "hContext"), get(c, event, "SubmitSequence"));
 }
 
 /* ---- contexts, residency ---- */

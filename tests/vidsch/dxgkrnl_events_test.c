@@ -225,3 +225,27 @@ TEST_WITH(fixture, a_reset_ends_one_packet_and_returns_the_others)
     vidsch_device_destroy(guilty);
     vidsch_device_destroy(innocent);
 }
+
+TEST_WITH(fixture, packets_leave_a_node_oldest_first, .depth = 4)
+{
+    struct vidsch_device *guilty = make_device(f), *innocent = make_device(f);
+    struct vidsch_context *a = make_context(guilty, 1), *b = make_context(innocent, 1);
+
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    emitted_begin();
+    submit(a, 0x1000, 16);
+    submit(b, 0x2000, 16);
+    submit(b, 0x3000, 16);
+    pass(10 * SECOND);
+    idle(innocent);
+    emitted_end();
+    CHECK(f->vidsch->statistics.engine_resets == 1 && emitted_count(176) >= 4);
+    CHECK(emitted_value(emitted(176, 0), "PacketType") == 3); /* the request is closed */
+    for (unsigned i = 1; i < 4; i++)
+        CHECK(emitted_value(emitted(176, i), "PacketType") == 0 &&
+              emitted_value(emitted(176, i), "uliCompletionId") == i &&
+              emitted_value(emitted(176, i), "bPreempted") == (i > 1));
+    emitted_forget();
+    vidsch_device_destroy(guilty);
+    vidsch_device_destroy(innocent);
+}

@@ -126,6 +126,36 @@ TEST(a_reset_takes_packets_off_a_node)
     SEEN("PREEMPT-022", "packets", "1/0");
 }
 
+TEST(a_packet_may_be_preempted_again_before_the_next_has_its_turn)
+{
+    begin();
+    on_node(CLIENT, 0);
+    submit(CLIENT, 100, 1);
+    submit(CLIENT, 101, 2);
+    report_preempted(CLIENT, 100, 1);
+    report_preempted(CLIENT, 101, 2);
+    submit(CLIENT, 102, 1);
+    report_preempted(CLIENT, 102, 1);
+    submit(CLIENT, 103, 1);
+    submit(CLIENT, 104, 2);
+    SEEN("PREEMPT-022", "packets", "3/0");
+    SEEN("PREEMPT-023", "packets", "3/0");
+}
+
+TEST(a_preempted_packet_may_end_without_coming_again)
+{
+    begin();
+    on_node(CLIENT, 0);
+    submit(CLIENT, 100, 1);
+    submit(CLIENT, 101, 2);
+    report_preempted(CLIENT, 100, 1);
+    report_preempted(CLIENT, 101, 2);
+    EVENT(&r, 180, 1, CLIENT, 0, 1, 0, 0, 0);
+    submit(CLIENT, 102, 2);
+    SEEN("PREEMPT-022", "packets", "1/0");
+    SEEN("PREEMPT-023", "packets", "1/0");
+}
+
 TEST(nodes_of_two_adapters_are_apart)
 {
     begin();

@@ -154,6 +154,35 @@ TEST_WITH(fixture, waits_and_signals_are_packets)
     vidsch_device_destroy(device);
 }
 
+/* A wait for two objects takes two numbers of its queue. */
+TEST_WITH(fixture, a_wait_for_two_objects_is_told_as_two)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *context = make_context(device, 1);
+    struct vidsch_sync *fences[2] = {make_fence(device, 0), make_fence(device, 0)};
+    const UINT64 values[2] = {3, 4};
+
+    emitted_begin();
+    CHECK(NT_SUCCESS(vidsch_sync_wait_gpu(context, fences, values, 2)));
+    submit(context, 0x1000, 16);
+    CHECK(NT_SUCCESS(signal_cpu(fences[0], 3)) && NT_SUCCESS(signal_cpu(fences[1], 4)));
+    idle(device);
+    emitted_end();
+    CHECK(emitted_count(244) == 2 && emitted_count(179) == 3 && emitted_count(180) == 3);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(emitted_value(emitted(244, i), "SubmitSequence") == i + 1 &&
+              emitted_value(emitted(244, i), "FenceValue") == values[i] &&
+              emitted_value(emitted(180, i), "pQueuePacket") ==
+                  emitted_value(emitted(244, i), "pQueuePacket"));
+    CHECK(emitted_value(emitted(244, 0), "hSyncObject") !=
+          emitted_value(emitted(244, 1), "hSyncObject"));
+    CHECK(emitted_value(emitted(178, 0), "SubmitSequence") == 3 && emitted_holds_up());
+    emitted_forget();
+    vidsch_sync_destroy(fences[0]);
+    vidsch_sync_destroy(fences[1]);
+    vidsch_device_destroy(device);
+}
+
 /* ---- preemption, resets ---- */
 
 TEST_WITH(fixture, a_preemption_and_its_answer)

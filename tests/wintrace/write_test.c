@@ -263,6 +263,7 @@ TEST(the_file_tells_what_other_readers_want)
 
 /* ---- texts ---- */
 
+#define OVERLAY       ((enum wintrace_emitted)WINTRACE_KIND(252, 0)) /* of numbers with a sign */
 #define NODE_METADATA ((enum wintrace_emitted)WINTRACE_KIND(250, 0))
 
 /* Values of every type that events have; the name has what the forms cannot hold as it is. */
@@ -277,6 +278,8 @@ static struct wintrace_sink *all_types(void)
     wintrace_emit(WINTRACE_DMA_STOP, 0xC0, 0, 5, UINT32_MAX, 1);
     wintrace_emit(NODE_METADATA, 0xA0, 3, 1, 'a', ',', '"', '<', '&', 0x263A, ' ', 'b', 0);
     wintrace_emit(NODE_METADATA, 0xA0, 4, 1, 0);
+    wintrace_emit(OVERLAY, 0, 1, 2, 3, 4, (uint64_t)-5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+                  18, 19, 20, 21, 22);
     return sink;
 }
 
@@ -300,6 +303,17 @@ static void expect_lines(const struct wintrace_sink *sink, enum wintrace_form fo
 
 TEST(a_line_of_csv_for_each_event)
 {
+    static const char *const lines[] = {
+        CELLS("Start, 245, 2, 17, 0, 1, 9, 0x4000000000000001",
+              "0xFFFF3010000000AB, 8, 0, 2, 0x11, 0x22, 100, 200, 0x0"),
+        CELLS("Info, 113, 0, 17, 0, 0, 74, 0x4000000000008000", "0xC0, 17, -5, 9, 1, 0"),
+        CELLS("Stop, 176, 0, 17, 0, 2, 8, 0x4000000000000001", "0xC0, 0, 5, 4294967295, true"),
+        CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 3, 1, \"a b\""),
+        CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 4, 1, \"\""),
+        CELLS("Info, 252, 0, 17, 0, 0, 143, 0x4000000000000001",
+              "0, 1, 2, 0x3, 4, -5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, "
+              "22"),
+    };
     struct wintrace_sink *sink = all_types();
 
     expect_lines(sink, WINTRACE_CSV,
@@ -310,14 +324,8 @@ TEST(a_line_of_csv_for_each_event)
                  "0x00000000, 0, , , " NO_GUID
                  ", , 133485408000000000, 0, 0, 65536, 83951626, 17134, 4, 133485408012345678, "
                  "156250, 0, 1, 0, 1, 8, 0, 1000, ");
-    expect_lines(
-        sink, WINTRACE_CSV,
-        CELLS("Start, 245, 2, 17, 0, 1, 9, 0x4000000000000001",
-              "0xFFFF3010000000AB, 8, 0, 2, 0x11, 0x22, 100, 200, 0x0")
-            CELLS("Info, 113, 0, 17, 0, 0, 74, 0x4000000000008000", "0xC0, 17, -5, 9, 1, 0") CELLS(
-                "Stop, 176, 0, 17, 0, 2, 8, 0x4000000000000001", "0xC0, 0, 5, 4294967295, true")
-                CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 3, 1, \"a b\"")
-                    CELLS("Info, 250, 0, 17, 0, 0, 141, 0x4000000000000001", "0xA0, 4, 1, \"\""));
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        expect_lines(sink, WINTRACE_CSV, lines[i]);
     wintrace_sink_destroy(sink);
 }
 
@@ -355,6 +363,7 @@ TEST(an_element_of_xml_for_each_event)
     expect_lines(sink, WINTRACE_XML, "<Data Name=\"bPreempted\">true</Data>\n</EventData>\n");
     expect_lines(sink, WINTRACE_XML, "<Data Name=\"FriendlyName\">a b</Data>\n</EventData>\n");
     expect_lines(sink, WINTRACE_XML, "<Data Name=\"FriendlyName\"></Data>\n</EventData>\n");
+    expect_lines(sink, WINTRACE_XML, "<Data Name=\"SrcRectleft\">-5</Data>\n");
     expect_lines(sink, WINTRACE_XML, "</Event>\n</Events>\n");
     wintrace_sink_destroy(sink);
 }

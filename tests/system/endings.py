@@ -37,7 +37,7 @@ def command(folder, verb, driver, *options, workload="return true", trace=True):
     if verb != "inspect":
         words += [path, "--out", os.path.join(folder, "out")]
     if trace and verb == "run":
-        words += ["--trace", os.path.join(folder, "trace.json")]
+        words += ["--trace", os.path.join(folder, "trace.json"), "--trace-dxgkrnl", os.path.join(folder, "trace.etl")]
     return words + list(options)
 
 
@@ -48,6 +48,14 @@ def bad(act, folder, verb="run", options=(), expect=3, environment=None, words=(
     words_of_command = command(folder, verb, os.path.join(BUILD, "tests", "drivers", "ends_process.so"), "--device", "null",
                                "--registry", registry, *options)
     return judged(words_of_command, folder, expect, environment, words, absent)
+
+
+def whole(folder):
+    """The trace of Windows' provider can be read, and breaks no rule."""
+    done = subprocess.run([os.path.join(BUILD, "dxgkhost"), "check-trace", os.path.join(folder, "trace.etl")], capture_output=True, text=True,
+                          timeout=120, check=False)
+    if done.returncode != 0:
+        fail(f"{done.stdout}\n{done.stderr}")
 
 
 def judged(words_of_command, folder, expect, environment, words, absent=()):
@@ -66,6 +74,7 @@ def judged(words_of_command, folder, expect, environment, words, absent=()):
     if "--trace" in words_of_command:
         with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
             json.load(file)
+        whole(folder)
     if time.monotonic() - start > 60:
         fail(f"took too long: {said}")
     return done
@@ -179,6 +188,7 @@ def case_interrupted():
                 if status != 128 + number and not more or f"interrupted by {told}" not in errors or "FAIL" not in out or "kept" not in out or \
                         "waits for event" not in errors:
                     fail(f"{status}\n{out}\n{errors}")
+                whole(folder)
                 with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
                     json.load(file)
             status, out, errors, seconds = interrupted(command(folder, "run", refgpu, workload=COUNTS), number)

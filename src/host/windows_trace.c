@@ -43,7 +43,7 @@ bool dxgk_windows_trace_form(const char *path, enum dxgk_windows_trace *form)
 {
     enum wintrace_form found;
 
-    if (!wintrace_form_of(path, &found))
+    if (!path || !form || !wintrace_form_of(path, &found))
         return false;
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (forms[i] == found)

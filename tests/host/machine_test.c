@@ -520,6 +520,61 @@ TEST(what_a_machine_leaves_does_not_show_in_the_next)
     dxgk_depot_destroy(depot);
 }
 
+/* The run as events of Windows' provider; *trace is its event stream, for the caller to free. */
+static char *windows_run(uint64_t seed, enum dxgk_windows_trace form, size_t *bytes, char **trace)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    size_t trace_bytes;
+    char *text;
+    FILE *out = open_memstream(&text, bytes), *stream = open_memstream(trace, &trace_bytes);
+
+    machine_config(&m, &config);
+    config.seed = seed;
+    config.trace = config.trace_dxgkrnl = true;
+    machine_create(&m, &config);
+    machine_add_refgpu(&m);
+    machine_run(&m, work);
+    CHECK(out && stream && dxgk_machine_write_trace(m.dxgk, stream));
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    CHECK(dxgk_machine_write_dxgkrnl(m.dxgk, form, out) && !ferror(out));
+    fclose(out);
+    fclose(stream);
+    dxgk_machine_destroy(m.dxgk);
+    return text;
+}
+
+TEST(a_run_can_be_written_as_windows_would_trace_it)
+{
+    size_t first_bytes, second_bytes, other_bytes, plain_bytes;
+    char *trace[3], *first = windows_run(42, DXGK_TRACE_ETL, &first_bytes, &trace[0]),
+                    *second = windows_run(42, DXGK_TRACE_ETL, &second_bytes, &trace[1]),
+                    *other = windows_run(43, DXGK_TRACE_XML, &other_bytes, &trace[2]),
+                    *plain = traced_run(42, NULL, &plain_bytes);
+
+    CHECK(first_bytes == second_bytes && memcmp(first, second, first_bytes) == 0);
+    CHECK(first_bytes % 65536 == 0);
+    CHECK(strstr(other, "<EventName xmlns=\"http://schemas.microsoft.com/win/2004/08/events/trace\">"
+                        "DmaPacket</EventName>"));
+    CHECK(strcmp(trace[0], plain) == 0); /* recording changes nothing in a run */
+    for (unsigned i = 0; i < 3; i++)
+        free(trace[i]);
+    free(first);
+    free(second);
+    free(other);
+    free(plain);
+}
+
+TEST(the_form_of_such_a_trace_is_in_its_name)
+{
+    enum dxgk_windows_trace form = DXGK_TRACE_XML;
+
+    CHECK(dxgk_windows_trace_form("run.etl", &form) && form == DXGK_TRACE_ETL);
+    CHECK(dxgk_windows_trace_form("run.csv", &form) && form == DXGK_TRACE_CSV);
+    CHECK(dxgk_windows_trace_form("run.xml", &form) && form == DXGK_TRACE_XML);
+    CHECK(!dxgk_windows_trace_form("run.json", &form) && form == DXGK_TRACE_XML);
+}
+
 TEST(statistics_add_up)
 {
     struct dxgk_statistics before, after;
@@ -536,6 +591,7 @@ TEST(statistics_add_up)
     CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls &&
           after.interrupts >= before.interrupts);
     CHECK(!dxgk_machine_write_trace(m.dxgk, stdout));
+    CHECK(!dxgk_machine_write_dxgkrnl(m.dxgk, DXGK_TRACE_ETL, stdout));
     CHECK(dxgk_machine_run(m.dxgk, "late", client_main, NULL) == DXGK_ERROR);
     dxgk_machine_destroy(m.dxgk);
 }

@@ -394,7 +394,7 @@ def case_inspect():
         expect_lines(done, "refused: compute.so: LIFE-030:")
         if done.stdout.count("DxgkDdiNotifyAcpiEvent is not NULL") != 1: # once, and the other findings after it
             fail(done.stdout)
-        for wrong in (("--trace", "x"), ("--out", folder), ("--set", "a=b"), ("--report", "memory"), ("--power-cycle", "1")):
+        for wrong in (("--trace", "x"), ("--trace-dxgkrnl", "x.etl"), ("--out", folder), ("--set", "a=b"), ("--report", "memory"), ("--power-cycle", "1")):
             one_line(program("inspect", driver, "--device", "null", *wrong, expect=2), "inspect runs no workload: " + wrong[0])
         one_line(program("inspect", driver, "--device", "null", "other", expect=2), "one argument too many: other")
         one_line(program("inspect", driver, "--device", "null", "--severity", "NT-9999=note", expect=2), "NT-9999=note: no such rule")

@@ -138,6 +138,7 @@ SHOWN = {
     "compositor.lua": {"SUBMIT-039": 100, "SUBMIT-015": 100, "PREEMPT-012": 100, "SUBMIT-018": 100, "SUBMIT-047": 100, "(numbers)": 150, "RES-014": 30,
                        "GPUVA-218": 400},
     "burst.lua": {"SUBMIT-039": 50, "SUBMIT-015": 50, "SUBMIT-018": 50, "SUBMIT-047": 50, "(numbers)": 50, "RES-014": 3, "GPUVA-218": 5},
+    "priorities.lua": {"SUBMIT-039": 100, "PREEMPT-011": 20, "PREEMPT-012": 100, "PREEMPT-022": 20, "PREEMPT-023": 20},
     "hang.lua": {"SUBMIT-039": 5, "SUBMIT-018": 5, "SUBMIT-047": 5},
 }
 

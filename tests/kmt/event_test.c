@@ -197,6 +197,7 @@ TEST_WITH(client, an_event_must_be_one_that_may_be_set)
     static const NTSTATUS statuses[] = {STATUS_INVALID_HANDLE, STATUS_INVALID_HANDLE,
                                         STATUS_OBJECT_TYPE_MISMATCH, STATUS_ACCESS_DENIED};
     struct scene s;
+    uint64_t blocks;
 
     TRY(c, scene_begin(&s) == STATUS_SUCCESS);
     shared.hDevice = s.g.device;
@@ -206,6 +207,7 @@ TEST_WITH(client, an_event_must_be_one_that_may_be_set)
                STATUS_SUCCESS);
     TRY(c,
         ZwCreateEvent(&wrong[3], SYNCHRONIZE, NULL, SynchronizationEvent, FALSE) == STATUS_SUCCESS);
+    blocks = sim_current->heap.live_blocks;
     for (unsigned i = 0; i < 4; i++) {
         SHOW(c, "KMT-376", enqueue(&s, 0, wrong[i]) == statuses[i]);
         SHOW(c, "KMT-376", enqueue(&s, 1, wrong[i]) == statuses[i]);
@@ -215,6 +217,7 @@ TEST_WITH(client, an_event_must_be_one_that_may_be_set)
                      because("", "is not that of an event of this process that may be set"));
     }
     TRY(c, gpu_wait_idle(&s.g) == STATUS_SUCCESS);
+    TRY(c, sim_current->heap.live_blocks == blocks);
     TRY(c, ZwClose(wrong[2]) == STATUS_SUCCESS && ZwClose(wrong[3]) == STATUS_SUCCESS);
     TRY(c, scene_end(&s) == STATUS_SUCCESS);
 }

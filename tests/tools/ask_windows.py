@@ -139,7 +139,7 @@ class Script(unittest.TestCase):
 
     def test_records_the_provider_that_is_read(self):
         self.assertIn(f"$Provider = '{{{PROVIDER}}}'", self.text)
-        self.assertIn(f"{{{PROVIDER}}}", (ROOT / "src/wintrace/etl.c").read_text(encoding="utf-8"))
+        self.assertIn(f"{{{PROVIDER}}}", (ROOT / "src/wintrace/etl_layout.h").read_text(encoding="utf-8"))
         self.assertIn(f"{{{PROVIDER}}}", (KIT / "scrub.cs").read_text(encoding="ascii"))
 
     def test_has_no_path_of_a_user(self):

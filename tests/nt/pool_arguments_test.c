@@ -12,6 +12,9 @@
 #include "support/harness.h"
 #include "util/address.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void *allocate(POOL_TYPE type, SIZE_T bytes)
 {
     return ExAllocatePoolWithTag(type, bytes, TAG);
@@ -141,6 +144,36 @@ TEST_WITH(driver, flags_select_the_pool)
     CHECK_RULE("NT-018/a", !ExAllocatePool2(0x1C0, 8, TAG));
     CHECK_RULE("NT-017/e", !ExAllocatePool2(0x60, 8, 0) && h.raises == 1);
     CHECK_RULE("NT-017/e", !ExAllocatePool2(0x860, 8, TAG) && h.raises == 2);
+}
+
+/* Whether code may be run there, as the host's system has it. */
+static bool may_run(const void *place)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    uintptr_t begin, end;
+    char may[5] = "", line[512];
+    bool found = false;
+
+    CHECK(maps);
+    while (!found && fgets(line, sizeof(line), maps))
+        found = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, may) == 3 &&
+                (uintptr_t)place >= begin && (uintptr_t)place < end;
+    fclose(maps);
+    return found && may[2] == 'x';
+}
+
+/* Until its memory is used again, and no other block with it. */
+TEST_WITH(driver, executable_blocks_can_be_run)
+{
+    void *block = ExAllocatePool2(POOL_FLAG_NON_PAGED_EXECUTE, 8192, TAG);
+    void *other = ExAllocatePool2(POOL_FLAG_NON_PAGED, 8192, TAG);
+
+    CHECK(may_run(block) && !may_run(other));
+    ExFreePool(block);
+    nt_pool_flush_quarantine(0);
+    CHECK(!may_run(block));
+    ExFreePool(other);
+    CHECK(errors() == 0);
 }
 
 /* ---- what is told ---- */

@@ -8,6 +8,8 @@
 #include "support/inert_device.h"
 #include "support/test_device.h"
 
+#include <sys/mman.h>
+
 static struct bus_device *device;
 
 static uint8_t *map(unsigned bar, SIZE_T bytes)
@@ -47,6 +49,26 @@ static void use_widths(uint8_t *base)
     CHECK(errors() == 0);
 }
 
+/* At the end of memory, where one byte more is a fault. */
+static void use_end(void)
+{
+    uint8_t *pages = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *end = pages + 4096;
+
+    CHECK(pages != MAP_FAILED && mprotect(pages, 4096, PROT_READ | PROT_WRITE) == 0);
+    WRITE_REGISTER_ULONG64((PULONG64)(void *)(end - 8), 0x8877665544332211);
+    CHECK(READ_REGISTER_ULONG64((PULONG64)(void *)(end - 8)) == 0x8877665544332211);
+    CHECK(READ_REGISTER_ULONG((PULONG)(void *)(end - 4)) == 0x88776655);
+    CHECK(READ_REGISTER_USHORT((PUSHORT)(void *)(end - 2)) == 0x8877);
+    CHECK(READ_REGISTER_UCHAR(end - 1) == 0x88);
+    WRITE_REGISTER_ULONG((PULONG)(void *)(end - 4), 0x1A2B3C4D);
+    WRITE_REGISTER_USHORT((PUSHORT)(void *)(end - 2), 0x5E6F);
+    WRITE_REGISTER_UCHAR(end - 1, 0x77);
+    CHECK(READ_REGISTER_ULONG64((PULONG64)(void *)(end - 8)) == 0x776F3C4D44332211);
+    CHECK(errors() == 0);
+    munmap(pages, 8192);
+}
+
 /* Not aligned: reads ones, and changes nothing. */
 static void use_unaligned(uint8_t *base)
 {
@@ -83,6 +105,7 @@ static void use_device(void)
     use_widths(memory);
     CHECK(((uint8_t *)bus_device_memory(device, 2))[0x40] == 0x88);
     use_widths(block); /* RAM that is used like registers */
+    use_end();
     CHECK(block[0x40] == 0x88 && block[0x80 + 4] == 0x18);
     use_unaligned(registers);
     use_unaligned(memory);

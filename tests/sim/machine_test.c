@@ -386,6 +386,49 @@ TEST(faults_of_a_driver_stop_the_machine_not_the_process)
     }
 }
 
+/* ---- waits inside of a call ---- */
+
+/* ns behind the limit of a call, from which on a wait is reported */
+#define GRACE UINT64_C(120000000000)
+
+struct long_wait {
+    struct stopper stopper;
+    uint64_t beyond; /* ns of the grace that the wait takes */
+    uint64_t woke;
+    enum sim_wake how;
+};
+
+static void wait_inside(void *arg)
+{
+    struct long_wait *w = arg;
+    struct sim_mark mark;
+    uint64_t deadline;
+
+    if (SIM_RECOVER(&mark))
+        return;
+    sim_inside_enter(1000000);
+    deadline = sim_current->deadline + w->beyond;
+    w->how = sim_block(deadline, NULL);
+    w->woke = sim_now() - (deadline - w->beyond);
+    sim_stop();
+}
+
+/* A wait that ends by itself when the grace does is one that ends; one that takes a ns more is reported. */
+TEST(a_wait_inside_of_a_call_has_a_grace)
+{
+    for (unsigned more = 0; more < 2; more++) {
+        struct sim_machine *m = machine(5, 1);
+        struct long_wait w = {.beyond = GRACE + more};
+
+        current_stopper = &w.stopper;
+        sim_on_fault(fault_seen);
+        sim_thread_release(sim_thread_create("waits", SIM_THREAD_CLIENT, wait_inside, &w));
+        CHECK(sim_run(NULL, NULL, SIM_FOREVER) == (more ? SIM_DEADLOCK : SIM_STOPPED));
+        CHECK(more || (w.how == SIM_TIMED_OUT && w.woke == GRACE));
+        destroy(m);
+    }
+}
+
 static void waiting_client(void *arg)
 {
     struct stopper *s = arg;

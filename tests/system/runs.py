@@ -110,7 +110,9 @@ RUNS = {
                        + [f"inspect build/tests/drivers/{compiler}/missing.sys --device null --stub-missing" for compiler in ("gcc", "clang")],
     "starts_windows": [f"run build/tests/drivers/{compiler}/{name}.sys workloads/empty.lua --device null --verbose {option}" for compiler in ("gcc", "clang")
                        for name, option in (("compute", ""), ("missing", ""), ("missing", "--stub-missing"), ("ordinals", ""), ("uses_library", ""), ("habits", ""), ("faults", ""))],
-    "options_taken": [f"{EMPTY} {option}" for option in TAKEN + RUN_TAKEN] + [f"{INSPECT} --verbose --strict --cpus 2 --severity CAPS-001=note"],
+    "options_taken": [f"{EMPTY} {option}" for option in TAKEN + RUN_TAKEN] + [f"{INSPECT} --verbose --strict --cpus 2 --severity CAPS-001=note",
+                         f"{INSPECT} --seed 2 --fail-allocation 1000000 --stall-limit 60 --watchdog 5 --limit 1h --virtual-limit 1h --ram 1G --vram 16M --iommu off"
+                         " --windows documented --device build/devices/refgpu.so"],
     "options_refused": [f"{EMPTY} {option}" for option in REFUSED + RUN_REFUSED] + [f"{INSPECT} {option}" for option in (
         "more", "--nonsense", "--set a=b", "--power-cycle 1", "--script-limit 1", "--script-memory 1M", "--report memory", "--trace x", "--out x", "--ram 1", "--severity CAPS-001=x",
         "--device", "--device nothing.so")] + ["inspect nothing.so", "inspect tests", "inspect tests/system/runs.py", "inspect --verbose"],

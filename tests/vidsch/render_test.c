@@ -148,6 +148,7 @@ TEST_WITH(fixture, refused_allocations_have_a_reason)
     CHECK(because(&call, "RES-032", "without AccessedPhysically"));
     mine->physical = mine->offered = true;
     CHECK(render_lists(&c, 16, 1, 0) == STATUS_GRAPHICS_ALLOCATION_INVALID);
+    CHECK(because(&call, "KMT-310", "element 0 of the allocation list"));
     CHECK(because(&call, "KMT-310", "is offered"));
     mine->offered = false;
     CHECK(render_lists(&c, 0x100000, 1, 0) == STATUS_INVALID_PARAMETER);

@@ -61,6 +61,8 @@ void cli_print_held_violations(struct cli_session *session)
     struct dxgk_violation v;
     bool headed = false;
 
+    if (!shared) /* in a campaign, which tells of failures alone */
+        return;
     for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
         if (!v.undoing && i < CLI_RECORDS && !shared->told[i] && !told_already(session, &v))
             tell(session, i, &v);

@@ -113,6 +113,22 @@ def case_sound():
                 fail(f"{workload}: {result}")
 
 
+def case_warned():
+    """A driver that starts with warnings is no failure: nothing of them is told, in any process of the campaign."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "habit.reg")
+        with open(registry, "w", encoding="utf-8") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\compute]\n"Habit"=4:09000000\n')
+        words = [os.path.join(BUILD, "tests", "drivers", "compute.so"), os.path.join(SOURCE, "workloads", "empty.lua"), "--device", "null",
+                 "--registry", registry, "--out", folder]
+        if "warning" not in program("run", *words, expect=0).stderr:
+            fail("it starts without a warning")
+        for jobs in ("1", "2"):
+            done = program("explore", *words, "--seeds", "1..4", "-j", jobs, expect=0)
+            if "4 run, 0 failed" not in done.stdout or "dxgkhost:" in done.stderr:
+                fail(f"{done.stdout}\n{done.stderr}")
+
+
 def case_special_pool():
     """An access after free stops the machine where it is made."""
     with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ static void begin(void)
     recording_begin(&r);
     EVENT(&r, 23, 0, 0xA0, 0xFFFF840589FD0810, 9, 0x40000000, 1ull << 40, 0x3FFFF);
     r.now += 9;
-    EVENT(&r, 113, 0, 1, 5, (uint64_t)-14097, 2, 3);
+    EVENT(&r, 113, 0, 1, 5, (uint64_t)-14097, 0, 2, 3);
     r.now += 19;
     EVENT(&r, 178, 1, 0xC, 0, 7, 4096, 3, 4, 1, 0xD, 0xFFFFC08F3F4F7010, 5);
     r.now += 9;
@@ -39,7 +39,7 @@ static void begin(void)
     EVENT(&r, 168, 0, 0, 1, 0xB, 1, 0, 1);
     r.now += 9;
     EVENT(&r, 252, 0, 1, 0, 1, 0xB, 0, (uint64_t)-5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0, 0,
-          1, 0);
+          1, 0, 0, 80);
     r.now += 9;
     EVENT(&r, 436, 0, 0xA0, 0xC, 2, 1, 1, 5, 6);
     r.now += 9;
@@ -236,7 +236,7 @@ TEST(xml_decodes_payloads_without_a_manifest)
 
 TEST(xml_that_is_broken_is_refused_with_the_reason)
 {
-    CHANGED(TEXT_XML, "</Events>", "", "t: line 358: no element found");
+    CHANGED(TEXT_XML, "</Events>", "", "t: line 361: no element found");
     CHANGED(TEXT_XML, "</EventData>", "</EventDatum>", "t: line 15: mismatched tag");
     CHANGED(TEXT_XML, "<Events>", "<!DOCTYPE Events [<!ENTITY a \"b\">]><Events>",
             "t: line 2: it has a document type, as no trace has");

@@ -211,7 +211,7 @@ TEST(xml_decodes_payloads_without_a_manifest)
         "<Events><Event><System><Provider Guid=\"{802EC45A-1E99-4B83-9920-87C98277BA9D}\"/><EventID>22</EventID>"
         "<Version>0</Version><TimeCreated SystemTime=\"2026-01-02T03:04:05Z\"/></System>"
         "<BinaryEventData>1122334455667788\n 05000000</BinaryEventData></Event></Events>";
-    struct written w = {strdup(text), strlen(text)};
+    struct written w = {.bytes = strdup(text), .length = strlen(text)};
     struct wintrace *trace = written_read(&w);
     uint64_t value;
 
@@ -229,7 +229,7 @@ TEST(xml_decodes_payloads_without_a_manifest)
     wintrace_destroy(trace);
     written_replace(&w, "05000000", "0500000x");
     assert_string_equal(after(w), "0 0 1");
-    w = (struct written){strdup(text), strlen(text)};
+    w = (struct written){.bytes = strdup(text), .length = strlen(text)};
     written_replace(&w, "05000000", "050000");
     assert_string_equal(after(w), "0 0 1");
 }
@@ -255,7 +255,7 @@ TEST(xml_that_is_broken_is_refused_with_the_reason)
 
 TEST(xml_is_kept_within_bounds)
 {
-    struct written w = {malloc(3 << 20), 0};
+    struct written w = {.bytes = malloc(3 << 20)};
     size_t most = 3 << 20;
 
     CHECK(w.bytes);
@@ -274,7 +274,7 @@ TEST(xml_is_kept_within_bounds)
         memset(large + before, ' ', room);
         strcpy(large + before + room, at + 1);
         free(w.bytes);
-        w = (struct written){large, strlen(large)};
+        w = (struct written){.bytes = large, .length = strlen(large)};
     }
     assert_string_equal(after(w), "10 0 1"); /* texts of two megabytes */
 }

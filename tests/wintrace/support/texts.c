@@ -21,8 +21,11 @@ static void add(struct written *w, const char *format, ...)
     length = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     CHECK(length >= 0 && (size_t)length < sizeof(text));
-    w->bytes = realloc(w->bytes, w->length + (size_t)length + 1);
-    CHECK(w->bytes);
+    if (w->length + (size_t)length + 1 > w->room) {
+        w->room = 2 * w->room + sizeof(text);
+        w->bytes = realloc(w->bytes, w->room);
+        CHECK(w->bytes);
+    }
     memcpy(w->bytes + w->length, text, (size_t)length + 1);
     w->length += (size_t)length;
 }
@@ -253,7 +256,7 @@ struct written written_of(const struct wintrace *trace, enum text_form form)
 
 struct written written_utf16(struct written from, bool big, bool mark)
 {
-    struct written to = {malloc(2 * from.length + 3), 0};
+    struct written to = {.bytes = malloc(2 * from.length + 3)};
 
     CHECK(to.bytes);
     if (mark) {

@@ -9,7 +9,7 @@ enum text_form { TEXT_XML, TEXT_CSV, TEXT_DUMPER };
 
 struct written {
     char *bytes; /* with a zero behind */
-    size_t length;
+    size_t length, room;
 };
 
 /* To be given to written_finish. Times are rounded to 100 ns, those of TEXT_DUMPER to us. */

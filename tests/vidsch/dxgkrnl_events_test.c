@@ -133,10 +133,11 @@ TEST_WITH(fixture, waits_and_signals_are_packets)
     wait = emitted(244, 0);
     signal = emitted(245, 0);
     CHECK(emitted_value(wait, "hContext") == vidsch_context_handle(a) &&
-          emitted_value(wait, "SubmitSequence") == 1 && emitted_value(wait, "FenceValue") == 7);
+          emitted_value(wait, "SubmitSequence") == 1 && emitted_value(wait, "FenceValue") == 7 &&
+          emitted_value(wait, "Flags") == 0);
     at = emitted_value(signal, "ObjectArray");
     CHECK(emitted_value(signal, "hContext") == vidsch_context_handle(b) &&
-          emitted_value(signal, "SubmitSequence") == 2 &&
+          emitted_value(signal, "SubmitSequence") == 2 && emitted_value(signal, "Flags") == 0 &&
           emitted_value(signal, "ObjectCount") == 1 &&
           emitted_trace->value[at + 1] == emitted_value(wait, "hSyncObject"));
     CHECK(emitted_trace->value[emitted_value(signal, "FenceValue") + 1] == 7);

@@ -147,8 +147,8 @@ static _Noreturn __attribute__((noinline)) void idle(void)
 
 /* A stop in the middle of a service routine that ran on this stack continues here. The routine may
  * have written over this frame: nothing in it is used any more. AddressSanitizer would call
- * something of its own before idle, on what it still holds for the frames of the last time; clang 14
- * emits the place to continue at twice among the checks for undefined behaviour. */
+ * something of its own before idle, on what it still holds for the frames of the last time, and
+ * clang 14 emits the place to continue at twice among the checks for undefined behaviour. */
 __attribute__((no_sanitize("address", "undefined"))) _Noreturn void sim_idle_loop(void *arg)
 {
     (void)__builtin_setjmp(current_processor(arg)->idle_jump);

@@ -246,6 +246,28 @@ TEST_WITH(driver, system_timers_call_back)
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
 
+static VOID NTAPI raising_callback(PEX_TIMER t, PVOID context)
+{
+    KIRQL old;
+
+    (void)t;
+    (void)context;
+    ex_runs++;
+    KeRaiseIrql(DISPATCH_LEVEL + 2, &old);
+}
+
+/* What a callback of theirs leaves behind is told, and put right. */
+TEST_WITH(driver, system_timers_are_checked_when_they_return)
+{
+    ex_runs = 0;
+    ex_timer = ExAllocateTimer(raising_callback, NULL, 0);
+    CHECK(!ExSetTimer(ex_timer, -10000, 0, NULL));
+    pause_ns(3000000);
+    CHECK(ex_runs == 1 && broken("THREAD-006") && KeGetCurrentIrql() == PASSIVE_LEVEL);
+    CHECK(strstr(verify_record_at(h.log, 0)->seen, "a timer callback was called at DISPATCH_LEVEL"));
+    ExDeleteTimer(ex_timer, TRUE, TRUE, NULL);
+}
+
 /* ---- clocks ---- */
 
 static LARGE_INTEGER last_counter;

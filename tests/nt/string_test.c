@@ -348,6 +348,26 @@ static void convert(void)
     TELLS(RtlUnicodeStringToInteger(&a, 10, &value));
 }
 
+/* What lies behind a string is no part of it. */
+TEST_WITH(driver, strings_end_with_their_length)
+{
+    WCHAR whole[] = L"abzz", other[] = L"abaz";
+    UNICODE_STRING a = {2 * sizeof(WCHAR), sizeof(whole), whole};
+    UNICODE_STRING b = {2 * sizeof(WCHAR), sizeof(other), other};
+
+    for (unsigned ignore = 0; ignore < 2; ignore++) {
+        CHECK(RtlCompareUnicodeString(&a, &b, (BOOLEAN)ignore) == 0);
+        a.Length = 3 * sizeof(WCHAR); /* "abz" and "ab", behind which an 'a' lies */
+        CHECK(RtlCompareUnicodeString(&a, &b, (BOOLEAN)ignore) == 1);
+        CHECK(RtlCompareUnicodeString(&b, &a, (BOOLEAN)ignore) == -1);
+        a.Length = 2 * sizeof(WCHAR); /* "ab", behind which a 'z' lies, and "aba" */
+        b.Length = 3 * sizeof(WCHAR);
+        CHECK(RtlCompareUnicodeString(&a, &b, (BOOLEAN)ignore) == -1);
+        CHECK(RtlCompareUnicodeString(&b, &a, (BOOLEAN)ignore) == 1);
+        b.Length = 2 * sizeof(WCHAR);
+    }
+}
+
 TEST_WITH(driver, tables_and_numbers_need_passive_level)
 {
     KIRQL old;

@@ -155,6 +155,26 @@ TEST_WITH(fixture, waits_and_signals_are_packets)
     vidsch_device_destroy(device);
 }
 
+/* A context that has nothing but a wait is idle when that is over. */
+TEST_WITH(fixture, a_context_without_work_becomes_idle)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 1);
+    struct vidsch_sync *fence = make_fence(device, 0);
+
+    emitted_begin();
+    CHECK(NT_SUCCESS(wait_gpu(a, fence, 7)));
+    CHECK(NT_SUCCESS(signal_cpu(fence, 7)));
+    idle(device);
+    emitted_end();
+    CHECK(emitted_count(20) == 2 &&
+          emitted_value(emitted(20, 0), "Status") == STATUS_CONTEXT_WAITS &&
+          emitted_value(emitted(20, 1), "Status") == STATUS_CONTEXT_IDLE);
+    emitted_forget();
+    vidsch_sync_destroy(fence);
+    vidsch_device_destroy(device);
+}
+
 /* A wait for two objects takes two numbers of its queue. */
 TEST_WITH(fixture, a_wait_for_two_objects_is_told_as_two)
 {

@@ -335,9 +335,11 @@ TEST(a_file_is_read_or_the_reason_told)
 {
     char path[] = "/tmp/dxgkhost-trace-XXXXXX", error[256];
     int file = mkstemp(path);
+    struct util_heap own = {0};
     struct wintrace *trace;
 
     begin();
+    util_heap_current = &own;
     CHECK(file >= 0 && write(file, r.bytes, r.length) == (ssize_t)r.length && close(file) == 0);
     trace = wintrace_read(path, error, sizeof(error));
     CHECK(trace && trace->events == 1);
@@ -346,4 +348,6 @@ TEST(a_file_is_read_or_the_reason_told)
     CHECK(!wintrace_read(path, error, sizeof(error)) && strstr(error, "No such file") &&
           strstr(error, path));
     CHECK(!wintrace_read("/", error, sizeof(error)) && strstr(error, "/: Is a directory"));
+    util_heap_current = NULL;
+    CHECK(own.live_blocks == 0);
 }

@@ -111,6 +111,61 @@ class Mistakes(unittest.TestCase):
         self.assertIsNone(source.function_at(CODE.index("rows")))
 
 
+RULED = """/* NT-001: the function that follows. */
+static int whole(int a)
+{
+    return a + 1;
+}
+
+static int parts(struct thing *thing, int a)
+{
+    int b = a + 2; /* NT-002 */
+
+    if (a > 3 &&
+        b > 4)
+        return refuse(STATUS_NONE, "NT-003", "why %d",
+                      a + 5);
+    if (b > 6) { /* NT-004 */
+        note();
+        warn("NT-005", a * 7);
+    }
+    /* NT-006: what comes
+     * next */
+    thing->member = a - 8;
+    b++;
+    return a - b;
+}
+"""
+
+
+class Rules(unittest.TestCase):
+    """What belongs to a rule: the statement that names it, with its condition."""
+
+    def lines(self, rule):
+        tool = load_tool()
+        source = operators.Source(RULED)
+        return tool.lines_of_rule(source, list(range(1, RULED.count("\n") + 1)), RULED.index(rule))
+
+    def line(self, text):
+        return RULED[:RULED.index(text)].count("\n") + 1
+
+    def test_a_comment_before_a_function_is_about_it(self):
+        self.assertEqual(self.lines("NT-001"), [2, 3, 4, 5])
+
+    def test_a_comment_behind_a_statement_is_about_it(self):
+        self.assertEqual(self.lines("NT-002"), [self.line("NT-002")])
+        self.assertEqual(self.lines("NT-004"), [self.line("NT-004")])
+
+    def test_a_statement_has_its_condition(self):
+        self.assertEqual(self.lines("NT-003"), [self.line("a > 3") + i for i in range(4)])
+
+    def test_a_statement_in_a_block_has_the_condition_of_the_block_or_stands_alone(self):
+        self.assertEqual(self.lines("NT-005"), [self.line("NT-005")])
+
+    def test_a_comment_of_its_own_is_about_what_follows(self):
+        self.assertEqual(self.lines("NT-006"), [self.line("a - 8")])
+
+
 class Again(unittest.TestCase):
     """What an earlier run printed leads to the same mutants, on whatever lines they are by now."""
 

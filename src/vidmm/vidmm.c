@@ -177,8 +177,10 @@ NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
 
 NTSTATUS vidmm_start(struct vidmm *vidmm)
 {
-    NTSTATUS status;
+    NTSTATUS status = paging_process_check_tables(vidmm);
 
+    if (!NT_SUCCESS(status))
+        return status;
     vidmm->started = true;
     status = paging_worker_start(vidmm);
     if (!NT_SUCCESS(status))

@@ -167,7 +167,7 @@ TEST(the_paging_process_is_ready_before_any_client)
     p->before[PROBE_BuildPagingBuffer] = note_operation;
     p->before[PROBE_SetRootPageTable] = note_root;
     probe_clients_begin(p);
-    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("GPUVA-222", NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, use_device);
     probe_client_end(p, client);
     CHECK_RULE("GPUVA-222", strncmp(came, "PDDCUR", 6) == 0 && strcspn(came, "pdc") > 6);

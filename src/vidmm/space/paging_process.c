@@ -198,6 +198,16 @@ NTSTATUS paging_process_make_tables(struct vidmm *vidmm)
     return status;
 }
 
+NTSTATUS paging_process_check_tables(const struct vidmm *vidmm)
+{
+    const struct gpu_mmu *mmu = vidmm->mmu;
+
+    if (!mmu || !mmu->space || mmu->scratch.limit > 0)
+        return STATUS_SUCCESS;
+    verify_refusal("GPUVA-222", "paging would begin without page tables of the paging process");
+    return STATUS_INVALID_DEVICE_STATE;
+}
+
 /* ---- the process ---- */
 
 /* DxgkDdiCreateProcess; without the lock, since the driver may reserve addresses from inside it. */

@@ -19,6 +19,9 @@ NTSTATUS paging_process_create(struct vidmm *vidmm);
 /* Make its page tables, write them and announce the root; nothing without GpuMmu. If it fails,
  * paging_process_destroy takes back what was made. */
 NTSTATUS paging_process_make_tables(struct vidmm *vidmm);
+/* Whether they are made, and the scratch area with them. Without it no content could ever move: a
+ * transfer goes through windows of that area, piece by piece. */
+NTSTATUS paging_process_check_tables(const struct vidmm *vidmm);
 void paging_process_destroy(struct vidmm *vidmm);
 /* After the content of memory segments was lost: write its tables again, without paging buffers. */
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);

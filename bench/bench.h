@@ -63,6 +63,8 @@ int bench_first_submission_child(void);
 void bench_submit(void);
 void bench_patches(void);
 void bench_map(void);
+void bench_addresses(void);
+void bench_addresses_large(void);
 void bench_contiguous(void);
 void bench_explore(void);
 void bench_traps(void);

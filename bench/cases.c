@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "util/rng.h"
 
 #define DRAIN_EVERY 64u
 
@@ -284,19 +285,34 @@ static void map_client(void *argument)
 {
     uint64_t live = *(uint64_t *)argument;
     uint64_t count = bench_options.quick ? 500 : 100000;
+    struct rng rng = {0x5EED0000 + bench_options.seed_base};
+    D3DGPU_VIRTUAL_ADDRESS *va = calloc(live, sizeof(*va));
     struct bench_client c;
     D3DKMT_HANDLE *list, one;
     UINT64 fence = 0;
     double start;
 
+    if (!va)
+        bench_die("out of memory");
     bench_client_open(&c);
     list = make_live(&c, live);
+    /* half of them are mapped at any time, with holes everywhere */
     for (uint64_t i = 0; i < live; i++)
-        map(&c, list[i], 1, &fence);
+        va[i] = map(&c, list[i], 1, &fence);
+    for (uint64_t i = 0; i < live; i++)
+        if (rng_next(&rng) & 1) {
+            unmap(&c, va[i], 4096);
+            va[i] = 0;
+        }
     wait_queue(&c, fence);
     start = bench_now();
-    for (uint64_t i = 0; i < count; i++)
-        unmap(&c, map(&c, list[live ? i % live : 0], 1, &fence), 4096);
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        uint64_t at = rng_next(&rng) % live;
+
+        if (va[at] != 0)
+            unmap(&c, va[at], 4096);
+        va[at] = va[at] != 0 ? 0 : map(&c, list[at], 1, &fence);
+    }
     wait_queue(&c, fence);
     bench_result("map+free, 4 KiB, not resident", live, count, bench_now() - start);
 
@@ -305,15 +321,16 @@ static void map_client(void *argument)
     bench_make_resident(&c, &one, 1);
     start = bench_now();
     for (uint64_t i = 0; i < count; i++) {
-        D3DGPU_VIRTUAL_ADDRESS va = map(&c, one, 16, &fence);
+        D3DGPU_VIRTUAL_ADDRESS place = map(&c, one, 16, &fence);
 
         wait_queue(&c, fence);
-        unmap(&c, va, 1 << 16);
+        unmap(&c, place, 1 << 16);
     }
     bench_result("map+wait+free, 64 KiB, resident", live, count, bench_now() - start);
     bench_free(&c, &one, 1);
     drop_live(&c, list, live);
     bench_client_close(&c);
+    free(va);
 }
 
 void bench_map(void)

@@ -4,9 +4,15 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 
+#include <stdlib.h>
+#include <sys/mman.h>
+
 enum {
     FIRST_CHUNK_BYTES = 512,
-    LARGEST_CHUNK_BYTES = 16384,
+    DOUBLED_CHUNK_BYTES = 16384,
+    LARGEST_CHUNK_BYTES = 32 << 20,
+    HUGE_PAGE_BYTES = 2 << 20,
+    HUGE_CHUNK_BYTES = HUGE_PAGE_BYTES / 2, /* where chunks are of whole huge pages */
     CACHE_LINE = 64,
 };
 
@@ -38,38 +44,66 @@ void slab_finish(struct slab *slab)
     slab_init(slab, slab->object_bytes);
 }
 
-/* Objects whose size is a multiple of a cache line start on one. */
+/* Objects of a large chunk start on a huge page; else, if their size is a multiple of a cache line,
+ * on one. */
 static char *first_object(const struct slab *slab, struct slab_chunk *chunk)
 {
-    uintptr_t first = (uintptr_t)(chunk + 1);
+    uintptr_t first = (uintptr_t)(chunk + 1), align = 1;
 
-    if (slab->object_bytes % CACHE_LINE == 0)
-        first = (first + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1);
-    return (char *)first;
+    if (chunk->objects * slab->object_bytes >= HUGE_CHUNK_BYTES)
+        align = HUGE_PAGE_BYTES;
+    else if (slab->object_bytes % CACHE_LINE == 0)
+        align = CACHE_LINE;
+    return (char *)((first + align - 1) & ~(align - 1));
 }
 
-/* Chunks double with the cache: a small cache stays small, and a large one allocates rarely. */
+/* Chunks grow with the cache, so that a small cache stays small and a large one allocates rarely:
+ * they double at first, and are a quarter of what there is later. */
+static uint64_t chunk_objects(const struct slab *slab)
+{
+    uint64_t bytes = slab->objects * slab->object_bytes;
+
+    if (bytes > DOUBLED_CHUNK_BYTES)
+        bytes = bytes / 4 < DOUBLED_CHUNK_BYTES ? DOUBLED_CHUNK_BYTES : bytes / 4;
+    if (bytes < FIRST_CHUNK_BYTES)
+        bytes = FIRST_CHUNK_BYTES;
+    if (bytes >= HUGE_CHUNK_BYTES) /* whole huge pages */
+        bytes = (bytes + HUGE_PAGE_BYTES - 1) & ~(uint64_t)(HUGE_PAGE_BYTES - 1);
+    if (bytes > LARGEST_CHUNK_BYTES)
+        bytes = LARGEST_CHUNK_BYTES;
+    return bytes < slab->object_bytes ? 1 : bytes / slab->object_bytes;
+}
+
+static struct slab_chunk *allocate_chunk(const struct slab *slab, uint64_t objects)
+{
+    struct slab_chunk *chunk;
+    size_t bytes, room;
+
+    if (ckd_mul(&bytes, (size_t)objects, slab->object_bytes))
+        return NULL;
+    room = bytes >= HUGE_CHUNK_BYTES ? HUGE_PAGE_BYTES : CACHE_LINE;
+    if (ckd_add(&room, room, sizeof(*chunk)) || ckd_add(&room, room, bytes))
+        return NULL;
+    chunk = util_alloc(room);
+    if (!chunk)
+        return NULL;
+    chunk->objects = objects;
+    /* Objects of a large cache are taken in no order, so that nearly each would need an entry of
+     * the TLB of its own. Where the system has no huge page, nothing is lost. */
+    if (bytes >= HUGE_CHUNK_BYTES)
+        (void)madvise(first_object(slab, chunk), bytes, MADV_HUGEPAGE);
+    return chunk;
+}
+
 static bool buy_chunk(struct slab *slab)
 {
-    uint64_t count = slab->objects;
-    struct slab_chunk *chunk;
+    uint64_t count = chunk_objects(slab);
+    struct slab_chunk *chunk = allocate_chunk(slab, count);
     char *object;
-    size_t bytes;
 
-    if (count < FIRST_CHUNK_BYTES / slab->object_bytes)
-        count = FIRST_CHUNK_BYTES / slab->object_bytes;
-    if (count > LARGEST_CHUNK_BYTES / slab->object_bytes)
-        count = LARGEST_CHUNK_BYTES / slab->object_bytes;
-    if (count == 0)
-        count = 1;
-    if (ckd_mul(&bytes, (size_t)count, slab->object_bytes) ||
-        ckd_add(&bytes, bytes, sizeof(*chunk) + CACHE_LINE))
-        return false;
-    chunk = util_alloc(bytes);
     if (!chunk)
         return false;
     chunk->next = slab->chunks;
-    chunk->objects = count;
     slab->chunks = chunk;
     /* Linked from the end, so that objects are taken in address order. */
     object = first_object(slab, chunk) + (size_t)count * slab->object_bytes;
@@ -112,27 +146,54 @@ bool slab_reserve(struct slab *slab, uint64_t count)
     return true;
 }
 
-static bool inside_a_chunk(const struct slab *slab, const void *object)
+static int by_address(const void *a, const void *b)
 {
-    for (struct slab_chunk *chunk = slab->chunks; chunk; chunk = chunk->next) {
-        uintptr_t first = (uintptr_t)first_object(slab, chunk);
-        uintptr_t offset = (uintptr_t)object - first;
+    const struct slab_chunk *const *left = a, *const *right = b;
 
-        if ((uintptr_t)object >= first && offset < chunk->objects * slab->object_bytes)
-            return offset % slab->object_bytes == 0;
+    return *left < *right ? -1 : *left > *right;
+}
+
+/* Whether the address is that of an object in one of the chunks, which are in order. */
+static bool inside_a_chunk(const struct slab *slab, struct slab_chunk **chunks, size_t count,
+                           const void *object)
+{
+    size_t low = 0, high = count;
+    uintptr_t offset;
+
+    while (low < high) { /* the number of chunks that begin below */
+        size_t middle = low + (high - low) / 2;
+
+        if ((uintptr_t)chunks[middle] < (uintptr_t)object)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return false;
+    if (low == 0)
+        return false;
+    offset = (uintptr_t)object - (uintptr_t)first_object(slab, chunks[low - 1]);
+    return offset < chunks[low - 1]->objects * slab->object_bytes &&
+           offset % slab->object_bytes == 0;
 }
 
 bool slab_validate(const struct slab *slab)
 {
     uint64_t objects = 0, spare = 0;
+    struct slab_chunk **chunks;
+    size_t count = 0;
+    bool valid = true;
 
-    for (const struct slab_chunk *chunk = slab->chunks; chunk; chunk = chunk->next)
+    for (const struct slab_chunk *chunk = slab->chunks; chunk; chunk = chunk->next, count++)
         objects += chunk->objects;
-    for (const struct slab_object *object = slab->spare; object; object = object->next) {
-        if (spare++ > objects || !inside_a_chunk(slab, object))
-            return false;
-    }
-    return objects == slab->objects && spare == slab->spare_objects;
+    /* not of util_alloc: looking must not change which allocation an injected failure meets */
+    chunks = malloc((count + 1) * sizeof(struct slab_chunk *));
+    if (!chunks)
+        return objects == slab->objects;
+    count = 0;
+    for (struct slab_chunk *chunk = slab->chunks; chunk; chunk = chunk->next)
+        chunks[count++] = chunk;
+    qsort(chunks, count, sizeof(*chunks), by_address);
+    for (const struct slab_object *object = slab->spare; object && valid; object = object->next)
+        valid = spare++ <= objects && inside_a_chunk(slab, chunks, count, object);
+    free(chunks);
+    return valid && objects == slab->objects && spare == slab->spare_objects;
 }

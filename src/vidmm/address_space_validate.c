@@ -4,7 +4,7 @@
  * Visits the whole space. */
 #include "util/bits.h"
 #include "util/checked.h"
-#include "util/extent.h"
+#include "util/range_map.h"
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
@@ -52,7 +52,7 @@ static bool range_valid(const struct vidmm_space *space, const struct va_range *
     uint32_t owners = 0;
 
     if (range->space != space || !span_validate(&range->pieces) ||
-        extent_is_free(&space->free, range->span.first, 1))
+        range_at(space, range->span.first) != range)
         return false;
     for (struct span_node *node = span_first(&range->pieces); node;
          node = span_next(&range->pieces, node)) {
@@ -77,15 +77,18 @@ static bool addresses_valid(const struct vidmm_space *space)
 {
     uint64_t pages = 0, first, end;
 
-    for (struct span_node *node = span_first(&space->ranges); node;
-         node = span_next(&space->ranges, node)) {
-        if (!range_valid(space, CONTAINER(node, struct va_range, span)))
+    for (struct range_map_entry entry = {0};
+         range_map_from(&space->ranges, entry.first + entry.size, &entry);) {
+        const struct va_range *range = entry.owner;
+
+        if (range->span.first != entry.first || range->span.pages != entry.size ||
+            !range_valid(space, range))
             return false;
-        pages += node->pages;
+        pages += entry.size;
     }
     first = space->paging ? 1 : space->mmu->geometry.first;
     end = space->paging ? space->mmu->end : space->mmu->geometry.end;
-    return space->free.free_units + pages == end - first;
+    return space->ranges.free_units + pages == end - first;
 }
 
 /* ---- holds ---- */
@@ -124,10 +127,7 @@ static void piece_holds(struct vidmm_space *space, const struct va_piece *piece,
 
 static void all_holds(struct vidmm_space *space, enum hold_action action)
 {
-    for (struct span_node *node = span_first(&space->ranges); node;
-         node = span_next(&space->ranges, node)) {
-        struct va_range *range = CONTAINER(node, struct va_range, span);
-
+    for (struct va_range *range = range_from(space, 0); range; range = range_next(range)) {
         for (struct span_node *at = span_first(&range->pieces); at;
              at = span_next(&range->pieces, at))
             piece_holds(space, CONTAINER(at, struct va_piece, span), action);
@@ -211,9 +211,8 @@ static bool entries_valid(const struct vidmm_space *space, const struct page_tab
 
 static bool jobs_pending(const struct vidmm_space *space)
 {
-    for (struct span_node *node = span_first(&space->ranges); node;
-         node = span_next(&space->ranges, node))
-        if (!list_empty(&CONTAINER(node, struct va_range, span)->jobs))
+    for (struct va_range *range = range_from(space, 0); range; range = range_next(range))
+        if (!list_empty(&range->jobs))
             return true;
     return false;
 }
@@ -223,11 +222,10 @@ bool space_validate(const struct vidmm_space *space)
     struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)
         space; /* it is changed back below */
 
-    if (!extent_tree_validate(&space->free) || !slab_validate(&space->range_slab) ||
+    if (!range_map_validate(&space->ranges) || !slab_validate(&space->range_slab) ||
         !slab_validate(&space->piece_slab))
         return false;
-    if (!span_validate(&space->ranges) || !addresses_valid(space) || !tables_validate(space) ||
-        !holds_valid(changing))
+    if (!addresses_valid(space) || !tables_validate(space) || !holds_valid(changing))
         return false;
     if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging)
         return true; /* pending jobs have not written their entries yet */

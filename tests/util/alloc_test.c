@@ -116,6 +116,30 @@ TEST_WITH(alloc, objects_of_a_slab_are_distinct_and_reused)
     slab_finish(&slab);
 }
 
+/* A large cache asks for its memory in whole huge pages, and is still looked at quickly. */
+TEST_WITH(alloc, a_large_slab_grows_by_huge_pages)
+{
+    enum { COUNT = 40000, BYTES = 512 };
+    void **objects = calloc(COUNT, sizeof(void *));
+    uint64_t chunks;
+    struct slab slab;
+
+    slab_init(&slab, BYTES);
+    for (unsigned i = 0; i < COUNT; i++) {
+        objects[i] = slab_take(&slab);
+        CHECK(objects[i] && (uintptr_t)objects[i] % BYTES % 64 == 0);
+    }
+    chunks = heap.live_blocks;
+    CHECK(chunks < 40 && slab.objects <= COUNT + COUNT / 4 + 4096);
+    CHECK((uintptr_t)objects[COUNT - 1] / (2 << 20) == (uintptr_t)objects[COUNT - 2] / (2 << 20));
+    for (unsigned i = 0; i < COUNT; i++)
+        slab_give(&slab, objects[i * 7919ull % COUNT]);
+    CHECK(slab_validate(&slab) && slab.spare_objects == slab.objects);
+    slab_finish(&slab);
+    CHECK(heap.live_blocks == 0);
+    free(objects);
+}
+
 TEST_WITH(alloc, checked_arithmetic_tells_what_does_not_fit)
 {
     uint64_t wide;

@@ -198,7 +198,7 @@ TEST_WITH(gva, dual_entries_come_in_two_arrays, dual(options))
 static bool same_tables(struct gva_rig *rig, uint64_t tables, uint64_t free_pages)
 {
     return rig->vidmm->mmu->tables == tables &&
-           rig->process->space->free.free_units == free_pages && gva_valid(rig);
+           rig->process->space->ranges.free_units == free_pages && gva_valid(rig);
 }
 
 TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
@@ -217,7 +217,7 @@ TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
     inside.BaseAddress = GB + 4 * 4096;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++, failures++) { /* a new range, new tables */
         tables = rig->vidmm->mmu->tables;
-        pages = rig->process->space->free.free_units;
+        pages = rig->process->space->ranges.free_units;
         heap->fail_at = heap->requests + n;
         status = gva_map(rig, &fresh);
         heap->fail_at = 0;
@@ -228,7 +228,7 @@ TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
     status = STATUS_NO_MEMORY;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++) { /* cuts a piece in two */
         tables = rig->vidmm->mmu->tables;
-        pages = rig->process->space->free.free_units;
+        pages = rig->process->space->ranges.free_units;
         heap->fail_at = heap->requests + n;
         status = gva_map(rig, &inside);
         heap->fail_at = 0;
@@ -243,7 +243,7 @@ TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
             .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
 
         tables = rig->vidmm->mmu->tables;
-        pages = rig->process->space->free.free_units;
+        pages = rig->process->space->ranges.free_units;
         heap->fail_at = heap->requests + n;
         status = vidmm_reserve_gpu_va(rig->process, rig->queue, &args);
         heap->fail_at = 0;

@@ -245,7 +245,7 @@ TEST_WITH(gva, what_waits_goes_with_its_range)
 
     gva_idle(rig);
     tables = rig->vidmm->mmu->tables;
-    free = rig->process->space->free.free_units;
+    free = rig->process->space->ranges.free_units;
     gva_gate_close(rig, &gate);
     sim_stall(1000000);
     CHECK(NT_SUCCESS(gva_reserve(rig, 1024, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
@@ -256,7 +256,7 @@ TEST_WITH(gva, what_waits_goes_with_its_range)
     CHECK(rig->vidmm->mmu->tables > tables);
     CHECK_RULE("GPUVA-120", gva_free(rig, GB, 1024) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-120", gva_free(rig, 2 * GB, 8) == STATUS_SUCCESS);
-    CHECK(rig->vidmm->mmu->tables == tables && rig->process->space->free.free_units == free);
+    CHECK(rig->vidmm->mmu->tables == tables && rig->process->space->ranges.free_units == free);
     CHECK(list_empty(&object->allocation.mappings));
     gva_gate_open(rig, &gate);
     sim_stall(1000000);

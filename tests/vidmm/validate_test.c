@@ -161,8 +161,8 @@ TEST_WITH(mm, segments_and_devices_agree_with_allocations)
     WRONG(rig->vidmm->usage[1], rig->vidmm->usage[1] + 1);
     WRONG(c->process->usage[0], c->process->usage[0] + 1);
     WRONG(rig->client[1].process->usage[1], 1);
-    WRONG(c->process->space->free.free_units, 5);
-    WRONG(rig->vidmm->paging_process->space->free.free_units, 5);
+    WRONG(c->process->space->ranges.free_units, 5);
+    WRONG(rig->vidmm->paging_process->space->ranges.free_units, 5);
     CHECK(VALID);
 }
 
@@ -261,7 +261,7 @@ TEST_WITH(mm, spaces_agree_with_their_tables)
     wrong_bit(middle->large, 0, space);
     wrong_bit(root->set, 0, space);
     wrong_bit(root->set, 511, space);
-    WRONG_IN(SPACE_VALID, space->free.free_units, space->free.free_units - 1);
+    WRONG_IN(SPACE_VALID, space->ranges.free_units, space->ranges.free_units - 1);
 }
 
 /* What waits in a paging queue belongs to the space, too. */

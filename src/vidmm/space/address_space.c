@@ -37,17 +37,17 @@
  *     | invalid |  lowest fitting place first ...   |####|     ... host's own  |
  *
  *   The first 64 KB, or with two levels the first leaf span, are never allocated (GPUVA-057,
- *   GPUVA-058). Free addresses are in an extent tree, ranges in a balanced tree, and the pieces of
- *   a range in another. A range usually has one piece, which is part of its record. Every call
- *   costs O(log n).
+ *   GPUVA-058). Ranges and the free addresses between them are in one map (util/range_map.h), and
+ *   the pieces of a range in a balanced tree. A range usually has one piece, which is part of its
+ *   record. Every call costs O(log n).
  */
 #include "vidmm/space/address_space.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/address.h"
 #include "util/alloc.h"
-#include "util/extent.h"
 #include "util/list.h"
+#include "util/range_map.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
 #include "vidmm/paging/paging.h"
@@ -96,7 +96,6 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
                       struct vidmm_space **out)
 {
     struct vidmm_space *space;
-    uint64_t low;
     NTSTATUS status;
 
     *out = NULL;
@@ -116,10 +115,9 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     list_init(&space->doomed);
     list_init(&space->windows);
     sim_waitq_init(&space->announced);
-    extent_tree_init(&space->free);
-    low = paging ? 1 : space->mmu->geometry.first;
     status = STATUS_INSUFFICIENT_RESOURCES;
-    if (extent_give(&space->free, low, (paging ? space->mmu->end : space->mmu->geometry.end) - low))
+    if (range_map_init(&space->ranges, paging ? 1 : space->mmu->geometry.first,
+                       paging ? space->mmu->end : space->mmu->geometry.end))
         status = root_create(space);
     list_push_back(&space->mmu->spaces, &space->link);
     if (status == STATUS_NO_MEMORY && !paging_may_build(vidmm)) {
@@ -129,7 +127,7 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     }
     if (!NT_SUCCESS(status)) {
         list_remove(&space->link);
-        extent_tree_finish(&space->free);
+        range_map_finish(&space->ranges);
         space_release(space);
         return status;
     }
@@ -165,11 +163,11 @@ static NTSTATUS shut_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
 void space_destroy(struct vidmm_space *space)
 {
     struct vidmm *vidmm = space->vidmm;
-    struct span_node *node;
+    struct va_range *range;
 
     space->closing = space_immediate(space);
-    while ((node = span_first(&space->ranges)) != NULL)
-        (void)range_free(CONTAINER(node, struct va_range, span));
+    while ((range = range_from(space, 0)) != NULL)
+        (void)range_free(range);
     if (paging_may_build(vidmm)) {
         shut(vidmm, space);
         (void)paging_settle(vidmm);
@@ -183,7 +181,7 @@ void space_destroy(struct vidmm_space *space)
     space->root = NULL;
     list_remove(&space->unclean);
     list_remove(&space->link);
-    extent_tree_finish(&space->free);
+    range_map_finish(&space->ranges);
     space_release(space);
 }
 

@@ -13,10 +13,9 @@
 #include <d3dkmddi.h>
 
 #include "sim/wait.h"
-#include "util/extent.h"
 #include "util/list.h"
+#include "util/range_map.h"
 #include "util/slab.h"
-#include "util/span_tree.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/va_history.h"
@@ -46,8 +45,7 @@ struct vidmm_space {
     bool closing;     /* being destroyed, without building operations */
     /* NULL only while the space is created or destroyed */
     struct page_table *root;
-    struct extent_tree free; /* pages that no range covers */
-    struct span_tree ranges;
+    struct range_map ranges; /* all pages; the owners are struct va_range */
     struct va_history history;
     struct slab range_slab, piece_slab;
     /* freed ranges whose entries are still to be invalidated, oldest first */

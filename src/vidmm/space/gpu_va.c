@@ -267,16 +267,14 @@ static NTSTATUS refuse_taken(const struct va_call *call)
 
 static NTSTATUS find_range(struct va_call *call)
 {
-    struct span_node *node;
+    struct va_range *range;
     NTSTATUS status;
 
     call->fresh = true;
     if (call->request.base != 0 && call->kind == RANGE_MAP) {
-        node = span_from(&call->space->ranges, call->request.base);
-        if (node && node->first < call->request.base + call->request.pages) {
-            struct va_range *range = CONTAINER(node, struct va_range, span);
-
-            if (node->first > call->request.base || !may_overlay(range, call))
+        range = range_from(call->space, call->request.base);
+        if (range && range->span.first < call->request.base + call->request.pages) {
+            if (range->span.first > call->request.base || !may_overlay(range, call))
                 return refuse_taken(call);
             call->fresh = false;
             call->range = range;

@@ -32,6 +32,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"
+#include "util/range_map.h"
 #include "util/span_tree.h"
 #include "verify/refusal.h"
 #include "vidmm/record/process_record.h"
@@ -109,12 +110,12 @@ static NTSTATUS hold_tables(struct gpu_mmu *mmu)
     uint64_t page = 0;
     NTSTATUS status = STATUS_SUCCESS;
 
-    for (struct span_node *node = span_first(&space->ranges); node && NT_SUCCESS(status);
-         node = span_next(&space->ranges, node)) {
-        status = tables_hold(space, page, node->first - page);
+    for (struct va_range *range = range_from(space, 0); range && NT_SUCCESS(status);
+         range = range_next(range)) {
+        status = tables_hold(space, page, range->span.first - page);
         if (NT_SUCCESS(status))
-            tables_ready(space, page, node->first - page);
-        page = span_end(node);
+            tables_ready(space, page, range->span.first - page);
+        page = span_end(&range->span);
     }
     if (NT_SUCCESS(status))
         status = tables_hold(space, page, mmu->end - page);
@@ -142,20 +143,21 @@ static NTSTATUS take_reserve(struct gpu_mmu *mmu)
 static NTSTATUS take_scratch_area(struct gpu_mmu *mmu)
 {
     struct vidmm_space *space = mmu->space;
-    uint64_t first, pages, from = mmu->scratch.first;
+    uint64_t from = mmu->scratch.first;
+    struct range_map_entry gap;
     NTSTATUS status;
 
-    while (extent_next(&space->free, from, &first, &pages)) {
-        struct va_request request = {.base = first > from ? first : from};
+    while (range_map_free_from(&space->ranges, from, &gap)) {
+        struct va_request request = {.base = gap.first > from ? gap.first : from};
         struct va_range *range;
 
-        request.pages = first + pages - request.base;
+        request.pages = gap.first + gap.size - request.base;
         status = range_create(space, RANGE_INTERNAL, &request, &range);
         if (!NT_SUCCESS(status))
             return status;
         if (!extent_give(&mmu->scratch.free, request.base, request.pages))
             return STATUS_INSUFFICIENT_RESOURCES;
-        from = first + pages;
+        from = gap.first + gap.size;
     }
     status = take_reserve(mmu);
     mmu->scratch.limit = extent_largest(&mmu->scratch.free) / 2;

@@ -29,17 +29,15 @@ static const struct vidmm_allocation *mapped_at(const struct va_range *range, ui
 bool va_neighbour_at(const struct vidmm_space *space, uint64_t first, uint64_t pages,
                      struct va_neighbour *out)
 {
-    struct span_node *node = span_from(&space->ranges, first);
+    const struct va_range *range = range_from(space, first);
     const struct vidmm_allocation *allocation;
-    const struct va_range *range;
 
-    if (!node || node->first >= first + pages)
+    if (!range || range->span.first >= first + pages)
         return false;
-    range = CONTAINER(node, struct va_range, span);
-    allocation = mapped_at(range, node->first > first ? node->first : first);
+    allocation = mapped_at(range, range->span.first > first ? range->span.first : first);
     *out = (struct va_neighbour){.kind = range->kind,
-                                 .first = node->first,
-                                 .pages = node->pages,
+                                 .first = range->span.first,
+                                 .pages = range->span.pages,
                                  .bytes = allocation ? allocation->bytes : 0};
     return true;
 }

@@ -329,10 +329,10 @@ static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, s
 static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end,
                                   stretch_fn fn, void *arg)
 {
-    struct span_node *node = span_from(&space->ranges, first);
+    struct va_range *range = range_from(space, first);
 
-    for (; node && node->first < end; node = span_next(&space->ranges, node))
-        each_stretch(CONTAINER(node, struct va_range, span), first, end, fn, arg);
+    for (; range && range->span.first < end; range = range_next(range))
+        each_stretch(range, first, end, fn, arg);
 }
 
 static void source_of_stretch(const struct va_range *range, const struct va_piece *piece,

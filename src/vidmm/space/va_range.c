@@ -6,6 +6,7 @@
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
+#include "util/range_map.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
 #include "verify/refusal.h"
@@ -16,7 +17,7 @@
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {
-    if (space->free.out_of_memory)
+    if (space->ranges.out_of_memory)
         return STATUS_INSUFFICIENT_RESOURCES;
     return otherwise == STATUS_NO_MEMORY
                ? refuse(otherwise, NULL, "no free range of GPU virtual addresses is large enough")
@@ -24,46 +25,49 @@ static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 }
 
 /* Find the lowest free addresses in [low, high) outside the internal range (GPUVA-060). */
-static bool take_around(struct vidmm_space *space, struct extent_request want, uint64_t *first)
+static bool take_around(struct va_range *range, struct extent_request want, uint64_t *first)
 {
+    struct vidmm_space *space = range->space;
     uint64_t from = space->vidmm->config.internal_va_start >> PAGE_BITS;
     uint64_t to = space->vidmm->config.internal_va_end >> PAGE_BITS;
     struct extent_request part = want;
 
     if (to == 0 || to <= want.low || want.high <= from)
-        return extent_take(&space->free, &want, first);
+        return range_map_take(&space->ranges, &want, range, first);
     part.high = from;
-    if (part.low < part.high && extent_take(&space->free, &part, first))
+    if (part.low < part.high && range_map_take(&space->ranges, &part, range, first))
         return true;
     part.low = to;
     part.high = want.high;
-    return !space->free.out_of_memory && part.low < part.high &&
-           extent_take(&space->free, &part, first);
+    return !space->ranges.out_of_memory && part.low < part.high &&
+           range_map_take(&space->ranges, &part, range, first);
 }
 
 /* GPUVA-062. If host memory is short, fail rather than try a smaller alignment. */
-static bool take_for_client(struct vidmm_space *space, struct extent_request want, uint64_t *first)
+static bool take_for_client(struct va_range *range, struct extent_request want, uint64_t *first)
 {
+    const struct vidmm_space *space = range->space;
     const struct table_geometry *geometry = &space->mmu->geometry;
     const uint64_t preferred[] = {geometry->span, 16, 1};
     bool large = geometry->caps.LargePageSupported && want.size >= geometry->span;
     unsigned from = large ? 0 : want.size >= geometry->wide ? 1 : 2;
 
     if (want.align)
-        return take_around(space, want, first);
+        return take_around(range, want, first);
     for (unsigned i = from; i < 3; i++) {
         want.align = preferred[i];
-        if (take_around(space, want, first))
+        if (take_around(range, want, first))
             return true;
-        if (space->free.out_of_memory)
+        if (space->ranges.out_of_memory)
             return false;
     }
     return false;
 }
 
-static bool take_for_host(struct vidmm_space *space, struct extent_request want, bool whole,
+static bool take_for_host(struct va_range *range, struct extent_request want, bool whole,
                           uint64_t *first)
 {
+    struct vidmm_space *space = range->space;
     const struct vidmm_config *config = &space->vidmm->config;
 
     if (whole && !space->paging && config->internal_va_end != 0) {
@@ -71,12 +75,13 @@ static bool take_for_host(struct vidmm_space *space, struct extent_request want,
         want.high = config->internal_va_end >> PAGE_BITS;
     }
     want.from_end = !space->paging && !space->mmu->geometry.resizable_root;
-    return extent_take(&space->free, &want, first);
+    return range_map_take(&space->ranges, &want, range, first);
 }
 
-static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_request *request,
+static NTSTATUS take_addresses(struct va_range *range, const struct va_request *request,
                                uint64_t *first)
 {
+    struct vidmm_space *space = range->space;
     uint64_t low = space->paging ? 1 : space->mmu->geometry.first;
     uint64_t end = space->paging ? space->mmu->end : space->mmu->geometry.end, last;
     struct extent_request want = {
@@ -94,8 +99,8 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
                           (unsigned long long)request->pages, (unsigned long long)request->base,
                           (unsigned long long)low, (unsigned long long)end);
         *first = request->base;
-        space->free.out_of_memory = false;
-        return extent_take_fixed(&space->free, request->base, request->pages)
+        space->ranges.out_of_memory = false;
+        return range_map_take_fixed(&space->ranges, request->base, request->pages, range)
                    ? STATUS_SUCCESS
                    : refusal(space, STATUS_INVALID_PARAMETER);
     }
@@ -108,10 +113,10 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
                       "%llu pages of GPU virtual addresses between pages 0x%llx and 0x%llx",
                       (unsigned long long)want.size, (unsigned long long)want.low,
                       (unsigned long long)want.high);
-    space->free.out_of_memory = false;
+    space->ranges.out_of_memory = false;
     if (request->internal
-            ? take_for_host(space, want, request->low == 0 && request->high == 0, first)
-            : take_for_client(space, want, first))
+            ? take_for_host(range, want, request->low == 0 && request->high == 0, first)
+            : take_for_client(range, want, first))
         return STATUS_SUCCESS;
     return refusal(space, STATUS_NO_MEMORY);
 }
@@ -126,19 +131,18 @@ NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
     vidmm_assert_locked(space->vidmm);
     if (!range)
         return STATUS_INSUFFICIENT_RESOURCES;
-    status = take_addresses(space, request, &first);
+    memset(range, 0, sizeof(*range));
+    range->space = space;
+    status = take_addresses(range, request, &first);
     if (!NT_SUCCESS(status)) {
         slab_give(&space->range_slab, range);
         return status;
     }
-    memset(range, 0, sizeof(*range));
-    range->space = space;
     range->kind = kind;
     range->span.first = first;
     range->span.pages = request->pages;
     list_init(&range->jobs);
     list_init(&range->freed);
-    span_insert(&space->ranges, &range->span);
     *out = range;
     return STATUS_SUCCESS;
 }
@@ -153,17 +157,25 @@ void range_discard(struct va_range *range)
 {
     struct vidmm_space *space = range->space;
 
-    span_remove(&space->ranges, &range->span);
-    /* given back exactly as it was taken: cannot fail */
-    (void)extent_give(&space->free, range->span.first, range->span.pages);
+    (void)range_map_give(&space->ranges, range->span.first);
     range_forget(range);
 }
 
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page)
 {
-    struct span_node *node = span_at(&space->ranges, page);
+    return range_map_at(&space->ranges, page);
+}
 
-    return node ? CONTAINER(node, struct va_range, span) : NULL;
+struct va_range *range_from(const struct vidmm_space *space, uint64_t page)
+{
+    struct range_map_entry entry;
+
+    return range_map_from(&space->ranges, page, &entry) ? entry.owner : NULL;
+}
+
+struct va_range *range_next(const struct va_range *range)
+{
+    return range_from(range->space, span_end(&range->span));
 }
 
 bool range_free(struct va_range *range)
@@ -198,8 +210,7 @@ bool range_free_because(struct va_range *range, enum mapping_end end)
         range_discard(range);
         return false;
     }
-    span_remove(&space->ranges, &range->span);
-    (void)extent_give(&space->free, first, pages);
+    (void)range_map_give(&space->ranges, first);
     list_push_back(&space->freed, &range->freed);
     if (list_empty(&space->unclean))
         list_push_back(&space->mmu->unclean, &space->unclean);

@@ -93,6 +93,9 @@ NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
 /* Undo range_create; the range must have no piece, and no entry written. */
 void range_discard(struct va_range *range);
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
+/* The lowest range that ends above the page, or the one after `range`; NULL: none. */
+struct va_range *range_from(const struct vidmm_space *space, uint64_t page);
+struct va_range *range_next(const struct va_range *range);
 /* Free the record of a range that is on no list and whose entries are invalid. */
 void range_forget(struct va_range *range);
 /* Free the addresses now; their entries are invalidated before the next write to any space. True:

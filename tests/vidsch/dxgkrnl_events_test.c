@@ -252,6 +252,62 @@ TEST_WITH(fixture, a_preemption_and_its_answer)
     vidsch_device_destroy(device);
 }
 
+/* Of what an answer to a preemption says to be complete, it is the first report. */
+TEST_WITH(fixture, an_answer_reports_what_was_completed_before_it)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED};
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *low = make_context(device, 1), *high = make_context(device, 1);
+
+    vidsch_context_set_priority(high, 3);
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    emitted_begin();
+    submit(low, 0x1000, 16);
+    submit(low, 0x2000, 16);
+    pass(MS);
+    submit(high, 0x3000, 16);
+    pass(MS);
+    data.DmaPreempted.PreemptionFenceId = call_at(f, CALL_PREEMPT, 0)->preempt.PreemptionFenceId;
+    data.DmaPreempted.LastCompletedFenceId = 1;
+    data.DmaPreempted.NodeOrdinal = 1;
+    f->driver.engine[1].count = 0; /* it forgot both */
+    f->driver.engine[1].completed = 1;
+    driver_notify_now(f, &data);
+    emitted_end();
+    CHECK(emitted_count(177) == 3); /* with the answer itself */
+    CHECK(emitted_value(emitted(177, 0), "hContext") == vidsch_context_handle(low) &&
+          emitted_value(emitted(177, 0), "InterruptType") == DXGK_INTERRUPT_DMA_COMPLETED &&
+          emitted_value(emitted(177, 0), "uliCompletionId") == 1);
+    CHECK(emitted_value(emitted(177, 1), "InterruptType") == DXGK_INTERRUPT_DMA_PREEMPTED &&
+          emitted_value(emitted(177, 1), "uliCompletionId") == 2);
+    emitted_forget();
+    f->driver.engine[1].hang = false;
+    idle(device);
+    vidsch_device_destroy(device);
+}
+
+/* Packets below the one that a reset aborted are complete, and nobody reported them. */
+TEST_WITH(fixture, a_reset_reports_what_was_completed_before_it)
+{
+    struct vidsch_device *first = make_device(f), *second = make_device(f);
+    struct vidsch_context *a = make_context(first, 1), *b = make_context(second, 1);
+
+    f->driver.engine[1].hang = f->driver.engine[1].ignores_preemption = true;
+    f->driver.aborted = 2;
+    emitted_begin();
+    submit(a, 0x1000, 16);
+    submit(b, 0x2000, 16);
+    pass(10 * SECOND);
+    emitted_end();
+    CHECK(f->vidsch->statistics.engine_resets == 1);
+    CHECK(emitted_value(emitted(177, 0), "hContext") == vidsch_context_handle(a) &&
+          emitted_value(emitted(177, 0), "InterruptType") == DXGK_INTERRUPT_DMA_COMPLETED &&
+          emitted_value(emitted(177, 0), "uliCompletionId") == 1);
+    emitted_forget();
+    vidsch_device_destroy(first);
+    vidsch_device_destroy(second);
+}
+
 TEST_WITH(fixture, a_reset_ends_one_packet_and_returns_the_others)
 {
     struct vidsch_device *guilty = make_device(f), *innocent = make_device(f);

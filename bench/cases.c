@@ -333,6 +333,45 @@ static void map_client(void *argument)
     free(va);
 }
 
+/* 1 GiB of addresses with 4 KiB entries: one allocation of 64 MiB, mapped sixteen times. */
+static void map_large_client(void *argument)
+{
+    enum { WINDOWS = 16, PAGES = 16384 };
+    unsigned rounds = bench_options.quick ? 1 : 10;
+    uint64_t *table = calloc(WINDOWS * PAGES, sizeof(*table));
+    D3DGPU_VIRTUAL_ADDRESS va[WINDOWS];
+    volatile uint64_t *entry = table;
+    struct bench_client c;
+    D3DKMT_HANDLE large;
+    double start, mapping = 0, plain = 0;
+    UINT64 fence = 0;
+
+    (void)argument;
+    if (!table)
+        bench_die("out of memory");
+    bench_client_open(&c);
+    large = bench_allocate(&c, (uint64_t)PAGES * 4096, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
+    bench_make_resident(&c, &large, 1);
+    for (unsigned round = 0; round < rounds; round++) {
+        start = bench_now();
+        for (unsigned i = 0; i < WINDOWS; i++)
+            va[i] = map(&c, large, PAGES, &fence);
+        wait_queue(&c, fence);
+        mapping += bench_now() - start;
+        for (unsigned i = 0; i < WINDOWS; i++)
+            unmap(&c, va[i], (uint64_t)PAGES * 4096);
+        start = bench_now();
+        for (uint64_t i = 0; i < WINDOWS * PAGES; i++)
+            entry[i] = i << 12 | 1;
+        plain += bench_now() - start;
+    }
+    bench_result("map 1 GiB, an entry", 0, (uint64_t)rounds * WINDOWS * PAGES, mapping);
+    bench_detail("ratio to a plain loop", mapping / plain);
+    bench_free(&c, &large, 1);
+    bench_client_close(&c);
+    free(table);
+}
+
 void bench_map(void)
 {
     for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
@@ -340,4 +379,5 @@ void bench_map(void)
 
         bench_on_machine(map_client, &live);
     }
+    bench_on_machine(map_large_client, NULL);
 }

@@ -31,16 +31,19 @@
  *   child only if its best run of the request's grade is long enough. The request's grade is the
  *   largest one that is at most its alignment.
  *
- *     - Alignment of 1, 16 or 512 without window: every child that is entered contains a fit, so
- *       the walk is one descent.
+ *     - Alignment of 1, 16 or 512 without window: nearly every child that is entered contains a
+ *       fit, so the walk is one descent. What is known of a child's runs is their class, 15 bits,
+ *       which tells lengths apart up to 2047 units and within a thousandth above.
  *     - A window [low, high) adds the paths to its ends. Still O(log n).
  *     - Other alignments are checked piece by piece: a piece whose grade suggests a fit may turn
  *       out not to fit, and the walk continues. A piece whose run of the grade is at least size +
  *       alignment always fits, so only pieces that are nearly too short are visited in vain.
  *
- *   Change. What a branch says of a child is made right on the way up, which ends at the first
- *   branch where nothing changes. A longest run that grows is the larger of two numbers; only one
- *   that shrinks is sought again in its node.
+ *   Change. What is recorded of a leaf is exact. A run that grows is told to the branches above, up
+ *   to the first where it is not the longest. One that shrinks is not: there the record remains
+ *   too long until a search has entered the branch in vain, and corrects it. So a change costs no
+ *   search for the second longest run, and each correction is paid for by the take that made it
+ *   necessary.
  *
  *   Balance. A full node is split: in the middle, or at the end where ranges are placed one behind
  *   the other. A node that shrinks is joined to a neighbour under the same branch when both fill
@@ -63,7 +66,8 @@
 struct search {
     uint64_t size, mask; /* alignment - 1 */
     uint64_t low, high;  /* inside the space */
-    int32_t run;         /* a child with less of this grade holds no fit */
+    int32_t run;         /* the size, or SATURATED */
+    int32_t class;       /* a child whose runs of this grade are of a lower class holds no fit */
     unsigned grade;
 };
 
@@ -90,26 +94,18 @@ static inline bool place(const struct range_leaf *leaf, unsigned at, const struc
     return true;
 }
 
-/* 16 comparisons as bits. */
-static inline uint64_t bits_of(__m128i a, __m128i b, __m128i c, __m128i d)
-{
-    __m128i low = _mm_packs_epi32(a, b), high = _mm_packs_epi32(c, d);
-
-    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(low, high));
-}
-
-/* The children with a run of this size, as bits: without a condition, since none could be
+/* The children with a run of this class, as bits: without a condition, since none could be
  * foreseen. */
-static inline uint64_t long_runs(const int32_t *best, int32_t run)
+static inline uint64_t long_runs(const int16_t *best, int32_t class)
 {
-    const __m128i *four = (const __m128i *)(const void *)best;
-    __m128i below = _mm_set1_epi32(run - 1);
+    const __m128i *eight = (const __m128i *)(const void *)best;
+    __m128i below = _mm_set1_epi16((int16_t)(class - 1));
     uint64_t bits = 0;
 
-    for (unsigned i = 0; i < BRANCH / 16; i++, four += 4)
-        bits |= bits_of(_mm_cmpgt_epi32(four[0], below), _mm_cmpgt_epi32(four[1], below),
-                        _mm_cmpgt_epi32(four[2], below), _mm_cmpgt_epi32(four[3], below))
-                << (16 * i);
+    for (unsigned i = 0; i < BRANCH; i += 16, eight += 2)
+        bits |= (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpgt_epi16(eight[0], below),
+                                                            _mm_cmpgt_epi16(eight[1], below)))
+                << i;
     return bits;
 }
 
@@ -143,8 +139,12 @@ static inline uint64_t long_pieces(const struct range_leaf *leaf, const struct s
         fits[i] = _mm_cmpgt_epi32(_mm_sub_epi32(end, first), below);
     }
     fits[LEAF / 4] = fits[LEAF / 4 + 1] = _mm_setzero_si128();
-    for (unsigned i = 0; i < LEAF; i += 16)
-        bits |= bits_of(fits[i / 4], fits[i / 4 + 1], fits[i / 4 + 2], fits[i / 4 + 3]) << i;
+    for (unsigned i = 0; i < LEAF; i += 16) {
+        __m128i low = _mm_packs_epi32(fits[i / 4], fits[i / 4 + 1]);
+        __m128i high = _mm_packs_epi32(fits[i / 4 + 2], fits[i / 4 + 3]);
+
+        bits |= (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) << i;
+    }
     return (bits | (uint64_t)1 << (leaf->count - 1)) & leaf->free;
 }
 
@@ -197,7 +197,7 @@ static inline bool find_towards(struct range_map *map, const struct search *sear
                 return true;
         } else {
             branch = branch_of(cursor, level);
-            bits &= long_runs(branch->best[search->grade], search->run);
+            bits &= long_runs(branch->best[search->grade], search->class);
             if (bits != 0) {
                 at = next_of(bits, from_end);
                 if (beyond(branch, at, search, from_end))
@@ -219,7 +219,7 @@ static inline bool find_towards(struct range_map *map, const struct search *sear
 static bool find(struct range_map *map, const struct search *search, bool from_end,
                  struct range_cursor *cursor, uint64_t *start)
 {
-    if (map->longest[search->grade] < search->run)
+    if (map->longest[search->grade] < search->class)
         return false;
     return from_end ? find_towards(map, search, cursor, start, true)
                     : find_towards(map, search, cursor, start, false);
@@ -236,6 +236,7 @@ static bool prepare(const struct range_map *map, const struct extent_request *wa
     search->low = max_of(want->low, map->first);
     search->high = want->high == 0 ? map->end : min_of(want->high, map->end);
     search->run = saturate(want->size);
+    search->class = class_of(search->run);
     search->grade = align >= 512 ? 2 : align >= 16 ? 1 : 0;
     return want->size > 0 && (align & search->mask) == 0 && align <= LIMIT &&
            search->low < search->high && want->size <= search->high - search->low;

@@ -17,7 +17,7 @@
 struct range_map {
     void *root;         /* a leaf, if the height is 1 */
     unsigned height;    /* levels */
-    int32_t longest[4]; /* free runs, by grade of alignment; private */
+    int32_t longest[4]; /* classes of free runs, by grade of alignment; private */
     struct slab leaves, branches;
     uint64_t first, end; /* the space */
     uint64_t ranges;     /* mapped ones */

@@ -13,9 +13,9 @@
 
 range_runs range_leaf_runs(const struct range_leaf *leaf)
 {
-    static const range_runs grain = {0, 15, 511, 0}, no_grade = {0, 0, 0, -1};
+    static const range_runs grain = {0, 15, 511, 0};
     uint64_t bits = leaf->free, most = leaf->end - leaf->base;
-    range_runs runs = {0};
+    range_runs longest = {0}, runs = {0};
 
     if (most > FARTHEST) { /* only the last piece can be so long */
         unsigned last = (unsigned)leaf->count - 1;
@@ -30,15 +30,17 @@ range_runs range_leaf_runs(const struct range_leaf *leaf)
         int32_t first = leaf->offset[at];
         int32_t end = at + 1 < leaf->count ? leaf->offset[at + 1] : (int32_t)most;
 
-        runs = runs_max(runs, end - (((range_runs){first, first, first, first} + grain) & ~grain));
+        longest = runs_max(longest,
+                           end - (((range_runs){first, first, first, first} + grain) & ~grain));
     }
-    return runs & ~no_grade;
+    longest = (range_runs){class_of(longest[0]), class_of(longest[1]), class_of(longest[2]), 0};
+    return runs_max(runs, longest);
 }
 
 static int32_t longest_of(const struct range_branch *branch, unsigned grade)
 {
-    const int32_t *best = branch->best[grade];
-    int32_t most = 0;
+    const int16_t *best = branch->best[grade];
+    int16_t most = 0;
 
     for (unsigned i = 0; i < BRANCH; i++)
         most = best[i] > most ? best[i] : most;
@@ -58,18 +60,18 @@ void range_mend(struct range_map *map, const struct range_cursor *cursor, unsign
     if (level + 1 == map->height)
         map->longest[grade] = longest;
     else
-        branch_of(cursor, level + 1)->best[grade][cursor->at[level + 1]] = longest;
+        branch_of(cursor, level + 1)->best[grade][cursor->at[level + 1]] = (int16_t)longest;
 }
 
 static void set_entry_runs(struct range_branch *branch, unsigned at, range_runs runs)
 {
     for (unsigned i = 0; i < GRADES; i++)
-        branch->best[i][at] = runs[i];
+        branch->best[i][at] = (int16_t)runs[i];
 }
 
 void range_tell(struct range_map *map, const struct range_cursor *cursor, range_runs runs)
 {
-    int32_t now[GRADES] = {runs[0], runs[1], runs[2]};
+    int16_t now[GRADES] = {(int16_t)runs[0], (int16_t)runs[1], (int16_t)runs[2]};
     bool longer = true;
 
     for (unsigned level = 1; level < map->height && longer; level++) {
@@ -78,7 +80,7 @@ void range_tell(struct range_map *map, const struct range_cursor *cursor, range_
 
         longer = false;
         for (unsigned i = 0; i < GRADES; i++) {
-            int32_t *best = &branch->best[i][at];
+            int16_t *best = &branch->best[i][at];
 
             longer |= now[i] > *best;
             /* only a leaf's record becomes shorter here */

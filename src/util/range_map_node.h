@@ -21,7 +21,7 @@ enum {
 };
 
 #define LIMIT      ((uint64_t)1 << 63)
-#define SATURATED  INT32_MAX       /* a best run of this many units or more */
+#define SATURATED  INT32_MAX       /* a run of this many units or more */
 #define FARTHEST   (INT32_MAX - 1) /* the largest offset in a leaf */
 #define NO_OFFSET  INT32_MAX       /* in unused pieces */
 #define NO_LOW     UINT64_MAX      /* in unused children; their bests are 0 */
@@ -37,7 +37,7 @@ struct range_leaf {
     void *owner[LEAF];
 };
 
-/* Longest free runs by grade; the fourth is 0. */
+/* The classes of the longest free runs, by grade; the fourth is 0. */
 typedef int32_t range_runs __attribute__((vector_size(16), may_alias));
 
 /* Two cache lines that are read together. */
@@ -52,11 +52,11 @@ struct range_branch {
     struct range_block block[BRANCH / BLOCK];
     /* The longest free run below each child, by grade. Exact for leaves; of a branch, it may be
      * longer than what there is. */
-    int32_t best[GRADES][BRANCH];
+    int16_t best[GRADES][BRANCH];
 };
 
 _Static_assert(sizeof(struct range_leaf) == 8 * 64, "whole cache lines, without waste");
-_Static_assert(sizeof(struct range_branch) == 29 * 64, "whole cache lines, without waste");
+_Static_assert(sizeof(struct range_branch) == 23 * 64, "whole cache lines, without waste");
 _Static_assert(LEAF <= 64 && BRANCH <= 64, "a bit for each entry");
 
 /* A place in the map: on each level, the node and the entry taken. */
@@ -105,13 +105,23 @@ static inline int32_t saturate(uint64_t units)
     return units < SATURATED ? (int32_t)units : SATURATED;
 }
 
+/* Lengths of runs as 15 bits: what is longer is never of a lower class, and up to 2047 units each
+ * length has its own. */
+static inline int32_t class_of(int32_t units)
+{
+    unsigned shift = 21 - (unsigned)__builtin_clz((unsigned)units | 1024);
+
+    return (int32_t)(shift << 10) + (units >> shift);
+}
+
 /* Of the free units [first, end). */
 static inline range_runs runs_in(uint64_t first, uint64_t end)
 {
     uint64_t middle = (first + 15) & ~(uint64_t)15, high = (first + 511) & ~(uint64_t)511;
 
-    return (range_runs){saturate(end - first), middle < end ? saturate(end - middle) : 0,
-                        high < end ? saturate(end - high) : 0, 0};
+    return (range_runs){class_of(saturate(end - first)),
+                        middle < end ? class_of(saturate(end - middle)) : 0,
+                        high < end ? class_of(saturate(end - high)) : 0, 0};
 }
 
 static inline range_runs runs_max(range_runs a, range_runs b)
@@ -162,7 +172,7 @@ static inline void range_fetch(const void *node, unsigned level, unsigned grade)
     } else {
         const struct range_branch *branch = node;
 
-        for (unsigned at = 0; at < BRANCH; at += 16)
+        for (unsigned at = 0; at < BRANCH; at += 32)
             __builtin_prefetch(&branch->best[grade][at]);
     }
 }

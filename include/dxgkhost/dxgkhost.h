@@ -132,6 +132,9 @@ struct dxgk_machine_config {
      * touched. */
     uint64_t client_stack_bytes;
     enum dxgk_windows windows; /* default OBSERVED */
+    /* Keep a chronicle of GPU memory and address spaces, for dxgk_machine_write_report. It takes
+     * 100 bytes for each change of a place or a mapping. */
+    bool chronicle;
 };
 
 /*
@@ -346,6 +349,15 @@ DXGK_API bool dxgk_machine_page(const struct dxgk_machine *machine, uint64_t add
 enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };
 DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
                                         enum dxgk_memory_form form, FILE *out);
+
+/* What happened to the memory of an adapter (numbered from 0 in the order of their devices), as text
+ * or SVG: what each process had mapped, from when to when; which allocations were in each segment,
+ * and why they left. False: no such adapter, it was not started, no chronicle was kept, out of
+ * memory, or writing failed. */
+enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY };
+DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
+                                        enum dxgk_report report, enum dxgk_memory_form form,
+                                        FILE *out);
 
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */

@@ -185,10 +185,13 @@ static int parse_windows(struct cli_options *options, const char *name, const ch
 static int parse_report(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
-    if (strcmp(value, "memory") != 0)
-        return cli_usage_error("--report is memory", value);
-    options->report_memory = true;
-    return CLI_OK;
+    for (unsigned report = 0; report < CLI_REPORTS; report++)
+        if (strcmp(value, cli_report_names[report]) == 0) {
+            options->reports |= 1u << report;
+            options->config.chronicle |= report != CLI_REPORT_MEMORY;
+            return CLI_OK;
+        }
+    return cli_usage_error("--report is memory, gpuva or residency", value);
 }
 
 static int parse_path(struct cli_options *options, const char *name, const char *value)

@@ -227,10 +227,11 @@ static int conclude(struct cli_session *session, double wall)
 
     if (tells)
         print_report(session, wall);
-    if (session->memory_text)
-        fputs(session->memory_text, stdout);
-    else if (options->report_memory) {
-        fprintf(stderr, "dxgkhost: %s: the memory report could not be written\n", options->out);
+    if (session->report_text)
+        fputs(session->report_text, stdout);
+    else if (options->reports) {
+        fprintf(stderr, "dxgkhost: %s: the %s report could not be written\n", options->out,
+                cli_report_names[session->failed_report]);
         status = status == CLI_OK ? CLI_ERROR : status;
     }
     if (options->trace_file && !write_trace(session) && status == CLI_OK)

@@ -45,24 +45,64 @@ void cli_session_interrupt(void)
         dxgk_machine_interrupt(machine);
 }
 
-/* Record the state at the end of the workload, before adapters stop: text for the report, a picture
- * in its own file. */
-static bool keep_memory_report(struct cli_session *session)
-{
-    char path[4096];
-    FILE *text = open_memstream(&session->memory_text, &session->memory_bytes), *picture;
-    bool done;
+/* ---- reports ---- */
 
-    if (!text)
-        return false;
-    done = dxgk_machine_write_memory(session->machine, DXGK_MEMORY_TEXT, text);
-    done &= fclose(text) == 0;
-    snprintf(path, sizeof(path), "%s/memory.svg", session->options->out);
+const char *const cli_report_names[CLI_REPORTS] = {
+    [CLI_REPORT_MEMORY] = "memory",
+    [CLI_REPORT_GPUVA] = "gpuva",
+    [CLI_REPORT_RESIDENCY] = "residency",
+};
+
+enum { REPORTED_ADAPTERS = 16 };
+
+/* Of one adapter, or of the machine. False: there is none. */
+static bool write_report(const struct cli_session *session, enum cli_report report,
+                         unsigned adapter, enum dxgk_memory_form form, FILE *out)
+{
+    if (report == CLI_REPORT_MEMORY)
+        return adapter == 0 && dxgk_machine_write_memory(session->machine, form, out);
+    return dxgk_machine_write_report(
+        session->machine, adapter,
+        report == CLI_REPORT_GPUVA ? DXGK_REPORT_GPUVA : DXGK_REPORT_RESIDENCY, form, out);
+}
+
+/* The picture of the first adapter is called as the report, others have its number. */
+static bool draw_report(const struct cli_session *session, enum cli_report report, unsigned adapter)
+{
+    char path[4096], number[16] = "";
+    FILE *picture;
+    bool drawn;
+
+    if (adapter > 0)
+        snprintf(number, sizeof(number), "-%u", adapter);
+    snprintf(path, sizeof(path), "%s/%s%s.svg", session->options->out, cli_report_names[report],
+             number);
     picture = fopen(path, "w");
     if (!picture)
         return false;
-    done &= dxgk_machine_write_memory(session->machine, DXGK_MEMORY_SVG, picture);
-    return fclose(picture) == 0 && done;
+    drawn = write_report(session, report, adapter, DXGK_MEMORY_SVG, picture);
+    return fclose(picture) == 0 && drawn;
+}
+
+/* Record the state at the end of the workload, before adapters stop: text for the report, a picture
+ * in its own file. */
+static bool keep_reports(struct cli_session *session)
+{
+    FILE *text = open_memstream(&session->report_text, &session->report_bytes);
+    bool done = text != NULL;
+
+    for (unsigned report = 0; done && report < CLI_REPORTS; report++) {
+        if (!(session->options->reports & 1u << report))
+            continue;
+        session->failed_report = report;
+        done = write_report(session, report, 0, DXGK_MEMORY_TEXT, text) &&
+               draw_report(session, report, 0);
+        for (unsigned adapter = 1; done && adapter < REPORTED_ADAPTERS &&
+                                   write_report(session, report, adapter, DXGK_MEMORY_TEXT, text);
+             adapter++)
+            done = draw_report(session, report, adapter);
+    }
+    return text && fclose(text) == 0 && done;
 }
 
 /* ---- losses of power beside the workload ---- */
@@ -161,9 +201,9 @@ static void run(struct cli_session *session)
     } else {
         keep_refusals(session, false, CLI_REFUSALS);
     }
-    if (options->report_memory && !keep_memory_report(session)) {
-        free(session->memory_text);
-        session->memory_text = NULL;
+    if (options->reports && !keep_reports(session)) {
+        free(session->report_text);
+        session->report_text = NULL;
     }
     session->ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &session->statistics);
@@ -206,8 +246,8 @@ void cli_session_finish(struct cli_session *session)
     running = NULL;
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
-    free(session->memory_text);
-    session->memory_text = NULL;
+    free(session->report_text);
+    session->report_text = NULL;
 }
 
 bool cli_session_stopped(const struct cli_session *session)

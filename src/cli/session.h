@@ -17,6 +17,9 @@
 
 struct cli_shared;
 
+/* What can be told of the end of the workload, and drawn in a picture. */
+enum cli_report { CLI_REPORT_MEMORY, CLI_REPORT_GPUVA, CLI_REPORT_RESIDENCY, CLI_REPORTS };
+
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
@@ -29,7 +32,8 @@ struct cli_options {
     uint64_t script_s;      /* processor time of the script without a step of the machine; 0: any */
     uint64_t script_memory; /* bytes that the script may hold; 0: any number */
     uint64_t stall_s;       /* host seconds without a step after which a run is ended; 0: none */
-    bool verbose, report_memory;
+    bool verbose;
+    unsigned reports;   /* bits of enum cli_report */
     bool unsupervised;  /* the machine runs in this process */
     bool isolated;      /* it runs without rights to files, network and processes */
     FILE *trace_file;   /* open since before the run; NULL: no trace */
@@ -68,15 +72,18 @@ struct cli_session {
      * of the workload */
     char refused[CLI_REFUSALS][512];
     size_t refusals;
-    /* report of memory at the end of the workload; NULL: not requested, or failed. Owned */
-    char *memory_text;
-    size_t memory_bytes;
+    /* reports at the end of the workload; NULL: none requested, or one failed. Owned */
+    char *report_text;
+    size_t report_bytes;
+    enum cli_report failed_report; /* the last one begun */
     char error[4096];
 };
 
 /* Create a machine, run, shut down; prints only what the workload prints. */
 void cli_session_run(struct cli_session *session, const struct cli_options *options);
 void cli_session_finish(struct cli_session *session);
+/* "memory": as the option names it, and as its pictures are called. */
+extern const char *const cli_report_names[CLI_REPORTS];
 /* Let the running session end at its next point: for handlers of signals. */
 void cli_session_interrupt(void);
 /* Whether a bug check stopped the simulated machine. */

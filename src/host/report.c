@@ -12,7 +12,9 @@
 #include "iommu/iommu.h"
 #include "port/port.h"
 #include "port/record/adapter_info.h"
+#include "report/addresses.h"
 #include "report/memory.h"
+#include "report/residency.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
@@ -194,6 +196,36 @@ bool dxgk_machine_write_memory(const struct dxgk_machine *machine, enum dxgk_mem
     }
     return form == DXGK_MEMORY_SVG ? report_memory_svg(&memory, out)
                                    : report_memory_text(&memory, out);
+}
+
+static struct port_adapter *adapter_at(const struct dxgk_machine *machine, unsigned index)
+{
+    LIST_FOR(node, &machine->adapters) {
+        if (index-- == 0)
+            return CONTAINER(node, struct host_adapter, link)->port;
+    }
+    return NULL;
+}
+
+bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
+                               enum dxgk_report report, enum dxgk_memory_form form, FILE *out)
+{
+    static bool (*const writers[2][2])(const struct vidmm *, const char *, uint64_t, FILE *) = {
+        [DXGK_REPORT_GPUVA] = {report_addresses_text, report_addresses_svg},
+        [DXGK_REPORT_RESIDENCY] = {report_residency_text, report_residency_svg},
+    };
+    struct port_adapter *port;
+    struct vidmm *vidmm;
+    char name[24];
+
+    if (!out || !host_may_look(machine) || !machine->config.chronicle)
+        return false;
+    port = adapter_at(machine, adapter);
+    vidmm = port ? port_adapter_vidmm(port) : NULL;
+    if (!vidmm)
+        return false;
+    snprintf(name, sizeof(name), "adapter %u", adapter);
+    return writers[report][form](vidmm, name, machine->sim->now, out);
 }
 
 bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)

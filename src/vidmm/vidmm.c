@@ -118,6 +118,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->config.bad_range = NULL;
     vidmm->ddi = config->ddi;
     vidmm->scheduler = config->scheduler;
+    vidmm->chronicle.on = config->chronicle;
     vidmm->room_maker = &eviction_room_maker;
     vidmm->idle_work = &departure_idle_work;
     sim_mutex_init(&vidmm->lock);
@@ -216,6 +217,7 @@ void vidmm_destroy(struct vidmm *vidmm)
     discard_free(vidmm);
     aperture_dummy_destroy(vidmm);
     segment_table_finish(vidmm);
+    chronicle_finish(&vidmm->chronicle);
     if (vidmm_of_adapter(vidmm->ddi) == vidmm)
         vidmm_set_of_adapter(vidmm->ddi, NULL);
     util_free(vidmm);

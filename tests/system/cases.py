@@ -290,6 +290,25 @@ def case_memory_report():
         program("run", "x", "y", "--report", "everything", expect=2)
 
 
+def case_gpu_memory_reports():
+    """Who was where in segments and address spaces, in words and as pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = ("--vram", "8M", "--out", folder)
+        done = run("compositor.lua", *small, "--report", "gpuva", "--report", "residency")
+        for words in ("GPU virtual addresses, adapter 0", "paging process: ", "from page 0, read and write", "residency, adapter 0", "segment 1, memory, 7680 KiB",
+                      "evicted by D3DKMTEvict"):
+            if words not in done.stdout:
+                fail(f"'{words}' is not in the report\n{done.stdout}")
+        for name, words in (("gpuva", "its range was freed"), ("residency", "evicted by D3DKMTEvict")):
+            tree = ElementTree.parse(os.path.join(folder, name + ".svg"))
+            if words not in "".join(tree.getroot().itertext()):
+                fail(f"'{words}' is not in {name}.svg")
+        # without a chronicle the same run is the same
+        plain = run("compositor.lua", *small).stdout
+        if [line for line in plain.splitlines() if "wall" not in line and line not in done.stdout]:
+            fail(f"a report changes the run\n{plain}")
+
+
 PAGES = b"""
 local of, mapped = {}, 0
 for address = 0, 64 * 1048576 - 1, 4096 do

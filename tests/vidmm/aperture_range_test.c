@@ -70,7 +70,7 @@ TEST_WITH(mm, a_buffer_gets_a_range_of_the_aperture)
                                args->UnmapApertureSegment.OffsetInPages == range.first &&
                                args->UnmapApertureSegment.NumberOfPages == PAGES);
     CHECK(args->UnmapApertureSegment.DummyPage.QuadPart ==
-          (LONGLONG)(rig->vidmm->dummy.value << PAGE_BITS));
+          (LONGLONG)(rig->vidmm->dummy.page.value << PAGE_BITS));
     CHECK(range.place == 0 && range.segment == 0 && mapped(rig, before, 0));
     CHECK(rig->vidmm->segment[MM_APERTURE].pinned_bytes == pinned &&
           rig->vidmm->aperture_mapped == all && list_empty(&rig->vidmm->aperture_ranges));

@@ -109,7 +109,7 @@ TEST_WITH(mm, an_unmapped_range_shows_the_dummy_page)
                                op->args.UnmapApertureSegment.hAllocation == a->driver_handle);
     CHECK_RULE("PAGE-048", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) != NULL);
     CHECK_RULE("IOMMU-085", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) ==
-                                ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
+                                ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy.frame)));
     CHECK(mm_check_content(rig, a, 4) && rig->faults == 0);
 }
 TEST_ALSO(mm, an_unmapped_range_shows_the_dummy_page, isolated, options->iommu = IOMMU_ISOLATION)

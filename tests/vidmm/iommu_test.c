@@ -307,7 +307,7 @@ TEST_WITH(mm, no_frame_number_is_told_in_logical_mode, options->iommu = IOMMU_RE
             CHECK_RULE(
                 "IOMMU-084/ac",
                 mm_gpu_memory(rig, 0, (uint64_t)op->args.UnmapApertureSegment.DummyPage.QuadPart) ==
-                    ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
+                    ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy.frame)));
     }
     for (unsigned i = 0; i < 4; i++)
         OK(mm_destroy(c, h[i], 2));

@@ -330,7 +330,7 @@ TEST_WITH(mm, the_report_of_a_stray_write)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 1, 0x8001);
-    uint32_t *dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame));
+    uint32_t *dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy.frame));
 
     CHECK(dummy[0] == dummy[1023] && dummy[0] == 0xD0A1D0A1);
     OK(mm_resident(c, h));
@@ -349,7 +349,7 @@ TEST_WITH(mm_bare, a_stray_write_is_found_at_the_end, *options = mm_plain_option
     uint32_t *dummy;
 
     CHECK(NT_SUCCESS(mm_start(rig)));
-    dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame));
+    dummy = ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy.frame));
     dummy[1023] = 0;
     mm_stop(rig);
     CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1);

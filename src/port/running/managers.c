@@ -59,6 +59,7 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.bad_range_count = adapter->segments.bad_range_count;
     mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
     mm.gpu_mmu = adapter->caps.gpu_mmu;
+    mm.chronicle = adapter->port->config.chronicle;
     mm.sparse_addresses = adapter->port->config.sparse_addresses;
     mm.mmu = adapter->mmu.caps;
     memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));

@@ -29,7 +29,7 @@
 
 static void fill_dummy(struct vidmm *vidmm)
 {
-    uint32_t *words = ram_direct(vidmm->config.ram, page_phys(vidmm->dummy_frame));
+    uint32_t *words = ram_direct(vidmm->config.ram, page_phys(vidmm->dummy.frame));
 
     for (size_t i = 0; i < PAGE_BYTES / sizeof(*words); i++)
         words[i] = DUMMY_PATTERN;
@@ -37,7 +37,7 @@ static void fill_dummy(struct vidmm *vidmm)
 
 static void check_dummy(struct vidmm *vidmm)
 {
-    const uint32_t *words = ram_direct(vidmm->config.ram, page_phys(vidmm->dummy_frame));
+    const uint32_t *words = ram_direct(vidmm->config.ram, page_phys(vidmm->dummy.frame));
 
     for (size_t i = 0; i < PAGE_BYTES / sizeof(*words); i++) {
         if (words[i] == DUMMY_PATTERN)
@@ -55,26 +55,26 @@ NTSTATUS aperture_dummy_create(struct vidmm *vidmm)
 {
     const struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED};
 
-    if (!ram_take_contiguous(vidmm->config.ram, &request, &vidmm->dummy_frame))
+    if (!ram_take_contiguous(vidmm->config.ram, &request, &vidmm->dummy.frame))
         return STATUS_NO_MEMORY;
-    if (!iommu_map_run(vidmm->config.domain, vidmm->dummy_frame, 1, IOMMU_READ | IOMMU_WRITE,
-                       &vidmm->dummy)) {
-        ram_give_contiguous(vidmm->config.ram, vidmm->dummy_frame, 1);
+    if (!iommu_map_run(vidmm->config.domain, vidmm->dummy.frame, 1, IOMMU_READ | IOMMU_WRITE,
+                       &vidmm->dummy.page)) {
+        ram_give_contiguous(vidmm->config.ram, vidmm->dummy.frame, 1);
         return STATUS_NO_MEMORY;
     }
-    vidmm->has_dummy = true;
+    vidmm->dummy.exists = true;
     fill_dummy(vidmm);
     return STATUS_SUCCESS;
 }
 
 void aperture_dummy_destroy(struct vidmm *vidmm)
 {
-    if (!vidmm->has_dummy)
+    if (!vidmm->dummy.exists)
         return;
     check_dummy(vidmm);
-    iommu_unmap_run(vidmm->config.domain, vidmm->dummy, 1);
-    ram_give_contiguous(vidmm->config.ram, vidmm->dummy_frame, 1);
-    vidmm->has_dummy = false;
+    iommu_unmap_run(vidmm->config.domain, vidmm->dummy.page, 1);
+    ram_give_contiguous(vidmm->config.ram, vidmm->dummy.frame, 1);
+    vidmm->dummy.exists = false;
 }
 
 /* ---- mapping ---- */
@@ -208,6 +208,6 @@ NTSTATUS aperture_unmap(struct vidmm_allocation *allocation, UINT segment, uint6
     op.UnmapApertureSegment.SegmentId = segment;
     op.UnmapApertureSegment.OffsetInPages = first;
     op.UnmapApertureSegment.NumberOfPages = allocation->pages;
-    op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.value << PAGE_BITS);
+    op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.page.value << PAGE_BITS);
     return paging_build(vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }

@@ -40,3 +40,19 @@ void allocation_unhold(struct vidmm_allocation *allocation)
     if (--allocation->holds == 0 && allocation->gone)
         util_free(allocation);
 }
+
+const char *allocation_absence_text(enum allocation_absence absence)
+{
+    static const char *const names[] = {
+        [ABSENCE_NEVER] = "never made resident",
+        [ABSENCE_ROOM] = "evicted to make room for others",
+        [ABSENCE_OFFERED] = "discarded while it was offered",
+        [ABSENCE_EVICTED] = "evicted by D3DKMTEvict",
+        [ABSENCE_DEMOTED] = "moved out, its device was over its budget",
+        [ABSENCE_MOVED] = "on its way to another place",
+        [ABSENCE_POWER] = "moved out for a change of power or of the IOMMU domain",
+        [ABSENCE_RESET] = "lost in a reset of the adapter",
+    };
+
+    return names[absence];
+}

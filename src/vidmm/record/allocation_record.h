@@ -51,6 +51,9 @@ enum allocation_absence {
     ABSENCE_RESET,   /* lost in a reset of the adapter */
 };
 
+/* For people: "evicted by D3DKMTEvict". */
+const char *allocation_absence_text(enum allocation_absence absence);
+
 /* The segments that the driver named for an allocation. */
 struct allocation_segments {
     UINT supported;      /* bit n: segment n + 1 */

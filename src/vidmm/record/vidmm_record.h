@@ -29,6 +29,7 @@
 #include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/hash.h"
+#include "vidmm/record/chronicle.h"
 #include "vidmm/record/context_record.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/segment_record.h"
@@ -50,6 +51,13 @@ struct driver_waits {
     struct sim_waitq wait;    /* waited on until a run is over */
     struct list waiters;      /* struct driver_waiter: threads that wait for the lock */
     bool out;                 /* they must not wait any longer (vidmm_let_driver_out) */
+};
+
+/* The page that unmapped aperture ranges point to. */
+struct aperture_dummy {
+    struct page_number frame;
+    struct logical_page page; /* its device address */
+    bool exists;
 };
 
 /* The last numbers given, for events. */
@@ -96,10 +104,9 @@ struct vidmm {
     bool reset; /* between reset_cleanup and reset_restore: operations are built, not submitted */
     struct vidmm_paging_buffer *discard; /* the buffer they are built in */
     struct page_number discard_first;
-    struct page_number dummy_frame; /* the page that unmapped aperture ranges point to */
-    struct logical_page dummy;      /* its device address */
-    bool has_dummy;
+    struct aperture_dummy dummy;
     struct vidmm_serials serials;
+    struct chronicle chronicle;
     trace_track track;
     struct vidmm_statistics statistics;
     bool started, stopping, lost;

@@ -76,7 +76,7 @@ static NTSTATUS build_unmap(struct vidmm *vidmm, const struct vidmm_aperture_ran
     op.UnmapApertureSegment.SegmentId = range->place;
     op.UnmapApertureSegment.OffsetInPages = range->first;
     op.UnmapApertureSegment.NumberOfPages = range->pages;
-    op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.value << PAGE_BITS);
+    op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.page.value << PAGE_BITS);
     return paging_build(vidmm, &op, NULL);
 }
 

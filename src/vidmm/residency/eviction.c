@@ -175,13 +175,16 @@ static bool enough(const struct vidmm *vidmm, const struct room_request *room)
            (!room->contiguous || extent_largest(&segment->free) >= room->pages);
 }
 
-static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_allocation *victim)
+static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm,
+                      const struct room_request *room, struct vidmm_allocation *victim)
 {
     bool keep = !victim->offer.in_force;
     NTSTATUS status;
 
     victim->absence = keep ? ABSENCE_ROOM : ABSENCE_OFFERED;
+    vidmm->chronicle.room_for = room && room->newcomer ? room->newcomer->number.of_all : 0;
     status = placement_move_out(turn, vidmm, victim, keep);
+    vidmm->chronicle.room_for = 0;
     if (NT_SUCCESS(status) && !keep) {
         victim->offer.discarded = true;
         trace_instant(vidmm->track, "discard", "bytes", victim->pages << PAGE_BITS, NULL, 0);
@@ -206,7 +209,7 @@ NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
 
         if (!victim && portion_unlist_all(vidmm))
             victim = pick_victim(turn, vidmm, room);
-        status = victim ? evict(turn, vidmm, victim) : prospects(turn, vidmm, room->segment);
+        status = victim ? evict(turn, vidmm, room, victim) : prospects(turn, vidmm, room->segment);
         if (!NT_SUCCESS(status))
             return status;
     } while (!enough(vidmm, room));
@@ -220,7 +223,7 @@ NTSTATUS eviction_clear(struct paging_turn *turn, struct vidmm *vidmm, UINT segm
     NTSTATUS status = STATUS_SUCCESS;
 
     while (NT_SUCCESS(status) && (victim = pick_victim(turn, vidmm, &room)) != NULL)
-        status = evict(turn, vidmm, victim);
+        status = evict(turn, vidmm, NULL, victim);
     return status;
 }
 

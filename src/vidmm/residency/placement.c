@@ -394,6 +394,7 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
         return status;
     }
     segment_give(vidmm, allocation->runs, allocation->run_count);
+    chronicle_left(allocation, allocation->absence);
     forget_place(allocation);
     allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
     backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
@@ -418,6 +419,7 @@ static NTSTATUS leave_system(struct paging_turn *turn, struct vidmm_allocation *
     vidmm_tell_leaving(allocation);
     if (aperture)
         give_aperture(allocation, aperture);
+    chronicle_left(allocation, allocation->absence);
     forget_place(allocation);
     if (!keep)
         allocation->content = CONTENT_NONE;
@@ -462,6 +464,7 @@ static void give_place(struct paging_turn *turn, struct vidmm_allocation *alloca
 
     readiness_end(turn, allocation);
     vidmm_tell_leaving(allocation);
+    chronicle_left(allocation, notify ? CHRONICLE_DESTROYED : ABSENCE_RESET);
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);

@@ -119,6 +119,7 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
         allocation->pins++;
     }
     vidmm_tell_placed(allocation);
+    chronicle_placed(allocation);
     budget_placed(allocation);
     demotion_note(allocation);
     allocation->arrival.busy_ticket = paging_ticket_now(vidmm);

@@ -86,6 +86,7 @@ NTSTATUS relocate_in_segment(struct paging_turn *turn, struct vidmm_allocation *
         return status; /* it is parked at its old place */
     }
     segment_give(vidmm, from, from_count);
+    chronicle_left(allocation, ABSENCE_MOVED);
     util_free(from);
     allocation->runs = to;
     allocation->run_count = to_count;

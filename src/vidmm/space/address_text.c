@@ -60,22 +60,6 @@ static const struct va_piece *awaited_at(const struct va_range *range, uint64_t 
     return NULL;
 }
 
-static const char *absence(const struct vidmm_allocation *allocation)
-{
-    static const char *const names[] = {
-        [ABSENCE_NEVER] = "never made resident",
-        [ABSENCE_ROOM] = "evicted to make room for others",
-        [ABSENCE_OFFERED] = "discarded while it was offered",
-        [ABSENCE_EVICTED] = "evicted by D3DKMTEvict",
-        [ABSENCE_DEMOTED] = "moved out, its device was over its budget",
-        [ABSENCE_MOVED] = "on its way to another place",
-        [ABSENCE_POWER] = "moved out for a change of power or of the IOMMU domain",
-        [ABSENCE_RESET] = "lost in a reset of the adapter",
-    };
-
-    return names[allocation->absence];
-}
-
 /* By what is the same in every run: no handle of the driver's, which is a pointer. */
 static void add_allocation(struct line *line, D3DKMT_HANDLE handle, uint64_t number, uint64_t bytes,
                            uint64_t first, uint64_t pages)
@@ -111,22 +95,17 @@ static void add_piece(struct line *line, const struct va_piece *piece)
         add(line, " is mapped there, resident in segment %u%s", allocation->segment,
             protection.Write ? "" : ", without Write");
     else
-        add(line, " is mapped there, but not resident: %s%s", absence(allocation),
+        add(line, " is mapped there, but not resident: %s%s",
+            allocation_absence_text(allocation->absence),
             allocation->device_references ? "" : "; on no residency list");
 }
 
 static void add_past(struct line *line, const struct va_past *past)
 {
-    static const char *const names[] = {
-        [MAPPING_FREED] = "its range was freed",
-        [MAPPING_REPLACED] = "it was unmapped or mapped over",
-        [MAPPING_DESTROYED] = "it was destroyed",
-        [MAPPING_CLOSED] = "its last open in the process was closed",
-    };
-
     add(line, "last there was ");
     add_allocation(line, past->handle, past->number, past->bytes, past->first, past->pages);
-    add(line, ", until %s %.3f ms before", names[past->end], (double)(sim_now() - past->time) / 1e6);
+    add(line, ", until %s %.3f ms before", va_history_end_text(past->end),
+        (double)(sim_now() - past->time) / 1e6);
 }
 
 static void add_owner(struct line *line, const struct vidmm_space *space, uint64_t page)

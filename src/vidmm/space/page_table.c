@@ -169,6 +169,13 @@ static void place_give(struct vidmm *vidmm, struct table_place *place)
 
 /* ---- records ---- */
 
+static void note_table(struct vidmm *vidmm, const struct page_table *table, enum chronicle_kind kind)
+{
+    chronicle_space(vidmm, &(struct chronicle_event){.kind = kind,
+                                                     .process = table->process,
+                                                     .pages = table->place.pages});
+}
+
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
 {
@@ -205,6 +212,8 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
         parent->uses++;
     }
     space->mmu->tables++;
+    table->process = chronicle_process(space->process);
+    note_table(space->vidmm, table, CHRONICLE_TABLE);
     *out = table;
     return STATUS_SUCCESS;
 }
@@ -221,6 +230,7 @@ static void unlink_record(struct page_table *table)
 
 static void forget(struct vidmm *vidmm, struct page_table *table)
 {
+    note_table(vidmm, table, CHRONICLE_TABLE_GONE);
     vidmm->mmu->tables--;
     place_give(vidmm, &table->place);
     util_free(table);

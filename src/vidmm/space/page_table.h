@@ -42,6 +42,7 @@ struct page_table {
     uint64_t uses;
     uint32_t entries;
     uint32_t index; /* its entry in the parent */
+    uint32_t process; /* its id in the chronicle */
     uint8_t level;
     bool ready; /* all entries have been written, and the parent links to it */
     struct table_place place;

@@ -20,11 +20,30 @@ D3DKMT_HANDLE va_history_handle(const struct vidmm_space *space,
     return 0;
 }
 
+const char *va_history_end_text(enum mapping_end end)
+{
+    static const char *const names[] = {
+        [MAPPING_FREED] = "its range was freed",
+        [MAPPING_REPLACED] = "it was unmapped or mapped over",
+        [MAPPING_DESTROYED] = "it was destroyed",
+        [MAPPING_CLOSED] = "its last open in the process was closed",
+    };
+
+    return names[end];
+}
+
 void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t pages,
                      enum mapping_end end)
 {
     struct va_history *history = &piece->range->space->history;
 
+    chronicle_space(
+        piece->range->space->vidmm,
+        &(struct chronicle_event){.kind = CHRONICLE_UNMAPPED,
+                                  .process = chronicle_process(piece->range->space->process),
+                                  .first = first,
+                                  .pages = pages,
+                                  .why = end});
     if (!piece->allocation)
         return;
     history->last[history->count++ % VA_HISTORY] = (struct va_past){

@@ -34,6 +34,9 @@ struct va_past {
     enum mapping_end end;
 };
 
+/* For people: "its range was freed". */
+const char *va_history_end_text(enum mapping_end end);
+
 /* A ring: element n is at n % VA_HISTORY. */
 struct va_history {
     uint64_t count; /* ever */

@@ -215,6 +215,17 @@ void piece_apply(struct va_piece *piece, struct va_piece **spare)
         }
     }
     span_insert(pieces, &piece->span);
+    if (piece->state != ENTRY_PAGES)
+        return;
+    chronicle_space(piece->range->space->vidmm,
+                    &(struct chronicle_event){
+                        .kind = CHRONICLE_MAPPED,
+                        .allocation = piece->allocation ? piece->allocation->number.of_all : 0,
+                        .process = chronicle_process(piece->range->space->process),
+                        .first = first,
+                        .pages = end - first,
+                        .offset = piece->offset,
+                        .protection = piece->protection});
 }
 
 /* ---- entries ---- */

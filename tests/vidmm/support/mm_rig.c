@@ -145,7 +145,7 @@ NTSTATUS mm_start(struct mm_rig *rig)
         rig->aperture = malloc(pages * sizeof(*rig->aperture));
         CHECK(rig->aperture);
         for (uint64_t i = 0; i < pages; i++)
-            rig->aperture[i] = rig->vidmm->dummy.value;
+            rig->aperture[i] = rig->vidmm->dummy.page.value;
     }
     status = vidmm_start_process(rig->vidmm);
     if (NT_SUCCESS(status))

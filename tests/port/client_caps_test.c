@@ -423,6 +423,8 @@ TEST(aperture_operations)
                    (operations[DXGK_OPERATION_MAP_APERTURE_SEGMENT2] > 0) == (second != 0) &&
                        (operations[DXGK_OPERATION_MAP_APERTURE_SEGMENT] > 0) == (second == 0) &&
                        operations[DXGK_OPERATION_UNMAP_APERTURE_SEGMENT] > 0);
+        CHECK_RULE("SEG-080",
+                   (operations[DXGK_OPERATION_MAP_APERTURE_SEGMENT2] > 0) == (second != 0));
     }
 }
 

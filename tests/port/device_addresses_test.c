@@ -507,6 +507,7 @@ static void refused_body(struct probe *p)
     CHECK_RULE("IOMMU-091", IS(status, second ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER) &&
                                 probe_reports(p, VERIFY_ERROR) == !second &&
                                 probe_rule(p, "ALLOC-061") == !second);
+    CHECK_RULE("SEG-080", IS(status, second ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
     end_client();
 }
 

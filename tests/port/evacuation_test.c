@@ -241,8 +241,9 @@ TEST(other_segments_do_not)
     CHECK(moved_at(PowerActionHibernate, all.Value, (15u << 20) - 1) >= BYTES);
     CHECK(moved_at(PowerActionSleep, all.Value, (15u << 20) - 1) >= BYTES);
     no_self_refresh = true;
-    CHECK(moved_at(PowerActionSleep, standby.Value, 0) >= BYTES);
-    CHECK(moved_at(PowerActionHibernate, both.Value, 0) == 0);
+    CHECK_RULE("SEG-083", moved_at(PowerActionSleep, standby.Value, 0) >= BYTES);
+    CHECK_RULE("SEG-083", moved_at(PowerActionSleep, both.Value, 0) >= BYTES);
+    CHECK_RULE("SEG-083", moved_at(PowerActionHibernate, both.Value, 0) == 0);
     no_self_refresh = false;
 }
 

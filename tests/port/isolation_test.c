@@ -338,6 +338,7 @@ TEST(choice_of_remapping)
     p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
     CHECK_RULE("IOMMU-021/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
                                   probe_rule(p, "IOMMU-021") == 1);
+    CHECK_RULE("SEG-080", probe_said(p, "IOMMU-021", "MapAperture2Supported"));
     probe_destroy(p);
 
     p = probe_create(&remapped);

@@ -160,6 +160,23 @@ static void system_segment(struct probe *p, uint64_t base)
     segment->CommitLimit = 1u << 20;
 }
 
+static unsigned segment_seen;
+
+/* From its first page to its last, and no further, when nothing is translated yet. */
+static void segment_before_isolation(struct probe *p, struct probe_call *call)
+{
+    const struct iommu_domain *domain = port_adapter_domain(port_adapter_first(p->port));
+    const uint64_t first = BEYOND >> 12, last = (BEYOND + (1u << 20) - 1) >> 12;
+
+    (void)call;
+    for (uint64_t page = first; page <= last; page++)
+        CHECK_RULE("SEG-049", iommu_page_mapped(domain, (struct logical_page){page}));
+    CHECK_RULE("SEG-049", !iommu_page_mapped(domain, (struct logical_page){first - 1}) &&
+                              !iommu_page_mapped(domain, (struct logical_page){last + 1}));
+    CHECK_RULE("SEG-049", iommu_domain_mode(domain) != IOMMU_REMAP);
+    segment_seen++;
+}
+
 TEST(reserved_memory_is_there_at_the_attach)
 {
     struct probe *p = probe_create(&isolated);
@@ -178,7 +195,10 @@ TEST(reserved_memory_is_there_at_the_attach)
 
     p = probe_create(&isolated);
     system_segment(p, BEYOND);
+    segment_seen = 0;
+    p->before[PROBE_BeginExclusiveAccess] = segment_before_isolation;
     CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("SEG-049", segment_seen == 1);
     CHECK_RULE("IOMMU-081/b", reaches(p, BEYOND) && reaches(p, BEYOND + (1u << 20) - 1) &&
                                   !reaches(p, BEYOND + (1u << 20)));
     probe_destroy(p);

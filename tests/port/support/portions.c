@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct portions_record portions;
+void (*portions_prepare)(struct probe *p);
 
 static void take_all(struct probe *p, struct probe_call *call)
 {
@@ -77,6 +78,9 @@ struct probe *portions_begin(bool split, bool no_dma_patching)
     p->after[PROBE_CreateAllocation] = in_segments;
     portions.segments = 1; /* the 16 MiB of memory alone */
     portions.patch_count = portions.paged_in_count = 0;
+    if (portions_prepare)
+        portions_prepare(p);
+    portions_prepare = NULL;
     CHECK(NT_SUCCESS(probe_start(p)));
     probe_clients_begin(p);
     return p;

@@ -31,6 +31,8 @@ extern struct portions_record {
     UINT segments; /* of allocations */
 } portions;
 
+/* Changes the driver's answers before the start, if set; each portions_begin forgets it. */
+extern void (*portions_prepare)(struct probe *p);
 /* The start of an adapter with this driver: SplitDmaBuffers of the port, NoDmaPatching of the driver. */
 struct probe *portions_begin(bool split, bool no_dma_patching);
 void portions_end(struct probe *p, struct probe_client *client);

@@ -190,6 +190,9 @@ NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIOND
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args);
 
+NTSTATUS ddi_map_cpu_host_aperture(struct ddi_adapter *a, const DXGKARG_MAPCPUHOSTAPERTURE *args);
+NTSTATUS ddi_unmap_cpu_host_aperture(struct ddi_adapter *a,
+                                     const DXGKARG_UNMAPCPUHOSTAPERTURE *args);
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args);
 void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args);
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args);

@@ -98,6 +98,17 @@ NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
     CALL_IN(a, DxgkDdiSetAllocationBackingStore, args, a->context);
 }
 
+NTSTATUS ddi_map_cpu_host_aperture(struct ddi_adapter *a, const DXGKARG_MAPCPUHOSTAPERTURE *args)
+{
+    CALL_PARTS_IN(a, DxgkDdiMapCpuHostAperture, args, ddi_parts_map_cpu_host_aperture, a->context);
+}
+
+NTSTATUS ddi_unmap_cpu_host_aperture(struct ddi_adapter *a, const DXGKARG_UNMAPCPUHOSTAPERTURE *args)
+{
+    CALL_PARTS_IN(a, DxgkDdiUnmapCpuHostAperture, args, ddi_parts_unmap_cpu_host_aperture,
+                  a->context);
+}
+
 /* ---- paging and page tables ---- */
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args)

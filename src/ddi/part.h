@@ -46,6 +46,8 @@ extern const struct ddi_part ddi_parts_destroy_allocation[];
 extern const struct ddi_part ddi_parts_open_allocation[];
 extern const struct ddi_part ddi_parts_close_allocation[];
 extern const struct ddi_part ddi_parts_standard_data[];
+extern const struct ddi_part ddi_parts_map_cpu_host_aperture[];
+extern const struct ddi_part ddi_parts_unmap_cpu_host_aperture[];
 extern const struct ddi_part ddi_parts_collect_dbg_info[];
 
 #endif

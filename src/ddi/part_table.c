@@ -255,6 +255,21 @@ const struct ddi_part ddi_parts_close_allocation[] = {
      .what = "pOpenHandleList of DXGKARG_CLOSEALLOCATION"},
     NO_MORE};
 
+const struct ddi_part ddi_parts_map_cpu_host_aperture[] = {
+    {POINTER(DXGKARG_MAPCPUHOSTAPERTURE, pCpuHostAperturePages),
+     COUNTED_BY(DXGKARG_MAPCPUHOSTAPERTURE, NumberOfPages, sizeof(UINT32)),
+     .what = "pCpuHostAperturePages of DXGKARG_MAPCPUHOSTAPERTURE"},
+    {POINTER(DXGKARG_MAPCPUHOSTAPERTURE, pMemorySegmentPages),
+     COUNTED_BY(DXGKARG_MAPCPUHOSTAPERTURE, NumberOfPages, sizeof(UINT64)),
+     .what = "pMemorySegmentPages of DXGKARG_MAPCPUHOSTAPERTURE"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_unmap_cpu_host_aperture[] = {
+    {POINTER(DXGKARG_UNMAPCPUHOSTAPERTURE, pCpuHostAperturePages),
+     COUNTED_BY(DXGKARG_UNMAPCPUHOSTAPERTURE, NumberOfPages, sizeof(UINT32)),
+     .what = "pCpuHostAperturePages of DXGKARG_UNMAPCPUHOSTAPERTURE"},
+    NO_MORE};
+
 static size_t surface_bytes(const void *structure)
 {
     switch (((const DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)structure)->StandardAllocationType) {

@@ -26,10 +26,14 @@
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/placement.h"
 
+/* What the CPU sees through a window does not stay: no page of that may be mapped meanwhile
+ * (RES-084). */
 static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *kept_bytes)
 {
     uint64_t kept = kept_bytes ? kept_bytes[allocation->segment - 1] >> PAGE_BITS : 0;
 
+    if (allocation->view.window.window)
+        return false;
     for (uint32_t i = 0; i < allocation->run_count; i++)
         if (allocation->runs[i].first + allocation->runs[i].pages > kept)
             return false;

@@ -15,6 +15,7 @@
 
 #include "util/list.h"
 #include "util/order.h"
+#include "vidmm/record/host_mapping.h"
 #include "vidmm/record/paging_record.h"
 
 struct nt_process;
@@ -106,6 +107,7 @@ struct allocation_view {
     bool locking;       /* a thread is creating it */
     bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
     void *fingerprints; /* hash of each page while the GPU copies the content */
+    struct host_mapping window; /* of its memory segment's CPU host aperture */
 };
 
 /* In order of creation, from 1. */

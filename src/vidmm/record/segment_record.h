@@ -38,6 +38,8 @@ struct vidmm_segment {
     uint64_t pinned_bytes;   /* of them, those taken by segment_take_pinned */
     uint64_t bad_bytes;      /* invalid memory ranges */
     uint64_t window_bytes;   /* size of the CPU-visible range at `cpu`; 0: none */
+    /* free pages of its CPU host aperture, in pages of its own size */
+    struct extent_tree window_free;
     /* allocations that no device needs, offered ones first (victim.node) */
     struct order_tree victims;
     /* demoted_link: allocations elsewhere that prefer this segment, oldest first */

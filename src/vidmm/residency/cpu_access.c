@@ -27,7 +27,8 @@ static NTSTATUS nothing(struct vidmm *vidmm, struct paging_turn *turn, void *arg
     return STATUS_SUCCESS;
 }
 
-/* On the worker: move the allocation out of a segment that the CPU cannot access. */
+/* On the worker, which does not run while the adapter sleeps: show a memory segment that is not
+ * CpuVisible through its CPU host aperture, or else move the allocation out of it (ALLOC-126). */
 static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct vidmm_allocation *allocation = arg;
@@ -35,6 +36,9 @@ static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 
     if (allocation->destroyed || !cpu_view_in_memory_segment(allocation) ||
         !cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]))
+        return STATUS_SUCCESS;
+    if (allocation->view.lock_count && cpu_view_may_use_window(allocation) &&
+        NT_SUCCESS(cpu_view_open_window(allocation)))
         return STATUS_SUCCESS;
     status = victim_need_idle(turn, allocation);
     if (NT_SUCCESS(status)) {

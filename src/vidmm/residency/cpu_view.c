@@ -6,6 +6,8 @@
  *   content in                         the view maps
  *   backing pages, aperture            the frames
  *   CpuVisible memory segment          the pages of the memory BAR, contiguous or scattered
+ *   one with a CPU host aperture       pages of that window, from the first lock on; what is locked
+ *                                      elsewhere does not move there
  *   any other memory segment           impossible: the allocation moves to system memory first,
  *                                      and stays out of such segments until it is unlocked
  *   PermanentSysMem, client memory     always the frames
@@ -25,6 +27,7 @@
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/segment/host_aperture.h"
 #include "vidmm/segment/segment.h"
 
 /* ---- questions ---- */
@@ -43,13 +46,46 @@ bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vi
 {
     if (!allocation->view.lock_count || cpu_view_shows_backing(allocation))
         return false;
-    return !allocation->cpu_visible || allocation->flags.Cached || !segment_cpu_visible(segment);
+    if (!allocation->cpu_visible)
+        return true;
+    if (segment_cpu_visible(segment))
+        return allocation->flags.Cached;
+    return !allocation->view.window.window || allocation->segment != segment->id;
 }
 
 bool cpu_view_in_memory_segment(const struct vidmm_allocation *allocation)
 {
     return allocation->runs && allocation->segment &&
            !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+/* ---- the window ---- */
+
+/* ALLOC-127: a cached mapping needs a window that says so. */
+bool cpu_view_may_use_window(const struct vidmm_allocation *allocation)
+{
+    const struct vidmm_segment *segment = &allocation->vidmm->segment[allocation->segment];
+
+    return cpu_view_in_memory_segment(allocation) && allocation->cpu_visible &&
+           segment->flags.SupportsCpuHostAperture &&
+           (!allocation->flags.Cached || segment->flags.SupportsCachedCpuHostAperture);
+}
+
+NTSTATUS cpu_view_open_window(struct vidmm_allocation *allocation)
+{
+    const struct host_view view = {.allocation = allocation->driver_handle,
+                                   .runs = allocation->runs,
+                                   .run_count = allocation->run_count,
+                                   .pages = allocation->pages};
+
+    return allocation->view.window.window
+               ? STATUS_SUCCESS
+               : host_aperture_map(allocation->vidmm, &view, &allocation->view.window);
+}
+
+void cpu_view_close_window(struct vidmm_allocation *allocation)
+{
+    host_aperture_unmap(allocation->vidmm, &allocation->view.window);
 }
 
 /* ---- views ---- */
@@ -87,8 +123,32 @@ static bool point_at_segment(struct vidmm_allocation *allocation)
     return true;
 }
 
+static bool point_at_window(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    const struct host_mapping *window = &allocation->view.window;
+    const struct vidmm_segment *segment = &vidmm->segment[window->segment];
+    const uint64_t start = segment->bar_offset >> PAGE_BITS;
+    const int file = bus_device_memory_file(vidmm->config.device, segment->bar);
+    uint64_t run;
+
+    for (uint64_t page = 0; page < allocation->pages; page += run) {
+        const uint64_t first = host_aperture_page(vidmm, window, page);
+
+        for (run = 1; page + run < allocation->pages &&
+                      host_aperture_page(vidmm, window, page + run) == first + run;)
+            run++;
+        if (!ram_view_point_file(vidmm->config.ram, allocation->view.address, page, file,
+                                 start + first, run, true))
+            return false;
+    }
+    return true;
+}
+
 static bool point(struct vidmm_allocation *allocation)
 {
+    if (cpu_view_in_memory_segment(allocation) && allocation->view.window.window)
+        return point_at_window(allocation);
     if (cpu_view_in_memory_segment(allocation) && !cpu_view_shows_backing(allocation))
         return point_at_segment(allocation);
     return ram_view_point(allocation->vidmm->config.ram, allocation->view.address, 0,
@@ -103,6 +163,7 @@ static void drop_view(struct vidmm_allocation *allocation)
     allocation->view.unmapped = false;
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
+    cpu_view_close_window(allocation);
 }
 
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
@@ -154,6 +215,8 @@ static void *place_page(const struct vidmm_allocation *allocation, uint64_t page
 {
     if (!cpu_view_in_memory_segment(allocation))
         return ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[page]));
+    if (allocation->view.window.window)
+        return view_page(allocation, page); /* it has not moved */
     for (uint32_t i = 0; i < allocation->run_count; i++) {
         if (page < allocation->runs[i].pages)
             return segment_cpu(allocation->vidmm, allocation->segment,
@@ -169,7 +232,7 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
 
     for (uint64_t i = 0; prints && i < allocation->pages; i++) {
         if (fingerprint(view_page(allocation, i)) != prints[i])
-            memcpy(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
+            memmove(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
     }
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;

@@ -21,6 +21,11 @@ bool cpu_view_follows(const struct vidmm_allocation *allocation);
 /* The allocation is locked, and must not be placed in this memory segment until it is unlocked. */
 bool cpu_view_forbids(const struct vidmm_allocation *allocation,
                       const struct vidmm_segment *segment);
+/* The CPU host aperture of its segment. Opening fails with STATUS_NO_MEMORY; both do nothing if it
+ * is so already. Before the memory behind the window is given away it is closed. */
+bool cpu_view_may_use_window(const struct vidmm_allocation *allocation);
+NTSTATUS cpu_view_open_window(struct vidmm_allocation *allocation);
+void cpu_view_close_window(struct vidmm_allocation *allocation);
 /* Moving the content of a locked allocation. cpu_view_leave: before the copy, remember the
  * content. cpu_view_placed: after the copy, when the record has the new place (runs, or NULL:
  * the backing), copy what the CPU has written since, and map the new place. If it fails, the

@@ -393,6 +393,7 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
         backing_defer_unmap(allocation, release, fresh);
         return status;
     }
+    cpu_view_close_window(allocation);
     segment_give(vidmm, allocation->runs, allocation->run_count);
     chronicle_left(allocation, allocation->absence);
     forget_place(allocation);
@@ -468,6 +469,7 @@ static void give_place(struct paging_turn *turn, struct vidmm_allocation *alloca
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);
+        cpu_view_close_window(allocation);
         segment_give(vidmm, allocation->runs, allocation->run_count);
     } else if (allocation->runs && allocation->segment) {
         aperture_unmap(allocation, allocation->segment, allocation->aperture.first);

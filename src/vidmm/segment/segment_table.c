@@ -375,13 +375,16 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
         struct vidmm_segment *segment = &vidmm->segment[id];
 
         extent_tree_init(&segment->free);
+        extent_tree_init(&segment->window_free);
         list_init(&segment->demoted);
         vidmm->segment_count = id;
         if (!check_segment(vidmm, id, descriptor_of(table, id - 1))) {
             good = false;
             continue;
         }
-        if (segment->bytes && !extent_give(&segment->free, 0, segment->bytes >> PAGE_BITS))
+        if ((segment->bytes && !extent_give(&segment->free, 0, segment->bytes >> PAGE_BITS)) ||
+            (segment->flags.SupportsCpuHostAperture &&
+             !extent_give(&segment->window_free, 0, segment->window_bytes / segment->page_bytes)))
             return STATUS_NO_MEMORY;
     }
     if (!good || !check_table(vidmm, table) || vidmm->refused)
@@ -398,6 +401,8 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
 
 void segment_table_finish(struct vidmm *vidmm)
 {
-    for (UINT id = 1; id <= vidmm->segment_count; id++)
+    for (UINT id = 1; id <= vidmm->segment_count; id++) {
         extent_tree_finish(&vidmm->segment[id].free);
+        extent_tree_finish(&vidmm->segment[id].window_free);
+    }
 }

@@ -19,7 +19,10 @@
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_run.h"
 #include "vidmm/record/vidmm_scheduler.h"
+#include "vidmm/segment/host_aperture.h"
 #include "vidmm/segment/segment.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
@@ -62,15 +65,21 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
                                        : paging_build(space->vidmm, op, &subject));
 }
 
-/* Host address of a table for CPU_VIRTUAL updates (GPUVA-183). */
-static void *table_cpu(const struct page_table *table)
+/* Host address of a table for CPU_VIRTUAL updates (GPUVA-183); through a CPU host aperture only
+ * until the update is built. NULL: its window is full. */
+static void *table_cpu(const struct page_table *table, struct host_mapping *window)
 {
-    const struct vidmm *vidmm = table->space->vidmm;
+    struct vidmm *vidmm = table->space->vidmm;
+    const struct vidmm_run *run = &table->place.run;
+    const struct host_view view = {
+        .runs = run, .run_count = 1, .pages = run->pages, .contiguous = true};
 
-    if (table->place.run.segment != 0)
-        return segment_cpu(vidmm, table->place.run.segment,
-                           segment_page_addr(table->place.run.first));
-    return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
+    if (run->segment == 0)
+        return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
+    if (segment_cpu_visible(&vidmm->segment[run->segment]))
+        return segment_cpu(vidmm, run->segment, segment_page_addr(run->first));
+    return NT_SUCCESS(host_aperture_map(vidmm, &view, window)) ? host_aperture_cpu(vidmm, window)
+                                                               : NULL;
 }
 
 /* The table's address in the paging process, for GPU_VIRTUAL updates (GPUVA-184). */
@@ -129,13 +138,18 @@ void table_change(const struct table_change *change)
     const struct table_geometry *geometry = &space->mmu->geometry;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_PAGE_TABLE};
     DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
+    struct host_mapping window = {.window = NULL};
 
     update->PageTableLevel = table->level;
     update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
                                                 : geometry->caps.PageTableUpdateMode;
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
-        update->PageTableAddress.CpuVirtual = table_cpu(table);
+        update->PageTableAddress.CpuVirtual = table_cpu(table, &window);
+        if (!update->PageTableAddress.CpuVirtual) {
+            note(space, STATUS_NO_MEMORY);
+            return;
+        }
         break;
     case DXGK_PAGETABLEUPDATE_GPU_VIRTUAL:
         update->PageTableAddress.GpuVirtual = table_window(table).value;
@@ -159,6 +173,7 @@ void table_change(const struct table_change *change)
     update->FirstPteVirtualAddress =
         (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
     build(space, &op, change->allocation);
+    host_aperture_unmap(space->vidmm, &window);
     take_entries(space->mmu, change);
 }
 

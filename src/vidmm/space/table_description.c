@@ -4,7 +4,8 @@
 #include "util/address.h"
 #include "verify/verify.h"
 #include "vidmm/record/segment_record.h"
-#include "vidmm/segment/segment.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/segment/host_aperture.h"
 
 #define REFUSE(rule, ...)                         \
     do {                                          \
@@ -22,7 +23,7 @@ static bool is_memory_segment(const struct vidmm *vidmm, UINT segment)
 
 static bool cpu_reaches(const struct vidmm *vidmm, UINT segment)
 {
-    return segment == 0 || segment_cpu(vidmm, segment, segment_page_addr(0)) != NULL;
+    return segment == 0 || host_aperture_reaches(&vidmm->segment[segment]);
 }
 
 static NTSTATUS check_level(struct vidmm *vidmm, unsigned level)

@@ -63,6 +63,8 @@ WITH_ARGS(query_engine_status, DXGKARG_QUERYENGINESTATUS)
 WITH_ARGS(reset_engine, DXGKARG_RESETENGINE)
 WITH_ARGS(get_root_page_table_size, DXGKARG_GETROOTPAGETABLESIZE)
 WITH_ARGS(set_allocation_backing_store, DXGKARG_SETALLOCATIONBACKINGSTORE)
+WITH_ARGS(map_cpu_host_aperture, DXGKARG_MAPCPUHOSTAPERTURE)
+WITH_ARGS(unmap_cpu_host_aperture, DXGKARG_UNMAPCPUHOSTAPERTURE)
 WITH_ARGS(set_root_page_table, DXGKARG_SETROOTPAGETABLE)
 WITH_ARGS(begin_exclusive_access, DXGKARG_BEGINEXCLUSIVEACCESS)
 WITH_ARGS(end_exclusive_access, DXGKARG_ENDEXCLUSIVEACCESS)
@@ -241,6 +243,8 @@ const struct entry catalogue[] = {
     E(CancelCommand, SCHEDULER_LATER, 0, "THREAD-038", cancel_command),
     E(GetRootPageTableSize, VIDMM, 0, "THREAD-043", get_root_page_table_size),
     E(SetAllocationBackingStore, VIDMM, 0, "THREAD-038", set_allocation_backing_store),
+    E(MapCpuHostAperture, VIDMM, 0, "THREAD-043", map_cpu_host_aperture),
+    E(UnmapCpuHostAperture, VIDMM, 0, "THREAD-043", unmap_cpu_host_aperture),
     E(SetRootPageTable, ROOT, 0, "THREAD-043", set_root_page_table),
     E(QueryChildStatus, CHILD_ONE, 0, "THREAD-038", child_status),
     E(QueryDeviceDescriptor, CHILD_ONE, 0, "THREAD-038", child_descriptor),

@@ -546,6 +546,7 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
     allocation->segments.supported = request->supported_set;
     memcpy(allocation->segments.preferred, request->preferred,
            sizeof(allocation->segments.preferred));
+    allocation->segments.preferred_down = request->preferred_down;
     allocation->segments.eviction = request->eviction_set;
     allocation->priority = request->priority;
     allocation->flags = request->flags;

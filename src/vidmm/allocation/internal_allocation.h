@@ -16,6 +16,7 @@ struct allocation_request {
     HANDLE driver_handle;
     uint64_t bytes, alignment;
     UINT supported_set, preferred[5], eviction_set, priority;
+    UINT preferred_down; /* bit n: preferred[n] is searched from its end */
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
 };
 /* It is not resident yet: increment `pins` and call placement_bring_in in a job. The only check is

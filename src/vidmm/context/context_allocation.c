@@ -222,8 +222,11 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
     request.flags.Value = args->Flags.Value;
     if (vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         request.flags.Value &= 0x4F; /* the bits that mean the same in both layouts (CTXA-023) */
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 5; i++) {
         request.preferred[i] = context_allocation_preferred(args, i);
+        request.preferred_down |= (args->PreferredSegment.Value >> (6 * i + 5) & 1)
+                                  << i; /* ALLOC-037 */
+    }
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         if ((args->SupportedSegmentSet >> (id - 1) & 1) && !segment_is_aperture(&vidmm->segment[id]))
             aperture_only = false;

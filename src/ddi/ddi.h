@@ -186,6 +186,8 @@ NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
 NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
                               const DXGKARG_CLOSEALLOCATION *args);
 NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args);
+NTSTATUS ddi_validate_update_allocation_property(struct ddi_adapter *a,
+                                                 const DXGKARG_VALIDATEUPDATEALLOCPROPERTY *args);
 NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args);
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args);

@@ -86,6 +86,13 @@ NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATI
     CALL_BOTH(a, DxgkDdiDescribeAllocation, args, a->context);
 }
 
+NTSTATUS
+ddi_validate_update_allocation_property(struct ddi_adapter *a,
+                                        const DXGKARG_VALIDATEUPDATEALLOCPROPERTY *args)
+{
+    CALL_IN(a, DxgkDdiValidateUpdateAllocationProperty, args, a->context);
+}
+
 NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
 {
     CALL_PARTS_BOTH(a, DxgkDdiGetStandardAllocationDriverData, args, ddi_parts_standard_data,

@@ -13,6 +13,7 @@
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "util/alloc.h"
+#include "util/checked.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/residency/cpu_access.h"
@@ -224,6 +225,29 @@ static NTSTATUS unlock(struct kmt_call *call, void *arguments)
     return status;
 }
 
+/* ALLOC-139: the platform is coherent. */
+static NTSTATUS invalidate_cache(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_INVALIDATECACHE *args = arguments;
+    struct kmt_device *device = kmt_handle_device(call, args->hDevice);
+    const struct vidmm_open *open = device ? kmt_handle_lookup(call, args->hAllocation,
+                                                               DDI_CLIENT_ALLOCATION)
+                                           : NULL;
+
+    if (!open)
+        return STATUS_INVALID_PARAMETER;
+    if (vidmm_open_device(open) != device->mm)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "allocation 0x%x is of another device",
+                      args->hAllocation);
+    return range_inside(args->Offset, args->Length, vidmm_open_bytes(open))
+               ? STATUS_SUCCESS
+               : refuse(STATUS_INVALID_PARAMETER, "ALLOC-139",
+                        "0x%llx bytes from 0x%llx on, of an allocation of 0x%llx",
+                        (unsigned long long)args->Length, (unsigned long long)args->Offset,
+                        (unsigned long long)vidmm_open_bytes(open));
+}
+
+KMT_IN(D3DKMTInvalidateCache, D3DKMT_INVALIDATECACHE, invalidate_cache)
 KMT_IN_OUT(D3DKMTLock, D3DKMT_LOCK, lock)
 KMT_IN(D3DKMTUnlock, D3DKMT_UNLOCK, unlock)
 KMT_END(D3DKMTDestroyAllocation, D3DKMT_DESTROYALLOCATION, destroy_allocation)

@@ -192,15 +192,6 @@ static NTSTATUS read_size(struct vidmm_allocation *allocation, const DXGK_ALLOCA
     return STATUS_SUCCESS;
 }
 
-/* The number that system memory has inside the memory manager: one more than there are segments
- * (SEG-063). Drivers of adapters with GPU virtual addresses put it into segment sets, too. */
-static UINT implicit_segment(const struct vidmm *vidmm)
-{
-    return vidmm->config.gpu_mmu && vidmm->aperture && vidmm->segment_count < 31
-               ? vidmm->segment_count + 1
-               : 0;
-}
-
 static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {
     const struct vidmm *vidmm = allocation->vidmm;
@@ -209,7 +200,7 @@ static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_A
         UINT entry = info->PreferredSegment.Value >> (6 * i);
         UINT id = entry & 31;
 
-        if (id && id == implicit_segment(vidmm))
+        if (id && id == segment_implicit(vidmm))
             id = vidmm->aperture; /* told of the set (read_set) */
         if (id &&
             (id > vidmm->segment_count || !(allocation->segments.supported & segment_bit(id)))) {
@@ -323,7 +314,7 @@ static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCAT
 
     if (!is_2x(vidmm))
         set |= info->SupportedReadSegmentSet;
-    implicit = implicit_segment(vidmm);
+    implicit = segment_implicit(vidmm);
     if (implicit && set & segment_bit(implicit)) {
         EXPECTED("ALLOC-027", "the supported set 0x%X names segment %u, taken for system memory",
                  set, implicit);

@@ -213,6 +213,13 @@ bool segment_aperture_commits(const struct vidmm *vidmm, const struct vidmm_segm
            bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
 }
 
+UINT segment_implicit(const struct vidmm *vidmm)
+{
+    return vidmm->config.gpu_mmu && vidmm->aperture && vidmm->segment_count < 31
+               ? vidmm->segment_count + 1
+               : 0;
+}
+
 D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id)
 {
     const struct vidmm_segment *segment = &vidmm->segment[id ? id : vidmm->aperture];

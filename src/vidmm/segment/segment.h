@@ -46,6 +46,11 @@ static inline UINT segment_set_unknown(const struct vidmm *vidmm, UINT set)
     return vidmm->segment_count >= 32 ? 0 : set & ~((1u << vidmm->segment_count) - 1);
 }
 
+/* The number that system memory has inside the memory manager: one more than there are segments
+ * (SEG-063). Drivers of adapters with GPU virtual addresses put it into segment sets, too. 0: it
+ * has none. */
+UINT segment_implicit(const struct vidmm *vidmm);
+
 /* The budget group to which residency in the segment counts (SEG-067, SEG-068); id
  * 0: system memory. */
 D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id);

@@ -101,7 +101,7 @@
     X(CheckMultiPlaneOverlaySupport3, 0) \
     X(SetVidPnSourceAddressWithMultiPlaneOverlay3, 0) \
     X(PostMultiPlaneOverlayPresent, 0) \
-    X(ValidateUpdateAllocationProperty, 0) \
+    X(ValidateUpdateAllocationProperty, 2) \
     X(ControlModeBehavior, 0) \
     X(UpdateMonitorLinkInfo, 0) \
     X(CreateHwContext, 0) \

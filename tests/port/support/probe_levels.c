@@ -8,7 +8,7 @@
 static const enum probe_ddi undocumented[] = {
     PROBE_CreateProcess,        PROBE_DestroyProcess,       PROBE_SetRootPageTable,
     PROBE_GetRootPageTableSize, PROBE_GetNodeMetadata,      PROBE_SetStablePowerState,
-    PROBE_MapCpuHostAperture,   PROBE_UnmapCpuHostAperture,
+    PROBE_MapCpuHostAperture,   PROBE_UnmapCpuHostAperture, PROBE_ValidateUpdateAllocationProperty,
 };
 
 /* Entries that are called at more than one. */

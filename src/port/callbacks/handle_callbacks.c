@@ -10,6 +10,7 @@
 #include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "verify/refusal.h"
 #include "vidmm/allocation/handle_callbacks.h"
 #include "vidmm/record/of_adapter.h"
 
@@ -125,6 +126,32 @@ static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
     ddi_callback_leave(frame);
 }
 
+/* ALLOC-140, ALLOC-141. */
+static NTSTATUS NTAPI get_capture_address(INOUT_PDXGKARGCB_GETCAPTUREADDRESS args)
+{
+    struct ddi_frame *frame;
+    DXGKARGCB_GETCAPTUREADDRESS copy;
+    struct refusal refusal;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    frame = begin_lookup("DxgkCbGetCaptureAddress", PORT_CALLER, SIM_IRQL_PASSIVE, "THREAD-047");
+    if (!frame)
+        return STATUS_INVALID_DEVICE_REQUEST;
+    refusal_begin(&refusal);
+    if (!can_look_up(frame))
+        (void)refuse(status, "ALLOC-098", "no DDI is in progress whose process has the handle");
+    else if (!PORT_TAKE(DXGKARGCB_GETCAPTUREADDRESS, &copy, args))
+        (void)refuse(status, NULL, "the structure at %p cannot be read", (void *)args);
+    else
+        status = vidmm_cb_get_capture_address(frame->adapter, &copy);
+    if (NT_SUCCESS(status) && !PORT_GIVE(DXGKARGCB_GETCAPTUREADDRESS, args, &copy))
+        status = refuse(STATUS_INVALID_PARAMETER, NULL, "the structure at %p cannot be written",
+                        (void *)args);
+    ddi_callback_leave(frame);
+    refusal_end(&refusal, "DxgkCbGetCaptureAddress", status);
+    return status;
+}
+
 static D3DKMT_HANDLE NTAPI get_handle_parent(IN_D3DKMT_HANDLE allocation)
 {
     struct ddi_frame *frame;
@@ -160,4 +187,5 @@ void port_handle_callbacks_fill(DXGKRNL_INTERFACE *interface)
     interface->DxgkCbEnumHandleChildren = enum_handle_children;
     interface->DxgkCbAcquireHandleData = acquire_handle_data;
     interface->DxgkCbReleaseHandleData = release_handle_data;
+    interface->DxgkCbGetCaptureAddress = get_capture_address;
 }

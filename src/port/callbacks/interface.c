@@ -109,7 +109,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
 #define STUBS(X)                                                          \
     X(DxgkCbQueryVidPnInterface, SIM_IRQL_HIGH, "LIFE-059")               \
     X(DxgkCbQueryMonitorInterface, SIM_IRQL_HIGH, "LIFE-059")             \
-    X(DxgkCbGetCaptureAddress, SIM_IRQL_PASSIVE, "THREAD-047")            \
     X(DxgkCbCompletePStateTransition, SIM_IRQL_HIGH, "LIFE-059")          \
     X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
     X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \

@@ -62,6 +62,7 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     /* handles and context allocations */                   \
     X(DXGKARGCB_GETHANDLEDATA,                  PORT_IN)    \
     X(DXGKARGCB_ENUMHANDLECHILDREN,             PORT_IN)    \
+    X(DXGKARGCB_GETCAPTUREADDRESS,              PORT_BOTH)  \
     X(DXGKARGCB_CREATECONTEXTALLOCATION,        PORT_BOTH)  \
     X(DXGKARGCB_MAPCONTEXTALLOCATION,           PORT_IN)    \
     X(DXGKARGCB_UPDATECONTEXTALLOCATION,        PORT_IN)    \

@@ -12,6 +12,7 @@
 #include "nt/base/kprocess.h"
 #include "util/handle.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/record/allocation_record.h"
@@ -21,6 +22,7 @@
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/resource_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/open_place.h"
 
 static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
 {
@@ -54,6 +56,25 @@ void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETH
         return open ? open->resource->driver_handle : NULL;
     }
     return NULL;
+}
+
+NTSTATUS vidmm_cb_get_capture_address(struct ddi_adapter *adapter, DXGKARGCB_GETCAPTUREADDRESS *args)
+{
+    const struct vidmm_open *open = allocation_of(adapter, args->hAllocation);
+    struct vidmm_place place;
+
+    if (!open)
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-140",
+                      "handle 0x%x is no allocation of this adapter", args->hAllocation);
+    if (!open->allocation->flags.Capture)
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-140",
+                      "allocation 0x%x was created without the flag Capture", args->hAllocation);
+    if (!vidmm_open_place(open, &place))
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-141",
+                      "allocation 0x%x has not been paged in yet", args->hAllocation);
+    args->SegmentId = place.segment;
+    args->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
+    return STATUS_SUCCESS;
 }
 
 /* ---- references ---- */

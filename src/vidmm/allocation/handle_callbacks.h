@@ -30,6 +30,10 @@ D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HAN
 D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
                                             const DXGKARGCB_ENUMHANDLECHILDREN *args);
 
+/* DxgkCbGetCaptureAddress: where an allocation with the flag Capture is. At PASSIVE_LEVEL. */
+NTSTATUS vidmm_cb_get_capture_address(struct ddi_adapter *adapter,
+                                      DXGKARGCB_GETCAPTUREADDRESS *args);
+
 /* Report what the driver has acquired and not released, and release it (ALLOC-103).
  * handle_references_end: everything, when the adapter stops. handle_references_end_of: when a
  * device is destroyed, only what delays the destruction of its allocations; the driver may still

@@ -75,7 +75,7 @@ struct probe *portions_begin(bool split, bool no_dma_patching)
     p->before[PROBE_Render] = take_all;
     p->before[PROBE_Patch] = portions_note_patch;
     p->before[PROBE_BuildPagingBuffer] = note_paging;
-    p->after[PROBE_CreateAllocation] = in_segments;
+    p->after[PROBE_CreateAllocation] = in_segments; /* unless portions_prepare says otherwise */
     portions.segments = 1; /* the 16 MiB of memory alone */
     portions.patch_count = portions.paged_in_count = 0;
     if (portions_prepare)

@@ -12,11 +12,13 @@
 #include "kmt/client_memory.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/residency/cpu_access.h"
+#include "vidmm/residency/lock_wait.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/client.h"
 
@@ -142,8 +144,7 @@ static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
 
 /* ---- the older calls ---- */
 
-/* KMT-266, KMT-274, ALLOC-118. Page lists would need the size of the allocation, which is the
- * memory manager's. */
+/* KMT-266, KMT-274, ALLOC-118. */
 static NTSTATUS check_lock(const D3DKMT_LOCK *args)
 {
     D3DDDICB_LOCKFLAGS f = args->Flags;
@@ -158,32 +159,66 @@ static NTSTATUS check_lock(const D3DKMT_LOCK *args)
                       "GpuVirtualAddress 0x%llx, %u pages at %p, Flags 0x%x",
                       (unsigned long long)args->GpuVirtualAddress, args->NumPages,
                       (const void *)args->pPages, f.Value);
-    return args->NumPages
-               ? refuse(STATUS_NOT_SUPPORTED, NULL, "a lock of single pages: %u", args->NumPages)
-               : STATUS_SUCCESS;
+    return STATUS_SUCCESS;
+}
+
+/* KMT-267: the list, which only says where the address begins: more is locked than is asked for. */
+static NTSTATUS read_pages(const D3DKMT_LOCK *args, const struct vidmm_open *open, UINT *first)
+{
+    const uint64_t pages = (vidmm_open_bytes(open) + PAGE_BYTES - 1) >> PAGE_BITS;
+    UINT *list;
+    NTSTATUS status;
+
+    *first = 0;
+    if (args->NumPages == 0)
+        return STATUS_SUCCESS;
+    if (args->NumPages > KMT_MAX_ELEMENTS)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-012", "a list of %u pages", args->NumPages);
+    status = kmt_client_copy_array(args->pPages, args->NumPages, sizeof(*list), (void **)&list);
+    if (!NT_SUCCESS(status))
+        return status;
+    *first = list[0];
+    for (UINT i = 0; NT_SUCCESS(status) && i < args->NumPages; i++)
+        if (list[i] >= pages)
+            status = refuse(STATUS_INVALID_PARAMETER, "KMT-267",
+                            "element %u of the list is page %u of an allocation of %llu", i,
+                            list[i], (unsigned long long)pages);
+    util_free(list);
+    return status;
+}
+
+/* ALLOC-116, ALLOC-117, ALLOC-124: only a 1.x client waits for the GPU. */
+static NTSTATUS wait_for_gpu(const struct kmt_device *device, const D3DKMT_LOCK *args)
+{
+    const D3DDDICB_LOCKFLAGS f = args->Flags;
+
+    if (kmt_adapter_is_2x(device->adapter) || f.Discard || (f.IgnoreSync && f.DonotWait))
+        return STATUS_SUCCESS;
+    return vidmm_lock_wait(device->mm, args->hAllocation, f.IgnoreReadSync, f.DonotWait);
 }
 
 static NTSTATUS lock(struct kmt_call *call, void *arguments)
 {
     D3DKMT_LOCK *args = arguments;
+    const struct vidmm_open *open;
     struct kmt_device *device;
+    UINT first;
     NTSTATUS status = check_lock(args);
 
-    if (status == STATUS_INVALID_PARAMETER)
-        return status;
-    device = kmt_handle_device(call, args->hDevice);
-    if (!device || !kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
-        return STATUS_INVALID_PARAMETER;
-    if (NT_SUCCESS(status))
-        status = vidsch_device_check(device->sch, false);
     if (!NT_SUCCESS(status))
         return status;
-    /* ALLOC-116, ALLOC-124: only for a 1.x client the host waits, here for all work of the
-     * device. */
-    if (!kmt_adapter_is_2x(device->adapter) && !args->Flags.DonotWait && !args->Flags.Discard)
-        kmt_device_drain(device);
-    return vidmm_lock2(device->mm, args->hAllocation,
-                       &args->pData); /* KMT-272: one count for both */
+    device = kmt_handle_device(call, args->hDevice);
+    open = device ? kmt_handle_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION) : NULL;
+    status = open ? read_pages(args, open, &first) : STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = vidsch_device_check(device->sch, false);
+    if (NT_SUCCESS(status))
+        status = wait_for_gpu(device, args);
+    if (NT_SUCCESS(status)) /* KMT-272: one count for both */
+        status = vidmm_lock2(device->mm, args->hAllocation, &args->pData);
+    if (NT_SUCCESS(status))
+        args->pData = (uint8_t *)args->pData + ((size_t)first << PAGE_BITS);
+    return status;
 }
 
 /* KMT-273: all or none. */

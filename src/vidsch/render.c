@@ -225,6 +225,20 @@ static struct packet *render_packet(const struct submission *s, struct vidsch_co
     return packet;
 }
 
+/* For locks of WDDM 1.x, which wait for what uses an allocation. */
+static void note_uses(const struct submission *s)
+{
+    for (uint32_t i = 0; i < s->buffer->allocation_count; i++) {
+        const struct dma_reference *reference = &s->buffer->references_map[i];
+        struct vidmm_open *open = reference->handle ? vidmm_open_find_queued(s->context->device->mm,
+                                                                             reference->handle)
+                                                    : NULL;
+
+        if (open)
+            vidmm_open_used(open, reference->write);
+    }
+}
+
 /* Queue one packet in each context, or none at all. */
 static NTSTATUS queue(struct submission *s)
 {
@@ -244,6 +258,8 @@ static NTSTATUS queue(struct submission *s)
     }
     for (uint32_t i = 0; i < s->count; i++)
         vidsch_queue_push(packets[i]);
+    if (vidsch_is_1x(vidsch))
+        note_uses(s);
     return STATUS_SUCCESS;
 }
 

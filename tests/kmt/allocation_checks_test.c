@@ -341,7 +341,10 @@ TEST_WITH(client, flags_of_the_older_lock_are_checked)
     lock.NumPages = 1; /* without a list */
     TRY(c, D3DKMTLock(&lock) == STATUS_INVALID_PARAMETER && because("", "1 pages at"));
     lock.pPages = pages;
-    TRY(c, D3DKMTLock(&lock) == STATUS_NOT_SUPPORTED && because("", "a lock of single pages: 1"));
+    pages[0] = 2;
+    TRY(c, D3DKMTLock(&lock) == STATUS_INVALID_PARAMETER && because("KMT-267", "is page 2"));
+    pages[0] = 1;
+    TRY(c, D3DKMTLock(&lock) == STATUS_SUCCESS && lock.pData);
     lock.hDevice = g.queue;
     TRY(c, D3DKMTLock(&lock) == STATUS_INVALID_PARAMETER);
     lock.hDevice = g.device;

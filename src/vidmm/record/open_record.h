@@ -43,6 +43,8 @@ struct vidmm_open {
     /* waits until GPU work is done that may use it although it is off the list */
     struct vidmm_follow use;
     uint64_t last_use; /* ticket of the last such packet of the device */
+    /* WDDM 1.x: tickets of the last packets whose allocation list has it, and writes to it */
+    uint64_t used_by, written_by;
     bool offered;
     bool read_only;
     struct vidmm_follow offer_after; /* waits for the GPU work before the offer */

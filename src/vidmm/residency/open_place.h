@@ -35,6 +35,9 @@ bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
 bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
+/* WDDM 1.x: the packet that the device has queued last has it in its allocation list. Any thread,
+ * without the lock. */
+void vidmm_open_used(struct vidmm_open *open, bool write);
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
 
 #endif

@@ -537,6 +537,13 @@ bool vidmm_open_locked(const struct vidmm_open *open)
     return open->allocation->view.lock_count != 0;
 }
 
+void vidmm_open_used(struct vidmm_open *open, bool write)
+{
+    open->used_by = open->allocation->vidmm->scheduler->device_ticket(open->device);
+    if (write)
+        open->written_by = open->used_by;
+}
+
 bool vidmm_open_read_only(const struct vidmm_open *open)
 {
     return open->read_only;

@@ -178,6 +178,12 @@ bool vidmm_open_offered(const struct vidmm_open *open)
     return open->offered;
 }
 
+void vidmm_open_used(struct vidmm_open *open, bool write)
+{
+    (void)open;
+    (void)write;
+}
+
 bool vidmm_open_read_only(const struct vidmm_open *open)
 {
     return open->read_only;

@@ -255,6 +255,11 @@ NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device
     return STATUS_SUCCESS;
 }
 
+void vidmm_device_set_legacy(struct vidmm_device *device)
+{
+    device->legacy = true;
+}
+
 void vidmm_device_destroy(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;

@@ -30,6 +30,8 @@ struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);
 
 /* `owner` is vidsch's device, which vidmm_device_owner returns. `driver_device` is what
  * DxgkDdiCreateDevice returned. */
+/* It may not own more than all segments together hold (D3DKMT_CREATEDEVICEFLAGS.LegacyMode). */
+void vidmm_device_set_legacy(struct vidmm_device *device);
 NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
                              struct vidmm_device **device);
 /* Also frees what the client has not: paging queues, opens, residency list. */

@@ -184,6 +184,8 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
         device_free(device);
         return status;
     }
+    if (device->flags.LegacyMode)
+        vidmm_device_set_legacy(device->mm);
     if (!device->hosts_own)
         record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);

@@ -438,3 +438,68 @@ TEST(a_secure_resource_has_no_global_handle)
 {
     run(probe_create(NULL), share_both);
 }
+
+/* ---- a device in the mode of old ones ---- */
+
+static D3DKMT_HANDLE own_device;
+
+static NTSTATUS allocate(uint64_t bytes, D3DKMT_HANDLE *allocation)
+{
+    D3DKMT_CREATEALLOCATION args;
+    D3DDDI_ALLOCATIONINFO2 info;
+    NTSTATUS status;
+
+    memset(&info, 0, sizeof(info));
+    memset(&args, 0, sizeof(args));
+    info.pPrivateDriverData = &bytes;
+    info.PrivateDriverDataSize = sizeof(bytes);
+    args.hDevice = own_device;
+    args.NumAllocations = 1;
+    args.pAllocationInfo2 = &info;
+    status = D3DKMTCreateAllocation2(&args);
+    *allocation = info.hAllocation;
+    return status;
+}
+
+static void legacy_body(struct probe *p)
+{
+    const uint64_t all = 32u << 20; /* 16 MiB of memory, and 16 of aperture */
+
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    for (unsigned legacy = 0; legacy < 2; legacy++) {
+        D3DKMT_CREATEDEVICE device;
+        D3DKMT_DESTROYALLOCATION2 destroy;
+        D3DKMT_HANDLE first, second, third;
+
+        memset(&device, 0, sizeof(device));
+        device.hAdapter = gpu.adapter;
+        device.Flags.LegacyMode = legacy & 1;
+        CHECK(IS(D3DKMTCreateDevice(&device), STATUS_SUCCESS));
+        own_device = device.hDevice;
+        CHECK_RULE("ALLOC-143", IS(allocate(all / 2, &first), STATUS_SUCCESS));
+        CHECK_RULE("ALLOC-143", IS(allocate(all / 2 + 4096, &second),
+                                   legacy ? STATUS_GRAPHICS_NO_VIDEO_MEMORY : STATUS_SUCCESS));
+        if (!legacy)
+            continue;
+        CHECK_RULE("ALLOC-143", strcmp(probe_refused_rule, "ALLOC-143") == 0);
+        CHECK_RULE("ALLOC-143", IS(allocate(all / 2, &second), STATUS_SUCCESS));
+        CHECK_RULE("ALLOC-143", IS(allocate(1, &third), STATUS_GRAPHICS_NO_VIDEO_MEMORY));
+        memset(&destroy, 0, sizeof(destroy));
+        destroy.hDevice = own_device;
+        destroy.AllocationCount = 1;
+        destroy.phAllocationList = &first;
+        CHECK(IS(D3DKMTDestroyAllocation2(&destroy), STATUS_SUCCESS));
+        probe_sleep(PROBE_SECOND);
+        CHECK_RULE("ALLOC-143", IS(allocate(all / 2, &third), STATUS_SUCCESS));
+    }
+    CHECK_RULE("ALLOC-143",
+               probe_count(p, PROBE_CreateAllocation) == probe_count(p, PROBE_OpenAllocation) + 2);
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(a_legacy_device_owns_no_more_than_the_segments_hold)
+{
+    const struct probe_options options = {.ram_bytes = 256u << 20};
+
+    run(probe_create(&options), legacy_body);
+}

@@ -434,6 +434,31 @@ static NTSTATUS driver_open(struct creation *c)
     return STATUS_SUCCESS;
 }
 
+/* Counted from here on, until the opens end: also if the creation fails later. */
+static NTSTATUS charge_device(const struct creation *c)
+{
+    struct vidmm_device *device = c->device;
+    uint64_t all = 0;
+
+    for (UINT i = 0; i < c->request->count; i++) {
+        c->open[i]->owned_pages = c->open[i]->allocation->pages;
+        device->owned_pages += c->open[i]->owned_pages;
+    }
+    for (UINT id = 1; id <= c->vidmm->segment_count; id++) {
+        const struct vidmm_segment *segment = &c->vidmm->segment[id];
+
+        all += (segment_is_aperture(segment) ? segment->commit_limit
+                                             : segment->bytes - segment->bad_bytes) >>
+               PAGE_BITS;
+    }
+    return !device->legacy || device->owned_pages <= all
+               ? STATUS_SUCCESS
+               : refuse(STATUS_GRAPHICS_NO_VIDEO_MEMORY, "ALLOC-143",
+                        "the device is one with LegacyMode; its allocations would have %llu pages, "
+                        "and all segments together have %llu",
+                        (unsigned long long)device->owned_pages, (unsigned long long)all);
+}
+
 static NTSTATUS create_with_driver(struct creation *c)
 {
     NTSTATUS status = driver_create(c);
@@ -441,6 +466,8 @@ static NTSTATUS create_with_driver(struct creation *c)
     if (!NT_SUCCESS(status))
         return status; /* ALLOC-009: returned unchanged */
     status = read_outputs(c);
+    if (NT_SUCCESS(status))
+        status = charge_device(c);
     if (NT_SUCCESS(status))
         status = make_handles(c);
     for (UINT i = 0; i < c->request->count && NT_SUCCESS(status); i++)

@@ -311,7 +311,8 @@ static void free_opens(struct destruction *d)
             new_owner(allocation, d->device->process->nt);
             victim_update(allocation);
         }
-        util_free(open);
+        open->handle = 0; /* it is none any more (open_dies) */
+        open_record_free(open);
     }
 }
 

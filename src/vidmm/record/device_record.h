@@ -23,6 +23,8 @@ struct vidmm_device {
     HANDLE driver_handle;
     void *owner;
     bool lost;
+    bool legacy;          /* LegacyMode: owned_pages may not exceed all segments together */
+    uint64_t owned_pages; /* of the allocations that it has created */
     struct list opens, residency, queues, resource_opens;
     struct list dying; /* vidmm_open.dying_link: destroyed opens that queued GPU work may use */
     uint32_t missing;  /* opens on the residency list whose allocation is not ready */

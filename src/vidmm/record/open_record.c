@@ -60,6 +60,8 @@ struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE h
 
 void open_record_free(struct vidmm_open *open)
 {
+    if (open)
+        open->device->owned_pages -= open->owned_pages;
     if (open && open->handle)
         handle_remove(&open->device->process->nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);

@@ -49,6 +49,7 @@ struct vidmm_open {
     bool read_only;
     struct vidmm_follow offer_after; /* waits for the GPU work before the offer */
     uint32_t lock_count;
+    uint64_t owned_pages; /* that device->owned_pages counts: the device has created it */
     /* in device->dying: destroyed, but work queued earlier may still use it */
     struct list dying_link;
     uint32_t portions; /* WDDM 1.x: references by elements of portions (portion.c) */

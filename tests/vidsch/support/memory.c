@@ -184,6 +184,11 @@ void vidmm_open_used(struct vidmm_open *open, bool write)
     (void)write;
 }
 
+void vidmm_device_set_legacy(struct vidmm_device *device)
+{
+    (void)device;
+}
+
 bool vidmm_open_read_only(const struct vidmm_open *open)
 {
     return open->read_only;

@@ -285,7 +285,10 @@ void port_segments_forget(struct port_adapter *adapter)
 
     util_free(segments->table);
     util_free(segments->bad_range);
+    util_free(segments->bank);
     segments->table = NULL;
+    segments->bank = NULL;
+    segments->bank_count = 0;
     segments->bad_range = NULL;
     segments->bad_range_count = 0;
 }

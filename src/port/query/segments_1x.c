@@ -13,6 +13,7 @@
 #include "port/record/boundary.h"
 #include "port/record/port_refuse.h"
 #include "util/alloc.h"
+#include "vidmm/record/vidmm_config.h"
 
 #define MAX_BANKS    127u   /* the largest HintedBank */
 #define FLAGS_OF_1_0 0x3FFu /* bits of DXGK_SEGMENTFLAGS below WDDM 1.2 */
@@ -49,34 +50,54 @@ static NTSTATUS query(struct port_adapter *adapter, const struct form *form,
 /* ---- banks ---- */
 
 /* SEG-037, SEG-038: banks are hints for placement, so a bad table is only reported. The last bank
- * ends with the segment; its entry is not read. */
-static void check_banks(UINT id, const DXGK_SEGMENTDESCRIPTOR3 *d)
+ * ends with the segment; its entry is not read. Returns how many banks there are, with their ends.
+ * */
+static UINT read_banks(UINT id, const DXGK_SEGMENTDESCRIPTOR3 *d, SIZE_T end[MAX_BANKS])
 {
-    SIZE_T end[MAX_BANKS];
     SIZE_T before = 0;
 
     if (!d->Flags.UseBanking || d->Flags.Aperture)
-        return;
+        return 0;
     if (d->NbOfBanks == 0 || d->NbOfBanks > MAX_BANKS) {
         VIOLATION("SEG-038", "segment %u: UseBanking with %u banks; 1 to %u are possible", id,
                   d->NbOfBanks, MAX_BANKS);
-        return;
+        return 0;
     }
     if (d->NbOfBanks > 1 &&
         (!d->pBankRangeTable ||
          !port_boundary_take_bytes(end, d->pBankRangeTable, (d->NbOfBanks - 1) * sizeof(*end)))) {
         VIOLATION("SEG-038", "segment %u: pBankRangeTable cannot be read", id);
-        return;
+        return 0;
     }
     for (UINT bank = 0; bank + 1 < d->NbOfBanks; bank++) {
         if (end[bank] <= before || end[bank] >= d->Size) {
             VIOLATION("SEG-038", "segment %u: bank %u ends at 0x%llx, after 0x%llx of 0x%llx", id,
                       bank + 1, (unsigned long long)end[bank], (unsigned long long)before,
                       (unsigned long long)d->Size);
-            return;
+            return 0;
         }
         before = end[bank];
     }
+    end[d->NbOfBanks - 1] = d->Size;
+    return d->NbOfBanks;
+}
+
+static NTSTATUS take_banks(struct port_adapter *adapter, UINT id, const DXGK_SEGMENTDESCRIPTOR3 *d)
+{
+    struct port_segments *segments = &adapter->segments;
+    SIZE_T end[MAX_BANKS];
+    const UINT count = read_banks(id, d, end);
+    struct vidmm_bank *bank;
+
+    if (count == 0)
+        return STATUS_SUCCESS;
+    bank = util_realloc(segments->bank, (segments->bank_count + count) * sizeof(*bank));
+    if (!bank)
+        return STATUS_NO_MEMORY;
+    segments->bank = bank;
+    for (UINT i = 0; i < count; i++)
+        bank[segments->bank_count++] = (struct vidmm_bank){id, end[i]};
+    return STATUS_SUCCESS;
 }
 
 /* ---- descriptors ---- */
@@ -118,12 +139,13 @@ static void drop_later_flags(const struct port_adapter *adapter, UINT id, DXGK_S
     flags->Value &= known;
 }
 
-static void take_descriptors(struct port_adapter *adapter, const struct form *form,
-                             const uint8_t *array, UINT count)
+static NTSTATUS take_descriptors(struct port_adapter *adapter, const struct form *form,
+                                 const uint8_t *array, UINT count)
 {
     DXGK_SEGMENTDESCRIPTOR4 *table = (void *)adapter->segments.table;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    for (UINT i = 0; i < count; i++) {
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
         const void *element = array + i * form->descriptor_bytes;
         DXGK_SEGMENTDESCRIPTOR3 d;
 
@@ -131,10 +153,11 @@ static void take_descriptors(struct port_adapter *adapter, const struct form *fo
             d = from_first(element);
         else
             memcpy(&d, element, sizeof(d));
-        check_banks(i + 1, &d);
+        status = take_banks(adapter, i + 1, &d);
         drop_later_flags(adapter, i + 1, &d.Flags);
         table[i] = to_fourth(&d);
     }
+    return status;
 }
 
 /* ---- the two calls ---- */
@@ -155,7 +178,7 @@ static NTSTATUS query_table(struct port_adapter *adapter, const struct form *for
                          offered);
             break;
         }
-    take_descriptors(adapter, form, array, count);
+    status = take_descriptors(adapter, form, array, count);
     adapter->segments.out = (DXGK_QUERYSEGMENTOUT4){
         .NbSegment = count,
         .pSegmentDescriptor = adapter->segments.table,
@@ -165,7 +188,7 @@ static NTSTATUS query_table(struct port_adapter *adapter, const struct form *for
         .SegmentDescriptorStride = sizeof(DXGK_SEGMENTDESCRIPTOR4),
     };
     adapter->segments.count = count;
-    return STATUS_SUCCESS;
+    return status;
 }
 
 NTSTATUS port_segments_1x_query(struct port_adapter *adapter)

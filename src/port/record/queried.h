@@ -32,6 +32,8 @@ struct port_segments {
     UINT count;
     struct vidmm_bad_range *bad_range;
     UINT bad_range_count;
+    struct vidmm_bank *bank; /* of WDDM 1.x */
+    UINT bank_count;
 };
 
 /* nodes.c; the count: driver_caps.c */

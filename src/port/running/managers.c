@@ -57,6 +57,8 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.segment_count = adapter->segments.count;
     mm.bad_range = adapter->segments.bad_range;
     mm.bad_range_count = adapter->segments.bad_range_count;
+    mm.bank = adapter->segments.bank;
+    mm.bank_count = adapter->segments.bank_count;
     mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
     mm.gpu_mmu = adapter->caps.gpu_mmu;
     mm.chronicle = adapter->port->config.chronicle;

@@ -215,6 +215,17 @@ static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_A
     return STATUS_SUCCESS;
 }
 
+/* ALLOC-042; segments of WDDM 2.x have no banks. */
+static void read_banks(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
+{
+    for (unsigned i = 0; i < 4 && !is_2x(allocation->vidmm); i++) {
+        const UINT entry = info->HintedBank.Value >> (8 * i);
+
+        allocation->segments.bank[i] = entry & 127;
+        allocation->segments.bank_down |= (entry >> 7 & 1) << i;
+    }
+}
+
 static NTSTATUS check_eviction_set(struct vidmm_allocation *allocation, UINT set)
 {
     const struct vidmm *vidmm = allocation->vidmm;
@@ -336,6 +347,7 @@ static NTSTATUS read_rest(struct vidmm_allocation *allocation, const DXGK_ALLOCA
 {
     const struct vidmm *vidmm = allocation->vidmm;
 
+    read_banks(allocation, info);
     allocation->priority = info->AllocationPriority;
     if (allocation->priority == 0) {
         VIOLATION("ALLOC-071", "AllocationPriority is 0");

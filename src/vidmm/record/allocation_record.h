@@ -61,6 +61,10 @@ struct allocation_segments {
     UINT preferred[5];   /* segment ids, best first; 0: none */
     UINT preferred_down; /* bit n: preferred[n] is searched from its end */
     UINT eviction;
+    /* WDDM 1.x: banks of preferred[0], best first, from 1; 0: none; and which are searched from
+     * their end */
+    UINT bank[4];
+    UINT bank_down;
 };
 
 /* Its range of an aperture segment while it is mapped there. */

@@ -37,7 +37,9 @@ struct vidmm_segment {
     uint64_t mapped_bytes;   /* aperture: bytes mapped; memory: bytes allocated */
     uint64_t pinned_bytes;   /* of them, those taken by segment_take_pinned */
     uint64_t bad_bytes;      /* invalid memory ranges */
-    uint64_t window_bytes;   /* size of the CPU-visible range at `cpu`; 0: none */
+    uint64_t *bank_end; /* pages of the segment below the end of each bank, ascending; or NULL */
+    UINT bank_count;
+    uint64_t window_bytes; /* size of the CPU-visible range at `cpu`; 0: none */
     /* free pages of its CPU host aperture, in pages of its own size */
     struct extent_tree window_free;
     /* allocations that no device needs, offered ones first (victim.node) */

@@ -22,6 +22,13 @@ struct vidmm_bad_range {
     DXGK_MEMORYRANGE range;
 };
 
+/* The end of a bank of a segment (DXGK_SEGMENTDESCRIPTOR3.pBankRangeTable): offset behind its last
+ * byte. */
+struct vidmm_bank {
+    UINT segment;
+    uint64_t end;
+};
+
 struct vidmm_config {
     struct ddi_adapter *ddi;
     struct ram *ram;
@@ -39,6 +46,8 @@ struct vidmm_config {
     UINT segment_count;
     const struct vidmm_bad_range *bad_range; /* read during the call only; may be NULL */
     UINT bad_range_count;
+    const struct vidmm_bank *bank; /* read during the call only; by segment, then by end; or NULL */
+    UINT bank_count;
     bool move_paging; /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
     /* GPUVA-058, GPUVA-062: as was decided before anybody saw Windows choose */
     bool sparse_addresses;

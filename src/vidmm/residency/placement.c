@@ -113,6 +113,36 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
     return status;
 }
 
+/* ---- banks ---- */
+
+/* Room in the hinted banks, best first: inside one, or else across its border, from its start
+ * upwards or from its end downwards. Banks are hints (SEG-039): STATUS_NO_MEMORY only means that
+ * there is room elsewhere, if anywhere. */
+static NTSTATUS take_hinted(const struct vidmm_allocation *allocation,
+                            struct vidmm_segment *segment, uint64_t pages, struct vidmm_run **run)
+{
+    const struct allocation_segments *s = &allocation->segments;
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    if (!segment->bank_end || s->preferred[0] != segment->id)
+        return status;
+    for (unsigned across = 0; across < 2; across++) {
+        for (unsigned i = 0; i < 4 && status == STATUS_NO_MEMORY; i++) {
+            const UINT bank = s->bank[i];
+            const bool down = s->bank_down >> i & 1;
+            uint64_t low, high;
+
+            if (bank == 0 || bank > segment->bank_count)
+                continue;
+            low = bank == 1 || (across && down) ? 0 : segment->bank_end[bank - 2];
+            high = across && !down ? 0 : segment->bank_end[bank - 1];
+            status = segment_take_within(segment, pages, allocation->alignment, low, high, down,
+                                         run);
+        }
+    }
+    return status;
+}
+
 static NTSTATUS place_in_memory(struct paging_turn *turn, struct vidmm_allocation *allocation,
                                 struct vidmm_segment *segment, bool down, bool last)
 {
@@ -135,11 +165,17 @@ static NTSTATUS place_in_memory(struct paging_turn *turn, struct vidmm_allocatio
         if (!NT_SUCCESS(status))
             return status;
     }
-    while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down,
-                                  &runs, &run_count)) == STATUS_NO_MEMORY) {
+    status = take_hinted(allocation, segment, pages, &runs);
+    run_count = 1;
+    for (bool made = true; status == STATUS_NO_MEMORY && made;) {
+        status = segment_take(segment, pages, allocation->alignment, room.contiguous, down, &runs,
+                              &run_count);
+        if (status != STATUS_NO_MEMORY)
+            break;
         status = vidmm->room_maker->make_room(turn, vidmm, &room);
-        if (!NT_SUCCESS(status))
-            return status;
+        made = NT_SUCCESS(status);
+        if (made)
+            status = STATUS_NO_MEMORY; /* once more */
     }
     if (!NT_SUCCESS(status))
         return status;

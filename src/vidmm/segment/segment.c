@@ -136,6 +136,29 @@ NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t al
     return STATUS_SUCCESS;
 }
 
+NTSTATUS segment_take_within(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                             uint64_t low, uint64_t high, bool from_end, struct vidmm_run **run)
+{
+    const struct extent_request request = {.size = segment_pages(segment, pages),
+                                           .align = align_pages_of(segment, align_bytes),
+                                           .low = low,
+                                           .high = high,
+                                           .from_end = from_end};
+    uint64_t start;
+
+    *run = util_alloc(sizeof(**run));
+    if (!*run)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    if (!extent_take(&segment->free, &request, &start)) {
+        util_free(*run);
+        *run = NULL;
+        return segment->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+    }
+    **run = (struct vidmm_run){.segment = segment->id, .first = start, .pages = request.size};
+    segment->mapped_bytes += request.size << PAGE_BITS;
+    return STATUS_SUCCESS;
+}
+
 void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count)
 {
     vidmm_assert_locked(vidmm);

@@ -24,6 +24,9 @@ struct vidmm_run;
  * the ticket of a flush. */
 NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
                       bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count);
+/* The same of one run that lies in pages [low, high); high 0: up to the end. */
+NTSTATUS segment_take_within(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                             uint64_t low, uint64_t high, bool from_end, struct vidmm_run **run);
 void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count);
 /* `pages`, rounded up to the segment's own page size. */
 uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages);

@@ -11,6 +11,7 @@
 #include "ddi/ddi.h"
 #include "ram/ram.h"
 #include "util/address.h"
+#include "util/alloc.h"
 #include "util/checked.h"
 #include "util/extent.h"
 #include "util/list.h"
@@ -324,6 +325,24 @@ static bool take_bad_ranges(struct vidmm *vidmm, const struct vidmm_config *conf
     return true;
 }
 
+/* The banks of one segment, in whole pages; NULL: it has none, or there is no memory for them. */
+static bool take_banks(struct vidmm_segment *segment, const struct vidmm_config *config)
+{
+    UINT count = 0;
+
+    for (UINT i = 0; i < config->bank_count; i++)
+        count += config->bank[i].segment == segment->id;
+    if (count == 0)
+        return true;
+    segment->bank_end = util_alloc(count * sizeof(*segment->bank_end));
+    if (!segment->bank_end)
+        return false;
+    for (UINT i = 0; i < config->bank_count; i++)
+        if (config->bank[i].segment == segment->id)
+            segment->bank_end[segment->bank_count++] = config->bank[i].end >> PAGE_BITS;
+    return true;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -383,6 +402,7 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
             continue;
         }
         if ((segment->bytes && !extent_give(&segment->free, 0, segment->bytes >> PAGE_BITS)) ||
+            !take_banks(segment, config) ||
             (segment->flags.SupportsCpuHostAperture &&
              !extent_give(&segment->window_free, 0, segment->window_bytes / segment->page_bytes)))
             return STATUS_NO_MEMORY;
@@ -404,5 +424,7 @@ void segment_table_finish(struct vidmm *vidmm)
     for (UINT id = 1; id <= vidmm->segment_count; id++) {
         extent_tree_finish(&vidmm->segment[id].free);
         extent_tree_finish(&vidmm->segment[id].window_free);
+        util_free(vidmm->segment[id].bank_end);
+        vidmm->segment[id].bank_end = NULL;
     }
 }

@@ -9,7 +9,7 @@
 #define MIB                PORTIONS_MIB
 
 static struct portions_gpu gpu;
-static SIZE_T table[] = {4 * MIB, 8 * MIB, 77}; /* the last one is not read */
+static SIZE_T table[] = {4 * MIB, 8 * MIB, 9 * MIB}; /* the last one is not read */
 static bool banking;
 
 /* Allocations in the order of their placement. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the segment table of the driver means for the addresses that it gets, and for what may stay in a segment. */
+#include "bus/memory.h"
 #include "port/support/portions.h"
 #include "ram/ram.h"
 #include "util/address.h"
@@ -319,5 +320,53 @@ TEST(the_paging_node_maps_the_aperture_whatever_copies)
         map_nodes = map_operations = 0;
         run(p, in_and_out_of_the_aperture);
         CHECK_RULE("SEG-089", map_operations == 2 && map_nodes == 1u << 2);
+    }
+}
+
+/* ---- a BAR over all of the memory ---- */
+
+static uint64_t vram_bytes;
+
+static void lock_the_end(struct probe *p)
+{
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *bar =
+        &p->state[0].device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors[1];
+    const uint8_t *memory = bus_device_memory(p->device[0], 2);
+    struct probe_gpu g;
+    D3DKMT_HANDLE allocation;
+    D3DKMT_LOCK2 lock;
+
+    CHECK_RULE("SEG-074", bar->u.Memory.Length == vram_bytes);
+    CHECK(IS(probe_gpu_begin(&g), STATUS_SUCCESS));
+    CHECK(IS(probe_gpu_allocate(&g, 65536, &allocation), STATUS_SUCCESS));
+    memset(&lock, 0, sizeof(lock));
+    lock.hDevice = g.device;
+    lock.hAllocation = allocation;
+    CHECK(IS(D3DKMTLock2(&lock), STATUS_SUCCESS));
+    ((uint8_t *)lock.pData)[65535] = 0xE7;
+    CHECK_RULE("SEG-074", memory[vram_bytes - 1] == 0xE7); /* no part of it is out of reach */
+    CHECK(IS(probe_gpu_end(&g), STATUS_SUCCESS));
+}
+
+static void at_the_end(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEALLOCATION *args = (const void *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    args->pAllocationInfo[0].PreferredSegment.Direction0 = 1;
+}
+
+TEST(the_bar_is_as_large_as_the_memory)
+{
+    static const char *const options[][2] = {{"vram=0x2000000"}, {"vram=0x8000000"}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct probe_options o = {.device = options[i]};
+        struct probe *p = probe_create(&o);
+
+        vram_bytes = i ? 128u << 20 : 32u << 20;
+        p->segment[0].Size = p->segment[0].CommitLimit = vram_bytes;
+        p->after[PROBE_CreateAllocation] = at_the_end;
+        run(p, lock_the_end);
     }
 }

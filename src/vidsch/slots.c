@@ -100,7 +100,8 @@ NTSTATUS vidsch_slots_take(struct dma_buffer *buffer)
     for (uint32_t i = 0; i < buffer->patch_count; i++) {
         judge(buffer, i, vidsch->config.max_allocation_list_slot);
         buffer->needs[i] = (struct vidmm_need){.allocation = reference_of(buffer, i)->handle,
-                                               .split = split_of(buffer, i)};
+                                               .split = split_of(buffer, i),
+                                               .write = reference_of(buffer, i)->write};
     }
     status = link_slots(buffer);
     if (NT_SUCCESS(status))

@@ -319,12 +319,19 @@ bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
 
 static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {
-    const struct vidmm *vidmm = allocation->vidmm;
+    struct vidmm *vidmm = allocation->vidmm;
     UINT set = info->SupportedWriteSegmentSet; /* ALLOC-040 */
     UINT implicit;
 
-    if (!is_2x(vidmm))
+    if (!is_2x(vidmm)) { /* ALLOC-039; a set that the driver leaves empty says nothing */
         set |= info->SupportedReadSegmentSet;
+        allocation->segments.reads = info->SupportedReadSegmentSet ? info->SupportedReadSegmentSet
+                                                                   : set;
+        allocation->segments.writes = info->SupportedWriteSegmentSet
+                                          ? info->SupportedWriteSegmentSet
+                                          : set;
+        vidmm->portions.sets_differ |= allocation->segments.reads != allocation->segments.writes;
+    }
     implicit = segment_implicit(vidmm);
     if (implicit && set & segment_bit(implicit)) {
         EXPECTED("ALLOC-027", "the supported set 0x%X names segment %u, taken for system memory",

@@ -58,6 +58,8 @@ const char *allocation_absence_text(enum allocation_absence absence);
 /* The segments that the driver named for an allocation. */
 struct allocation_segments {
     UINT supported;      /* bit n: segment n + 1 */
+    UINT reads, writes;  /* WDDM 1.x: for work that only reads it, or writes to it, too */
+    UINT restricted;     /* to one of these, by what uses it next; 0: to neither */
     UINT preferred[5];   /* segment ids, best first; 0: none */
     UINT preferred_down; /* bit n: preferred[n] is searched from its end */
     UINT eviction;

@@ -54,6 +54,7 @@ struct vidmm_open {
     struct list dying_link;
     uint32_t portions; /* WDDM 1.x: references by elements of portions (portion.c) */
     uint32_t kept;     /* of those, the ones that also pin the allocation */
+    bool writes;       /* some element of the portion that is looked at writes to it */
 };
 
 /* A new open of the device, on no list. open_record_free also frees its handle. */

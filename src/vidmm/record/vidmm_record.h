@@ -65,6 +65,12 @@ struct vidmm_serials {
     uint32_t allocations, opens, queues, jobs;
 };
 
+/* WDDM 1.x (portion.c). */
+struct vidmm_portions {
+    uint32_t kept;    /* allocations pinned until a portion has run */
+    bool sets_differ; /* some allocation has one segment set for reading, and another for writing */
+};
+
 struct vidmm {
     struct vidmm_config config;
     struct ddi_adapter *ddi;
@@ -95,8 +101,8 @@ struct vidmm {
     struct list tell, tell_devices; /* what the retire fiber has to report about */
     struct paging_queue chores;     /* jobs that no client waits for */
     struct list destructions_held; /* destruction.held: wait until an acquired handle is released */
-    uint32_t kept;                 /* allocations pinned until a portion has run (portion.c) */
-    struct list departures;        /* allocations that the idle worker evicts (departure.c) */
+    struct vidmm_portions portions;
+    struct list departures; /* allocations that the idle worker evicts (departure.c) */
     /* bytes on residency lists by memory segment group, counted once per process */
     uint64_t usage[2];
     uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */

@@ -31,12 +31,14 @@
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/readiness.h"
 #include "vidmm/residency/repack.h"
 #include "vidmm/residency/residency.h"
+#include "vidmm/residency/victim.h"
 
 /* The open of an element. NULL: the element names none, or its client destroyed it with the promise
  * that no work uses it (AssumeNotInUse). */
@@ -45,6 +47,54 @@ static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t 
     D3DKMT_HANDLE handle = portion->need[element].allocation;
 
     return handle ? open_find_queued(portion->device, handle) : NULL;
+}
+
+/* ---- reading and writing ---- */
+
+/* What each element of the first `count` needs: an allocation may have several. */
+static void note_writes(const struct vidmm_portion *portion, uint32_t count)
+{
+    if (!portion->device->process->vidmm->portions.sets_differ)
+        return;
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < count; i++) {
+            struct vidmm_open *open = open_of(portion, i);
+
+            if (open)
+                open->writes = pass && (open->writes || portion->need[i].write);
+        }
+}
+
+static UINT set_for(const struct vidmm_open *open)
+{
+    const struct allocation_segments *s = &open->allocation->segments;
+
+    return open->writes ? s->writes : s->reads;
+}
+
+/* ALLOC-039. What is pinned stays where it is. */
+static bool is_placed_well(const struct vidmm_open *open)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+
+    return !allocation->segment || allocation->pins ||
+           (set_for(open) & segment_bit(allocation->segment));
+}
+
+/* Move it out of a segment where the portion cannot use it. */
+static NTSTATUS leave_wrong_place(struct paging_turn *turn, const struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+    NTSTATUS status;
+
+    allocation->segments.restricted = set_for(open);
+    if (!allocation->runs || is_placed_well(open))
+        return STATUS_SUCCESS;
+    status = victim_need_idle(turn, allocation);
+    if (!NT_SUCCESS(status))
+        return status;
+    allocation->absence = ABSENCE_MOVED;
+    return placement_move_out(turn, allocation->vidmm, allocation, true);
 }
 
 /* ---- holding ---- */
@@ -76,10 +126,11 @@ static NTSTATUS hold(struct vidmm_open *open)
 /* If everything that the portion needs is listed and ready, hold it; this needs no job. */
 static bool hold_what_is_ready(struct vidmm_portion *portion)
 {
+    note_writes(portion, portion->wanted);
     for (uint32_t i = 0; i < portion->wanted; i++) {
         struct vidmm_open *open = open_of(portion, i);
 
-        if (open && !(open->residency_count && open->allocation->ready)) {
+        if (open && !(open->residency_count && open->allocation->ready && is_placed_well(open))) {
             let_go(portion, 0, i);
             return false;
         }
@@ -108,10 +159,11 @@ static void unhold(struct vidmm_portion *portion)
 
 static bool is_ready(const struct vidmm_portion *portion)
 {
+    note_writes(portion, portion->count);
     for (uint32_t i = 0; i < portion->count; i++) {
         const struct vidmm_open *open = open_of(portion, i);
 
-        if (open && !open->allocation->ready)
+        if (open && !(open->allocation->ready && is_placed_well(open)))
             return false;
     }
     return true;
@@ -192,9 +244,12 @@ static NTSTATUS plan(struct vidmm_portion *portion)
     uint32_t held = 0;
     NTSTATUS status = STATUS_SUCCESS;
 
+    note_writes(portion, portion->wanted);
     while (held < portion->wanted) {
         struct vidmm_open *open = open_of(portion, held);
 
+        if (open)
+            open->allocation->segments.restricted = set_for(open); /* charged accordingly */
         status = open ? hold(open) : STATUS_SUCCESS;
         if (NT_SUCCESS(status)) {
             held++;
@@ -224,7 +279,7 @@ static bool is_wanted(const struct vidmm_device *device, const struct vidmm_port
 
 static bool others_keep(const struct vidmm_portion *portion)
 {
-    return portion->device->process->vidmm->kept > portion->kept_count;
+    return portion->device->process->vidmm->portions.kept > portion->kept_count;
 }
 
 /* STATUS_RETRY: not possible while other portions keep allocations in place. Nothing is
@@ -245,12 +300,13 @@ static NTSTATUS bring_in_one(struct paging_turn *turn, struct vidmm_device *devi
 static NTSTATUS bring_in_all(struct paging_turn *turn, struct vidmm_device *device,
                              struct vidmm_portion *portion)
 {
+    note_writes(portion, portion->count);
     for (uint32_t i = 0; i < portion->count; i++) {
         struct vidmm_open *open = open_of(portion, i);
-        NTSTATUS status = open && !open->allocation->resident
-                              ? bring_in_one(turn, device, portion, open->allocation)
-                              : STATUS_SUCCESS;
+        NTSTATUS status = open ? leave_wrong_place(turn, open) : STATUS_SUCCESS;
 
+        if (NT_SUCCESS(status) && is_wanted(device, portion) && open && !open->allocation->resident)
+            status = bring_in_one(turn, device, portion, open->allocation);
         if (!is_wanted(device, portion))
             return STATUS_DEVICE_REMOVED;
         if (status == STATUS_NO_MEMORY) {
@@ -372,7 +428,7 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
             open->allocation->pins++;
         }
     }
-    portion->device->process->vidmm->kept += count;
+    portion->device->process->vidmm->portions.kept += count;
 }
 
 void vidmm_portion_returned(struct vidmm_portion *portion)
@@ -394,7 +450,7 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     uint32_t kept = portion->kept_count;
 
     unhold(portion);
-    vidmm->kept -= kept;
+    vidmm->portions.kept -= kept;
     for (uint32_t i = 0; i < kept; i++) {
         struct vidmm_open *open = open_find_queued(device, portion->kept[i]);
 

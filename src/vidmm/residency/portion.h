@@ -21,6 +21,7 @@ struct vidmm_device;
 struct vidmm_need {
     D3DKMT_HANDLE allocation; /* 0: none */
     uint32_t split;           /* SplitOffset; not less than that of the previous element */
+    bool write;               /* WriteOperation of its entry in the allocation list */
 };
 
 /* A portion of a DMA buffer: the elements from `need` on, as many as fit in memory

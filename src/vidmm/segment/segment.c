@@ -280,7 +280,8 @@ uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GR
 unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
                        UINT *down)
 {
-    UINT left = allocation->segments.supported;
+    UINT left = allocation->segments.restricted ? allocation->segments.restricted
+                                                : allocation->segments.supported;
     unsigned count = 0;
 
     *down = 0;

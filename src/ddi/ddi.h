@@ -192,6 +192,9 @@ NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIOND
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args);
 
+NTSTATUS ddi_acquire_swizzling_range(struct ddi_adapter *a, DXGKARG_ACQUIRESWIZZLINGRANGE *args);
+NTSTATUS ddi_release_swizzling_range(struct ddi_adapter *a,
+                                     const DXGKARG_RELEASESWIZZLINGRANGE *args);
 NTSTATUS ddi_map_cpu_host_aperture(struct ddi_adapter *a, const DXGKARG_MAPCPUHOSTAPERTURE *args);
 NTSTATUS ddi_unmap_cpu_host_aperture(struct ddi_adapter *a,
                                      const DXGKARG_UNMAPCPUHOSTAPERTURE *args);

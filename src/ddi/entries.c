@@ -105,6 +105,17 @@ NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
     CALL_IN(a, DxgkDdiSetAllocationBackingStore, args, a->context);
 }
 
+NTSTATUS ddi_acquire_swizzling_range(struct ddi_adapter *a, DXGKARG_ACQUIRESWIZZLINGRANGE *args)
+{
+    CALL_BOTH(a, DxgkDdiAcquireSwizzlingRange, args, a->context);
+}
+
+NTSTATUS ddi_release_swizzling_range(struct ddi_adapter *a,
+                                     const DXGKARG_RELEASESWIZZLINGRANGE *args)
+{
+    CALL_IN(a, DxgkDdiReleaseSwizzlingRange, args, a->context);
+}
+
 NTSTATUS ddi_map_cpu_host_aperture(struct ddi_adapter *a, const DXGKARG_MAPCPUHOSTAPERTURE *args)
 {
     CALL_PARTS_IN(a, DxgkDdiMapCpuHostAperture, args, ddi_parts_map_cpu_host_aperture, a->context);

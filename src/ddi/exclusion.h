@@ -13,7 +13,7 @@
 
 struct ddi_record;
 
-#define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
+#define DDI_CLASSES 4u /* LEVEL_SCHEDULER .. LEVEL_SWIZZLING */
 
 /* Which threads are inside the driver of one adapter. */
 struct ddi_locks {

@@ -18,6 +18,7 @@
 #include "verify/refusal.h"
 #include "vidmm/allocation/destroy.h"
 #include "vidmm/residency/cpu_access.h"
+#include "vidmm/residency/lock_aperture.h"
 #include "vidmm/residency/lock_wait.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/client.h"
@@ -215,7 +216,9 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = wait_for_gpu(device, args);
     if (NT_SUCCESS(status)) /* KMT-272: one count for both */
-        status = vidmm_lock2(device->mm, args->hAllocation, &args->pData);
+        status = args->Flags.AcquireAperture && !kmt_adapter_is_2x(device->adapter)
+                     ? vidmm_lock_aperture(device->mm, args, &args->pData)
+                     : vidmm_lock2(device->mm, args->hAllocation, &args->pData);
     if (NT_SUCCESS(status))
         args->pData = (uint8_t *)args->pData + ((size_t)first << PAGE_BITS);
     return status;

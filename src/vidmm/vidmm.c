@@ -65,8 +65,11 @@
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/departure.h"
 #include "vidmm/residency/eviction.h"
+#include "vidmm/residency/swizzling_range.h"
 #include "vidmm/segment/segment_table.h"
 #include "vidmm/space/paging_process.h"
+
+#define MAX_SWIZZLING_RANGES 4096u
 
 /* ---- creation and destruction ---- */
 
@@ -107,6 +110,17 @@ static void discard_free(struct vidmm *vidmm)
     util_free(vidmm->discard);
 }
 
+/* The driver says how many it has; more than anybody can use do not cost more. */
+static bool make_ranges(struct vidmm *vidmm)
+{
+    if (vidmm->config.swizzling_ranges > MAX_SWIZZLING_RANGES)
+        vidmm->config.swizzling_ranges = MAX_SWIZZLING_RANGES;
+    if (vidmm->config.swizzling_ranges == 0)
+        return true;
+    vidmm->old.range = util_zalloc(vidmm->config.swizzling_ranges, sizeof(*vidmm->old.range));
+    return vidmm->old.range != NULL;
+}
+
 NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
 {
     struct vidmm *vidmm = util_zalloc(1, sizeof(*vidmm));
@@ -143,6 +157,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;
+    if (NT_SUCCESS(status) && !make_ranges(vidmm))
+        status = STATUS_NO_MEMORY;
     if (NT_SUCCESS(status) && vidmm->aperture)
         status = aperture_dummy_create(vidmm);
     if (NT_SUCCESS(status) && !make_discard(vidmm))
@@ -218,6 +234,7 @@ void vidmm_destroy(struct vidmm *vidmm)
     aperture_dummy_destroy(vidmm);
     segment_table_finish(vidmm);
     chronicle_finish(&vidmm->chronicle);
+    util_free(vidmm->old.range);
     if (vidmm_of_adapter(vidmm->ddi) == vidmm)
         vidmm_set_of_adapter(vidmm->ddi, NULL);
     util_free(vidmm);

@@ -129,8 +129,8 @@ static bool is_same_class(const struct entry *a, const struct entry *b)
 {
     if (is_scheduler(a))
         return is_scheduler(b);
-    return (a->group == VIDMM || a->group == ROOT || a->group == CHILD_ONE ||
-            a->group == CHILD_TWO) &&
+    return (a->group == VIDMM || a->group == ROOT || a->group == SWIZZLING ||
+            a->group == CHILD_ONE || a->group == CHILD_TWO) &&
            a->group == b->group;
 }
 
@@ -194,7 +194,7 @@ static bool walk_on(struct walk *w)
         [EVENT] = "THREAD-034",     [SCHEDULER] = "THREAD-019",  [SCHEDULER_LATER] = "THREAD-020",
         [VIDMM] = "THREAD-021/a",   [ROOT] = "THREAD-021/a",     [CHILD_ONE] = "THREAD-024",
         [CHILD_TWO] = "THREAD-024", [TWO] = "THREAD-027",        [THREE] = "THREAD-030",
-        [EXCLUSIVE] = "THREAD-012",
+        [EXCLUSIVE] = "THREAD-012", [SWIZZLING] = "THREAD-023",
     };
     enum group group;
 
@@ -251,7 +251,8 @@ static void scheduler_body(struct probe *p)
 
 static void memory_and_children_body(struct probe *p)
 {
-    struct walk w = walk_begin(p, 1u << VIDMM | 1u << ROOT | 1u << CHILD_ONE | 1u << CHILD_TWO);
+    struct walk w = walk_begin(p, 1u << VIDMM | 1u << ROOT | 1u << SWIZZLING | 1u << CHILD_ONE |
+                                      1u << CHILD_TWO);
 
     while (walk_on(&w))
         CHECK_RULE(w.rule, w.met == w.expected);

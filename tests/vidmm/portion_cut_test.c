@@ -203,11 +203,11 @@ TEST_WITH(old, what_is_gone_is_not_kept)
     needs(&b, c, list, split, 1);
     CHECK(prepare(rig, &b));
     vidmm_portion_keep(&b.portion, kept, 2);
-    CHECK_RULE("PATCH-122", mm_allocation(c, list[0])->pins == 1 && rig->vidmm->portions.kept == 2 &&
+    CHECK_RULE("PATCH-122", mm_allocation(c, list[0])->pins == 1 && rig->vidmm->old.kept == 2 &&
                                 mm_open(c, list[0])->kept == 1 &&
                                 mm_open(c, list[0])->portions == 2);
     vidmm_portion_release(&b.portion);
-    CHECK_RULE("PATCH-122", mm_allocation(c, list[0])->pins == 0 && rig->vidmm->portions.kept == 0 &&
+    CHECK_RULE("PATCH-122", mm_allocation(c, list[0])->pins == 0 && rig->vidmm->old.kept == 0 &&
                                 mm_open(c, list[0])->kept == 0 &&
                                 mm_open(c, list[0])->portions == 0);
     CHECK(b.portion.kept_count == 0 && !b.portion.kept);

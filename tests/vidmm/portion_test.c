@@ -248,7 +248,8 @@ TEST_WITH(portion, what_is_closed_stays_no_more)
     CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 0);
     mm_idle(rig);
     vidmm_portion_release(&second.portion);
-    CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 0 && rig->vidmm->portions.kept == 0);
+    CHECK_RULE("PATCH-122",
+               mm_allocation(b, theirs.allocation)->pins == 0 && rig->vidmm->old.kept == 0);
     vidmm_resource_put(resource);
 }
 

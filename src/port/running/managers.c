@@ -59,6 +59,8 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.bad_range_count = adapter->segments.bad_range_count;
     mm.bank = adapter->segments.bank;
     mm.bank_count = adapter->segments.bank_count;
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0) /* ALLOC-134 */
+        mm.swizzling_ranges = adapter->caps.driver.NumberOfSwizzlingRanges;
     mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
     mm.gpu_mmu = adapter->caps.gpu_mmu;
     mm.chronicle = adapter->port->config.chronicle;

@@ -330,7 +330,7 @@ static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCAT
         allocation->segments.writes = info->SupportedWriteSegmentSet
                                           ? info->SupportedWriteSegmentSet
                                           : set;
-        vidmm->portions.sets_differ |= allocation->segments.reads != allocation->segments.writes;
+        vidmm->old.sets_differ |= allocation->segments.reads != allocation->segments.writes;
     }
     implicit = segment_implicit(vidmm);
     if (implicit && set & segment_bit(implicit)) {

@@ -106,6 +106,13 @@ struct allocation_arrival {
     bool pending;                    /* `deferred` is queued */
 };
 
+/* Its swizzling range (WDDM 1.x): where the driver shows it to the CPU. */
+struct view_range {
+    UINT number; /* RangeId + 1; 0: it has none */
+    unsigned bar;
+    uint64_t page; /* of the BAR */
+};
+
 /* The CPU mapping, from the first lock to the last unlock. */
 struct allocation_view {
     void *address;
@@ -114,6 +121,9 @@ struct allocation_view {
     bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
     void *fingerprints; /* hash of each page while the GPU copies the content */
     struct host_mapping window; /* of its memory segment's CPU host aperture */
+    struct view_range range;    /* may stay after the last unlock */
+    bool through_range;         /* `address` shows the range */
+    bool kept_out;              /* of memory segments, until the last unlock: no range was left */
 };
 
 /* In order of creation, from 1. */

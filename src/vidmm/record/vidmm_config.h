@@ -48,7 +48,8 @@ struct vidmm_config {
     UINT bad_range_count;
     const struct vidmm_bank *bank; /* read during the call only; by segment, then by end; or NULL */
     UINT bank_count;
-    bool move_paging; /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
+    UINT swizzling_ranges; /* DXGK_DRIVERCAPS.NumberOfSwizzlingRanges; of WDDM 1.x */
+    bool move_paging;      /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
     /* GPUVA-058, GPUVA-062: as was decided before anybody saw Windows choose */
     bool sparse_addresses;
     bool chronicle; /* keep one (vidmm/record/chronicle.h) */

@@ -65,10 +65,11 @@ struct vidmm_serials {
     uint32_t allocations, opens, queues, jobs;
 };
 
-/* WDDM 1.x (portion.c). */
-struct vidmm_portions {
+/* WDDM 1.x (portion.c, swizzling_range.c). */
+struct vidmm_old {
     uint32_t kept;    /* allocations pinned until a portion has run */
     bool sets_differ; /* some allocation has one segment set for reading, and another for writing */
+    struct swizzling_range *range; /* config.swizzling_ranges of them */
 };
 
 struct vidmm {
@@ -101,7 +102,7 @@ struct vidmm {
     struct list tell, tell_devices; /* what the retire fiber has to report about */
     struct paging_queue chores;     /* jobs that no client waits for */
     struct list destructions_held; /* destruction.held: wait until an acquired handle is released */
-    struct vidmm_portions portions;
+    struct vidmm_old old;
     struct list departures; /* allocations that the idle worker evicts (departure.c) */
     /* bytes on residency lists by memory segment group, counted once per process */
     uint64_t usage[2];

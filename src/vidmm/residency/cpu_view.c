@@ -49,7 +49,7 @@ bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vi
     if (!allocation->cpu_visible)
         return true;
     if (segment_cpu_visible(segment))
-        return allocation->flags.Cached;
+        return allocation->flags.Cached || allocation->view.kept_out;
     return !allocation->view.window.window || allocation->segment != segment->id;
 }
 
@@ -145,8 +145,21 @@ static bool point_at_window(struct vidmm_allocation *allocation)
     return true;
 }
 
+/* ALLOC-130 */
+static bool point_at_range(struct vidmm_allocation *allocation)
+{
+    const struct vidmm_config *config = &allocation->vidmm->config;
+    const struct view_range *range = &allocation->view.range;
+
+    return ram_view_point_file(config->ram, allocation->view.address, 0,
+                               bus_device_memory_file(config->device, range->bar), range->page,
+                               allocation->pages, true);
+}
+
 static bool point(struct vidmm_allocation *allocation)
 {
+    if (cpu_view_in_memory_segment(allocation) && allocation->view.through_range)
+        return point_at_range(allocation);
     if (cpu_view_in_memory_segment(allocation) && allocation->view.window.window)
         return point_at_window(allocation);
     if (cpu_view_in_memory_segment(allocation) && !cpu_view_shows_backing(allocation))
@@ -163,6 +176,7 @@ static void drop_view(struct vidmm_allocation *allocation)
     allocation->view.unmapped = false;
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
+    allocation->view.through_range = allocation->view.kept_out = false;
     cpu_view_close_window(allocation);
 }
 
@@ -215,7 +229,7 @@ static void *place_page(const struct vidmm_allocation *allocation, uint64_t page
 {
     if (!cpu_view_in_memory_segment(allocation))
         return ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[page]));
-    if (allocation->view.window.window)
+    if (allocation->view.window.window || allocation->view.through_range)
         return view_page(allocation, page); /* it has not moved */
     for (uint32_t i = 0; i < allocation->run_count; i++) {
         if (page < allocation->runs[i].pages)

@@ -34,6 +34,7 @@
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/cpu_view.h"
 #include "vidmm/residency/readiness.h"
+#include "vidmm/residency/swizzling_range.h"
 #include "vidmm/residency/victim.h"
 #include "vidmm/segment/segment.h"
 #include "vidmm/space/va_mapping.h"
@@ -385,6 +386,14 @@ static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
     }
 }
 
+/* No address of the CPU leads to its memory any more. */
+static void give_up_views(struct vidmm_allocation *allocation)
+{
+    cpu_view_close_window(allocation);
+    swizzling_range_release(allocation);
+    allocation->view.through_range = false;
+}
+
 static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *allocation,
                              bool keep, struct backing_release *release)
 {
@@ -429,7 +438,7 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
         backing_defer_unmap(allocation, release, fresh);
         return status;
     }
-    cpu_view_close_window(allocation);
+    give_up_views(allocation);
     segment_give(vidmm, allocation->runs, allocation->run_count);
     chronicle_left(allocation, allocation->absence);
     forget_place(allocation);
@@ -505,7 +514,7 @@ static void give_place(struct paging_turn *turn, struct vidmm_allocation *alloca
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);
-        cpu_view_close_window(allocation);
+        give_up_views(allocation);
         segment_give(vidmm, allocation->runs, allocation->run_count);
     } else if (allocation->runs && allocation->segment) {
         aperture_unmap(allocation, allocation->segment, allocation->aperture.first);

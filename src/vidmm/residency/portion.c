@@ -54,7 +54,7 @@ static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t 
 /* What each element of the first `count` needs: an allocation may have several. */
 static void note_writes(const struct vidmm_portion *portion, uint32_t count)
 {
-    if (!portion->device->process->vidmm->portions.sets_differ)
+    if (!portion->device->process->vidmm->old.sets_differ)
         return;
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < count; i++) {
@@ -279,7 +279,7 @@ static bool is_wanted(const struct vidmm_device *device, const struct vidmm_port
 
 static bool others_keep(const struct vidmm_portion *portion)
 {
-    return portion->device->process->vidmm->portions.kept > portion->kept_count;
+    return portion->device->process->vidmm->old.kept > portion->kept_count;
 }
 
 /* STATUS_RETRY: not possible while other portions keep allocations in place. Nothing is
@@ -428,7 +428,7 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
             open->allocation->pins++;
         }
     }
-    portion->device->process->vidmm->portions.kept += count;
+    portion->device->process->vidmm->old.kept += count;
 }
 
 void vidmm_portion_returned(struct vidmm_portion *portion)
@@ -450,7 +450,7 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     uint32_t kept = portion->kept_count;
 
     unhold(portion);
-    vidmm->portions.kept -= kept;
+    vidmm->old.kept -= kept;
     for (uint32_t i = 0; i < kept; i++) {
         struct vidmm_open *open = open_find_queued(device, portion->kept[i]);
 

@@ -39,9 +39,8 @@ static bool aligned(uint64_t value, uint64_t to)
         return false;                      \
     } while (0)
 
-/* Find the memory BAR that contains all of [address, address + bytes). */
-static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t bytes, unsigned *bar,
-                   uint64_t *offset)
+bool segment_bar_of(const struct bus_device *device, uint64_t address, uint64_t bytes,
+                    unsigned *bar, uint64_t *offset)
 {
     const struct dxgk_device_description *description = bus_device_description(device);
 
@@ -110,7 +109,8 @@ static uint64_t bytes_there(const struct vidmm *vidmm, const DXGK_SEGMENTDESCRIP
 
     if (d->Flags.Aperture || !d->Flags.CpuVisible)
         return 0;
-    if (vidmm->config.device && bar_of(vidmm->config.device, address, PAGE_BYTES, &bar, &offset))
+    if (vidmm->config.device &&
+        segment_bar_of(vidmm->config.device, address, PAGE_BYTES, &bar, &offset))
         return bus_device_description(vidmm->config.device)->bar[bar].bytes - offset;
     for (uint64_t bytes = 0;; bytes += PAGE_BYTES)
         if (!is_driver_memory(vidmm->config.ram, address + bytes, PAGE_BYTES))
@@ -167,8 +167,8 @@ static struct window window_of(const DXGK_SEGMENTDESCRIPTOR4 *d)
 static bool window_is_there(struct vidmm *vidmm, struct vidmm_segment *segment,
                             const DXGK_SEGMENTDESCRIPTOR4 *d, const struct window *window)
 {
-    if (!vidmm->config.device || bar_of(vidmm->config.device, window->address, window->bytes,
-                                        &segment->bar, &segment->bar_offset))
+    if (!vidmm->config.device || segment_bar_of(vidmm->config.device, window->address,
+                                                window->bytes, &segment->bar, &segment->bar_offset))
         return true;
     segment->in_ram = d->Flags.CpuVisible &&
                       is_driver_memory(vidmm->config.ram, window->address, window->bytes);

@@ -64,6 +64,8 @@ WITH_ARGS(reset_engine, DXGKARG_RESETENGINE)
 WITH_ARGS(get_root_page_table_size, DXGKARG_GETROOTPAGETABLESIZE)
 WITH_ARGS(set_allocation_backing_store, DXGKARG_SETALLOCATIONBACKINGSTORE)
 WITH_ARGS(validate_update_allocation_property, DXGKARG_VALIDATEUPDATEALLOCPROPERTY)
+WITH_ARGS(acquire_swizzling_range, DXGKARG_ACQUIRESWIZZLINGRANGE)
+WITH_ARGS(release_swizzling_range, DXGKARG_RELEASESWIZZLINGRANGE)
 WITH_ARGS(map_cpu_host_aperture, DXGKARG_MAPCPUHOSTAPERTURE)
 WITH_ARGS(unmap_cpu_host_aperture, DXGKARG_UNMAPCPUHOSTAPERTURE)
 WITH_ARGS(set_root_page_table, DXGKARG_SETROOTPAGETABLE)
@@ -245,6 +247,8 @@ const struct entry catalogue[] = {
     E(CancelCommand, SCHEDULER_LATER, 0, "THREAD-038", cancel_command),
     E(GetRootPageTableSize, VIDMM, 0, "THREAD-043", get_root_page_table_size),
     E(SetAllocationBackingStore, VIDMM, 0, "THREAD-038", set_allocation_backing_store),
+    E(AcquireSwizzlingRange, SWIZZLING, 0, "THREAD-038", acquire_swizzling_range),
+    E(ReleaseSwizzlingRange, SWIZZLING, 0, "THREAD-038", release_swizzling_range),
     E(MapCpuHostAperture, VIDMM, 0, "THREAD-043", map_cpu_host_aperture),
     E(UnmapCpuHostAperture, VIDMM, 0, "THREAD-043", unmap_cpu_host_aperture),
     E(SetRootPageTable, ROOT, 0, "THREAD-043", set_root_page_table),

@@ -14,6 +14,7 @@ enum group {
     SCHEDULER_LATER, /* THREAD-020 */
     VIDMM,           /* THREAD-021 */
     ROOT,            /* THREAD-021 */
+    SWIZZLING,       /* THREAD-023 */
     CHILD_ONE,       /* THREAD-024, of one child */
     CHILD_TWO,       /* of another */
     TWO,             /* THREAD-027 */

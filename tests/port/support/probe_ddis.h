@@ -27,8 +27,8 @@
     X(DestroyAllocation, 2) \
     X(DescribeAllocation, 2) \
     X(GetStandardAllocationDriverData, 2) \
-    X(AcquireSwizzlingRange, 0) \
-    X(ReleaseSwizzlingRange, 0) \
+    X(AcquireSwizzlingRange, 2) \
+    X(ReleaseSwizzlingRange, 2) \
     X(Patch, 2) \
     X(SubmitCommand, 2) \
     X(PreemptCommand, 2) \

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocation is locked as by any other lock first; then its view is pointed at the range. Where
+ * there is none to be had, the allocation moves to system memory, and its view with it, until it is
+ * unlocked.
+ */
+#include "vidmm/residency/lock_aperture.h"
+#include "sim/mutex.h"
+#include "verify/refusal.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/cpu_access.h"
+#include "vidmm/residency/cpu_view.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/swizzling_range.h"
+#include "vidmm/residency/victim.h"
+
+struct aperture_lock {
+    struct vidmm_allocation *allocation;
+    const D3DKMT_LOCK *args;
+};
+
+static NTSTATUS move_out(struct vidmm *vidmm, struct paging_turn *turn,
+                         struct vidmm_allocation *allocation)
+{
+    NTSTATUS status;
+
+    if (allocation->pins)
+        return refuse(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, "ALLOC-131",
+                      "the allocation is pinned in segment %u", allocation->segment);
+    allocation->view.kept_out = true;
+    status = victim_need_idle(turn, allocation);
+    if (NT_SUCCESS(status)) {
+        allocation->absence = ABSENCE_MOVED;
+        status = placement_move_out(turn, vidmm, allocation, true);
+    }
+    return status;
+}
+
+static NTSTATUS look_through_range(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    const struct aperture_lock *lock = arg;
+    struct vidmm_allocation *allocation = lock->allocation;
+    const D3DDDICB_LOCKFLAGS flags = lock->args->Flags;
+    NTSTATUS status;
+
+    if (allocation->gone || allocation->destroyed || !allocation->view.address ||
+        !cpu_view_in_memory_segment(allocation) || cpu_view_shows_backing(allocation))
+        return STATUS_SUCCESS;
+    if (allocation->view.kept_out) /* a second run */
+        return move_out(vidmm, turn, allocation);
+    status = swizzling_range_acquire(allocation, lock->args->PrivateDriverData,
+                                     flags.UseAlternateVA);
+    if (NT_SUCCESS(status)) {
+        allocation->view.through_range = true;
+        return cpu_view_placed(allocation);
+    }
+    return flags.DonotEvict ? status /* ALLOC-132 */ : move_out(vidmm, turn, allocation);
+}
+
+NTSTATUS vidmm_lock_aperture(struct vidmm_device *device, const D3DKMT_LOCK *args, void **address)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct aperture_lock lock = {.args = args};
+    const struct vidmm_open *open;
+    NTSTATUS status = vidmm_lock2(device, args->hAllocation, address);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    sim_mutex_lock(&vidmm->lock);
+    open = open_find(device, args->hAllocation);
+    lock.allocation = open ? open->allocation : NULL;
+    if (lock.allocation)
+        allocation_hold(lock.allocation);
+    sim_mutex_unlock(&vidmm->lock);
+    if (!lock.allocation)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "allocation 0x%x was destroyed meanwhile",
+                      args->hAllocation);
+    status = paging_run(vidmm, look_through_range, &lock);
+    sim_mutex_lock(&vidmm->lock);
+    allocation_unhold(lock.allocation);
+    sim_mutex_unlock(&vidmm->lock);
+    if (!NT_SUCCESS(status))
+        (void)vidmm_unlock2(device, args->hAllocation);
+    return vidmm_status(status);
+}

@@ -59,6 +59,8 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
 {
     const struct paging_subject subject = {.allocation = allocation, .process = space->process};
 
+    if (space_immediate(space) && !NT_SUCCESS(space->status))
+        return; /* the start has failed: one report of it is enough */
     suspend(space);
     space->operations++;
     note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op, &subject)

@@ -61,23 +61,29 @@ static void in_segments(struct probe *p, struct probe_call *call)
     }
 }
 
-struct probe *portions_begin(bool split, bool no_dma_patching)
+struct probe *portions_create(UINT version, bool split)
 {
-    const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM1_3,
-                                          .ram_bytes = 256u << 20,
-                                          .port = {.split_dma_buffers = split}};
+    const struct probe_options options = {
+        .version = version, .ram_bytes = 256u << 20, .port = {.split_dma_buffers = split}};
     struct probe *p = probe_create(&options);
 
     probe_make_1x(p);
     p->caps.MaxAllocationListSlotId = 7;
     p->caps.SchedulingCaps.MultiEngineAware = p->caps.SchedulingCaps.PreemptionAware = 1;
-    p->caps.SchedulingCaps.NoDmaPatching = no_dma_patching;
     p->before[PROBE_Render] = take_all;
     p->before[PROBE_Patch] = portions_note_patch;
     p->before[PROBE_BuildPagingBuffer] = note_paging;
     p->after[PROBE_CreateAllocation] = in_segments; /* unless portions_prepare says otherwise */
     portions.segments = 1; /* the 16 MiB of memory alone */
     portions.patch_count = portions.paged_in_count = 0;
+    return p;
+}
+
+struct probe *portions_begin(bool split, bool no_dma_patching)
+{
+    struct probe *p = portions_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3, split);
+
+    p->caps.SchedulingCaps.NoDmaPatching = no_dma_patching;
     if (portions_prepare)
         portions_prepare(p);
     portions_prepare = NULL;

@@ -33,6 +33,8 @@ extern struct portions_record {
 
 /* Changes the driver's answers before the start, if set; each portions_begin forgets it. */
 extern void (*portions_prepare)(struct probe *p);
+/* The driver and its records, before the start. */
+struct probe *portions_create(UINT version, bool split);
 /* The start of an adapter with this driver: SplitDmaBuffers of the port, NoDmaPatching of the driver. */
 struct probe *portions_begin(bool split, bool no_dma_patching);
 void portions_end(struct probe *p, struct probe_client *client);

@@ -894,8 +894,10 @@ static void quiet_body(struct probe *p)
         CHECK_RULE("IOMMU-097", lock(h)[2 * PAGE_SIZE] == 0x31);
         unlock(h);
     }
-    for (unsigned i = DXGK_OPERATION_MAP_APERTURE_SEGMENT2 + 1; i < 64; i++)
+    for (unsigned i = DXGK_OPERATION_MAP_APERTURE_SEGMENT2 + 1; i < 64; i++) {
         CHECK_RULE("IOMMU-097", driver.operations[i] == 0);
+        CHECK_RULE("PAGE-080", driver.operations[i] == 0);
+    }
     CHECK(probe_reports(p, VERIFY_ERROR) == 0);
     end_client();
 }

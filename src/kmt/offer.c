@@ -67,10 +67,10 @@ static NTSTATUS offer(struct kmt_call *call, void *arguments)
 
 /* ---- reclaim ---- */
 
-/* The older form has BOOLs, the newer one results or, for clients of 2.0, BOOLs of the same size
- * and meaning. */
-static NTSTATUS carry_out_reclaim(struct vidmm_paging_queue *queue, const struct lists *lists,
-                                  UINT count, void *user, uint64_t *fence)
+/* The older form, which has no paging queue, has BOOLs, the newer one results or, for clients of
+ * 2.0, BOOLs of the same size and meaning. */
+static NTSTATUS carry_out_reclaim(struct vidmm_device *device, struct vidmm_paging_queue *queue,
+                                  const struct lists *lists, UINT count, void *user, uint64_t *fence)
 {
     D3DDDI_RECLAIM_RESULT *results = NULL;
     NTSTATUS status;
@@ -82,7 +82,9 @@ static NTSTATUS carry_out_reclaim(struct vidmm_paging_queue *queue, const struct
         if (!results)
             return STATUS_NO_MEMORY;
     }
-    status = vidmm_reclaim(queue, lists->resources, lists->allocations, count, results, fence);
+    status = queue
+                 ? vidmm_reclaim(queue, lists->resources, lists->allocations, count, results, fence)
+                 : vidmm_reclaim_later(device, lists->resources, lists->allocations, count, results);
     if (NT_SUCCESS(status) && user && !kmt_client_put(user, results, count * sizeof(*results)))
         status = STATUS_INVALID_PARAMETER;
     util_free(results);
@@ -101,11 +103,30 @@ static NTSTATUS reclaim2(struct kmt_call *call, void *arguments)
         queue = kmt_handle_paging_queue(call, args->hPagingQueue); /* KMT-286 */
         status = queue ? vidsch_device_check(queue->device->sch, false) : STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(status))
-            status = carry_out_reclaim(queue->mm, &lists, args->NumAllocations, args->pResults,
-                                       &fence);
+            status = carry_out_reclaim(queue->device->mm, queue->mm, &lists, args->NumAllocations,
+                                       args->pResults, &fence);
     }
     if (NT_SUCCESS(status))
         args->PagingFenceValue = fence; /* KMT-287 */
+    free_lists(&lists);
+    return status;
+}
+
+static NTSTATUS reclaim(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_RECLAIMALLOCATIONS *args = arguments;
+    struct kmt_device *device;
+    uint64_t fence = 0;
+    struct lists lists;
+    NTSTATUS status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
+
+    if (NT_SUCCESS(status)) {
+        device = kmt_handle_device(call, args->hDevice);
+        status = device ? vidsch_device_check(device->sch, false) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = carry_out_reclaim(device->mm, NULL, &lists, args->NumAllocations,
+                                       args->pDiscarded, &fence);
+    }
     free_lists(&lists);
     return status;
 }
@@ -258,6 +279,7 @@ static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN(D3DKMTOfferAllocations, D3DKMT_OFFERALLOCATIONS, offer)
+KMT_IN(D3DKMTReclaimAllocations, D3DKMT_RECLAIMALLOCATIONS, reclaim)
 KMT_IN_OUT(D3DKMTReclaimAllocations2, D3DKMT_RECLAIMALLOCATIONS2, reclaim2)
 KMT_IN(D3DKMTSetAllocationPriority, D3DKMT_SETALLOCATIONPRIORITY, set_priority)
 KMT_IN(D3DKMTGetAllocationPriority, D3DKMT_GETALLOCATIONPRIORITY, get_priority)

@@ -198,6 +198,10 @@ static const struct field offer[] = {
     V(D3DKMT_OFFERALLOCATIONS, hDevice), A(D3DKMT_OFFERALLOCATIONS, pResources, NumAllocations),
     A(D3DKMT_OFFERALLOCATIONS, HandleList, NumAllocations), V(D3DKMT_OFFERALLOCATIONS, Priority),
     VN(D3DKMT_OFFERALLOCATIONS, "Flags", Flags)};
+static const struct field reclaim[] = {V(D3DKMT_RECLAIMALLOCATIONS, hDevice),
+                                       A(D3DKMT_RECLAIMALLOCATIONS, pResources, NumAllocations),
+                                       A(D3DKMT_RECLAIMALLOCATIONS, HandleList, NumAllocations),
+                                       R(D3DKMT_RECLAIMALLOCATIONS, pDiscarded, NumAllocations)};
 static const struct field reclaim2[] = {V(D3DKMT_RECLAIMALLOCATIONS2, hPagingQueue),
                                         A(D3DKMT_RECLAIMALLOCATIONS2, pResources, NumAllocations),
                                         A(D3DKMT_RECLAIMALLOCATIONS2, HandleList, NumAllocations),
@@ -251,6 +255,7 @@ static const struct field signal_gpu2[] = {
     X(GetAllocationPriority, D3DKMT_GETALLOCATIONPRIORITY, get_allocation_priority)                 \
     X(QueryAllocationResidency, D3DKMT_QUERYALLOCATIONRESIDENCY, query_residency)                   \
     X(OfferAllocations, D3DKMT_OFFERALLOCATIONS, offer)                                             \
+    X(ReclaimAllocations, D3DKMT_RECLAIMALLOCATIONS, reclaim)                                       \
     X(ReclaimAllocations2, D3DKMT_RECLAIMALLOCATIONS2, reclaim2)                                    \
     X(GetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY, get_priority)              \
     X(MarkDeviceAsError, D3DKMT_MARKDEVICEASERROR, mark_error)                                      \

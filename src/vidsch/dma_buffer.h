@@ -22,6 +22,7 @@ struct dma_reference {
     HANDLE device_specific; /* NULL: nothing */
     uint64_t bytes;         /* of the allocation */
     bool write;
+    uint8_t offer; /* D3DDDI_OFFER_PRIORITY: offered when the buffer is done (RES-064) */
 };
 
 struct dma_buffer {

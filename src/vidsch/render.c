@@ -16,6 +16,7 @@
 #include "sim/mutex.h"
 #include "sim/sim_assert.h"
 #include "verify/refusal.h"
+#include "vidmm/allocation/offer.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/process.h"
 #include "vidmm/residency/open_place.h"
@@ -120,6 +121,12 @@ static NTSTATUS check_reference(const struct vidsch_device *device, const struct
         return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "KMT-310",
                       "element %u of the allocation list, handle 0x%x, is offered", i,
                       reference->handle);
+    if (vidsch_is_1x(device->vidsch) && vidmm_open_locked(open) &&
+        !vidmm_open_may_leave_memory(open)) /* RES-008 */
+        return refuse(STATUS_GRAPHICS_CANT_RENDER_LOCKED_ALLOCATION, "PATCH-079",
+                      "element %u of the allocation list, handle 0x%x, is locked, and its segment "
+                      "set has no aperture to which it could move",
+                      i, reference->handle);
     if (reference->write && vidmm_open_read_only(open))
         return refuse(STATUS_ACCESS_DENIED, "KMT-311",
                       "element %u of the allocation list, handle 0x%x, is to be written and was "
@@ -136,8 +143,9 @@ static NTSTATUS convert_list(struct submission *s)
     const volatile D3DDDI_ALLOCATIONLIST *list = s->context->promise.allocations.view;
 
     for (UINT i = 0; i < s->args->AllocationCount; i++) {
-        struct dma_reference reference = {.handle = list[i].hAllocation,
-                                          .write = list[i].WriteOperation};
+        const D3DDDI_ALLOCATIONLIST element = list[i];
+        struct dma_reference reference = {.handle = element.hAllocation,
+                                          .write = element.WriteOperation};
         struct vidmm_place place = {0};
 
         if (reference.handle) {
@@ -151,6 +159,9 @@ static NTSTATUS convert_list(struct submission *s)
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
             reference.bytes = vidmm_open_bytes(open);
+            if (vidsch_is_1x(device->vidsch) &&
+                device->vidsch->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WIN8)
+                reference.offer = (uint8_t)element.OfferPriority; /* RES-064 */
         }
         s->buffer->references_map[i] = reference;
     }
@@ -339,6 +350,19 @@ static void warn_of_empty_list(const struct dma_buffer *buffer)
         }
 }
 
+/* RES-064: what the list says is offered when the work queued so far is done. What cannot be, since it is locked, is not. */
+static void offer_listed(const struct submission *s)
+{
+    for (uint32_t i = 0; i < s->buffer->allocation_count; i++) {
+        const struct dma_reference *reference = &s->buffer->references_map[i];
+        const D3DKMT_OFFER_FLAGS flags = {0};
+
+        if (reference->handle && reference->offer)
+            (void)vidmm_offer(s->context->device->mm, NULL, &reference->handle, 1,
+                              (D3DKMT_OFFER_PRIORITY)reference->offer, flags);
+    }
+}
+
 /* Call DxgkDdiRender until all is translated. Consumes the reference to s->buffer. */
 static NTSTATUS translate_all(struct submission *s)
 {
@@ -361,6 +385,8 @@ static NTSTATUS translate_all(struct submission *s)
         }
         if (NT_SUCCESS(status))
             status = queue(s);
+        if (NT_SUCCESS(status) && !more)
+            offer_listed(s);
         vidsch_dma_buffer_put(s->buffer);
         s->buffer = next;
         if (NT_SUCCESS(status) && more && !next)

@@ -238,7 +238,7 @@ static bool any(struct vidmm_open *open, UINT index, void *arg)
 
 struct reclaim_arg {
     D3DDDI_RECLAIM_RESULT *results;
-    struct residency_job *job;
+    struct residency_job *job; /* NULL: what is missing comes before the next submission */
 };
 
 static bool count_one(struct vidmm_open *open, UINT index, void *arg)
@@ -256,8 +256,31 @@ static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
 
     if (a->results && result > a->results[index])
         a->results[index] = result; /* of a resource: the worst result of its allocations */
-    residency_job_add(a->job, open);
+    if (a->job)
+        residency_job_add(a->job, open);
     return true;
+}
+
+NTSTATUS vidmm_reclaim_later(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                             const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    const struct offer_walk w = {
+        .device = device, .resources = resources, .list = list, .count = count};
+    struct reclaim_arg arg = {.results = results};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    if (!is_one_list(&w))
+        return status;
+    sim_mutex_lock(&vidmm->lock);
+    if (walk(&w, any, NULL)) {
+        for (UINT i = 0; results && i < count; i++)
+            results[i] = D3DDDI_RECLAIM_RESULT_OK;
+        walk(&w, reclaim_one, &arg);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
 }
 
 NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,

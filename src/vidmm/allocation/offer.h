@@ -25,6 +25,9 @@ NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources
 NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,
                        const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results,
                        uint64_t *fence);
+/* The same without a queue: nothing is paged in before a submission needs it (RES-068). */
+NTSTATUS vidmm_reclaim_later(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                             const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results);
 NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
                             const D3DKMT_HANDLE *list, UINT count, const UINT *priorities);
 NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,

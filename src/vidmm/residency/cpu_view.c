@@ -53,6 +53,24 @@ bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vi
     return !allocation->view.window.window || allocation->segment != segment->id;
 }
 
+bool cpu_view_may_leave_memory(const struct vidmm_allocation *allocation)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (allocation->segments.supported & segment_bit(id) &&
+            segment_is_aperture(&vidmm->segment[id]))
+            return true;
+    return false;
+}
+
+bool cpu_view_leaves_memory(const struct vidmm_allocation *allocation)
+{
+    return allocation->view.lock_count &&
+           allocation->vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0 &&
+           cpu_view_may_leave_memory(allocation);
+}
+
 bool cpu_view_in_memory_segment(const struct vidmm_allocation *allocation)
 {
     return allocation->runs && allocation->segment &&

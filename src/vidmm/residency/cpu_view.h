@@ -13,6 +13,10 @@ struct vidmm_segment;
 
 /* The view maps the system pages, wherever the content is. */
 bool cpu_view_shows_backing(const struct vidmm_allocation *allocation);
+/* An aperture segment is in its set. */
+bool cpu_view_may_leave_memory(const struct vidmm_allocation *allocation);
+/* RES-008: GPU work of a 1.x driver uses it outside of memory segments while it is locked. */
+bool cpu_view_leaves_memory(const struct vidmm_allocation *allocation);
 bool cpu_view_in_memory_segment(const struct vidmm_allocation *allocation);
 /* At the first lock. Fails with STATUS_NO_MEMORY. */
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation);

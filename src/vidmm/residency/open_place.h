@@ -33,6 +33,7 @@ bool vidmm_open_accessed_physically(const struct vidmm_open *open);
 /* True also if it was destroyed, but is still resident for work queued before. */
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
+bool vidmm_open_may_leave_memory(const struct vidmm_open *open); /* RES-008 */
 bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 /* WDDM 1.x: the packet that the device has queued last has it in its allocation list. Any thread,

@@ -291,7 +291,7 @@ static bool segment_usable(const struct vidmm_allocation *allocation,
         return true;
     if (segment->flags.PitchAlignment && allocation->pitch_pages == 0)
         return false;
-    if (allocation->pages > segment->bytes >> PAGE_BITS)
+    if (allocation->pages > segment->bytes >> PAGE_BITS || cpu_view_leaves_memory(allocation))
         return false;
     return !cpu_view_forbids(allocation, segment);
 }

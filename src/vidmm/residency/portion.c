@@ -34,6 +34,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/residency/budget.h"
+#include "vidmm/residency/cpu_view.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/readiness.h"
 #include "vidmm/residency/repack.h"
@@ -157,13 +158,20 @@ static void unhold(struct vidmm_portion *portion)
     list_remove(&portion->link);
 }
 
+/* RES-008 */
+static bool is_misplaced(const struct vidmm_allocation *allocation)
+{
+    return cpu_view_leaves_memory(allocation) && cpu_view_in_memory_segment(allocation);
+}
+
 static bool is_ready(const struct vidmm_portion *portion)
 {
     note_writes(portion, portion->count);
     for (uint32_t i = 0; i < portion->count; i++) {
         const struct vidmm_open *open = open_of(portion, i);
 
-        if (open && !(open->allocation->ready && is_placed_well(open)))
+        if (open && !(open->allocation->ready && is_placed_well(open) &&
+                      !is_misplaced(open->allocation)))
             return false;
     }
     return true;
@@ -289,8 +297,17 @@ static NTSTATUS bring_in_one(struct paging_turn *turn, struct vidmm_device *devi
                              struct vidmm_portion *portion, struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    NTSTATUS status = placement_bring_in(turn, vidmm, allocation);
+    NTSTATUS status = STATUS_SUCCESS;
 
+    if (is_misplaced(allocation)) {
+        status = victim_need_idle(turn, allocation);
+        if (!NT_SUCCESS(status))
+            return status;
+        allocation->absence = ABSENCE_MOVED;
+        status = placement_move_out(turn, vidmm, allocation, true);
+    }
+    if (NT_SUCCESS(status))
+        status = placement_bring_in(turn, vidmm, allocation);
     if (status != STATUS_NO_MEMORY || !is_wanted(device, portion))
         return status;
     portion->waits_for_kept = others_keep(portion);
@@ -305,7 +322,8 @@ static NTSTATUS bring_in_all(struct paging_turn *turn, struct vidmm_device *devi
         struct vidmm_open *open = open_of(portion, i);
         NTSTATUS status = open ? leave_wrong_place(turn, open) : STATUS_SUCCESS;
 
-        if (NT_SUCCESS(status) && is_wanted(device, portion) && open && !open->allocation->resident)
+        if (NT_SUCCESS(status) && is_wanted(device, portion) && open &&
+            (!open->allocation->resident || is_misplaced(open->allocation)))
             status = bring_in_one(turn, device, portion, open->allocation);
         if (!is_wanted(device, portion))
             return STATUS_DEVICE_REMOVED;

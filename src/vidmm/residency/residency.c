@@ -31,6 +31,7 @@
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/budget.h"
+#include "vidmm/residency/cpu_view.h"
 #include "vidmm/residency/departure.h"
 #include "vidmm/residency/open_place.h"
 #include "vidmm/residency/readiness.h"
@@ -542,6 +543,11 @@ void vidmm_open_used(struct vidmm_open *open, bool write)
     open->used_by = open->allocation->vidmm->scheduler->device_ticket(open->device);
     if (write)
         open->written_by = open->used_by;
+}
+
+bool vidmm_open_may_leave_memory(const struct vidmm_open *open)
+{
+    return cpu_view_may_leave_memory(open->allocation);
 }
 
 bool vidmm_open_read_only(const struct vidmm_open *open)

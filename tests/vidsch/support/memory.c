@@ -7,6 +7,7 @@
 #include "nt/base/kprocess.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "vidmm/allocation/offer.h"
 #include "vidmm/context/context.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/context/fence_memory.h"
@@ -187,6 +188,32 @@ void vidmm_open_used(struct vidmm_open *open, bool write)
 void vidmm_device_set_legacy(struct vidmm_device *device)
 {
     (void)device;
+}
+
+/* No test of this room locks. */
+bool vidmm_open_locked(const struct vidmm_open *open)
+{
+    (void)open;
+    return false;
+}
+
+bool vidmm_open_may_leave_memory(const struct vidmm_open *open)
+{
+    (void)open;
+    return true;
+}
+
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                     const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
+                     D3DKMT_OFFER_FLAGS flags)
+{
+    (void)device;
+    (void)resources;
+    (void)list;
+    (void)count;
+    (void)priority;
+    (void)flags;
+    return STATUS_SUCCESS;
 }
 
 bool vidmm_open_read_only(const struct vidmm_open *open)

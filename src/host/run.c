@@ -80,7 +80,7 @@ static void client_main(void *arg)
 
     util_free(arg);
     start.fn(start.argument);
-    if (start.process->nt->threads == 1)
+    if (start.process->nt->threads == 1 + start.process->nt->helpers)
         end_process(start.machine, start.process, false);
 }
 

@@ -12,6 +12,7 @@
 #include "kmt/handle.h"
 #include "kmt/paging_queue.h"
 #include "kmt/sync.h"
+#include "kmt/trim.h"
 #include "port/record/adapter_info.h"
 #include "util/alloc.h"
 #include "util/handle.h"
@@ -175,6 +176,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 
     if (adapter->stopped)
         (void)hash_put(&process->gone, device->handle, process);
+    kmt_trim_end(device);
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);

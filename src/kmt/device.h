@@ -21,7 +21,8 @@ struct kmt_device {
     struct list link, contexts, queues, syncs;
     /* for a driver without contexts: buffers of the device; else NULL */
     struct vidsch_context *own;
-    uint32_t draining; /* calls that wait for it to become idle */
+    struct kmt_trimmer *trimmer; /* NULL: no trim callback was registered */
+    uint32_t draining;           /* calls that wait for it to become idle */
 };
 
 /* Wait until the device is idle; until then a deadlock may be broken by putting it in error. */

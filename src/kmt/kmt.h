@@ -31,6 +31,7 @@ struct kmt {
     struct list processes;
     struct list shared;          /* struct kmt_shared */
     struct list nt_shares;       /* struct kmt_nt_share */
+    uint64_t trims;              /* how many trim callbacks were registered */
     struct handle_table globals; /* global share handles (KMT-029) */
 };
 

@@ -30,6 +30,7 @@ struct nt_process {
     /* Owned, set and cleared by the room that serves the process's clients. NULL: no client yet. */
     void *client;
     uint32_t threads;
+    uint32_t helpers; /* of these: the host's, which call the client back */
 };
 
 #endif

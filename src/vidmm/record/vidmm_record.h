@@ -89,6 +89,7 @@ struct vidmm {
     uint64_t aperture_mapped;
     struct list aperture_ranges; /* vidmm_aperture_range.link */
     struct list allocations, processes, devices;
+    struct list budget_watches; /* struct vidmm_budget_watch */
     struct context_allocations contexts;
     struct vidmm_process *paging_process;
     struct gpu_mmu *mmu;

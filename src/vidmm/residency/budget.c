@@ -9,6 +9,7 @@
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/segment/segment.h"
 
 /* ---- charges of one device ---- */
@@ -153,6 +154,15 @@ uint64_t budget_over(const struct vidmm_process *process)
     return over;
 }
 
+static void tell_watches(const struct vidmm *vidmm)
+{
+    LIST_FOR(node, &vidmm->budget_watches) {
+        struct vidmm_budget_watch *watch = CONTAINER(node, struct vidmm_budget_watch, link);
+
+        watch->changed(watch);
+    }
+}
+
 /* Another device of the process lists the allocation, so it is counted already (RES-045). */
 static bool counted(const struct vidmm_open *open)
 {
@@ -181,6 +191,7 @@ static void count(struct vidmm_open *open, bool up)
         process->usage[group] -= bytes;
         vidmm->usage[group] -= bytes;
     }
+    tell_watches(vidmm);
 }
 
 static bool within_budget(const struct vidmm_open *open, UINT charge)
@@ -335,5 +346,26 @@ NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGM
                       "a reservation of %llu bytes, %llu are available", (unsigned long long)bytes,
                       (unsigned long long)info.AvailableForReservation);
     process->reservation[group] = bytes;
+    tell_watches(process->vidmm);
     return STATUS_SUCCESS;
+}
+
+void vidmm_budget_watch(struct vidmm *vidmm, struct vidmm_budget_watch *watch)
+{
+    list_push_back(&vidmm->budget_watches, &watch->link);
+}
+
+void vidmm_budget_unwatch(struct vidmm_budget_watch *watch)
+{
+    list_remove(&watch->link);
+}
+
+uint64_t vidmm_over_budget(const struct vidmm_process *process)
+{
+    return budget_over(process);
+}
+
+uint64_t vidmm_device_work(struct vidmm_device *device)
+{
+    return device->process->vidmm->scheduler->device_ticket(device);
 }

@@ -15,6 +15,8 @@
 #include <d3dkmddi.h>
 #include <d3dkmthk.h>
 
+#include "util/list.h"
+
 struct vidmm;
 struct vidmm_allocation;
 struct vidmm_device;
@@ -27,6 +29,19 @@ NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *pro
 /* RES-044. */
 NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
                                uint64_t bytes);
+
+/* Somebody who wants to know when budgets, or what is charged to them, may have changed. `changed`
+ * is called with the lock held, and does not wait. */
+struct vidmm_budget_watch {
+    struct list link;
+    void (*changed)(struct vidmm_budget_watch *watch);
+};
+void vidmm_budget_watch(struct vidmm *vidmm, struct vidmm_budget_watch *watch);
+void vidmm_budget_unwatch(struct vidmm_budget_watch *watch);
+/* By how many bytes the process exceeds its budget now. */
+uint64_t vidmm_over_budget(const struct vidmm_process *process);
+/* A number that grows with each submission of the device. */
+uint64_t vidmm_device_work(struct vidmm_device *device);
 
 /* ---- lock held ---- */
 

@@ -183,7 +183,7 @@ static bool check_usage(const struct vidmm *vidmm)
         usage[0] += process->usage[0];
         usage[1] += process->usage[1];
     }
-    HOLDS(usage[0] == vidmm->usage[0] && usage[1] == vidmm->usage[1]);
+    HOLDS(usage[0] == vidmm->budget.usage[0] && usage[1] == vidmm->budget.usage[1]);
     return true;
 }
 

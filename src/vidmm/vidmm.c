@@ -140,7 +140,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     sim_waitq_init(&vidmm->process_changed);
     list_init(&vidmm->allocations);
     list_init(&vidmm->processes);
-    list_init(&vidmm->budget_watches);
+    list_init(&vidmm->budget.watches);
     list_init(&vidmm->aperture_ranges);
     list_init(&vidmm->devices);
     list_init(&vidmm->deferred);

@@ -350,7 +350,7 @@ static void warn_of_empty_list(const struct dma_buffer *buffer)
         }
 }
 
-/* RES-064: the list offers when the work queued so far is done. What is locked cannot be offered. */
+/* RES-064: when the work queued so far is done. What is locked cannot be offered. */
 static void offer_listed(const struct submission *s)
 {
     for (uint32_t i = 0; i < s->buffer->allocation_count; i++) {

@@ -378,7 +378,8 @@ TEST_WITH(mm, a_device_ends_without_memory)
         destroyed += mm_event_at(rig, MM_DESTROY, i)->count;
     CHECK_RULE("ALLOC-094", closed == 4 && destroyed == 4);
     CHECK(mm_event_count(rig, MM_CLOSE) == 4);
-    CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) && rig->vidmm->usage[0] == 0);
+    CHECK_RULE("ALLOC-094",
+               list_empty(&rig->vidmm->allocations) && rig->vidmm->budget.usage[0] == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
 

@@ -182,5 +182,5 @@ TEST_WITH(mm, device_end_closes_everything)
                                     mm_event_at(rig, MM_DESTROY, i)->flags == 0 &&
                                     mm_event_at(rig, MM_DESTROY, i)->handle[0] !=
                                         mm_event_at(rig, MM_DESTROY, i % 4 + 1)->handle[0]);
-    CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
+    CHECK_RULE("RES-030", rig->vidmm->budget.usage[0] == 0 && vidmm_validate(rig->vidmm));
 }

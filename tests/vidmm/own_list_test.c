@@ -42,7 +42,7 @@ TEST_WITH(mm, who_makes_way_is_charged_elsewhere)
     CHECK_RULE("RES-054", mm_in_vram(c, high) && in_system(c, low));
     CHECK(charged(c, 12, 12) && mm_open(c, low)->charge == 0 && mm_open(c, high)->charge == MM_VRAM);
     CHECK(c->process->usage[0] == 12 * MM_MB && c->process->usage[1] == 12 * MM_MB);
-    CHECK(rig->vidmm->usage[0] == 12 * MM_MB && rig->vidmm->usage[1] == 12 * MM_MB);
+    CHECK(rig->vidmm->budget.usage[0] == 12 * MM_MB && rig->vidmm->budget.usage[1] == 12 * MM_MB);
     CHECK(mm_check_content(rig, mm_allocation(c, low), 4) && c->device->missing == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
@@ -217,14 +217,15 @@ TEST_WITH(mm, a_process_counts_a_shared_allocation_once)
     OK(mm_resident(d, s.theirs));
     OK(mm_resident(e, item.allocation));
     CHECK_RULE("RES-045", c->process->usage[0] == 4 * MM_MB && e->process->usage[0] == 4 * MM_MB);
-    CHECK(rig->vidmm->usage[0] == 8 * MM_MB);
+    CHECK(rig->vidmm->budget.usage[0] == 8 * MM_MB);
     CHECK(charged(c, 4, 0) && charged(d, 4, 0));
     OK(mm_evict(c, s.mine, 0));
-    CHECK_RULE("RES-045", c->process->usage[0] == 4 * MM_MB && rig->vidmm->usage[0] == 8 * MM_MB);
+    CHECK_RULE("RES-045",
+               c->process->usage[0] == 4 * MM_MB && rig->vidmm->budget.usage[0] == 8 * MM_MB);
     CHECK(charged(c, 0, 0));
     OK(mm_evict(d, s.theirs, 0));
     CHECK_RULE("RES-045", c->process->usage[0] == 0 && e->process->usage[0] == 4 * MM_MB);
-    CHECK(rig->vidmm->usage[0] == 4 * MM_MB);
+    CHECK(rig->vidmm->budget.usage[0] == 4 * MM_MB);
     mm_idle(rig);
     CHECK(mm_in_vram(e, item.allocation) && vidmm_validate(rig->vidmm));
 }

@@ -157,8 +157,8 @@ TEST_WITH(mm, segments_and_devices_agree_with_allocations)
     for (UINT id = 0; id <= rig->vidmm->segment_count; id++)
         WRONG(device->charged[id], device->charged[id] + 1);
     WRONG(mm_open(c, s.listed)->device, rig->client[1].device);
-    WRONG(rig->vidmm->usage[0], rig->vidmm->usage[0] + 1);
-    WRONG(rig->vidmm->usage[1], rig->vidmm->usage[1] + 1);
+    WRONG(rig->vidmm->budget.usage[0], rig->vidmm->budget.usage[0] + 1);
+    WRONG(rig->vidmm->budget.usage[1], rig->vidmm->budget.usage[1] + 1);
     WRONG(c->process->usage[0], c->process->usage[0] + 1);
     WRONG(rig->client[1].process->usage[1], 1);
     WRONG(c->process->space->ranges.free_units, 5);

@@ -72,6 +72,12 @@ struct vidmm_old {
     struct swizzling_range *range; /* config.swizzling_ranges of them */
 };
 
+struct vidmm_budgets {
+    /* bytes on residency lists by memory segment group, counted once per process */
+    uint64_t usage[2];
+    struct list watches; /* struct vidmm_budget_watch */
+};
+
 struct vidmm {
     struct vidmm_config config;
     struct ddi_adapter *ddi;
@@ -89,7 +95,6 @@ struct vidmm {
     uint64_t aperture_mapped;
     struct list aperture_ranges; /* vidmm_aperture_range.link */
     struct list allocations, processes, devices;
-    struct list budget_watches; /* struct vidmm_budget_watch */
     struct context_allocations contexts;
     struct vidmm_process *paging_process;
     struct gpu_mmu *mmu;
@@ -105,8 +110,7 @@ struct vidmm {
     struct list destructions_held; /* destruction.held: wait until an acquired handle is released */
     struct vidmm_old old;
     struct list departures; /* allocations that the idle worker evicts (departure.c) */
-    /* bytes on residency lists by memory segment group, counted once per process */
-    uint64_t usage[2];
+    struct vidmm_budgets budget;
     uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
     struct driver_waits driver;
     bool reset; /* between reset_cleanup and reset_restore: operations are built, not submitted */

@@ -119,7 +119,7 @@ uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GR
     uint64_t reserved = 0;
     uint64_t budget;
 
-    if (vidmm->usage[group] > size) {
+    if (vidmm->budget.usage[group] > size) {
         budget = equal_share(process, group, size); /* together, processes use more than there is */
     } else {
         LIST_FOR(node, &vidmm->processes) {
@@ -156,7 +156,7 @@ uint64_t budget_over(const struct vidmm_process *process)
 
 static void tell_watches(const struct vidmm *vidmm)
 {
-    LIST_FOR(node, &vidmm->budget_watches) {
+    LIST_FOR(node, &vidmm->budget.watches) {
         struct vidmm_budget_watch *watch = CONTAINER(node, struct vidmm_budget_watch, link);
 
         watch->changed(watch);
@@ -186,10 +186,10 @@ static void count(struct vidmm_open *open, bool up)
         return;
     if (up) {
         process->usage[group] += bytes;
-        vidmm->usage[group] += bytes;
+        vidmm->budget.usage[group] += bytes;
     } else {
         process->usage[group] -= bytes;
-        vidmm->usage[group] -= bytes;
+        vidmm->budget.usage[group] -= bytes;
     }
     tell_watches(vidmm);
 }
@@ -352,7 +352,7 @@ NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGM
 
 void vidmm_budget_watch(struct vidmm *vidmm, struct vidmm_budget_watch *watch)
 {
-    list_push_back(&vidmm->budget_watches, &watch->link);
+    list_push_back(&vidmm->budget.watches, &watch->link);
 }
 
 void vidmm_budget_unwatch(struct vidmm_budget_watch *watch)

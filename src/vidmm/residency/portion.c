@@ -170,8 +170,8 @@ static bool is_ready(const struct vidmm_portion *portion)
     for (uint32_t i = 0; i < portion->count; i++) {
         const struct vidmm_open *open = open_of(portion, i);
 
-        if (open && !(open->allocation->ready && is_placed_well(open) &&
-                      !is_misplaced(open->allocation)))
+        if (open &&
+            !(open->allocation->ready && is_placed_well(open) && !is_misplaced(open->allocation)))
             return false;
     }
     return true;

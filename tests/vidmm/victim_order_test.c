@@ -241,7 +241,8 @@ TEST_WITH(mm, an_offer_is_discarded_in_an_aperture, options->aperture_bytes = MM
 
     OK(mm_resident(c, h));
     mm_write_content(rig, a, 3);
-    OK(vidmm_offer(c->device, NULL, &h, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}));
+    OK(vidmm_offer(c->device, NULL, &h, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                   (D3DKMT_OFFER_FLAGS){.AllowDecommit = 1}));
     OK(mm_client_open(rig, 1, 1));
     other = mm_make(d, MM_SET_APERTURE, 150, 0x8001);
     OK(mm_resident(d, other));

@@ -12,6 +12,7 @@
 #include "util/handle.h"
 #include "util/list.h"
 #include "verify/refusal.h"
+#include "vidmm/content/backing.h"
 #include "vidmm/paging/follow.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
@@ -100,6 +101,9 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
     D3DDDI_RECLAIM_RESULT result = allocation->offer.discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED
                                                                : D3DDDI_RECLAIM_RESULT_OK;
 
+    if (allocation->offer.uncommitted && !NT_SUCCESS(backing_take(allocation)))
+        return D3DDDI_RECLAIM_RESULT_NOT_COMMITTED; /* RES-071 */
+    allocation->offer.uncommitted = false;
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
@@ -256,7 +260,7 @@ static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
 
     if (a->results && result > a->results[index])
         a->results[index] = result; /* of a resource: the worst result of its allocations */
-    if (a->job)
+    if (a->job && result != D3DDDI_RECLAIM_RESULT_NOT_COMMITTED)
         residency_job_add(a->job, open);
     return true;
 }

@@ -53,6 +53,8 @@ NTSTATUS backing_take(struct vidmm_allocation *allocation)
         allocation->backing = backing;
         if (allocation->content == CONTENT_NONE && allocation->fill_pattern)
             fill_frames(allocation, allocation->fill_pattern);
+    } else if (allocation->content == CONTENT_NONE && !backing_stays(allocation)) {
+        fill_frames(allocation, allocation->fill_pattern); /* they were kept without content */
     }
     if (allocation->content == CONTENT_NONE)
         allocation->content = CONTENT_SYSTEM;

@@ -95,8 +95,9 @@ struct allocation_offer {
     uint32_t count; /* number of opens that have offered it */
     bool in_force;  /* every open has offered it, and earlier GPU work is done */
     UINT priority;
-    bool decommit;  /* offered with AllowDecommit */
-    bool discarded; /* its content was discarded while it was offered */
+    bool decommit;    /* offered with AllowDecommit */
+    bool discarded;   /* its content was discarded while it was offered */
+    bool uncommitted; /* and its frames given up, which a reclaim must get again (RES-071) */
 };
 
 /* Paging operations that must complete before the allocation may be used. */

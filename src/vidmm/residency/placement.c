@@ -394,6 +394,19 @@ static void give_up_views(struct vidmm_allocation *allocation)
     allocation->view.through_range = false;
 }
 
+/* The last step of both ways out. Of what is offered without AllowDecommit the frames are kept
+ * (RES-067). */
+static void give_up_content(struct vidmm_allocation *allocation, struct backing_release *release,
+                            bool keep)
+{
+    bool offered = allocation->offer.in_force && !keep;
+
+    allocation->offer.uncommitted |= offered && allocation->offer.decommit;
+    backing_defer_unmap(allocation, release,
+                        !keep && !backing_stays(allocation) &&
+                            (!offered || allocation->offer.decommit));
+}
+
 static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *allocation,
                              bool keep, struct backing_release *release)
 {
@@ -443,7 +456,7 @@ static NTSTATUS leave_memory(struct paging_turn *turn, struct vidmm_allocation *
     chronicle_left(allocation, allocation->absence);
     forget_place(allocation);
     allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
-    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
+    give_up_content(allocation, release, keep);
     return status;
 }
 
@@ -469,7 +482,7 @@ static NTSTATUS leave_system(struct paging_turn *turn, struct vidmm_allocation *
     forget_place(allocation);
     if (!keep)
         allocation->content = CONTENT_NONE;
-    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
+    give_up_content(allocation, release, keep);
     return status;
 }
 

@@ -8,7 +8,8 @@
  *                       chunks of ascending offset (PAGE-062).
  *   all others          TRANSFER, FILL, DISCARD_CONTENT: segment addresses include BaseAddress;
  *                       system memory is described by an MDL that stays valid until the paging
- *                       buffer has completed (PAGE-038).
+ *                       buffer has completed (PAGE-038), or mapped in an aperture that the driver
+ *                       named for evictions (PAGE-039).
  */
 #include <inttypes.h>
 
@@ -16,6 +17,7 @@
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "vidmm/content/aperture.h"
 #include "vidmm/content/backing.h"
 #include "vidmm/content/content_mdl.h"
 #include "vidmm/paging/paging.h"
@@ -23,6 +25,7 @@
 #include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/segment/segment.h"
 #include "vidmm/space/scratch.h"
 #include "vidmm/space/va_mapping.h"
 
@@ -215,6 +218,53 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
     return status;
 }
 
+/* A range of an aperture segment of EvictionSegmentSet, for the time of one copy. False: none is
+ * named, or there is no room, for which nothing else is evicted. */
+static bool detour_find(const struct vidmm_allocation *allocation, struct vidmm_run *detour)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct vidmm_run *run;
+    uint32_t count;
+
+    for (UINT id = 1; id <= vidmm->segment_count; id++) {
+        struct vidmm_segment *segment = &vidmm->segment[id];
+
+        if (!(allocation->segments.eviction & segment_bit(id)) ||
+            !segment_aperture_commits(vidmm, segment, allocation->pages << PAGE_BITS) ||
+            !NT_SUCCESS(segment_take(segment, allocation->pages, allocation->alignment, true, false,
+                                     &run, &count)))
+            continue;
+        *detour = *run;
+        util_free(run);
+        return true;
+    }
+    return false;
+}
+
+/* PAGE-039: out through an aperture, to which the backing pages are mapped meanwhile. What its
+ * range is used for next is built behind these operations. */
+static NTSTATUS transfer_by_detour(struct vidmm_allocation *allocation, const struct vidmm_run *run,
+                                   const struct vidmm_run *detour)
+{
+    NTSTATUS status = aperture_map(allocation, detour->segment, detour->first);
+
+    if (NT_SUCCESS(status)) {
+        status = content_move(allocation, run, 1, detour, 1);
+        if (NT_SUCCESS(status))
+            status = aperture_unmap(allocation, detour->segment, detour->first);
+    }
+    segment_give(allocation->vidmm, detour, 1);
+    return status;
+}
+
+static NTSTATUS transfer_out(struct vidmm_allocation *allocation, const struct vidmm_run *run)
+{
+    struct vidmm_run detour;
+
+    return detour_find(allocation, &detour) ? transfer_by_detour(allocation, run, &detour)
+                                            : transfer_physical(allocation, run, true);
+}
+
 /* ---- both families ---- */
 
 NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
@@ -240,7 +290,8 @@ NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidm
     NTSTATUS status;
 
     if (!vidmm->config.gpu_mmu) {
-        status = transfer_physical(allocation, runs, to_system);
+        status = to_system ? transfer_out(allocation, runs)
+                           : transfer_physical(allocation, runs, false);
     } else {
         status = backing_runs(allocation, &system, &system_count);
         if (NT_SUCCESS(status) && to_system)

@@ -228,7 +228,8 @@ enum dxgk_power_action {
     DXGK_POWER_SLEEP,
     DXGK_POWER_HIBERNATE,
     DXGK_POWER_SHUTDOWN,
-    DXGK_POWER_IDLE
+    DXGK_POWER_IDLE,
+    DXGK_POWER_HYBRID_SLEEP /* sleep, for which memory is emptied as for hibernation */
 };
 DXGK_API enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action,
                                                 char *error, size_t error_bytes);

@@ -23,6 +23,7 @@ struct change {
     struct dxgk_machine *machine;
     DEVICE_POWER_STATE state;
     POWER_ACTION action;
+    bool hybrid;
     /* of the first adapter for which it failed */
     NTSTATUS status;
     char name[80];
@@ -37,7 +38,9 @@ static void change_all(void *arg)
 
     LIST_FOR(node, &change->machine->adapters) {
         struct host_adapter *adapter = CONTAINER(node, struct host_adapter, link);
-        NTSTATUS status = port_adapter_set_power(adapter->port, change->state, change->action);
+        NTSTATUS status = change->hybrid
+                              ? port_adapter_hybrid_sleep(adapter->port, change->state)
+                              : port_adapter_set_power(adapter->port, change->state, change->action);
 
         if (NT_SUCCESS(status) || !NT_SUCCESS(change->status))
             continue;
@@ -123,6 +126,7 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
     }
     change.state = (DEVICE_POWER_STATE)((unsigned)PowerDeviceD0 + state);
     change.action = action_of(state, action);
+    change.hybrid = state != 0 && action == DXGK_POWER_HYBRID_SLEEP;
     sim_waitq_init(&change.changed);
     if (!sim_current->stopped) {
         thread = sim_thread_create("power", SIM_THREAD_KERNEL, change_all, &change);

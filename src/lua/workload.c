@@ -168,9 +168,11 @@ static int physical(lua_State *L)
 static int power(lua_State *L)
 {
     static const char *const states[] = {"D0", "D1", "D2", "D3", NULL};
-    static const char *const reasons[] = {"sleep", "hibernate", "shutdown", "idle", NULL};
+    static const char *const reasons[] = {"sleep", "hibernate",    "shutdown",
+                                          "idle",  "hybrid sleep", NULL};
     static const enum dxgk_power_action actions[] = {DXGK_POWER_SLEEP, DXGK_POWER_HIBERNATE,
-                                                     DXGK_POWER_SHUTDOWN, DXGK_POWER_IDLE};
+                                                     DXGK_POWER_SHUTDOWN, DXGK_POWER_IDLE,
+                                                     DXGK_POWER_HYBRID_SLEEP};
     char error[256] = "";
     int state, reason;
 

@@ -16,9 +16,22 @@ static struct probe_gpu gpu;
 static D3DKMT_HANDLE live, offered;
 static HANDLE live_driver, offered_driver;
 static POWER_ACTION action;
+static bool hybrid;
+static POWER_ACTION told_action;
+
+static void note_action(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if (call->arg[2] != PowerDeviceD0)
+        told_action = (POWER_ACTION)call->arg[3];
+}
 
 static void off(struct probe *p)
 {
+    if (hybrid) {
+        CHECK(IS(port_adapter_hybrid_sleep(p->adapter[0], PowerDeviceD3), STATUS_SUCCESS));
+        return;
+    }
     CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, action), STATUS_SUCCESS));
 }
 
@@ -140,6 +153,8 @@ static void open_and_render(struct probe *p)
 }
 
 /* Operations of a sleep, a wake and the next use, and whether the place is the same. */
+static SIZE_T end; /* of what the firmware uses */
+
 static unsigned operations_of(POWER_ACTION how, UINT flags, bool *same)
 {
     struct probe *p = portions_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3, false);
@@ -151,6 +166,8 @@ static unsigned operations_of(POWER_ACTION how, UINT flags, bool *same)
     paged.segments = 1;
     action = how;
     p->segment[0].Flags.Value |= flags;
+    p->segment[0].SystemMemoryEndAddress = end;
+    p->before[PROBE_SetPowerState] = note_action;
     probe_clients_begin(p);
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, open_and_render);
@@ -175,6 +192,28 @@ TEST(a_preserved_segment_is_left_alone)
     CHECK_RULE("RES-080", operations_of(PowerActionHibernate, both.Value, &same) == 0 && same);
     CHECK_RULE("RES-080", operations_of(PowerActionHibernate, standby.Value, &same) == 2);
     CHECK_RULE("RES-080", operations_of(PowerActionSleep, 0, &same) == 2);
+}
+
+TEST(hybrid_sleep_empties_memory_as_hibernation_does)
+{
+    const DXGK_SEGMENTFLAGS standby = {.PreservedDuringStandby = 1},
+                            both = {.PreservedDuringStandby = 1, .PreservedDuringHibernate = 1},
+                            part = {.PreservedDuringStandby = 1,
+                                    .PartiallyPreservedDuringHibernate = 1};
+    bool same;
+
+    hybrid = true;
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, standby.Value, &same) == 2);
+    CHECK_RULE("RES-081", told_action == PowerActionSleep);
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, both.Value, &same) == 0 && same);
+    end = (15u << 20) - 1;
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, part.Value, &same) == 0 && same);
+    end = 0xFFF;
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, part.Value, &same) == 2);
+    end = 0;
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, 0, &same) == 2);
+    hybrid = false;
+    CHECK_RULE("RES-081", operations_of(PowerActionSleep, standby.Value, &same) == 0);
 }
 
 /* ---- the order in which all comes back ---- */

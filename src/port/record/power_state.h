@@ -20,6 +20,7 @@ struct port_power {
     struct sim_mutex lock; /* held across a change of device power */
     uint32_t users;        /* calls that need the power state to stay as it is */
     struct sim_waitq idle; /* woken when that becomes 0 */
+    bool hybrid;           /* the change in progress is for hybrid sleep (RES-081) */
     bool evacuated;        /* the present power state has an evacuation in force */
 };
 

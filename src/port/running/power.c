@@ -110,7 +110,8 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 
     port_assert_power_locked(adapter);
     for (UINT i = 0; i < adapter->segments.count; i++)
-        kept_bytes[i] = preserved_bytes(adapter, i, action);
+        kept_bytes[i] = preserved_bytes(adapter, i,
+                                        adapter->power.hybrid ? PowerActionHibernate : action);
     port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
     status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {
@@ -159,8 +160,8 @@ static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE st
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
-                                POWER_ACTION action)
+static NTSTATUS set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                          POWER_ACTION action, bool hybrid)
 {
     NTSTATUS status;
 
@@ -169,9 +170,22 @@ NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE
     sim_mutex_lock(&adapter->power.lock);
     while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
         sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
+    adapter->power.hybrid = hybrid;
     status = change_power(adapter, state, action);
+    adapter->power.hybrid = false;
     sim_mutex_unlock(&adapter->power.lock);
     return status;
+}
+
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                                POWER_ACTION action)
+{
+    return set_power(adapter, state, action, false);
+}
+
+NTSTATUS port_adapter_hybrid_sleep(struct port_adapter *adapter, DEVICE_POWER_STATE state)
+{
+    return set_power(adapter, state, PowerActionSleep, true);
 }
 
 NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)

@@ -16,6 +16,9 @@ struct port_adapter;
  * STATUS_NO_MEMORY and similar the content could not be kept, and the state does not change. */
 NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                                 POWER_ACTION action);
+/* The machine sleeps, and may lose its power before it wakes: the driver is told of sleep, and what
+ * does not survive hibernation moves out (RES-081). */
+NTSTATUS port_adapter_hybrid_sleep(struct port_adapter *adapter, DEVICE_POWER_STATE state);
 /* Power the adapter up if needed, and keep it in D0 until the release (LIFE-139). */
 NTSTATUS port_adapter_power_hold(struct port_adapter *adapter);
 void port_adapter_power_release(struct port_adapter *adapter);

@@ -348,6 +348,7 @@ static void offer_by_list(struct probe *p)
         return;
     }
     CHECK_RULE("RES-064", IS(render(0), STATUS_GRAPHICS_ALLOCATION_INVALID));
+    CHECK_RULE("PATCH-100", IS(render(0), STATUS_GRAPHICS_ALLOCATION_INVALID));
     gpu.context.pAllocationList[1].hAllocation = 0;
     CHECK_RULE("RES-064", IS(render(1), STATUS_SUCCESS)); /* which was not offered */
     portions_finish(&gpu);

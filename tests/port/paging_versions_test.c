@@ -128,14 +128,6 @@ TEST(drivers_of_1x_get_operations_of_1x)
                built_1x(DXGKDDI_INTERFACE_VERSION_WDDM1_3, true) == (PHYSICAL | context));
 }
 
-TEST(reads_and_writes_of_physical_memory_are_not_used)
-{
-    const unsigned never = BIT(DXGK_OPERATION_READ_PHYSICAL) | BIT(DXGK_OPERATION_WRITE_PHYSICAL);
-
-    CHECK_RULE("PAGE-043", (built_1x(DXGKDDI_INTERFACE_VERSION_WIN7, false) & never) == 0);
-    CHECK_RULE("PAGE-043", (built_1x(DXGKDDI_INTERFACE_VERSION_WDDM1_3, false) & never) == 0);
-}
-
 /* ---- WDDM 2.x ---- */
 
 static void use_2x(struct probe *p)
@@ -209,4 +201,18 @@ TEST(drivers_of_2x_get_operations_of_their_version)
                             ~fence) == (VIRTUAL | map2));
     CHECK_RULE("PAGE-026", (built_2x(DXGKDDI_INTERFACE_VERSION_WDDM3_1, DXGKDDI_WDDMv3_1, true) &
                             ~fence) == (VIRTUAL | map2));
+}
+
+TEST(reads_and_writes_of_physical_memory_are_not_used)
+{
+    const unsigned never = BIT(DXGK_OPERATION_READ_PHYSICAL) | BIT(DXGK_OPERATION_WRITE_PHYSICAL),
+                   special = BIT(DXGK_OPERATION_SPECIAL_LOCK_TRANSFER),
+                   physical = BIT(DXGK_OPERATION_TRANSFER) | BIT(DXGK_OPERATION_FILL) |
+                              BIT(DXGK_OPERATION_DISCARD_CONTENT);
+
+    CHECK_RULE("PAGE-043", (built_1x(DXGKDDI_INTERFACE_VERSION_WIN7, false) & never) == 0);
+    CHECK_RULE("PAGE-043", (built_1x(DXGKDDI_INTERFACE_VERSION_WDDM1_3, false) & never) == 0);
+    CHECK_RULE("PAGE-056", (built_1x(DXGKDDI_INTERFACE_VERSION_WDDM1_3, false) & special) == 0);
+    CHECK_RULE("PAGE-027", (built_2x(DXGKDDI_INTERFACE_VERSION_WDDM2_9, DXGKDDI_WDDMv2_9, true) &
+                            (physical | special | never)) == 0);
 }

@@ -45,13 +45,21 @@ struct evacuation {
     bool losing_power;
 };
 
+static bool moves(const struct vidmm_allocation *allocation, const void *arg)
+{
+    const struct evacuation *evacuation = arg;
+
+    return allocation->runs && allocation->segment && !is_kept(allocation, evacuation->kept_bytes);
+}
+
 static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct evacuation *evacuation = arg;
-    const uint64_t *kept_bytes = evacuation->kept_bytes;
     NTSTATUS status = paging_flush(vidmm, NULL),
              settled; /* operations built earlier are submitted normally */
 
+    if (NT_SUCCESS(status))
+        status = context_allocations_leave(vidmm, moves, evacuation);
     if (!NT_SUCCESS(status))
         return status;
     vidmm->losing_power = evacuation->losing_power;
@@ -59,7 +67,7 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
     LIST_FOR(node, &vidmm->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
 
-        if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
+        if (!moves(allocation, evacuation))
             continue;
         allocation->absence = ABSENCE_POWER;
         status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);

@@ -20,6 +20,7 @@
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
+#include "vidsch/null_context.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging_submit.h"
 #include "vidsch/preempt.h"
@@ -116,6 +117,7 @@ static void abandon(struct vidsch *vidsch)
             vidsch_packet_finish(CONTAINER(link, struct packet, link));
         node->last_completed = node->reported = node->last_submitted;
         node->after_reset = true;
+        vidsch_null_context_forget(node, NULL);
     }
     vidsch_paging_abandon(vidsch);
 }

@@ -20,6 +20,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/node.h"
+#include "vidsch/null_context.h"
 #include "vidsch/process.h"
 #include "vidsch/ready.h"
 #include "vidsch/recovery.h"
@@ -148,8 +149,10 @@ static void context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->promise.allocations);
     vidsch_client_block_destroy(vidsch, &context->promise.patches);
     (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, DDI_HANDLE_CONTEXT);
-    if (context->node)
+    if (context->node) {
         vidsch_ready_release(context);
+        vidsch_null_context_forget(context->node, context);
+    }
     list_remove(&context->link);
     list_remove(&context->run_link);
     list_remove(&context->advance_link);

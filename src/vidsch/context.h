@@ -47,6 +47,7 @@ struct vidsch_context {
     DXGK_CONTEXTINFO info; /* the driver's answer */
     bool has_lists;        /* physical mode, and not for synchronization only */
     bool dying;
+    bool leaving; /* its PACKET_LEAVE is under way (null_context.h) */
     struct vidsch_promise promise;
     struct list free_buffers;
     struct dma_buffer *reserve; /* for the next Render (PATCH-054) */

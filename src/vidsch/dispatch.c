@@ -21,6 +21,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/node.h"
+#include "vidsch/null_context.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
 #include "vidsch/portion.h"
@@ -87,7 +88,8 @@ static void place_buffer(const struct vidsch *vidsch, const struct vidmm_apertur
  * (PATCH-143, PAGE-019). */
 static HANDLE submitter(const struct packet *packet)
 {
-    bool nobodys = packet->kind == PACKET_PAGING && packet->paging->public.nobodys;
+    bool nobodys = packet->kind == PACKET_LEAVE ||
+                   (packet->kind == PACKET_PAGING && packet->paging->public.nobodys);
 
     return nobodys ? NULL : packet->context->mm.driver_handle;
 }
@@ -156,7 +158,8 @@ static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
     const struct vidsch *vidsch = packet->context->device->vidsch;
     DXGK_SUBMITCOMMANDFLAGS flags = {.Value = 0};
 
-    flags.Paging = packet->kind == PACKET_PAGING;
+    flags.Paging = packet->kind == PACKET_PAGING || packet->leaves_paging;
+    flags.ContextSwitch = packet->kind == PACKET_LEAVE;
     flags.NullRendering = packet->null_rendering;
     flags.Resubmission = packet->resubmission && !vidsch_is_1x(vidsch); /* PREEMPT-024 */
     return flags;
@@ -185,7 +188,7 @@ static NTSTATUS submit_physical(struct packet *packet)
         args.DmaBufferPrivateDataSize = slot->public.private_capacity;
         args.DmaBufferPrivateDataSubmissionStartOffset = slot->public.private_start;
         args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
-    } else {
+    } else if (packet->kind == PACKET_RENDER) {
         const struct dma_buffer *buffer = packet->buffer;
 
         place_buffer(vidsch, &buffer->aperture, buffer->first_logical, &args.DmaBufferSegmentId,
@@ -204,7 +207,7 @@ static NTSTATUS submit_virtual(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
     DXGKARG_SUBMITCOMMANDVIRTUAL args = {
-        .hContext = context->mm.driver_handle,
+        .hContext = packet->kind == PACKET_LEAVE ? NULL : context->mm.driver_handle,
         .SubmissionFenceId = packet->fence,
         .Flags = submit_flags(packet),
         .NodeOrdinal = context->node->ordinal,
@@ -221,7 +224,7 @@ static NTSTATUS submit_virtual(struct packet *packet)
             args.DmaBufferPrivateDataSize = slot->public.private_capacity -
                                             slot->public.private_start;
         }
-    } else {
+    } else if (packet->kind == PACKET_VIRTUAL) {
         args.DmaBufferVirtualAddress = packet->va;
         args.DmaBufferSize = packet->bytes;
         if (packet->buffer) {
@@ -288,6 +291,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (fence_after(fence, node->last_submitted) || node->last_submitted == 0)
         node->last_submitted = fence;
     node->after_reset = false;
+    vidsch_null_context_note(node, packet);
     if (packet->kind == PACKET_PAGING) {
         vidsch->statistics.paging_submissions++;
     } else {
@@ -317,7 +321,7 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
 
     context->device->in_flight--;
     vidsch_portion_put_back(packet);
-    if (packet->kind == PACKET_PAGING)
+    if (packet_comes_first(packet))
         list_push_front(&node->resubmit, &packet->link);
     else
         list_push_front(&context->queue,
@@ -346,7 +350,8 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
         packet->fence = vidsch_node_next_fence(node);
     if (packet->kind == PACKET_RENDER)
         good = place_allocations(packet);
-    if (good && !is_virtual && !context->info.Caps.NoPatchingRequired)
+    if (good && !is_virtual && !context->info.Caps.NoPatchingRequired &&
+        packet->kind != PACKET_LEAVE)
         good = patch(packet);
     if (!good)
         drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);

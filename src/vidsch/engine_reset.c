@@ -21,6 +21,7 @@
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
+#include "vidsch/null_context.h"
 #include "vidsch/packet.h"
 #include "vidsch/preempt.h"
 #include "vidsch/process.h"
@@ -164,6 +165,7 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
     }
     node->reported = node->last_completed;
     node->after_reset = true;
+    vidsch_null_context_forget(node, NULL);
     count = vidsch_node_take_all(node, packets);
     vidsch_queue_return(node, packets, count); /* TDR-036 */
     return true;

@@ -6,6 +6,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
+#include "vidsch/null_context.h"
 #include "vidsch/paging.h"
 #include "vidsch/paging_submit.h"
 #include "vidsch/ready.h"
@@ -108,6 +109,7 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .device_wait = device_wait,
     .process_suspend = vidsch_suspend_process,
     .process_resume = vidsch_resume_process,
+    .context_leave = vidsch_null_context_enter,
     .device_error = device_error,
     .device_resident = device_resident,
     .device_number = device_number,

@@ -81,6 +81,10 @@ struct vidsch_node {
     /* The context whose DMA buffer is submitted in part: until its last portion, only this context
      * and paging may submit to the node (PATCH-126). NULL: none. */
     const struct vidsch_context *unbroken;
+    /* Whose packet was submitted last, so that the hardware may keep its state (null_context.h);
+     * NULL: nobody's. */
+    struct vidsch_context *current;
+    bool current_paging; /* that packet was a paging buffer */
     uint64_t generation; /* counts resets: interrupt records of an earlier count are stale */
     /* preemption */
     enum preempt_reason preempting; /* not NONE: a request is outstanding */

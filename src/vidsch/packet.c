@@ -27,6 +27,20 @@ struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_
     return packet;
 }
 
+void vidsch_packet_number(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+    struct vidsch_device *device = context->device;
+
+    packet->ticket = ++device->last_ticket;
+    list_push_back(&device->outstanding, &packet->device_link);
+    context->work++;
+    packet->flow = ++device->vidsch->next_flow;
+    if (context->work == 1)
+        trace_begin(context->track, "busy", "ticket", packet->ticket);
+    trace_flow_start(context->track, "packet", packet->flow);
+}
+
 void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet)
 {
     if (packet->op)
@@ -51,6 +65,8 @@ void vidsch_packet_finish(struct packet *packet)
     device->pending--;
     if (packet_is_work(packet) && --context->work == 0)
         trace_end(context->track, "busy");
+    if (packet->kind == PACKET_LEAVE)
+        context->leaving = false;
     if (packet->paging)
         vidsch_paging_retired(vidsch, packet->paging);
     vidsch_packet_free(vidsch, packet);

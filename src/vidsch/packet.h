@@ -11,6 +11,7 @@
 enum packet_kind {
     PACKET_RENDER,  /* portion of a DMA buffer: Patch, SubmitCommand */
     PACKET_VIRTUAL, /* command buffer at a GPU virtual address: SubmitCommandVirtual */
+    PACKET_LEAVE,   /* no commands: the GPU leaves the context (null_context.h) */
     PACKET_PAGING,  /* paging buffer: by either of these ways */
     PACKET_WAIT,
     PACKET_SIGNAL,
@@ -48,10 +49,17 @@ struct packet {
     uint8_t kind;
     bool resubmission : 1; /* was on the node before */
     bool null_rendering : 1;
-    bool refused : 1;    /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
-    bool told_ended : 1; /* the event of its end was told */
+    bool leaves_paging : 1; /* PACKET_LEAVE: the context was running a paging buffer */
+    bool refused : 1;       /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
+    bool told_ended : 1;    /* the event of its end was told */
 };
 _Static_assert(sizeof(struct packet) <= 128, "two cache lines");
+
+/* Submitted before everything else of its node, and again if it was preempted. */
+static inline bool packet_comes_first(const struct packet *packet)
+{
+    return packet->kind == PACKET_LEAVE || packet->kind == PACKET_PAGING;
+}
 
 static inline bool packet_is_work(const struct packet *packet)
 {
@@ -60,6 +68,8 @@ static inline bool packet_is_work(const struct packet *packet)
 
 /* NULL: out of memory. */
 struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_kind kind);
+/* Give a packet of work its number in its device and context, and count it. */
+void vidsch_packet_number(struct packet *packet);
 /* Free a packet that was never queued. */
 void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet);
 /* End a queued packet of any kind: update counts, wake waiters, free it. Level up to

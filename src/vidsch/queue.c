@@ -36,15 +36,8 @@ void vidsch_queue_push(struct packet *packet)
     struct vidsch_device *device = context->device;
 
     sim_assert_passive();
-    if (packet_is_work(packet)) {
-        packet->ticket = ++device->last_ticket;
-        list_push_back(&device->outstanding, &packet->device_link);
-        context->work++;
-        packet->flow = ++device->vidsch->next_flow;
-        if (context->work == 1)
-            trace_begin(context->track, "busy", "ticket", packet->ticket);
-        trace_flow_start(context->track, "packet", packet->flow);
-    }
+    if (packet_is_work(packet))
+        vidsch_packet_number(packet);
     context->pending++;
     device->pending++;
     vidsch_tell_queued(packet);
@@ -155,7 +148,7 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
 
         packet->context->device->in_flight--;
         packet->resubmission = true;
-        if (packet->kind == PACKET_PAGING) {
+        if (packet_comes_first(packet)) {
             packet->context->last_in_flight = NULL;
             /* These are submitted first, in order, with their old ids (PREEMPT-021, PAGE-024). */
             list_push_front(&node->resubmit, &packet->link);

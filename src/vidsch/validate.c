@@ -54,7 +54,7 @@ static bool node_is_sound(const struct vidsch_node *node)
         }
     }
     LIST_FOR(link, &node->resubmit)
-        REQUIRE(CONTAINER(link, struct packet, link)->kind == PACKET_PAGING);
+        REQUIRE(packet_comes_first(CONTAINER(link, struct packet, link)));
     return true;
 }
 

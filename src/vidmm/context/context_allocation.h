@@ -109,6 +109,11 @@ void context_allocation_close(struct vidmm_context *context);
 void context_allocation_finish_all(struct vidmm_context *context);
 /* True if all context allocations of the context and its device are committed. */
 bool context_allocations_ready(const struct vidmm_context *context);
+/* Before those move of which `moves` says so: have the hardware leave their contexts, whose work
+ * has ended (CTXA-033). */
+typedef bool (*context_allocation_moves)(const struct vidmm_allocation *moved, const void *arg);
+NTSTATUS context_allocations_leave(struct vidmm *vidmm, context_allocation_moves moves,
+                                   const void *arg);
 /* After a reset or evacuation evicted them: mark them as not committed.
  * context_allocations_restore makes them resident again and, where the content was lost, has it
  * initialized again (CTXA-068). */

@@ -26,6 +26,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/victim.h"
 #include "vidmm/space/scratch.h"
@@ -186,6 +187,27 @@ NTSTATUS vidmm_context_prepare(struct vidmm_context *context)
     if (context_allocations_ready(context))
         return STATUS_SUCCESS;
     return vidmm_status(paging_run(vidmm, prepare_job, context));
+}
+
+NTSTATUS context_allocations_leave(struct vidmm *vidmm, context_allocation_moves moves,
+                                   const void *arg)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    LIST_FOR(node, &vidmm->contexts.all) {
+        const struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+        struct vidmm_device *device;
+
+        if (!item->committed || !moves(item->allocation, arg))
+            continue;
+        device = item->context ? item->context->device
+                               : context_allocation_device(vidmm, item->device);
+        if (device)
+            status = vidmm->scheduler->context_leave(device, item->context);
+        if (!NT_SUCCESS(status))
+            break;
+    }
+    return status;
 }
 
 void context_allocations_lost(struct vidmm *vidmm)

@@ -16,6 +16,7 @@
 #include "util/address.h"
 
 struct ddi_adapter;
+struct vidmm_context;
 struct vidmm_device;
 struct vidmm_process;
 
@@ -66,6 +67,9 @@ struct vidmm_scheduler {
      * retired; then allow it again. */
     NTSTATUS (*process_suspend)(struct vidmm_process *process);
     void (*process_resume)(struct vidmm_process *process);
+    /* Memory of this context of the device, or of each (`context` NULL), is going to move, and its
+     * work has ended: have the hardware leave it, which may keep its state (CTXA-033). */
+    NTSTATUS (*context_leave)(struct vidmm_device *device, struct vidmm_context *context);
     /* Put a device into the error state (a failed page-in:
      * D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY, ...). */
     void (*device_error)(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state);

@@ -263,6 +263,13 @@ static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS context_leave(struct vidmm_device *device, struct vidmm_context *context)
+{
+    (void)device;
+    (void)context;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS process_suspend(struct vidmm_process *process)
 {
     (void)process;
@@ -299,6 +306,7 @@ const struct vidmm_scheduler gva_scheduler = {
     .device_done = device_done,
     .device_wait = device_wait,
     .process_suspend = process_suspend,
+    .context_leave = context_leave,
     .process_resume = process_resume,
     .device_error = device_error,
     .device_resident = device_resident,

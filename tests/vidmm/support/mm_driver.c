@@ -401,6 +401,13 @@ static void complete(struct mm_client *client, uint64_t ticket)
     sim_waitq_wake(&client->changed, UINT32_MAX);
 }
 
+static NTSTATUS context_leave(struct vidmm_device *device, struct vidmm_context *context)
+{
+    (void)device;
+    (void)context;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS process_suspend(struct vidmm_process *process)
 {
     struct mm_rig *rig = mm_rig;
@@ -448,6 +455,7 @@ const struct vidmm_scheduler mm_scheduler = {
     .device_done = device_done,
     .device_wait = device_wait,
     .process_suspend = process_suspend,
+    .context_leave = context_leave,
     .process_resume = process_resume,
     .device_error = device_error,
     .device_resident = device_resident,

@@ -71,6 +71,19 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args);
 NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count,
                                const D3DKMT_SUBMITCOMMAND *args, const void *private_data);
 
+/* Queue updates of page tables, a copy of the client's: they wait until the fence has reached the
+ * value, and then set it to the next one (GPUVA-122 to GPUVA-136). Blocks while too many are
+ * queued. */
+struct vidsch_update_request {
+    struct vidsch_sync *fence;
+    UINT64 value;
+    bool do_not_wait;
+    const D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION *operations;
+    UINT count;
+};
+NTSTATUS vidsch_update_addresses(struct vidsch_context *owner,
+                                 const struct vidsch_update_request *request);
+
 /* ---- synchronization objects ---- */
 NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                             struct vidsch_sync **out);

@@ -201,7 +201,7 @@ static void destroy_driver_side(struct vidsch_context *context)
     NTSTATUS status;
 
     vidmm_context_detach(&context->mm);
-    if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware) {
+    if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware && !context->hosts_own) {
         status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
@@ -349,12 +349,34 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
     return STATUS_SUCCESS;
 }
 
+/* It runs in the privileged address space if the GPU writes page tables; if the CPU does, it is no
+ * more than a queue (GPUVA-137, GPUVA-139, GPUVA-143). */
+NTSTATUS vidsch_context_create_companion(struct vidsch_context *owner, struct vidsch_context **out)
+{
+    struct vidsch_device *device = owner->device;
+    struct vidsch_context *context = context_alloc(device, owner->node, false, false);
+
+    if (!context)
+        return STATUS_NO_MEMORY;
+    context->is_companion = context->hosts_own = true;
+    vidmm_updates_init(&context->updates, device->mm);
+    list_push_back(&device->contexts, &context->link);
+    vidsch_tell_context(context, OBJECT_BEGINS);
+    if (device_is_lost(device))
+        context->state = CONTEXT_LOST;
+    *out = context;
+    return STATUS_SUCCESS;
+}
+
 void vidsch_context_destroy(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
 
     sim_assert_passive();
     context->dying = true;
+    if (context->companion)
+        vidsch_context_destroy(context->companion);
+    context->companion = NULL;
     if (context->reserve) {
         struct dma_buffer *reserve = context->reserve;
 
@@ -362,6 +384,8 @@ void vidsch_context_destroy(struct vidsch_context *context)
         vidsch_dma_buffer_put(reserve);
     }
     vidsch_device_drain(device, context); /* PATCH-052 */
+    if (context->is_companion)
+        vidmm_updates_finish(&context->updates);
     vidsch_signal_free_mutexes(context);
     destroy_driver_side(context);
     vidsch_tell_context(context, OBJECT_ENDS);

@@ -9,6 +9,7 @@
 #include "sim/mutex.h"
 #include "trace/trace.h"
 #include "vidmm/record/context_record.h"
+#include "vidmm/va_update.h"
 #include "vidsch/client_block.h"
 #include "vidsch/vidsch.h"
 
@@ -47,7 +48,14 @@ struct vidsch_context {
     DXGK_CONTEXTINFO info; /* the driver's answer */
     bool has_lists;        /* physical mode, and not for synchronization only */
     bool dying;
-    bool leaving; /* its PACKET_LEAVE is under way (null_context.h) */
+    /* Its paging companion context, on which its page-table updates run (companion.h); NULL: it has
+     * made none yet. */
+    struct vidsch_context *companion;
+    bool is_companion;
+    bool hosts_own;            /* the driver does not know it */
+    struct va_updates updates; /* of a companion */
+    uint32_t operations;       /* of a companion: of updates that are not carried out yet */
+    bool leaving;              /* its PACKET_LEAVE is under way (null_context.h) */
     struct vidsch_promise promise;
     struct list free_buffers;
     struct dma_buffer *reserve; /* for the next Render (PATCH-054) */
@@ -58,5 +66,7 @@ struct vidsch_context {
 };
 
 NTSTATUS vidsch_context_create_system(struct vidsch *vidsch);
+/* Make the companion of a context (companion.h). */
+NTSTATUS vidsch_context_create_companion(struct vidsch_context *owner, struct vidsch_context **out);
 
 #endif

@@ -94,6 +94,7 @@ static enum queue_packet_type queue_type(const struct packet *packet)
                                                    [PACKET_VIRTUAL] = QUEUE_RENDER,
                                                    [PACKET_LEAVE] = QUEUE_RENDER,
                                                    [PACKET_PAGING] = QUEUE_PAGING,
+                                                   [PACKET_UPDATE] = QUEUE_PAGING,
                                                    [PACKET_WAIT] = QUEUE_WAIT,
                                                    [PACKET_SIGNAL] = QUEUE_SIGNAL};
 

@@ -12,6 +12,7 @@
 #include "vidsch/portion.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_op.h"
+#include "vidsch/update.h"
 
 struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_kind kind)
 {
@@ -46,6 +47,8 @@ void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet)
     if (packet->op)
         vidsch_sync_op_release(vidsch, packet->op);
     vidsch_portion_free(packet);
+    if (packet->kind == PACKET_UPDATE)
+        packet->update->end(packet);
     if (packet->buffer)
         vidsch_dma_buffer_put(packet->buffer);
     if (!packet->paging)

@@ -15,12 +15,14 @@ enum packet_kind {
     PACKET_PAGING,  /* paging buffer: by either of these ways */
     PACKET_WAIT,
     PACKET_SIGNAL,
+    PACKET_UPDATE, /* a batch of page-table updates, in the queue of a companion (update.h) */
 };
 
 struct dma_buffer;
 struct dma_portion;
 struct paging_slot;
 struct sync_op;
+struct vidsch_update;
 
 struct packet {
     struct list link;        /* in context->queue, `after` of another packet, or node->resubmit */
@@ -44,6 +46,10 @@ struct packet {
             uint32_t start, end;
             uint32_t first_patch, patch_count;
         };
+        struct { /* update */
+            struct vidsch_update *update;
+            uint32_t operations;
+        };
     };
     uint32_t fence; /* SubmissionFenceId of the current submission; 0: none yet */
     uint8_t kind;
@@ -59,6 +65,12 @@ _Static_assert(sizeof(struct packet) <= 128, "two cache lines");
 static inline bool packet_comes_first(const struct packet *packet)
 {
     return packet->kind == PACKET_LEAVE || packet->kind == PACKET_PAGING;
+}
+
+/* May a context be blocked that has it at the head of its queue? */
+static inline bool packet_blocks(const struct packet *packet)
+{
+    return packet->kind == PACKET_WAIT || packet->kind == PACKET_UPDATE;
 }
 
 static inline bool packet_is_work(const struct packet *packet)

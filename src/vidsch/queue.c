@@ -5,6 +5,7 @@
  *
  *   nothing      IDLE
  *   GPU packet   READY: on the ready list of its node, at its level, where the worker takes it
+ *   update       BLOCKED until the memory manager has carried it out (update.h)
  *   wait         satisfied: taken off at once; else BLOCKED, and registered with its objects
  *   signal       carried out at once if nothing of the context is on the node; else it waits behind
  *                the youngest packet in flight (packet->after), and is carried out when that packet
@@ -29,6 +30,7 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
 #include "vidsch/sync_op.h"
+#include "vidsch/update.h"
 
 void vidsch_queue_push(struct packet *packet)
 {
@@ -77,6 +79,11 @@ static void advance_one(struct vidsch_context *context)
             list_remove(&packet->link);
             vidsch_packet_finish(packet);
             continue;
+        }
+        if (packet->kind == PACKET_UPDATE) {
+            context->state = CONTEXT_BLOCKED;
+            packet->update->reached(packet);
+            return;
         }
         vidsch_tell_taken(packet);
         list_remove(&packet->link);

@@ -268,6 +268,64 @@ NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT con
     return status;
 }
 
+NTSTATUS vidsch_sync_bracket_check(const struct vidsch_context *context, struct vidsch_sync *fence,
+                                   UINT64 value, bool waits)
+{
+    const D3DDDICB_SIGNALFLAGS none = {0};
+    const UINT64 next = value + 1;
+    NTSTATUS status = waits ? check_wait(context->device->vidsch, &fence, &value, 1)
+                            : STATUS_SUCCESS;
+
+    if (next == 0)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "no fence value follows 0x%llx",
+                      (unsigned long long)value);
+    return NT_SUCCESS(status) ? check_signal(context->device->vidsch, &fence, &next, 1, none)
+                              : status;
+}
+
+static struct packet *packet_of(struct vidsch_context *context, enum packet_kind kind,
+                                struct vidsch_sync *fence, UINT64 value)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    struct packet *packet = vidsch_packet_create(context, kind);
+
+    if (!packet)
+        return NULL;
+    packet->op = vidsch_sync_op_create(vidsch, kind == PACKET_WAIT ? OP_WAIT_QUEUED : OP_SIGNAL,
+                                       &fence, &value, 1);
+    if (!packet->op) {
+        vidsch_packet_free(vidsch, packet);
+        return NULL;
+    }
+    packet->op->context = context;
+    return packet;
+}
+
+NTSTATUS vidsch_sync_bracket(struct vidsch_context *context, struct vidsch_sync *fence,
+                             UINT64 value, bool waits, struct packet *middle)
+{
+    const UINT64 next = value + 1;
+    NTSTATUS status = vidsch_sync_bracket_check(context, fence, value, waits);
+    struct packet *before = NULL, *after;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (waits)
+        before = packet_of(context, PACKET_WAIT, fence, value);
+    after = before || !waits ? packet_of(context, PACKET_SIGNAL, fence, next) : NULL;
+    if (!after) {
+        if (before)
+            vidsch_packet_free(context->device->vidsch, before);
+        return STATUS_NO_MEMORY;
+    }
+    if (before)
+        vidsch_queue_push(before);
+    vidsch_queue_push(middle);
+    vidsch_queue_push(after);
+    /* Not noted as queued (SUBMIT-139): a signal of `value`, for which it waits, is to come. */
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT count,
                                    void (*notify)(void *context, NTSTATUS status), void *context)
 {

@@ -42,6 +42,14 @@ struct vidsch_syncs {
     struct list watched;   /* shared monitored fences with waiters */
 };
 
+struct packet;
+
+/* Queue a packet between a wait for the value of a monitored fence (if it waits) and a signal of
+ * the next value: all of them, or none. */
+NTSTATUS vidsch_sync_bracket(struct vidsch_context *context, struct vidsch_sync *fence,
+                             UINT64 value, bool waits, struct packet *middle);
+NTSTATUS vidsch_sync_bracket_check(const struct vidsch_context *context, struct vidsch_sync *fence,
+                                   UINT64 value, bool waits);
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
 /* Drop a reference. Level up to DISPATCH_LEVEL: with the last one, the worker frees the object
  * later, since vidmm must free its memory at PASSIVE_LEVEL. */

@@ -103,7 +103,7 @@ static bool context_is_sound(const struct vidsch_context *context, uint32_t *wor
     if (context->state == CONTEXT_READY || context->state == CONTEXT_PARKED)
         REQUIRE(packet_is_work(CONTAINER(context->queue.next, struct packet, link)));
     if (context->state == CONTEXT_BLOCKED)
-        REQUIRE(CONTAINER(context->queue.next, struct packet, link)->kind == PACKET_WAIT);
+        REQUIRE(packet_blocks(CONTAINER(context->queue.next, struct packet, link)));
     REQUIRE(length(&context->free_buffers) == context->buffers_free &&
             context->buffers_free <= context->buffers);
     LIST_FOR(link, &context->mutexes)

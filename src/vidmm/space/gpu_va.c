@@ -30,6 +30,7 @@
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/root_table.h"
+#include "vidmm/space/va_bind.h"
 #include "vidmm/space/va_context_map.h"
 #include "vidmm/space/va_neighbour.h"
 #include "vidmm/space/va_piece.h"
@@ -135,33 +136,6 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
     return STATUS_SUCCESS;
 }
 
-static struct vidmm_allocation *find_allocation(const struct vidmm_process *process,
-                                                D3DKMT_HANDLE handle)
-{
-    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, DDI_CLIENT_ALLOCATION);
-
-    if (!open || open->device->process != process || open->allocation->destroyed)
-        return NULL;
-    return open->allocation;
-}
-
-/* GPUVA-101 to GPUVA-103: if one mapping of a page has a unique driver protection, all others
- * must have the same. */
-static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
-                                uint64_t pages, uint64_t protection)
-{
-    LIST_FOR(node, &allocation->mappings) {
-        const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
-
-        if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
-            return false; /* unique ones come first in the list */
-        if (piece->driver_protection != protection &&
-            ranges_overlap(piece->offset, piece->span.pages, offset, pages))
-            return true;
-    }
-    return false;
-}
-
 /* Find the allocation of the call, and check that it can be mapped as requested. */
 static NTSTATUS bind_allocation(struct va_call *call)
 {
@@ -170,7 +144,7 @@ static NTSTATUS bind_allocation(struct va_call *call)
     if (values->state != ENTRY_PAGES)
         return STATUS_SUCCESS;
     if (call->handle)
-        values->allocation = find_allocation(call->process, call->handle);
+        values->allocation = va_find_allocation(call->process, call->handle);
     if (!values->allocation)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-026",
                       "handle 0x%x is no allocation of the process", call->handle);
@@ -179,8 +153,8 @@ static NTSTATUS bind_allocation(struct va_call *call)
                       "range of %llu pages from page %llu on, the allocation has %llu",
                       (unsigned long long)call->request.pages, (unsigned long long)values->offset,
                       (unsigned long long)values->allocation->pages);
-    if (protection_conflict(values->allocation, values->offset, call->request.pages,
-                            values->driver_protection)) {
+    if (va_protection_conflict(values->allocation, values->offset, call->request.pages,
+                               values->driver_protection)) {
         if (call->context_map)
             call->context_map->conflict = true;
         return refuse(STATUS_INVALID_PARAMETER, "GPUVA-101",

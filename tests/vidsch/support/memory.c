@@ -474,3 +474,46 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     portion->kept = NULL;
     portion->kept_count = 0;
 }
+
+/* ---- updates of page tables: none ---- */
+
+void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device)
+{
+    (void)updates;
+    (void)device;
+}
+
+void vidmm_updates_finish(struct va_updates *updates)
+{
+    (void)updates;
+}
+
+NTSTATUS vidmm_batch_create(struct vidmm_device *device,
+                            const D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION *operations, UINT count,
+                            struct va_batch **out)
+{
+    (void)device;
+    (void)operations;
+    (void)count;
+    *out = NULL;
+    return STATUS_NOT_SUPPORTED;
+}
+
+void vidmm_batch_discard(struct va_batch *batch)
+{
+    (void)batch;
+}
+
+void vidmm_batch_run(struct va_batch *batch, struct va_updates *updates,
+                     void (*done)(void *context), void *context)
+{
+    (void)batch;
+    (void)updates;
+    done(context);
+}
+
+void vidmm_batch_drop(struct va_batch *batch, struct va_updates *updates)
+{
+    (void)batch;
+    (void)updates;
+}

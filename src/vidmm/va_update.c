@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Theory of operation
+ *
+ *   A batch is the operations of one call, cut into steps: a window of an allocation that a map
+ *   operation repeats is a step for each repetition. When it is created, everything is checked, and
+ *   the pieces that will be inserted are made, with the tables that they hold. Each step waits in
+ *   the list of jobs of its reservation, so that it is cancelled with it (GPUVA-120), and its piece
+ *   changes when the allocation that it maps is destroyed (va_range.h).
+ *
+ *   When the fence of the batch has been reached, its job applies the steps in order: pieces, and
+ *   then their entries. What a copy will find in its source is known only then, so its pieces are
+ *   made by the job. If there is no memory for them, the device is in error.
+ *
+ *   Until the job is over, an allocation that a step maps does not leave its place (GPUVA-141): it
+ *   counts as used by queued work.
+ */
+#include "vidmm/va_update.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "verify/refusal.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/departure.h"
+#include "vidmm/residency/residency.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/page_table_write.h"
+#include "vidmm/space/va_bind.h"
+#include "vidmm/space/va_range_copy.h"
+#include "vidmm/space/va_piece.h"
+#include "vidmm/space/va_range.h"
+#include "vidmm/space/va_update_check.h"
+
+typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
+
+struct va_step {
+    struct va_job job;  /* of the reservation that changes; its piece, except of a copy */
+    struct va_job from; /* of the reservation that a copy reads */
+    uint64_t first, pages, source;
+    bool copies;
+    struct vidmm_allocation *used; /* with a hold, until the batch ends */
+};
+
+struct va_batch {
+    struct vidmm_device *device;
+    struct vidmm_space *space; /* with a reference */
+    struct paging_job job;
+    void (*done)(void *context);
+    void *context;
+    bool dropped;
+    uint32_t count, made, next; /* steps; of those, made; applied */
+    struct va_step step[];
+};
+
+/* ---- allocations in use ---- */
+
+static void use(struct va_step *step, struct vidmm_allocation *allocation)
+{
+    allocation_hold(allocation);
+    allocation->users++;
+    victim_update(allocation);
+    step->used = allocation;
+}
+
+static void use_no_more(struct va_step *step)
+{
+    struct vidmm_allocation *allocation = step->used;
+
+    if (!allocation)
+        return;
+    step->used = NULL;
+    allocation->users--;
+    if (!allocation->gone && !allocation->destroyed) {
+        if (allocation->users == 0 && allocation->victim.leave &&
+            allocation->device_references == 0 && allocation->runs)
+            departure_add(allocation);
+        victim_update(allocation);
+    }
+    paging_poke(allocation->vidmm);
+    allocation_unhold(allocation);
+}
+
+/* ---- making steps ---- */
+
+static uint32_t steps_of(const update_operation *operation)
+{
+    const uint64_t pages = operation->Map.SizeInBytes >> PAGE_BITS;
+
+    switch (operation->OperationType) {
+    case D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP:
+    case D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT:
+        return (uint32_t)(pages / va_update_window(operation));
+    default:
+        return 1;
+    }
+}
+
+static void wait_in(struct va_job *job, struct va_range *range)
+{
+    job->range = range;
+    job->space = range->space;
+    list_push_back(&range->jobs, &job->link);
+}
+
+/* What the pages of a map or unmap operation become. */
+static void describe(const struct vidmm_process *process, const struct va_range *range,
+                     const update_operation *operation, struct va_piece *values)
+{
+    *values = (struct va_piece){.driver_protection = range->driver_protection};
+    if (operation->OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_UNMAP) {
+        values->state = operation->Unmap.Protection.Zero ? ENTRY_ZERO : ENTRY_INVALID;
+        return;
+    }
+    values->state = ENTRY_PAGES;
+    values->allocation = va_find_allocation(process, operation->Map.hAllocation);
+    values->offset = operation->Map.AllocationOffsetInBytes >> PAGE_BITS;
+    if (operation->OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT) {
+        values->protection = operation->MapProtect.Protection.Value;
+        values->driver_protection = operation->MapProtect.DriverProtection;
+    } else {
+        values->protection = (D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE){.Write = 1}.Value;
+    }
+}
+
+static NTSTATUS make_step(struct va_range *range, const struct va_piece *values,
+                          struct va_step *step)
+{
+    NTSTATUS status;
+
+    step->job.spare = slab_take(&range->space->piece_slab);
+    if (!step->job.spare)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = piece_create(range, values, &step->job.piece);
+    if (!NT_SUCCESS(status)) {
+        slab_give(&range->space->piece_slab, step->job.spare);
+        step->job.spare = NULL;
+        return status;
+    }
+    step->job.piece->job = &step->job;
+    wait_in(&step->job, range);
+    if (values->allocation)
+        use(step, values->allocation);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS make_steps(struct va_batch *batch, const update_operation *operation,
+                           struct va_range *range)
+{
+    const uint64_t pages = steps_of(operation) == 1 ? operation->Map.SizeInBytes >> PAGE_BITS
+                                                    : va_update_window(operation);
+    struct va_piece values;
+
+    describe(batch->device->process, range, operation, &values);
+    values.span.pages = pages;
+    for (uint32_t i = 0; i < steps_of(operation); i++) {
+        NTSTATUS status;
+
+        values.span.first = (operation->Map.BaseAddress >> PAGE_BITS) + i * pages;
+        status = make_step(range, &values, &batch->step[batch->made]);
+        if (!NT_SUCCESS(status))
+            return status;
+        batch->made++;
+    }
+    return STATUS_SUCCESS;
+}
+
+static void make_copy(struct va_batch *batch, const update_operation *operation,
+                      const struct va_update_ranges *ranges)
+{
+    struct va_step *step = &batch->step[batch->made++];
+
+    step->copies = true;
+    step->first = operation->Copy.DestAddress >> PAGE_BITS;
+    step->pages = operation->Copy.SizeInBytes >> PAGE_BITS;
+    step->source = operation->Copy.SourceAddress >> PAGE_BITS;
+    wait_in(&step->job, ranges->target);
+    wait_in(&step->from, ranges->source);
+}
+
+/* ---- ends ---- */
+
+static void end_step(struct va_batch *batch, struct va_step *step)
+{
+    if (step->job.range)
+        va_job_cancel(&step->job);
+    if (step->from.range)
+        va_job_cancel(&step->from);
+    if (step->job.spare)
+        slab_give(&batch->space->piece_slab, step->job.spare);
+    step->job.spare = NULL;
+    use_no_more(step);
+}
+
+static void batch_free(struct va_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->made; i++)
+        end_step(batch, &batch->step[i]);
+    space_release(batch->space);
+    util_free(batch);
+}
+
+void vidmm_batch_discard(struct va_batch *batch)
+{
+    struct vidmm *vidmm = batch->space->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    batch_free(batch);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- creating a batch ---- */
+
+struct update_call {
+    struct vidmm_device *device;
+    const update_operation *operations;
+    UINT count;
+    struct va_batch *batch;
+};
+
+static NTSTATUS batch_new(struct update_call *call)
+{
+    struct vidmm_space *space = call->device->process->space;
+    uint64_t steps = 0;
+
+    for (UINT i = 0; i < call->count; i++)
+        steps += steps_of(&call->operations[i]);
+    call->batch = steps < UINT32_MAX
+                      ? util_zalloc(1, sizeof(*call->batch) + steps * sizeof(call->batch->step[0]))
+                      : NULL;
+    if (!call->batch)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    call->batch->device = call->device;
+    call->batch->space = space;
+    call->batch->count = (uint32_t)steps;
+    space_retain(space);
+    for (uint32_t i = 0; i < steps; i++) {
+        list_init(&call->batch->step[i].job.link);
+        list_init(&call->batch->step[i].from.link);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* Lock held. */
+static NTSTATUS create(struct update_call *call)
+{
+    const struct vidmm_process *process = call->device->process;
+    struct va_update_ranges ranges;
+    NTSTATUS status = va_update_check(process, call->operations, call->count, &ranges);
+
+    if (NT_SUCCESS(status))
+        status = batch_new(call);
+    for (UINT i = 0; i < call->count && NT_SUCCESS(status); i++) {
+        if (call->operations[i].OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_COPY)
+            make_copy(call->batch, &call->operations[i], &ranges);
+        else
+            status = make_steps(call->batch, &call->operations[i], ranges.target);
+    }
+    if (!NT_SUCCESS(status) && call->batch) {
+        batch_free(call->batch);
+        call->batch = NULL;
+    }
+    return status;
+}
+
+static NTSTATUS create_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    (void)vidmm;
+    (void)turn;
+    return create(arg);
+}
+
+NTSTATUS vidmm_batch_create(struct vidmm_device *device, const update_operation *operations,
+                            UINT count, struct va_batch **out)
+{
+    struct update_call call = {.device = device, .operations = operations, .count = count};
+    struct vidmm *vidmm = device->process->vidmm;
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = vidmm->lost || vidmm->stopping || device->lost
+                 ? refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost")
+                 : create(&call);
+    sim_mutex_unlock(&vidmm->lock);
+    if (status == STATUS_NO_MEMORY) /* the worker may evict to make room for page tables */
+        status = paging_run(vidmm, create_job, &call);
+    *out = call.batch;
+    return vidmm_status(status);
+}
+
+/* ---- carrying it out ---- */
+
+static void apply(struct va_step *step)
+{
+    struct va_piece *piece = step->job.piece;
+
+    list_remove(&step->job.link);
+    step->job.range = NULL;
+    step->job.piece = NULL;
+    piece_apply(piece, &step->job.spare);
+    piece_write(piece);
+}
+
+/* STATUS_RETRY: nothing has changed. */
+static NTSTATUS apply_copy(struct va_step *step)
+{
+    struct va_range *target = step->job.range;
+    NTSTATUS status;
+
+    if (!step->from.range)
+        return STATUS_SUCCESS; /* the reservation that it reads was freed */
+    status = range_copy(target, step->first, step->from.range, step->source, step->pages);
+    if (status == STATUS_RETRY)
+        return status;
+    va_job_cancel(&step->job);
+    if (step->from.range)
+        va_job_cancel(&step->from);
+    return status;
+}
+
+static NTSTATUS run_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    struct va_batch *batch = arg;
+    NTSTATUS status = STATUS_SUCCESS, settled;
+
+    (void)turn;
+    if (batch->dropped || batch->device->lost)
+        return STATUS_SUCCESS;
+    spaces_clean(vidmm);
+    for (; batch->next < batch->count; batch->next++) {
+        struct va_step *step = &batch->step[batch->next];
+        NTSTATUS one = STATUS_SUCCESS;
+
+        if (step->job.range && step->copies)
+            one = apply_copy(step);
+        else if (step->job.range)
+            apply(step);
+        if (one == STATUS_RETRY) {
+            status = one;
+            break;
+        }
+        if (!NT_SUCCESS(one))
+            residency_fail_device(batch->device);
+    }
+    settled = tables_settle(batch->space);
+    return status == STATUS_RETRY ? status : settled;
+}
+
+static void run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct va_batch *batch = arg;
+    void (*done)(void *context) = batch->done;
+    void *context = batch->context;
+
+    (void)vidmm;
+    (void)status;
+    batch_free(batch);
+    if (done)
+        done(context);
+}
+
+static void post(struct va_batch *batch, struct va_updates *updates)
+{
+    batch->job = (struct paging_job){
+        .fn = run_job, .release = run_over, .arg = batch, .kind = JOB_COMMIT_ADDRESSES};
+    paging_job_post(&updates->queue, &batch->job);
+}
+
+void vidmm_batch_run(struct va_batch *batch, struct va_updates *updates,
+                     void (*done)(void *context), void *context)
+{
+    batch->done = done;
+    batch->context = context;
+    post(batch, updates);
+}
+
+void vidmm_batch_drop(struct va_batch *batch, struct va_updates *updates)
+{
+    batch->dropped = true;
+    post(batch, updates);
+}
+
+/* ---- the batches of a context ---- */
+
+void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device)
+{
+    paging_queue_init(&updates->queue, device->process->vidmm, device, 0);
+}
+
+void vidmm_updates_finish(struct va_updates *updates)
+{
+    struct vidmm *vidmm = updates->queue.vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_drain(&updates->queue);
+    sim_mutex_unlock(&vidmm->lock);
+}

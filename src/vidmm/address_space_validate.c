@@ -140,6 +140,11 @@ static void all_holds(struct vidmm_space *space, enum hold_action action)
         if (range->initial == ENTRY_ZERO)
             edges_hold(space, range->span.first, span_end(&range->span), action);
     }
+    LIST_FOR(link, &space->holds) {
+        const struct table_hold *hold = CONTAINER(link, struct table_hold, link);
+
+        pages_hold(space, hold->first, hold->pages, action);
+    }
 }
 
 /* True if a table is held only by the tables below it. */

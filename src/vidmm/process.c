@@ -70,6 +70,8 @@ static void process_destroy(struct vidmm_process *process)
     fence_memory_finish(process);
     if (process->space) {
         sim_mutex_lock(&vidmm->lock);
+        if (process->privileged)
+            space_destroy(process->privileged);
         space_destroy(process->space);
         sim_mutex_unlock(&vidmm->lock);
     }

@@ -8,9 +8,11 @@
  *   the list of jobs of its reservation, so that it is cancelled with it (GPUVA-120), and its piece
  *   changes when the allocation that it maps is destroyed (va_range.h).
  *
- *   When the fence of the batch has been reached, its job applies the steps in order: pieces, and
- *   then their entries. What a copy will find in its source is known only then, so its pieces are
- *   made by the job. If there is no memory for them, the device is in error.
+ *   When the fence of the batch has been reached, its job applies the steps in order to the
+ *   records, and then writes the entries, as the pages are in the end. What a copy will find in its
+ *   source is known only then, so its pieces are made by the job. If there is no memory for them,
+ *   the device is in error. Where the GPU writes page tables, entries that map pages are copied on
+ *   the companion context (va_entry_copy.h); all others are written as ever.
  *
  *   Until the job is over, an allocation that a step maps does not leave its place (GPUVA-141): it
  *   counts as used by queued work.
@@ -28,9 +30,9 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
-#include "vidmm/residency/departure.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/queued_use.h"
 #include "vidmm/residency/residency.h"
-#include "vidmm/residency/victim.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/va_bind.h"
@@ -38,6 +40,7 @@
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 #include "vidmm/space/va_update_check.h"
+#include "vidmm/va_entry_copy.h"
 
 typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
 
@@ -46,6 +49,7 @@ struct va_step {
     struct va_job from; /* of the reservation that a copy reads */
     uint64_t first, pages, source;
     bool copies;
+    bool applied;
     struct vidmm_allocation *used; /* with a hold, until the batch ends */
 };
 
@@ -57,36 +61,11 @@ struct va_batch {
     void *context;
     bool dropped;
     uint32_t count, made, next; /* steps; of those, made; applied */
+    bool written;               /* entries, except those that the companion copies */
+    struct vidmm_context *companion;
+    struct entry_copy copy;
     struct va_step step[];
 };
-
-/* ---- allocations in use ---- */
-
-static void use(struct va_step *step, struct vidmm_allocation *allocation)
-{
-    allocation_hold(allocation);
-    allocation->users++;
-    victim_update(allocation);
-    step->used = allocation;
-}
-
-static void use_no_more(struct va_step *step)
-{
-    struct vidmm_allocation *allocation = step->used;
-
-    if (!allocation)
-        return;
-    step->used = NULL;
-    allocation->users--;
-    if (!allocation->gone && !allocation->destroyed) {
-        if (allocation->users == 0 && allocation->victim.leave &&
-            allocation->device_references == 0 && allocation->runs)
-            departure_add(allocation);
-        victim_update(allocation);
-    }
-    paging_poke(allocation->vidmm);
-    allocation_unhold(allocation);
-}
 
 /* ---- making steps ---- */
 
@@ -144,10 +123,13 @@ static NTSTATUS make_step(struct va_range *range, const struct va_piece *values,
         step->job.spare = NULL;
         return status;
     }
+    step->first = values->span.first;
+    step->pages = values->span.pages;
     step->job.piece->job = &step->job;
     wait_in(&step->job, range);
-    if (values->allocation)
-        use(step, values->allocation);
+    step->used = values->allocation;
+    if (step->used)
+        queued_use_begin(step->used);
     return STATUS_SUCCESS;
 }
 
@@ -196,7 +178,9 @@ static void end_step(struct va_batch *batch, struct va_step *step)
     if (step->job.spare)
         slab_give(&batch->space->piece_slab, step->job.spare);
     step->job.spare = NULL;
-    use_no_more(step);
+    if (step->used)
+        queued_use_end(step->used);
+    step->used = NULL;
 }
 
 static void batch_free(struct va_batch *batch)
@@ -297,60 +281,121 @@ NTSTATUS vidmm_batch_create(struct vidmm_device *device, const update_operation 
 
 /* ---- carrying it out ---- */
 
+/* Steps stay in the list of their reservation until the batch ends, so that its end is seen. */
 static void apply(struct va_step *step)
 {
     struct va_piece *piece = step->job.piece;
 
-    list_remove(&step->job.link);
-    step->job.range = NULL;
     step->job.piece = NULL;
     piece_apply(piece, &step->job.spare);
-    piece_write(piece);
 }
 
-/* STATUS_RETRY: nothing has changed. */
 static NTSTATUS apply_copy(struct va_step *step)
 {
-    struct va_range *target = step->job.range;
-    NTSTATUS status;
-
     if (!step->from.range)
         return STATUS_SUCCESS; /* the reservation that it reads was freed */
-    status = range_copy(target, step->first, step->from.range, step->source, step->pages);
-    if (status == STATUS_RETRY)
-        return status;
-    va_job_cancel(&step->job);
-    if (step->from.range)
-        va_job_cancel(&step->from);
+    return range_copy(step->job.range, step->first, step->from.range, step->source, step->pages);
+}
+
+/* The records change as the operations say. STATUS_RETRY: again from the step where it stopped. */
+static NTSTATUS apply_steps(struct va_batch *batch)
+{
+    for (; batch->next < batch->count; batch->next++) {
+        struct va_step *step = &batch->step[batch->next];
+        NTSTATUS status = STATUS_SUCCESS;
+
+        if (step->job.range && step->copies)
+            status = apply_copy(step);
+        else if (step->job.range)
+            apply(step);
+        if (status == STATUS_RETRY)
+            return status;
+        step->applied = step->job.range != NULL;
+        if (!NT_SUCCESS(status))
+            residency_fail_device(batch->device);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* What a companion will copy is there, if that is possible; else its entries are invalid. */
+static NTSTATUS bring_in(struct va_batch *batch, struct paging_turn *turn)
+{
+    for (uint32_t i = 0; batch->companion && i < batch->count; i++) {
+        struct vidmm_allocation *allocation = batch->step[i].used;
+
+        if (allocation && !allocation->resident && !allocation->destroyed &&
+            !allocation->offer.in_force &&
+            placement_bring_in(turn, batch->space->vidmm, allocation) == STATUS_RETRY)
+            return STATUS_RETRY;
+    }
+    return STATUS_SUCCESS;
+}
+
+static void write_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
+                          uint64_t end)
+{
+    struct va_batch *batch = arg;
+
+    if (!batch->companion || !piece || piece->state != ENTRY_PAGES ||
+        !piece->allocation->resident || !NT_SUCCESS(entry_copy_add(&batch->copy, piece, first, end)))
+        range_write_stretch(range, piece, first, end);
+}
+
+/* Entries are written as the pages are after the last step: nobody can tell the steps apart. */
+static void write_entries(struct va_batch *batch)
+{
+    entry_copy_begin(&batch->copy, batch->space, batch->companion);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct va_step *step = &batch->step[i];
+
+        if (step->job.range)
+            range_each_stretch(step->job.range, step->first, step->first + step->pages,
+                               write_stretch, batch);
+    }
+    batch->written = true;
+}
+
+/* Was a reservation freed while its entries were copied? */
+static bool lost_range(const struct va_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (batch->step[i].applied && !batch->step[i].job.range)
+            return true;
+    return false;
+}
+
+static NTSTATUS finish(struct va_batch *batch)
+{
+    NTSTATUS status = tables_settle(batch->space);
+
+    if (batch->companion && batch->written) {
+        if (lost_range(batch))
+            entry_copy_mend(&batch->copy);
+        entry_copy_end(&batch->copy);
+        (void)tables_settle(batch->space->process->privileged);
+        status = tables_settle(batch->space);
+    }
     return status;
 }
 
 static NTSTATUS run_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct va_batch *batch = arg;
-    NTSTATUS status = STATUS_SUCCESS, settled;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    (void)turn;
-    if (batch->dropped || batch->device->lost)
-        return STATUS_SUCCESS;
+    if (batch->dropped)
+        return status;
     spaces_clean(vidmm);
-    for (; batch->next < batch->count; batch->next++) {
-        struct va_step *step = &batch->step[batch->next];
-        NTSTATUS one = STATUS_SUCCESS;
-
-        if (step->job.range && step->copies)
-            one = apply_copy(step);
-        else if (step->job.range)
-            apply(step);
-        if (one == STATUS_RETRY) {
-            status = one;
-            break;
-        }
-        if (!NT_SUCCESS(one))
-            residency_fail_device(batch->device);
-    }
-    settled = tables_settle(batch->space);
-    return status == STATUS_RETRY ? status : settled;
+    if (!batch->device->lost)
+        status = apply_steps(batch);
+    if (NT_SUCCESS(status) && !batch->device->lost && !batch->written)
+        status = bring_in(batch, turn);
+    if (status == STATUS_RETRY)
+        return status;
+    if (!batch->device->lost && !batch->written)
+        write_entries(batch);
+    status = entry_copy_run(&batch->copy);
+    return status == STATUS_RETRY ? status : finish(batch);
 }
 
 static void run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
@@ -376,6 +421,7 @@ static void post(struct va_batch *batch, struct va_updates *updates)
 void vidmm_batch_run(struct va_batch *batch, struct va_updates *updates,
                      void (*done)(void *context), void *context)
 {
+    batch->companion = updates->companion;
     batch->done = done;
     batch->context = context;
     post(batch, updates);
@@ -389,9 +435,16 @@ void vidmm_batch_drop(struct va_batch *batch, struct va_updates *updates)
 
 /* ---- the batches of a context ---- */
 
-void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device)
+void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device,
+                        struct vidmm_context *companion)
 {
+    updates->companion = companion;
     paging_queue_init(&updates->queue, device->process->vidmm, device, 0);
+}
+
+bool vidmm_updates_by_gpu(const struct vidmm_device *device)
+{
+    return device->process->privileged != NULL;
 }
 
 void vidmm_updates_finish(struct va_updates *updates)

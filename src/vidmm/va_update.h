@@ -22,9 +22,13 @@ struct vidmm_device;
 /* The batches of one context: they are carried out in order. Embedded in the scheduler's record. */
 struct va_updates {
     struct paging_queue queue;
+    struct vidmm_context *companion; /* on which entries are copied; NULL: the CPU writes them */
 };
 
-void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device);
+/* Does the GPU write the page tables of the device's process? Then it has a privileged space. */
+bool vidmm_updates_by_gpu(const struct vidmm_device *device);
+void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device,
+                        struct vidmm_context *companion);
 /* Wait until no batch of it is left: all have been run or dropped before (lock not held). */
 void vidmm_updates_finish(struct va_updates *updates);
 

@@ -167,6 +167,7 @@ static bool check_spaces(const struct vidmm *vidmm)
         const struct vidmm_process *process = CONTAINER(node, struct vidmm_process, link);
 
         HOLDS(!process->space || space_validate(process->space));
+        HOLDS(!process->privileged || space_validate(process->privileged));
     }
     HOLDS(!vidmm->paging_process || !vidmm->paging_process->space ||
           space_validate(vidmm->paging_process->space));

@@ -63,7 +63,7 @@ static void cancel_queue(struct vidsch_context *context)
     while ((link = list_pop_front(&context->queue)) != NULL) {
         struct packet *packet = CONTAINER(link, struct packet, link);
 
-        if (packet_is_work(packet) && !packet->resubmission &&
+        if (packet_is_work(packet) && !packet_comes_first(packet) && !packet->resubmission &&
             vidsch->config.caps.CancelCommandAware && ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
             DXGKARG_CANCELCOMMAND args;
             NTSTATUS status;

@@ -14,6 +14,7 @@
 #include "vidmm/context/context.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"
+#include "vidsch/companion.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
@@ -145,6 +146,7 @@ static void context_free(struct vidsch_context *context)
     if (context->reserve)
         vidsch_dma_buffer_put(context->reserve);
     vidsch_dma_buffer_free_pool(context);
+    vidsch_companion_destroy(vidsch, context->paging);
     vidsch_client_block_destroy(vidsch, &context->promise.commands);
     vidsch_client_block_destroy(vidsch, &context->promise.allocations);
     vidsch_client_block_destroy(vidsch, &context->promise.patches);
@@ -351,15 +353,40 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
 
 /* It runs in the privileged address space if the GPU writes page tables; if the CPU does, it is no
  * more than a queue (GPUVA-137, GPUVA-139, GPUVA-143). */
+static NTSTATUS create_companion_side(struct vidsch_context *context)
+{
+    DXGKARG_CREATECONTEXT args = {.NodeOrdinal = context->node->ordinal};
+
+    if (context->hosts_own)
+        return STATUS_SUCCESS;
+    context->mm.privileged = true;
+    args.Flags.VirtualAddressing = 1;
+    context->paging = vidsch_companion_create(context);
+    if (context->paging)
+        return create_driver_side(context, &args);
+    vidmm_context_detach(&context->mm);
+    vidmm_context_finish(&context->mm);
+    return STATUS_NO_MEMORY;
+}
+
 NTSTATUS vidsch_context_create_companion(struct vidsch_context *owner, struct vidsch_context **out)
 {
     struct vidsch_device *device = owner->device;
-    struct vidsch_context *context = context_alloc(device, owner->node, false, false);
+    const bool by_gpu = vidmm_updates_by_gpu(device->mm);
+    struct vidsch_context *context = context_alloc(
+        device, by_gpu ? vidsch_companion_node(owner) : owner->node, by_gpu, false);
+    NTSTATUS status;
 
     if (!context)
         return STATUS_NO_MEMORY;
-    context->is_companion = context->hosts_own = true;
-    vidmm_updates_init(&context->updates, device->mm);
+    context->is_companion = true;
+    context->hosts_own = !by_gpu;
+    status = create_companion_side(context);
+    if (!NT_SUCCESS(status)) {
+        context_free(context);
+        return status;
+    }
+    vidmm_updates_init(&context->updates, device->mm, by_gpu ? &context->mm : NULL);
     list_push_back(&device->contexts, &context->link);
     vidsch_tell_context(context, OBJECT_BEGINS);
     if (device_is_lost(device))

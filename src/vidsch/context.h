@@ -28,6 +28,8 @@ struct vidsch_promise {
     uint32_t command_bytes, allocation_count, patch_count;
 };
 
+struct vidsch_companion;
+
 struct vidsch_context {
     struct vidmm_context mm; /* first: the driver's host handle resolves to it */
     struct vidsch_device *device;
@@ -52,10 +54,11 @@ struct vidsch_context {
      * made none yet. */
     struct vidsch_context *companion;
     bool is_companion;
-    bool hosts_own;            /* the driver does not know it */
-    struct va_updates updates; /* of a companion */
-    uint32_t operations;       /* of a companion: of updates that are not carried out yet */
-    bool leaving;              /* its PACKET_LEAVE is under way (null_context.h) */
+    bool hosts_own;                  /* the driver does not know it */
+    struct va_updates updates;       /* of a companion */
+    struct vidsch_companion *paging; /* of a companion that the driver knows */
+    uint32_t operations;             /* of a companion: of updates that are not carried out yet */
+    bool leaving;                    /* its PACKET_LEAVE is under way (null_context.h) */
     struct vidsch_promise promise;
     struct list free_buffers;
     struct dma_buffer *reserve; /* for the next Render (PATCH-054) */

@@ -2,6 +2,7 @@
 /* The scheduler as vidmm sees it. vidmm is the lower room, and calls the scheduler through a table
  * of functions (struct vidmm_scheduler). */
 #include "vidmm/process.h"
+#include "vidsch/companion.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -110,6 +111,8 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .process_suspend = vidsch_suspend_process,
     .process_resume = vidsch_resume_process,
     .context_leave = vidsch_null_context_enter,
+    .companion_buffer = vidsch_companion_buffer,
+    .companion_submit = vidsch_companion_submit,
     .device_error = device_error,
     .device_resident = device_resident,
     .device_number = device_number,

@@ -22,7 +22,7 @@
 
 /* The sizes are the driver's PagingBufferSize and PagingBufferPrivateDataSize (PAGE-003, PAGE-005),
  * not those in its answer for the context. */
-static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
+bool vidsch_paging_memory_take(struct vidsch *vidsch, struct paging_memory *memory)
 {
     uint32_t private_bytes = vidsch->config.paging_buffer_private_bytes;
 
@@ -36,6 +36,14 @@ static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
         return false;
     return ddi_guarded_init(&memory->private, private_bytes,
                             "the private data of the paging buffer");
+}
+
+void vidsch_paging_memory_give(struct vidsch *vidsch, struct paging_memory *memory)
+{
+    vidsch_dma_view_destroy(vidsch, &memory->view);
+    if (memory->pages)
+        vidsch_dma_memory_give(vidsch, memory->first, memory->pages, 1, memory->first_logical);
+    ddi_guarded_finish(&memory->private);
 }
 
 static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
@@ -85,7 +93,8 @@ NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
         NTSTATUS status = STATUS_SUCCESS;
 
-        if (!memory_take(vidsch, &vidsch->paging.memory[i])) {
+        vidsch->paging.memory[i].number = i + 1;
+        if (!vidsch_paging_memory_take(vidsch, &vidsch->paging.memory[i])) {
             NOTE("PAGE-003",
                  "no memory for paging buffer %u of %u, each of %u bytes in one piece: none is free "
                  "at addresses that the device reaches",
@@ -113,13 +122,8 @@ void vidsch_paging_destroy(struct vidsch *vidsch)
         return;
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++)
         vidmm_aperture_unmap(vidsch->vidmm, &memory[i].aperture);
-    for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
-        vidsch_dma_view_destroy(vidsch, &memory[i].view);
-        if (memory[i].pages)
-            vidsch_dma_memory_give(vidsch, memory[i].first, memory[i].pages, 1,
-                                   memory[i].first_logical);
-        ddi_guarded_finish(&memory[i].private);
-    }
+    for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++)
+        vidsch_paging_memory_give(vidsch, &memory[i]);
     list_init(&vidsch->paging.free);
     util_free(vidsch->paging.slots);
     util_free(memory);
@@ -154,16 +158,16 @@ static struct paging_memory *memory_with_room(struct vidsch *vidsch)
     return memory;
 }
 
-static struct vidmm_paging_buffer submission_in(const struct vidsch *vidsch,
-                                                struct paging_memory *memory,
-                                                struct paging_slot *slot)
+struct vidmm_paging_buffer vidsch_paging_submission_in(const struct vidsch *vidsch,
+                                                       struct paging_memory *memory,
+                                                       struct paging_slot *slot)
 {
     struct vidmm_paging_buffer buffer = {
         .data = memory->view.data,
         .capacity = (uint32_t)(memory->pages << PAGE_BITS),
         .start = memory->used,
         .used = memory->used,
-        .number = (uint32_t)(memory - vidsch->paging.memory) + 1,
+        .number = memory->number,
         .private_start = memory->private_used,
         .private_used = memory->private_used,
         .logical = {memory->first_logical.value << PAGE_BITS},
@@ -194,7 +198,7 @@ NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **out)
     slot = CONTAINER(list_pop_front(&vidsch->paging.free), struct paging_slot, link);
     slot->memory = memory;
     memory->users++;
-    slot->public = submission_in(vidsch, memory, slot);
+    slot->public = vidsch_paging_submission_in(vidsch, memory, slot);
     *out = slot;
     return STATUS_SUCCESS;
 }
@@ -215,6 +219,10 @@ void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket)
 
 void vidsch_paging_retired(struct vidsch *vidsch, struct paging_slot *slot)
 {
+    if (slot->done) {
+        slot->done(slot->argument);
+        return;
+    }
     if (vidsch->paging.youngest == slot)
         vidsch->paging.youngest = NULL;
     vidsch_paging_complete(vidsch, slot->last_ticket);

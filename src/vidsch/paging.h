@@ -30,6 +30,7 @@ struct paging_memory {
     struct dma_view view; /* of the pages */
     struct ddi_guarded private;
     uint32_t used, private_used; /* by submissions so far */
+    uint32_t number;             /* among those of the adapter, from 1; 0: of a companion */
     uint32_t users;              /* submissions being filled, queued, or with the driver */
     bool full;                   /* takes no further submission */
 };
@@ -41,6 +42,9 @@ struct paging_slot {
     struct list link; /* free */
     struct paging_memory *memory;
     uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
+    /* Of a companion context, which is no part of the tickets: it has ended. NULL: not of one. */
+    void (*done)(void *argument);
+    void *argument;
 };
 
 struct vidsch_paging {
@@ -57,6 +61,15 @@ struct vidsch_paging {
 
 NTSTATUS vidsch_paging_create(struct vidsch *vidsch);
 void vidsch_paging_destroy(struct vidsch *vidsch);
+/* The memory of one buffer, and giving it back. */
+bool vidsch_paging_memory_take(struct vidsch *vidsch, struct paging_memory *memory);
+void vidsch_paging_memory_give(struct vidsch *vidsch, struct paging_memory *memory);
+/* What vidmm gets of a submission in the rest of that buffer. */
+struct vidmm_paging_buffer vidsch_paging_submission_in(const struct vidsch *vidsch,
+                                                       struct paging_memory *memory,
+                                                       struct paging_slot *slot);
+/* Has the driver written beside the buffer (PAGE-008)? Then it is a bug check, and false. */
+bool vidsch_paging_check(const struct vidsch *vidsch, struct paging_slot *slot);
 /* Get an empty submission; waits until one is free (yields). */
 NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **slot);
 void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot);

@@ -17,6 +17,28 @@
 #include "vidsch/vidsch_assert.h"
 #include "vidsch/vidsch_bugcheck.h"
 
+bool vidsch_paging_check(const struct vidsch *vidsch, struct paging_slot *slot)
+{
+    struct paging_memory *memory = slot->memory;
+    bool intact = true;
+
+    (void)vidsch;
+    if (!vidsch_dma_view_intact(&memory->view)) {
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
+                     slot->public.capacity, 0, 0,
+                     "DxgkDdiBuildPagingBuffer wrote outside its DMA buffer of %u bytes",
+                     slot->public.capacity);
+        intact = false;
+    }
+    if (!ddi_guarded_intact(&memory->private)) {
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
+                     slot->public.private_capacity, 0, 0,
+                     "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");
+        intact = false;
+    }
+    return intact;
+}
+
 NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer *buffer,
                               uint64_t *ticket)
 {
@@ -28,19 +50,8 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     memory->used = buffer->used;
     memory->private_used = buffer->private_used;
     memory->full = buffer->full;
-    if (!vidsch_dma_view_intact(&memory->view)) {
-        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
-                     slot->public.capacity, 0, 0,
-                     "DxgkDdiBuildPagingBuffer wrote outside its DMA buffer of %u bytes",
-                     slot->public.capacity);
+    if (!vidsch_paging_check(vidsch, slot))
         empty = true;
-    }
-    if (!ddi_guarded_intact(&memory->private)) {
-        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
-                     slot->public.private_capacity, 0, 0,
-                     "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");
-        empty = true;
-    }
     *ticket = ++vidsch->paging.last;
     if (empty || vidsch->paging.discard) {
         if (vidsch->paging.youngest)

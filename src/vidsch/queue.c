@@ -48,6 +48,20 @@ void vidsch_queue_push(struct packet *packet)
         vidsch_queue_advance(context);
 }
 
+void vidsch_queue_push_first(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+
+    sim_assert_passive();
+    vidsch_packet_number(packet);
+    context->pending++;
+    context->device->pending++;
+    vidsch_tell_queued(packet);
+    list_push_front(&context->queue, &packet->link);
+    if (context->state == CONTEXT_IDLE || context->state == CONTEXT_BLOCKED)
+        vidsch_queue_advance(context);
+}
+
 /* Process the queue of one context until it is empty, or its head is GPU work or an unsatisfied
  * wait. */
 static void advance_one(struct vidsch_context *context)

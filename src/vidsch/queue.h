@@ -21,6 +21,8 @@ struct vidsch_advance {
 
 /* Append the packet to the queue of its context, which must not be lost. PASSIVE_LEVEL. */
 void vidsch_queue_push(struct packet *packet);
+/* The same before all that the context has queued, while it is idle or blocked. */
+void vidsch_queue_push_first(struct packet *packet);
 /* Process the head of the context's queue: carry out signals, try waits, make the context ready.
  * `schedule` only notes the context for the next `run`. */
 void vidsch_queue_advance(struct vidsch_context *context);

@@ -240,10 +240,12 @@ TEST_WITH(gva, what_waits_for_a_range_keeps_its_order)
 TEST_WITH(gva, what_waits_goes_with_its_range)
 {
     struct gva_object *object = gva_object_resident(rig, 16, 0x1000);
-    uint64_t base = GB, tables, free;
+    uint64_t first = 4 * GB, base = GB, tables, free;
     struct gva_gate gate;
 
     gva_idle(rig);
+    CHECK(NT_SUCCESS(
+        gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &first))); /* GPUVA-042 */
     tables = rig->vidmm->mmu->tables;
     free = rig->process->space->ranges.free_units;
     gva_gate_close(rig, &gate);
@@ -291,8 +293,11 @@ static NTSTATUS depart_job(struct vidmm *vidmm, struct paging_turn *turn, void *
 static void check_departure(struct gva_rig *rig, bool closed)
 {
     struct departure departure = {.object = gva_object_resident(rig, 16, 0x1000)};
-    uint64_t base = GB, tables = rig->vidmm->mmu->tables;
+    uint64_t first = 4 * GB, base = GB, tables;
 
+    CHECK(NT_SUCCESS(
+        gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &first))); /* GPUVA-042 */
+    tables = rig->vidmm->mmu->tables;
     D3DDDI_RESERVEGPUVIRTUALADDRESS reserve = {
         .BaseAddress = base,
         .Size = 65536,

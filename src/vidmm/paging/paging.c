@@ -122,10 +122,10 @@ static void set_idle(DXGKARG_BUILDPAGINGBUFFER *op)
         op->DiscardContent.Flags.AllocationIsIdle = 1;
 }
 
-/* Call the driver once with the current buffer. Of `op` only MultipassOffset is updated. */
-static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, bool *progress)
+/* Call the driver once with a buffer of that context. Of `op` only MultipassOffset is updated. */
+static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buffer, HANDLE context,
+                           DXGKARG_BUILDPAGINGBUFFER *op, bool *progress)
 {
-    struct vidmm_paging_buffer *buffer = vidmm->buffer;
     uint8_t *data = (uint8_t *)buffer->data + buffer->used;
     uint8_t *private_data = buffer->private_data
                                 ? (uint8_t *)buffer->private_data + buffer->private_used
@@ -142,7 +142,7 @@ static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, b
     call.DmaSize = room;
     call.pDmaBufferPrivateData = private_data;
     call.DmaBufferPrivateDataSize = private_room;
-    call.hSystemContext = vidmm->scheduler->system_context(vidmm->ddi);
+    call.hSystemContext = context;
     call.DmaBufferGpuVirtualAddress = vidmm->config.gpu_mmu ? buffer->va.value : 0;
     call.DmaBufferWriteOffset = vidmm->config.gpu_mmu ? buffer->used : 0;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
@@ -179,7 +179,8 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
 
         bool fresh = vidmm->buffer->used == 0 && vidmm->buffer->private_used == 0;
 
-        status = build_pass(vidmm, op, &progress);
+        status = build_pass(vidmm, vidmm->buffer, vidmm->scheduler->system_context(vidmm->ddi), op,
+                            &progress);
         if (status == STATUS_SUCCESS ||
             (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && progress))
             vidmm_tell_operation(vidmm, op, subject, status != STATUS_SUCCESS);
@@ -240,6 +241,32 @@ NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
     if (NT_SUCCESS(status))
         count(vidmm, op);
     return status;
+}
+
+NTSTATUS paging_build_beside(struct vidmm *vidmm, struct vidmm_paging_buffer *buffer, HANDLE context,
+                             DXGKARG_BUILDPAGINGBUFFER *op, const struct paging_subject *subject)
+{
+    const bool fresh = buffer->used == 0 && buffer->private_used == 0;
+    bool progress = false;
+    NTSTATUS status;
+
+    paging_assert_builder(vidmm);
+    if (vidmm->lost)
+        return STATUS_DEVICE_REMOVED;
+    status = build_pass(vidmm, buffer, context, op, &progress);
+    if (status == STATUS_SUCCESS || (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && progress))
+        vidmm_tell_operation(vidmm, op, subject, status != STATUS_SUCCESS);
+    if (status == STATUS_SUCCESS)
+        count(vidmm, op);
+    if (status == STATUS_SUCCESS || sim_current->stopped)
+        return sim_current->stopped ? STATUS_DEVICE_REMOVED : status;
+    if (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && (progress || !fresh))
+        return status;
+    verify_fatal(status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? "PAGE-013" : "PAGE-010",
+                 VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0xB, (uint64_t)op->Operation, (uint32_t)status,
+                 buffer->capacity, "%s returned 0x%08X", operation_name(op->Operation),
+                 (unsigned)status);
+    return STATUS_UNSUCCESSFUL;
 }
 
 NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,

@@ -21,6 +21,7 @@
 struct paging_deferred;
 struct paging_subject; /* dxgkrnl_events.h */
 struct vidmm;
+struct vidmm_paging_buffer;
 
 /* Append one operation to the paging buffer under construction: calls DxgkDdiBuildPagingBuffer with
  * the multipass protocol (PAGE rules), and submits buffers that become full. The caller sets
@@ -28,6 +29,11 @@ struct vidmm;
  * `subject` is for events; NULL: the operation is about no allocation. */
 NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
                       const struct paging_subject *subject);
+/* Append one operation to a buffer for another context than the system's, once: the driver's
+ * answer, which may be STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER after some progress; then
+ * MultipassOffset of `op` says how far it came. */
+NTSTATUS paging_build_beside(struct vidmm *vidmm, struct vidmm_paging_buffer *buffer, HANDLE context,
+                             DXGKARG_BUILDPAGINGBUFFER *op, const struct paging_subject *subject);
 /* Execute one operation immediately, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), while the
  * paging process is set up. */
 NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,

@@ -24,7 +24,8 @@ struct vidmm_context {
     HANDLE driver_handle; /* what DxgkDdiCreateContext returned; NULL before */
     bool virtual_addressing;
     bool system;
-    struct list link;        /* in the process */
+    bool privileged;  /* it runs in the privileged space of its process (privileged_space.h) */
+    struct list link; /* in the process */
     struct list allocations; /* context allocations */
 };
 

@@ -26,6 +26,7 @@ struct vidmm_process {
     ULONG pasid;          /* 0: the process address space is not shared with the device */
     uint32_t references;
     struct vidmm_space *space;
+    struct vidmm_space *privileged; /* for its companion contexts (privileged_space.h); or NULL */
     struct list link;
     struct list contexts;                 /* struct vidmm_context.link */
     struct list fence_pages;              /* fence_memory.c */

@@ -70,6 +70,13 @@ struct vidmm_scheduler {
     /* Memory of this context of the device, or of each (`context` NULL), is going to move, and its
      * work has ended: have the hardware leave it, which may keep its state (CTXA-033). */
     NTSTATUS (*context_leave)(struct vidmm_device *device, struct vidmm_context *context);
+    /* The paging buffer of a companion context, empty (GPUVA-137). Its member `va` is set by vidmm,
+     * to an address in the privileged space. */
+    struct vidmm_paging_buffer *(*companion_buffer)(struct vidmm_context *companion);
+    /* Submit what was written to it, before all else that the context has queued; done(context) is
+     * called when it has ended, or is canceled, at levels up to DISPATCH_LEVEL. */
+    void (*companion_submit)(struct vidmm_context *companion, void (*done)(void *context),
+                             void *context);
     /* Put a device into the error state (a failed page-in:
      * D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY, ...). */
     void (*device_error)(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state);

@@ -113,6 +113,7 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     list_init(&space->freed);
     list_init(&space->unclean);
     list_init(&space->doomed);
+    list_init(&space->holds);
     list_init(&space->windows);
     sim_waitq_init(&space->announced);
     status = STATUS_INSUFFICIENT_RESOURCES;
@@ -259,12 +260,10 @@ static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
-                            uint32_t run_count, uint64_t low, uint64_t high, bool commands,
-                            struct gpu_va *va)
+static NTSTATUS map_internal(struct vidmm_space *space, struct va_request request,
+                             const struct vidmm_run *runs, uint32_t run_count, bool commands,
+                             struct gpu_va *va)
 {
-    struct va_request request = {
-        .internal = true, .low = low >> PAGE_BITS, .high = high >> PAGE_BITS};
     struct va_piece values = {.state = ENTRY_PAGES}, *piece;
     struct va_range *range;
     NTSTATUS status;
@@ -295,6 +294,24 @@ NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *r
     else
         (void)range_free(range);
     return status;
+}
+
+NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool commands,
+                            struct gpu_va *va)
+{
+    const struct va_request request = {
+        .internal = true, .low = low >> PAGE_BITS, .high = high >> PAGE_BITS};
+
+    return map_internal(space, request, runs, run_count, commands, va);
+}
+
+NTSTATUS space_map_internal_at(struct vidmm_space *space, const struct vidmm_run *runs,
+                               uint32_t run_count, uint64_t align, bool commands, struct gpu_va *va)
+{
+    const struct va_request request = {.internal = true, .align = align >> PAGE_BITS};
+
+    return map_internal(space, request, runs, run_count, commands, va);
 }
 
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va)

@@ -39,10 +39,12 @@ struct vidmm_space {
     struct gpu_mmu *mmu;
     struct vidmm_process *process;
     const struct space_records *records;
-    struct list link; /* mmu->spaces */
-    bool paging;      /* it is the paging process's */
-    bool immediate;   /* see space_immediate */
-    bool closing;     /* being destroyed, without building operations */
+    struct list link;  /* mmu->spaces */
+    bool paging;       /* it is the paging process's */
+    bool privileged;   /* the second one of its process (privileged_space.h) */
+    struct list holds; /* struct table_hold.link: tables that are held beside those of pieces */
+    bool immediate;    /* see space_immediate */
+    bool closing;      /* being destroyed, without building operations */
     /* NULL only while the space is created or destroyed */
     struct page_table *root;
     struct range_map ranges; /* all pages; the owners are struct va_range */
@@ -81,6 +83,9 @@ void space_destroy(struct vidmm_space *space);
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
                             uint32_t run_count, uint64_t low, uint64_t high, bool commands,
                             struct gpu_va *va);
+/* The same at a multiple of `align` bytes (0: of a page), anywhere. */
+NTSTATUS space_map_internal_at(struct vidmm_space *space, const struct vidmm_run *runs,
+                               uint32_t run_count, uint64_t align, bool commands, struct gpu_va *va);
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va);
 HANDLE space_process_handle(const struct vidmm_space *space);
 bool space_validate(const struct vidmm_space *space);

@@ -29,6 +29,7 @@
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
+#include "vidmm/space/privileged_space.h"
 #include "vidmm/space/root_table.h"
 #include "vidmm/space/va_bind.h"
 #include "vidmm/space/va_context_map.h"
@@ -573,6 +574,11 @@ NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging
             return refuse_zero();
         call.values.state = ENTRY_ZERO;
     }
+    sim_mutex_lock(&process->vidmm->lock);
+    status = privileged_space_create(process); /* GPUVA-042 */
+    sim_mutex_unlock(&process->vidmm->lock);
+    if (!NT_SUCCESS(status))
+        return vidmm_status(status);
     call.no_commit = args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT;
     call.values.driver_protection = args->DriverProtection;
     call.request.align = RESERVE_BYTES >> PAGE_BITS;

@@ -316,8 +316,7 @@ static NTSTATUS leaf_at(struct vidmm_space *space, uint64_t page, struct page_ta
     return STATUS_SUCCESS;
 }
 
-/* The leaf table of the page, or NULL if there is none. */
-static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t page)
+struct page_table *tables_leaf(const struct vidmm_space *space, uint64_t page)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
     struct page_table *table = space->root;
@@ -361,7 +360,7 @@ void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count)
     for (uint64_t page = first; page < end;) {
         uint64_t pages = pages_in_leaf(space, page, end);
 
-        find_leaf(space, page)->uses -= pages;
+        tables_leaf(space, page)->uses -= pages;
         page += pages;
     }
 }

@@ -84,6 +84,13 @@ D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table);
  * that are missing. Pages may be dropped one at a time. */
 NTSTATUS tables_hold(struct vidmm_space *space, uint64_t first, uint64_t count);
 void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count);
+/* Pages whose leaf tables are held so, while it is on the list of the space. */
+struct table_hold {
+    struct list link; /* space->holds */
+    uint64_t first, pages;
+};
+/* The leaf table of the page; NULL: there is none. */
+struct page_table *tables_leaf(const struct vidmm_space *space, uint64_t page);
 /* Hold the tables that are needed because page `edge`, where the content of entries changes, is in
  * the middle of an entry of an upper table. */
 NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge);

@@ -96,7 +96,11 @@ NTSTATUS root_create(struct vidmm_space *space)
 
 struct vidmm_space *space_of_context(const struct vidmm_context *context)
 {
-    return context->virtual_addressing ? context->device->process->space : NULL;
+    const struct vidmm_process *process = context->device->process;
+
+    if (!context->virtual_addressing)
+        return NULL;
+    return context->privileged ? process->privileged : process->space;
 }
 
 /* Lock held; dropped meanwhile. */
@@ -132,7 +136,7 @@ void root_announce(struct vidmm_space *space)
     LIST_FOR(node, &space->process->contexts) {
         const struct vidmm_context *context = CONTAINER(node, struct vidmm_context, link);
 
-        if (space_of_context(context) && context->driver_handle)
+        if (space_of_context(context) == space && context->driver_handle)
             set_root(space, context);
     }
     announcement_over(space);

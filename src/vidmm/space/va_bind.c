@@ -30,7 +30,7 @@ bool va_protection_conflict(const struct vidmm_allocation *allocation, uint64_t 
 
         if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
             return false; /* unique ones come first in the list */
-        if (piece->driver_protection != protection &&
+        if (piece->driver_protection != protection && piece->range->kind != RANGE_POOL &&
             ranges_overlap(piece->offset, piece->span.pages, offset, pages))
             return true;
     }

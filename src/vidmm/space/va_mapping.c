@@ -76,7 +76,7 @@ void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation 
     LIST_FOR_SAFE(node, following, &allocation->mappings) {
         struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
 
-        if (piece->range->space == space)
+        if (piece->range->space->process == space->process)
             mapping_gone(piece, MAPPING_CLOSED);
     }
     spaces_clean(space->vidmm);
@@ -92,6 +92,8 @@ uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint
 
         if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
             break;
+        if (piece->range->kind == RANGE_POOL)
+            continue;
         if (piece->offset <= page && page < piece->offset + piece->span.pages) {
             *pages = piece->offset + piece->span.pages - page;
             return piece->driver_protection;

@@ -53,6 +53,7 @@ static const char *kind_name(enum range_kind kind)
         return "a reservation of the driver";
     case RANGE_CONTEXT:
         return "a mapping of a context allocation";
+    case RANGE_POOL:
     case RANGE_INTERNAL:
         return "a mapping of the host's own";
     }

@@ -243,7 +243,7 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
     }
     source->allocation = allocation;
     source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
-                    !allocation->flags.DisableLargePageMapping;
+                    !allocation->flags.DisableLargePageMapping && piece->range->kind != RANGE_POOL;
     source->runs = allocation->runs;
     source->run_count = allocation->run_count;
     if (system && allocation->logical) {
@@ -312,12 +312,8 @@ void piece_become_initial(struct va_piece *piece)
 
 /* ---- callbacks: writing entries from the records ---- */
 
-/* Called for each part of a range that is in one state; `piece` NULL: the initial state. */
-typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
-                           uint64_t first, uint64_t end);
-
-static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, stretch_fn fn,
-                         void *arg)
+void range_each_stretch(struct va_range *range, uint64_t first, uint64_t end, range_stretch_fn fn,
+                        void *arg)
 {
     if (first < range->span.first)
         first = range->span.first;
@@ -338,12 +334,12 @@ static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, s
 }
 
 static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end,
-                                  stretch_fn fn, void *arg)
+                                  range_stretch_fn fn, void *arg)
 {
     struct va_range *range = range_from(space, first);
 
     for (; range && range->span.first < end; range = range_next(range))
-        each_stretch(range, first, end, fn, arg);
+        range_each_stretch(range, first, end, fn, arg);
 }
 
 static void source_of_stretch(const struct va_range *range, const struct va_piece *piece,
@@ -384,6 +380,42 @@ static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *
 static void rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
 {
     each_stretch_of_space(space, first, first + count, rewrite_stretch, space);
+}
+
+static void write_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
+                          uint64_t end)
+{
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    tables_write(arg, first, end - first, &source);
+}
+
+void range_write_stretch(struct va_range *range, struct va_piece *piece, uint64_t first,
+                         uint64_t end)
+{
+    write_stretch(range->space, range, piece, first, end);
+}
+
+void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages)
+{
+    struct entry_source invalid = {.state = ENTRY_INVALID};
+    const uint64_t end = first + pages;
+
+    for (uint64_t page = first; page < end;) {
+        struct va_range *range = range_from(space, page);
+        uint64_t stop = range && range->span.first < end ? range->span.first : end;
+
+        if (page < stop) {
+            tables_write(space, page, stop - page, &invalid);
+            page = stop;
+        }
+        if (page == end)
+            break;
+        stop = span_end(&range->span) < end ? span_end(&range->span) : end;
+        range_each_stretch(range, page, stop, write_stretch, space);
+        page = stop;
+    }
 }
 
 const struct space_records va_piece_records = {.refill = refill, .rewrite = rewrite};

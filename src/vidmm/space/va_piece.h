@@ -31,6 +31,16 @@ void piece_apply(struct va_piece *piece, struct va_piece **spare);
  * (builder's fiber). */
 void piece_write(struct va_piece *piece);
 void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages);
+/* Called for each part of a range that is in one state; `piece` NULL: the initial state. */
+typedef void (*range_stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
+                                 uint64_t first, uint64_t end);
+void range_each_stretch(struct va_range *range, uint64_t first, uint64_t end, range_stretch_fn fn,
+                        void *arg);
+/* Write the entries of one stretch; or of all pages, also of those that no range has (builder's
+ * fiber). */
+void range_write_stretch(struct va_range *range, struct va_piece *piece, uint64_t first,
+                         uint64_t end);
+void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages);
 /* Must operations be built when the piece is inserted? */
 bool piece_needs_write(const struct va_piece *piece);
 

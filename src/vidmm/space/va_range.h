@@ -26,6 +26,7 @@ enum range_kind {
     RANGE_RESERVATION, /* D3DKMTReserveGpuVirtualAddress */
     RANGE_DRIVER,      /* DxgkCbReserveGpuVirtualAddressRange */
     RANGE_CONTEXT,     /* DxgkCbMapContextAllocation; freed with its allocation */
+    RANGE_POOL,        /* a whole allocation in a privileged space (privileged_space.h) */
     RANGE_INTERNAL,    /* the host's own: fence pages, paging buffers */
 };
 

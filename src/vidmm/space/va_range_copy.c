@@ -92,8 +92,6 @@ static void insert_all(struct copies *copies)
 {
     for (uint32_t i = 0; i < copies->made; i++)
         piece_apply(copies->copy[i].piece, &copies->copy[i].spare);
-    for (uint32_t i = 0; i < copies->made; i++)
-        piece_write(copies->copy[i].piece);
 }
 
 NTSTATUS range_copy(struct va_range *target, uint64_t first, const struct va_range *source,

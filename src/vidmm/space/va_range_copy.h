@@ -11,7 +11,8 @@
 struct va_range;
 
 /* `pages` pages of `target` from page `first` on become what those of `source` from page `from` on
- * are; the two may overlap. Entries are written. Fails as tables_hold, with nothing changed. */
+ * are; the two may overlap. The caller writes the entries. Fails as tables_hold, with nothing
+ * changed. */
 NTSTATUS range_copy(struct va_range *target, uint64_t first, const struct va_range *source,
                     uint64_t from, uint64_t pages);
 

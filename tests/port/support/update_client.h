@@ -59,6 +59,14 @@ static inline uint64_t update_map_whole(D3DKMT_HANDLE allocation, uint64_t pages
     return args.VirtualAddress;
 }
 
+static inline D3DKMT_HANDLE update_pool(uint64_t bytes)
+{
+    D3DKMT_HANDLE pool;
+
+    CHECK(IS(probe_gpu_allocate(&U->gpu, bytes, &pool), STATUS_SUCCESS));
+    return pool;
+}
+
 static inline D3DKMT_HANDLE update_fence(uint64_t initial, const volatile uint64_t **value)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
@@ -90,7 +98,7 @@ static inline void update_begin(uint64_t bytes)
 {
     CHECK(IS(probe_gpu_begin(&U->gpu), STATUS_SUCCESS));
     U->context = &va_shadow.context[va_shadow.contexts - 1];
-    CHECK(IS(probe_gpu_allocate(&U->gpu, bytes, &U->pool), STATUS_SUCCESS));
+    U->pool = update_pool(bytes);
     U->pool_va = update_map_whole(U->pool, bytes / PAGE);
     U->fence = update_fence(0, &U->value);
     U->base = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, 2 * MB, 0);

@@ -82,23 +82,35 @@ static DXGK_PTE *table_of(const struct va_shadow_context *context,
     }
 }
 
-static void copy_entries(const struct va_shadow_context *context,
-                         const DXGK_BUILDPAGINGBUFFER_COPYPAGETABLEENTRIES *copy)
+static void copy_range(const struct va_shadow_context *context,
+                       const DXGK_BUILDPAGINGBUFFER_COPY_RANGE *range)
 {
-    for (UINT i = 0; i < copy->NumRanges; i++) {
-        const DXGK_BUILDPAGINGBUFFER_COPY_RANGE *range = &copy->pRanges[i];
+    memmove(table_at(va_shadow_walk(context, range->DstPageTableAddress).PageAddress) +
+                range->DstStartPteIndex,
+            table_at(va_shadow_walk(context, range->SrcPageTableAddress).PageAddress) +
+                range->SrcStartPteIndex,
+            range->NumPageTableEntries * sizeof(DXGK_PTE));
+}
 
-        memmove(table_at(va_shadow_walk(context, range->DstPageTableAddress).PageAddress) +
-                    range->DstStartPteIndex,
-                table_at(va_shadow_walk(context, range->SrcPageTableAddress).PageAddress) +
-                    range->SrcStartPteIndex,
-                range->NumPageTableEntries * sizeof(DXGK_PTE));
-    }
+/* As many ranges as there is room for; for the others it is to be called again. */
+static void copy_entries(const struct va_shadow_context *context, DXGKARG_BUILDPAGINGBUFFER *op,
+                         struct probe_call *call)
+{
+    const DXGK_BUILDPAGINGBUFFER_COPYPAGETABLEENTRIES *copy = &op->CopyPageTableEntries;
+    const UINT most = va_shadow.ranges_per_call ? va_shadow.ranges_per_call : copy->NumRanges;
+
+    for (UINT i = 0; i < most && op->MultipassOffset < copy->NumRanges; i++)
+        copy_range(context, &copy->pRanges[op->MultipassOffset++]);
+    if (op->MultipassOffset == copy->NumRanges)
+        return;
+    op->pDmaBuffer = (uint8_t *)op->pDmaBuffer + 64;
+    call->answered = true;
+    call->result = (uint64_t)(uint32_t)STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
 }
 
 static void note_operation(struct probe *p, struct probe_call *call)
 {
-    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+    DXGKARG_BUILDPAGINGBUFFER *op = (DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->UpdatePageTable;
     const struct va_shadow_context *context = va_shadow_find(op->hSystemContext);
 
@@ -110,7 +122,7 @@ static void note_operation(struct probe *p, struct probe_call *call)
         for (UINT i = 0; i < update->NumPageTableEntries; i++)
             entries[i] = update->pPageTableEntries[update->Flags.Repeat ? 0 : i];
     } else if (op->Operation == DXGK_OPERATION_COPY_PAGE_TABLE_ENTRIES) {
-        copy_entries(context, &op->CopyPageTableEntries);
+        copy_entries(context, op, call);
     }
 }
 
@@ -118,7 +130,8 @@ static void note_context(struct probe *p, struct probe_call *call)
 {
     const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
 
-    (void)p;
+    if (va_shadow.created)
+        va_shadow.created(p, call);
     if (va_shadow.contexts == VA_SHADOW_CONTEXTS)
         fail_msg("too many contexts");
     va_shadow.context[va_shadow.contexts++] = (struct va_shadow_context){

@@ -25,6 +25,8 @@ struct va_shadow_context {
 
 extern struct va_shadow {
     probe_hook *operation; /* before the operation takes effect here */
+    probe_hook *created;   /* after CreateContext, before the context is recorded */
+    UINT ranges_per_call;  /* of COPY_PAGE_TABLE_ENTRIES, for which the driver has room; 0: all */
     struct va_shadow_context context[VA_SHADOW_CONTEXTS]; /* in order of creation */
     unsigned contexts;
 } va_shadow;

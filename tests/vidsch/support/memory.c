@@ -477,10 +477,18 @@ void vidmm_portion_release(struct vidmm_portion *portion)
 
 /* ---- updates of page tables: none ---- */
 
-void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device)
+bool vidmm_updates_by_gpu(const struct vidmm_device *device)
+{
+    (void)device;
+    return false;
+}
+
+void vidmm_updates_init(struct va_updates *updates, struct vidmm_device *device,
+                        struct vidmm_context *companion)
 {
     (void)updates;
     (void)device;
+    (void)companion;
 }
 
 void vidmm_updates_finish(struct va_updates *updates)

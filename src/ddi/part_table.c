@@ -189,12 +189,19 @@ const struct ddi_part ddi_parts_collect_dbg_info[] = {
 
 /* ---- processes, devices, contexts ---- */
 
+/* The length is that without the end of the text. */
+static size_t process_name_bytes(const void *structure)
+{
+    const DXGKARG_CREATEPROCESS *args = structure;
+
+    return ((size_t)args->ProcessNameLength + 1) * sizeof(WCHAR);
+}
+
 const struct ddi_part ddi_parts_create_process[] = {
     {POINTER(DXGKARG_CREATEPROCESS, pPasid),
      COUNTED_BY(DXGKARG_CREATEPROCESS, NumPasid, sizeof(ULONG)),
      .what = "pPasid of DXGKARG_CREATEPROCESS"},
-    {POINTER(DXGKARG_CREATEPROCESS, pProcessName),
-     COUNTED_BY(DXGKARG_CREATEPROCESS, ProcessNameLength, sizeof(WCHAR)),
+    {POINTER(DXGKARG_CREATEPROCESS, pProcessName), .bytes = process_name_bytes,
      .what = "pProcessName of DXGKARG_CREATEPROCESS"},
     NO_MORE};
 

@@ -38,11 +38,23 @@ static struct vidmm_process *find_process(struct vidmm *vidmm, const struct nt_p
     return NULL;
 }
 
+/* The name of the process, with its end; its length without. */
+static UINT wide_name(const struct nt_process *nt, WCHAR *name)
+{
+    UINT length = 0;
+
+    for (; length < sizeof(nt->name) - 1 && nt->name[length]; length++)
+        name[length] = (WCHAR)(unsigned char)nt->name[length];
+    name[length] = 0;
+    return length;
+}
+
 static NTSTATUS tell_driver(struct vidmm_process *process)
 {
     struct vidmm *vidmm = process->vidmm;
     DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
-    ULONG pasid = process->pasid; /* the driver may use it only during the call */
+    ULONG pasid = process->pasid; /* the driver may use these only during the call */
+    WCHAR name[sizeof(process->nt->name)];
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!ddi_has(vidmm->ddi, DxgkDdiCreateProcess))
@@ -51,6 +63,10 @@ static NTSTATUS tell_driver(struct vidmm_process *process)
     if (pasid) {
         args.NumPasid = 1;
         args.pPasid = &pasid;
+    }
+    if (process->nt && vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4) {
+        args.ProcessNameLength = wide_name(process->nt, name); /* GPUVA-035 */
+        args.pProcessName = args.ProcessNameLength ? name : NULL;
     }
     process->in_create_process = true;
     status = ddi_create_process(vidmm->ddi, &args);

@@ -121,7 +121,7 @@ FIND(returned, SIZE_T, 6, s)
     }
 
 CALL(process, DXGKARG_CREATEPROCESS, ddi_create_process(door, &args), args.NumPasid = 2,
-     args.pPasid = host.pasid, args.ProcessNameLength = 8, args.pProcessName = host.name)
+     args.pPasid = host.pasid, args.ProcessNameLength = 7, args.pProcessName = host.name)
 CALL(device, DXGKARG_CREATEDEVICE, ddi_create_device_with_info(door, &args),
      args.pInfo = &host.device)
 CALL(context, DXGKARG_CREATECONTEXT, ddi_create_context(door, HANDLE_1, &args),

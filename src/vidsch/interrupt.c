@@ -159,6 +159,18 @@ static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_
     (DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED | \
      DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR)
 
+/* NULL: the driver does not know (GPUVA-249). */
+static void check_faulted_process(const struct vidsch_node *node, HANDLE process)
+{
+    const struct ddi_handles *handles = &node->vidsch->ddi->handles;
+
+    if (process && !ddi_handle_lookup(handles, process, DDI_HANDLE_PROCESS))
+        VIOLATION(
+            "GPUVA-249",
+            "page fault of node %u with FaultedProcessHandle %s, not hDxgkProcess of a process",
+            node->ordinal, ddi_handle_describe(handles, process).text);
+}
+
 static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     unsigned flags = (unsigned)data->DmaPageFaulted.PageFaultFlags;
@@ -181,6 +193,7 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
                      "page fault without a fence: flags 0x%x, fence %u", flags, fence);
         return;
     }
+    check_faulted_process(node, data->DmaPageFaulted.FaultedProcessHandle);
     if (flags & DXGK_PAGE_FAULT_IOMMU)
         VIOLATION("GPUVA-250", "page fault of node %u with DXGK_PAGE_FAULT_IOMMU", node->ordinal);
     if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {

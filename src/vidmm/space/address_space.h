@@ -30,6 +30,8 @@ struct vidmm_space;
 struct space_records {
     /* Write all valid or Zero entries of a leaf table, with tables_write_leaf. */
     void (*refill)(struct vidmm_space *space, struct page_table *leaf);
+    /* The same for some pages of it. */
+    void (*refill_part)(struct page_table *leaf, uint64_t first, uint64_t count);
     /* Write again the entries of a span that was mapped with large pages. */
     void (*rewrite)(struct vidmm_space *space, uint64_t first, uint64_t count);
 };

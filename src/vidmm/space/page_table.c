@@ -76,8 +76,8 @@ static uint32_t known_caps(UINT version)
     return known;
 }
 
-/* 64 KB: what large entries of a leaf table map, and what is left free at the start of a space. */
-#define LARGE_PAGE_PAGES 16u
+/* 64 KB are left free at the start of a space, too. */
+#define LARGE_PAGE_PAGES TWIN_PAGES
 
 /* Can 64 KB be mapped by one entry, anywhere on the adapter? */
 static bool has_large_pages(const struct vidmm *vidmm)
@@ -85,7 +85,7 @@ static bool has_large_pages(const struct vidmm *vidmm)
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         if (vidmm->segment[id].flags.Use64KBPages)
             return true;
-    return vidmm->config.mmu.DualPteSupported;
+    return false;
 }
 
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm)
@@ -104,11 +104,13 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
     }
     geometry->span = (uint64_t)1 << geometry->shift[1];
     geometry->resizable_root = geometry->levels == 2;
+    geometry->twins = geometry->caps.DualPteSupported && has_large_pages(vidmm) &&
+                      geometry->span >= LARGE_PAGE_PAGES;
     geometry->first = geometry->resizable_root || config->sparse_addresses ? geometry->span
                                                                            : LARGE_PAGE_PAGES;
-    geometry->wide = config->sparse_addresses ? 1
-                     : has_large_pages(vidmm) ? LARGE_PAGE_PAGES
-                                              : UINT64_MAX;
+    geometry->wide = config->sparse_addresses                                 ? 1
+                     : has_large_pages(vidmm) || config->mmu.DualPteSupported ? LARGE_PAGE_PAGES
+                                                                              : UINT64_MAX;
     if (geometry->resizable_root)
         geometry->entries[1] = (uint32_t)(geometry->end >> geometry->shift[1]);
 }
@@ -176,6 +178,22 @@ static void note_table(struct vidmm *vidmm, const struct page_table *table, enum
                                                      .pages = table->place.pages});
 }
 
+/* On failure the leaf goes, too. */
+static NTSTATUS make_twin(struct page_table *leaf)
+{
+    const uint64_t bytes = leaf->space->mmu->geometry.caps.LeafPageTableSizeFor64KPagesInBytes;
+    NTSTATUS status = table_create(leaf->space, NULL, 0, leaf->index, leaf->entries >> TWIN_SHIFT,
+                                   bytes, &leaf->twin);
+
+    if (NT_SUCCESS(status)) {
+        leaf->twin->first = leaf->first;
+        leaf->twin->is_twin = true;
+    } else {
+        table_destroy(leaf);
+    }
+    return status;
+}
+
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
 {
@@ -215,7 +233,9 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
     table->process = chronicle_process(space->process);
     note_table(space->vidmm, table, CHRONICLE_TABLE);
     *out = table;
-    return STATUS_SUCCESS;
+    return geometry->twins && level == 0 && parent && !space->paging && !space->privileged
+               ? make_twin(table)
+               : STATUS_SUCCESS;
 }
 
 static void unlink_record(struct page_table *table)
@@ -230,10 +250,16 @@ static void unlink_record(struct page_table *table)
 
 static void forget(struct vidmm *vidmm, struct page_table *table)
 {
+    struct page_table *twin = table->twin;
+
     note_table(vidmm, table, CHRONICLE_TABLE_GONE);
     vidmm->mmu->tables--;
     place_give(vidmm, &table->place);
     util_free(table);
+    if (!twin)
+        return;
+    list_remove(&twin->link);
+    forget(vidmm, twin);
 }
 
 void table_destroy(struct page_table *table)

@@ -30,10 +30,21 @@ struct table_place {
     uint64_t pages;           /* 0: none */
 };
 
+/*
+ * Dual PTE mode: a leaf table of 4 KB entries may have a twin of 64 KB entries, for the same
+ * addresses and for life (GPUVA-205, GPUVA-209, GPUVA-210). Of a page whose bit in twin->set is set
+ * the entry is there, and those of the leaf are invalid; the bits in leaf->set say of both kinds
+ * that an address is translated.
+ */
+#define TWIN_SHIFT 4u
+#define TWIN_PAGES (1u << TWIN_SHIFT)
+
 struct page_table {
     struct vidmm_space *space;
     struct page_table *parent; /* NULL: root */
     struct page_table **child; /* tables below; not on level 0 */
+    struct page_table *twin;   /* of a leaf; NULL: none */
+    bool is_twin;              /* it is the one of 64 KB entries */
     uint64_t *set;             /* bit: the entry is not invalid */
     uint64_t *large;           /* bit: the entry maps a large page; NULL on level 0 */
     uint64_t first;            /* first page that it translates */

@@ -172,8 +172,11 @@ void table_change(const struct table_change *change)
     update->AllocationOffsetInBytes = change->allocation ? change->offset : 0;
     update->DriverProtection = table->level == 0 ? change->protection : 0;
     update->hProcess = space_process_handle(space);
+    update->Flags.Use64KBPages = table->is_twin;
     update->FirstPteVirtualAddress =
-        (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
+        (table->first +
+         ((uint64_t)change->start << (table->is_twin ? TWIN_SHIFT : geometry->shift[table->level])))
+        << PAGE_BITS;
     build(space, &op, change->allocation);
     host_aperture_unmap(space->vidmm, &window);
     take_entries(space->mmu, change);
@@ -240,6 +243,8 @@ NTSTATUS tables_settle(struct vidmm_space *space)
 
             if (bits_any(table->set, 0, table->entries))
                 table_invalidate_all(table, false);
+            if (table->twin && bits_any(table->twin->set, 0, table->twin->entries))
+                table_invalidate_all(table->twin, false);
         }
     }
     if (space->flush_first < space->flush_end && !space_immediate(space))

@@ -131,8 +131,8 @@ static void write_fill_entries(struct page_table *table, uint32_t start, uint32_
                      (uint64_t)count << table->space->mmu->geometry.shift[table->level], was_set);
 }
 
-void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
-                       struct entry_source *source)
+static void write_small(struct page_table *leaf, uint64_t first, uint64_t count,
+                        struct entry_source *source)
 {
     struct gpu_mmu *mmu = leaf->space->mmu;
     uint32_t start = (uint32_t)(first - leaf->first), end = start + (uint32_t)count;
@@ -161,7 +161,140 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
     }
 }
 
+/* ---- 64 KB entries ---- */
+
+/* Can the 64 KB from that page on be mapped by one entry (GPUVA-203, GPUVA-204, GPUVA-211)? */
+static bool wide_fits(const struct vidmm_space *space, struct entry_source *source, uint64_t first)
+{
+    uint64_t start;
+    UINT segment, other;
+
+    if (source->state != ENTRY_PAGES || !source->wide || source->logical)
+        return false;
+    start = source_page(source, first - source->origin, &segment);
+    return segment != 0 && space->vidmm->segment[segment].flags.Use64KBPages &&
+           start % TWIN_PAGES == 0 &&
+           source_page(source, first - source->origin + TWIN_PAGES - 1, &other) ==
+               start + TWIN_PAGES - 1 &&
+           other == segment;
+}
+
+static uint32_t twin_index(const struct page_table *leaf, uint64_t page)
+{
+    return (uint32_t)((page - leaf->first) >> TWIN_SHIFT);
+}
+
+/* Invalidate the 64 KB entries of these pages, which are whole 64 KB; those of 4 KB are. */
+static void drop_wide(struct page_table *leaf, uint64_t first, uint64_t end)
+{
+    struct page_table *twin = leaf->twin;
+
+    for (uint32_t i = twin_index(leaf, first), to = twin_index(leaf, end); i < to;) {
+        uint32_t start = i;
+
+        while (i < to && bit_test(twin->set, i))
+            i++;
+        if (i == start) {
+            i++;
+            continue;
+        }
+        table_change(&(struct table_change){.table = twin,
+                                            .start = start,
+                                            .count = i - start,
+                                            .entries = &invalid_entry,
+                                            .repeat = true});
+        bits_put(twin->set, start, i - start, false);
+        bits_put(leaf->set, start << TWIN_SHIFT, (i - start) << TWIN_SHIFT, false);
+        table_note_flush(leaf->space, leaf->first + ((uint64_t)start << TWIN_SHIFT),
+                         (uint64_t)(i - start) << TWIN_SHIFT, true);
+    }
+}
+
+/* The 64 KB around an edge of what is written are not in one state any more. */
+static void split_wide(struct page_table *leaf, uint64_t edge)
+{
+    const uint64_t first = align_down(edge, TWIN_PAGES);
+
+    if (edge == first || !bit_test(leaf->twin->set, twin_index(leaf, first)))
+        return;
+    drop_wide(leaf, first, first + TWIN_PAGES);
+    leaf->space->records->refill_part(leaf, first, TWIN_PAGES);
+}
+
+static void write_wide(struct page_table *leaf, uint64_t first, uint64_t end,
+                       struct entry_source *source)
+{
+    struct gpu_mmu *mmu = leaf->space->mmu;
+    struct entry_source nothing = {.state = ENTRY_INVALID, .protection = source->protection};
+
+    for (uint64_t page = first; page < end; page += TWIN_PAGES) /* GPUVA-210 */
+        if (!bit_test(leaf->twin->set, twin_index(leaf, page)))
+            write_small(leaf, page, TWIN_PAGES, &nothing);
+    table_open(leaf->twin);
+    while (first < end) {
+        const uint32_t start = twin_index(leaf, first), rest = twin_index(leaf, end) - start;
+        const uint32_t some = rest < mmu->entry_capacity ? rest : mmu->entry_capacity;
+
+        for (uint32_t i = 0; i < some; i++)
+            mmu->entries[i] = page_entry(leaf->space, source, first + ((uint64_t)i << TWIN_SHIFT));
+        table_change(&(struct table_change){.table = leaf->twin,
+                                            .start = start,
+                                            .count = some,
+                                            .entries = mmu->entries,
+                                            .allocation = source->allocation,
+                                            .offset = (first - source->origin) << PAGE_BITS,
+                                            .protection = source->protection});
+        table_note_flush(leaf->space, first, (uint64_t)some << TWIN_SHIFT,
+                         bits_any(leaf->twin->set, start, some));
+        bits_put(leaf->twin->set, start, some, true);
+        bits_put(leaf->set, start << TWIN_SHIFT, some << TWIN_SHIFT, true);
+        first += (uint64_t)some << TWIN_SHIFT;
+    }
+}
+
+static bool is_wide(const struct page_table *leaf, uint64_t page, uint64_t end,
+                    struct entry_source *source)
+{
+    return page % TWIN_PAGES == 0 && page + TWIN_PAGES <= end &&
+           wide_fits(leaf->space, source, page);
+}
+
+void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
+                       struct entry_source *source)
+{
+    const uint64_t end = first + count;
+
+    if (!leaf->twin) {
+        write_small(leaf, first, count, source);
+        return;
+    }
+    split_wide(leaf, first);
+    split_wide(leaf, end);
+    for (uint64_t page = first; page < end;) {
+        const uint64_t start = page;
+
+        while (is_wide(leaf, page, end, source))
+            page += TWIN_PAGES;
+        if (page > start) {
+            write_wide(leaf, start, page, source);
+            continue;
+        }
+        while (page < end && !is_wide(leaf, page, end, source))
+            page = sooner(align_down(page, TWIN_PAGES) + TWIN_PAGES, end);
+        drop_wide(leaf, align_up(start, TWIN_PAGES), align_down(page, TWIN_PAGES));
+        write_small(leaf, start, page - start, source);
+    }
+}
+
 /* ---- making tables ready ---- */
+
+static void begin_twin(struct page_table *leaf)
+{
+    if (!leaf->twin)
+        return;
+    table_invalidate_all(leaf->twin, true);
+    bits_put(leaf->twin->set, 0, leaf->twin->entries, false);
+}
 
 /* Fill a new table with what the entry above it has expressed so far. */
 static void initialise(struct page_table *table)
@@ -170,6 +303,7 @@ static void initialise(struct page_table *table)
 
     table_invalidate_all(table, true); /* GPUVA-149, GPUVA-175 */
     bits_put(table->set, 0, table->entries, false);
+    begin_twin(table);
     if (!bit_test(above->set, table->index))
         return;
     if (table->level == 0)
@@ -178,10 +312,13 @@ static void initialise(struct page_table *table)
         write_fill_entries(table, 0, table->entries, &(struct entry_source){.state = ENTRY_ZERO});
 }
 
+/* NULL: there is no table. */
 static DXGK_PTE link_entry(const struct page_table *child)
 {
     DXGK_PTE entry = invalid_entry;
 
+    if (!child)
+        return entry;
     entry.Valid = 1;
     entry.Segment = child->place.run.segment & 0x1F;
     entry.PageTableAddress = child->place.run.first;
@@ -201,9 +338,13 @@ static void link_children(struct page_table *table, uint32_t start, uint32_t cou
         for (uint32_t i = 0; i < some; i++) {
             table->child[start + i]->ready = true;
             mmu->entries[i] = link_entry(table->child[start + i]);
+            if (mmu->geometry.twins)
+                mmu->none[i] = link_entry(table->child[start + i]->twin);
         }
         table_change(&(struct table_change){
             .table = table, .start = start, .count = some, .entries = mmu->entries});
+        if (mmu->geometry.twins)
+            memset(mmu->none, 0, some * sizeof(DXGK_PTE));
         table_note_flush(table->space, entry_first(table, start), (uint64_t)some << shift,
                          bits_any(table->set, start, some));
         bits_put(table->set, start, some, true);
@@ -279,6 +420,8 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
     if (child && child->ready) {
         child->ready = false;
         bits_put(child->set, 0, child->entries, false);
+        if (child->twin)
+            bits_put(child->twin->set, 0, child->twin->entries, false);
     }
 }
 
@@ -447,6 +590,7 @@ static void rebuild(struct page_table *table)
         return;
     }
     bits_put(table->set, 0, table->entries, false);
+    begin_twin(table);
     table->space->records->refill(table->space, table);
 }
 

@@ -22,6 +22,7 @@ struct entry_source {
     enum entry_state state;
     bool read_only, no_execute, coherent;
     bool large;                                /* large pages are allowed */
+    bool wide;                                 /* entries of 64 KB are allowed */
     const struct vidmm_allocation *allocation; /* that is mapped, or NULL */
     uint64_t protection;                       /* DriverProtection */
     /* page `p` of the space maps page `p - origin` of the allocation or runs (may wrap around) */

@@ -7,6 +7,7 @@
 #include "util/slab.h"
 #include "util/span_tree.h"
 #include "vidmm/record/allocation_record.h"
+#include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
@@ -244,6 +245,9 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
     source->allocation = allocation;
     source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
                     !allocation->flags.DisableLargePageMapping && piece->range->kind != RANGE_POOL;
+    /* what a companion context copies are entries of 4 KB */
+    source->wide = piece->range->kind != RANGE_POOL && !(piece->range->kind == RANGE_RESERVATION &&
+                                                         piece->range->space->process->privileged);
     source->runs = allocation->runs;
     source->run_count = allocation->run_count;
     if (system && allocation->logical) {
@@ -367,6 +371,11 @@ static void refill(struct vidmm_space *space, struct page_table *leaf)
     each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
 }
 
+static void refill_part(struct page_table *leaf, uint64_t first, uint64_t count)
+{
+    each_stretch_of_space(leaf->space, first, first + count, refill_stretch, leaf);
+}
+
 static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *piece,
                             uint64_t first, uint64_t end)
 {
@@ -418,4 +427,5 @@ void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages
     }
 }
 
-const struct space_records va_piece_records = {.refill = refill, .rewrite = rewrite};
+const struct space_records va_piece_records = {
+    .refill = refill, .refill_part = refill_part, .rewrite = rewrite};

@@ -198,6 +198,7 @@ NTSTATUS entry_copy_add(struct entry_copy *copy, const struct va_piece *piece, u
     if (!NT_SUCCESS(status))
         return status;
     tables_ready(copy->space, first, end - first);
+    tables_make_small(copy->space, first, end - first);
     status = add_ranges(copy, pool + piece->offset + (first - piece->span.first), first,
                         end - first);
     if (NT_SUCCESS(status))

@@ -24,11 +24,12 @@ static struct {
     bool both; /* an address had two valid entries at a time */
     bool out;  /* an operation reached beyond its table */
     unsigned links, wide_links;
-    UINT64 leaf_size;          /* PageTablePageSize of the latest link */
+    UINT64 leaf_size;          /* PageTablePageSize of the link to the table of BASE */
     bool wide_transfer;        /* flags of a transfer say 64 KB */
     uint64_t twin_at, leaf_at; /* pages of the latest pair of tables */
     unsigned wide_ops, small_ops, flushes;
-    bool initial_first; /* each table began with InitialUpdate */
+    unsigned wide_tables; /* operations on the 64 KB table of BASE, of all kinds */
+    bool initial_first;   /* each table began with InitialUpdate */
     uint64_t begun[64];
     unsigned begun_count;
 } seen;
@@ -62,6 +63,7 @@ static void note_entries(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 
     note_begun(update);
     seen.out |= update->StartIndex + update->NumPageTableEntries > (wide ? 32u : 512u);
+    seen.wide_tables += wide && update->FirstPteVirtualAddress == BASE;
     seen.wide_ops += wide && !update->Flags.InitialUpdate;
     seen.small_ops += !wide && !update->Flags.InitialUpdate;
     for (UINT i = 0; i < update->NumPageTableEntries; i++) {
@@ -93,7 +95,7 @@ static void note_links(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 
         seen.links += leaf.Valid;
         seen.wide_links += twin.Valid;
-        if (leaf.Valid)
+        if (leaf.Valid && update->FirstPteVirtualAddress + i * 2 * MB == BASE)
             seen.leaf_size = leaf.PageTablePageSize;
         if (leaf.Valid && twin.Valid) {
             seen.leaf_at = leaf.PageTableAddress;
@@ -443,16 +445,157 @@ TEST(without_such_a_segment_all_entries_are_of_4_kb)
     run(none_body, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, true, false);
 }
 
-/* Nor is there a second table without dual PTEs: the one that there is has entries of 4 KB. */
-static void single_body(struct probe *p)
+/* ---- one table or the other: single PTE mode ---- */
+
+static UINT client_fence; /* of the latest packet that the client submitted */
+
+static void note_submission(struct probe *p, struct probe_call *call)
 {
-    none_body(p);
-    CHECK_RULE("GPUVA-206", seen.links >= 1 && seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_4KB);
+    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)
+                                                   call->arg[1];
+
+    (void)p;
+    if (!args->Flags.Paging)
+        client_fence = args->SubmissionFenceId;
 }
 
-TEST(without_dual_entries_a_leaf_table_has_4_kb_entries)
+static struct {
+    unsigned switches; /* of links from 64 KB to 4 KB */
+    unsigned entries;  /* of 4 KB that were valid then */
+    bool idle;         /* when the first of them was written */
+    bool begun;
+} converted;
+
+static void note_conversion(struct probe *p, struct probe_call *call)
 {
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->UpdatePageTable;
+    const bool own = op->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE &&
+                     update->hProcess == seen.process;
+    UINT64 was;
+
+    if (own && update->PageTableLevel == 0 && !update->Flags.Use64KBPages && !converted.begun &&
+        update->FirstPteVirtualAddress >= BASE && update->FirstPteVirtualAddress < BASE + 2 * MB) {
+        converted.begun = true;
+        converted.idle = p->state[0].reported[1] >= client_fence;
+    }
+    was = seen.leaf_size;
+    note_operation(p, call);
+    if (was == DXGK_PTE_PAGE_TABLE_PAGE_64KB && seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_4KB) {
+        converted.switches++;
+        converted.entries = small_in(0, 2 * MB);
+        memset(seen.wide, 0, sizeof(seen.wide)); /* nothing leads there any more */
+    }
+    seen.both = false; /* the two tables are never linked at a time */
+}
+
+static void single_body(struct probe *p)
+{
+    D3DKMT_HANDLE wide, system;
+    uint64_t page;
+
+    memset(&converted, 0, sizeof(converted));
+    client_fence = 0;
+    p->before[PROBE_BuildPagingBuffer] = note_conversion;
+    p->before[PROBE_SubmitCommandVirtual] = note_submission;
+    begin();
+    wide = make(VIDEO_WIDE, MB);
+    map(wide, BASE, 0, 256);
+    CHECK_RULE("GPUVA-206", seen.links >= 1 && seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_64KB &&
+                                seen.wide_links == 0);
+    CHECK_RULE("GPUVA-204", wide_in(0, MB) == 16 && small_in(0, MB) == 0 && !converted.begun);
+    CHECK(seen.initial_first);
+    page = seen.wide[0].PageAddress;
+    system = make(SYSTEM, 64 * KB);
+    probe_device_packet_ns = PROBE_SECOND / 10;
+    CHECK(NT_SUCCESS(probe_gpu_submit(&gpu)));
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK(client_fence && p->state[0].reported[1] < client_fence);
+    map(system, BASE + MB + 2 * PAGE, 0, 4);
+    probe_sleep(PROBE_SECOND);
+    probe_device_packet_ns = 1000;
+    CHECK_RULE("GPUVA-207", converted.switches == 1 && converted.begun && converted.idle);
+    CHECK_RULE("GPUVA-207", converted.entries == 260 && small_in(0, MB) == 256 &&
+                                wide_in(0, 2 * MB) == 0 && small_in(MB, MB) == 4);
+    for (unsigned i = 0; i < 256; i++)
+        CHECK_RULE("GPUVA-207",
+                   seen.small[i].Segment == WIDE && seen.small[i].PageAddress == page + i);
+    CHECK_RULE("GPUVA-206", seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_4KB);
+    CHECK_RULE("GPUVA-207", NT_SUCCESS(probe_gpu_submit(&gpu)) &&
+                                NT_SUCCESS(probe_gpu_wait_idle(&gpu))); /* contexts go on */
+    /* for good, though only 64 KB pages are left */
+    release(BASE + MB + 2 * PAGE, 4 * PAGE);
+    seen.wide_ops = 0;
+    map(wide, BASE + MB, 0, 64);
+    CHECK_RULE("GPUVA-208", seen.wide_ops == 0 && small_in(MB, MB) == 64 &&
+                                seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_4KB);
+    end();
+}
+
+TEST(a_leaf_table_has_entries_of_one_size_in_single_pte_mode)
+{
+    run(single_body, DXGK_PAGETABLEUPDATE_CPU_VIRTUAL, false, true);
+    run(single_body, DXGK_PAGETABLEUPDATE_GPU_VIRTUAL, false, true);
     run(single_body, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false, true);
+}
+
+/* Where a page of 4 KB is the first, there is no 64 KB table at all. */
+static void small_first_body(struct probe *p)
+{
+    (void)p;
+    begin();
+    map(make(SYSTEM, 64 * KB), BASE, 0, 16);
+    map(make(VIDEO_WIDE, MB), BASE + MB, 0, 256);
+    CHECK_RULE("GPUVA-206", seen.wide_ops == 0 && small_in(0, 2 * MB) == 272 &&
+                                seen.wide_tables == 0 &&
+                                seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_4KB);
+    end();
+}
+
+/* Nor where 64 KB are mapped in part; behind whole ones that makes a table of 4 KB entries. */
+static void in_part_body(struct probe *p)
+{
+    D3DKMT_HANDLE wide;
+
+    memset(&converted, 0, sizeof(converted));
+    p->before[PROBE_BuildPagingBuffer] = note_conversion;
+    begin();
+    wide = make(VIDEO_WIDE, MB);
+    map(wide, BASE, 0, 64);
+    CHECK(seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_64KB);
+    map(wide, BASE + MB, 0, 20);
+    CHECK_RULE("GPUVA-207", converted.switches == 1 && wide_in(0, 2 * MB) == 0 &&
+                                small_in(0, MB) == 64 && small_in(MB, MB) == 20);
+    end();
+}
+
+static void free_and_sleep_body(struct probe *p)
+{
+    D3DKMT_HANDLE wide;
+
+    p->before[PROBE_BuildPagingBuffer] = note_conversion;
+    begin();
+    wide = make(VIDEO_WIDE, 256 * KB);
+    map(wide, BASE, 0, 64);
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    memset(seen.wide, 0xFF, sizeof(seen.wide));
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    CHECK(NT_SUCCESS(probe_gpu_submit(&gpu)) && NT_SUCCESS(probe_gpu_wait_idle(&gpu)));
+    CHECK_RULE("GPUVA-206",
+               wide_in(0, 2 * MB) == 4 && seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_64KB);
+    map(wide, BASE + MB, 0, 16); /* which keeps the table */
+    release(BASE, 256 * KB);
+    CHECK_RULE("GPUVA-206", wide_in(0, MB) == 0 && wide_in(MB, MB) == 1 &&
+                                seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_64KB);
+    end();
+}
+
+TEST(the_first_pages_choose_the_table)
+{
+    run(small_first_body, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false, true);
+    run(in_part_body, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false, true);
+    run(free_and_sleep_body, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false, true);
 }
 
 /* ---- the segment itself ---- */

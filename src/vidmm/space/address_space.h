@@ -32,6 +32,8 @@ struct space_records {
     void (*refill)(struct vidmm_space *space, struct page_table *leaf);
     /* The same for some pages of it. */
     void (*refill_part)(struct page_table *leaf, uint64_t first, uint64_t count);
+    /* Can all that is mapped there, and there is something, be mapped by 64 KB entries? */
+    bool (*wide_only)(struct page_table *leaf);
     /* Write again the entries of a span that was mapped with large pages. */
     void (*rewrite)(struct vidmm_space *space, uint64_t first, uint64_t count);
 };

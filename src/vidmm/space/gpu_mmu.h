@@ -37,6 +37,7 @@ struct table_geometry {
     uint64_t wide;  /* ranges of that many pages go to 64 KB boundaries if they can (GPUVA-062) */
     bool resizable_root; /* true with two levels */
     bool twins; /* leaf tables have a second one beside them, of 64 KB entries (page_table.h) */
+    bool dual;  /* and both are linked at a time */
     /* bits that the driver's interface version does not define are cleared (GPUVA-026) */
     DXGK_GPUMMUCAPS caps;
 };

@@ -104,8 +104,9 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
     }
     geometry->span = (uint64_t)1 << geometry->shift[1];
     geometry->resizable_root = geometry->levels == 2;
-    geometry->twins = geometry->caps.DualPteSupported && has_large_pages(vidmm) &&
-                      geometry->span >= LARGE_PAGE_PAGES;
+    geometry->twins = has_large_pages(vidmm) && geometry->span >= LARGE_PAGE_PAGES &&
+                      geometry->caps.LeafPageTableSizeFor64KPagesInBytes != 0;
+    geometry->dual = geometry->twins && geometry->caps.DualPteSupported;
     geometry->first = geometry->resizable_root || config->sparse_addresses ? geometry->span
                                                                            : LARGE_PAGE_PAGES;
     geometry->wide = config->sparse_addresses                                 ? 1

@@ -31,10 +31,12 @@ struct table_place {
 };
 
 /*
- * Dual PTE mode: a leaf table of 4 KB entries may have a twin of 64 KB entries, for the same
- * addresses and for life (GPUVA-205, GPUVA-209, GPUVA-210). Of a page whose bit in twin->set is set
- * the entry is there, and those of the leaf are invalid; the bits in leaf->set say of both kinds
- * that an address is translated.
+ * A leaf table of 4 KB entries may have a twin of 64 KB entries, for the same addresses and for
+ * life (GPUVA-205). In dual PTE mode both are linked: of a page whose bit in twin->set is set the entry
+ * is there, and those of the leaf are invalid (GPUVA-210). In single PTE mode one of them is: the
+ * twin while `wide` is set, until a page is to be mapped that cannot be there; then the leaf, for
+ * good (GPUVA-206 to GPUVA-208). The bits in leaf->set say of both kinds that an address is
+ * translated.
  */
 #define TWIN_SHIFT 4u
 #define TWIN_PAGES (1u << TWIN_SHIFT)
@@ -45,6 +47,7 @@ struct page_table {
     struct page_table **child; /* tables below; not on level 0 */
     struct page_table *twin;   /* of a leaf; NULL: none */
     bool is_twin;              /* it is the one of 64 KB entries */
+    bool wide;                 /* of a leaf: its twin is in use instead */
     uint64_t *set;             /* bit: the entry is not invalid */
     uint64_t *large;           /* bit: the entry maps a large page; NULL on level 0 */
     uint64_t first;            /* first page that it translates */

@@ -34,13 +34,11 @@ static void note(struct vidmm_space *space, NTSTATUS status)
         space->status = status;
 }
 
-/* CAPS-089. tables_settle resumes it. */
-static void suspend(struct vidmm_space *space)
+void table_suspend(struct vidmm_space *space)
 {
     struct vidmm *vidmm = space->vidmm;
 
-    if (!space->mmu->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging ||
-        space->suspended || list_empty(&space->process->contexts))
+    if (space->paging || space->suspended || list_empty(&space->process->contexts))
         return;
     space->suspended = NT_SUCCESS(vidmm->scheduler->process_suspend(space->process));
 }
@@ -61,7 +59,8 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
 
     if (space_immediate(space) && !NT_SUCCESS(space->status))
         return; /* the start has failed: one report of it is enough */
-    suspend(space);
+    if (space->mmu->geometry.caps.PageTableUpdateRequireAddressSpaceIdle) /* CAPS-089 */
+        table_suspend(space);
     space->operations++;
     note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op, &subject)
                                        : paging_build(space->vidmm, op, &subject));
@@ -241,7 +240,7 @@ NTSTATUS tables_settle(struct vidmm_space *space)
         LIST_FOR(node, &space->doomed) {
             struct page_table *table = CONTAINER(node, struct page_table, deferred.link);
 
-            if (bits_any(table->set, 0, table->entries))
+            if (!table->wide && bits_any(table->set, 0, table->entries))
                 table_invalidate_all(table, false);
             if (table->twin && bits_any(table->twin->set, 0, table->twin->entries))
                 table_invalidate_all(table->twin, false);

@@ -27,6 +27,8 @@ void table_change(const struct table_change *change);
 /* GPU_VIRTUAL: map the table in the paging process for the changes that follow. Call it before
  * filling the array of entries, since mapping uses the same array. */
 void table_open(struct page_table *table);
+/* Suspend the process, until tables_settle. */
+void table_suspend(struct vidmm_space *space);
 void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Remember that the TLB must be flushed for these pages. `was_valid`: one of the entries may
  * have been cached. */

@@ -227,7 +227,7 @@ static void write_wide(struct page_table *leaf, uint64_t first, uint64_t end,
     struct gpu_mmu *mmu = leaf->space->mmu;
     struct entry_source nothing = {.state = ENTRY_INVALID, .protection = source->protection};
 
-    for (uint64_t page = first; page < end; page += TWIN_PAGES) /* GPUVA-210 */
+    for (uint64_t page = first; page < end && !leaf->wide; page += TWIN_PAGES) /* GPUVA-210 */
         if (!bit_test(leaf->twin->set, twin_index(leaf, page)))
             write_small(leaf, page, TWIN_PAGES, &nothing);
     table_open(leaf->twin);
@@ -259,12 +259,86 @@ static bool is_wide(const struct page_table *leaf, uint64_t page, uint64_t end,
            wide_fits(leaf->space, source, page);
 }
 
+/* ---- single PTE mode ---- */
+
+bool tables_are_wide(struct vidmm_space *space, uint64_t first, uint64_t count,
+                     struct entry_source *source)
+{
+    if (first % TWIN_PAGES || count % TWIN_PAGES)
+        return false;
+    for (uint64_t page = first; page < first + count && source->state == ENTRY_PAGES;
+         page += TWIN_PAGES)
+        if (!wide_fits(space, source, page))
+            return false;
+    return true;
+}
+
+static void write_wide_table(struct page_table *leaf, uint64_t first, uint64_t end,
+                             struct entry_source *source)
+{
+    const uint32_t start = twin_index(leaf, first), count = twin_index(leaf, end) - start;
+    const DXGK_PTE entry = fill_entry(source->state);
+
+    if (source->state == ENTRY_PAGES) {
+        write_wide(leaf, first, end, source);
+        return;
+    }
+    drop_wide(leaf, first, end);
+    if (source->state == ENTRY_INVALID)
+        return;
+    table_change(&(struct table_change){.table = leaf->twin,
+                                        .start = start,
+                                        .count = count,
+                                        .entries = &entry,
+                                        .repeat = true,
+                                        .protection = source->protection});
+    bits_put(leaf->twin->set, start, count, true);
+    bits_put(leaf->set, start << TWIN_SHIFT, count << TWIN_SHIFT, true);
+    table_note_flush(leaf->space, first, end - first, false);
+}
+
+static void link_children(struct page_table *table, uint32_t start, uint32_t count);
+
+/* GPUVA-207: its entries are written to a table of 4 KB entries, which takes its place; no context
+ * of the process runs until the change is settled. */
+static void make_small(struct page_table *leaf)
+{
+    table_suspend(leaf->space);
+    leaf->wide = false;
+    bits_put(leaf->twin->set, 0, leaf->twin->entries, false);
+    bits_put(leaf->set, 0, leaf->entries, false);
+    table_invalidate_all(leaf, true);
+    leaf->space->records->refill(leaf->space, leaf);
+    table_note_flush(leaf->space, leaf->first, leaf->entries, true);
+    if (leaf->ready)
+        link_children(leaf->parent, leaf->index, 1);
+}
+
+void tables_make_small(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    for (uint64_t page = first; page < first + count;) {
+        struct page_table *leaf = tables_leaf(space, page);
+
+        if (leaf->wide)
+            make_small(leaf);
+        page = leaf->first + leaf->entries;
+    }
+}
+
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
                        struct entry_source *source)
 {
     const uint64_t end = first + count;
 
-    if (!leaf->twin) {
+    if (leaf->wide && !tables_are_wide(leaf->space, first, count, source)) {
+        make_small(leaf);
+        return; /* from the records, which say so already */
+    }
+    if (leaf->wide) {
+        write_wide_table(leaf, first, end, source);
+        return;
+    }
+    if (!leaf->twin || !leaf->space->mmu->geometry.dual) {
         write_small(leaf, first, count, source);
         return;
     }
@@ -288,12 +362,17 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
 
 /* ---- making tables ready ---- */
 
-static void begin_twin(struct page_table *leaf)
+/* All entries of what will be linked become invalid (GPUVA-149, GPUVA-175). */
+static void begin_table(struct page_table *table)
 {
-    if (!leaf->twin)
+    bits_put(table->set, 0, table->entries, false);
+    if (!table->wide)
+        table_invalidate_all(table, true);
+    if (!table->twin)
         return;
-    table_invalidate_all(leaf->twin, true);
-    bits_put(leaf->twin->set, 0, leaf->twin->entries, false);
+    bits_put(table->twin->set, 0, table->twin->entries, false);
+    if (table->wide || table->space->mmu->geometry.dual)
+        table_invalidate_all(table->twin, true);
 }
 
 /* Fill a new table with what the entry above it has expressed so far. */
@@ -301,9 +380,9 @@ static void initialise(struct page_table *table)
 {
     const struct page_table *above = table->parent;
 
-    table_invalidate_all(table, true); /* GPUVA-149, GPUVA-175 */
-    bits_put(table->set, 0, table->entries, false);
-    begin_twin(table);
+    table->wide = table->twin && !table->space->mmu->geometry.dual &&
+                  table->space->records->wide_only(table);
+    begin_table(table);
     if (!bit_test(above->set, table->index))
         return;
     if (table->level == 0)
@@ -312,16 +391,22 @@ static void initialise(struct page_table *table)
         write_fill_entries(table, 0, table->entries, &(struct entry_source){.state = ENTRY_ZERO});
 }
 
-/* NULL: there is no table. */
-static DXGK_PTE link_entry(const struct page_table *child)
+static DXGK_PTE entry_of(const struct page_table *child)
 {
     DXGK_PTE entry = invalid_entry;
 
-    if (!child)
-        return entry;
     entry.Valid = 1;
     entry.Segment = child->place.run.segment & 0x1F;
     entry.PageTableAddress = child->place.run.first;
+    return entry;
+}
+
+static DXGK_PTE link_entry(const struct page_table *child)
+{
+    DXGK_PTE entry = entry_of(child->wide ? child->twin : child);
+
+    entry.PageTablePageSize = child->wide ? DXGK_PTE_PAGE_TABLE_PAGE_64KB
+                                          : DXGK_PTE_PAGE_TABLE_PAGE_4KB; /* GPUVA-206 */
     return entry;
 }
 
@@ -338,12 +423,12 @@ static void link_children(struct page_table *table, uint32_t start, uint32_t cou
         for (uint32_t i = 0; i < some; i++) {
             table->child[start + i]->ready = true;
             mmu->entries[i] = link_entry(table->child[start + i]);
-            if (mmu->geometry.twins)
-                mmu->none[i] = link_entry(table->child[start + i]->twin);
+            if (mmu->geometry.dual && table->child[start + i]->twin)
+                mmu->none[i] = entry_of(table->child[start + i]->twin);
         }
         table_change(&(struct table_change){
             .table = table, .start = start, .count = some, .entries = mmu->entries});
-        if (mmu->geometry.twins)
+        if (mmu->geometry.dual)
             memset(mmu->none, 0, some * sizeof(DXGK_PTE));
         table_note_flush(table->space, entry_first(table, start), (uint64_t)some << shift,
                          bits_any(table->set, start, some));
@@ -584,13 +669,12 @@ static void rebuild_upper(struct page_table *table)
 
 static void rebuild(struct page_table *table)
 {
-    table_invalidate_all(table, true);
     if (table->level > 0) {
+        table_invalidate_all(table, true);
         rebuild_upper(table);
         return;
     }
-    bits_put(table->set, 0, table->entries, false);
-    begin_twin(table);
+    begin_table(table);
     table->space->records->refill(table->space, table);
 }
 

@@ -42,6 +42,11 @@ void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
 /* The same for one leaf table, even if the GPU cannot reach it yet: for space_records.refill. */
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
                        struct entry_source *source);
+/* May a part of a leaf table be written with 64 KB entries alone? */
+bool tables_are_wide(struct vidmm_space *space, uint64_t first, uint64_t count,
+                     struct entry_source *source);
+/* Single PTE mode: have tables of 4 KB entries there. */
+void tables_make_small(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make all tables of [first, first + count) ready; they must be held. */
 void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make the root ready. */

@@ -371,6 +371,33 @@ static void refill(struct vidmm_space *space, struct page_table *leaf)
     each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
 }
 
+struct wide_search {
+    uint32_t mapped;
+    bool small;
+};
+
+static void search_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                           uint64_t first, uint64_t end)
+{
+    struct wide_search *search = arg;
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    if (source.state == ENTRY_INVALID)
+        return;
+    search->mapped++;
+    search->small |= !tables_are_wide(range->space, first, end - first, &source);
+}
+
+static bool wide_only(struct page_table *leaf)
+{
+    struct wide_search search = {0, false};
+
+    each_stretch_of_space(leaf->space, leaf->first, leaf->first + leaf->entries, search_stretch,
+                          &search);
+    return search.mapped && !search.small;
+}
+
 static void refill_part(struct page_table *leaf, uint64_t first, uint64_t count)
 {
     each_stretch_of_space(leaf->space, first, first + count, refill_stretch, leaf);
@@ -428,4 +455,4 @@ void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages
 }
 
 const struct space_records va_piece_records = {
-    .refill = refill, .refill_part = refill_part, .rewrite = rewrite};
+    .refill = refill, .refill_part = refill_part, .wide_only = wide_only, .rewrite = rewrite};

@@ -32,10 +32,10 @@ struct table_place {
 
 /*
  * A leaf table of 4 KB entries may have a twin of 64 KB entries, for the same addresses and for
- * life (GPUVA-205). In dual PTE mode both are linked: of a page whose bit in twin->set is set the entry
- * is there, and those of the leaf are invalid (GPUVA-210). In single PTE mode one of them is: the
- * twin while `wide` is set, until a page is to be mapped that cannot be there; then the leaf, for
- * good (GPUVA-206 to GPUVA-208). The bits in leaf->set say of both kinds that an address is
+ * life (GPUVA-205). In dual PTE mode both are linked: of a page whose bit in twin->set is set the
+ * entry is there, and those of the leaf are invalid (GPUVA-210). In single PTE mode one of them is:
+ * the twin while `wide` is set, until a page is to be mapped that cannot be there; then the leaf,
+ * for good (GPUVA-206 to GPUVA-208). The bits in leaf->set say of both kinds that an address is
  * translated.
  */
 #define TWIN_SHIFT 4u

@@ -245,9 +245,9 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
     source->allocation = allocation;
     source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
                     !allocation->flags.DisableLargePageMapping && piece->range->kind != RANGE_POOL;
-    /* what a companion context copies are entries of 4 KB */
-    source->wide = piece->range->kind != RANGE_POOL && !(piece->range->kind == RANGE_RESERVATION &&
-                                                         piece->range->space->process->privileged);
+    /* what a companion context copies are entries of 4 KB; its own space has no others */
+    source->wide = piece->range->kind != RANGE_RESERVATION ||
+                   !piece->range->space->process->privileged;
     source->runs = allocation->runs;
     source->run_count = allocation->run_count;
     if (system && allocation->logical) {

@@ -116,7 +116,7 @@ static void note_operation(struct probe *p, struct probe_call *call)
 
     if (va_shadow.operation)
         va_shadow.operation(p, call);
-    if (op->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE) {
+    if (op->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE && !update->Flags.Use64KBPages) {
         DXGK_PTE *entries = table_of(context, update) + update->StartIndex;
 
         for (UINT i = 0; i < update->NumPageTableEntries; i++)

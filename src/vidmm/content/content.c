@@ -26,6 +26,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/segment/segment.h"
+#include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/scratch.h"
 #include "vidmm/space/va_mapping.h"
 
@@ -142,6 +143,10 @@ static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side 
         op.TransferVirtual.SourceVirtualAddress = source.value;
         op.TransferVirtual.DestinationVirtualAddress = destination.value;
         op.TransferVirtual.TransferDirection = direction;
+        if (vidmm->mmu->geometry.caps.LegacyBehaviors.SourcePageTableVaInTransfer) { /* GPUVA-235 */
+            op.TransferVirtual.SourcePageTable = scratch_table(vidmm, source).value;
+            op.TransferVirtual.DestinationPageTable = scratch_table(vidmm, destination).value;
+        }
         status = paging_build(vidmm, &op,
                               &(struct paging_subject){allocation, NULL, from->slice, to->slice});
         scratch_release(vidmm, destination, pages);

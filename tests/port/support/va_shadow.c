@@ -50,6 +50,15 @@ DXGK_PTE va_shadow_walk(const struct va_shadow_context *context, uint64_t va)
     return entry;
 }
 
+uint64_t va_shadow_leaf(const struct va_shadow_context *context, uint64_t va)
+{
+    uint64_t page = context->root >> 12;
+
+    for (unsigned level = LEVELS - 1; level > 0; level--)
+        page = table_at(page)[va >> (12 + 9 * level) & (ENTRIES - 1)].PageTableAddress;
+    return page;
+}
+
 static DXGK_PTE *early_at(uint8_t *cpu)
 {
     unsigned i = 0;

@@ -35,6 +35,8 @@ void va_shadow_begin(struct probe *p);
 struct va_shadow_context *va_shadow_find(HANDLE context);
 /* Level 0 entry of the address, or the entry above which says Zero, is a large page or is invalid (all zeroes). */
 DXGK_PTE va_shadow_walk(const struct va_shadow_context *context, uint64_t va);
+/* Page of the segment where the leaf table of the address is. */
+uint64_t va_shadow_leaf(const struct va_shadow_context *context, uint64_t va);
 /* Is the page of the address what an allocation's page is? */
 static inline bool va_shadow_is(const struct va_shadow_context *context, uint64_t va, UINT segment,
                                 uint64_t page)

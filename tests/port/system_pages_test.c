@@ -11,7 +11,7 @@ static struct {
     uint64_t address[16]; /* as the entries said; of the device */
     unsigned valid, invalid;
     unsigned unreachable; /* while an entry led there, or it was about to go */
-    bool mapped;
+    bool submitted;
 } seen;
 
 static bool reaches(uint64_t address)
@@ -50,6 +50,18 @@ static void note_operation(struct probe *p, struct probe_call *call)
         if (seen.address[i])
             seen.unreachable += !reaches(seen.address[i]);
     }
+}
+
+/* The first submission behind the invalidation has it, and its flush. */
+static void note_submission(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    if (seen.invalid < 16 || seen.submitted)
+        return;
+    seen.submitted = true;
+    for (unsigned i = 0; i < 16; i++)
+        seen.unreachable += !reaches(seen.address[i]);
 }
 
 static void in_system_memory(struct probe *p, struct probe_call *call)
@@ -95,7 +107,7 @@ static void reach_body(struct probe *p)
     destroy.AllocationCount = 1;
     CHECK(NT_SUCCESS(D3DKMTDestroyAllocation2(&destroy)));
     probe_sleep(PROBE_SECOND / 10);
-    CHECK_RULE("GPUVA-200", seen.invalid == 16 && seen.unreachable == 0);
+    CHECK_RULE("GPUVA-200", seen.invalid == 16 && seen.submitted && seen.unreachable == 0);
     for (unsigned i = 0; i < 16; i++)
         CHECK_RULE("GPUVA-200", !reaches(seen.address[i]));
     update_end();
@@ -112,6 +124,7 @@ TEST(the_device_reaches_a_page_as_long_as_an_entry_leads_there)
         memset(&seen, 0, sizeof(seen));
         p->after[PROBE_CreateAllocation] = in_system_memory;
         p->before[PROBE_BuildPagingBuffer] = note_operation;
+        p->before[PROBE_SubmitCommandVirtual] = note_submission;
         update_finish(p, reach_body);
         probe_device_forget();
     }

@@ -147,6 +147,7 @@ static void *refgpu_create(const struct dxgk_device_config *config,
         return NULL;
     }
     device->tlb_generation = 1;
+    refgpu_mmu_tell(device);
     return device;
 }
 

@@ -14,8 +14,8 @@
  *   HANG      until reset (or preempted, if the command allows it)
  *
  * Files: device.c life, registers.c MMIO and interrupts, engine.c the phases above, command.c
- * decoding and checking, execute.c effects, memory.c address translation, pixel.c arithmetic, log.c
- * the log in system memory.
+ * decoding and checking, execute.c effects, memory.c address translation, mmu.c what the host is told
+ * of it, pixel.c arithmetic, log.c the log in system memory.
  */
 #ifndef REFGPU_DEVICE_H
 #define REFGPU_DEVICE_H
@@ -105,6 +105,7 @@ struct refgpu_device {
     uint8_t *vram;
     uint64_t vram_bytes;
     uint32_t dma_bits, gart_limit;
+    bool checks_tlb;         /* the host checks page tables */
     bool no_execute;         /* option: PTE_NO_EXECUTE is enforced */
     bool ignore_preempt;     /* option: preemption requests are never answered */
     uint32_t lose_interrupt; /* option: every n-th fence message is lost; 0: none */
@@ -187,6 +188,13 @@ bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t u
                       const void *from, uint64_t bytes);
 void refgpu_tlb_flush(struct refgpu_device *device, uint64_t root, uint64_t start, uint64_t end);
 void refgpu_tlb_flush_all(struct refgpu_device *device);
+
+/* ---- mmu.c ---- */
+
+/* Tell the host of the MMU. */
+void refgpu_mmu_tell(struct refgpu_device *device);
+/* Tell the host if the tables say something else than what the TLB keeps for the address. */
+void refgpu_mmu_compare(const struct refgpu_engine *engine, uint64_t address, uint64_t kept);
 
 /* ---- log.c ---- */
 

@@ -402,6 +402,9 @@ static void begin_entry(struct refgpu_engine *engine)
         arm(engine, REFGPU_STOP, REFGPU_TIME_START_NS);
         return;
     }
+    if (device->checks_tlb && engine->index == REFGPU_ENGINE_COPY && engine->entry.bytes)
+        device->services->root_in_use(device->host, engine->index, engine->entry.fence,
+                                      engine->entry.root);
     advance(engine, REFGPU_TIME_START_NS);
 }
 

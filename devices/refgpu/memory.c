@@ -230,6 +230,8 @@ static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, un
         slot->page = tlb_tag(device, page);
         slot->root = engine->entry.root;
         slot->pte = pte;
+    } else if (device->checks_tlb) {
+        refgpu_mmu_compare(engine, address, slot->pte);
     }
     if (slot->pte & REFGPU_PTE_ZERO) {
         *run = want;

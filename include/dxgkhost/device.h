@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dxgkhost/page_tables.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -112,6 +114,14 @@ struct dxgk_device_services {
      * a part was refused; otherwise like dma_read and dma_write. */
     bool (*dma_pasid)(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_access access,
                       void *bytes, size_t count);
+    /* Tell the host of the MMU, in `create`; what it points to stays valid. True: the host checks
+     * page tables, so compare what the TLB keeps with the tables at each use, and tell of
+     * differences by stale_translation. */
+    bool (*mmu)(void *host, const struct dxgk_device_mmu *mmu);
+    void (*stale_translation)(void *host, const struct dxgk_stale_translation *stale);
+    /* Where the host checks page tables: the engine of a node begins the work that was submitted
+     * with this fence id, by the root table at this offset of its segment. */
+    void (*root_in_use)(void *host, unsigned node, uint32_t fence, uint64_t root);
 };
 
 struct dxgk_device_model {

@@ -30,6 +30,7 @@ struct bus {
     struct bus_mapping **register_map; /* the mapping that owns each page of `registers` */
     struct span_tree memory_windows;   /* by page of the host's address space */
     struct hash_map mappings;          /* by the address that bus_map returned */
+    bool check_translations;           /* bus_check_translations */
     bool (*pool_holds)(uint64_t physical, uint64_t bytes); /* bus_on_pool */
 };
 

@@ -69,6 +69,12 @@ struct bus_device {
     uint32_t reset_control; /* offset of device control, if a write there may reset; 0: none */
     void (*on_fault)(void *context, const struct iommu_fault *fault);
     void *fault_context;
+    const struct dxgk_device_mmu *mmu; /* what the model told of it; NULL: nothing */
+    void (*on_stale)(void *context, const struct dxgk_stale_translation *stale);
+    void *stale_context;
+    void (*on_root)(void *context, unsigned node, uint32_t fence, uint64_t root);
+    void *root_context;
+    uint64_t touches; /* register accesses that reached the model */
     uint64_t faults, interrupts, dma_bytes;
     trace_track track;
     trace_track engine[BUS_ENGINES];

@@ -17,6 +17,7 @@ static inline uint64_t bus_model_read(struct bus_device *device, unsigned bar, u
 
     if (device->callout.hangs)
         return UINT64_MAX;
+    device->touches++;
     before = sim_callout_enter(&device->callout, "read");
     value = device->model->read(device->state, bar, offset, width);
     sim_callout_leave(before);
@@ -30,6 +31,7 @@ static inline void bus_model_write(struct bus_device *device, unsigned bar, uint
 
     if (device->callout.hangs)
         return;
+    device->touches++;
     before = sim_callout_enter(&device->callout, "write");
     device->model->write(device->state, bar, offset, width, value);
     sim_callout_leave(before);
@@ -55,6 +57,20 @@ static inline void bus_model_reset(struct bus_device *device)
     before = sim_callout_enter(&device->callout, "reset");
     device->model->reset(device->state);
     sim_callout_leave(before);
+}
+
+static inline bool bus_model_walk(struct bus_device *device, uint64_t root, uint64_t address,
+                                  struct dxgk_walk *walk)
+{
+    struct sim_callout *before;
+    bool known;
+
+    if (device->callout.hangs || !device->mmu || !device->mmu->walk)
+        return false;
+    before = sim_callout_enter(&device->callout, "walk");
+    known = device->mmu->walk(device->state, root, address, walk);
+    sim_callout_leave(before);
+    return known;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bus/services.h"
+#include "bus/bus_record.h"
 #include "bus/device_record.h"
 #include "bus/dma.h"
 #include "bus/memory.h"
@@ -123,6 +124,31 @@ static void service_dma_source(void *host, unsigned engine, uint64_t command)
     device->dma_command = command;
 }
 
+static bool service_mmu(void *host, const struct dxgk_device_mmu *mmu)
+{
+    struct bus_device *device = host;
+
+    if (mmu && mmu->size >= sizeof(*mmu))
+        device->mmu = mmu;
+    return device->bus->check_translations;
+}
+
+static void service_stale_translation(void *host, const struct dxgk_stale_translation *stale)
+{
+    struct bus_device *device = host;
+
+    if (!outside() && device->on_stale)
+        device->on_stale(device->stale_context, stale);
+}
+
+static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint64_t root)
+{
+    struct bus_device *device = host;
+
+    if (!outside() && device->on_root)
+        device->on_root(device->root_context, node, fence, root);
+}
+
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
@@ -138,4 +164,7 @@ const struct dxgk_device_services bus_services = {
     .trace_end = service_trace_end,
     .dma_source = service_dma_source,
     .dma_pasid = service_dma_pasid,
+    .mmu = service_mmu,
+    .stale_translation = service_stale_translation,
+    .root_in_use = service_root_in_use,
 };

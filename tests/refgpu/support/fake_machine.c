@@ -149,7 +149,24 @@ static bool fake_dma_pasid(void *host, uint32_t pasid, uint64_t address,
     return false;
 }
 
+static bool service_mmu(void *host, const struct dxgk_device_mmu *mmu)
+{
+    (void)host;
+    (void)mmu;
+    return false;
+}
+
+static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint64_t root)
+{
+    (void)host;
+    (void)node;
+    (void)fence;
+    (void)root;
+}
+
 static const struct dxgk_device_services services = {
+    .root_in_use = service_root_in_use,
+    .mmu = service_mmu,
     .size = sizeof services,
     .now = fake_now,
     .dma_read = fake_dma_read,

@@ -143,6 +143,7 @@ NTSTATUS kmt_call_run(const char *name, kmt_call_body *body, void *user, void *a
     NTSTATUS status;
 
     refusal_begin(&refusal);
+    refusal.call = name;
     status = user ? run(name, body, user, arguments, bytes, flags)
                   : refuse(STATUS_INVALID_PARAMETER, "KMT-004", "the argument is NULL");
     refusal_current = &refusal; /* a throw to the mark lost it */

@@ -39,10 +39,20 @@ static uint64_t wants(void)
 void refusal_begin(struct refusal *refusal)
 {
     refusal->outer = refusal_current;
+    refusal->call = NULL;
     refusal->status = 0;
     refusal->notes = false;
     refusal->wants = wants();
     refusal_current = refusal;
+}
+
+const char *refusal_call(void)
+{
+    const struct refusal *refusal = refusal_current;
+
+    while (refusal && !refusal->call)
+        refusal = refusal->outer;
+    return refusal ? refusal->call : NULL;
 }
 
 void refusal_violation(const char *rule, const char *seen)

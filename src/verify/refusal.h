@@ -24,6 +24,7 @@
 /* Of one call in progress, on the stack of its entry. */
 struct refusal {
     struct refusal *outer;
+    const char *call;         /* its name; NULL: unknown, as after refusal_begin */
     int32_t status;           /* NTSTATUS; 0: nothing was refused so far */
     const char *rule;         /* a string literal; NULL: none */
     bool notes;               /* of rules are reasons, too, not only errors */
@@ -56,6 +57,9 @@ void refusal_violation(const char *rule, const char *seen);
 
 /* Why the innermost call in progress would end with this status; NULL: nothing says so. */
 const char *refusal_reason(int32_t status);
+
+/* The name of the innermost call in progress that has one; NULL: none has. */
+const char *refusal_call(void);
 
 /* The call ends, and nobody is told. */
 void refusal_drop(const struct refusal *refusal);

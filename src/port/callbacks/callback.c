@@ -52,9 +52,10 @@ static enum verify_severity level_severity(const struct port_adapter *adapter)
 }
 
 /* In a callback notes are reasons, too. */
-static void begin_reasons(struct port_callback *callback)
+static void begin_reasons(struct port_callback *callback, const char *name)
 {
     refusal_begin(&callback->refusal);
+    callback->refusal.call = name;
     callback->refusal.notes = true;
 }
 
@@ -70,7 +71,7 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
     if (adapter && adapter->state == PORT_ADDED) /* LIFE-064: not valid before StartDevice */
         adapter = NULL;
     callback->adapter = adapter;
-    begin_reasons(callback);
+    begin_reasons(callback, name);
     callback->frame = ddi_callback_enter(adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {
         report_bad_handle(device_handle);
@@ -114,7 +115,7 @@ NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const cha
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     cb->adapter = calling_adapter();
-    begin_reasons(cb);
+    begin_reasons(cb, name);
     cb->frame = ddi_callback_enter(cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
     if (sim_in_interrupt()) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);

@@ -81,8 +81,10 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
     vidmm->losing_power = false;
     status = NT_SUCCESS(status) ? settled : status;
     vidmm->reset = NT_SUCCESS(status);
-    if (vidmm->reset)
+    if (vidmm->reset) {
+        vidmm_tables_lost(vidmm);
         aperture_ranges_lost(vidmm);
+    }
     return status;
 }
 

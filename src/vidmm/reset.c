@@ -20,6 +20,7 @@
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/space/address_space.h"
+#include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/paging_process.h"
 #include "vidmm/space/root_table.h"
 
@@ -64,12 +65,19 @@ static void purge(struct vidmm_allocation *allocation)
     allocation->system_copy = false;
 }
 
+void vidmm_tables_lost(struct vidmm *vidmm)
+{
+    if (vidmm->mmu)
+        vidmm->mmu->watch.lost = true;
+}
+
 void vidmm_reset_cleanup(struct vidmm *vidmm)
 {
     sim_mutex_lock(&vidmm->lock);
     paging_flush(vidmm, NULL); /* operations that a job had built; the scheduler drops them */
     paging_retire(vidmm, vidmm->last_ticket);
     vidmm->reset = true;
+    vidmm_tables_lost(vidmm);
     aperture_ranges_lost(vidmm);
     LIST_FOR(node, &vidmm->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);

@@ -15,6 +15,9 @@ struct vidmm;
  * vidmm_reset_restore writes the page tables again after the restart. */
 void vidmm_reset_cleanup(struct vidmm *vidmm);
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
+/* A paging packet has ended without being carried out: page tables are not what they were asked to
+ * be, until they are written anew. At any level, without the lock. */
+void vidmm_tables_lost(struct vidmm *vidmm);
 
 /* Before video memory loses its content for a while, or the driver may overwrite it: evict every
  * allocation in a segment to system memory, except those wholly in the first kept_bytes[n] bytes of

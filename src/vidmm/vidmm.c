@@ -56,6 +56,8 @@
 #include "util/hash.h"
 #include "util/list.h"
 #include "vidmm/allocation/handle_callbacks.h"
+#include "vidmm/check/table_check.h"
+#include "vidmm/check/translation_check.h"
 #include "vidmm/content/aperture.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
@@ -135,6 +137,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->chronicle.on = config->chronicle;
     vidmm->room_maker = &eviction_room_maker;
     vidmm->idle_work = &departure_idle_work;
+    vidmm->config.table_reader = config->check_tables ? &table_check_reader : NULL;
     sim_mutex_init(&vidmm->lock);
     list_init(&vidmm->process_changes);
     sim_waitq_init(&vidmm->process_changed);
@@ -169,6 +172,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
         return status;
     }
     vidmm_set_of_adapter(vidmm->ddi, vidmm);
+    translation_check_begin(vidmm);
     *out = vidmm;
     return STATUS_SUCCESS;
 }
@@ -236,8 +240,10 @@ void vidmm_destroy(struct vidmm *vidmm)
     segment_table_finish(vidmm);
     chronicle_finish(&vidmm->chronicle);
     util_free(vidmm->old.range);
-    if (vidmm_of_adapter(vidmm->ddi) == vidmm)
+    if (vidmm_of_adapter(vidmm->ddi) == vidmm) {
+        translation_check_end(vidmm);
         vidmm_set_of_adapter(vidmm->ddi, NULL);
+    }
     util_free(vidmm);
 }
 

@@ -105,6 +105,7 @@ static const struct vidsch_device *culprit(struct vidsch *vidsch)
  * (TDR-049). */
 static void abandon(struct vidsch *vidsch)
 {
+    vidmm_tables_lost(vidsch->vidmm);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
         struct vidsch_node *node = &vidsch->node[i];
         struct list *link;

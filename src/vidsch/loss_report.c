@@ -4,6 +4,7 @@
 #include "nt/base/kprocess.h"
 #include "nt/base/status_name.h"
 #include "sim/machine.h"
+#include "vidmm/check/table_check.h"
 #include "vidmm/process.h"
 #include "vidmm/space/address_text.h"
 #include "vidsch/context.h"
@@ -140,6 +141,8 @@ void vidsch_loss_page_fault(struct vidsch_loss *loss, const struct vidsch_node *
     add_preemption(loss, node);
     add_walk(loss, &text);
     publish(loss, node->vidsch);
+    if (packet && packet->context->device->process->mm)
+        vidmm_check_address(packet->context->device->process->mm, r->fault.FaultedVirtualAddress);
 }
 
 static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,

@@ -7,6 +7,7 @@
 #include "vidsch/retire.h"
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
+#include "vidmm/reset.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dxgkrnl_events.h"
@@ -69,6 +70,8 @@ void vidsch_retire_failed(struct vidsch_node *node)
     if (context->last_in_flight == packet)
         context->last_in_flight = NULL;
     vidsch_packet_drop_signals(packet);
+    if (packet->paging)
+        vidmm_tables_lost(node->vidsch->vidmm);
     vidsch_packet_finish(packet);
 }
 

@@ -61,6 +61,7 @@
 #include "vidsch/preempt.h"
 #include "vidsch/process.h"
 #include "vidsch/recovery.h"
+#include "vidsch/root_check.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/sync_op.h"
@@ -143,6 +144,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
         return STATUS_NO_MEMORY;
     }
     vidsch_set_of_adapter(config->ddi, vidsch);
+    vidsch_root_check_begin(vidsch);
     *out = vidsch;
     return STATUS_SUCCESS;
 }
@@ -151,8 +153,10 @@ void vidsch_destroy(struct vidsch *vidsch)
 {
     sim_assert_passive();
     vidsch_delist(vidsch);
-    if (vidsch_of_adapter(vidsch->ddi) == vidsch)
+    if (vidsch_of_adapter(vidsch->ddi) == vidsch) {
+        vidsch_root_check_end(vidsch);
         vidsch_set_of_adapter(vidsch->ddi, NULL);
+    }
     LIST_FOR_SAFE(link, next, &vidsch->processes)
         util_free(CONTAINER(link, struct vidsch_process, link));
     for (uint32_t i = 0; vidsch->node && i < vidsch->config.nodes; i++)

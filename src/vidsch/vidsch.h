@@ -101,6 +101,7 @@ struct vidsch_config {
     /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);
+    struct bus_device *checked; /* whose use of root tables is checked; NULL: none is */
 };
 
 extern const struct vidmm_scheduler vidsch_for_vidmm;

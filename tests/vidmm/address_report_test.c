@@ -89,8 +89,19 @@ TEST_WITH(gva, a_resident_mapping_says_where_and_how)
                              named(object, GB + 4096, 2)));
     CHECK_RULE("TDR-083", is(look(rig, 2 * GB + 8191).owner,
                              "%s is mapped there, resident in segment 1", named(object, 2 * GB, 2)));
-    CHECK_RULE("TDR-083", is(look(rig, GB + 3 * 4096).owner, "nothing was ever mapped there"));
-    CHECK_RULE("TDR-083", is(look(rig, GB + 4095).owner, "nothing was ever mapped there"));
+    CHECK_RULE("TDR-083",
+               is(look(rig, GB + 3 * 4096).owner,
+                  "nothing was ever mapped there; below it is a mapping of the client, 0x40001000 to "
+                  "0x40002fff (there, an allocation of 32768 bytes); above it is a mapping of the "
+                  "client, 0x80000000 to 0x80001fff (there, an allocation of 32768 bytes)"));
+    CHECK_RULE("TDR-083",
+               is(look(rig, GB + 4095).owner,
+                  "nothing was ever mapped there; above it is a mapping of the client, 0x40001000 to "
+                  "0x40002fff (there, an allocation of 32768 bytes)"));
+    CHECK_RULE("TDR-083",
+               is(look(rig, 3 * GB).owner,
+                  "nothing was ever mapped there; below it is a mapping of the client, 0x80000000 to "
+                  "0x80001fff (there, an allocation of 32768 bytes)"));
     gva_object_destroy(rig, object);
 }
 
@@ -217,11 +228,13 @@ TEST_WITH(gva, an_ended_mapping_says_how_and_when)
         gva_idle(rig);
         sim_stall(2500000);
         CHECK_RULE("TDR-083", is(look(rig, GB + 7 * 4096).owner,
-                                 "last there was %s, until its range was freed %.3f ms before",
+                                 "last there was %s, until its range was freed %.3f ms before; "
+                                 "below it is a reservation of the client, 0x10000 to 0x1ffff",
                                  named(object, GB, 8), (double)(sim_now() - freed) / 1e6));
         CHECK(sim_now() - freed >= 2500000 && sim_now() - freed < 3000000);
     }
-    CHECK(is(look(rig, GB + 8 * 4096).owner, "nothing was ever mapped there"));
+    CHECK(is(look(rig, GB + 8 * 4096).owner, "nothing was ever mapped there; below it is a "
+                                             "reservation of the client, 0x10000 to 0x1ffff"));
     CHECK(NT_SUCCESS(gva_map_part(rig, other, va + 8 * 4096, 0, 4)));
     gva_idle(rig);
     gva_object_destroy(rig, other);

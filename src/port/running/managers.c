@@ -65,6 +65,8 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.gpu_mmu = adapter->caps.gpu_mmu;
     mm.chronicle = adapter->port->config.chronicle;
     mm.sparse_addresses = adapter->port->config.sparse_addresses;
+    mm.check_tables = adapter->port->config.check_tables;
+    mm.table_format = adapter->port->config.table_format;
     mm.mmu = adapter->mmu.caps;
     memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));
     return vidmm_create(&mm, &adapter->managers.vidmm);
@@ -100,6 +102,8 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.policy = adapter->port->config.policy;
     sch.loss = loss;
+    sch.checked = adapter->port->config.check_tables && adapter->caps.gpu_mmu ? adapter->device
+                                                                              : NULL;
     return vidsch_create(&sch, &adapter->managers.vidsch);
 }
 

@@ -145,6 +145,7 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
     call.hSystemContext = context;
     call.DmaBufferGpuVirtualAddress = vidmm->config.gpu_mmu ? buffer->va.value : 0;
     call.DmaBufferWriteOffset = vidmm->config.gpu_mmu ? buffer->used : 0;
+    vidmm->statistics.build_calls++;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (!advance_of(data, call.pDmaBuffer, room, &written)) {
         verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, (uint64_t)op->Operation,
@@ -160,6 +161,7 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
         return STATUS_UNSUCCESSFUL;
     }
     *progress = written || private_written || call.MultipassOffset != op->MultipassOffset;
+    vidmm->statistics.bytes_built += (uint64_t)written + private_written;
     buffer->used += written;
     buffer->private_used += private_written;
     op->MultipassOffset = call.MultipassOffset;
@@ -279,6 +281,7 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
         return STATUS_DEVICE_REMOVED;
     /* what describes a buffer is 0 */
     call.hSystemContext = vidmm->scheduler->system_context(vidmm->ddi);
+    vidmm->statistics.build_calls++;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (status != STATUS_SUCCESS) {
         if (!sim_current->stopped)

@@ -10,10 +10,12 @@
 #include <d3dkmddi.h>
 
 struct bus_device;
+struct dxgk_table_format;
 struct ddi_adapter;
 struct iommu_domain;
 struct iommu_pasids;
 struct ram;
+struct table_reader;
 struct vidmm_scheduler;
 
 /* Part of a segment that must not be used (DXGKQAITYPE_SEGMENTMEMORYSTATE). */
@@ -57,11 +59,18 @@ struct vidmm_config {
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
     uint64_t eviction_seed; /* 0: documented order only */
+    /* Record what is asked of page tables, and compare them after each completed submission. */
+    bool check_tables;
+    const struct table_reader *table_reader; /* then: vidmm_create sets it */
+    /* their format, which the embedder gives; NULL: as the device model says */
+    const struct dxgk_table_format *table_format;
 };
 
 struct vidmm_statistics {
     uint64_t bytes_paged_in, bytes_paged_out, bytes_filled, paging_operations, paging_buffers,
         page_table_updates /* entries */;
+    uint64_t build_calls /* of DxgkDdiBuildPagingBuffer */,
+        bytes_built /* that these wrote, private data included */;
     uint64_t evictions, allocations_live, allocations_created;
 };
 

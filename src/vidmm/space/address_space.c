@@ -57,6 +57,7 @@
 #include "vidmm/space/page_table_op.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/root_table.h"
+#include "vidmm/space/table_asked.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 
@@ -78,6 +79,7 @@ void space_release(struct vidmm_space *space)
         return;
     slab_finish(&space->range_slab);
     slab_finish(&space->piece_slab);
+    util_free(space->flushes);
     util_free(space);
 }
 
@@ -108,6 +110,8 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     space->records = &va_piece_records;
     space->paging = paging;
     space->references = 1;
+    if (space->mmu->watch.on)
+        space->flushes = util_zalloc(1, sizeof(*space->flushes));
     slab_init(&space->range_slab, sizeof(struct va_range));
     slab_init(&space->piece_slab, sizeof(struct va_piece));
     list_init(&space->freed);
@@ -339,6 +343,7 @@ NTSTATUS space_rebuild_all(struct vidmm *vidmm)
         settled = tables_settle(space);
         status = NT_SUCCESS(status) ? settled : status;
     }
+    mmu->watch.lost = false;
     spaces_clean(vidmm);
     return status;
 }

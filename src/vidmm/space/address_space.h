@@ -20,6 +20,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/va_history.h"
 
+struct flushes_asked;
 struct gpu_va;
 struct page_table;
 struct vidmm_run;
@@ -53,6 +54,7 @@ struct vidmm_space {
     struct page_table *root;
     struct range_map ranges; /* all pages; the owners are struct va_range */
     struct va_history history;
+    struct flushes_asked *flushes; /* NULL: not recorded */
     struct slab range_slab, piece_slab;
     /* freed ranges whose entries are still to be invalidated, oldest first */
     struct list freed;

@@ -8,36 +8,16 @@
 #include "sim/machine.h"
 #include "util/bits.h"
 #include "util/list.h"
+#include "util/text_line.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
+#include "vidmm/space/table_asked.h"
 #include "vidmm/space/va_history.h"
+#include "vidmm/space/va_neighbour.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-
-struct line {
-    char *text;
-    size_t bytes, used;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct line *line, const char *format, ...)
-{
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(line->text + line->used, line->bytes - line->used, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        line->used += (size_t)length;
-    if (line->used >= line->bytes)
-        line->used = line->bytes - 1;
-}
 
 /* ---- who has the address ---- */
 
@@ -61,54 +41,68 @@ static const struct va_piece *awaited_at(const struct va_range *range, uint64_t 
 }
 
 /* By what is the same in every run: no handle of the driver's, which is a pointer. */
-static void add_allocation(struct line *line, D3DKMT_HANDLE handle, uint64_t number, uint64_t bytes,
-                           uint64_t first, uint64_t pages)
+static void add_allocation(struct text_line *line, D3DKMT_HANDLE handle, uint64_t number,
+                           uint64_t bytes, uint64_t first, uint64_t pages)
 {
     const uint64_t from = first << PAGE_BITS, end = (first + pages) << PAGE_BITS;
 
     if (number)
-        add(line, "allocation 0x%x (number %llu, ", handle, (unsigned long long)number);
+        text_line_add(line, "allocation 0x%x (number %llu, ", handle, (unsigned long long)number);
     else
-        add(line, "an allocation of the driver (");
-    add(line, "0x%llx bytes) at 0x%llx to 0x%llx", (unsigned long long)bytes,
-        (unsigned long long)from, (unsigned long long)end - 1);
+        text_line_add(line, "an allocation of the driver (");
+    text_line_add(line, "0x%llx bytes) at 0x%llx to 0x%llx", (unsigned long long)bytes,
+                  (unsigned long long)from, (unsigned long long)end - 1);
 }
 
-static void add_piece(struct line *line, const struct va_piece *piece)
+static void add_piece(struct text_line *line, const struct va_piece *piece)
 {
     const D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection = {.Value = piece->protection};
     const struct vidmm_allocation *allocation = piece->allocation;
 
     if (piece->state != ENTRY_PAGES) {
-        add(line, "the range is mapped as %s",
-            piece->state == ENTRY_ZERO ? "Zero" : "without access");
+        text_line_add(line, "the range is mapped as %s",
+                      piece->state == ENTRY_ZERO ? "Zero" : "without access");
         return;
     }
     if (!allocation) {
-        add(line, "memory of the host is mapped there");
+        text_line_add(line, "memory of the host is mapped there");
         return;
     }
     add_allocation(line, va_history_handle(piece->range->space, allocation),
                    allocation->number.of_client, allocation->bytes, piece->span.first,
                    piece->span.pages);
     if (allocation->resident)
-        add(line, " is mapped there, resident in segment %u%s", allocation->segment,
-            protection.Write ? "" : ", without Write");
+        text_line_add(line, " is mapped there, resident in segment %u%s", allocation->segment,
+                      protection.Write ? "" : ", without Write");
     else
-        add(line, " is mapped there, but not resident: %s%s",
-            allocation_absence_text(allocation->absence),
-            allocation->device_references ? "" : "; on no residency list");
+        text_line_add(line, " is mapped there, but not resident: %s%s",
+                      allocation_absence_text(allocation->absence),
+                      allocation->device_references ? "" : "; on no residency list");
 }
 
-static void add_past(struct line *line, const struct va_past *past)
+static void add_past(struct text_line *line, const struct va_past *past)
 {
-    add(line, "last there was ");
+    text_line_add(line, "last there was ");
     add_allocation(line, past->handle, past->number, past->bytes, past->first, past->pages);
-    add(line, ", until %s %.3f ms before", va_history_end_text(past->end),
-        (double)(sim_now() - past->time) / 1e6);
+    text_line_add(line, ", until %s %.3f ms before", va_history_end_text(past->end),
+                  (double)(sim_now() - past->time) / 1e6);
+    if (past->call)
+        text_line_add(line, " (%s)", past->call);
 }
 
-static void add_owner(struct line *line, const struct vidmm_space *space, uint64_t page)
+/* What stands next to a free address, on both sides. */
+static void add_nearby(struct text_line *line, struct vidmm_space *space, uint64_t page)
+{
+    const struct va_range *below = range_below(space, page), *above = range_from(space, page);
+    struct va_neighbour beside;
+
+    if (below && va_neighbour_at(space, span_end(&below->span) - 1, 1, &beside))
+        text_line_add(line, "; below it is %s", va_neighbour_describe(&beside).text);
+    if (above && va_neighbour_at(space, above->span.first, 1, &beside))
+        text_line_add(line, "; above it is %s", va_neighbour_describe(&beside).text);
+}
+
+static void add_owner(struct text_line *line, struct vidmm_space *space, uint64_t page)
 {
     const struct va_range *range = range_at(space, page);
     const struct va_piece *piece = piece_at(range, page);
@@ -118,35 +112,39 @@ static void add_owner(struct line *line, const struct vidmm_space *space, uint64
     if (piece)
         add_piece(line, piece);
     if (awaited)
-        add(line, "%sa mapping waits in its paging queue", line->used ? "; " : "");
+        text_line_add(line, "%sa mapping waits in its paging queue", line->used ? "; " : "");
     if (piece && piece->allocation)
         return;
     if (range && !piece)
-        add(line, "%sthe range is reserved, and nothing is mapped there", line->used ? "; " : "");
+        text_line_add(line, "%sthe range is reserved, and nothing is mapped there",
+                      line->used ? "; " : "");
     past = va_history_find(&space->history, page);
     if (line->used && past)
-        add(line, "; ");
+        text_line_add(line, "; ");
     if (past)
         add_past(line, past);
     else if (!range && space->history.count > VA_HISTORY)
-        add(line, "nothing is mapped there, nor was by any of the last %u mappings that ended",
-            VA_HISTORY);
+        text_line_add(line,
+                      "nothing is mapped there, nor was by any of the last %u mappings that ended",
+                      VA_HISTORY);
     else if (!range)
-        add(line, "nothing was ever mapped there");
+        text_line_add(line, "nothing was ever mapped there");
+    if (!range)
+        add_nearby(line, space, page);
 }
 
 /* ---- the walk ---- */
 
-static void add_place(struct line *line, UINT segment, uint64_t offset)
+static void add_place(struct text_line *line, UINT segment, uint64_t offset)
 {
     if (segment == 0)
-        add(line, "system memory 0x%llx", (unsigned long long)offset);
+        text_line_add(line, "system memory 0x%llx", (unsigned long long)offset);
     else
-        add(line, "segment %u offset 0x%llx", segment, (unsigned long long)offset);
+        text_line_add(line, "segment %u offset 0x%llx", segment, (unsigned long long)offset);
 }
 
 /* What a valid entry points to that maps pages. */
-static void add_page(struct line *line, const struct va_piece *piece, uint64_t page)
+static void add_page(struct text_line *line, const struct va_piece *piece, uint64_t page)
 {
     struct entry_source source;
     uint64_t offset;
@@ -168,7 +166,7 @@ static void add_page(struct line *line, const struct va_piece *piece, uint64_t p
 }
 
 /* An entry that is not invalid and has no table below. */
-static void add_leaf(struct line *line, const struct page_table *table, uint32_t index,
+static void add_leaf(struct text_line *line, const struct page_table *table, uint32_t index,
                      uint64_t page)
 {
     const struct va_range *range = range_at(table->space, page);
@@ -176,46 +174,53 @@ static void add_leaf(struct line *line, const struct page_table *table, uint32_t
 
     if (!range || (piece && piece->state == ENTRY_PAGES && piece->allocation &&
                    !piece->allocation->resident)) {
-        add(line, "valid, about to be invalidated");
+        text_line_add(line, "valid, about to be invalidated");
     } else if (piece && piece->state == ENTRY_PAGES) {
-        add(line, table->level > 0 && bit_test(table->large, index) ? "large page, " : "page, ");
+        text_line_add(line, table->level > 0 && bit_test(table->large, index) ? "large page, "
+                                                                              : "page, ");
         add_page(line, piece, page);
     } else {
-        add(line, "Zero");
+        text_line_add(line, "Zero");
     }
 }
 
-static void add_walk(struct line *line, const struct vidmm_space *space, uint64_t page)
+static void add_walk(struct text_line *line, const struct vidmm_space *space, uint64_t page)
 {
     const struct table_geometry *geometry = &space->mmu->geometry;
+    const struct table_reader *reader = space->mmu->watch.reader;
     const struct page_table *table = space->root;
+    char memory[64] = "";
 
     if (!table || page >= geometry->end) {
-        add(line, table ? "the address is outside the address space" : "there is no root table");
+        text_line_add(line, table ? "the address is outside the address space"
+                                  : "there is no root table");
         return;
     }
-    add(line, "root table at ");
+    text_line_add(line, "root table at ");
     for (;;) {
         const D3DGPU_PHYSICAL_ADDRESS at = table_address(table);
         uint32_t index = table_index(table, geometry->shift[table->level], page);
         const struct page_table *below;
 
         add_place(line, at.SegmentId, at.SegmentOffset);
-        add(line, "; level %u [%u] ", table->level, index);
+        text_line_add(line, "; level %u [%u] ", table->level, index);
         if (index >= table->entries) {
-            add(line, "beyond its %u entries", table->entries);
+            text_line_add(line, "beyond its %u entries", table->entries);
             return;
         }
         below = table->level > 0 ? table->child[index] : NULL;
+        if (reader)
+            reader->describe(table, index, memory, sizeof(memory));
         if (!bit_test(table->set, index)) {
-            add(line, "invalid");
+            text_line_add(line, "invalid%s", memory);
             return;
         }
         if (!below || bit_test(table->large, index)) {
             add_leaf(line, table, index, page);
+            text_line_add(line, "%s", memory);
             return;
         }
-        add(line, "table at ");
+        text_line_add(line, "table%s at ", memory);
         table = below;
     }
 }
@@ -223,11 +228,10 @@ static void add_walk(struct line *line, const struct vidmm_space *space, uint64_
 void vidmm_address_text(const struct vidmm_process *process, uint64_t address,
                         struct vidmm_address_text *text)
 {
-    const struct vidmm_space *space = process->space;
-    struct line owner = {text->owner, sizeof(text->owner), 0};
-    struct line walk = {text->walk, sizeof(text->walk), 0};
+    struct vidmm_space *space = process->space;
+    struct text_line owner = text_line_begin(text->owner, sizeof(text->owner));
+    struct text_line walk = text_line_begin(text->walk, sizeof(text->walk));
 
-    text->owner[0] = text->walk[0] = '\0';
     if (!space)
         return;
     add_owner(&owner, space, address >> PAGE_BITS);

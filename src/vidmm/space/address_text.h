@@ -8,7 +8,7 @@
 struct vidmm_process;
 
 struct vidmm_address_text {
-    char owner[320]; /* what is mapped there, or was last, and what took it away */
+    char owner[576]; /* what is mapped there, or was last, and what took it away */
     char walk[640];  /* the page tables, from the root to where the walk ends; "": none */
 };
 

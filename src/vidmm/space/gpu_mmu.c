@@ -23,6 +23,7 @@ struct gpu_mmu *gpu_mmu_get(struct vidmm *vidmm)
     list_init(&mmu->unclean);
     extent_tree_init(&mmu->scratch.free);
     hash_init(&mmu->scratch.windows);
+    table_watch_init(&mmu->watch, vidmm->config.gpu_mmu ? vidmm->config.table_reader : NULL);
     paging_queue_init(&mmu->chores, vidmm, NULL, 0);
     vidmm->mmu = mmu;
     return mmu;

@@ -18,6 +18,7 @@
 #include "util/list.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/space/address_space.h"
+#include "vidmm/space/table_asked.h"
 
 struct page_table;
 struct vidmm;
@@ -85,6 +86,7 @@ struct gpu_mmu {
     uint64_t tables;
     struct paging_queue chores; /* jobs of spaces that no client waits for */
     const struct table_windows *windows;
+    struct table_watch watch;
 
     struct vidmm_space *space; /* of the paging process */
     uint64_t end;              /* number of its pages that are used */

@@ -55,6 +55,7 @@
 #include "vidmm/paging/paging.h"
 #include "vidmm/segment/segment.h"
 #include "vidmm/space/address_space.h"
+#include "vidmm/space/table_asked.h"
 #include "vidmm/space/table_description.h"
 
 #include <string.h>
@@ -233,6 +234,7 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
     space->mmu->tables++;
     table->process = chronicle_process(space->process);
     note_table(space->vidmm, table, CHRONICLE_TABLE);
+    asked_begin(table);
     *out = table;
     return geometry->twins && level == 0 && parent && !space->paging && !space->privileged
                ? make_twin(table)
@@ -255,6 +257,7 @@ static void forget(struct vidmm *vidmm, struct page_table *table)
 
     note_table(vidmm, table, CHRONICLE_TABLE_GONE);
     vidmm->mmu->tables--;
+    asked_end(table);
     place_give(vidmm, &table->place);
     util_free(table);
     if (!twin)
@@ -297,6 +300,16 @@ D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table)
     return (D3DGPU_PHYSICAL_ADDRESS){
         .SegmentId = table->place.run.segment,
         .SegmentOffset = segment_page_addr(table->place.run.first).value};
+}
+
+void *table_cpu(const struct page_table *table)
+{
+    const struct vidmm *vidmm = table->space->vidmm;
+
+    if (table->place.run.segment != 0)
+        return segment_cpu(vidmm, table->place.run.segment,
+                           segment_page_addr(table->place.run.first));
+    return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
 }
 
 /* ---- holds ---- */

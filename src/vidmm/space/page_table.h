@@ -21,6 +21,7 @@
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/space/gpu_mmu.h"
 
+struct table_asked;
 struct table_geometry;
 
 /* The memory of a table. */
@@ -64,6 +65,7 @@ struct page_table {
     struct gpu_va window;
     struct list link; /* in the `doomed` or `windows` list of the space */
     struct paging_deferred deferred;
+    struct table_asked *asked; /* NULL: not recorded */
 };
 
 static inline uint64_t table_entry_pages(const struct table_geometry *geometry, unsigned level)
@@ -86,6 +88,8 @@ void table_destroy(struct page_table *table);
  * operations built so far are done. */
 void table_abandon(struct page_table *table);
 D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table);
+/* Its first byte, for the CPU; NULL: it lies in a segment that the CPU does not see. */
+void *table_cpu(const struct page_table *table);
 
 /*
  * ---- which tables must exist ----

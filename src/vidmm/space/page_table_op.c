@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "vidmm/space/page_table_op.h"
-#include "ram/ram.h"
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/bits.h"
@@ -25,8 +24,10 @@
 #include "vidmm/segment/host_aperture.h"
 #include "vidmm/segment/segment.h"
 #include "vidmm/space/address_space.h"
+#include "vidmm/space/flush_effect.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
+#include "vidmm/space/table_asked.h"
 
 static void note(struct vidmm_space *space, NTSTATUS status)
 {
@@ -68,17 +69,15 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
 
 /* Host address of a table for CPU_VIRTUAL updates (GPUVA-183); through a CPU host aperture only
  * until the update is built. NULL: its window is full. */
-static void *table_cpu(const struct page_table *table, struct host_mapping *window)
+static void *table_for_update(const struct page_table *table, struct host_mapping *window)
 {
     struct vidmm *vidmm = table->space->vidmm;
     const struct vidmm_run *run = &table->place.run;
     const struct host_view view = {
         .runs = run, .run_count = 1, .pages = run->pages, .contiguous = true};
 
-    if (run->segment == 0)
-        return ram_direct(vidmm->config.ram, page_phys(table->place.frame));
-    if (segment_cpu_visible(&vidmm->segment[run->segment]))
-        return segment_cpu(vidmm, run->segment, segment_page_addr(run->first));
+    if (run->segment == 0 || segment_cpu_visible(&vidmm->segment[run->segment]))
+        return table_cpu(table);
     return NT_SUCCESS(host_aperture_map(vidmm, &view, window)) ? host_aperture_cpu(vidmm, window)
                                                                : NULL;
 }
@@ -140,13 +139,14 @@ void table_change(const struct table_change *change)
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_PAGE_TABLE};
     DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
     struct host_mapping window = {.window = NULL};
+    struct table_call *call;
 
     update->PageTableLevel = table->level;
     update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
                                                 : geometry->caps.PageTableUpdateMode;
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
-        update->PageTableAddress.CpuVirtual = table_cpu(table, &window);
+        update->PageTableAddress.CpuVirtual = table_for_update(table, &window);
         if (!update->PageTableAddress.CpuVirtual) {
             note(space, STATUS_NO_MEMORY);
             return;
@@ -176,7 +176,9 @@ void table_change(const struct table_change *change)
         (table->first +
          ((uint64_t)change->start << (table->is_twin ? TWIN_SHIFT : geometry->shift[table->level])))
         << PAGE_BITS;
+    call = asked_update(change, space->vidmm->statistics.build_calls + 1);
     build(space, &op, change->allocation);
+    asked_built(space, call);
     host_aperture_unmap(space->vidmm, &window);
     take_entries(space->mmu, change);
 }
@@ -210,12 +212,16 @@ void table_note_flush(struct vidmm_space *space, uint64_t first, uint64_t count,
 void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count)
 {
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_FLUSH_TLB};
+    const struct flush_effect before = flush_effect_before(space);
+    const uint64_t number = space->vidmm->statistics.build_calls + 1;
 
     op.FlushTlb.RootPageTableAddress = table_address(space->root);
     op.FlushTlb.hProcess = space_process_handle(space);
     op.FlushTlb.StartVirtualAddress = first << PAGE_BITS;
     op.FlushTlb.EndVirtualAddress = (first + count) << PAGE_BITS;
     build(space, &op, NULL);
+    flush_effect_check(space, &before, number, first, count);
+    asked_flush(space, first, count, number);
 }
 
 static void close_windows(struct vidmm_space *space)

@@ -2,6 +2,7 @@
 #include "vidmm/space/va_history.h"
 #include "sim/machine.h"
 #include "util/list.h"
+#include "verify/refusal.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
@@ -53,7 +54,8 @@ void va_history_note(const struct va_piece *piece, uint64_t first, uint64_t page
         .handle = va_history_handle(piece->range->space, piece->allocation),
         .bytes = piece->allocation->bytes,
         .time = sim_now(),
-        .end = end};
+        .end = end,
+        .call = refusal_call()};
 }
 
 const struct va_past *va_history_find(const struct va_history *history, uint64_t page)

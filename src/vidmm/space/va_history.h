@@ -32,6 +32,7 @@ struct va_past {
     uint64_t bytes;        /* of the allocation */
     uint64_t time;         /* virtual ns */
     enum mapping_end end;
+    const char *call; /* D3DKMT* or DxgkCb* that took it away; NULL: a job did */
 };
 
 /* For people: "its range was freed". */

@@ -178,6 +178,15 @@ struct va_range *range_next(const struct va_range *range)
     return range_from(range->space, span_end(&range->span));
 }
 
+struct va_range *range_below(struct vidmm_space *space, uint64_t page)
+{
+    struct range_map_entry gap;
+
+    if (!range_map_free_from(&space->ranges, page, &gap) || page < gap.first || gap.first == 0)
+        return NULL;
+    return range_at(space, gap.first - 1);
+}
+
 bool range_free(struct va_range *range)
 {
     return range_free_because(range, MAPPING_FREED);

@@ -97,6 +97,8 @@ struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
 /* The lowest range that ends above the page, or the one after `range`; NULL: none. */
 struct va_range *range_from(const struct vidmm_space *space, uint64_t page);
 struct va_range *range_next(const struct va_range *range);
+/* The one below a page that is free; NULL: there is none, or the page is not free. */
+struct va_range *range_below(struct vidmm_space *space, uint64_t page);
 /* Free the record of a range that is on no list and whose entries are invalid. */
 void range_forget(struct va_range *range);
 /* Free the addresses now; their entries are invalidated before the next write to any space. True:

@@ -113,7 +113,10 @@ static void execute_update(struct gva_rig *rig, struct gva_op *op)
     /* GPUVA-175: nothing is written before the table was initialised for this use. */
     CHECK(table->initialised && table->level == update->PageTableLevel &&
           table->process == update->hProcess);
-    for (UINT i = 0; i < update->NumPageTableEntries; i++)
+    for (UINT i = 0; rig->options.whole_entries && i < update->NumPageTableEntries; i++)
+        memcpy(memory + (size_t)2 * (update->StartIndex + i),
+               &op->entries[update->Flags.Repeat ? 0 : i], sizeof(DXGK_PTE));
+    for (UINT i = 0; !rig->options.whole_entries && i < update->NumPageTableEntries; i++)
         memory[update->StartIndex + i] = entry_of(&op->entries[update->Flags.Repeat ? 0 : i],
                                                   update->PageTableLevel > 0);
 }

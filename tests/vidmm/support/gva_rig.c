@@ -40,21 +40,49 @@ void gva_options_default(struct gva_options *options)
             .PageTableSizeInBytes = 4096};
 }
 
+/* The entries of enum gva_entry. */
+static void describe_format(struct gva_rig *rig)
+{
+    struct dxgk_table_format *format = &rig->format;
+
+    *format = (struct dxgk_table_format){
+        .name = "rig",
+        .entry_bytes = 8,
+        .levels = rig->options.mmu.PageTableLevelCount,
+        .valid = GVA_VALID,
+        .zero = GVA_ZERO,
+        .read_only = GVA_READ_ONLY,
+        .no_execute = GVA_NO_EXECUTE,
+        .coherent = GVA_COHERENT,
+        .large = GVA_LARGE,
+        .address_mask = ~(uint64_t)0xFFF,
+        .segment_mask = 0x1F << 7,
+        .segments = 3,
+        .segment = {{.segment = 0}, {.segment = 1, .bits = 1 << 7}, {.segment = 2, .bits = 2 << 7}},
+    };
+    for (unsigned level = 0; level < format->levels; level++)
+        format->index_bits[level] = rig->options.level[level].PageTableIndexBitCount;
+}
+
 static NTSTATUS create_vidmm(struct gva_rig *rig)
 {
     DXGK_SEGMENTDESCRIPTOR4 segments[2] = {0};
-    struct vidmm_config config = {.ddi = &rig->ddi,
-                                  .ram = rig->base.ram,
-                                  .device = rig->base.device,
-                                  .domain = rig->base.domain,
-                                  .scheduler = &gva_scheduler,
-                                  .wddm_version = rig->options.version,
-                                  .internal_va_start = rig->options.internal_start,
-                                  .internal_va_end = rig->options.internal_end,
-                                  .gpu_mmu = !rig->options.no_gpu_mmu,
-                                  .mmu = rig->options.mmu,
-                                  .sparse_addresses = rig->options.sparse_addresses};
+    struct vidmm_config config = {
+        .ddi = &rig->ddi,
+        .ram = rig->base.ram,
+        .device = rig->base.device,
+        .domain = rig->base.domain,
+        .scheduler = &gva_scheduler,
+        .wddm_version = rig->options.version,
+        .internal_va_start = rig->options.internal_start,
+        .internal_va_end = rig->options.internal_end,
+        .gpu_mmu = !rig->options.no_gpu_mmu,
+        .mmu = rig->options.mmu,
+        .sparse_addresses = rig->options.sparse_addresses,
+        .check_tables = rig->options.check_tables,
+        .table_format = rig->options.whole_entries ? table_format_named("cosgpu") : &rig->format};
 
+    describe_format(rig);
     segments[0].Flags.CpuVisible = !rig->options.hidden_vram;
     segments[0].Flags.Use64KBPages = rig->options.large_vram;
     segments[0].Flags.DirectFlip = 1;

@@ -12,6 +12,7 @@
 #define DXGK_TESTS_VIDMM_GVA_RIG_H
 
 #include "ddi/ddi.h"
+#include "dxgkhost/page_tables.h"
 #include "iommu/iommu.h"
 #include "machine.h"
 #include "ram/ram.h"
@@ -31,6 +32,7 @@
 #include "vidmm/allocation/internal_allocation.h"
 #include "vidmm/allocation/offer.h"
 #include "vidmm/allocation/shared_backing.h"
+#include "vidmm/check/table_format.h"
 #include "vidmm/content/aperture.h"
 #include "vidmm/content/backing.h"
 #include "vidmm/content/content.h"
@@ -117,6 +119,8 @@ struct gva_options {
     bool large_vram;   /* in pages of 64 KB */
     bool hidden_vram;  /* not visible to the CPU */
     UINT buffer_bytes; /* of a paging buffer; 0: 4096 */
+    bool whole_entries; /* tables have DXGK_PTEs of 16 bytes, as coskmd's; the GPU does not walk them */
+    bool check_tables; /* compare page tables with what was asked for */
 };
 
 /* One operation as the driver got it. */
@@ -143,6 +147,7 @@ struct gva_rig {
     struct gva_options options;
     uint64_t fail_start; /* > 0: number of the allocation of vidmm_start_process and vidmm_start_tables that fails */
     struct rig_machine base;
+    struct dxgk_table_format format; /* of its page tables */
     struct ddi_adapter ddi;
     struct vidmm *vidmm;
     struct nt_process *nt_process;

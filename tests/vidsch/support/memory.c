@@ -19,6 +19,8 @@
 #include "vidmm/residency/open_place.h"
 #include "vidmm/residency/portion.h"
 #include "vidmm/residency/residency.h"
+#include "vidmm/check/root_check.h"
+#include "vidmm/check/table_check.h"
 #include "vidmm/space/address_text.h"
 #include "vidmm/space/paging_process.h"
 #include "vidmm/vidmm.h"
@@ -51,6 +53,27 @@ void vidmm_address_text(const struct vidmm_process *process, uint64_t address,
     (void)process;
     snprintf(text->owner, sizeof(text->owner), "owner of 0x%llx", (unsigned long long)address);
     snprintf(text->walk, sizeof(text->walk), "walk of 0x%llx", (unsigned long long)address);
+}
+
+void vidmm_check_root(const struct vidmm_process *process, uint32_t context, unsigned node,
+                      uint32_t fence, uint64_t root)
+{
+    (void)process;
+    (void)context;
+    (void)node;
+    (void)fence;
+    (void)root;
+}
+
+void vidmm_tables_lost(struct vidmm *vidmm)
+{
+    (void)vidmm;
+}
+
+void vidmm_check_address(const struct vidmm_process *process, uint64_t address)
+{
+    (void)process;
+    (void)address;
 }
 
 ULONG vidmm_process_pasid(const struct vidmm_process *process)

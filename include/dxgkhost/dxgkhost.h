@@ -50,6 +50,7 @@ struct dxgk_machine;
 struct dxgk_device_model;
 struct dxgk_depot;
 struct dxgk_recorder;
+struct dxgk_table_format;
 struct dxgk_violation;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
@@ -135,6 +136,11 @@ struct dxgk_machine_config {
     /* Keep a chronicle of GPU memory and address spaces, for dxgk_machine_write_report. It takes
      * 100 bytes for each change of a place or a mapping. */
     bool chronicle;
+    /* Compare page tables with what the driver was asked to write, after each paging submission that
+     * has completed, and what TLBs keep with page tables (docs/page-tables.md). */
+    bool check_page_tables;
+    /* Their format; NULL: as the device model says. It must outlive the machine. */
+    const struct dxgk_table_format *page_table_format;
 };
 
 /*
@@ -359,6 +365,23 @@ enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY };
 DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
                                         enum dxgk_report report, enum dxgk_memory_form form,
                                         FILE *out);
+
+/* What a check of all page tables found; each wrong entry is a violation, too. */
+struct dxgk_table_check {
+    uint64_t entries;  /* that were compared */
+    uint64_t wrong;    /* of these */
+    uint64_t pending;  /* not compared: an update that was asked for has not completed */
+    uint64_t tables;   /* that were visited */
+    uint64_t hidden;   /* of these, in memory that the CPU does not see: not compared */
+    uint64_t adapters; /* whose tables were checked */
+};
+/* Compares all page tables of all adapters with what their drivers were asked to write; the machine
+ * was configured with check_page_tables. From outside, or from a client thread. False: nothing was
+ * compared: no format is known, or no adapter runs that has page tables. */
+DXGK_API bool dxgk_machine_check_page_tables(struct dxgk_machine *machine,
+                                             struct dxgk_table_check *check);
+/* A format that is built in ("cosgpu"); NULL: there is none of that name. */
+DXGK_API const struct dxgk_table_format *dxgk_table_format(const char *name);
 
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */

@@ -182,6 +182,17 @@ static int parse_windows(struct cli_options *options, const char *name, const ch
     return CLI_OK;
 }
 
+/* It asks for the check, too. */
+static int parse_table_format(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    options->config.page_table_format = dxgk_table_format(value);
+    options->config.check_page_tables = true;
+    return options->config.page_table_format
+               ? CLI_OK
+               : cli_usage_error("--page-table-format wants cosgpu", value);
+}
+
 static int parse_report(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
@@ -246,6 +257,7 @@ static const struct option valued[] = {
     {"--cpus", parse_cpus, false},
     {"--iommu", parse_iommu, false},
     {"--windows", parse_windows, false},
+    {"--page-table-format", parse_table_format, false},
     {"--report", parse_report, true},
     {"--trace", parse_path, true},
     {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
@@ -268,6 +280,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--force-irql", &options->config.force_irql},
         {"--raised-submit", &options->config.raised_submit},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
+        {"--check-page-tables", &options->config.check_page_tables},
         {"--isolate", &options->isolated},
         {"--no-supervisor", &options->unsupervised},
         {"--verbose", &options->verbose},

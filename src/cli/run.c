@@ -99,6 +99,11 @@ static void print_report(const struct cli_session *session, double wall)
     if (options->power_cycle_ns)
         row("losses of power", "%" PRIu64, session->power_cycles);
     row("time", "%.3f ms virtual, %.0f ms wall", (double)s->virtual_ns / 1e6, wall * 1e3);
+    if (session->tables_checked)
+        row("page tables", "%" PRIu64 " entries of %" PRIu64 " tables compared, %" PRIu64 " wrong",
+            session->tables.entries, session->tables.tables, session->tables.wrong);
+    else if (options->config.check_page_tables)
+        row("page tables", "not compared: there are none, or their format is not known");
     row("violations", "%" PRIu64 " (%" PRIu64 " warnings)", s->violations, s->warnings);
     if (s->client_errors)
         row("client errors", "%" PRIu64, s->client_errors);

@@ -63,6 +63,8 @@ struct cli_session {
         ended;         /* outcome of: device and driver; the workload; the shutdown */
     bool bad_severity; /* an option named an unknown rule or severity */
     struct dxgk_statistics statistics;
+    bool tables_checked; /* --check-page-tables, at the end of the workload */
+    struct dxgk_table_check tables;
     uint64_t power_cycles; /* how many were made */
     char power_error[256]; /* why power cycling stopped; "": no error */
     bool workload_over;

@@ -10,6 +10,7 @@
  */
 #include "host/machine.h"
 #include "bus/bus.h"
+#include "bus/mmu.h"
 #include "ddi/ddi.h"
 #include "dxgkhost/dxgkhost.h"
 #include "host/driver.h"
@@ -195,6 +196,7 @@ static bool create_services(struct dxgk_machine *machine)
         machine->bus = bus_create(machine->ram);
     if (!machine->bus)
         return false;
+    bus_check_translations(machine->bus, machine->config.check_page_tables);
     nt.ram = machine->ram;
     nt.bus = machine->bus;
     machine->nt = nt_create(&nt);
@@ -220,6 +222,8 @@ static bool create_graphics(struct dxgk_machine *machine)
         .log = port_news,
         .log_context = machine,
         .loss = host_loss,
+        .check_tables = machine->config.check_page_tables,
+        .table_format = machine->config.page_table_format,
         .observe = host_inspect_observe,
         .observe_context = machine,
     };

@@ -3,6 +3,7 @@
 """The program as a user runs it. Usage: cases.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -636,6 +637,29 @@ def case_explain():
             fail(f"{rule}: not told what it rests on\n{first}")
     if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 161:
         fail("the list of rules is not complete")
+
+
+def case_page_tables():
+    """--check-page-tables: a row in the report, and a rule for a driver with a mistake."""
+    drivers, device = os.path.join(BUILD, "tests", "drivers"), os.path.join(BUILD, "devices", "refgpu.so")
+    burst = os.path.join(SOURCE, "workloads", "burst.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "tables.reg")
+        with open(registry, "w", encoding="utf-8") as out:
+            out.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\tables]\n"TableFault"=4:05000000\n')
+        done = run("burst.lua", "--check-page-tables", "--out", folder)
+        if not re.search(r"page tables +\d+ entries of \d+ tables compared, 0 wrong", done.stdout):
+            fail(f"no row of page tables\n{done.stdout}")
+        if "page tables" in run("burst.lua", "--out", folder).stdout:
+            fail("a row of page tables that nobody asked for")
+        done = run("burst.lua", "--page-table-format", "cosgpu", "--out", folder)  # of another shape than refgpu's
+        if "page tables            not compared" not in done.stdout:
+            fail(f"tables of another shape were compared\n{done.stdout}")
+        done = program("run", os.path.join(drivers, "tables.so"), burst, "--device", device, "--registry", registry, "--check-page-tables",
+                       "--out", folder, expect=3)
+        if "GPUVA-206: the page size of a leaf table is wrong: process 1 (workload)" not in done.stderr:
+            fail(f"the leaf tables of large pages are not named\n{done.stderr}")
+        one_line(run("burst.lua", "--page-table-format", "refgp", expect=2), "--page-table-format wants cosgpu", "refgp")
 
 
 def main():

@@ -97,12 +97,11 @@ static NTSTATUS tell_driver(struct vidmm *vidmm, const struct host_view *view,
 
     number_pages(&vidmm->segment[mapping->segment], view, number, mapping->count);
     status = ddi_map_cpu_host_aperture(vidmm->ddi, &args);
-    if (NT_SUCCESS(status))
-        return STATUS_SUCCESS;
-    if (!sim_current->stopped && !vidmm->lost)
+    if (!NT_SUCCESS(status) && !sim_current->stopped && !vidmm->lost)
         VIOLATION("ALLOC-138", "DxgkDdiMapCpuHostAperture of %llu pages of segment %u returned %s",
                   (unsigned long long)mapping->count, mapping->segment, nt_status_text(status).text);
-    return STATUS_NO_MEMORY;
+    /* as when the window is full: system memory does */
+    return NT_SUCCESS(status) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
 NTSTATUS host_aperture_map(struct vidmm *vidmm, const struct host_view *view,

@@ -56,7 +56,7 @@ struct page_table {
      * plus the edges of fills (page_table.c). The table is needed while this is not 0. */
     uint64_t uses;
     uint32_t entries;
-    uint32_t index; /* its entry in the parent */
+    uint32_t index;   /* its entry in the parent */
     uint32_t process; /* its id in the chronicle */
     uint8_t level;
     bool ready; /* all entries have been written, and the parent links to it */

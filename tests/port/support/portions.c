@@ -74,7 +74,7 @@ struct probe *portions_create(UINT version, bool split)
     p->before[PROBE_Patch] = portions_note_patch;
     p->before[PROBE_BuildPagingBuffer] = note_paging;
     p->after[PROBE_CreateAllocation] = in_segments; /* unless portions_prepare says otherwise */
-    portions.segments = 1; /* the 16 MiB of memory alone */
+    portions.segments = 1;                          /* the 16 MiB of memory alone */
     portions.patch_count = portions.paged_in_count = 0;
     return p;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging operations by GPU virtual address on a started adapter: what each says of an allocation that comes, goes and comes back. */
+#include "port/record/adapter_record.h"
 #include "port/support/paged.h"
 
 #include <string.h>
@@ -161,4 +162,65 @@ static void be_notified(struct probe *p)
 TEST(notices_stand_around_the_content)
 {
     run(be_notified);
+}
+
+/* ---- a reset ---- */
+
+static HANDLE told, mapped;
+
+static void use_three(struct probe *p)
+{
+    (void)p;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    paged.segments = 1;
+    paged.flags = 1;
+    CHECK(NT_SUCCESS(paged_create(&gpu, MIB, &item)));
+    come();
+    paged.flags = 0x18001;
+    CHECK(NT_SUCCESS(paged_create(&gpu, MIB, &item)));
+    told = paged.allocation;
+    come();
+    paged.segments = 2;
+    CHECK(NT_SUCCESS(paged_create(&gpu, MIB, &item)));
+    mapped = paged.allocation;
+    come();
+}
+
+static void reset(struct probe *p)
+{
+    CHECK(vidsch_force_reset(p->adapter[0]->managers.vidsch, true) == STATUS_SUCCESS);
+}
+
+TEST(a_reset_tells_who_asked)
+{
+    struct probe *p = probe_create(NULL);
+    struct probe_client *client;
+    const struct paged_op *notice, *unmap;
+    uint64_t restart;
+    unsigned mark, tables = 0;
+
+    paged_watch(p);
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, use_three);
+    mark = paged.count;
+    CHECK(probe_run(p, reset) == SIM_DONE);
+    restart = probe_nth(p, PROBE_RestartFromTimeout, 0)->order;
+    CHECK_RULE("RES-086", paged_count(TRANSFER, mark) == 0 && paged_count(FILL, mark) == 0 &&
+                              paged_count(NOTIFY, mark) == 1);
+    notice = paged_nth(NOTIFY, mark, 0);
+    CHECK_RULE("RES-086", notice->args.NotifyResidency.hAllocation == told &&
+                              !notice->args.NotifyResidency.Resident && notice->order < restart);
+    unmap = paged_nth(DXGK_OPERATION_UNMAP_APERTURE_SEGMENT, mark, 0);
+    CHECK_RULE("RES-086", unmap && unmap->args.UnmapApertureSegment.hAllocation == mapped &&
+                              unmap->order < restart);
+    for (unsigned i = mark; i < paged.count; i++)
+        if (paged.op[i].args.Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE) {
+            tables++;
+            CHECK_RULE("RES-086", paged.op[i].order > restart);
+        }
+    CHECK_RULE("RES-086", tables > 512);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging operations of a WDDM 1.x driver on a started adapter: what each says of an allocation that comes, goes and comes back. */
+#include "port/record/adapter_record.h"
 #include "port/support/paged.h"
 #include "port/support/portions.h"
 
@@ -244,4 +245,59 @@ TEST(a_range_of_an_aperture_is_mapped_and_unmapped)
 
     run(p, map_and_unmap);
     CHECK_RULE("PAGE-051", paged_count(MAP, 0) == paged_count(UNMAP, 0));
+}
+
+/* ---- a reset ---- */
+
+static HANDLE small;
+
+static void use_both(struct probe *p)
+{
+    (void)p;
+    portions_open(&gpu);
+    paged.segments = 1;
+    portions_allocate(&gpu, 0, BIG);
+    big = paged.allocation;
+    paged.segments = 2;
+    portions_allocate(&gpu, 1, MIB);
+    small = paged.allocation;
+    render(0);
+    render(1);
+}
+
+static void reset(struct probe *p)
+{
+    CHECK(vidsch_force_reset(p->adapter[0]->managers.vidsch, true) == STATUS_SUCCESS);
+}
+
+TEST(a_reset_tells_what_is_gone)
+{
+    struct probe *p = created();
+    struct probe_client *client;
+    const struct paged_op *gone, *unmap;
+    uint64_t place, restart;
+    size_t packets;
+    unsigned mark;
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_clients_begin(p);
+    client = probe_client_run(p, use_both);
+    place = (uint64_t)paged_nth(FILL, 0, 0)->args.Fill.Destination.SegmentAddress.QuadPart;
+    mark = paged.count;
+    packets = probe_count(p, PROBE_SubmitCommand);
+    CHECK(probe_run(p, reset) == SIM_DONE);
+    restart = probe_nth(p, PROBE_RestartFromTimeout, 0)->order;
+    CHECK_RULE("PAGE-037", paged_count(TRANSFER, mark) == 1);
+    gone = paged_nth(TRANSFER, mark, 0);
+    CHECK_RULE("PAGE-037", gone->args.Transfer.TransferSize == 0 &&
+                               gone->args.Transfer.hAllocation == big && gone->order < restart);
+    CHECK_RULE("RES-085",
+               gone->args.Transfer.Source.SegmentId == 1 &&
+                   gone->args.Transfer.Source.SegmentAddress.QuadPart == (LONGLONG)place &&
+                   gone->order > probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
+    unmap = paged_nth(UNMAP, mark, 0);
+    CHECK_RULE("RES-085", unmap && unmap->args.UnmapApertureSegment.hAllocation == small &&
+                              unmap->order < restart && paged_count(UNMAP, mark) == 1);
+    CHECK_RULE("RES-085", probe_count(p, PROBE_SubmitCommand) == packets); /* nothing is submitted */
+    portions_end(p, client);
 }

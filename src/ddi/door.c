@@ -19,6 +19,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "sim/sim.h"
 #include "sim/stack.h"
 #include "verify/refusal.h"
 
@@ -202,6 +203,17 @@ void ddi_check_return(struct ddi_call *handle)
                      innermost ? innermost->name : "a DDI");
 }
 
+static void note_left(struct ddi_adapter *adapter)
+{
+    struct ddi_state *state = ddi_state();
+
+    if (!state)
+        return;
+    state->left = adapter;
+    state->left_by = sim_current->thread;
+    state->left_at = sim_now();
+}
+
 void ddi_leave(struct ddi_call *handle)
 {
     struct sim_machine *m = sim_current;
@@ -222,6 +234,7 @@ void ddi_leave(struct ddi_call *handle)
         sim_lower_irql(call->irql_before); /* others may run, and use what follows the record */
     if (call->frame.counted || call->frame.alone)
         ddi_unlock(call);
+    note_left(call->frame.adapter);
     ddi_frame_end(&call->frame);
 }
 

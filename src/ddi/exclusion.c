@@ -21,6 +21,7 @@
 #include "ddi/door.h"
 #include "ddi/entry.h"
 #include "ddi/handle.h"
+#include "ddi/state.h"
 #include "nt/base/current.h"
 #include "nt/base/kprocess.h"
 #include "sim/machine.h"
@@ -59,6 +60,10 @@ NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATI
 
 void ddi_adapter_finish(struct ddi_adapter *adapter)
 {
+    struct ddi_state *state = sim_current ? ddi_state() : NULL;
+
+    if (state && state->left == adapter)
+        state->left = NULL;
     ddi_handles_finish(&adapter->handles);
     util_free(adapter->locks);
     adapter->locks = NULL;

@@ -14,6 +14,7 @@
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/sim.h"
 #include "sim/slot.h"
 #include "sim/stack.h"
 #include "sim/stop.h"
@@ -86,6 +87,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
     } else if (!state->in_bugcheck) {
         struct ddi_adapter *adapter = ddi_current_adapter();
 
+        if (!adapter && state->left_by == sim_current->thread && state->left_at == sim_now())
+            adapter = state->left;
         state->in_bugcheck = true;
         sim_fault_reported();
         /* anew: the driver may be overdue already */

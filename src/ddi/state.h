@@ -17,6 +17,11 @@
 struct ddi_state {
     struct ddi_hooks hooks;
     bool in_bugcheck;
+    /* who left the driver last, and when: what is found before anything else happens is found in
+     * its answer */
+    struct ddi_adapter *left;
+    const struct sim_thread *left_by;
+    uint64_t left_at;
     /* the fault being reported, whose stack is the one to show; NULL: none */
     const struct sim_fault *fault;
     char fault_place[160];  /* where it was, once that is known */

@@ -63,12 +63,21 @@ static void trade_places(struct probe *p)
     (void)D3DKMTWaitForIdle(&(D3DKMT_WAITFORIDLE){gpu.device});
 }
 
+static UINT collected;
+
+static void note_reason(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    collected = ((const DXGKARG_COLLECTDBGINFO *)(uintptr_t)call->arg[1])->Reason;
+}
+
 static struct probe *created(void)
 {
     struct probe *p = portions_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3, false);
 
     p->paging_private_bytes = 64;
     p->before[PROBE_BuildPagingBuffer] = answer_wrongly;
+    p->before[PROBE_CollectDbgInfo] = note_reason;
     CHECK(NT_SUCCESS(probe_start(p)));
     probe_clients_begin(p);
     return p;
@@ -82,9 +91,9 @@ static void stops(const char *rule, uint64_t cause)
 
     CHECK_RULE(rule, state->happened && state->code == 0x10E && state->parameter[0] == cause &&
                          state->parameter[1] == (uint64_t)wrong.kind);
-    /* the driver is not called any more, but perhaps for its debug information */
-    CHECK_RULE(rule, p->call[p->calls - 1]->ddi == PROBE_BuildPagingBuffer ||
-                         p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
+    CHECK_RULE(rule, p->call[p->calls - 2]->ddi == PROBE_BuildPagingBuffer);
+    CHECK_RULE("TDR-066", p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo &&
+                              probe_count(p, PROBE_CollectDbgInfo) == 1 && collected == 0x10E);
     portions_end(p, client);
 }
 

@@ -137,6 +137,10 @@ local own = {
         pcall(D3DKMT.ReclaimAllocations2, {hPagingQueue = now.queue.hPagingQueue, HandleList = {now.one, now.two}})
         return {Priority = 1}
     end,
+    ReclaimAllocations = function()
+        pcall(D3DKMT.OfferAllocations, {hDevice = now.device, HandleList = {now.one, now.two}, Priority = 3})
+        return {}
+    end,
     ReclaimAllocations2 = function()
         pcall(D3DKMT.OfferAllocations, {hDevice = now.device, HandleList = {now.one, now.two}, Priority = 2})
         return {}

@@ -84,7 +84,7 @@ end
 
 -- ---- power ----
 
-for _, reason in ipairs{"sleep", "hibernate", "shutdown", "idle"} do
+for _, reason in ipairs{"sleep", "hibernate", "shutdown", "idle", "hybrid sleep"} do
     for _, state in ipairs{"D3", "D2", "D1"} do
         dxgk.power(state, reason)
         same(dxgk.power(), state)

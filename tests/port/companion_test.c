@@ -208,6 +208,7 @@ static void by_cpu_body(struct probe *p)
     CHECK(IS(update_signal(U->fence, 3), STATUS_SUCCESS));
     update_await(4);
     CHECK_RULE("GPUVA-143", tile_updates == 1 && copies == 0 && va_shadow.contexts == contexts);
+    CHECK_RULE("PAGE-071", tile_updates == 1 && copies == 0);
     update_end();
 }
 
@@ -248,6 +249,7 @@ TEST_WITH(gpu, tiles_are_copied_from_the_pool)
     op[2] = update_copy(B + 64 * KB, B, 4 * PAGE);
     update_do(op, 3);
     CHECK_RULE("GPUVA-142", copies == 1 && tile_updates == 0 && update_shows(B) == 8);
+    CHECK_RULE("PAGE-071", copies == 1 && copied[0].context == latest()->handle);
     CHECK_RULE("GPUVA-144", copied[0].ranges >= 1 && update_shows(B + 64 * KB) == 8 &&
                                 update_shows(B + 64 * KB + PAGE) == UPDATE_INVALID &&
                                 update_shows(B + 64 * KB + 3 * PAGE) == 11);

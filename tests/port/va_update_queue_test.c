@@ -201,10 +201,12 @@ TEST_WITH(update, a_pool_stays_while_updates_wait_for_it)
     CHECK(IS(update_queue(&op, 1, 5), STATUS_SUCCESS));
     evict_pool();
     CHECK_RULE("GPUVA-141", update_shows(U->pool_va) == 0); /* it has not left its place */
+    CHECK_RULE("RES-089", update_shows(U->pool_va) == 0);
     CHECK(IS(update_signal(U->fence, 5), STATUS_SUCCESS));
     update_await(6);
     probe_sleep(PROBE_SECOND / 10);
     CHECK_RULE("GPUVA-141", update_shows(U->pool_va) == UPDATE_INVALID);
+    CHECK_RULE("RES-089", update_shows(U->pool_va) == UPDATE_INVALID);
     CHECK_RULE("GPUVA-128", update_all(B, 4, UPDATE_INVALID)); /* nor in its tiles any more */
     /* evicted when it is queued, and when it is carried out */
     op = update_map(B + 64 * KB, 4 * PAGE, 0);

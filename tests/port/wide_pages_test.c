@@ -274,6 +274,7 @@ TEST_WITH(wide, whole_pages_of_64_kb_have_one_entry)
     allocation = make(VIDEO_WIDE, MB);
     map(allocation, BASE, 0, 256);
     CHECK_RULE("GPUVA-204", wide_in(0, MB) == 16 && small_in(0, MB) == 0);
+    CHECK_RULE("PAGE-068/c", wide_in(0, MB) == 16 && small_in(0, MB) == 0);
     CHECK_RULE("GPUVA-211", seen.wide[0].Segment == WIDE);
     for (unsigned i = 0; i < 16; i++) {
         CHECK_RULE("GPUVA-204", seen.wide[i].PageAddress == seen.wide[0].PageAddress + 16 * i);

@@ -241,6 +241,61 @@ TEST(the_second_part_has_an_offset_and_addresses_of_its_own)
     update_finish(create(DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false), parts_body);
 }
 
+/* ---- more than the scratch area takes at a time ---- */
+
+static uint64_t next_offset[2]; /* of fills, of transfers */
+static unsigned chunks[2], broken;
+
+static void note_chunk(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+    const bool transfer = op->Operation == DXGK_OPERATION_VIRTUAL_TRANSFER;
+
+    (void)p;
+    if (!transfer && op->Operation != DXGK_OPERATION_VIRTUAL_FILL)
+        return;
+    chunks[transfer]++;
+    if (transfer) {
+        broken += op->TransferVirtual.AllocationOffsetInBytes != next_offset[1];
+        next_offset[1] += op->TransferVirtual.TransferSizeInBytes;
+    } else {
+        broken += op->FillVirtual.AllocationOffsetInBytes != next_offset[0];
+        next_offset[0] += op->FillVirtual.FillSizeInBytes;
+    }
+}
+
+static void chunks_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+
+    (void)p;
+    CHECK(IS(probe_gpu_begin(&U->gpu), STATUS_SUCCESS));
+    memset(next_offset, 0, sizeof(next_offset));
+    memset(chunks, 0, sizeof(chunks));
+    broken = 0;
+    allocation = update_pool(12 * MB);
+    CHECK_RULE("GPUVA-229", chunks[0] >= 2 && next_offset[0] == 12 * MB && broken == 0);
+    evict(allocation);
+    CHECK_RULE("GPUVA-229", chunks[1] >= 2 && next_offset[1] == 12 * MB && broken == 0);
+    next_offset[1] = chunks[1] = 0;
+    make_resident(allocation);
+    CHECK_RULE("GPUVA-229", chunks[1] >= 2 && next_offset[1] == 12 * MB && broken == 0);
+    update_end();
+}
+
+/* An address space of 16 MB leaves little of it. */
+TEST(what_does_not_fit_the_scratch_area_comes_in_consecutive_parts)
+{
+    struct probe *p = probe_create(NULL);
+
+    memset(U, 0, sizeof(*U));
+    p->mmu.PageTableLevelCount = 2;
+    p->mmu.VirtualAddressBitCount = 24;
+    p->after[PROBE_CreateAllocation] = note_allocation;
+    p->before[PROBE_BuildPagingBuffer] = note_chunk;
+    update_finish(p, chunks_body);
+}
+
 /* ---- the memory of what was evicted ---- */
 
 static uint64_t old_va, old_page;

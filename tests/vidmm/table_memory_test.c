@@ -255,3 +255,37 @@ TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
     CHECK(gva_valid(rig));
     gva_object_destroy(rig, object);
 }
+
+/* ---- tables in system memory ---- */
+
+static void tables_in_system_memory(struct gva_options *options, UINT version, bool cached)
+{
+    options->version = version;
+    options->mmu.CachedPageTables = cached;
+    for (unsigned level = 0; level < options->mmu.PageTableLevelCount; level++)
+        options->level[level].PageTableSegmentId = 0;
+}
+
+static enum ram_cache cache_of_root(const struct gva_rig *rig)
+{
+    return ram_page_cache(rig->vidmm->config.ram, rig->process->space->root->place.frame);
+}
+
+TEST_WITH(gva, tables_are_cached_where_the_driver_supports_it,
+          tables_in_system_memory(options, DXGKDDI_INTERFACE_VERSION_WDDM3_1, true))
+{
+    CHECK_RULE("GPUVA-027", cache_of_root(rig) == RAM_CACHED);
+}
+
+TEST_WITH(gva, tables_are_write_combined_elsewhere,
+          tables_in_system_memory(options, DXGKDDI_INTERFACE_VERSION_WDDM3_1, false))
+{
+    CHECK_RULE("GPUVA-027", cache_of_root(rig) == RAM_WRITE_COMBINED);
+}
+
+/* The bit has no meaning in older versions. */
+TEST_WITH(gva, tables_of_older_drivers_are_write_combined,
+          tables_in_system_memory(options, DXGKDDI_INTERFACE_VERSION_WDDM2_9, true))
+{
+    CHECK_RULE("GPUVA-027", cache_of_root(rig) == RAM_WRITE_COMBINED);
+}

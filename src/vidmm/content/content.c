@@ -195,6 +195,18 @@ static NTSTATUS fill_physical(struct vidmm_allocation *allocation, const struct 
     return paging_build(allocation->vidmm, &op, &(struct paging_subject){.allocation = allocation});
 }
 
+/* ALLOC-052: only for the CPU the content has to be in linear order outside memory segments. */
+static void order_of_transfer(const struct vidmm_allocation *allocation, bool to_system,
+                              DXGK_TRANSFERFLAGS *flags)
+{
+    const struct allocation_order *order = &allocation->view.order;
+
+    if (!order->swizzles)
+        return;
+    flags->Swizzle = !to_system && !order->swizzled;
+    flags->Unswizzle = to_system && order->swizzled && allocation->view.lock_count;
+}
+
 static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run,
                                   bool to_system)
 {
@@ -217,9 +229,12 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
         op.Transfer.Destination.SegmentId = run->segment;
         op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
     }
+    order_of_transfer(allocation, to_system, &op.Transfer.Flags);
     status = paging_build(allocation->vidmm, &op,
                           &(struct paging_subject){.allocation = allocation});
     content_mdl_defer_free(allocation->vidmm, block);
+    if (NT_SUCCESS(status) && (op.Transfer.Flags.Swizzle || op.Transfer.Flags.Unswizzle))
+        allocation->view.order.swizzled = op.Transfer.Flags.Swizzle;
     return status;
 }
 
@@ -280,6 +295,7 @@ NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_ru
                                             : fill_physical(allocation, runs);
 
     if (NT_SUCCESS(status)) {
+        allocation->view.order.swizzled = allocation->view.order.swizzles;
         vidmm->statistics.bytes_filled += allocation->pages << PAGE_BITS;
         trace_counter("paging bytes filled", vidmm->statistics.bytes_filled);
     }

@@ -114,6 +114,13 @@ struct view_range {
     uint64_t page; /* of the BAR */
 };
 
+/* WDDM 1.x, the flag Swizzled: its content has an order of the GPU's in memory segments. */
+struct allocation_order {
+    bool swizzles; /* it has that flag */
+    bool swizzled; /* the content is in that order now, wherever it is */
+    bool passing;  /* on its way through a memory segment, only to be put in linear order */
+};
+
 /* The CPU mapping, from the first lock to the last unlock. */
 struct allocation_view {
     void *address;
@@ -121,10 +128,12 @@ struct allocation_view {
     bool locking;       /* a thread is creating it */
     bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
     void *fingerprints; /* hash of each page while the GPU copies the content */
-    struct host_mapping window; /* of its memory segment's CPU host aperture */
-    struct view_range range;    /* may stay after the last unlock */
-    bool through_range;         /* `address` shows the range */
-    bool kept_out;              /* of memory segments, until the last unlock: no range was left */
+    struct host_mapping window;    /* of its memory segment's CPU host aperture */
+    struct view_range range;       /* may stay after the last unlock */
+    bool through_range;            /* `address` shows the range */
+    bool wants_range;              /* a lock is about to acquire one */
+    struct allocation_order order; /* of the content */
+    bool kept_out; /* of memory segments, until the last unlock: no range was left */
 };
 
 /* In order of creation, from 1. */

@@ -50,6 +50,40 @@ static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
     return status;
 }
 
+/* ALLOC-052: it was evicted in the order of the GPU, which the CPU cannot make sense of. */
+static bool needs_other_order(const struct vidmm_allocation *allocation)
+{
+    return allocation->view.order.swizzled && !cpu_view_in_memory_segment(allocation) &&
+           allocation->content == CONTENT_SYSTEM;
+}
+
+/* On the worker: through a memory segment and out again, for the driver to put it in linear order.
+ * */
+static NTSTATUS straighten(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    struct vidmm_allocation *allocation = arg;
+    const UINT before = allocation->segments.restricted;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (allocation->destroyed || !needs_other_order(allocation))
+        return STATUS_SUCCESS;
+    if (allocation->runs) {
+        status = victim_need_idle(turn, allocation);
+        if (NT_SUCCESS(status))
+            status = placement_move_out(turn, vidmm, allocation, true);
+    }
+    allocation->segments.restricted = 0;
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (!segment_is_aperture(&vidmm->segment[id]))
+            allocation->segments.restricted |= segment_bit(id) & allocation->segments.supported;
+    allocation->view.order.passing = true;
+    if (NT_SUCCESS(status))
+        status = placement_bring_in(turn, vidmm, allocation);
+    allocation->view.order.passing = false;
+    allocation->segments.restricted = before;
+    return NT_SUCCESS(status) ? expose(vidmm, turn, allocation) : status;
+}
+
 static NTSTATUS check_lock(const struct vidmm_open *open)
 {
     const struct vidmm_allocation *allocation = open->allocation;
@@ -82,13 +116,18 @@ static NTSTATUS first_lock(struct vidmm_allocation *allocation)
     NTSTATUS status = STATUS_SUCCESS;
     bool forbidden = cpu_view_in_memory_segment(allocation) &&
                      cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]);
+    const bool other_order = needs_other_order(allocation);
 
-    if (forbidden || allocation->arrival.pending ||
+    if (forbidden || other_order || allocation->arrival.pending ||
         !paging_ticket_done(vidmm, allocation->arrival.busy_ticket)) {
         /* A pending copy or fill would overwrite what the CPU writes. This waits only for paging,
          * never for client work. */
         sim_mutex_unlock(&vidmm->lock);
-        status = paging_run(vidmm, forbidden ? expose : nothing, allocation);
+        status = paging_run(vidmm,
+                            other_order ? straighten
+                            : forbidden ? expose
+                                        : nothing,
+                            allocation);
         sim_mutex_lock(&vidmm->lock);
     }
     if (allocation->destroyed || allocation->gone || allocation->view.lock_count == 0)

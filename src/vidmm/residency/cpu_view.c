@@ -48,8 +48,12 @@ bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vi
         return false;
     if (!allocation->cpu_visible)
         return true;
+    if (allocation->view.order.passing)
+        return false;
     if (segment_cpu_visible(segment))
-        return allocation->flags.Cached || allocation->view.kept_out;
+        return allocation->flags.Cached || allocation->view.kept_out ||
+               (allocation->view.order.swizzles && !allocation->view.through_range &&
+                !allocation->view.wants_range);
     return !allocation->view.window.window || allocation->segment != segment->id;
 }
 

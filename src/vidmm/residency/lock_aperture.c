@@ -67,24 +67,28 @@ NTSTATUS vidmm_lock_aperture(struct vidmm_device *device, const D3DKMT_LOCK *arg
     struct vidmm *vidmm = device->process->vidmm;
     struct aperture_lock lock = {.args = args};
     const struct vidmm_open *open;
-    NTSTATUS status = vidmm_lock2(device, args->hAllocation, address);
+    NTSTATUS status;
 
-    if (!NT_SUCCESS(status))
-        return status;
     sim_mutex_lock(&vidmm->lock);
     open = open_find(device, args->hAllocation);
     lock.allocation = open ? open->allocation : NULL;
-    if (lock.allocation)
+    if (lock.allocation) {
         allocation_hold(lock.allocation);
+        lock.allocation->view.wants_range = true; /* it need not leave its segment for the lock */
+    }
     sim_mutex_unlock(&vidmm->lock);
     if (!lock.allocation)
-        return refuse(STATUS_INVALID_PARAMETER, NULL, "allocation 0x%x was destroyed meanwhile",
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "handle 0x%x is no allocation of the device",
                       args->hAllocation);
-    status = paging_run(vidmm, look_through_range, &lock);
+    status = vidmm_lock2(device, args->hAllocation, address);
+    if (NT_SUCCESS(status)) {
+        status = paging_run(vidmm, look_through_range, &lock);
+        if (!NT_SUCCESS(status))
+            (void)vidmm_unlock2(device, args->hAllocation);
+    }
     sim_mutex_lock(&vidmm->lock);
+    lock.allocation->view.wants_range = false;
     allocation_unhold(lock.allocation);
     sim_mutex_unlock(&vidmm->lock);
-    if (!NT_SUCCESS(status))
-        (void)vidmm_unlock2(device, args->hAllocation);
     return vidmm_status(status);
 }

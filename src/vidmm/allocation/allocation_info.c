@@ -157,6 +157,7 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
         status = check_flags_2x(vidmm, &f);
     } else {
         status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value});
+        allocation->arrival.alone = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.SynchronousPaging;
         allocation->view.order.swizzles = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.Swizzled;
         f.Value &= 0x437F; /* bits that mean the same in both layouts */
     }

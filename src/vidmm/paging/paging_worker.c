@@ -42,7 +42,7 @@ struct paging_worker {
     struct list queues; /* paging_queue.link: those with jobs to run */
     uint32_t parked;    /* how many of them are */
     int highest;        /* no queue in the list has a higher priority */
-    struct vidmm_process *suspended[4];
+    struct vidmm_process *suspended[PAGING_MOST_SUSPENDED];
     unsigned suspended_count;
     struct paging_turn *turn; /* of the running job; NULL: none is running */
     bool poked, news, stop, builder_ended, retirer_ended;

@@ -105,6 +105,7 @@ struct allocation_arrival {
     uint64_t busy_ticket;            /* paging ticket of the last operation */
     struct paging_deferred deferred; /* marks it ready when a page-in completes */
     bool pending;                    /* `deferred` is queued */
+    bool alone; /* no client work beside its paging (WDDM 1.x, SynchronousPaging) */
 };
 
 /* Its swizzling range (WDDM 1.x): where the driver shows it to the CPU. */

@@ -33,6 +33,9 @@ struct paging_turn;
 typedef NTSTATUS (*paging_job_fn)(struct vidmm *vidmm, struct paging_turn *turn, void *arg);
 typedef void (*paging_release_fn)(struct vidmm *vidmm, void *arg, NTSTATUS status);
 
+/* How many processes a job may have suspended. */
+#define PAGING_MOST_SUSPENDED 32u
+
 /* What a job does, in Windows' numbers. */
 enum paging_job_kind {
     JOB_DEFERRED_COMMAND = 109, /* none of the others */

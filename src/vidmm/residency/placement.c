@@ -30,6 +30,7 @@
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/dxgkrnl_events.h"
+#include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/cpu_view.h"
@@ -281,6 +282,40 @@ static NTSTATUS place_in_system(struct paging_turn *turn, struct vidmm_allocatio
     return status;
 }
 
+/* ---- alone ---- */
+
+/* ALLOC-055: before the paging of such an allocation the worker suspends all clients, one after
+ * another, which ends their work; they stay so until the job is over. */
+static NTSTATUS claim_gpu(struct paging_turn *turn, const struct vidmm_allocation *allocation)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    unsigned held = 0;
+
+    if (!allocation->arrival.alone || !turn || !vidmm->started || vidmm->stopping)
+        return STATUS_SUCCESS;
+    LIST_FOR(node, &vidmm->processes) {
+        struct vidmm_process *process = CONTAINER(node, struct vidmm_process, link);
+
+        if (!process->suspended && held < PAGING_MOST_SUSPENDED) {
+            turn->suspend = process;
+            return STATUS_RETRY;
+        }
+        held++;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* Nothing of clients goes out before its paging is done. */
+static NTSTATUS release_gpu(const struct vidmm_allocation *allocation, NTSTATUS status)
+{
+    NTSTATUS settled;
+
+    if (!allocation->arrival.alone || status == STATUS_RETRY)
+        return status;
+    settled = paging_settle(allocation->vidmm);
+    return NT_SUCCESS(status) ? settled : status;
+}
+
 /* ---- in ---- */
 
 /* May the allocation be placed there now? */
@@ -307,8 +342,12 @@ static NTSTATUS place_in(struct paging_turn *turn, struct vidmm_allocation *allo
     status = allocation->vidmm->room_maker->make_way(turn, allocation, segment->id);
     if (!NT_SUCCESS(status))
         return status;
-    return segment_is_aperture(segment) ? place_in_system(turn, allocation, segment, down, force)
-                                        : place_in_memory(turn, allocation, segment, down, force);
+    status = claim_gpu(turn, allocation);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = segment_is_aperture(segment) ? place_in_system(turn, allocation, segment, down, force)
+                                          : place_in_memory(turn, allocation, segment, down, force);
+    return release_gpu(allocation, status);
 }
 
 NTSTATUS placement_put(struct paging_turn *turn, struct vidmm_allocation *allocation, UINT segment)
@@ -501,11 +540,15 @@ NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
     paging_assert_builder(vidmm);
     if (!allocation->runs)
         return STATUS_SUCCESS;
+    status = claim_gpu(turn, allocation);
+    if (!NT_SUCCESS(status))
+        return status;
     release = util_alloc(sizeof(*release));
     if (!release)
         return STATUS_INSUFFICIENT_RESOURCES;
     status = in_memory_segment(allocation) ? leave_memory(turn, allocation, keep_content, release)
                                            : leave_system(turn, allocation, keep_content, release);
+    status = release_gpu(allocation, status);
     victim_update(allocation);
     if (NT_SUCCESS(status)) {
         allocation->arrival.busy_ticket = paging_ticket_now(vidmm);

@@ -188,6 +188,24 @@ static NTSTATUS read_pages(const D3DKMT_LOCK *args, const struct vidmm_open *ope
     return status;
 }
 
+/* ALLOC-118: what the flags ask of the allocation; those of 2.x clients ask for nothing. */
+static NTSTATUS check_allocation(const struct kmt_device *device, const struct vidmm_open *open,
+                                 D3DDDICB_LOCKFLAGS f)
+{
+    if (kmt_adapter_is_2x(device->adapter))
+        return STATUS_SUCCESS;
+    if ((f.IgnoreSync || f.IgnoreReadSync) &&
+        (!vidmm_open_has_aperture(open) || vidmm_open_swizzles(open)))
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-118",
+                      "Flags 0x%x on an allocation that is swizzled, or has no aperture segment in "
+                      "its set",
+                      f.Value);
+    if (f.AcquireAperture && vidmm_open_aperture_only(open))
+        return refuse(STATUS_INVALID_PARAMETER, "ALLOC-118",
+                      "AcquireAperture on an allocation with aperture segments alone in its set");
+    return STATUS_SUCCESS;
+}
+
 /* ALLOC-116, ALLOC-117, ALLOC-124: only a 1.x client waits for the GPU. */
 static NTSTATUS wait_for_gpu(const struct kmt_device *device, const D3DKMT_LOCK *args)
 {
@@ -213,6 +231,8 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
     status = open ? read_pages(args, open, &first) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = vidsch_device_check(device->sch, false);
+    if (NT_SUCCESS(status))
+        status = check_allocation(device, open, args->Flags);
     if (NT_SUCCESS(status))
         status = wait_for_gpu(device, args);
     if (NT_SUCCESS(status)) /* KMT-272: one count for both */

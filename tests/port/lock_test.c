@@ -13,6 +13,8 @@ static struct portions_gpu gpu;
 
 enum { WRITTEN, READ, UNUSED };
 
+static UINT set = 3, swizzled; /* of the next allocation */
+
 static void visible(struct probe *p, struct probe_call *call)
 {
     const DXGKARG_CREATEALLOCATION *args = (const void *)(uintptr_t)call->arg[1];
@@ -20,9 +22,10 @@ static void visible(struct probe *p, struct probe_call *call)
     (void)p;
     for (UINT i = 0; i < args->NumAllocations; i++) {
         args->pAllocationInfo[i].SupportedReadSegmentSet =
-            args->pAllocationInfo[i].SupportedWriteSegmentSet = 3;
-        args->pAllocationInfo[i].PreferredSegment.Value = 1;
+            args->pAllocationInfo[i].SupportedWriteSegmentSet = set;
+        args->pAllocationInfo[i].PreferredSegment.Value = set & 1 ? 1 : 2;
         args->pAllocationInfo[i].Flags.Value = 0;
+        args->pAllocationInfo[i].Flags.Swizzled = swizzled & 1;
         args->pAllocationInfo[i].Flags.CpuVisible = 1;
     }
 }
@@ -234,6 +237,38 @@ static void pages_body(struct probe *p)
 TEST(a_list_of_pages_says_where_the_address_is)
 {
     run(pages_body);
+}
+
+/* ---- flags and allocations ---- */
+
+static void combinations_body(struct probe *p)
+{
+    static const struct {
+        UINT set, swizzled;
+        bool may_ignore, may_acquire;
+    } kind[] = {{3, 0, true, true}, {1, 0, false, true}, {2, 0, true, false}, {3, 1, false, true}};
+
+    (void)p;
+    portions_open(&gpu);
+    for (unsigned i = 0; i < 4; i++) {
+        set = kind[i].set;
+        swizzled = kind[i].swizzled;
+        portions_allocate(&gpu, i, BYTES);
+        CHECK_RULE("ALLOC-118", NT_SUCCESS(lock(i, FLAGS(.IgnoreSync = 1))) == kind[i].may_ignore);
+        CHECK_RULE("ALLOC-118",
+                   NT_SUCCESS(lock(i, FLAGS(.IgnoreReadSync = 1))) == kind[i].may_ignore);
+        CHECK_RULE("ALLOC-118",
+                   NT_SUCCESS(lock(i, FLAGS(.AcquireAperture = 1))) == kind[i].may_acquire);
+        CHECK_RULE("ALLOC-118", IS(lock(i, FLAGS(.DonotWait = 1)), STATUS_SUCCESS));
+    }
+    set = 3;
+    swizzled = 0;
+    portions_close(&gpu);
+}
+
+TEST(flags_fit_the_allocation)
+{
+    run(combinations_body);
 }
 
 /* ---- WDDM 2.x ---- */

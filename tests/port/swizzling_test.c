@@ -31,7 +31,7 @@ static struct driver {
     SIZE_T size;      /* set by the driver, if not 0 */
     LONGLONG address; /* the same */
     uint64_t delay_ns;
-    UINT set, capture; /* of the next allocation */
+    UINT set, preferred, capture; /* of the next allocation */
     HANDLE handle[16];
     unsigned created, moved_out;
 } driver;
@@ -99,7 +99,7 @@ static void describe(struct probe *p, struct probe_call *call)
 
     (void)p;
     info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = driver.set;
-    info->PreferredSegment.Value = driver.set & 1 ? 1 : 0;
+    info->PreferredSegment.Value = driver.preferred ? driver.preferred : 1;
     info->Flags.Value = 0;
     info->Flags.CpuVisible = 1;
     info->Flags.Capture = driver.capture & 1;
@@ -241,7 +241,7 @@ TEST(a_lock_sees_the_range)
 static void aperture_body(struct probe *p)
 {
     (void)p;
-    driver.set = 2;
+    driver.preferred = 2; /* in the aperture, though it might be in memory */
     begin();
     lock(0, 1);
     unlock(0);

@@ -36,6 +36,11 @@ bool vidmm_open_locked(const struct vidmm_open *open);
 bool vidmm_open_may_leave_memory(const struct vidmm_open *open); /* RES-008 */
 bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
+/* Its set has an aperture segment, or nothing else; its content has an order of the GPU's
+ * (ALLOC-118). */
+bool vidmm_open_has_aperture(const struct vidmm_open *open);
+bool vidmm_open_aperture_only(const struct vidmm_open *open);
+bool vidmm_open_swizzles(const struct vidmm_open *open);
 /* WDDM 1.x: the packet that the device has queued last has it in its allocation list. Any thread,
  * without the lock. */
 void vidmm_open_used(struct vidmm_open *open, bool write);

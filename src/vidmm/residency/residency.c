@@ -539,6 +539,31 @@ bool vidmm_open_locked(const struct vidmm_open *open)
     return open->allocation->view.lock_count != 0;
 }
 
+static UINT aperture_set(const struct vidmm *vidmm)
+{
+    UINT set = 0;
+
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (segment_is_aperture(&vidmm->segment[id]))
+            set |= segment_bit(id);
+    return set;
+}
+
+bool vidmm_open_has_aperture(const struct vidmm_open *open)
+{
+    return open->allocation->segments.supported & aperture_set(open->allocation->vidmm);
+}
+
+bool vidmm_open_aperture_only(const struct vidmm_open *open)
+{
+    return !(open->allocation->segments.supported & ~aperture_set(open->allocation->vidmm));
+}
+
+bool vidmm_open_swizzles(const struct vidmm_open *open)
+{
+    return open->allocation->view.order.swizzles;
+}
+
 void vidmm_open_used(struct vidmm_open *open, bool write)
 {
     open->used_by = open->allocation->vidmm->scheduler->device_ticket(open->device);

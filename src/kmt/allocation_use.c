@@ -211,7 +211,11 @@ static NTSTATUS wait_for_gpu(const struct kmt_device *device, const D3DKMT_LOCK 
 {
     const D3DDDICB_LOCKFLAGS f = args->Flags;
 
-    if (kmt_adapter_is_2x(device->adapter) || f.Discard || (f.IgnoreSync && f.DonotWait))
+    if (kmt_adapter_is_2x(device->adapter))
+        return STATUS_SUCCESS;
+    if (f.Discard) /* ALLOC-121 is not in force: with no other instance, this one has to be idle */
+        return vidmm_lock_wait(device->mm, args->hAllocation, false, false);
+    if (f.IgnoreSync && f.DonotWait)
         return STATUS_SUCCESS;
     return vidmm_lock_wait(device->mm, args->hAllocation, f.IgnoreReadSync, f.DonotWait);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changing where an allocation may be while it lives: what the driver is asked, and what becomes of the allocation. */
 #include "port/support/client.h"
+#include "sim/machine.h"
 
 #include <string.h>
 
@@ -378,6 +379,54 @@ static void busy_body(struct probe *p)
 TEST(the_move_waits_for_the_gpu)
 {
     run(create(), busy_body);
+}
+
+/* ---- a move that fails ---- */
+
+static bool in_error(void)
+{
+    D3DKMT_GETDEVICESTATE state;
+
+    memset(&state, 0, sizeof(state));
+    state.hDevice = gpu.device;
+    state.StateType = D3DKMT_DEVICESTATE_EXECUTION;
+    CHECK(IS(D3DKMTGetDeviceState(&state), STATUS_SUCCESS));
+    return state.ExecutionState != D3DKMT_DEVICEEXECUTION_ACTIVE;
+}
+
+/* Each request of memory fails in turn, after the call has returned: the allocation has moved, or the device is in error. */
+static void failing_body(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    unsigned errors = 0, moves = 0;
+
+    for (uint64_t nth = 1; nth <= 16; nth++) {
+        D3DKMT_HANDLE allocation;
+
+        CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+        allocation = make(3, 1, MB);
+        probe_device_packet_ns = PROBE_SECOND / 10;
+        CHECK(IS(probe_gpu_submit(&gpu), STATUS_SUCCESS));
+        probe_sleep(1000000);
+        CHECK(IS(update(allocation, SET, 2, 0, 0), STATUS_PENDING));
+        heap->fail_at = heap->requests + nth;
+        probe_device_packet_ns = 1000;
+        probe_sleep(PROBE_SECOND);
+        heap->fail_at = 0;
+        if (in_error()) {
+            errors++;
+        } else {
+            CHECK_RULE("ALLOC-110", IN_SYSTEM(allocation));
+            moves++;
+        }
+        CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+    }
+    CHECK_RULE("ALLOC-110", errors > 0 && moves > 0);
+}
+
+TEST(a_move_that_fails_later_is_an_error_of_the_device)
+{
+    run(create(), failing_body);
 }
 
 /* ---- the cache ---- */

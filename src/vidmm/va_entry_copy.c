@@ -25,6 +25,7 @@
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/privileged_space.h"
+#include "vidmm/space/table_asked.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 
@@ -161,6 +162,7 @@ static void note_entries(struct entry_copy *copy, uint64_t first, uint64_t end)
                 copy->flush_end = stop;
         }
         bits_put(leaf->set, start, count, true);
+        asked_copied(leaf, start, count);
         first = stop;
     }
 }

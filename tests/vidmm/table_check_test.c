@@ -188,6 +188,53 @@ TEST_WITH(gva, completed_submissions_are_looked_at, checked(options))
     gva_object_destroy(rig, object);
 }
 
+static void wide(struct gva_options *options)
+{
+    options->check_tables = options->large_vram = true;
+    options->mmu.LeafPageTableSizeFor64KPagesInBytes = 4096;
+}
+
+/* The leaf table of 64 KB entries is the one that is read, while it is in use. */
+TEST_WITH(gva, leaf_tables_of_64k_are_checked, wide(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 32, 0x1000);
+    const struct page_table *leaf;
+    uint64_t *entry;
+
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, GB, 32)));
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x2000);
+    gva_idle(rig);
+    leaf = table_at(rig, GB, 0);
+    CHECK(leaf->wide && leaf->twin && table_in_use(leaf, GB >> 12) == leaf->twin);
+    CHECK(check(rig).wrong == 0 && check(rig).pending == 0);
+    entry = (uint64_t *)table_cpu(leaf->twin) + 1;
+    *entry ^= 1 << 16;
+    CHECK_RULE("GPUVA-197", check(rig).wrong == 1 && count(rig, "GPUVA-197") == 1);
+    *entry ^= 1 << 16;
+    CHECK_RULE("GPUVA-260/b", check(rig).wrong == 0 && count(rig, "GPUVA-260") == 1);
+    gva_object_destroy(rig, object);
+}
+
+/* What the GPU copies there is not known, until it is asked for again. */
+TEST_WITH(gva, copied_entries_are_not_judged, checked(options))
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+    uint64_t *entry;
+
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, GB, 8)));
+    gva_idle(rig);
+    entry = entry_at(rig, GB, 0);
+    asked_copied(table_at(rig, GB, 0), 2, 3);
+    entry[2] = entry[3] = entry[4] = 0x123001;
+    CHECK(check(rig).wrong == 0 && check(rig).pending == 3);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x2000);
+    gva_idle(rig);
+    CHECK(check(rig).wrong == 0 && check(rig).pending == 0);
+    entry[3] = 0x123001;
+    CHECK(check(rig).wrong == 1);
+    gva_object_destroy(rig, object);
+}
+
 static void unseen(struct gva_options *options)
 {
     options->check_tables = true;

@@ -9,13 +9,18 @@
 #include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/page_table.h"
 
+static bool is_root_of(const struct vidmm_space *space, uint64_t root)
+{
+    return space && space->root && table_address(space->root).SegmentOffset == root;
+}
+
 /* "process 2 (client)". */
 static struct table_call_text owner_of(const struct gpu_mmu *mmu, uint64_t root)
 {
     LIST_FOR(node, &mmu->spaces) {
         const struct vidmm_space *space = CONTAINER(node, struct vidmm_space, link);
 
-        if (space->root && table_address(space->root).SegmentOffset == root)
+        if (is_root_of(space, root))
             return table_process_say(space);
     }
     return (struct table_call_text){"no process"};
@@ -30,7 +35,8 @@ void vidmm_check_root(const struct vidmm_process *process, uint32_t context, uns
     if (!space || !space->root || !space->mmu->watch.on)
         return;
     announced = table_address(space->root);
-    if (announced.SegmentOffset == root)
+    if (announced.SegmentOffset == root ||
+        is_root_of(process->privileged, root)) /* of companion contexts */
         return;
     VIOLATION(
         "GPUVA-265",

@@ -145,7 +145,10 @@ static void check_table(const struct dxgk_table_format *format, const struct pag
 {
     if (!table->ready)
         return;
-    check_entries(format, table, 0, table->entries, check);
+    if (!table->wide) /* else no entry points to it, but to its twin */
+        check_entries(format, table, 0, table->entries, check);
+    if (table->twin && (table->wide || table->space->mmu->geometry.dual))
+        check_entries(format, table->twin, 0, table->twin->entries, check);
     for (uint32_t i = 0; table->level > 0 && i < table->entries; i++)
         if (table->child[i])
             check_table(format, table->child[i], check);
@@ -223,6 +226,9 @@ static void compare_walk(struct vidmm_space *space, uint64_t address)
         unsigned shift = space->mmu->geometry.shift[table->level];
         uint32_t index = table_index(table, shift, page);
 
+        if (table->level == 0 && table_in_use(table, page) != table)
+            return; /* entries of 64 KB are not compared with walks */
+
         if (index >= table->entries)
             return;
         entry = &table->asked->entry[index];
@@ -263,7 +269,10 @@ void vidmm_check_address(const struct vidmm_process *process, uint64_t address)
 
         if (index >= table->entries)
             return;
-        check_entries(format, table, index, 1, &check);
+        if (table->level == 0 && table_in_use(table, address >> PAGE_BITS) != table)
+            check_entries(format, table->twin, index >> TWIN_SHIFT, 1, &check);
+        else
+            check_entries(format, table, index, 1, &check);
         table = table->level > 0 ? table->child[index] : NULL;
     }
 }

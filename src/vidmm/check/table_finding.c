@@ -63,7 +63,7 @@ static void add_place(struct text_line *line, const struct page_table *table)
 
 static uint64_t address_at(const struct page_table *table, uint32_t index)
 {
-    unsigned shift = table->space->mmu->geometry.shift[table->level];
+    unsigned shift = table_shift(&table->space->mmu->geometry, table);
 
     return (table->first + ((uint64_t)index << shift)) << PAGE_BITS;
 }

@@ -39,7 +39,13 @@ static struct asked_entry *last_entry(const struct vidmm_space *space, uint64_t 
 
     while (table && table->ready && table->asked) {
         uint32_t index = table_index(table, space->mmu->geometry.shift[table->level], page);
-        const struct page_table *below;
+        const struct page_table *below, *used;
+
+        if (table->level == 0) {
+            used = table_in_use(table, page);
+            index = table_index(used, table_shift(&space->mmu->geometry, used), page);
+            return used->asked && index < used->entries ? &used->asked->entry[index] : NULL;
+        }
 
         if (index >= table->entries)
             return NULL;

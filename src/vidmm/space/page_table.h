@@ -16,6 +16,7 @@
 #include <d3dkmddi.h>
 
 #include "util/address.h"
+#include "util/bits.h"
 #include "util/list.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/vidmm_run.h"
@@ -71,6 +72,22 @@ struct page_table {
 static inline uint64_t table_entry_pages(const struct table_geometry *geometry, unsigned level)
 {
     return (uint64_t)1 << geometry->shift[level];
+}
+/* Page-number bits below the index of its entries. */
+static inline unsigned table_shift(const struct table_geometry *geometry,
+                                   const struct page_table *table)
+{
+    return table->is_twin ? TWIN_SHIFT : geometry->shift[table->level];
+}
+/* The leaf table that has the entry of the page: the leaf, or its twin. */
+static inline const struct page_table *table_in_use(const struct page_table *leaf, uint64_t page)
+{
+    const struct page_table *twin = leaf->twin;
+
+    if (!twin)
+        return leaf;
+    return leaf->wide || bit_test(twin->set, (uint32_t)((page - leaf->first) >> TWIN_SHIFT)) ? twin
+                                                                                             : leaf;
 }
 static inline uint32_t table_index(const struct page_table *table, unsigned shift, uint64_t page)
 {

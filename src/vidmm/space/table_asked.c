@@ -124,7 +124,7 @@ struct table_call *asked_update(const struct table_change *change, uint64_t numb
     struct page_table *table = change->table;
     struct vidmm_space *space = table->space;
     struct table_asked *asked = table->asked;
-    unsigned shift = space->mmu->geometry.shift[table->level];
+    unsigned shift = table_shift(&space->mmu->geometry, table);
     struct table_call *call;
 
     if (!asked || change->count == 0)
@@ -167,6 +167,34 @@ void asked_built(const struct vidmm_space *space, struct table_call *call)
           space_immediate(space) ||
               space->mmu->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
     look_later(space->vidmm);
+}
+
+void asked_copied(struct page_table *leaf, uint32_t start, uint32_t count)
+{
+    struct table_asked *asked = leaf->asked;
+    struct table_call *call;
+
+    if (!asked || count == 0)
+        return;
+    call = util_alloc(sizeof(*call));
+    if (!call) {
+        leaf->space->mmu->watch.unkept += count;
+        asked_end(leaf);
+        return;
+    }
+    *call = call_now(leaf->space->vidmm->statistics.build_calls + 1);
+    call->building = false;
+    call->discarded = true;
+    call->users = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct asked_entry *entry = &asked->entry[start + i];
+
+        let_go(entry->by_before);
+        entry->by_before = entry->by;
+        entry->before = entry->now;
+        entry->by = call;
+        entry->told = entry->stale_told = false;
+    }
 }
 
 /* ---- flushes ---- */

@@ -86,6 +86,9 @@ void asked_end(struct page_table *table);
  * it was built. */
 struct table_call *asked_update(const struct table_change *change, uint64_t number);
 void asked_built(const struct vidmm_space *space, struct table_call *call);
+/* The GPU will copy others over these entries: nobody knows what they are, until they are written
+ * again. */
+void asked_copied(struct page_table *leaf, uint32_t start, uint32_t count);
 /* A flush was built. */
 void asked_flush(struct vidmm_space *space, uint64_t first, uint64_t count, uint64_t number);
 /* Has it been carried out? */

@@ -29,15 +29,20 @@ struct reference {
     uint64_t end, live;
 };
 
+static void *need(void *block)
+{
+    if (!block)
+        bench_die("out of memory");
+    return block;
+}
+
 static struct node *node_take(struct reference *r)
 {
     struct node *node;
 
     if (!r->spare) {
-        struct chunk *chunk = malloc(sizeof(*chunk));
+        struct chunk *chunk = need(malloc(sizeof(*chunk)));
 
-        if (!chunk)
-            bench_die("out of memory");
         chunk->next = r->chunks;
         r->chunks = chunk;
         for (unsigned i = 0; i < 1024; i++) {
@@ -189,10 +194,8 @@ static void add(struct reference *r, uint64_t start, uint64_t size, uint64_t gap
 
 struct reference *reference_create(uint64_t first, uint64_t end)
 {
-    struct reference *r = calloc(1, sizeof(*r));
+    struct reference *r = need(calloc(1, sizeof(*r)));
 
-    if (!r)
-        bench_die("out of memory");
     r->end = end;
     add(r, first, 0, end);
     return r;

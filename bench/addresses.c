@@ -361,7 +361,8 @@ static void run(const struct workload *workload, enum structure structure, uint6
 {
     unsigned repetitions = bench_options.quick ? 1 : slots < 1000000 ? 5 : 3;
     uint64_t pairs = bench_options.quick ? 20000 : 1000000;
-    struct figure figures[5];
+    struct figure figures[5] = {{0}};
+    const struct figure *median = &figures[repetitions / 2];
     char name[64];
 
     for (unsigned i = 0; i < repetitions; i++) {
@@ -375,9 +376,9 @@ static void run(const struct workload *workload, enum structure structure, uint6
     snprintf(name, sizeof(name), "addresses %s, %s", workload ? workload->name : "W3",
              structure_names[structure]);
     qsort(figures, repetitions, sizeof(figures[0]), by_seconds);
-    bench_result(name, slots, pairs, figures[repetitions / 2].seconds);
-    bench_detail("failures", (double)figures[repetitions / 2].failures);
-    bench_detail("bytes a range", figures[repetitions / 2].bytes);
+    bench_result(name, slots, pairs, median->seconds);
+    bench_detail("failures", (double)median->failures);
+    bench_detail("bytes a range", median->bytes);
 }
 
 static void run_all(uint64_t slots, bool plain)

@@ -145,13 +145,13 @@ void range_seek(const struct range_map *map, uint64_t unit, struct range_cursor 
 /* From the child at the cursor of this level down to its first or last piece. */
 static void descend(struct range_cursor *cursor, unsigned level, bool to_last)
 {
-    while (level > 0) {
-        void *node = *child_at(branch_of(cursor, level), cursor->at[level]);
-        uint64_t count = --level > 0 ? ((struct range_branch *)node)->count
-                                     : ((struct range_leaf *)node)->count;
+    for (unsigned above = level; above > 0; above--) {
+        void *node = *child_at(branch_of(cursor, above), cursor->at[above]);
+        uint64_t count = above > 1 ? ((struct range_branch *)node)->count
+                                   : ((struct range_leaf *)node)->count;
 
-        cursor->node[level] = node;
-        cursor->at[level] = (uint8_t)(to_last ? count - 1 : 0);
+        cursor->node[above - 1] = node;
+        cursor->at[above - 1] = (uint8_t)(to_last ? count - 1 : 0);
     }
 }
 

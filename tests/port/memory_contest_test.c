@@ -352,9 +352,9 @@ static unsigned gone; /* a bit for each of the three */
 static void look(struct probe *p)
 {
     (void)p;
-    gone = (paged_residency(&one, first) == NOWHERE) |
-           (paged_residency(&one, second) == NOWHERE) << 1 |
-           (paged_residency(&one, third) == NOWHERE) << 2;
+    gone = (paged_residency(&one, first) == NOWHERE ? 1u : 0) |
+           (paged_residency(&one, second) == NOWHERE ? 2u : 0) |
+           (paged_residency(&one, third) == NOWHERE ? 4u : 0);
 }
 
 static void offer_resident(struct probe *p)

@@ -133,7 +133,7 @@ static void map_both(struct probe *p)
     struct probe_gpu gpu;
     D3DKMT_HANDLE in_segment, in_system;
     D3DKMT_LOCK2 lock;
-    struct phys_addr at;
+    struct phys_addr at = {0};
 
     CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
     CHECK(IS(probe_gpu_allocate(&gpu, 1u << 20, &in_segment), STATUS_SUCCESS));

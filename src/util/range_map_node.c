@@ -30,6 +30,10 @@ range_runs range_leaf_runs(const struct range_leaf *leaf)
         int32_t first = leaf->offset[at];
         int32_t end = at + 1 < leaf->count ? leaf->offset[at + 1] : (int32_t)most;
 
+        if (first > FARTHEST - (int32_t)LEAF_GRAIN) { /* rounding it up could overflow */
+            runs = runs_max(runs, runs_in(piece_first(leaf, at), piece_end(leaf, at)));
+            continue;
+        }
         longest = runs_max(longest,
                            end - (((range_runs){first, first, first, first} + grain) & ~grain));
     }

@@ -60,7 +60,8 @@ static void describe_format(struct gva_rig *rig)
         .segments = 3,
         .segment = {{.segment = 0}, {.segment = 1, .bits = 1 << 7}, {.segment = 2, .bits = 2 << 7}},
     };
-    for (unsigned level = 0; level < format->levels; level++)
+    for (unsigned level = 0; level < format->levels && level < DXGK_MAX_PAGE_TABLE_LEVEL_COUNT;
+         level++)
         format->index_bits[level] = rig->options.level[level].PageTableIndexBitCount;
 }
 

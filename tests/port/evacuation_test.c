@@ -186,11 +186,13 @@ TEST(video_memory_is_empty_before_power_goes)
 
 static POWER_ACTION sleep_action;
 static ULONG exclude_attributes;
-static bool no_self_refresh;
+static bool no_self_refresh, hybrid;
 
 static void sleep_as(struct probe *p)
 {
-    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, sleep_action), STATUS_SUCCESS));
+    CHECK(IS(hybrid ? port_adapter_hybrid_sleep(p->adapter[0], PowerDeviceD3)
+                    : port_adapter_set_power(p->adapter[0], PowerDeviceD3, sleep_action),
+             STATUS_SUCCESS));
 }
 
 /* Which actions leave a segment as it is. */
@@ -244,7 +246,11 @@ TEST(other_segments_do_not)
     CHECK_RULE("SEG-083", moved_at(PowerActionSleep, standby.Value, 0) >= BYTES);
     CHECK_RULE("SEG-083", moved_at(PowerActionSleep, both.Value, 0) >= BYTES);
     CHECK_RULE("SEG-083", moved_at(PowerActionHibernate, both.Value, 0) == 0);
+    hybrid = true; /* what survives hibernation alone does not survive this */
+    CHECK_RULE("SEG-083", moved_at(PowerActionSleep, both.Value, 0) >= BYTES);
     no_self_refresh = false;
+    CHECK_RULE("RES-081", moved_at(PowerActionSleep, both.Value, 0) == 0);
+    hybrid = false;
 }
 
 /* ---- DXGK_EXCLUDE_EVICT_ALL ---- */

@@ -14,6 +14,7 @@
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
+#include "util/min_max.h"
 #include "vidmm/vidmm.h"
 
 #define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
@@ -92,6 +93,17 @@ static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, 
     return hibernate ? UINT64_MAX : 0;
 }
 
+/* In hybrid sleep the machine sleeps, and hibernates if the power then fails: what is preserved in
+ * both cases. */
+static uint64_t kept_in(const struct port_adapter *adapter, UINT index, POWER_ACTION action)
+{
+    uint64_t bytes = preserved_bytes(adapter, index, action);
+
+    return adapter->power.hybrid
+               ? min_of(bytes, preserved_bytes(adapter, index, PowerActionHibernate))
+               : bytes;
+}
+
 static void wake(struct ddi_adapter *ddi)
 {
     (void)port_adapter_set_power(port_adapter_of_ddi(ddi), PowerDeviceD0, PowerActionNone);
@@ -110,8 +122,7 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 
     port_assert_power_locked(adapter);
     for (UINT i = 0; i < adapter->segments.count; i++)
-        kept_bytes[i] = preserved_bytes(adapter, i,
-                                        adapter->power.hybrid ? PowerActionHibernate : action);
+        kept_bytes[i] = kept_in(adapter, i, action);
     port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
     status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {

@@ -205,11 +205,9 @@ static void drop_view(struct vidmm_allocation *allocation)
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
 {
     allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
-    if (!allocation->view.address)
-        return vidmm_host_is_full();
-    if (point(allocation))
+    if (allocation->view.address && point(allocation))
         return STATUS_SUCCESS;
-    drop_view(allocation);
+    drop_view(allocation); /* and the window that was opened for it */
     return vidmm_host_is_full();
 }
 

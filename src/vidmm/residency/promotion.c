@@ -52,6 +52,7 @@ static bool step(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_seg
         if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
             break;
         if (allocation->ready && allocation->device_references &&
+            !allocation->arrival.alone && /* idle work suspends nobody (ALLOC-055) */
             victim_movable(turn, allocation, true) && !cpu_view_forbids(allocation, segment)) {
             promote(turn, vidmm, allocation);
             return true;

@@ -69,14 +69,17 @@ struct va_batch {
 
 /* ---- making steps ---- */
 
-static uint32_t steps_of(const update_operation *operation)
+/* More windows in one call than any client has pages for. */
+#define MOST_STEPS ((uint64_t)1 << 22)
+
+static uint64_t steps_of(const update_operation *operation)
 {
     const uint64_t pages = operation->Map.SizeInBytes >> PAGE_BITS;
 
     switch (operation->OperationType) {
     case D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP:
     case D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT:
-        return (uint32_t)(pages / va_update_window(operation));
+        return pages / va_update_window(operation);
     default:
         return 1;
     }
@@ -142,7 +145,7 @@ static NTSTATUS make_steps(struct va_batch *batch, const update_operation *opera
 
     describe(batch->device->process, range, operation, &values);
     values.span.pages = pages;
-    for (uint32_t i = 0; i < steps_of(operation); i++) {
+    for (uint64_t i = 0; i < steps_of(operation); i++) {
         NTSTATUS status;
 
         values.span.first = (operation->Map.BaseAddress >> PAGE_BITS) + i * pages;
@@ -214,11 +217,13 @@ static NTSTATUS batch_new(struct update_call *call)
     struct vidmm_space *space = call->device->process->space;
     uint64_t steps = 0;
 
-    for (UINT i = 0; i < call->count; i++)
+    for (UINT i = 0; i < call->count && steps <= MOST_STEPS; i++)
         steps += steps_of(&call->operations[i]);
-    call->batch = steps < UINT32_MAX
-                      ? util_zalloc(1, sizeof(*call->batch) + steps * sizeof(call->batch->step[0]))
-                      : NULL;
+    if (steps > MOST_STEPS)
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "the operations repeat their windows more than %llu times",
+                      (unsigned long long)MOST_STEPS);
+    call->batch = util_zalloc(1, sizeof(*call->batch) + steps * sizeof(call->batch->step[0]));
     if (!call->batch)
         return STATUS_INSUFFICIENT_RESOURCES;
     call->batch->device = call->device;
@@ -275,6 +280,10 @@ NTSTATUS vidmm_batch_create(struct vidmm_device *device, const update_operation 
     sim_mutex_unlock(&vidmm->lock);
     if (status == STATUS_NO_MEMORY) /* the worker may evict to make room for page tables */
         status = paging_run(vidmm, create_job, &call);
+    if (!NT_SUCCESS(status) && call.batch) { /* made, and the adapter was lost afterwards */
+        vidmm_batch_discard(call.batch);
+        call.batch = NULL;
+    }
     *out = call.batch;
     return vidmm_status(status);
 }
@@ -395,7 +404,11 @@ static NTSTATUS run_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg
     if (!batch->device->lost && !batch->written)
         write_entries(batch);
     status = entry_copy_run(&batch->copy);
-    return status == STATUS_RETRY ? status : finish(batch);
+    if (status == STATUS_RETRY)
+        return status;
+    if (!NT_SUCCESS(status)) /* its entries remain as they were */
+        residency_fail_device(batch->device);
+    return finish(batch);
 }
 
 static void run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)

@@ -79,6 +79,23 @@ TEST_WITH(update, a_window_divides_its_range)
     update_end();
 }
 
+/* Each window of a mapping is a step, of which a call has a bounded number. */
+TEST_WITH(update, windows_are_not_repeated_without_end)
+{
+    const uint64_t most = (uint64_t)1 << 22;
+    uint64_t vast;
+    update_operation op;
+
+    (void)p;
+    update_begin(POOL);
+    vast = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, (most + 16) * PAGE, 0);
+    op = update_map(vast, (most + 1) * PAGE, 0);
+    op.Map.AllocationSizeInBytes = PAGE;
+    CHECK(IS(update_queue(&op, 1, *U->value), STATUS_INVALID_PARAMETER) &&
+          strstr(probe_refused_text, "more than 4194304 times"));
+    update_end();
+}
+
 /* ---- allocations ---- */
 
 TEST_WITH(update, a_window_lies_inside_a_live_allocation)

@@ -43,15 +43,19 @@ const struct dxgk_table_format *table_format_named(const char *name)
 }
 
 /* Is the description one that can be read, and of the tables that the driver described? */
-static bool fits(const struct dxgk_table_format *format, const struct table_geometry *geometry)
+static bool fits(const struct dxgk_table_format *format, const struct vidmm *vidmm)
 {
+    const struct table_geometry *geometry = &vidmm->mmu->geometry;
+
     if ((format->entry_bytes != 4 && format->entry_bytes != 8 && format->entry_bytes != 16) ||
         format->address_word >= (format->entry_bytes + 7) / 8 ||
         format->segments > DXGK_TABLE_SEGMENTS || format->levels != geometry->levels)
         return false;
     for (unsigned level = 0; level < geometry->levels; level++)
         if (level + 1 < geometry->levels || !geometry->resizable_root)
-            if (geometry->entries[level] != 1u << format->index_bits[level])
+            if (geometry->entries[level] != 1u << format->index_bits[level] ||
+                (uint64_t)geometry->entries[level] * format->entry_bytes >
+                    vidmm->config.level[level].PageTableSizeInBytes)
                 return false;
     return true;
 }
@@ -62,5 +66,5 @@ const struct dxgk_table_format *table_format_of(struct vidmm *vidmm)
 
     if (!format && vidmm->config.device)
         format = bus_device_table_format(vidmm->config.device);
-    return format && vidmm->mmu && fits(format, &vidmm->mmu->geometry) ? format : NULL;
+    return format && vidmm->mmu && fits(format, vidmm) ? format : NULL;
 }

@@ -35,6 +35,9 @@ _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 
 void bench_on_machine(void (*fn)(void *argument), void *argument);
 
 void bench_on_machine_with(enum dxgk_iommu iommu, void (*fn)(void *argument), void *argument);
+/* With another configuration than the initial one; seed and processors are the benchmark's. */
+void bench_on_machine_as(const struct dxgk_machine_config *config, void (*fn)(void *argument),
+                         void *argument);
 
 /* A device with a context on each engine, opened from a client. */
 struct bench_client {

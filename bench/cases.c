@@ -225,47 +225,82 @@ void bench_submit(void)
 
 /* ---- patches ---- */
 
-#define PATCH_COMMANDS \
-    200u /* copies in a submission, two addresses each, two patch locations an address */
+struct patch_run {
+    uint32_t allocations; /* at most 64 */
+    uint32_t commands; /* copies in a submission, two addresses each, two patch locations an address */
+    uint64_t submissions;
+    double seconds; /* what they took; out */
+};
+
+static void fill_copies(const struct patch_run *run, struct bench_client *c,
+                        struct refgpu_builder *b)
+{
+    refgpu_builder_init(b, c->commands, c->command_bytes);
+    for (uint32_t i = 0; i < run->commands; i++)
+        refgpu_copy(b, REFGPU_REF(i % run->allocations, 64 * i),
+                    REFGPU_REF((i + 3) % run->allocations, 64 * i), 4);
+    if (b->overflow)
+        bench_die("the command buffer of %u bytes is too small", c->command_bytes);
+}
 
 static void patch_client(void *argument)
 {
-    uint64_t submissions = bench_options.quick ? 20 : 5000;
+    struct patch_run *run = argument;
     struct bench_client c;
-    D3DKMT_HANDLE list[8];
+    D3DKMT_HANDLE list[64];
     double start;
 
-    (void)argument;
     bench_client_open(&c);
-    for (unsigned i = 0; i < 8; i++)
+    for (uint32_t i = 0; i < run->allocations; i++)
         list[i] = bench_allocate(&c, 1 << 16, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
-    bench_make_resident(&c, list, 8);
+    bench_make_resident(&c, list, run->allocations);
     start = bench_now();
-    for (uint64_t n = 1; n <= submissions; n++) {
+    for (uint64_t n = 1; n <= run->submissions; n++) {
         struct refgpu_builder b;
 
-        refgpu_builder_init(&b, c.commands, c.command_bytes);
-        for (unsigned i = 0; i < PATCH_COMMANDS; i++)
-            refgpu_copy(&b, REFGPU_REF(i % 8, 64 * i), REFGPU_REF((i + 3) % 8, 64 * i), 4);
-        if (b.overflow)
-            bench_die("the command buffer of %u bytes is too small", c.command_bytes);
-        for (unsigned i = 0; i < 8; i++) {
+        fill_copies(run, &c, &b);
+        for (uint32_t i = 0; i < run->allocations; i++) {
             c.list[i].hAllocation = list[i];
             c.list[i].Value = 1;
         }
-        render_nothing(&c, &b, 8);
+        render_nothing(&c, &b, run->allocations);
         if (n % 8 == 0)
             bench_drain(&c, c.physical);
     }
     bench_drain(&c, c.physical);
-    bench_result("patch locations", 0, submissions * PATCH_COMMANDS * 4, bench_now() - start);
-    bench_free(&c, list, 8);
+    run->seconds = bench_now() - start;
+    bench_free(&c, list, run->allocations);
     bench_client_close(&c);
+}
+
+/* The least of some turns, without and with the check of DxgkDdiPatch, turn by turn. */
+static void compare_checked(struct patch_run run)
+{
+    double least[2] = {1e9, 1e9};
+    struct dxgk_machine_config config;
+
+    dxgk_machine_config_init(&config);
+    for (unsigned turn = 0; turn < (bench_options.quick ? 2u : 10u); turn++) {
+        config.unchecked_patches = turn % 2 == 0;
+        bench_on_machine_as(&config, patch_client, &run);
+        if (run.seconds < least[turn % 2])
+            least[turn % 2] = run.seconds;
+    }
+    bench_result("submission, 64 allocations and 256 patch locations, unchecked", 0,
+                 run.submissions, least[0]);
+    bench_result("the same, DxgkDdiPatch checked", 0, run.submissions, least[1]);
+    printf("%-52s  %.3f times\n", "checked, to unchecked", least[1] / least[0]);
 }
 
 void bench_patches(void)
 {
-    bench_on_machine(patch_client, NULL);
+    struct patch_run run = {
+        .allocations = 8, .commands = 200, .submissions = bench_options.quick ? 20 : 5000};
+
+    bench_on_machine(patch_client, &run);
+    bench_result("patch locations", 0, run.submissions * run.commands * 4, run.seconds);
+    compare_checked((struct patch_run){
+        .allocations = 64, .commands = 64, .submissions = bench_options.quick ? 20 : 2000});
 }
 
 /* ---- map and free ---- */

@@ -19,13 +19,21 @@ void bench_on_machine(void (*fn)(void *argument), void *argument)
 void bench_on_machine_with(enum dxgk_iommu iommu, void (*fn)(void *argument), void *argument)
 {
     struct dxgk_machine_config config;
+
+    dxgk_machine_config_init(&config);
+    config.iommu = iommu;
+    bench_on_machine_as(&config, fn, argument);
+}
+
+void bench_on_machine_as(const struct dxgk_machine_config *as, void (*fn)(void *argument),
+                         void *argument)
+{
+    struct dxgk_machine_config config = *as;
     struct dxgk_machine *machine;
     char error[512] = "";
 
-    dxgk_machine_config_init(&config);
     config.seed = 1 + bench_options.seed_base;
     config.processors = 1;
-    config.iommu = iommu;
     machine = dxgk_machine_create(&config, error, sizeof(error));
     if (!machine)
         bench_die("no machine: %s", error);

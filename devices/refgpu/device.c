@@ -148,6 +148,7 @@ static void *refgpu_create(const struct dxgk_device_config *config,
     }
     device->tlb_generation = 1;
     refgpu_mmu_tell(device);
+    device->services->patches(device->host, &refgpu_patch_format);
     return device;
 }
 

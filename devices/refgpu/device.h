@@ -196,6 +196,10 @@ void refgpu_mmu_tell(struct refgpu_device *device);
 /* Tell the host if the tables say something else than what the TLB keeps for the address. */
 void refgpu_mmu_compare(const struct refgpu_engine *engine, uint64_t address, uint64_t kept);
 
+/* ---- patches.c ---- */
+
+extern const struct dxgk_patch_format refgpu_patch_format;
+
 /* ---- log.c ---- */
 
 void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, uint64_t value,

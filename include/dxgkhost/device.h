@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "dxgkhost/page_tables.h"
+#include "dxgkhost/patches.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -122,6 +123,9 @@ struct dxgk_device_services {
     /* Where the host checks page tables: the engine of a node begins the work that was submitted
      * with this fence id, by the root table at this offset of its segment. */
     void (*root_in_use)(void *host, unsigned node, uint32_t fence, uint64_t root);
+    /* Tell the host, in `create`, how the driver for this device writes addresses into DMA buffers;
+     * it stays valid. */
+    void (*patches)(void *host, const struct dxgk_patch_format *format);
 };
 
 struct dxgk_device_model {

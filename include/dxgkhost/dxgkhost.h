@@ -50,6 +50,7 @@ struct dxgk_machine;
 struct dxgk_device_model;
 struct dxgk_depot;
 struct dxgk_recorder;
+struct dxgk_patch_format;
 struct dxgk_table_format;
 struct dxgk_violation;
 
@@ -141,6 +142,11 @@ struct dxgk_machine_config {
     bool check_page_tables;
     /* Their format; NULL: as the device model says. It must outlive the machine. */
     const struct dxgk_table_format *page_table_format;
+    /* Do not look at DMA buffers before and after DxgkDdiPatch (docs/patching.md). */
+    bool unchecked_patches;
+    /* How the driver writes addresses into DMA buffers; NULL: as the device model says, if it does.
+     * It must outlive the machine. */
+    const struct dxgk_patch_format *patch_format;
 };
 
 /*
@@ -382,6 +388,8 @@ DXGK_API bool dxgk_machine_check_page_tables(struct dxgk_machine *machine,
                                              struct dxgk_table_check *check);
 /* A format that is built in ("cosgpu"); NULL: there is none of that name. */
 DXGK_API const struct dxgk_table_format *dxgk_table_format(const char *name);
+/* The same of what drivers write into DMA buffers ("coskmd", "roskmd", "roskmd-vc4"). */
+DXGK_API const struct dxgk_patch_format *dxgk_patch_format(const char *name);
 
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */

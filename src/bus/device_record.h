@@ -70,6 +70,7 @@ struct bus_device {
     void (*on_fault)(void *context, const struct iommu_fault *fault);
     void *fault_context;
     const struct dxgk_device_mmu *mmu; /* what the model told of it; NULL: nothing */
+    const struct dxgk_patch_format *patch_format; /* of its driver; NULL: the model told none */
     void (*on_stale)(void *context, const struct dxgk_stale_translation *stale);
     void *stale_context;
     void (*on_root)(void *context, unsigned node, uint32_t fence, uint64_t root);

@@ -149,6 +149,13 @@ static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint6
         device->on_root(device->root_context, node, fence, root);
 }
 
+static void service_patches(void *host, const struct dxgk_patch_format *format)
+{
+    struct bus_device *device = host;
+
+    device->patch_format = format;
+}
+
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
@@ -167,4 +174,5 @@ const struct dxgk_device_services bus_services = {
     .mmu = service_mmu,
     .stale_translation = service_stale_translation,
     .root_in_use = service_root_in_use,
+    .patches = service_patches,
 };

@@ -193,6 +193,15 @@ static int parse_table_format(struct cli_options *options, const char *name, con
                : cli_usage_error("--page-table-format wants cosgpu", value);
 }
 
+static int parse_patch_format(struct cli_options *options, const char *name, const char *value)
+{
+    (void)name;
+    options->config.patch_format = dxgk_patch_format(value);
+    return options->config.patch_format
+               ? CLI_OK
+               : cli_usage_error("--patch-format wants coskmd, roskmd or roskmd-vc4", value);
+}
+
 static int parse_report(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
@@ -258,6 +267,7 @@ static const struct option valued[] = {
     {"--iommu", parse_iommu, false},
     {"--windows", parse_windows, false},
     {"--page-table-format", parse_table_format, false},
+    {"--patch-format", parse_patch_format, false},
     {"--report", parse_report, true},
     {"--trace", parse_path, true},
     {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
@@ -281,6 +291,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--raised-submit", &options->config.raised_submit},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
         {"--check-page-tables", &options->config.check_page_tables},
+        {"--no-patch-check", &options->config.unchecked_patches},
         {"--isolate", &options->isolated},
         {"--no-supervisor", &options->unsupervised},
         {"--verbose", &options->verbose},

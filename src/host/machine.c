@@ -39,6 +39,7 @@
 #include "util/explain.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidsch/patch_format.h"
 #include "wintrace/sink.h"
 #include "x64/exceptions/exception.h"
 #include "x64/x64.h"
@@ -125,6 +126,8 @@ void dxgk_machine_config_init(struct dxgk_machine_config *config)
 
 static const char *check_config(const struct dxgk_machine_config *config)
 {
+    const char *why;
+
     if (!config || config->size != sizeof(*config))
         return "the configuration was not made by dxgk_machine_config_init of this version";
     if (config->ram_bytes < MIN_RAM || config->ram_bytes > MAX_RAM || config->ram_bytes % 4096)
@@ -134,6 +137,8 @@ static const char *check_config(const struct dxgk_machine_config *config)
     if (config->client_stack_bytes < MIN_CLIENT_STACK ||
         config->client_stack_bytes > MAX_CLIENT_STACK)
         return "client_stack_bytes must be between 256 KiB and 1 GiB";
+    if (config->patch_format && !patch_format_check(config->patch_format, &why))
+        return why;
     if ((unsigned)config->windows > DXGK_WINDOWS_DOCUMENTED)
         return "windows must be a value of enum dxgk_windows";
     return host_iommu_check(config);
@@ -224,6 +229,8 @@ static bool create_graphics(struct dxgk_machine *machine)
         .loss = host_loss,
         .check_tables = machine->config.check_page_tables,
         .table_format = machine->config.page_table_format,
+        .check_patches = !machine->config.unchecked_patches,
+        .patch_format = machine->config.patch_format,
         .observe = host_inspect_observe,
         .observe_context = machine,
     };

@@ -144,13 +144,19 @@ static bool patch(struct packet *packet)
         vidsch->statistics.patches += packet->patch_count;
     }
     args.SubmissionFenceId = packet->fence;
+    if (packet->kind == PACKET_RENDER)
+        vidsch_patch_before(packet);
     status = ddi_patch(vidsch->ddi, &args);
     if (!NT_SUCCESS(status)) {
         refused_fatally("PATCH-157", 0x3, status, packet);
         return false;
     }
-    return packet->kind == PACKET_PAGING ||
-           vidsch_dma_buffer_check(packet->buffer, "DxgkDdiPatch", false);
+    if (packet->kind == PACKET_PAGING)
+        return true;
+    if (!vidsch_dma_buffer_check(packet->buffer, "DxgkDdiPatch", false))
+        return false;
+    vidsch_patch_after(packet);
+    return true;
 }
 
 static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
@@ -265,10 +271,11 @@ static struct dma_buffer *hold_buffer(const struct packet *packet)
 }
 
 static void check_private(struct dma_buffer *buffer, const struct paging_memory *paging,
-                          const char *ddi)
+                          uint32_t fence, const char *ddi)
 {
     if (buffer) {
         (void)vidsch_dma_buffer_check_private(buffer, ddi);
+        vidsch_patch_unchanged(buffer, fence, "by DxgkDdiSubmitCommand");
         vidsch_dma_buffer_put(buffer);
     }
     if (paging && !ddi_guarded_intact(&paging->private))
@@ -302,7 +309,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     vidsch_tell_submitted(packet);
     vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
-    check_private(buffer, paging, ddi);
+    check_private(buffer, paging, fence, ddi);
     if (NT_SUCCESS(status))
         return;
     /* `packet` may have been freed by now. */

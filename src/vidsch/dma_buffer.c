@@ -36,6 +36,7 @@ static void buffer_free(struct dma_buffer *buffer)
     ddi_guarded_finish(&buffer->patch_memory);
     util_free(buffer->needs);
     util_free(buffer->next_in_slot);
+    vidsch_patch_watch_free(&buffer->watch);
     util_free(buffer);
     context->buffers--;
 }

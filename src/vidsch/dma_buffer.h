@@ -10,6 +10,7 @@
 #include "util/address.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidsch/dma_view.h"
+#include "vidsch/patch_check.h"
 #include "vidsch/vidsch.h"
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
@@ -53,6 +54,7 @@ struct dma_buffer {
     /* WDDM 1.x, by element of the patch-location list (slots.c) */
     struct vidmm_need *needs;
     uint32_t *next_in_slot; /* index of the next element of the same slot; patch_count: none */
+    struct patch_watch watch;
 };
 
 /* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of

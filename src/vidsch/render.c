@@ -313,6 +313,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
     status = vidsch_render_answer_take(buffer, &render);
     if (!NT_SUCCESS(status))
         return status;
+    vidsch_patch_rendered(buffer);
     if (*more && buffer->used == 0 && s->multipass == before) { /* PATCH-088 */
         VIOLATION("PATCH-088", "DxgkDdiRender found %u empty bytes insufficient (0x10E/0x16)",
                   buffer->capacity);

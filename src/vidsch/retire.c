@@ -10,6 +10,7 @@
 #include "vidmm/reset.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -37,6 +38,8 @@ static void retire_oldest(struct vidsch_node *node)
 
     completed(node, packet->fence);
     node->vidsch->statistics.fences_signaled++;
+    if (packet->kind == PACKET_RENDER && vidsch_compares_now(node->vidsch))
+        vidsch_patch_unchanged(packet->buffer, packet->fence, "after DxgkDdiSubmitCommand");
     node->vidsch->recovery.barren = 0;
     device->in_flight--;
     if (context->last_in_flight == packet)

@@ -17,6 +17,7 @@
 #include "vidsch/change.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/paging.h"
+#include "vidsch/patch_check.h"
 #include "vidsch/portion.h"
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
@@ -55,6 +56,7 @@ struct vidsch {
     struct vidsch_recovery recovery;
     struct vidsch_suspension suspension;
     struct vidsch_statistics statistics;
+    struct patch_bases patch_bases;
 };
 
 /* A driver of WDDM 1.x: the lists of a submission say what must be resident (RES-002). */

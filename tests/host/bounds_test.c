@@ -2,6 +2,8 @@
 /* Arguments of the embedding interface and of the client functions at their limits, and what they do in a machine that a bug
  * check has stopped. */
 #include "host/support/refgpu_client.h"
+#include "dxgkhost/patches.h"
+#include "util/array.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -296,4 +298,63 @@ TEST(counters_are_those_of_all_adapters)
     CHECK(last.submissions == 10 && last.evictions >= 2 && last.paging_submissions > 0 &&
           last.page_table_updates > 0 && last.leaks == 0);
     dxgk_machine_destroy(m.dxgk);
+}
+
+TEST(descriptions_of_patches_have_limits)
+{
+    static const char none[] = "it has no encodings, or more than DXGK_PATCH_ENCODINGS",
+                      bytes[] = "an encoding has neither 0, 4 nor 8 bytes",
+                      shift[] = "an encoding shifts by more than 63 bits",
+                      wide[] = "an encoding of 4 bytes has a mask of more bits",
+                      outside[] = "an encoding is for a DriverId or SlotId outside its mask";
+    static const struct {
+        uint32_t encodings;
+        struct dxgk_patch_encoding last;
+        const char *why; /* NULL: accepted */
+    } cases[] = {
+        {0, {.bytes = 4}, none},
+        {1, {.bytes = 4}, NULL},
+        {DXGK_PATCH_ENCODINGS, {.bytes = 8}, NULL},
+        {DXGK_PATCH_ENCODINGS + 1, {.bytes = 8}, none},
+        {2, {.bytes = 0}, NULL},
+        {2, {.bytes = 1}, bytes},
+        {2, {.bytes = 7}, bytes},
+        {2, {.bytes = 9}, bytes},
+        {1, {.bytes = 4, .right = 63, .left = 63, .driver_shift = 63}, NULL},
+        {1, {.bytes = 4, .right = 64}, shift},
+        {1, {.bytes = 4, .left = 64}, shift},
+        {1, {.bytes = 4, .driver_shift = 64}, shift},
+        {1, {.bytes = 4, .mask = 0xFFFFFFFF}, NULL},
+        {1, {.bytes = 4, .mask = 0x100000000}, wide},
+        {1, {.bytes = 8, .mask = 0x100000000}, NULL},
+        {1, {.bytes = 8, .driver = 3, .driver_mask = 3, .slot = 2, .slot_mask = 6}, NULL},
+        {1, {.bytes = 8, .driver = 4, .driver_mask = 3}, outside},
+        {1, {.bytes = 8, .slot = 8, .slot_mask = 6}, outside},
+    };
+    struct dxgk_machine_config config;
+
+    dxgk_machine_config_init(&config);
+    config.ram_bytes = 64 * MIB;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct dxgk_patch_format format = {.encodings = cases[i].encodings};
+
+        for (uint32_t n = 0; n < DXGK_PATCH_ENCODINGS; n++)
+            format.encoding[n].bytes = 4;
+        if (cases[i].encodings && cases[i].encodings <= DXGK_PATCH_ENCODINGS)
+            format.encoding[cases[i].encodings - 1] = cases[i].last;
+        config.patch_format = &format;
+        if (cases[i].why)
+            CHECK(strcmp(refused(&config), cases[i].why) == 0);
+        else
+            accepted(&config);
+    }
+    CHECK(dxgk_patch_format("coskmd") && dxgk_patch_format("roskmd") &&
+          dxgk_patch_format("roskmd-vc4") && !dxgk_patch_format("roskmd-vc") &&
+          !dxgk_patch_format(NULL));
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const built_in[] = {"coskmd", "roskmd", "roskmd-vc4"};
+
+        config.patch_format = dxgk_patch_format(built_in[i]);
+        accepted(&config);
+    }
 }

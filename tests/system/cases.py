@@ -635,7 +635,7 @@ def case_explain():
         first = program("explain", rule).stdout.split("\n\n")[0]
         if f"basis {basis}" not in " ".join(first.split()):
             fail(f"{rule}: not told what it rests on\n{first}")
-    if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 161:
+    if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 164:
         fail("the list of rules is not complete")
 
 
@@ -660,6 +660,47 @@ def case_page_tables():
         if "GPUVA-206: the page size of a leaf table is wrong: process 1 (workload)" not in done.stderr:
             fail(f"the leaf tables of large pages are not named\n{done.stderr}")
         one_line(run("burst.lua", "--page-table-format", "refgp", expect=2), "--page-table-format wants cosgpu", "refgp")
+
+
+# What the driver tests/drivers/patches does wrong, by its number; and what is said of it.
+PATCH_FAULTS = (
+    (1, "PATCH-164", "0x4 bytes too high"),
+    (2, "PATCH-164", "0x10000 bytes too high"),
+    (3, "PATCH-164", "that is the address of allocation 0x"),
+    (4, "PATCH-164", "DxgkDdiPatch has not written it"),
+    (5, "PATCH-164", "patch location 2 (at 0x"),
+    (6, "PATCH-162", "changed 4 bytes at 0x"),
+    (7, "PATCH-162", "changed 4 bytes at 0x"),
+    (8, "PATCH-159", "was written to by DxgkDdiSubmitCommand: 1 byte at 0x"),
+    (9, "PATCH-066", "DxgkDdiPatch wrote outside its DMA buffer"),
+)
+
+
+def case_patches():
+    """Drivers with one mistake in what they patch: each is named; the sound one never is."""
+    driver, device = os.path.join(BUILD, "tests", "drivers", "patches.so"), os.path.join(BUILD, "devices", "refgpu.so")
+    workload = os.path.join(SOURCE, "tests", "system", "patches.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "patches.reg")
+
+        def patched(fault, *more, expect=None):
+            with open(registry, "w", encoding="utf-8") as out:
+                out.write(f'[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\patches]\n"PatchFault"=4:{fault:02x}000000\n')
+            return program("run", driver, workload, "--device", device, "--registry", registry, "--set",
+                           f"modules={os.path.join(SOURCE, 'workloads')}", "--out", folder, *more, expect=expect)
+
+        if "PATCH-" in patched(0, expect=0).stderr:
+            fail("the sound driver is blamed")
+        for fault, rule, words in PATCH_FAULTS:
+            said = [line for line in patched(fault).stderr.splitlines() if f" {rule}: " in line]
+            if not said or words not in said[0]:
+                fail(f"mistake {fault} is not told by {rule}: {said}")
+        for fault in (1, 6):
+            if "PATCH-" in patched(fault, "--no-patch-check").stderr:
+                fail("what was not to be checked was")
+        one_line(run("burst.lua", "--patch-format", "cosgpu", expect=2), "--patch-format wants coskmd, roskmd or roskmd-vc4", "cosgpu")
+        if "error PATCH-164" not in patched(0, "--patch-format", "roskmd").stderr:  # 8 bytes, where there are two halves
+            fail("another format says the same")
 
 
 def main():

@@ -63,6 +63,8 @@ struct port_config {
     bool sparse_addresses; /* GPUVA-058, GPUVA-062 */
     bool check_tables;     /* compare page tables with what was asked for */
     const struct dxgk_table_format *table_format; /* NULL: as the device model says */
+    bool check_patches;                           /* what DxgkDdiPatch does */
+    const struct dxgk_patch_format *patch_format; /* NULL: as the device model says */
     bool sizes_of_host; /* DXGKRNL_INTERFACE.Size is that of the host, not the driver (LIFE-058) */
     NTSTATUS initialize_failure; /* DxgkInitialize fails with this; 0: it succeeds (LIFE-012) */
     /* Bit n: drivers may enable DXGK_FEATURE_ID n (LIFE-122). Sharing of backing stores needs no

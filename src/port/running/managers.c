@@ -6,6 +6,7 @@
 
 #include "port/running/managers.h"
 #include "bus/bus.h"
+#include "bus/patches.h"
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
@@ -15,9 +16,11 @@
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "util/checked.h"
+#include "verify/verify.h"
 #include "vidmm/record/vidmm_config.h"
 #include "vidmm/reset.h"
 #include "vidmm/vidmm.h"
+#include "vidsch/patch_format.h"
 
 static void loss(struct ddi_adapter *ddi, const char *text)
 {
@@ -72,6 +75,20 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     return vidmm_create(&mm, &adapter->managers.vidmm);
 }
 
+/* How the driver writes addresses into DMA buffers; NULL: it is not known. */
+static const struct dxgk_patch_format *patch_format(const struct port_adapter *adapter)
+{
+    const struct dxgk_patch_format *told = bus_device_patch_format(adapter->device);
+    const char *why;
+
+    if (adapter->port->config.patch_format)
+        return adapter->port->config.patch_format;
+    if (!told || patch_format_check(told, &why))
+        return told;
+    NOTE("PATCH-164", "what the device model tells of patch locations is not used: %s", why);
+    return NULL;
+}
+
 static NTSTATUS create_vidsch(struct port_adapter *adapter)
 {
     struct vidsch_config sch;
@@ -104,6 +121,8 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.loss = loss;
     sch.checked = adapter->port->config.check_tables && adapter->caps.gpu_mmu ? adapter->device
                                                                               : NULL;
+    sch.check_patches = adapter->port->config.check_patches;
+    sch.patch_format = patch_format(adapter);
     return vidsch_create(&sch, &adapter->managers.vidsch);
 }
 

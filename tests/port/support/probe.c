@@ -336,6 +336,7 @@ struct probe *probe_create(const struct probe_options *options)
     port = p->options.port;
     port.ram = p->ram;
     port.bus = p->bus;
+    port.check_patches = true;
     if (!port.tdr.level)
         port.tdr.level = 3;
     if (!p->ram || !p->bus || !p->nt || !p->image || !NT_SUCCESS(port_create(&port, &p->port)))

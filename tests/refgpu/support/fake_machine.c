@@ -164,8 +164,15 @@ static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint6
     (void)root;
 }
 
+static void service_patches(void *host, const struct dxgk_patch_format *format)
+{
+    (void)host;
+    (void)format;
+}
+
 static const struct dxgk_device_services services = {
     .root_in_use = service_root_in_use,
+    .patches = service_patches,
     .mmu = service_mmu,
     .size = sizeof services,
     .now = fake_now,

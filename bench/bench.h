@@ -65,6 +65,7 @@ void bench_first_submission(void);
 int bench_first_submission_child(void);
 void bench_submit(void);
 void bench_patches(void);
+void bench_patch_locations(void);
 void bench_map(void);
 void bench_addresses(void);
 void bench_addresses_large(void);

@@ -125,6 +125,8 @@ static const struct {
     {"submit", bench_submit,
      "empty commands through the full path, both engines, among live allocations"},
     {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
+    {"patch-lists", bench_patch_locations,
+     "the host's check of patch locations and a driver's Patch, beside a plain loop (W6)"},
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
     {"addresses", bench_addresses,
      "ranges of one space taken and given back (W1, WA, W2, W3), beside a plain tree"},

@@ -32,6 +32,7 @@ static void buffer_free(struct dma_buffer *buffer)
                                buffer->first_logical);
     ddi_guarded_finish(&buffer->private);
     util_free(buffer->references_map);
+    util_free(buffer->reach);
     ddi_guarded_finish(&buffer->allocation_memory);
     ddi_guarded_finish(&buffer->patch_memory);
     util_free(buffer->needs);
@@ -47,7 +48,9 @@ static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *
     buffer->patch_capacity = context->promise.patch_count;
     buffer->references_map = util_zalloc(context->promise.allocation_count + 1,
                                          sizeof(*buffer->references_map));
-    if (!buffer->references_map ||
+    buffer->reach = util_zalloc(context->promise.allocation_count + (size_t)1,
+                                sizeof(*buffer->reach));
+    if (!buffer->references_map || !buffer->reach ||
         !ddi_guarded_init(&buffer->allocation_memory,
                           (context->promise.allocation_count + (size_t)1) *
                               sizeof(*buffer->allocations),

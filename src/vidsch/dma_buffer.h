@@ -46,6 +46,7 @@ struct dma_buffer {
     uint32_t private_bytes, private_used;
     /* lists */
     struct dma_reference *references_map;
+    uint32_t *reach; /* by element: the largest offset into it (render_answer.c) */
     DXGK_ALLOCATIONLIST *allocations;
     D3DDDI_PATCHLOCATIONLIST *patches;
     struct ddi_guarded patch_memory, allocation_memory; /* of those two lists */

@@ -14,6 +14,6 @@ NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_REND
  * other change is ignored (PATCH-082). */
 void vidsch_render_answer_unbind(struct dma_buffer *buffer);
 /* Check the patch locations by the rules for all drivers. */
-NTSTATUS vidsch_render_answer_check(const struct dma_buffer *buffer);
+NTSTATUS vidsch_render_answer_check(struct dma_buffer *buffer);
 
 #endif

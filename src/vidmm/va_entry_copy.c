@@ -14,6 +14,7 @@
 #include "util/span_tree.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/allocation_record.h"
 #include "vidmm/record/context_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/dxgkrnl_events.h"
@@ -33,8 +34,8 @@
 
 struct stretch {
     struct table_hold hold;
-    struct list link; /* copy->stretches */
-    struct vidmm_allocation *allocation;
+    struct list link;       /* copy->stretches */
+    struct va_piece values; /* what its pages map, from hold.first on */
 };
 
 struct window {
@@ -167,7 +168,7 @@ static void note_entries(struct entry_copy *copy, uint64_t first, uint64_t end)
     }
 }
 
-static NTSTATUS hold(struct entry_copy *copy, struct vidmm_allocation *allocation, uint64_t first,
+static NTSTATUS hold(struct entry_copy *copy, const struct va_piece *piece, uint64_t first,
                      uint64_t pages)
 {
     struct stretch *stretch = util_zalloc(1, sizeof(*stretch));
@@ -182,10 +183,15 @@ static NTSTATUS hold(struct entry_copy *copy, struct vidmm_allocation *allocatio
     }
     stretch->hold.first = first;
     stretch->hold.pages = pages;
-    stretch->allocation = allocation;
+    stretch->values = (struct va_piece){.span = {.first = first, .pages = pages},
+                                        .state = ENTRY_PAGES,
+                                        .allocation = piece->allocation,
+                                        .offset = piece->offset + (first - piece->span.first),
+                                        .protection = piece->protection,
+                                        .driver_protection = piece->driver_protection};
     list_push_back(&copy->space->holds, &stretch->hold.link);
     list_push_back(&copy->stretches, &stretch->link);
-    queued_use_begin(allocation);
+    copied_use_begin(piece->allocation);
     return STATUS_SUCCESS;
 }
 
@@ -196,7 +202,7 @@ NTSTATUS entry_copy_add(struct entry_copy *copy, const struct va_piece *piece, u
     NTSTATUS status = privileged_space_pool(privileged(copy), piece, &pool);
 
     if (NT_SUCCESS(status))
-        status = hold(copy, piece->allocation, first, end - first);
+        status = hold(copy, piece, first, end - first);
     if (!NT_SUCCESS(status))
         return status;
     tables_ready(copy->space, first, end - first);
@@ -303,15 +309,39 @@ NTSTATUS entry_copy_run(struct entry_copy *copy)
 
 /* ---- the end ---- */
 
-void entry_copy_mend(struct entry_copy *copy)
+/* Are the entries of the stretch what the GPU was to make them, and is that what the records say? */
+static bool is_right(const struct entry_copy *copy, const struct stretch *stretch)
 {
-    LIST_FOR(node, &copy->stretches) {
-        const struct stretch *stretch = CONTAINER(node, struct stretch, link);
+    return copy->flushed && !copy->companion->device->lost &&
+           stretch->values.allocation->resident && space_maps(copy->space, &stretch->values);
+}
 
-        /* whatever was written to them since, the copy may have come later */
-        note_entries(copy, stretch->hold.first, stretch->hold.first + stretch->hold.pages);
-        space_write_again(copy->space, stretch->hold.first, stretch->hold.pages);
-    }
+static void mend(struct entry_copy *copy, const struct stretch *stretch)
+{
+    /* whatever was written to them since, the copy may have come later */
+    note_entries(copy, stretch->hold.first, stretch->hold.first + stretch->hold.pages);
+    space_write_again(copy->space, stretch->hold.first, stretch->hold.pages);
+}
+
+static void let_go(struct entry_copy *copy, struct stretch *stretch)
+{
+    const uint64_t first = stretch->hold.first, pages = stretch->hold.pages;
+    const bool right = is_right(copy, stretch);
+
+    if (!right)
+        mend(copy, stretch);
+    list_remove(&stretch->hold.link);
+    tables_drop(copy->space, first, pages);
+    if (!right && tables_need_write(copy->space, first, pages))
+        space_write_again(copy->space, first, pages); /* of tables that only the copy held */
+}
+
+static void forget(struct entry_copy *copy)
+{
+    util_free(copy->ranges.range);
+    if (copy->lent.data)
+        ddi_guarded_finish(&copy->lent);
+    copy->space = NULL;
 }
 
 void entry_copy_end(struct entry_copy *copy)
@@ -328,16 +358,46 @@ void entry_copy_end(struct entry_copy *copy)
     }
     if (copy->commands.value)
         space_unmap_internal(privileged(copy), copy->commands);
+    LIST_FOR(link, &copy->stretches)
+        let_go(copy, CONTAINER(link, struct stretch, link));
+    (void)tables_settle(privileged(copy));
+    (void)tables_settle(copy->space);
+    while ((node = list_pop_front(&copy->stretches)) != NULL) {
+        struct stretch *stretch = CONTAINER(node, struct stretch, link);
+
+        copied_use_end(stretch->values.allocation);
+        util_free(stretch);
+    }
+    forget(copy);
+}
+
+void entry_copy_abandon(struct entry_copy *copy)
+{
+    struct list *node;
+
+    if (!copy->space)
+        return;
+    while ((node = list_pop_front(&copy->windows)) != NULL)
+        util_free(CONTAINER(node, struct window, link));
     while ((node = list_pop_front(&copy->stretches)) != NULL) {
         struct stretch *stretch = CONTAINER(node, struct stretch, link);
 
         list_remove(&stretch->hold.link);
-        tables_drop(copy->space, stretch->hold.first, stretch->hold.pages);
-        queued_use_end(stretch->allocation);
+        if (copy->space->root)
+            tables_drop(copy->space, stretch->hold.first, stretch->hold.pages);
+        copied_use_end(stretch->values.allocation);
         util_free(stretch);
     }
-    util_free(copy->ranges.range);
-    if (copy->lent.data)
-        ddi_guarded_finish(&copy->lent);
-    copy->space = NULL;
+    forget(copy);
+}
+
+bool entry_copy_changes(const struct vidmm_space *space, uint64_t first, uint64_t end)
+{
+    LIST_FOR(link, &space->holds) {
+        const struct table_hold *hold = CONTAINER(link, const struct table_hold, link);
+
+        if (hold->first < end && first < hold->first + hold->pages)
+            return true;
+    }
+    return false;
 }

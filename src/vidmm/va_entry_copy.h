@@ -49,10 +49,12 @@ NTSTATUS entry_copy_add(struct entry_copy *copy, const struct va_piece *piece, u
                         uint64_t end);
 /* STATUS_RETRY: the GPU has to go on; the worker is poked. */
 NTSTATUS entry_copy_run(struct entry_copy *copy);
-/* The ranges may have changed while entries were copied: write them as they are now. Before
- * entry_copy_end, which lets go of what the copied entries map. */
-void entry_copy_mend(struct entry_copy *copy);
-/* Give back what it holds; nothing of it is submitted. */
+/* Nothing of it is submitted any more. What was not copied to the end, or has changed meanwhile in
+ * the records, is written as it is there now; then what it holds is given back. */
 void entry_copy_end(struct entry_copy *copy);
+/* The worker has ended: only the memory of the records is given back. */
+void entry_copy_abandon(struct entry_copy *copy);
+/* Do copies that are not over change entries of pages [first, end)? */
+bool entry_copy_changes(const struct vidmm_space *space, uint64_t first, uint64_t end);
 
 #endif

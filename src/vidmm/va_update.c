@@ -14,8 +14,21 @@
  *   the device is in error. Where the GPU writes page tables, entries that map pages are copied on
  *   the companion context (va_entry_copy.h); all others are written as ever.
  *
- *   Until the job is over, an allocation that a step maps does not leave its place (GPUVA-141): it
- *   counts as used by queued work.
+ *        wait        until no other batch copies entries of the same pages
+ *        bring in    what the steps map, where the GPU copies entries of it
+ *        apply       the steps to the records
+ *        write       the entries, or begin to copy them
+ *        copy        on the companion; then what has changed since is written anew
+ *
+ *   A job that is run again begins with the first of these that it has not done. Whenever it stops,
+ *   the entries are what the records say, but for those that are being copied: else, what others
+ *   do to an allocation meanwhile would miss an entry that still maps it.
+ *
+ *   Until the job is over, an allocation that a step maps stays, whatever the client evicts
+ *   (GPUVA-141). But nobody knows when a fence is signalled, so others who need its memory get it.
+ *   Then it is brought in again; what does not fit, or not together, is left out, since an
+ *   allocation need not be resident to be mapped (GPUVA-128). Nothing is kept in place by a job
+ *   that waits for memory.
  */
 #include "vidmm/va_update.h"
 #include "sim/mutex.h"
@@ -25,6 +38,7 @@
 #include "util/slab.h"
 #include "util/span_tree.h"
 #include "verify/refusal.h"
+#include "verify/verify.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
@@ -33,6 +47,7 @@
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/queued_use.h"
 #include "vidmm/residency/residency.h"
+#include "vidmm/residency/victim.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table_write.h"
 #include "vidmm/space/va_bind.h"
@@ -49,7 +64,7 @@ struct va_step {
     struct va_job from; /* of the reservation that a copy reads */
     uint64_t first, pages, source;
     bool copies;
-    bool applied;
+    bool kept;                     /* in its place, while others are brought in */
     struct vidmm_allocation *used; /* with a hold, until the batch ends */
 };
 
@@ -60,8 +75,9 @@ struct va_batch {
     void (*done)(void *context);
     void *context;
     bool dropped;
-    uint32_t count, made, next; /* steps; of those, made; applied */
-    bool written;               /* entries, except those that the companion copies */
+    uint64_t first, end;               /* all pages that its steps change are between these */
+    uint32_t count, made, next, shown; /* steps; of those, made; applied; with their entries */
+    bool written;                      /* entries, except those that the companion copies */
     struct vidmm_context *companion;
     struct entry_copy copy;
     struct va_step step[];
@@ -112,6 +128,14 @@ static void describe(const struct vidmm_process *process, const struct va_range 
     }
 }
 
+static void note_pages(struct va_batch *batch, const struct va_step *step)
+{
+    if (batch->end == 0 || step->first < batch->first)
+        batch->first = step->first;
+    if (step->first + step->pages > batch->end)
+        batch->end = step->first + step->pages;
+}
+
 static NTSTATUS make_step(struct va_range *range, const struct va_piece *values,
                           struct va_step *step)
 {
@@ -152,6 +176,7 @@ static NTSTATUS make_steps(struct va_batch *batch, const update_operation *opera
         status = make_step(range, &values, &batch->step[batch->made]);
         if (!NT_SUCCESS(status))
             return status;
+        note_pages(batch, &batch->step[batch->made]);
         batch->made++;
     }
     return STATUS_SUCCESS;
@@ -166,6 +191,7 @@ static void make_copy(struct va_batch *batch, const update_operation *operation,
     step->first = operation->Copy.DestAddress >> PAGE_BITS;
     step->pages = operation->Copy.SizeInBytes >> PAGE_BITS;
     step->source = operation->Copy.SourceAddress >> PAGE_BITS;
+    note_pages(batch, step);
     wait_in(&step->job, ranges->target);
     wait_in(&step->from, ranges->source);
 }
@@ -288,6 +314,75 @@ NTSTATUS vidmm_batch_create(struct vidmm_device *device, const update_operation 
     return vidmm_status(status);
 }
 
+/* ---- bringing in ---- */
+
+/* What is there stays while others of the batch are brought in. */
+static void keep(struct va_step *step)
+{
+    if (step->kept || !step->used || !step->used->resident)
+        return;
+    step->kept = true;
+    step->used->pins++;
+    victim_update(step->used);
+}
+
+/* Nothing of the batch is kept in place or left out any more. */
+static void keep_none(struct va_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct va_step *step = &batch->step[i];
+
+        if (step->used)
+            step->used->update.left_out = false;
+        if (!step->kept)
+            continue;
+        step->kept = false;
+        step->used->pins--;
+        victim_update(step->used);
+    }
+}
+
+static void leave_out(struct vidmm_allocation *allocation, NTSTATUS status)
+{
+    allocation->update.left_out = true;
+    NOTE("GPUVA-141",
+         "allocation %u of 0x%llx bytes, which a batch of updates maps, cannot be made resident "
+         "beside the others of the batch (0x%08x): its entries are invalid until it is",
+         allocation->number.of_all, (unsigned long long)allocation->bytes, (unsigned)status);
+}
+
+static NTSTATUS bring_in_missing(struct va_batch *batch, struct paging_turn *turn)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct vidmm_allocation *allocation = batch->step[i].used;
+        NTSTATUS status;
+
+        if (!allocation || allocation->resident || allocation->destroyed ||
+            allocation->offer.in_force || allocation->update.left_out)
+            continue;
+        status = placement_bring_in(turn, batch->space->vidmm, allocation);
+        if (status == STATUS_RETRY)
+            return status;
+        if (NT_SUCCESS(status))
+            keep(&batch->step[i]);
+        else
+            leave_out(allocation, status);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* What a companion will copy is there, if that is possible; else its entries are invalid. */
+static NTSTATUS bring_in(struct va_batch *batch, struct paging_turn *turn)
+{
+    NTSTATUS status;
+
+    for (uint32_t i = 0; i < batch->count; i++)
+        keep(&batch->step[i]);
+    status = bring_in_missing(batch, turn);
+    keep_none(batch);
+    return status;
+}
+
 /* ---- carrying it out ---- */
 
 /* Steps stay in the list of their reservation until the batch ends, so that its end is seen. */
@@ -319,25 +414,35 @@ static NTSTATUS apply_steps(struct va_batch *batch)
             apply(step);
         if (status == STATUS_RETRY)
             return status;
-        step->applied = step->job.range != NULL;
         if (!NT_SUCCESS(status))
             residency_fail_device(batch->device);
     }
     return STATUS_SUCCESS;
 }
 
-/* What a companion will copy is there, if that is possible; else its entries are invalid. */
-static NTSTATUS bring_in(struct va_batch *batch, struct paging_turn *turn)
+static void each_stretch(struct va_batch *batch, uint32_t from, uint32_t end, range_stretch_fn fn)
 {
-    for (uint32_t i = 0; batch->companion && i < batch->count; i++) {
-        struct vidmm_allocation *allocation = batch->step[i].used;
+    for (uint32_t i = from; i < end; i++) {
+        const struct va_step *step = &batch->step[i];
 
-        if (allocation && !allocation->resident && !allocation->destroyed &&
-            !allocation->offer.in_force &&
-            placement_bring_in(turn, batch->space->vidmm, allocation) == STATUS_RETRY)
-            return STATUS_RETRY;
+        if (step->job.range)
+            range_each_stretch(step->job.range, step->first, step->first + step->pages, fn, batch);
     }
-    return STATUS_SUCCESS;
+}
+
+static void show_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
+                         uint64_t end)
+{
+    (void)arg;
+    range_write_stretch(range, piece, first, end);
+}
+
+/* The job stops: the entries become what the steps so far have made of the records. */
+static NTSTATUS show_steps(struct va_batch *batch)
+{
+    each_stretch(batch, batch->shown, batch->next, show_stretch);
+    batch->shown = batch->next;
+    return tables_settle(batch->space);
 }
 
 static void write_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
@@ -353,62 +458,48 @@ static void write_stretch(void *arg, struct va_range *range, struct va_piece *pi
 /* Entries are written as the pages are after the last step: nobody can tell the steps apart. */
 static void write_entries(struct va_batch *batch)
 {
-    entry_copy_begin(&batch->copy, batch->space, batch->companion);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct va_step *step = &batch->step[i];
-
-        if (step->job.range)
-            range_each_stretch(step->job.range, step->first, step->first + step->pages,
-                               write_stretch, batch);
-    }
+    if (batch->companion)
+        entry_copy_begin(&batch->copy, batch->space, batch->companion);
+    each_stretch(batch, 0, batch->count, write_stretch);
     batch->written = true;
 }
 
-/* Was a reservation freed while its entries were copied? */
-static bool lost_range(const struct va_batch *batch)
+static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
 {
-    for (uint32_t i = 0; i < batch->count; i++)
-        if (batch->step[i].applied && !batch->step[i].job.range)
-            return true;
-    return false;
-}
+    NTSTATUS status;
 
-static NTSTATUS finish(struct va_batch *batch)
-{
-    NTSTATUS status = tables_settle(batch->space);
-
-    if (batch->companion && batch->written) {
-        if (lost_range(batch))
-            entry_copy_mend(&batch->copy);
-        entry_copy_end(&batch->copy);
-        (void)tables_settle(batch->space->process->privileged);
-        status = tables_settle(batch->space);
+    if (entry_copy_changes(batch->space, batch->first, batch->end))
+        return STATUS_RETRY; /* its end is announced (copied_use_end) */
+    if (batch->companion && batch->next == 0 && bring_in(batch, turn) == STATUS_RETRY)
+        return STATUS_RETRY;
+    status = apply_steps(batch);
+    if (status == STATUS_RETRY) {
+        (void)show_steps(batch);
+        return status;
     }
-    return status;
+    write_entries(batch);
+    return tables_settle(batch->space);
 }
 
 static NTSTATUS run_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     struct va_batch *batch = arg;
-    NTSTATUS status = STATUS_SUCCESS;
+    NTSTATUS status = STATUS_SUCCESS, copied;
 
     if (batch->dropped)
         return status;
     spaces_clean(vidmm);
-    if (!batch->device->lost)
-        status = apply_steps(batch);
-    if (NT_SUCCESS(status) && !batch->device->lost && !batch->written)
-        status = bring_in(batch, turn);
-    if (status == STATUS_RETRY)
-        return status;
     if (!batch->device->lost && !batch->written)
-        write_entries(batch);
-    status = entry_copy_run(&batch->copy);
+        status = carry_out(batch, turn);
     if (status == STATUS_RETRY)
         return status;
-    if (!NT_SUCCESS(status)) /* its entries remain as they were */
+    copied = entry_copy_run(&batch->copy);
+    if (copied == STATUS_RETRY)
+        return copied;
+    if (!NT_SUCCESS(copied))
         residency_fail_device(batch->device);
-    return finish(batch);
+    entry_copy_end(&batch->copy);
+    return status;
 }
 
 static void run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
@@ -419,6 +510,7 @@ static void run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
 
     (void)vidmm;
     (void)status;
+    entry_copy_abandon(&batch->copy); /* the job was not run to its end, or has ended it itself */
     batch_free(batch);
     if (done)
         done(context);

@@ -59,12 +59,15 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
 }
 
 /* Is all memory resident that the head packet needs (RES-010, SUBMIT-024)? If not, the context is
- * parked until vidmm reports that it is (yields). */
+ * parked until vidmm reports that it is (yields). What a companion works on is kept in place by the
+ * batch whose entries it copies, and the list of the device may be waiting for that to end. */
 static bool resident(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
     struct packet *packet = CONTAINER(context->queue.next, struct packet, link);
 
+    if (context->is_companion)
+        return true;
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
     if (packet->portion ? vidsch_portion_ready(packet)
                         : vidmm_device_prepare(device->mm, &context->mm)) {

@@ -181,11 +181,22 @@ static bool needs_paging(const struct destruction *d)
     return false;
 }
 
+/* Their memory is not given to others before no copy can bring back an entry that maps it. */
+static bool is_copied(const struct destruction *d)
+{
+    LIST_FOR(node, &d->opens)
+        if (open_of(node)->allocation->update.copied)
+            return true;
+    return false;
+}
+
 static NTSTATUS drop_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 {
     const struct destruction *d = arg;
 
     (void)turn;
+    if (is_copied(d))
+        return STATUS_RETRY; /* its end is announced (copied_use_end) */
     LIST_FOR(node, &d->opens) {
         struct vidmm_open *open = open_of(node);
         struct vidmm_allocation *allocation = open->allocation;

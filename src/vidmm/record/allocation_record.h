@@ -108,6 +108,13 @@ struct allocation_arrival {
     bool alone; /* no client work beside its paging (WDDM 1.x, SynchronousPaging) */
 };
 
+/* How many batches of updates (va_update.h) use it. */
+struct allocation_update {
+    uint32_t queued; /* they wait: evicted by the client, it stays as long as nobody needs its memory */
+    uint32_t copied; /* the GPU copies entries that map it */
+    bool left_out;   /* the one that is looked at does without it: it does not fit */
+};
+
 /* Its swizzling range (WDDM 1.x): where the driver shows it to the CPU. */
 struct view_range {
     UINT number; /* RangeId + 1; 0: it has none */
@@ -196,7 +203,9 @@ struct vidmm_allocation {
     uint32_t pins;              /* > 0: neither moved nor evicted while resident */
     struct victim_place victim;
     struct allocation_offer offer;
-    uint32_t users;   /* opens taken off a residency list whose GPU work (`use`) is not finished */
+    uint32_t users; /* opens taken off a residency list whose GPU work (`use`) is not finished,
+                         and copies of entries that map it */
+    struct allocation_update update;
     bool system_copy; /* `backing` has the segment's content, except what the GPU wrote since */
     bool borrowed;    /* `backing` is client memory: locked, and never freed to ram */
     struct allocation_arrival arrival;

@@ -11,10 +11,17 @@
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/promotion.h"
 
-void departure_add(struct vidmm_allocation *allocation)
+static void departure_add(struct vidmm_allocation *allocation)
 {
     if (list_empty(&allocation->victim.leave_link))
         list_push_back(&allocation->vidmm->departures, &allocation->victim.leave_link);
+}
+
+void departure_consider(struct vidmm_allocation *allocation)
+{
+    if (allocation->victim.leave && allocation->users == 0 && allocation->update.queued == 0 &&
+        allocation->device_references == 0 && allocation->runs)
+        departure_add(allocation);
 }
 
 void departure_cancel(struct vidmm_allocation *allocation)
@@ -32,6 +39,8 @@ static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
     if (!node)
         return false;
     allocation = CONTAINER(node, struct vidmm_allocation, victim.leave_link);
+    if (allocation->update.queued)
+        return true; /* it leaves when that is over */
     allocation->victim.leave = false;
     /* On failure it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&

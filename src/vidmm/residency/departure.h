@@ -6,8 +6,9 @@
 
 struct vidmm_allocation;
 
-/* Request that the allocation be moved out; and cancel that. Lock held. */
-void departure_add(struct vidmm_allocation *allocation);
+/* A use has ended: if the client has evicted the allocation and nothing else uses it, request that
+ * it be moved out; and cancel that. Lock held. */
+void departure_consider(struct vidmm_allocation *allocation);
 void departure_cancel(struct vidmm_allocation *allocation);
 /* The worker's background work: departures, then promotion. */
 extern const struct paging_idle_work departure_idle_work;

@@ -3,7 +3,8 @@
  * What is evicted when a segment is full (RES-053). A victim is the allocation chosen.
  *
  *   1  offered allocations, LOW before NORMAL before HIGH; content dropped  segment->victims
- *   2  allocations that no device lists, GPU work done                      segment->victims
+ *   2  allocations that no device lists, GPU work done; last those that     segment->victims
+ *      queued updates map
  *   3  lists of devices that are idle, or suspended for this job            device->listed[segment]
  *
  * The list of the device for which memory is needed is safe, with one exception: less important

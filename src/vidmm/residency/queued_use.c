@@ -5,22 +5,40 @@
 #include "vidmm/residency/departure.h"
 #include "vidmm/residency/victim.h"
 
+static void ended(struct vidmm_allocation *allocation)
+{
+    if (!allocation->gone && !allocation->destroyed) {
+        departure_consider(allocation);
+        victim_update(allocation);
+    }
+    paging_poke(allocation->vidmm);
+    allocation_unhold(allocation);
+}
+
 void queued_use_begin(struct vidmm_allocation *allocation)
 {
     allocation_hold(allocation);
-    allocation->users++;
+    allocation->update.queued++;
     victim_update(allocation);
 }
 
 void queued_use_end(struct vidmm_allocation *allocation)
 {
+    allocation->update.queued--;
+    ended(allocation);
+}
+
+void copied_use_begin(struct vidmm_allocation *allocation)
+{
+    allocation_hold(allocation);
+    allocation->update.copied++;
+    allocation->users++;
+    victim_update(allocation);
+}
+
+void copied_use_end(struct vidmm_allocation *allocation)
+{
+    allocation->update.copied--;
     allocation->users--;
-    if (!allocation->gone && !allocation->destroyed) {
-        if (allocation->users == 0 && allocation->victim.leave &&
-            allocation->device_references == 0 && allocation->runs)
-            departure_add(allocation);
-        victim_update(allocation);
-        paging_poke(allocation->vidmm);
-    }
-    allocation_unhold(allocation);
+    ended(allocation);
 }

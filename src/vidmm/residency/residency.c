@@ -62,9 +62,7 @@ static void used_no_more(struct vidmm_device *device, struct vidmm_follow *follo
 
     (void)device;
     allocation->users--;
-    if (allocation->users == 0 && allocation->victim.leave && allocation->device_references == 0 &&
-        allocation->runs)
-        departure_add(allocation);
+    departure_consider(allocation);
     victim_update(allocation);
     paging_poke(allocation->vidmm);
 }

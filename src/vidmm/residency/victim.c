@@ -14,7 +14,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_scheduler.h"
 
-enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
+enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED, VICTIM_QUEUED };
 
 /* ---- the orders ---- */
 
@@ -36,7 +36,9 @@ static uint64_t offer_rank(const struct vidmm_allocation *allocation)
 
 static uint64_t victim_key(const struct vidmm_allocation *allocation)
 {
-    uint64_t class = allocation->view.lock_count ? VICTIM_LOCKED : VICTIM_UNLISTED;
+    uint64_t class = allocation->update.queued     ? VICTIM_QUEUED
+                     : allocation->view.lock_count ? VICTIM_LOCKED
+                                                   : VICTIM_UNLISTED;
 
     if (allocation->offer.in_force)
         return (uint64_t)VICTIM_OFFERED << 34 | offer_rank(allocation) << 32 | allocation->priority;

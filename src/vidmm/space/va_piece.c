@@ -433,6 +433,34 @@ void range_write_stretch(struct va_range *range, struct va_piece *piece, uint64_
     write_stretch(range->space, range, piece, first, end);
 }
 
+struct comparison {
+    const struct va_piece *values;
+    uint64_t same; /* pages */
+};
+
+static void compare_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                            uint64_t first, uint64_t end)
+{
+    struct comparison *comparison = arg;
+    const struct va_piece *values = comparison->values;
+
+    (void)range;
+    if (piece && piece->state == values->state && piece->allocation == values->allocation &&
+        piece->offset - piece->span.first == values->offset - values->span.first &&
+        piece->protection == values->protection &&
+        piece->driver_protection == values->driver_protection)
+        comparison->same += end - first;
+}
+
+bool space_maps(struct vidmm_space *space, const struct va_piece *values)
+{
+    struct comparison comparison = {.values = values};
+
+    each_stretch_of_space(space, values->span.first, span_end(&values->span), compare_stretch,
+                          &comparison);
+    return comparison.same == values->span.pages;
+}
+
 void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages)
 {
     struct entry_source invalid = {.state = ENTRY_INVALID};

@@ -40,6 +40,8 @@ void range_each_stretch(struct va_range *range, uint64_t first, uint64_t end, ra
  * fiber). */
 void range_write_stretch(struct va_range *range, struct va_piece *piece, uint64_t first,
                          uint64_t end);
+/* Do the records say that the pages of values->span map what the values say? */
+bool space_maps(struct vidmm_space *space, const struct va_piece *values);
 void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages);
 /* Must operations be built when the piece is inserted? */
 bool piece_needs_write(const struct va_piece *piece);

@@ -101,6 +101,31 @@ static void copy_range(const struct va_shadow_context *context,
             range->NumPageTableEntries * sizeof(DXGK_PTE));
 }
 
+static struct {
+    const struct va_shadow_context *context;
+    DXGK_BUILDPAGINGBUFFER_COPY_RANGE range;
+} waiting[64];
+
+void va_shadow_copy_late(void)
+{
+    for (unsigned i = 0; i < va_shadow.waiting; i++)
+        copy_range(waiting[i].context, &waiting[i].range);
+    va_shadow.waiting = 0;
+}
+
+static void copy_or_wait(const struct va_shadow_context *context,
+                         const DXGK_BUILDPAGINGBUFFER_COPY_RANGE *range)
+{
+    if (!va_shadow.late) {
+        copy_range(context, range);
+        return;
+    }
+    if (va_shadow.waiting == sizeof(waiting) / sizeof(waiting[0]))
+        fail_msg("too many ranges wait to be copied");
+    waiting[va_shadow.waiting].context = context;
+    waiting[va_shadow.waiting++].range = *range;
+}
+
 /* As many ranges as there is room for; for the others it is to be called again. */
 static void copy_entries(const struct va_shadow_context *context, DXGKARG_BUILDPAGINGBUFFER *op,
                          struct probe_call *call)
@@ -109,7 +134,7 @@ static void copy_entries(const struct va_shadow_context *context, DXGKARG_BUILDP
     const UINT most = va_shadow.ranges_per_call ? va_shadow.ranges_per_call : copy->NumRanges;
 
     for (UINT i = 0; i < most && op->MultipassOffset < copy->NumRanges; i++)
-        copy_range(context, &copy->pRanges[op->MultipassOffset++]);
+        copy_or_wait(context, &copy->pRanges[op->MultipassOffset++]);
     if (op->MultipassOffset == copy->NumRanges)
         return;
     op->pDmaBuffer = (uint8_t *)op->pDmaBuffer + 64;

@@ -27,11 +27,15 @@ extern struct va_shadow {
     probe_hook *operation; /* before the operation takes effect here */
     probe_hook *created;   /* after CreateContext, before the context is recorded */
     UINT ranges_per_call;  /* of COPY_PAGE_TABLE_ENTRIES, for which the driver has room; 0: all */
+    bool late;             /* ranges that are copied wait for va_shadow_copy_late */
+    unsigned waiting;      /* ranges */
     struct va_shadow_context context[VA_SHADOW_CONTEXTS]; /* in order of creation */
     unsigned contexts;
 } va_shadow;
 
 void va_shadow_begin(struct probe *p);
+/* The GPU copies only now what was built while `late` was set. */
+void va_shadow_copy_late(void);
 struct va_shadow_context *va_shadow_find(HANDLE context);
 /* Level 0 entry of the address, or the entry above which says Zero, is a large page or is invalid (all zeroes). */
 DXGK_PTE va_shadow_walk(const struct va_shadow_context *context, uint64_t va);

@@ -323,6 +323,19 @@ static void mend(struct entry_copy *copy, const struct stretch *stretch)
     space_write_again(copy->space, stretch->hold.first, stretch->hold.pages);
 }
 
+/* Is there a table that nothing holds, with entries of these pages? */
+static bool is_unheld(const struct vidmm_space *space, uint64_t first, uint64_t pages)
+{
+    const struct page_table *leaf;
+
+    for (uint64_t page = first; page < first + pages; page = leaf->first + leaf->entries) {
+        leaf = tables_leaf(space, page);
+        if (leaf->uses == 0)
+            return true;
+    }
+    return false;
+}
+
 static void let_go(struct entry_copy *copy, struct stretch *stretch)
 {
     const uint64_t first = stretch->hold.first, pages = stretch->hold.pages;
@@ -332,8 +345,8 @@ static void let_go(struct entry_copy *copy, struct stretch *stretch)
         mend(copy, stretch);
     list_remove(&stretch->hold.link);
     tables_drop(copy->space, first, pages);
-    if (!right && tables_need_write(copy->space, first, pages))
-        space_write_again(copy->space, first, pages); /* of tables that only the copy held */
+    if (is_unheld(copy->space, first, pages))
+        space_write_again(copy->space, first, pages); /* only the copy held them */
 }
 
 static void forget(struct entry_copy *copy)

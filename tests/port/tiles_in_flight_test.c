@@ -209,6 +209,52 @@ TEST_WITH(gpu, two_companions_do_not_copy_to_the_same_place)
     update_end();
 }
 
+/* ---- its reservation ends ---- */
+
+static unsigned leaf_writes, links;
+
+static void note_tables(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->UpdatePageTable;
+
+    (void)p;
+    if (op->Operation != DXGK_OPERATION_UPDATE_PAGE_TABLE || B == 0)
+        return;
+    leaf_writes += update->PageTableLevel == 0 && update->FirstPteVirtualAddress >= B &&
+                   update->FirstPteVirtualAddress < B + 2 * MB;
+    links += update->PageTableLevel == 1 && update->FirstPteVirtualAddress <= B &&
+             !update->pPageTableEntries[0].Valid;
+}
+
+/* Its leaf table, which only the copy holds in the end, goes with it. */
+TEST_WITH(gpu, the_table_of_a_range_that_ends_meanwhile_goes_last)
+{
+    D3DKMT_FREEGPUVIRTUALADDRESS args;
+    update_operation op;
+    uint64_t whole;
+
+    (void)p;
+    update_begin(POOL);
+    whole = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, 4 * MB, 0);
+    B = (whole + 2 * MB - 1) & ~(2 * MB - 1);
+    op = update_map(B, PAGE, 3 * PAGE);
+    fly(&op, 1);
+    va_shadow.operation = note_tables;
+    leaf_writes = links = 0;
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = U->gpu.adapter;
+    args.BaseAddress = whole;
+    args.Size = 4 * MB;
+    CHECK(IS(D3DKMTFreeGpuVirtualAddress(&args), STATUS_SUCCESS));
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK_RULE("GPUVA-153", leaf_writes == 1 && links == 0);
+    land(1);
+    CHECK_RULE("GPUVA-121", leaf_writes == 2 && update_shows(B) == UPDATE_INVALID);
+    CHECK_RULE("GPUVA-153", links == 1);
+    update_end();
+}
+
 /* ---- it is never made ---- */
 
 static void lose_device(void)

@@ -19,8 +19,8 @@ static void departure_add(struct vidmm_allocation *allocation)
 
 void departure_consider(struct vidmm_allocation *allocation)
 {
-    if (allocation->victim.leave && allocation->users == 0 && allocation->update.queued == 0 &&
-        allocation->device_references == 0 && allocation->runs)
+    if (allocation->victim.leave && allocation->users == 0 && allocation->device_references == 0 &&
+        allocation->runs)
         departure_add(allocation);
 }
 

@@ -309,7 +309,7 @@ NTSTATUS entry_copy_run(struct entry_copy *copy)
 
 /* ---- the end ---- */
 
-/* Are the entries of the stretch what the GPU was to make them, and is that what the records say? */
+/* Has the GPU made the entries of the stretch what they were to be, and do the records say so? */
 static bool is_right(const struct entry_copy *copy, const struct stretch *stretch)
 {
     return copy->flushed && !copy->companion->device->lost &&

@@ -333,7 +333,7 @@ static void keep_none(struct va_batch *batch)
         struct va_step *step = &batch->step[i];
 
         if (step->used)
-            step->used->update.left_out = false;
+            step->used->claims.left_out = false;
         if (!step->kept)
             continue;
         step->kept = false;
@@ -344,7 +344,7 @@ static void keep_none(struct va_batch *batch)
 
 static void leave_out(struct vidmm_allocation *allocation, NTSTATUS status)
 {
-    allocation->update.left_out = true;
+    allocation->claims.left_out = true;
     NOTE("GPUVA-141",
          "allocation %u of 0x%llx bytes, which a batch of updates maps, cannot be made resident "
          "beside the others of the batch (0x%08x): its entries are invalid until it is",
@@ -358,7 +358,7 @@ static NTSTATUS bring_in_missing(struct va_batch *batch, struct paging_turn *tur
         NTSTATUS status;
 
         if (!allocation || allocation->resident || allocation->destroyed ||
-            allocation->offer.in_force || allocation->update.left_out)
+            allocation->offer.in_force || allocation->claims.left_out)
             continue;
         status = placement_bring_in(turn, batch->space->vidmm, allocation);
         if (status == STATUS_RETRY)

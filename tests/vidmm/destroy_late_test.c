@@ -306,10 +306,10 @@ TEST_WITH(mm, acquiring_without_memory_gives_nothing)
         good = acquire(rig, h, DXGK_HANDLE_ALLOCATION, 0, &release[count]) != NULL;
         heap->fail_at = 0;
     }
-    CHECK_RULE("ALLOC-100", !release[count] && a->acquired == count);
+    CHECK_RULE("ALLOC-100", !release[count] && a->claims.acquired == count);
     for (unsigned i = 0; i < count; i++)
         release_it(rig, release[i], DXGK_HANDLE_ALLOCATION);
-    CHECK(a->acquired == 0 && mm_violations(rig, "ALLOC-102") == 0);
+    CHECK(a->claims.acquired == 0 && mm_violations(rig, "ALLOC-102") == 0);
 }
 
 /* Only the references that hold up the end of the device are ended, not those to what goes on. */

@@ -152,7 +152,7 @@ static bool is_last(const struct vidmm_open *open)
 static bool is_acquired(const struct destruction *d)
 {
     LIST_FOR(node, &d->opens)
-        if (open_of(node)->allocation->acquired && is_last(open_of(node)))
+        if (open_of(node)->allocation->claims.acquired && is_last(open_of(node)))
             return true;
     return false;
 }
@@ -185,7 +185,7 @@ static bool needs_paging(const struct destruction *d)
 static bool is_copied(const struct destruction *d)
 {
     LIST_FOR(node, &d->opens)
-        if (open_of(node)->allocation->update.copied)
+        if (open_of(node)->allocation->claims.copied)
             return true;
     return false;
 }

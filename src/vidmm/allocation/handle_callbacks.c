@@ -114,13 +114,13 @@ void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_
         *release = ddi_handle_create(&adapter->handles, acquired_kind(args->Type), allocation);
     if (!*release)
         return NULL; /* ALLOC-100 */
-    allocation->acquired++;
+    allocation->claims.acquired++;
     return data;
 }
 
 static void released(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 {
-    if (--allocation->acquired == 0)
+    if (--allocation->claims.acquired == 0)
         allocation_released(vidmm);
 }
 

@@ -102,11 +102,11 @@ static NTSTATUS ask_driver(struct vidmm_allocation *allocation,
     NTSTATUS status;
 
     question.PropertyMaskValue = args->PropertyMaskValue;
-    allocation->acquired++;
+    allocation->claims.acquired++;
     sim_mutex_unlock(&vidmm->lock);
     status = ddi_validate_update_allocation_property(vidmm->ddi, &question);
     sim_mutex_lock(&vidmm->lock);
-    if (--allocation->acquired == 0)
+    if (--allocation->claims.acquired == 0)
         allocation_released(vidmm);
     return NT_SUCCESS(status)
                ? STATUS_SUCCESS

@@ -108,11 +108,13 @@ struct allocation_arrival {
     bool alone; /* no client work beside its paging (WDDM 1.x, SynchronousPaging) */
 };
 
-/* How many batches of updates (va_update.h) use it. */
-struct allocation_update {
-    uint32_t queued; /* they wait: evicted by the client, it stays as long as nobody needs its memory */
-    uint32_t copied; /* the GPU copies entries that map it */
-    bool left_out;   /* the one that is looked at does without it: it does not fit */
+/* Who counts on it, beside the GPU's commands: batches of updates (va_update.h), and the driver. */
+struct allocation_claims {
+    uint32_t queued;   /* batches wait: if the client evicts it, it stays while nobody needs its
+                          memory */
+    uint32_t copied;   /* the GPU copies entries that map it, which delays its destruction */
+    uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay it, too */
+    bool left_out;     /* by the batch that is looked at: it does not fit */
 };
 
 /* Its swizzling range (WDDM 1.x): where the driver shows it to the CPU. */
@@ -203,9 +205,9 @@ struct vidmm_allocation {
     uint32_t pins;              /* > 0: neither moved nor evicted while resident */
     struct victim_place victim;
     struct allocation_offer offer;
-    uint32_t users; /* opens taken off a residency list whose GPU work (`use`) is not finished,
+    struct allocation_claims claims;
+    uint32_t users;   /* opens taken off a residency list whose GPU work (`use`) is not finished,
                          and copies of entries that map it */
-    struct allocation_update update;
     bool system_copy; /* `backing` has the segment's content, except what the GPU wrote since */
     bool borrowed;    /* `backing` is client memory: locked, and never freed to ram */
     struct allocation_arrival arrival;
@@ -216,10 +218,9 @@ struct vidmm_allocation {
     struct allocation_view view; /* maintained by cpu_access.c and cpu_view.c */
     /* Not a client's: the host's own memory, placed like an allocation (context allocations). */
     bool internal;
-    bool destroyed;    /* being destroyed: gets no new place and no new mapping */
-    bool gone;         /* destroyed; the record remains until the last hold ends */
-    uint32_t holds;    /* threads that need the record although they drop the lock */
-    uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay its destruction */
+    bool destroyed; /* being destroyed: gets no new place and no new mapping */
+    bool gone;      /* destroyed; the record remains until the last hold ends */
+    uint32_t holds; /* threads that need the record although they drop the lock */
     bool read_only;
     void *private_data; /* the client's data, as the driver left it at creation (ALLOC-076) */
     UINT private_bytes;

@@ -39,7 +39,7 @@ static bool depart(struct paging_turn *turn, struct vidmm *vidmm)
     if (!node)
         return false;
     allocation = CONTAINER(node, struct vidmm_allocation, victim.leave_link);
-    if (allocation->update.queued)
+    if (allocation->claims.queued)
         return true; /* it leaves when that is over */
     allocation->victim.leave = false;
     /* On failure it stays until its memory is needed. */

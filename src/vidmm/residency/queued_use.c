@@ -18,27 +18,27 @@ static void ended(struct vidmm_allocation *allocation)
 void queued_use_begin(struct vidmm_allocation *allocation)
 {
     allocation_hold(allocation);
-    allocation->update.queued++;
+    allocation->claims.queued++;
     victim_update(allocation);
 }
 
 void queued_use_end(struct vidmm_allocation *allocation)
 {
-    allocation->update.queued--;
+    allocation->claims.queued--;
     ended(allocation);
 }
 
 void copied_use_begin(struct vidmm_allocation *allocation)
 {
     allocation_hold(allocation);
-    allocation->update.copied++;
+    allocation->claims.copied++;
     allocation->users++;
     victim_update(allocation);
 }
 
 void copied_use_end(struct vidmm_allocation *allocation)
 {
-    allocation->update.copied--;
+    allocation->claims.copied--;
     allocation->users--;
     ended(allocation);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that batches of updates refer to, whatever their residency lists say (GPUVA-141). Each
- * use keeps the record, too. Lock held. */
+/* Allocations that batches of updates refer to, whatever their residency lists say (GPUVA-141).
+ * Each use keeps the record, too. Lock held. */
 #ifndef DXGK_VIDMM_QUEUED_USE_H
 #define DXGK_VIDMM_QUEUED_USE_H
 
@@ -10,7 +10,8 @@ struct vidmm_allocation;
  * memory. */
 void queued_use_begin(struct vidmm_allocation *allocation);
 void queued_use_end(struct vidmm_allocation *allocation);
-/* The GPU copies entries that map it: meanwhile it does not leave its place, and is not destroyed. */
+/* The GPU copies entries that map it: meanwhile it does not leave its place, and is not
+ * destroyed. */
 void copied_use_begin(struct vidmm_allocation *allocation);
 void copied_use_end(struct vidmm_allocation *allocation);
 

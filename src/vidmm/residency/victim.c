@@ -36,7 +36,7 @@ static uint64_t offer_rank(const struct vidmm_allocation *allocation)
 
 static uint64_t victim_key(const struct vidmm_allocation *allocation)
 {
-    uint64_t class = allocation->update.queued     ? VICTIM_QUEUED
+    uint64_t class = allocation->claims.queued     ? VICTIM_QUEUED
                      : allocation->view.lock_count ? VICTIM_LOCKED
                                                    : VICTIM_UNLISTED;
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Batches of updates that the worker or the adapter does not outlive. */
+#include "nt/ps/thread.h"
+#include "sim/mutex.h"
+#include "sim/point.h"
+#include "sim/thread.h"
+#include "support/gva_gate.h"
+#include "support/gva_rig.h"
+#include "vidmm/residency/queued_use.h"
+#include "vidmm/space/privileged_space.h"
+#include "vidmm/va_update.h"
+
+#include <string.h>
+
+#define PAGES 16u
+
+typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
+
+/* ---- a companion whose GPU never ends ---- */
+
+static struct companion {
+    struct vidmm_context context;
+    struct vidmm_scheduler scheduler;
+    struct vidmm_paging_buffer buffer;
+    struct va_updates updates;
+    unsigned submitted;
+    bool done;
+} companion;
+
+static struct vidmm_paging_buffer *companion_buffer(struct vidmm_context *context)
+{
+    static _Alignas(4096) uint8_t memory[4096];
+
+    (void)context;
+    companion.buffer = (struct vidmm_paging_buffer){
+        .data = memory, .capacity = sizeof(memory), .logical = {0x10000000}};
+    return &companion.buffer;
+}
+
+static void companion_submit(struct vidmm_context *context, void (*done)(void *argument),
+                             void *argument)
+{
+    (void)context;
+    (void)done;
+    (void)argument;
+    companion.submitted++;
+}
+
+static void companion_open(struct gva_rig *rig)
+{
+    memset(&companion, 0, sizeof(companion));
+    companion.scheduler = *rig->vidmm->scheduler;
+    companion.scheduler.companion_buffer = companion_buffer;
+    companion.scheduler.companion_submit = companion_submit;
+    rig->vidmm->scheduler = &companion.scheduler;
+    companion.context = (struct vidmm_context){
+        .device = rig->mm_device, .adapter = &rig->ddi, .driver_handle = (HANDLE)(uintptr_t)0xC0};
+    sim_mutex_lock(&rig->vidmm->lock);
+    CHECK(NT_SUCCESS(privileged_space_create(rig->process)));
+    sim_mutex_unlock(&rig->vidmm->lock);
+    vidmm_updates_init(&companion.updates, rig->mm_device, &companion.context);
+}
+
+static void batch_done(void *context)
+{
+    (void)context;
+    companion.done = true;
+}
+
+static update_operation map_of(const struct gva_object *object, uint64_t base)
+{
+    update_operation operation;
+
+    memset(&operation, 0, sizeof(operation));
+    operation.OperationType = D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP;
+    operation.Map.BaseAddress = base;
+    operation.Map.SizeInBytes = PAGES * GVA_PAGE;
+    operation.Map.hAllocation = object->handle;
+    return operation;
+}
+
+static uint64_t reserve(struct gva_rig *rig)
+{
+    uint64_t base = 1ull << 30; /* in a leaf table of its own */
+
+    CHECK(NT_SUCCESS(gva_reserve(rig, PAGES, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    gva_idle(rig);
+    return base;
+}
+
+/* The worker ends while the GPU copies entries: what the copy held is given back. */
+TEST_WITH(gva, a_copy_does_not_outlive_the_worker)
+{
+    struct gva_object *object = gva_object_resident(rig, PAGES, 0x1000);
+    const update_operation operation = map_of(object, reserve(rig));
+    struct va_batch *batch;
+
+    companion_open(rig);
+    CHECK(NT_SUCCESS(vidmm_batch_create(rig->mm_device, &operation, 1, &batch)));
+    vidmm_batch_run(batch, &companion.updates, batch_done, NULL);
+    gva_idle(rig);
+    CHECK(companion.submitted == 1 && !companion.done);
+    CHECK(object->allocation.claims.copied == 1 && !list_empty(&rig->process->space->holds));
+    vidmm_stop(rig->vidmm);
+    CHECK(companion.done && companion.updates.queue.pending == 0);
+    CHECK(object->allocation.claims.copied == 0 && object->allocation.users == 0 &&
+          object->allocation.claims.queued == 0 && object->allocation.holds == 0);
+    CHECK(list_empty(&rig->process->space->holds) && gva_valid(rig));
+    gva_object_destroy(rig, object);
+}
+
+/* ---- the adapter is lost just when the batch has been made ---- */
+
+static struct call {
+    struct gva_rig *rig;
+    update_operation operation;
+    struct va_batch *batch;
+    NTSTATUS status;
+    bool over;
+} call;
+
+static void call_main(void *arg)
+{
+    (void)arg;
+    call.status = vidmm_batch_create(call.rig->mm_device, &call.operation, 1, &call.batch);
+    call.over = true;
+}
+
+struct hoard {
+    struct vidmm_run run[65536];
+    unsigned count;
+};
+
+static NTSTATUS hoard_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    struct hoard *hoard = arg;
+
+    (void)turn;
+    while (hoard->count < 65536 &&
+           NT_SUCCESS(segment_take_pinned(vidmm, GVA_VRAM_SEGMENT, 1, 0, &hoard->run[hoard->count])))
+        hoard->count++;
+    return STATUS_SUCCESS;
+}
+
+static void give_back(struct gva_rig *rig, struct hoard *hoard)
+{
+    sim_mutex_lock(&rig->vidmm->lock);
+    while (hoard->count)
+        segment_give_pinned(rig->vidmm, &hoard->run[--hoard->count]);
+    sim_mutex_unlock(&rig->vidmm->lock);
+}
+
+TEST_WITH(gva, a_batch_does_not_outlive_its_adapter)
+{
+    static struct hoard hoard;
+    struct gva_object *object = gva_object_resident(rig, PAGES, 0x1000);
+    struct gva_gate gate;
+    struct sim_thread *thread;
+
+    hoard.count = 0;
+    call = (struct call){.rig = rig, .operation = map_of(object, reserve(rig))};
+    call.status = STATUS_PENDING;
+    (void)gva_map_simple(rig, object, PAGES);
+    gva_idle(rig);
+    CHECK(NT_SUCCESS(paging_run(rig->vidmm, hoard_job, &hoard)));
+    gva_gate_close(rig, &gate);
+    sim_stall(1000000);
+    rig->hold = true;
+    (void)gva_map_simple(rig, object, PAGES); /* whose operations the GPU keeps */
+    thread = nt_client_thread_create(rig->nt_process, "caller", call_main, NULL);
+    CHECK(thread);
+    sim_stall(1000000);
+    give_back(rig, &hoard); /* it needs the worker, and then it does not */
+    gate.open = true;
+    sim_waitq_wake(&gate.changed, 1);
+    sim_stall(1000000);
+    CHECK(!call.over && object->allocation.claims.queued == 1);
+    vidmm_set_lost(rig->vidmm);
+    rig->hold = false;
+    gva_release(rig);
+    while (!call.over)
+        sim_stall(1000);
+    sim_thread_release(thread);
+    CHECK(call.status == STATUS_DEVICE_REMOVED && !call.batch);
+    CHECK(object->allocation.claims.queued == 0);
+    rig->vidmm->lost = false; /* for what follows */
+    gva_object_destroy(rig, object);
+}

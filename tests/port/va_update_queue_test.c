@@ -299,3 +299,62 @@ TEST_WITH(update, tiles_have_the_driver_protection_of_the_reservation)
     CHECK_RULE("GPUVA-115", fills >= 1 && !foreign);
     update_end();
 }
+
+/* With which protection each page was invalidated last. */
+static uint64_t wiped[16];
+static unsigned wipes;
+
+static void note_wipe(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->UpdatePageTable;
+
+    (void)p;
+    if (op->Operation != DXGK_OPERATION_UPDATE_PAGE_TABLE || update->PageTableLevel != 0 ||
+        update->FirstPteVirtualAddress < B || update->FirstPteVirtualAddress >= B + 64 * KB)
+        return;
+    wipes += !update->pPageTableEntries[0].Valid;
+    for (UINT i = 0; i < update->NumPageTableEntries; i++) {
+        const uint64_t page = (update->FirstPteVirtualAddress - B) / PAGE + i;
+
+        if (page < 16)
+            wiped[page] = update->DriverProtection;
+    }
+}
+
+static void free_range(uint64_t va, uint64_t bytes)
+{
+    D3DKMT_FREEGPUVIRTUALADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = U->gpu.adapter;
+    args.BaseAddress = va;
+    args.Size = bytes;
+    CHECK(IS(D3DKMTFreeGpuVirtualAddress(&args), STATUS_SUCCESS));
+    probe_sleep(PROBE_SECOND / 100);
+}
+
+TEST_WITH(update, freed_pages_have_the_protection_of_their_mapping)
+{
+    const uint64_t unique = D3DGPU_UNIQUE_DRIVER_PROTECTION | 9;
+    update_operation op[4];
+
+    (void)p;
+    update_begin(POOL);
+    B = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, 64 * KB, 0x55);
+    op[0] = update_protect(B, 2 * PAGE, 0, true, 7);
+    op[1] = update_map(B + 2 * PAGE, PAGE, 2 * PAGE);
+    op[2] = update_protect(B + 4 * PAGE, PAGE, 4 * PAGE, true, unique);
+    op[3] = update_protect(B + 15 * PAGE, PAGE, 5 * PAGE, true, 8);
+    update_do(op, 4);
+    va_shadow.operation = note_wipe;
+    memset(wiped, 0xFF, sizeof(wiped));
+    wipes = 0;
+    free_range(B, 64 * KB);
+    CHECK(update_all(B, 16, UPDATE_INVALID));
+    CHECK_RULE("GPUVA-099", wiped[0] == 7 && wiped[1] == 7 && wiped[4] == unique);
+    CHECK_RULE("GPUVA-099", wiped[15] == 8);
+    CHECK_RULE("GPUVA-115", wiped[2] == 0x55 && wiped[3] == 0x55 && wiped[5] == 0x55);
+    CHECK_RULE("GPUVA-115", wipes == 5); /* one for what lies together and has the same */
+    update_end();
+}

@@ -198,11 +198,9 @@ static void clean(struct vidmm_space *space)
 
     while ((node = list_pop_front(&space->freed)) != NULL) {
         struct va_range *range = CONTAINER(node, struct va_range, freed);
-        struct entry_source invalid = {.state = ENTRY_INVALID,
-                                       .protection = range->driver_protection};
 
         if (!space->closing)
-            tables_write(space, range->span.first, range->span.pages, &invalid);
+            range_wipe(range);
         range_forget(range);
     }
     (void)tables_settle(space);

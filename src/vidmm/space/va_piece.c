@@ -125,13 +125,19 @@ void va_job_cancel(struct va_job *job)
     job->piece = NULL;
 }
 
+void piece_end(struct va_piece *piece)
+{
+    unregister_mapping(piece);
+    drop(piece);
+    piece->allocation = NULL;
+}
+
 void piece_remove(struct va_piece *piece)
 {
     struct va_range *range = piece->range;
 
     span_remove(&range->pieces, &piece->span);
-    unregister_mapping(piece);
-    drop(piece);
+    piece_end(piece);
     piece_give(range, piece);
 }
 
@@ -459,6 +465,43 @@ bool space_maps(struct vidmm_space *space, const struct va_piece *values)
     each_stretch_of_space(space, values->span.first, span_end(&values->span), compare_stretch,
                           &comparison);
     return comparison.same == values->span.pages;
+}
+
+struct wiping {
+    struct vidmm_space *space;
+    uint64_t first, end; /* not written yet; all have the same protection */
+    uint64_t protection;
+};
+
+static void wipe_now(const struct wiping *wiping)
+{
+    struct entry_source invalid = {.state = ENTRY_INVALID, .protection = wiping->protection};
+
+    tables_write(wiping->space, wiping->first, wiping->end - wiping->first, &invalid);
+}
+
+static void wipe_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
+                         uint64_t end)
+{
+    struct wiping *wiping = arg;
+    const uint64_t protection = piece ? piece->driver_protection : range->driver_protection;
+
+    if (protection != wiping->protection) {
+        wipe_now(wiping);
+        wiping->first = first;
+        wiping->protection = protection;
+    }
+    wiping->end = end;
+}
+
+void range_wipe(struct va_range *range)
+{
+    const uint64_t first = range->span.first, end = span_end(&range->span);
+    struct wiping wiping = {
+        .space = range->space, .first = first, .end = first, .protection = range->driver_protection};
+
+    range_each_stretch(range, first, end, wipe_stretch, &wiping);
+    wipe_now(&wiping);
 }
 
 void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages)

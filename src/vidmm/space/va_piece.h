@@ -18,6 +18,8 @@ NTSTATUS piece_create(struct va_range *range, const struct va_piece *values,
 void piece_discard(struct va_piece *piece);
 /* Cancel a job: it will do nothing when it runs (GPUVA-120), and its piece is freed. */
 void va_job_cancel(struct va_job *job);
+/* It maps nothing any more, and holds no tables: all that is left is its place in the tree. */
+void piece_end(struct va_piece *piece);
 /* Remove a piece from its range and free it; the caller writes the entries. */
 void piece_remove(struct va_piece *piece);
 /* Free the memory of a piece that is in no tree or list. */
@@ -40,6 +42,8 @@ void range_each_stretch(struct va_range *range, uint64_t first, uint64_t end, ra
  * fiber). */
 void range_write_stretch(struct va_range *range, struct va_piece *piece, uint64_t first,
                          uint64_t end);
+/* Invalidate the entries of a freed range, each with the protection that it has (GPUVA-099). */
+void range_wipe(struct va_range *range);
 /* Do the records say that the pages of values->span map what the values say? */
 bool space_maps(struct vidmm_space *space, const struct va_piece *values);
 void space_write_again(struct vidmm_space *space, uint64_t first, uint64_t pages);

@@ -149,6 +149,12 @@ NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
 
 void range_forget(struct va_range *range)
 {
+    struct span_node *node;
+
+    while ((node = range->pieces.root) != NULL) {
+        span_remove(&range->pieces, node);
+        piece_give(range, CONTAINER(node, struct va_piece, span));
+    }
     util_free(range->runs);
     slab_give(&range->space->range_slab, range);
 }
@@ -201,14 +207,11 @@ bool range_free_because(struct va_range *range, enum mapping_end end)
     vidmm_assert_locked(range->space->vidmm);
     while (!list_empty(&range->jobs))
         va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
-    if (range->body_used && range->kind != RANGE_RESERVATION)
-        /* its entries are invalidated with the protection they had (GPUVA-099) */
-        range->driver_protection = range->body.driver_protection;
-    while ((node = range->pieces.root) != NULL) {
+    for (node = span_first(&range->pieces); node; node = span_next(&range->pieces, node)) {
         struct va_piece *piece = CONTAINER(node, struct va_piece, span);
 
         va_history_note(piece, node->first, node->pages, end);
-        piece_remove(piece);
+        piece_end(piece);
     }
     if (range->initial == ENTRY_ZERO) {
         tables_drop_edge(space, first);

@@ -64,7 +64,7 @@ struct va_range {
     struct vidmm_run *runs; /* memory of a RANGE_INTERNAL */
     uint32_t run_count;
     bool coherent;     /* RANGE_INTERNAL */
-    struct list freed; /* in space->freed */
+    struct list freed; /* in space->freed; its pieces then say only what protection entries have */
     /* memory of the first piece, so that a plain mapping needs no second object */
     struct va_piece body;
     bool body_used;
@@ -99,7 +99,8 @@ struct va_range *range_from(const struct vidmm_space *space, uint64_t page);
 struct va_range *range_next(const struct va_range *range);
 /* The one below a page that is free; NULL: there is none, or the page is not free. */
 struct va_range *range_below(struct vidmm_space *space, uint64_t page);
-/* Free the record of a range that is on no list and whose entries are invalid. */
+/* Free the record of a range that is on no list and whose entries are invalid, with what is left of
+ * its pieces. */
 void range_forget(struct va_range *range);
 /* Free the addresses now; their entries are invalidated before the next write to any space. True:
  * such a write is needed (space_clean_later or spaces_clean). */

@@ -62,7 +62,8 @@ typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
 struct va_step {
     struct va_job job;  /* of the reservation that changes; its piece, except of a copy */
     struct va_job from; /* of the reservation that a copy reads */
-    uint64_t first, pages, source;
+    uint64_t first, pages;
+    struct va_copying copying; /* of a copy */
     bool copies;
     bool kept;                     /* in its place, while others are brought in */
     struct vidmm_allocation *used; /* with a hold, until the batch ends */
@@ -99,13 +100,6 @@ static uint64_t steps_of(const update_operation *operation)
     default:
         return 1;
     }
-}
-
-static void wait_in(struct va_job *job, struct va_range *range)
-{
-    job->range = range;
-    job->space = range->space;
-    list_push_back(&range->jobs, &job->link);
 }
 
 /* What the pages of a map or unmap operation become. */
@@ -153,7 +147,7 @@ static NTSTATUS make_step(struct va_range *range, const struct va_piece *values,
     step->first = values->span.first;
     step->pages = values->span.pages;
     step->job.piece->job = &step->job;
-    wait_in(&step->job, range);
+    range_job_waits(range, &step->job);
     step->used = values->allocation;
     if (step->used)
         queued_use_begin(step->used);
@@ -190,10 +184,14 @@ static void make_copy(struct va_batch *batch, const update_operation *operation,
     step->copies = true;
     step->first = operation->Copy.DestAddress >> PAGE_BITS;
     step->pages = operation->Copy.SizeInBytes >> PAGE_BITS;
-    step->source = operation->Copy.SourceAddress >> PAGE_BITS;
+    step->copying = (struct va_copying){.first = step->first,
+                                        .pages = step->pages,
+                                        .source = operation->Copy.SourceAddress >> PAGE_BITS,
+                                        .from = &step->from};
+    step->job.copying = &step->copying;
     note_pages(batch, step);
-    wait_in(&step->job, ranges->target);
-    wait_in(&step->from, ranges->source);
+    range_job_waits(ranges->target, &step->job);
+    range_job_waits(ranges->source, &step->from);
 }
 
 /* ---- ends ---- */
@@ -398,7 +396,8 @@ static NTSTATUS apply_copy(struct va_step *step)
 {
     if (!step->from.range)
         return STATUS_SUCCESS; /* the reservation that it reads was freed */
-    return range_copy(step->job.range, step->first, step->from.range, step->source, step->pages);
+    return range_copy(step->job.range, step->first, step->from.range, step->copying.source,
+                      step->pages);
 }
 
 /* The records change as the operations say. STATUS_RETRY: again from the step where it stopped. */
@@ -414,6 +413,7 @@ static NTSTATUS apply_steps(struct va_batch *batch)
             apply(step);
         if (status == STATUS_RETRY)
             return status;
+        step->job.copying = NULL;
         if (!NT_SUCCESS(status))
             residency_fail_device(batch->device);
     }

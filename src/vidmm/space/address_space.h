@@ -47,6 +47,7 @@ struct vidmm_space {
     struct list link;  /* mmu->spaces */
     bool paging;       /* it is the paging process's */
     bool privileged;   /* the second one of its process (privileged_space.h) */
+    uint64_t jobs;     /* struct va_job.order: how many have waited for a range */
     struct list holds; /* struct table_hold.link: tables that are held beside those of pieces */
     bool immediate;    /* see space_immediate */
     bool closing;      /* being destroyed, without building operations */

@@ -386,7 +386,7 @@ static NTSTATUS post(struct va_call *call)
         return status;
     }
     space_retain(call->space);
-    list_push_back(&call->range->jobs, &job->link);
+    range_job_waits(call->range, job);
     if (call->piece)
         call->piece->job = job;
     return STATUS_PENDING;

@@ -22,6 +22,15 @@ struct vidmm_allocation *va_find_allocation(const struct vidmm_process *process,
     return open->allocation;
 }
 
+bool va_has_unique_protection(const struct vidmm_allocation *allocation)
+{
+    const struct list *first = allocation->mappings.next;
+
+    return first != &allocation->mappings &&
+           CONTAINER(first, const struct va_piece, mapping)->driver_protection &
+               D3DGPU_UNIQUE_DRIVER_PROTECTION;
+}
+
 bool va_protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
                             uint64_t pages, uint64_t protection)
 {

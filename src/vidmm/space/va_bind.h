@@ -15,6 +15,8 @@ struct vidmm_process;
 /* NULL: the handle is that of no live allocation of the process. */
 struct vidmm_allocation *va_find_allocation(const struct vidmm_process *process,
                                             D3DKMT_HANDLE handle);
+/* Has some mapping of it a unique driver protection? */
+bool va_has_unique_protection(const struct vidmm_allocation *allocation);
 /* GPUVA-101 to GPUVA-103: if one mapping of a page has a unique driver protection, all others must
  * have the same. */
 bool va_protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,

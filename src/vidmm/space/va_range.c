@@ -167,6 +167,14 @@ void range_discard(struct va_range *range)
     range_forget(range);
 }
 
+void range_job_waits(struct va_range *range, struct va_job *job)
+{
+    job->range = range;
+    job->space = range->space;
+    job->order = ++range->space->jobs;
+    list_push_back(&range->jobs, &job->link);
+}
+
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page)
 {
     return range_map_at(&space->ranges, page);

@@ -70,12 +70,22 @@ struct va_range {
     bool body_used;
 };
 
+struct va_job;
+
+/* Pages [first, first + pages) will map what those from `source` on do then. */
+struct va_copying {
+    uint64_t first, pages, source;
+    const struct va_job *from; /* of the range where `source` is */
+};
+
 /* A change to a range that waits in a paging queue. */
 struct va_job {
     struct list link;
+    uint64_t order;         /* among those of its space */
     struct va_range *range; /* NULL: freed meanwhile, so there is nothing to do (GPUVA-120) */
     struct va_piece *piece; /* NULL: write the initial state of the range */
     struct va_piece *spare; /* needed if a piece is cut in two */
+    const struct va_copying *copying; /* it is a copy that has not been made; or NULL */
     struct vidmm_space *space;
 };
 
@@ -99,6 +109,8 @@ struct va_range *range_from(const struct vidmm_space *space, uint64_t page);
 struct va_range *range_next(const struct va_range *range);
 /* The one below a page that is free; NULL: there is none, or the page is not free. */
 struct va_range *range_below(struct vidmm_space *space, uint64_t page);
+/* Put a job at the end of those that wait for the range. */
+void range_job_waits(struct va_range *range, struct va_job *job);
 /* Free the record of a range that is on no list and whose entries are invalid, with what is left of
  * its pieces. */
 void range_forget(struct va_range *range);

@@ -9,6 +9,7 @@
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/va_bind.h"
+#include "vidmm/space/va_outlook.h"
 #include "vidmm/space/va_range.h"
 
 typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
@@ -77,15 +78,20 @@ static NTSTATUS check_window(const update_operation *operation, UINT index)
     return STATUS_SUCCESS;
 }
 
+static uint64_t driver_protection_of(const update_operation *operation, const struct va_range *range)
+{
+    return operation->OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT
+               ? operation->MapProtect.DriverProtection
+               : range->driver_protection;
+}
+
 static NTSTATUS check_map(const struct vidmm_process *process, const update_operation *operation,
-                          UINT index, const struct va_range *range)
+                          UINT index)
 {
     const bool protects = operation->OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT;
     const uint64_t offset = operation->Map.AllocationOffsetInBytes >> PAGE_BITS;
     const protection_type protection = {.Value = protects ? operation->MapProtect.Protection.Value
                                                           : 0};
-    const uint64_t driver = protects ? operation->MapProtect.DriverProtection
-                                     : range->driver_protection;
     const struct vidmm_allocation *allocation;
     NTSTATUS status = check_window(operation, index);
 
@@ -105,11 +111,6 @@ static NTSTATUS check_map(const struct vidmm_process *process, const update_oper
                       "operation %u: %llu pages from page %llu on, the allocation has %llu", index,
                       (unsigned long long)va_update_window(operation), (unsigned long long)offset,
                       (unsigned long long)allocation->pages);
-    if (va_protection_conflict(allocation, offset, va_update_window(operation), driver))
-        return refuse(STATUS_INVALID_PARAMETER, "GPUVA-101",
-                      "operation %u: DriverProtection 0x%llx, another mapping of these pages has a "
-                      "different unique one",
-                      index, (unsigned long long)driver);
     return STATUS_SUCCESS;
 }
 
@@ -158,8 +159,116 @@ static NTSTATUS check_one(const struct vidmm_process *process, const update_oper
                               operation->Map.SizeInBytes, &ranges->target);
     if (!NT_SUCCESS(status))
         return status;
-    return maps(operation) ? check_map(process, operation, index, ranges->target)
+    return maps(operation) ? check_map(process, operation, index)
                            : check_unmap(space, operation, index);
+}
+
+/* ---- unique driver protections ---- */
+
+/* Can one protection stand against another? Without a unique one nothing does. */
+static bool protections_matter(const struct vidmm_process *process,
+                               const update_operation *operations, UINT count,
+                               const struct va_range *target)
+{
+    for (UINT i = 0; i < count; i++) {
+        const struct vidmm_allocation *allocation;
+
+        if (!maps(&operations[i]))
+            continue;
+        if (driver_protection_of(&operations[i], target) & D3DGPU_UNIQUE_DRIVER_PROTECTION)
+            return true;
+        allocation = va_find_allocation(process, operations[i].Map.hAllocation);
+        if (va_has_unique_protection(allocation))
+            return true;
+    }
+    return false;
+}
+
+/* What the pages of the operation map then. */
+static NTSTATUS foresee(struct va_outlook *outlook, const update_operation *operation,
+                        struct vidmm_allocation *allocation, const struct va_update_ranges *ranges)
+{
+    const uint64_t end = (operation->Map.BaseAddress + operation->Map.SizeInBytes) >> PAGE_BITS;
+    struct va_piece values = {.state = allocation ? ENTRY_PAGES : ENTRY_INVALID,
+                              .allocation = allocation};
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (operation->OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_COPY)
+        return va_outlook_copy(outlook, operation->Copy.DestAddress >> PAGE_BITS,
+                               operation->Copy.SizeInBytes >> PAGE_BITS, ranges->source,
+                               operation->Copy.SourceAddress >> PAGE_BITS);
+    values.span.first = operation->Map.BaseAddress >> PAGE_BITS;
+    values.span.pages = operation->Map.SizeInBytes >> PAGE_BITS;
+    if (allocation) {
+        values.span.pages = va_update_window(operation);
+        values.offset = operation->Map.AllocationOffsetInBytes >> PAGE_BITS;
+        values.driver_protection = driver_protection_of(operation, ranges->target);
+    }
+    for (; values.span.first < end && NT_SUCCESS(status); values.span.first += values.span.pages)
+        status = va_outlook_map(outlook, &values);
+    return status;
+}
+
+static NTSTATUS check_protection(const struct va_outlook *outlook, const update_operation *operation,
+                                 UINT index, const struct vidmm_allocation *allocation,
+                                 const struct va_range *target)
+{
+    const uint64_t protection = driver_protection_of(operation, target);
+
+    if (!va_outlook_conflict(outlook, allocation,
+                             operation->Map.AllocationOffsetInBytes >> PAGE_BITS,
+                             va_update_window(operation), protection))
+        return STATUS_SUCCESS;
+    return refuse(STATUS_INVALID_PARAMETER, "GPUVA-101",
+                  "operation %u: DriverProtection 0x%llx, another mapping of these pages has a "
+                  "different unique one",
+                  index, (unsigned long long)protection);
+}
+
+static struct vidmm_allocation *mapped_by(const struct vidmm_process *process,
+                                          const update_operation *operation)
+{
+    return maps(operation) ? va_find_allocation(process, operation->Map.hAllocation) : NULL;
+}
+
+/* What is queued already. */
+static NTSTATUS look(struct va_outlook *outlook, const struct vidmm_process *process,
+                     const update_operation *operations, UINT count,
+                     const struct va_update_ranges *ranges)
+{
+    NTSTATUS status = va_outlook_look_at(outlook, ranges->target);
+
+    if (NT_SUCCESS(status) && ranges->source)
+        status = va_outlook_look_at(outlook, ranges->source);
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        const struct vidmm_allocation *allocation = mapped_by(process, &operations[i]);
+
+        if (allocation)
+            status = va_outlook_look_at_allocation(outlook, allocation);
+    }
+    return NT_SUCCESS(status) ? va_outlook_start(outlook) : status;
+}
+
+/* Each mapping is compared with what there is when its turn comes. */
+static NTSTATUS check_protections(const struct vidmm_process *process,
+                                  const update_operation *operations, UINT count,
+                                  const struct va_update_ranges *ranges)
+{
+    struct va_outlook outlook;
+    NTSTATUS status;
+
+    va_outlook_begin(&outlook, process->space);
+    status = look(&outlook, process, operations, count, ranges);
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        struct vidmm_allocation *allocation = mapped_by(process, &operations[i]);
+
+        if (allocation)
+            status = check_protection(&outlook, &operations[i], i, allocation, ranges->target);
+        if (NT_SUCCESS(status))
+            status = foresee(&outlook, &operations[i], allocation, ranges);
+    }
+    va_outlook_end(&outlook);
+    return status;
 }
 
 NTSTATUS va_update_check(const struct vidmm_process *process, const update_operation *operations,
@@ -170,5 +279,7 @@ NTSTATUS va_update_check(const struct vidmm_process *process, const update_opera
     *ranges = (struct va_update_ranges){NULL, NULL};
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
         status = check_one(process, &operations[i], i, ranges);
+    if (NT_SUCCESS(status) && protections_matter(process, operations, count, ranges->target))
+        status = check_protections(process, operations, count, ranges);
     return status;
 }

@@ -21,6 +21,7 @@
 #include "util/handle.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/residency/lock_wait.h"
 #include "vidsch/client.h"
 
 /* ---- an adapter stops under its clients (LIFE-168) ---- */
@@ -117,11 +118,12 @@ void kmt_destroy(struct kmt *kmt)
 
 static bool break_device(struct kmt_device *device)
 {
-    if (!device->draining || !NT_SUCCESS(vidsch_device_check(device->sch, false)))
+    if ((!device->draining && !vidmm_device_lock_waits(device->mm)) ||
+        !NT_SUCCESS(vidsch_device_check(device->sch, false)))
         return false;
     WARNING(
         "KMT-162",
-        "a call waits for device 0x%x to become idle, but nothing can run any more: the device is put in error",
+        "a call waits for work of device 0x%x, but nothing can run any more: the device is put in error",
         device->handle);
     vidsch_device_mark_error(device->sch, D3DKMT_DEVICEEXECUTION_HUNG);
     return true;

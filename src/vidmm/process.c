@@ -21,6 +21,7 @@
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/residency/lock_wait.h"
 #include "vidmm/space/address_space.h"
 
 #include <limits.h>
@@ -335,6 +336,7 @@ void vidmm_device_set_lost(struct vidmm_device *device)
         queue_news(queue);
     }
     paging_tell(vidmm);
+    lock_wait_wake(vidmm);
     paging_poke(vidmm); /* others may now take the memory of its list */
 }
 

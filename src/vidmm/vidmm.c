@@ -67,6 +67,7 @@
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/departure.h"
 #include "vidmm/residency/eviction.h"
+#include "vidmm/residency/lock_wait.h"
 #include "vidmm/residency/swizzling_range.h"
 #include "vidmm/segment/segment_table.h"
 #include "vidmm/space/paging_process.h"
@@ -158,6 +159,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     paging_queue_init(&vidmm->driver.runs, vidmm, NULL, 2);
     sim_waitq_init(&vidmm->driver.wait);
     list_init(&vidmm->driver.waiters);
+    sim_waitq_init(&vidmm->old.lock_waits);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;
@@ -250,6 +252,7 @@ void vidmm_destroy(struct vidmm *vidmm)
 void vidmm_set_lost(struct vidmm *vidmm)
 {
     vidmm->lost = true;
+    lock_wait_wake(vidmm);
     paging_poke(vidmm);
 }
 

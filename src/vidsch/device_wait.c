@@ -23,11 +23,21 @@ NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket
     while (!vidsch_device_ticket_done(device, ticket)) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
+        if (device->nudged) {
+            device->nudged = false;
+            return STATUS_RETRY;
+        }
         if (device->awaited_ticket > ticket)
             device->awaited_ticket = ticket;
         sim_waitq_wait(&device->changed, SIM_FOREVER);
     }
     return STATUS_SUCCESS;
+}
+
+void vidsch_device_nudge(struct vidsch_device *device)
+{
+    device->nudged = true;
+    sim_waitq_wake(&device->changed, UINT32_MAX);
 }
 
 void vidsch_device_wake(struct vidsch_device *device)

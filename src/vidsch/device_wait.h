@@ -7,8 +7,9 @@
 
 /* Are all GPU packets of the device up to the ticket done? O(1). */
 bool vidsch_device_ticket_done(const struct vidsch_device *device, uint64_t ticket);
-/* Block until the ticket is done (yields). */
+/* Block until the ticket is done, or the device is nudged: STATUS_RETRY (yields). */
 NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket);
+void vidsch_device_nudge(struct vidsch_device *device);
 /* Block until nothing of the device (`context`, unless NULL: of that context) is queued or in
  * flight, and the worker is no longer using it (yields). */
 void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context);

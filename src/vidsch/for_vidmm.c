@@ -77,6 +77,11 @@ static NTSTATUS device_wait(struct vidmm_device *mm, uint64_t ticket)
     return vidsch_device_wait_ticket(vidmm_device_owner(mm), ticket);
 }
 
+static void device_nudge(struct vidmm_device *mm)
+{
+    vidsch_device_nudge(vidmm_device_owner(mm));
+}
+
 static void device_error(struct vidmm_device *mm, D3DKMT_DEVICEEXECUTION_STATE state)
 {
     vidsch_device_lose(vidmm_device_owner(mm), state, false,
@@ -108,6 +113,7 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .device_ticket = device_ticket,
     .device_done = device_done,
     .device_wait = device_wait,
+    .device_nudge = device_nudge,
     .process_suspend = vidsch_suspend_process,
     .process_resume = vidsch_resume_process,
     .context_leave = vidsch_null_context_enter,

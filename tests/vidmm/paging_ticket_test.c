@@ -303,3 +303,30 @@ TEST_WITH(mm, what_follows_work_comes_when_that_is_done)
     CHECK(strcmp(order, "dabce") == 0);
     sim_mutex_unlock(&rig->vidmm->lock);
 }
+
+/* What comes later, and follows earlier work, overtakes. */
+TEST_WITH(mm, what_follows_earlier_work_comes_first)
+{
+    static const uint64_t tickets[] = {3, 1, 2, 3};
+    struct mm_client *c = &rig->client[0];
+    struct follower f[4];
+
+    done = 0;
+    order[0] = '\0';
+    c->queued = 3;
+    for (unsigned i = 0; i < 4; i++) {
+        f[i].name = (char)('a' + i);
+        follow_init(&f[i].follow);
+        sim_mutex_lock(&rig->vidmm->lock);
+        follow_after(c->device, &f[i].follow, tickets[i], followed);
+        sim_mutex_unlock(&rig->vidmm->lock);
+        sim_stall(1000000); /* the fiber waits for the first of the list */
+    }
+    CHECK(done == 0);
+    finish_one(c);
+    CHECK(strcmp(order, "b") == 0);
+    finish_one(c);
+    CHECK(strcmp(order, "bc") == 0);
+    finish_one(c);
+    CHECK(strcmp(order, "bcad") == 0);
+}

@@ -2,8 +2,9 @@
 /*
  * Waiting for GPU work of clients without blocking the callers. Each device has a fiber that waits,
  * in order of packets, until work of the device is finished, and then runs the callbacks registered
- * for it: an evicted allocation is no longer in use, or a deferred destruction can continue. With
- * no callback registered the fiber sleeps. If the device is already idle, follow_device calls back
+ * for it: an evicted allocation is no longer in use, or a deferred destruction can continue. A
+ * callback for earlier packets than those it waits for has it look at the list again. With no
+ * callback registered the fiber sleeps. If the device is already idle, follow_device calls back
  * directly.
  */
 #include "vidmm/paging/follow.h"
@@ -39,15 +40,23 @@ void follow_device(struct vidmm_device *device, struct vidmm_follow *follow,
     sim_waitq_wake(&device->follow_work, 1);
 }
 
+static uint64_t ticket_of(const struct list *link)
+{
+    return CONTAINER(link, struct vidmm_follow, link)->ticket;
+}
+
 void follow_after(struct vidmm_device *device, struct vidmm_follow *follow, uint64_t ticket,
                   void (*fn)(struct vidmm_device *, struct vidmm_follow *))
 {
+    struct list *before = device->follows.prev;
+
     follow->ticket = ticket;
     follow->fn = fn;
-    if (ticket == 0)
-        list_push_front(&device->follows, &follow->link);
-    else
-        list_push_back(&device->follows, &follow->link);
+    while (before != &device->follows && ticket_of(before) > ticket)
+        before = before->prev;
+    list_push_front(before, &follow->link);
+    if (device->follows.next == &follow->link && follow->link.next != &device->follows)
+        device->process->vidmm->scheduler->device_nudge(device); /* it waits for a later one */
     sim_waitq_wake(&device->follow_work, 1);
 }
 
@@ -84,11 +93,14 @@ static void follower_main(void *arg)
         uint64_t ticket = follow->ticket;
 
         if (!finished(device, ticket)) {
+            NTSTATUS status;
+
             sim_mutex_unlock(&vidmm->lock);
-            vidmm->scheduler->device_wait(
-                device,
-                ticket); /* on failure the work will never run, so it counts as finished, too */
+            status = vidmm->scheduler->device_wait(device, ticket);
             sim_mutex_lock(&vidmm->lock);
+            if (status == STATUS_RETRY)
+                continue;
+            /* On other failures the work will never run, so it counts as finished, too. */
         }
         while (!list_empty(&device->follows)) {
             follow = CONTAINER(device->follows.next, struct vidmm_follow, link);

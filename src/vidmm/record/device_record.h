@@ -48,6 +48,7 @@ struct vidmm_device {
     struct paging_job portion_job;
     bool portion_posted;
     struct list follows;   /* struct vidmm_follow.link, by ticket */
+    uint32_t lock_waits;   /* locks that wait for its GPU work */
     uint32_t destructions; /* unfinished destructions */
     /* destroy.c: memory set aside so that closing cannot fail */
     struct destruction *last_destruction;

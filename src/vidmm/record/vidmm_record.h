@@ -65,11 +65,12 @@ struct vidmm_serials {
     uint32_t allocations, opens, queues, jobs;
 };
 
-/* WDDM 1.x (portion.c, swizzling_range.c). */
+/* WDDM 1.x (portion.c, swizzling_range.c, lock_wait.c). */
 struct vidmm_old {
     uint32_t kept;    /* allocations pinned until a portion has run */
     bool sets_differ; /* some allocation has one segment set for reading, and another for writing */
     struct swizzling_range *range; /* config.swizzling_ranges of them */
+    struct sim_waitq lock_waits;   /* woken when the wait of some lock is over */
 };
 
 struct vidmm_budgets {

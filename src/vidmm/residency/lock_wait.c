@@ -3,6 +3,10 @@
  * Each open of an allocation knows the last packet of its device that uses it (open_record.h). A
  * lock waits for that packet of every device that has it open. In what follows a wait new packets
  * may come; those are waited for, too.
+ *
+ * The work may be another process's, which may never end. So the wait is over, too, when the
+ * device that locks is lost (an error, the end of its process or of the adapter), or when a
+ * deadlock is broken, by which the device that is waited for loses its work (KMT-162).
  */
 #include "vidmm/residency/lock_wait.h"
 #include "sim/machine.h"
@@ -21,7 +25,6 @@
 
 struct waiter {
     struct vidmm_follow follow;
-    struct sim_waitq wake;
     bool over;
 };
 
@@ -29,24 +32,38 @@ static void over(struct vidmm_device *device, struct vidmm_follow *follow)
 {
     struct waiter *waiter = CONTAINER(follow, struct waiter, follow);
 
-    (void)device;
+    device->lock_waits--;
     waiter->over = true;
-    sim_waitq_wake(&waiter->wake, 1);
+    lock_wait_wake(device->process->vidmm);
 }
 
-/* Lock held; dropped meanwhile. The device's end, too, ends the wait. */
-static void wait_for(struct vidmm_device *device, uint64_t ticket)
+void lock_wait_wake(struct vidmm *vidmm)
 {
-    struct vidmm *vidmm = device->process->vidmm;
+    sim_waitq_wake(&vidmm->old.lock_waits, UINT32_MAX);
+}
+
+bool vidmm_device_lock_waits(const struct vidmm_device *device)
+{
+    return device->lock_waits != 0;
+}
+
+/* Lock held; dropped meanwhile. The end of the busy device, too, ends the wait. */
+static void wait_for(const struct vidmm_device *own, struct vidmm_device *busy, uint64_t ticket)
+{
+    struct vidmm *vidmm = own->process->vidmm;
     struct waiter waiter = {.over = false};
 
     follow_init(&waiter.follow);
-    sim_waitq_init(&waiter.wake);
-    follow_after(device, &waiter.follow, ticket, over);
+    busy->lock_waits++;
+    follow_after(busy, &waiter.follow, ticket, over);
     sim_mutex_unlock(&vidmm->lock);
-    while (!waiter.over && !sim_current->stopped)
-        sim_waitq_wait(&waiter.wake, SIM_FOREVER);
+    while (!waiter.over && !own->lost && !vidmm->lost && !sim_current->stopped)
+        sim_waitq_wait(&vidmm->old.lock_waits, SIM_FOREVER);
     sim_mutex_lock(&vidmm->lock);
+    if (!waiter.over && !sim_current->stopped) {
+        follow_cancel(&waiter.follow);
+        busy->lock_waits--;
+    }
 }
 
 /* A device whose work is in the way. NULL: none is. */
@@ -70,7 +87,7 @@ NTSTATUS vidmm_lock_wait(struct vidmm_device *device, D3DKMT_HANDLE handle, bool
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_mutex_lock(&vidmm->lock);
-    while (NT_SUCCESS(status) && !vidmm->lost && !sim_current->stopped) {
+    while (NT_SUCCESS(status) && !device->lost && !vidmm->lost && !sim_current->stopped) {
         const struct vidmm_open *open = open_find(device, handle);
         uint64_t ticket;
         struct vidmm_device *busy = open ? busy_device(open->allocation, writers_only, &ticket)
@@ -83,7 +100,7 @@ NTSTATUS vidmm_lock_wait(struct vidmm_device *device, D3DKMT_HANDLE handle, bool
                             "the GPU still %s allocation 0x%x, and DonotWait is set",
                             writers_only ? "writes to" : "uses", handle);
         else
-            wait_for(busy, ticket);
+            wait_for(device, busy, ticket);
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;

@@ -263,6 +263,11 @@ static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
     return STATUS_SUCCESS;
 }
 
+static void device_nudge(struct vidmm_device *device)
+{
+    (void)device;
+}
+
 static NTSTATUS context_leave(struct vidmm_device *device, struct vidmm_context *context)
 {
     (void)device;
@@ -305,6 +310,7 @@ const struct vidmm_scheduler gva_scheduler = {
     .device_ticket = device_ticket,
     .device_done = device_done,
     .device_wait = device_wait,
+    .device_nudge = device_nudge,
     .process_suspend = process_suspend,
     .context_leave = context_leave,
     .process_resume = process_resume,

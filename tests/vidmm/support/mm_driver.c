@@ -389,9 +389,22 @@ static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
 {
     struct mm_client *client = vidmm_device_owner(device);
 
-    while (client->completed < ticket)
+    while (client->completed < ticket) {
+        if (client->nudged) {
+            client->nudged = false;
+            return STATUS_RETRY;
+        }
         sim_waitq_wait(&client->changed, SIM_FOREVER);
+    }
     return STATUS_SUCCESS;
+}
+
+static void device_nudge(struct vidmm_device *device)
+{
+    struct mm_client *client = vidmm_device_owner(device);
+
+    client->nudged = true;
+    sim_waitq_wake(&client->changed, UINT32_MAX);
 }
 
 static void complete(struct mm_client *client, uint64_t ticket)
@@ -454,6 +467,7 @@ const struct vidmm_scheduler mm_scheduler = {
     .device_ticket = device_ticket,
     .device_done = device_done,
     .device_wait = device_wait,
+    .device_nudge = device_nudge,
     .process_suspend = process_suspend,
     .context_leave = context_leave,
     .process_resume = process_resume,

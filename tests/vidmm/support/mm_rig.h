@@ -179,6 +179,7 @@ struct mm_client {
     uint64_t hardware; /* of them: on the hardware */
     uint64_t completed;
     struct sim_waitq changed;
+    bool nudged;
     uint32_t resident_calls;
     D3DKMT_DEVICEEXECUTION_STATE error;
     bool suspended;

@@ -124,8 +124,8 @@ static NTSTATUS check_reference(const struct vidsch_device *device, const struct
     if (vidsch_is_1x(device->vidsch) && vidmm_open_locked(open) &&
         !vidmm_open_may_leave_memory(open)) /* RES-008 */
         return refuse(STATUS_GRAPHICS_CANT_RENDER_LOCKED_ALLOCATION, "PATCH-079",
-                      "element %u of the allocation list, handle 0x%x, is locked, and its segment "
-                      "set has no aperture to which it could move",
+                      "element %u of the allocation list, handle 0x%x, is locked, and it is pinned "
+                      "or its segment set has no aperture to which it could move",
                       i, reference->handle);
     if (reference->write && vidmm_open_read_only(open))
         return refuse(STATUS_ACCESS_DENIED, "KMT-311",

@@ -414,6 +414,95 @@ TEST(an_adapter_without_ranges_moves_it_out)
     run(0, none_body);
 }
 
+/* ---- one lock in another ---- */
+
+static void nested_body(struct probe *p)
+{
+    const D3DDDICB_LOCKFLAGS stay = {.AcquireAperture = 1, .DonotEvict = 1};
+    uint8_t *bytes;
+    UINT id;
+
+    begin();
+    bytes = lock(1, 5);
+    id = last()->range;
+    next_answers(1, UNSUPPORTED);
+    CHECK_RULE("ALLOC-132", IS(lock_with(1, 6, stay), UNSUPPORTED));
+    next_answers(8, UNAVAILABLE);
+    CHECK_RULE("ALLOC-132", IS(lock_with(1, 6, stay), UNAVAILABLE));
+    driver.answers = 0;
+    bytes[1] = 0xC1;
+    /* the range of the first lock is as it was */
+    CHECK_RULE("ALLOC-133", driver.calls == 3 && driver.call[1].acquire && driver.call[2].acquire &&
+                                memory_of(p)[HALF + id * RANGE + 1] == 0xC1);
+    driver.address = p->segment[0].CpuTranslatedAddress.QuadPart + 2 * HALF; /* not in the BAR */
+    CHECK_RULE("ALLOC-130", IS(lock_with(1, 6, stay), UNSUPPORTED) && driver.calls == 5 &&
+                                !last()->acquire && last()->range != id);
+    driver.address = 0;
+    CHECK_RULE("ALLOC-130", lock(1, 5) == bytes && driver.calls == 5); /* it is known still */
+    unlock(1);
+    driver.calls = 3;
+    /* another one is acquired before the first is released */
+    CHECK_RULE("KMT-271", lock(1, 6) == bytes);
+    CHECK_RULE("ALLOC-133", driver.calls == 5 && driver.call[3].acquire &&
+                                driver.call[3].range != id && !driver.call[4].acquire &&
+                                driver.call[4].private_data == 5 && driver.call[4].range == id);
+    id = driver.call[3].range;
+    bytes[2] = 0xC2;
+    CHECK_RULE("ALLOC-130", memory_of(p)[HALF + id * RANGE + 2] == 0xC2);
+    unlock(1);
+    unlock(1);
+    portions_close(&gpu);
+    CHECK_RULE("ALLOC-133", driver.calls == 6 && !last()->acquire && last()->private_data == 6);
+}
+
+TEST(a_lock_that_fails_takes_nothing_from_another)
+{
+    run(3, nested_body);
+}
+
+/* Each request of the host fails in turn. What the first lock looks at is the memory itself, then a range. */
+static void failing_body(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    unsigned failed = 0;
+
+    begin();
+    for (unsigned through = 0; through < 2; through++) {
+        const D3DDDICB_LOCKFLAGS stay = {.AcquireAperture = 1, .DonotEvict = 1};
+        uint64_t at = portions_address(portions.patch_count - 1, 2) -
+                      (uint64_t)p->segment[0].BaseAddress.QuadPart;
+        NTSTATUS status = STATUS_UNSUCCESSFUL;
+        uint8_t *bytes;
+
+        CHECK(IS(
+            lock_with(1, 1, (D3DDDICB_LOCKFLAGS){.AcquireAperture = through & 1, .LockEntire = 1}),
+            STATUS_SUCCESS));
+        bytes = args.pData;
+        if (through)
+            at = HALF + (uint64_t)last()->range * RANGE;
+        for (uint8_t nth = 1; !NT_SUCCESS(status); nth++) {
+            CHECK(nth < 32);
+            heap->fail_at = heap->requests + nth;
+            status = lock_with(1, 2, stay);
+            heap->fail_at = 0;
+            if (NT_SUCCESS(status))
+                break;
+            failed++;
+            bytes[nth] = nth;
+            CHECK_RULE("KMT-271", memory_of(p)[at + nth] == nth);
+        }
+        unlock(1);
+        unlock(1);
+    }
+    CHECK(failed > 0 && probe_reports(p, VERIFY_ERROR) == 0);
+    portions_close(&gpu);
+}
+
+TEST(a_view_that_cannot_turn_shows_what_it_did)
+{
+    run(3, failing_body);
+}
+
 /* ---- eviction ---- */
 
 static void leave_locked(struct probe *p)

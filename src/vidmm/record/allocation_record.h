@@ -141,7 +141,7 @@ struct allocation_view {
     struct host_mapping window;    /* of its memory segment's CPU host aperture */
     struct view_range range;       /* may stay after the last unlock */
     bool through_range;            /* `address` shows the range */
-    bool wants_range;              /* a lock is about to acquire one */
+    uint32_t wants_range;          /* locks that are about to acquire one */
     struct allocation_order order; /* of the content */
     bool kept_out; /* of memory segments, until the last unlock: no range was left */
 };

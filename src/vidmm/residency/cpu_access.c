@@ -3,8 +3,10 @@
  * to its last unlock. */
 #include "vidmm/residency/cpu_access.h"
 #include "sim/mutex.h"
+#include "util/alloc.h"
 #include "verify/refusal.h"
 #include "vidmm/content/backing.h"
+#include "vidmm/content/content.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
@@ -40,7 +42,7 @@ static NTSTATUS expose(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
     if (allocation->view.lock_count && cpu_view_may_use_window(allocation) &&
         NT_SUCCESS(cpu_view_open_window(allocation)))
         return STATUS_SUCCESS;
-    status = victim_need_idle(turn, allocation);
+    status = victim_need_free(turn, allocation);
     if (NT_SUCCESS(status)) {
         allocation->absence = ABSENCE_MOVED;
         status = placement_move_out(turn, vidmm, allocation, true);
@@ -68,7 +70,7 @@ static NTSTATUS straighten(struct vidmm *vidmm, struct paging_turn *turn, void *
     if (allocation->destroyed || !needs_other_order(allocation))
         return STATUS_SUCCESS;
     if (allocation->runs) {
-        status = victim_need_idle(turn, allocation);
+        status = victim_need_free(turn, allocation);
         if (NT_SUCCESS(status))
             status = placement_move_out(turn, vidmm, allocation, true);
     }
@@ -192,6 +194,26 @@ NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **a
 
 /* ---- Unlock2 ---- */
 
+/* What is pinned gets the copy where it is. */
+static NTSTATUS push_in_place(struct vidmm *vidmm, struct paging_turn *turn,
+                              struct vidmm_allocation *allocation)
+{
+    struct backing_release *release;
+    NTSTATUS status = victim_need_idle(turn, allocation);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    release = util_alloc(sizeof(*release));
+    status = release ? backing_map(allocation) : STATUS_INSUFFICIENT_RESOURCES;
+    if (!NT_SUCCESS(status)) {
+        util_free(release);
+        return status;
+    }
+    status = content_transfer(allocation, allocation->runs, allocation->run_count, false);
+    backing_defer_unmap(allocation, release, false);
+    return NT_SUCCESS(status) ? paging_settle(vidmm) : status; /* before the GPU uses it again */
+}
+
 /* The CPU has written to the system copy of a PermanentSysMem allocation: copy it
  * to the segment. */
 static NTSTATUS push(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
@@ -201,6 +223,8 @@ static NTSTATUS push(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
 
     if (allocation->destroyed || !cpu_view_in_memory_segment(allocation))
         return STATUS_SUCCESS;
+    if (allocation->pins)
+        return push_in_place(vidmm, turn, allocation);
     status = victim_need_idle(turn, allocation);
     if (!NT_SUCCESS(status))
         return status;

@@ -70,7 +70,7 @@ bool cpu_view_may_leave_memory(const struct vidmm_allocation *allocation)
 
 bool cpu_view_leaves_memory(const struct vidmm_allocation *allocation)
 {
-    return allocation->view.lock_count &&
+    return allocation->view.lock_count && !allocation->view.order.passing &&
            allocation->vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0 &&
            cpu_view_may_leave_memory(allocation);
 }

@@ -29,15 +29,31 @@ static NTSTATUS move_out(struct vidmm *vidmm, struct paging_turn *turn,
 {
     NTSTATUS status;
 
-    if (allocation->pins)
+    if (allocation->victim.captured)
         return refuse(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, "ALLOC-131",
                       "the allocation is pinned in segment %u", allocation->segment);
     allocation->view.kept_out = true;
-    status = victim_need_idle(turn, allocation);
+    status = victim_need_free(turn, allocation);
     if (NT_SUCCESS(status)) {
         allocation->absence = ABSENCE_MOVED;
         status = placement_move_out(turn, vidmm, allocation, true);
     }
+    return status;
+}
+
+/* The range is there. If the view cannot show it, what other locks look at stays. */
+static NTSTATUS turn_to_range(struct vidmm_allocation *allocation, const struct view_range *before)
+{
+    const bool through = allocation->view.through_range;
+    NTSTATUS status;
+
+    allocation->view.through_range = true;
+    status = cpu_view_placed(allocation);
+    if (!NT_SUCCESS(status))
+        allocation->view.through_range = through;
+    swizzling_range_settle(allocation, before, NT_SUCCESS(status));
+    if (!NT_SUCCESS(status))
+        (void)cpu_view_placed(allocation);
     return status;
 }
 
@@ -46,6 +62,7 @@ static NTSTATUS look_through_range(struct vidmm *vidmm, struct paging_turn *turn
     const struct aperture_lock *lock = arg;
     struct vidmm_allocation *allocation = lock->allocation;
     const D3DDDICB_LOCKFLAGS flags = lock->args->Flags;
+    struct view_range before;
     NTSTATUS status;
 
     if (allocation->gone || allocation->destroyed || !allocation->view.address ||
@@ -54,11 +71,9 @@ static NTSTATUS look_through_range(struct vidmm *vidmm, struct paging_turn *turn
     if (allocation->view.kept_out) /* a second run */
         return move_out(vidmm, turn, allocation);
     status = swizzling_range_acquire(allocation, lock->args->PrivateDriverData,
-                                     flags.UseAlternateVA);
-    if (NT_SUCCESS(status)) {
-        allocation->view.through_range = true;
-        return cpu_view_placed(allocation);
-    }
+                                     flags.UseAlternateVA, &before);
+    if (NT_SUCCESS(status))
+        return turn_to_range(allocation, &before);
     return flags.DonotEvict ? status /* ALLOC-132 */ : move_out(vidmm, turn, allocation);
 }
 
@@ -74,7 +89,7 @@ NTSTATUS vidmm_lock_aperture(struct vidmm_device *device, const D3DKMT_LOCK *arg
     lock.allocation = open ? open->allocation : NULL;
     if (lock.allocation) {
         allocation_hold(lock.allocation);
-        lock.allocation->view.wants_range = true; /* it need not leave its segment for the lock */
+        lock.allocation->view.wants_range++; /* it need not leave its segment for the lock */
     }
     sim_mutex_unlock(&vidmm->lock);
     if (!lock.allocation)
@@ -87,7 +102,9 @@ NTSTATUS vidmm_lock_aperture(struct vidmm_device *device, const D3DKMT_LOCK *arg
             (void)vidmm_unlock2(device, args->hAllocation);
     }
     sim_mutex_lock(&vidmm->lock);
-    lock.allocation->view.wants_range = false;
+    if (!NT_SUCCESS(status) && cpu_view_in_memory_segment(lock.allocation))
+        lock.allocation->view.kept_out = false; /* it could not leave, and other locks go on */
+    lock.allocation->view.wants_range--;
     allocation_unhold(lock.allocation);
     sim_mutex_unlock(&vidmm->lock);
     return vidmm_status(status);

@@ -158,10 +158,11 @@ static void unhold(struct vidmm_portion *portion)
     list_remove(&portion->link);
 }
 
-/* RES-008 */
+/* RES-008. What is pinned stays where it is. */
 static bool is_misplaced(const struct vidmm_allocation *allocation)
 {
-    return cpu_view_leaves_memory(allocation) && cpu_view_in_memory_segment(allocation);
+    return cpu_view_leaves_memory(allocation) && cpu_view_in_memory_segment(allocation) &&
+           !allocation->pins;
 }
 
 static bool is_ready(const struct vidmm_portion *portion)

@@ -571,7 +571,10 @@ void vidmm_open_used(struct vidmm_open *open, bool write)
 
 bool vidmm_open_may_leave_memory(const struct vidmm_open *open)
 {
-    return cpu_view_may_leave_memory(open->allocation);
+    const struct vidmm_allocation *allocation = open->allocation;
+
+    return cpu_view_may_leave_memory(allocation) &&
+           !(allocation->victim.captured && cpu_view_in_memory_segment(allocation));
 }
 
 bool vidmm_open_read_only(const struct vidmm_open *open)

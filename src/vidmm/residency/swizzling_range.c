@@ -29,7 +29,8 @@ static void release(struct vidmm *vidmm, UINT id)
     if (!NT_SUCCESS(status) && !sim_current->stopped && !vidmm->lost)
         VIOLATION("ALLOC-133", "DxgkDdiReleaseSwizzlingRange of range %u returned %s", id,
                   nt_status_text(status).text);
-    range->allocation->view.range = (struct view_range){.number = 0};
+    if (range->allocation->view.range.number == id + 1)
+        range->allocation->view.range = (struct view_range){.number = 0};
     range->allocation = NULL;
 }
 
@@ -111,17 +112,22 @@ static NTSTATUS ask(struct vidmm_allocation *allocation, UINT id, UINT private_d
     return UNSUPPORTED;
 }
 
+/* Locks that look through the one it has keep it until there is another. */
 NTSTATUS swizzling_range_acquire(struct vidmm_allocation *allocation, UINT private_data,
-                                 bool other_size)
+                                 bool other_size, struct view_range *before)
 {
     struct vidmm *vidmm = allocation->vidmm;
     const UINT own = allocation->view.range.number;
     NTSTATUS status = UNAVAILABLE;
 
     vidmm_assert_locked(vidmm);
+    *before = allocation->view.range;
     if (own && vidmm->old.range[own - 1].private_data == private_data)
         return STATUS_SUCCESS;
-    swizzling_range_release(allocation);
+    if (!allocation->view.through_range) {
+        swizzling_range_release(allocation);
+        *before = allocation->view.range;
+    }
     if (!vidmm->config.swizzling_ranges || !ddi_has(vidmm->ddi, DxgkDdiAcquireSwizzlingRange) ||
         !ddi_has(vidmm->ddi, DxgkDdiReleaseSwizzlingRange))
         return refuse(UNSUPPORTED, "ALLOC-131", "the adapter has no swizzling ranges");
@@ -132,7 +138,24 @@ NTSTATUS swizzling_range_acquire(struct vidmm_allocation *allocation, UINT priva
             status = ask(allocation, id, private_data, other_size);
         more = status == UNAVAILABLE && release_another(vidmm); /* ALLOC-131 */
     }
-    return NT_SUCCESS(status) ? status
-                              : refuse(status, "ALLOC-131", "no swizzling range was acquired: %s",
-                                       nt_status_text(status).text);
+    if (NT_SUCCESS(status))
+        return status;
+    allocation->view.range = *before;
+    return refuse(status, "ALLOC-131", "no swizzling range was acquired: %s",
+                  nt_status_text(status).text);
+}
+
+void swizzling_range_settle(struct vidmm_allocation *allocation, const struct view_range *before,
+                            bool taken)
+{
+    const UINT now = allocation->view.range.number;
+
+    if (before->number == now)
+        return;
+    if (!taken) {
+        swizzling_range_release(allocation);
+        allocation->view.range = *before;
+    } else if (before->number) {
+        release(allocation->vidmm, before->number - 1);
+    }
 }

@@ -7,6 +7,7 @@
 #include "vidmm/residency/victim.h"
 #include "util/list.h"
 #include "util/order.h"
+#include "verify/refusal.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
@@ -118,6 +119,16 @@ NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *all
         return STATUS_RETRY;
     }
     return STATUS_SUCCESS;
+}
+
+NTSTATUS victim_need_free(struct paging_turn *turn, struct vidmm_allocation *allocation)
+{
+    if (allocation->victim.captured)
+        return refuse(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, "ALLOC-054",
+                      "the allocation is pinned in segment %u", allocation->segment);
+    if (allocation->pins)
+        return STATUS_RETRY; /* until a portion has run (PATCH-122) */
+    return victim_need_idle(turn, allocation);
 }
 
 bool victim_movable(const struct paging_turn *turn, const struct vidmm_allocation *allocation,

@@ -14,6 +14,9 @@ struct vidmm_device;
 /* STATUS_SUCCESS if no GPU work of a client can use the allocation now; else STATUS_RETRY, with the
  * process to suspend if that helps. */
 NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *allocation);
+/* The same for one that is to be moved: it is not pinned. One with the flag Capture stays so:
+ * STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION. */
+NTSTATUS victim_need_free(struct paging_turn *turn, struct vidmm_allocation *allocation);
 /* Move the allocation to its right position in the eviction orders, after its place, references or
  * priority changed. Cannot fail. */
 void victim_update(struct vidmm_allocation *allocation);

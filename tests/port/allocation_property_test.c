@@ -14,8 +14,8 @@
 static struct probe_gpu gpu;
 
 static struct driver {
-    UINT set, preferred; /* of what is created */
-    HANDLE handle;       /* of the latest */
+    UINT set, preferred, capture; /* of what is created */
+    HANDLE handle;                /* of the latest */
     unsigned asked;
     DXGKARG_VALIDATEUPDATEALLOCPROPERTY question;
     NTSTATUS answer;
@@ -46,6 +46,7 @@ static void describe(struct probe *p, struct probe_call *call)
 
         info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = driver.set;
         info->PreferredSegment.Value = driver.preferred;
+        info->Flags.Capture = driver.capture & 1;
         driver.handle = info->hAllocation;
     }
 }
@@ -351,6 +352,197 @@ TEST(a_driver_without_the_entry_changes_nothing)
 
     probe_set_entry(p, PROBE_ValidateUpdateAllocationProperty, false);
     run(p, without_body);
+}
+
+/* ---- pinned ---- */
+
+static void pinned_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+
+    (void)p;
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    driver.capture = 1;
+    allocation = make(3, 1, MB);
+    CHECK_RULE("ALLOC-054",
+               IS(update(allocation, SET, 2, 0, 0), STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION) &&
+                   strcmp(probe_refused_rule, "ALLOC-054") == 0);
+    probe_sleep(PROBE_SECOND / 10);
+    CHECK_RULE("ALLOC-054", driver.out == 0 && IN_MEMORY(allocation));
+    /* the set is what it was, and what moves nothing may change */
+    CHECK_RULE("ALLOC-054", IS(update(allocation, SET | PREFERRED, 3, 1, 0), STATUS_SUCCESS) &&
+                                IS(update(allocation, SET, 1, 0, 0), STATUS_SUCCESS));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(what_is_pinned_stays_in_its_set)
+{
+    run(create(), pinned_body);
+}
+
+/* ---- the budget ---- */
+
+static UINT64 usage(D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.hAdapter = gpu.adapter, .MemorySegmentGroup = group};
+
+    CHECK(NT_SUCCESS(D3DKMTQueryVideoMemoryInfo(&info)));
+    return info.CurrentUsage;
+}
+
+/* MiB of memory of the adapter and of the system. */
+static bool uses(UINT64 local, UINT64 other)
+{
+    return usage(D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL) == local * MB &&
+           usage(D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) == other * MB;
+}
+
+static void make_resident(const struct probe_gpu *g, D3DKMT_HANDLE allocation)
+{
+    D3DDDI_MAKERESIDENT resident;
+
+    memset(&resident, 0, sizeof(resident));
+    resident.hPagingQueue = g->queue;
+    resident.NumAllocations = 1;
+    resident.AllocationList = &allocation;
+    resident.Flags.CantTrimFurther = 1;
+    CHECK(NT_SUCCESS(D3DKMTMakeResident(&resident)));
+    probe_sleep(PROBE_SECOND / 10);
+}
+
+/* On no list. `global`: in a resource that other devices may open; or NULL. */
+static D3DKMT_HANDLE make_unlisted(D3DKMT_HANDLE device, UINT set, uint64_t bytes,
+                                   D3DKMT_HANDLE *global)
+{
+    D3DDDI_ALLOCATIONINFO2 info;
+    D3DKMT_CREATEALLOCATION create;
+
+    memset(&info, 0, sizeof(info));
+    memset(&create, 0, sizeof(create));
+    driver.set = set;
+    driver.preferred = 1;
+    info.pPrivateDriverData = &bytes;
+    info.PrivateDriverDataSize = sizeof(bytes);
+    create.hDevice = device;
+    create.NumAllocations = 1;
+    create.pAllocationInfo2 = &info;
+    create.Flags.CreateResource = create.Flags.CreateShared = global != NULL;
+    CHECK(IS(D3DKMTCreateAllocation2(&create), STATUS_SUCCESS));
+    if (global)
+        *global = create.hGlobalShare;
+    return info.hAllocation;
+}
+
+static D3DKMT_HANDLE open_shared(D3DKMT_HANDLE device, D3DKMT_HANDLE global)
+{
+    D3DDDI_OPENALLOCATIONINFO info;
+    D3DKMT_OPENRESOURCE open;
+    uint8_t total[64];
+
+    memset(&open, 0, sizeof(open));
+    memset(&info, 0, sizeof(info));
+    open.hDevice = device;
+    open.hGlobalShare = global;
+    open.NumAllocations = 1;
+    open.pOpenAllocationInfo = &info;
+    open.pTotalPrivateDriverDataBuffer = total;
+    open.TotalPrivateDriverDataBufferSize = sizeof(uint64_t);
+    CHECK(IS(D3DKMTOpenResource(&open), STATUS_SUCCESS));
+    return info.hAllocation;
+}
+
+/* Once, whatever devices of the process list it, and wherever it goes. */
+static void two_devices_body(struct probe *p)
+{
+    D3DKMT_HANDLE mine, theirs, global;
+    struct probe_gpu second;
+    D3DKMT_EVICT evict;
+
+    CHECK(verify_set_severity(p->log, "ALLOC-147", VERIFY_NOTE)); /* it is CpuVisible */
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS) && IS(probe_gpu_begin(&second), STATUS_SUCCESS));
+    mine = make_unlisted(gpu.device, 3, MB, &global);
+    theirs = open_shared(second.device, global);
+    make_resident(&gpu, mine);
+    make_resident(&second, theirs);
+    CHECK_RULE("RES-045", uses(1, 0));
+    CHECK(IS(update(mine, SET, 2, 0, 0), STATUS_PENDING));
+    CHECK_RULE("RES-045", uses(0, 1));
+    wait_fence(args.PagingFenceValue);
+    CHECK_RULE("RES-045", uses(0, 1) && IN_SYSTEM(mine));
+    CHECK(IS(probe_gpu_end(&second), STATUS_SUCCESS));
+    CHECK_RULE("RES-045", uses(0, 1));
+    CHECK(IS(update(mine, SET, 1, 0, 0), STATUS_PENDING));
+    CHECK_RULE("RES-045", uses(1, 0));
+    wait_fence(args.PagingFenceValue);
+    memset(&evict, 0, sizeof(evict));
+    evict.hDevice = gpu.device;
+    evict.NumAllocations = 1;
+    evict.AllocationList = &mine;
+    CHECK(NT_SUCCESS(D3DKMTEvict(&evict)));
+    CHECK_RULE("RES-045", uses(0, 0));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(what_two_devices_list_is_counted_once_wherever_it_goes)
+{
+    run(create(), two_devices_body);
+}
+
+/* What is listed and was evicted for others has a place to come back to. */
+static void evicted_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation, other;
+    struct probe_gpu second;
+
+    (void)p;
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS) && IS(probe_gpu_begin(&second), STATUS_SUCCESS));
+    allocation = make(1, 1, 8 * MB);
+    other = make_unlisted(second.device, 1, 12 * MB, NULL);
+    make_resident(&second, other);
+    CHECK(driver.out == 1 && !IN_MEMORY(allocation));
+    CHECK(usage(D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL) == 20 * MB);
+    CHECK_RULE("RES-045", IS(update(allocation, SET, 2, 0, 0), STATUS_SUCCESS) &&
+                              usage(D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL) == 12 * MB &&
+                              usage(D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) == 8 * MB);
+    CHECK(IS(probe_gpu_submit(&gpu), STATUS_SUCCESS) &&
+          IS(probe_gpu_wait_idle(&gpu), STATUS_SUCCESS));
+    CHECK_RULE("RES-045",
+               IN_SYSTEM(allocation) && usage(D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) == 8 * MB);
+    CHECK(IS(probe_gpu_end(&second), STATUS_SUCCESS));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(what_was_evicted_is_charged_where_it_may_return)
+{
+    run(create(), evicted_body);
+}
+
+/* Each request of memory of the call fails in turn. */
+static void undone_body(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    NTSTATUS status = STATUS_NO_MEMORY;
+    D3DKMT_HANDLE allocation;
+    unsigned failed = 0;
+
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    allocation = make(3, 1, MB);
+    while (!NT_SUCCESS(status)) {
+        CHECK(uses(1, 0) && IN_MEMORY(allocation) && failed < 32);
+        heap->fail_at = heap->requests + ++failed;
+        status = update(allocation, SET, 2, 0, 0);
+        heap->fail_at = 0;
+        CHECK_RULE("ALLOC-110", IS(status, STATUS_NO_MEMORY) || IS(status, STATUS_PENDING));
+    }
+    CHECK_RULE("ALLOC-110", failed > 2 && uses(0, 1));
+    wait_fence(args.PagingFenceValue);
+    CHECK(IN_SYSTEM(allocation));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(an_update_that_fails_charges_nothing)
+{
+    run(create(), undone_body);
 }
 
 /* ---- the GPU still has it ---- */

@@ -197,8 +197,9 @@ TEST_WITH(mm, a_shared_allocation_is_charged_where_it_is)
     CHECK(in_system(d, s.theirs) && charged(d, 10, 8) && d->process->usage[1] == 8 * MM_MB);
     OK(mm_resident(c, s.mine));
     mm_idle(rig);
-    CHECK(in_system(c, s.mine) && charged(c, 8, 0));
-    CHECK(mm_open(c, s.mine)->charge == MM_VRAM && mm_open(d, s.theirs)->charge == 0);
+    CHECK_RULE("RES-045", in_system(c, s.mine) && charged(c, 0, 8) && c->process->usage[0] == 0 &&
+                              c->process->usage[1] == 8 * MM_MB);
+    CHECK(mm_open(c, s.mine)->charge == 0 && mm_open(d, s.theirs)->charge == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
 

@@ -137,46 +137,73 @@ static void apply(struct vidmm_allocation *allocation, const struct properties *
     allocation->accessed_physically = p->accessed_physically;
 }
 
-/* Charge the list entries for it anew. False: one of them does not fit, and is charged as
- * `otherwise` says. */
-static bool charge_as(struct vidmm_allocation *allocation, const struct properties *wanted,
-                      const struct properties *otherwise)
+/* Where each list entry was charged. */
+static void note_charges(struct vidmm_allocation *allocation)
 {
-    bool fits = true;
+    LIST_FOR(node, &allocation->opens)
+        CONTAINER(node, struct vidmm_open, link)->mark =
+            CONTAINER(node, struct vidmm_open, link)->charge;
+}
 
+static void forget_charges(struct vidmm_allocation *allocation)
+{
+    LIST_FOR(node, &allocation->opens)
+        CONTAINER(node, struct vidmm_open, link)->mark = 0;
+}
+
+static bool charges_hold(const struct vidmm_allocation *allocation)
+{
+    LIST_FOR(node, &allocation->opens)
+        if (!budget_charge_holds(CONTAINER(node, struct vidmm_open, link)))
+            return false;
+    return true;
+}
+
+/* False: one of them does not fit. */
+static bool charge_anew(struct vidmm_allocation *allocation)
+{
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
         if (!open->charged)
             continue;
         budget_uncharge(open);
-        apply(allocation, wanted);
-        if (NT_SUCCESS(budget_charge(open, true)))
-            continue;
-        fits = false;
-        apply(allocation, otherwise);
-        (void)budget_charge(open, true); /* where it was, there is room */
+        if (!NT_SUCCESS(budget_charge(open, true))) {
+            budget_charge_to(open, open->mark);
+            return false;
+        }
     }
-    return fits;
+    return true;
 }
 
+static void undo(struct vidmm_allocation *allocation, const struct properties *before)
+{
+    apply(allocation, before);
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->charged && open->charge != open->mark)
+            budget_charge_to(open, open->mark);
+    }
+}
+
+/* The charges were noted before. */
 static NTSTATUS change(struct vidmm_allocation *allocation, const struct properties *p)
 {
-    const struct properties before = {allocation->segments, allocation->accessed_physically};
     const bool moves = (apply(allocation, p), is_misplaced(allocation));
 
-    if (allocation_fits_somewhere(allocation) && (!moves || charge_as(allocation, p, &before))) {
-        apply(allocation, p);
-        if (allocation->resident && !moves)
-            demotion_note(allocation);
-        return STATUS_SUCCESS;
-    }
-    if (moves)
-        (void)charge_as(allocation, &before, &before);
-    apply(allocation, &before);
-    return refuse(STATUS_NO_MEMORY, "ALLOC-110",
-                  "%llu bytes find no room in the segments 0x%x beside what else is resident",
-                  (unsigned long long)allocation->bytes, p->segments.supported);
+    if (moves && allocation->pins)
+        return refuse(STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION, "ALLOC-054",
+                      "the allocation is pinned in segment %u, and the set is to be 0x%x",
+                      allocation->segment, p->segments.supported);
+    if (!allocation_fits_somewhere(allocation) ||
+        ((moves || !charges_hold(allocation)) && !charge_anew(allocation)))
+        return refuse(STATUS_NO_MEMORY, "ALLOC-110",
+                      "%llu bytes find no room in the segments 0x%x beside what else is resident",
+                      (unsigned long long)allocation->bytes, p->segments.supported);
+    if (allocation->resident && !moves)
+        demotion_note(allocation);
+    return STATUS_SUCCESS;
 }
 
 /* ---- the move ---- */
@@ -195,7 +222,7 @@ static NTSTATUS move_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
     if (allocation->gone || allocation->destroyed)
         return STATUS_SUCCESS;
     if (is_misplaced(allocation)) {
-        status = victim_need_idle(turn, allocation);
+        status = victim_need_free(turn, allocation);
         if (NT_SUCCESS(status)) {
             allocation->absence = ABSENCE_MOVED;
             status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);
@@ -257,12 +284,13 @@ static NTSTATUS update(struct vidmm_paging_queue *queue, const D3DDDI_UPDATEALLO
         status = read_properties(allocation, args, &after);
     if (NT_SUCCESS(status)) {
         before = (struct properties){allocation->segments, allocation->accessed_physically};
+        note_charges(allocation);
         status = change(allocation, &after);
-    }
-    if (NT_SUCCESS(status) && is_misplaced(allocation)) {
-        status = post_move(queue, allocation, move, fence);
+        if (NT_SUCCESS(status) && is_misplaced(allocation))
+            status = post_move(queue, allocation, move, fence);
         if (!NT_SUCCESS(status))
-            apply(allocation, &before);
+            undo(allocation, &before);
+        forget_charges(allocation);
     }
     if (status != STATUS_PENDING)
         util_free(move);

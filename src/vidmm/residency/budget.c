@@ -163,13 +163,15 @@ static void tell_watches(const struct vidmm *vidmm)
     }
 }
 
-/* Another device of the process lists the allocation, so it is counted already (RES-045). */
-static bool counted(const struct vidmm_open *open)
+/* Another device of the process lists the allocation, charged to the same group, so it is counted
+ * there already (RES-045). */
+static bool counted(const struct vidmm_open *open, D3DKMT_MEMORY_SEGMENT_GROUP group)
 {
     LIST_FOR(node, &open->allocation->opens) {
         const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
-        if (other != open && other->charged && other->device->process == open->device->process)
+        if (other != open && other->charged && other->device->process == open->device->process &&
+            segment_group(open->allocation->vidmm, other->charge) == group)
             return true;
     }
     return false;
@@ -182,7 +184,7 @@ static void count(struct vidmm_open *open, bool up)
     D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(vidmm, open->charge);
     uint64_t bytes = open->allocation->pages << PAGE_BITS;
 
-    if (counted(open))
+    if (counted(open, group))
         return;
     if (up) {
         process->usage[group] += bytes;
@@ -199,27 +201,52 @@ static bool within_budget(const struct vidmm_open *open, UINT charge)
     const struct vidmm_process *process = open->device->process;
     D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(process->vidmm, charge);
 
-    if (!has_budget(process->vidmm, group) || counted(open))
+    if (!has_budget(process->vidmm, group) || counted(open, group))
         return true;
     return process->usage[group] + (open->allocation->pages << PAGE_BITS) <=
            budget_of(process, group);
 }
 
-NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
+static void charge_to(struct vidmm_open *open, UINT charge)
+{
+    open->charge = charge;
+    open->device->charged[charge] += charge_pages(open->allocation);
+    count(open, true);
+    open->charged = true;
+}
+
+static bool may_charge(const struct vidmm_open *open, UINT charge)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
     UINT down;
     unsigned segments = segment_order(open->allocation, order, &down);
 
+    for (unsigned i = 0; i < segments; i++)
+        if (charge_of(open->allocation, order[i]) == charge)
+            return true;
+    return false;
+}
+
+bool budget_charge_holds(const struct vidmm_open *open)
+{
+    return !open->charged || may_charge(open, open->charge);
+}
+
+/* First where it is: to all who list it, it takes the same memory. */
+NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+    UINT order[VIDMM_MAX_SEGMENTS + 1];
+    UINT down;
+    const unsigned here = allocation->runs && may_charge(open, allocation->segment);
+    const unsigned segments = here + segment_order(allocation, order + here, &down);
+
     for (unsigned i = 0; i < segments; i++) {
-        UINT charge = charge_of(open->allocation, order[i]);
+        const UINT charge = i < here ? allocation->segment : charge_of(allocation, order[i]);
 
         if (!fits(open, charge) || (!over_budget && !within_budget(open, charge)))
             continue;
-        open->charge = charge;
-        open->device->charged[charge] += charge_pages(open->allocation);
-        count(open, true);
-        open->charged = true;
+        charge_to(open, charge);
         return STATUS_SUCCESS;
     }
     return STATUS_NO_MEMORY;
@@ -232,13 +259,11 @@ void budget_uncharge(struct vidmm_open *open)
     open->device->charged[open->charge] -= charge_pages(open->allocation);
 }
 
-static void move_charge(struct vidmm_open *open, UINT charge)
+void budget_charge_to(struct vidmm_open *open, UINT charge)
 {
-    budget_uncharge(open);
-    open->charge = charge;
-    open->device->charged[charge] += charge_pages(open->allocation);
-    count(open, true);
-    open->charged = true;
+    if (open->charged)
+        budget_uncharge(open);
+    charge_to(open, charge);
 }
 
 void budget_charge_elsewhere(struct vidmm_open *open, UINT segment)
@@ -252,7 +277,7 @@ void budget_charge_elsewhere(struct vidmm_open *open, UINT segment)
 
         if (order[i] == segment || !fits(open, charge))
             continue;
-        move_charge(open, charge);
+        budget_charge_to(open, charge);
         return;
     }
 }
@@ -264,7 +289,7 @@ void budget_placed(struct vidmm_allocation *allocation)
 
         if (!open->charged || open->charge == allocation->segment)
             continue;
-        move_charge(open, allocation->segment);
+        budget_charge_to(open, allocation->segment);
     }
 }
 

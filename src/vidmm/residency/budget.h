@@ -52,6 +52,10 @@ uint64_t budget_capacity(const struct vidmm *vidmm, UINT id);
  * not fit, or the process would exceed its budget and `over_budget` is false. */
 NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget);
 void budget_uncharge(struct vidmm_open *open);
+/* Whatever fits: as it was before. */
+void budget_charge_to(struct vidmm_open *open, UINT charge);
+/* Is it charged, if at all, to a segment where its allocation may be? */
+bool budget_charge_holds(const struct vidmm_open *open);
 /* Charge it to the first segment of its set that it fits, but not to `segment`. */
 void budget_charge_elsewhere(struct vidmm_open *open, UINT segment);
 /* The allocation was placed: charge the list entries for it to the segment where it is. */

@@ -11,11 +11,11 @@ void demotion_note(struct vidmm_allocation *allocation)
     UINT down;
     struct vidmm_segment *best;
 
+    list_remove(&allocation->victim.demoted_link);
     if (!segment_order(allocation, order, &down))
         return;
     best = &allocation->vidmm->segment[order[0]];
     if (allocation->segment == order[0] || segment_is_aperture(best) || allocation->pins)
         return;
-    list_remove(&allocation->victim.demoted_link);
     list_push_back(&best->demoted, &allocation->victim.demoted_link);
 }

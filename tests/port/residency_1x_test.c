@@ -2,8 +2,12 @@
 /* WDDM 1.x: what a client's lists do to residency on a started adapter, and where the driver finds it. */
 #include "port/support/paged.h"
 #include "port/support/portions.h"
+#include "report/residency.h"
 #include "sim/sim.h"
+#include "vidmm/record/vidmm_record.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MIB           PORTIONS_MIB
@@ -367,4 +371,68 @@ TEST(a_list_may_offer)
     run(created(DXGKDDI_INTERFACE_VERSION_WIN8), offer_by_list);
     offers_count = false;
     run(created(DXGKDDI_INTERFACE_VERSION_WIN7), offer_by_list);
+}
+
+/* ---- holes ---- */
+
+/* Of 2 MiB, out of segment 1 and into it. */
+static unsigned moves_of_two(unsigned from, bool in)
+{
+    unsigned count = 0;
+
+    for (unsigned n = 0; paged_nth(DXGK_OPERATION_TRANSFER, from, n); n++) {
+        const DXGKARG_BUILDPAGINGBUFFER *op = &paged_nth(DXGK_OPERATION_TRANSFER, from, n)->args;
+
+        count += op->Transfer.TransferSize == 2 * MIB &&
+                 (in ? op->Transfer.Destination.SegmentId : op->Transfer.Source.SegmentId) == 1;
+    }
+    return count;
+}
+
+static char *report;
+static size_t report_size;
+
+static void make_a_hole(struct probe *p)
+{
+    static const unsigned sizes[] = {5, 2, 5};
+    struct vidmm *vidmm = port_adapter_vidmm(p->adapter[0]);
+    unsigned mark;
+    FILE *out;
+
+    vidmm->chronicle.on = true;
+    portions_open(&gpu);
+    for (unsigned i = 0; i < 3; i++) {
+        portions_allocate(&gpu, i, sizes[i] * MIB);
+        CHECK(IS(render(i), STATUS_SUCCESS));
+        portions_finish(&gpu);
+    }
+    CHECK(IS(
+        D3DKMTDestroyAllocation(&(D3DKMT_DESTROYALLOCATION){
+            .hDevice = gpu.device, .phAllocationList = &gpu.allocation[0], .AllocationCount = 1}),
+        STATUS_SUCCESS));
+    probe_sleep(PROBE_SECOND / 10);
+    mark = paged.count;
+    /* 5 and 4 MiB are free, and 2 between them */
+    portions_allocate(&gpu, 0, 7 * MIB);
+    CHECK(IS(render(0), STATUS_SUCCESS));
+    portions_finish(&gpu);
+    probe_sleep(PROBE_SECOND / 10);
+    CHECK_RULE("RES-057", moves_of_two(mark, false) == 1 && moves_of_two(mark, true) == 1 &&
+                              moves_in(mark) == 2 && PORTIONS_THERE(*patched(0)));
+    mark = paged.count;
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(IS(render(i), STATUS_SUCCESS));
+    portions_finish(&gpu);
+    CHECK_RULE("RES-057", moves_in(mark) == 0); /* all of them are there */
+    out = open_memstream(&report, &report_size);
+    CHECK(report_residency_text(vidmm, "it", sim_now(), out));
+    fclose(out);
+    portions_close(&gpu);
+}
+
+TEST(what_makes_way_for_a_hole_comes_back)
+{
+    run(created(DXGKDDI_INTERFACE_VERSION_WDDM1_3), make_a_hole);
+    CHECK_RULE("RES-057", strstr(report, "who was evicted for whom\n    allocation 2      for 4 "));
+    free(report);
 }

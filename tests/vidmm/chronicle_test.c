@@ -48,6 +48,25 @@ TEST_WITH(mm, who_is_evicted_for_whom_is_kept)
     CHECK(event->allocation == victim && event->why == CHRONICLE_DESTROYED && event->room_for == 0);
 }
 
+/* Also if it only makes way for a more important member of its list. */
+TEST_WITH(mm, who_makes_way_for_whom_is_kept)
+{
+    struct chronicle *chronicle = &rig->vidmm->chronicle;
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE low = mm_with_priority(c, MM_SET_BOTH, 12, 0x50000000u);
+    D3DKMT_HANDLE high = mm_with_priority(c, MM_SET_BOTH, 12, 0xA0000000u);
+    const struct chronicle_event *event;
+
+    chronicle->on = true;
+    OK(mm_resident(c, low));
+    mm_idle(rig);
+    OK(mm_resident(c, high));
+    mm_idle(rig);
+    event = last_of(chronicle, CHRONICLE_LEFT);
+    CHECK(event->allocation == mm_allocation(c, low)->number.of_all &&
+          event->why == ABSENCE_DEMOTED && event->room_for == mm_allocation(c, high)->number.of_all);
+}
+
 TEST_WITH(gva, mappings_and_tables_are_kept)
 {
     struct chronicle *chronicle = &rig->vidmm->chronicle;

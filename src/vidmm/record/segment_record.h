@@ -44,7 +44,8 @@ struct vidmm_segment {
     struct extent_tree window_free;
     /* allocations that no device needs, offered ones first (victim.node) */
     struct order_tree victims;
-    /* demoted_link: allocations elsewhere that prefer this segment, oldest first */
+    /* demoted_link: allocations that were moved out for others (compact.c), and those elsewhere
+     * that prefer this segment, oldest first */
     struct list demoted;
     bool space_appeared; /* memory was freed since promotion last looked */
     uint32_t leaving; /* allocations here that no device lists, but unfinished GPU work may use */

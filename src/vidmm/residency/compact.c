@@ -4,8 +4,9 @@
  * allocations that may be moved now, form areas of consecutive pages. Among all positions of the
  * hole in them, the one is chosen for which the fewest pages must move. An allocation there is
  * moved elsewhere in the segment if the paging node can copy within it (MovePagingSupported);
- * otherwise to system memory, from where it is brought in again, into other holes, before its
- * device runs.
+ * otherwise to system memory, from where it is brought in again, into other holes: before its
+ * device runs, or, for WDDM 1.x, whose lists say nothing of what is needed later, when the worker
+ * has time (promotion.c).
  *
  * In one run of a job, allocations of the requester's own list are moved only once: a second hole
  * might need the memory for which the first one was made, and so on. If that is not enough,
@@ -29,6 +30,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/residency/demotion.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/relocate.h"
 #include "vidmm/residency/victim.h"
@@ -187,6 +189,20 @@ static bool choose(const struct survey *survey, const struct room_request *room,
     return best != UINT64_MAX && best != 0; /* 0: a hole exists already, so it would not help */
 }
 
+/* To system memory, and in again. */
+static NTSTATUS move_out(struct paging_turn *turn, struct vidmm *vidmm,
+                         struct vidmm_allocation *allocation, struct vidmm_segment *segment)
+{
+    NTSTATUS status;
+
+    allocation->absence = ABSENCE_MOVED;
+    status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);
+    if (NT_SUCCESS(status) && vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0 &&
+        !segment_is_aperture(segment) && !allocation->offer.in_force)
+        demotion_displaced(allocation, segment);
+    return status;
+}
+
 static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
                           const struct survey *survey, uint64_t hole, uint64_t pages)
 {
@@ -204,8 +220,7 @@ static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
             if (status != STATUS_NO_MEMORY)
                 continue;
         }
-        span->owner->absence = ABSENCE_MOVED;
-        status = placement_move_out(turn, vidmm, span->owner, !span->owner->offer.in_force);
+        status = move_out(turn, vidmm, span->owner, survey->segment);
     }
     return status;
 }
@@ -220,8 +235,10 @@ NTSTATUS compact_make_hole(struct paging_turn *turn, struct vidmm *vidmm,
     if (look_around(turn, &survey, vidmm)) {
         if (survey.count > 0)
             qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
+        vidmm->chronicle.room_for = room->newcomer ? room->newcomer->number.of_all : 0;
         status = choose(&survey, room, &hole) ? move_away(turn, vidmm, &survey, hole, room->pages)
                                               : STATUS_NO_MEMORY;
+        vidmm->chronicle.room_for = 0;
     }
     util_free(survey.spans);
     return status;

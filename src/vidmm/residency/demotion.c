@@ -19,3 +19,8 @@ void demotion_note(struct vidmm_allocation *allocation)
         return;
     list_push_back(&best->demoted, &allocation->victim.demoted_link);
 }
+
+void demotion_displaced(struct vidmm_allocation *allocation, struct vidmm_segment *segment)
+{
+    list_push_front(&segment->demoted, &allocation->victim.demoted_link);
+}

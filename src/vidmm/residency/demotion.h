@@ -5,8 +5,12 @@
 #define DXGK_VIDMM_DEMOTION_H
 
 struct vidmm_allocation;
+struct vidmm_segment;
 
 /* The allocation was placed: if it prefers another segment, add it to that segment's list. */
 void demotion_note(struct vidmm_allocation *allocation);
+/* The allocation was moved out of the segment, so that others could be moved together there. It
+ * returns when there is room. */
+void demotion_displaced(struct vidmm_allocation *allocation, struct vidmm_segment *segment);
 
 #endif

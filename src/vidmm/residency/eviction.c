@@ -111,7 +111,9 @@ NTSTATUS eviction_make_way(struct paging_turn *turn, const struct vidmm_allocati
         if (!open)
             return STATUS_NO_MEMORY;
         open->allocation->absence = ABSENCE_DEMOTED;
+        vidmm->chronicle.room_for = newcomer->number.of_all;
         status = placement_move_out(turn, vidmm, open->allocation, true);
+        vidmm->chronicle.room_for = 0;
         if (!NT_SUCCESS(status))
             return status;
         budget_charge_elsewhere(open, segment);
@@ -201,6 +203,8 @@ NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
     if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
         NTSTATUS status = compact_make_hole(turn, vidmm, room);
 
+        if (status == STATUS_NO_MEMORY && portion_unlist_all(vidmm))
+            status = compact_make_hole(turn, vidmm, room);
         if (status != STATUS_NO_MEMORY)
             return status;
     }

@@ -3,7 +3,8 @@
  * Promotion (RES-055). An allocation that was placed in a less preferred segment is moved to its
  * first choice when memory appears there and no GPU work uses it. Each memory segment has a list of
  * such allocations. When memory of a segment is freed, the worker looks at that list as background
- * work.
+ * work. There it also finds what it has moved out of the segment only to make a hole for another
+ * (RES-057), and brings it in again.
  */
 #include "vidmm/residency/promotion.h"
 #include "util/address.h"
@@ -21,7 +22,8 @@
 static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment,
                      const struct vidmm_allocation *allocation)
 {
-    uint64_t pages = segment_pages(segment, allocation->pages);
+    uint64_t pages = segment_pages(segment, segment->flags.PitchAlignment ? allocation->pitch_pages
+                                                                          : allocation->pages);
 
     if (!budget_allows(allocation, segment->id))
         return false;
@@ -41,6 +43,11 @@ static void promote(struct paging_turn *turn, struct vidmm *vidmm,
         (void)placement_bring_in(turn, vidmm, allocation);
 }
 
+static bool may_return(const struct vidmm_allocation *allocation)
+{
+    return !allocation->destroyed && !allocation->offer.in_force && !allocation->arrival.alone;
+}
+
 static bool step(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_segment *segment)
 {
     unsigned tries = 0;
@@ -49,8 +56,17 @@ static bool step(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_seg
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
                                                         victim.demoted_link);
 
-        if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
+        const bool room = has_room(vidmm, segment, allocation);
+
+        if (!room && !allocation->runs)
+            continue;
+        if (!room || ++tries > TRIES)
             break;
+        if (!allocation->runs && may_return(allocation)) {
+            if (!NT_SUCCESS(placement_put(turn, allocation, segment->id)))
+                list_remove(&allocation->victim.demoted_link); /* until it is needed */
+            return true;
+        }
         if (allocation->ready && allocation->device_references &&
             !allocation->arrival.alone && /* idle work suspends nobody (ALLOC-055) */
             victim_movable(turn, allocation, true) && !cpu_view_forbids(allocation, segment)) {

@@ -285,6 +285,43 @@ TEST(a_cached_mapping_needs_a_cached_window)
     }
 }
 
+/* ---- a lock that fails ---- */
+
+/* Each request of the host fails in turn: whether it was before or after the window was opened, no page of it stays. */
+static void short_body(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    unsigned opened = 0;
+    bool met = true;
+
+    begin(p);
+    for (unsigned nth = 1; met; nth++) {
+        const D3DKMT_HANDLE allocation = make(4 * PAGE);
+        D3DKMT_LOCK2 args = {.hDevice = gpu.device, .hAllocation = allocation};
+        const unsigned calls = host_window.calls;
+        const uint64_t at = heap->requests + nth;
+        NTSTATUS status;
+
+        CHECK(nth < 64);
+        heap->fail_at = at;
+        status = D3DKMTLock2(&args);
+        heap->fail_at = 0;
+        met = heap->requests >= at;
+        if (NT_SUCCESS(status))
+            unlock(allocation); /* perhaps from system memory: there was no window for it */
+        opened += host_window.calls != calls && !NT_SUCCESS(status);
+        CHECK_RULE("ALLOC-137", host_window_mapped() == 0);
+        destroy(allocation);
+    }
+    CHECK_RULE("ALLOC-137", opened > 0);
+    end();
+}
+
+TEST(a_lock_that_fails_leaves_no_window)
+{
+    run(host_window_create(NULL, 64 * PAGE, 16, false, false), short_body);
+}
+
 /* ---- before the memory is another's ---- */
 
 static uint64_t first_write; /* order of the first call that names the memory for the newcomer */

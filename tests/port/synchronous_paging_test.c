@@ -9,7 +9,8 @@
 #define BYTES              (9u * PORTIONS_MIB)
 
 static struct portions_gpu gpu, other;
-static bool synchronous, watched;
+static bool synchronous, watched, pinned;
+static UINT set = 1;
 static HANDLE handle;            /* of the one that is watched */
 static ULONG paging[2], work[2]; /* the latest fences, by node */
 static bool concerned;           /* the paging that was built last is about it */
@@ -21,9 +22,10 @@ static void describe(struct probe *p, struct probe_call *call)
     DXGK_ALLOCATIONINFO *info = &args->pAllocationInfo[0];
 
     (void)p;
-    info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = 1;
-    info->PreferredSegment.Value = 0;
+    info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = set;
+    info->PreferredSegment.Value = 1;
     info->Flags.Value = 0;
+    info->Flags.Capture = pinned;
     if (!watched)
         return;
     info->Flags.SynchronousPaging = synchronous;
@@ -125,4 +127,50 @@ TEST(its_paging_has_the_gpu_to_itself)
     CHECK_RULE("ALLOC-055", before_done == 0);
     run(false); /* that of others has not */
     CHECK_RULE("ALLOC-055", seen >= 4 && beside_work + before_done > 0);
+}
+
+/* ---- in the background ---- */
+
+/* Whoever moves allocations when there is nothing else to do suspends nobody, so it leaves this one where it is. */
+static void idle_body(struct probe *p)
+{
+    unsigned moved;
+
+    (void)p;
+    portions_open(&gpu);
+    pinned = true;
+    portions_allocate(&gpu, 1, BYTES);
+    pinned = false;
+    use(&gpu, 1);
+    portions_finish(&gpu);
+    watched = true;
+    set = 3;
+    portions_allocate(&gpu, 0, BYTES);
+    watched = false;
+    set = 1;
+    use(&gpu, 0); /* it prefers memory, where there is no room */
+    portions_finish(&gpu);
+    CHECK(portions.patched[portions.patch_count - 1].list[1].SegmentId == 2);
+    moved = seen;
+    CHECK(IS(
+        D3DKMTDestroyAllocation(&(D3DKMT_DESTROYALLOCATION){
+            .hDevice = gpu.device, .phAllocationList = &gpu.allocation[1], .AllocationCount = 1}),
+        STATUS_SUCCESS));
+    gpu.context.pAllocationList[2].hAllocation = 0;
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("ALLOC-055", seen == moved);
+    use(&gpu, 0);
+    portions_finish(&gpu);
+    CHECK_RULE("ALLOC-055", portions.patched[portions.patch_count - 1].list[1].SegmentId == 2);
+    portions_close(&gpu);
+}
+
+TEST(it_is_not_moved_in_the_background)
+{
+    struct probe *p;
+
+    synchronous = true;
+    portions_prepare = prepare;
+    p = portions_begin(false, false);
+    portions_end(p, probe_client_run(p, idle_body));
 }

@@ -85,14 +85,15 @@ static bool draw_report(const struct cli_session *session, enum cli_report repor
 }
 
 /* Record the state at the end of the workload, before adapters stop: text for the report, a picture
- * in its own file. */
+ * in its own file. Of adapters only if they have started: why not is told elsewhere. */
 static bool keep_reports(struct cli_session *session)
 {
     FILE *text = open_memstream(&session->report_text, &session->report_bytes);
     bool done = text != NULL;
 
     for (unsigned report = 0; done && report < CLI_REPORTS; report++) {
-        if (!(session->options->reports & 1u << report))
+        if (!(session->options->reports & 1u << report) ||
+            (session->loaded != DXGK_OK && report != CLI_REPORT_MEMORY))
             continue;
         session->failed_report = report;
         done = write_report(session, report, 0, DXGK_MEMORY_TEXT, text) &&

@@ -620,6 +620,11 @@ def case_driver_faults():
                            "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--watchdog", "2", expect=status)
             if not all(word in done.stderr for word in words):
                 fail(f"{name}: {words} not in\n{done.stderr}")
+        # what the adapter would have used: it has not started, and that is all there is to say
+        done = program("run", os.path.join(BUILD, "tests", "drivers", "incomplete_table.so"), os.path.join(SOURCE, "workloads", "escape.lua"),
+                       "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--report", "residency", "--report", "gpuva", "--report", "memory", expect=1)
+        if "LIFE-021" not in done.stderr or "report could not be written" in done.stderr or "physical memory" not in done.stdout:
+            fail(f"reports after a refused start\n{done.stdout}{done.stderr}")
 
 
 def case_explain():

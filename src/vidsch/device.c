@@ -192,7 +192,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     process->devices++;
     vidsch_tell_device(device, OBJECT_BEGINS);
     /* Was the adapter reset or stopped while the driver was called? */
-    if (!system && (vidsch->quiescing || epoch != vidsch->paging.epoch))
+    if (!system && (vidsch->quiescing || vidsch->removed || epoch != vidsch->paging.epoch))
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true,
                            "the adapter was reset or stopped while it was created");
     *out = device;
@@ -207,7 +207,7 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
 
     sim_assert_passive();
     vidsch_recovery_await_adapter(vidsch);
-    if (vidsch->quiescing)
+    if (vidsch->quiescing || vidsch->removed)
         return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter is being stopped");
     process = vidsch_process_get(vidsch, mm);
     if (!process)

@@ -64,9 +64,14 @@ NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXE
     return STATUS_SUCCESS;
 }
 
+static bool is_stopped(const struct vidsch *vidsch)
+{
+    return vidsch->quiescing || vidsch->removed || sim_current->stopped;
+}
+
 D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device)
 {
-    if (device->vidsch->quiescing || sim_current->stopped)
+    if (is_stopped(device->vidsch))
         return D3DKMT_DEVICEEXECUTION_STOPPED;
     return device->state;
 }
@@ -98,7 +103,7 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
     const char *walk = strstr(why, VIDSCH_LOSS_WALK); /* it would not fit */
     NTSTATUS status;
 
-    if (device->vidsch->quiescing || sim_current->stopped)
+    if (is_stopped(device->vidsch))
         return refuse(STATUS_DEVICE_REMOVED, NULL, "the adapter was stopped");
     if (!device_is_lost(device))
         return STATUS_SUCCESS;
@@ -111,7 +116,7 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
 
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)
 {
-    if (device->vidsch->quiescing || sim_current->stopped)
+    if (is_stopped(device->vidsch))
         return refuse(STATUS_DEVICE_REMOVED, "KMT-128", "the adapter was stopped");
     *state = device->fault;
     return STATUS_SUCCESS;

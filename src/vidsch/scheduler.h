@@ -34,6 +34,7 @@ struct vidsch {
     struct ddi_adapter *ddi;
     struct vidmm *vidmm;
     bool started, quiescing;
+    bool removed; /* the device was pulled out: calls of clients fail as after a stop (KMT-485) */
     struct vidsch_node *node; /* config.nodes of them */
     struct list processes, devices;
     struct hash_map driver_devices; /* the driver's handles of live devices (PATCH-004) */

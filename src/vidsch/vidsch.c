@@ -229,13 +229,29 @@ static bool clients_busy(const struct vidsch *vidsch)
     return false;
 }
 
+static void lose_devices(struct vidsch *vidsch, const char *why)
+{
+    LIST_FOR(link, &vidsch->devices)
+        vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
+                           D3DKMT_DEVICEEXECUTION_STOPPED, true, why);
+}
+
+void vidsch_set_removed(struct vidsch *vidsch)
+{
+    vidsch->removed = true;
+}
+
+void vidsch_lose_removed(struct vidsch *vidsch)
+{
+    sim_assert_passive();
+    lose_devices(vidsch, "the device of the adapter was removed");
+}
+
 void vidsch_quiesce(struct vidsch *vidsch)
 {
     sim_assert_passive();
     vidsch->quiescing = true;
-    LIST_FOR(link, &vidsch->devices)
-        vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
-                           D3DKMT_DEVICEEXECUTION_STOPPED, true, "the adapter is being stopped");
+    lose_devices(vidsch, "the adapter is being stopped");
     while (clients_busy(vidsch) && !sim_current->stopped)
         vidsch_change_wait(vidsch, SIM_FOREVER);
 }

@@ -119,6 +119,10 @@ NTSTATUS vidsch_start(struct vidsch *vidsch);
  * their work has ended); kmt destroys the devices of clients; vidmm_stop; vidsch_stop (ends the
  * system device, its context and the threads). */
 void vidsch_quiesce(struct vidsch *vidsch);
+/* The device was pulled out: from the first call on clients are refused as after a stop, and the
+ * second puts their devices in error, which cancels what is queued (KMT-485). */
+void vidsch_set_removed(struct vidsch *vidsch);
+void vidsch_lose_removed(struct vidsch *vidsch);
 void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);

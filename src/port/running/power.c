@@ -16,6 +16,7 @@
 #include "sim/wait.h"
 #include "util/min_max.h"
 #include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
 
 #define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
 
@@ -250,26 +251,10 @@ static void tell_touch(unsigned bar, uint64_t offset, bool write)
             (unsigned long long)offset, bar, write ? "written" : "read");
 }
 
-NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
-                             bool force)
+static NTSTATUS tell_removal(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type)
 {
-    bool supported = supports_removal(adapter, type);
-    NTSTATUS status;
+    NTSTATUS status = ddi_notify_surprise_removal(&adapter->ddi, type);
 
-    if (!port_runs(adapter))
-        return STATUS_INVALID_DEVICE_STATE;
-    if (!supported && !force)
-        return STATUS_NOT_SUPPORTED;
-    bus_device_unplug(adapter->device, tell_touch);
-    adapter->power.unplugged = true;
-    adapter->lost = true;
-    if (port_adapter_vidmm(adapter))
-        vidmm_set_lost(port_adapter_vidmm(adapter));
-    if (!supported) {
-        abandon(adapter);
-        return STATUS_SUCCESS;
-    }
-    status = ddi_notify_surprise_removal(&adapter->ddi, type);
     if (NT_SUCCESS(status))
         return STATUS_SUCCESS;
     if (type == DxgkRemovalPnPNotify) {
@@ -280,6 +265,33 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     } else if (!adapter->caps.driver.SupportSurpriseRemoval) {
         abandon(adapter);
     }
+    return status;
+}
+
+NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
+                             bool force)
+{
+    struct vidsch *vidsch = port_adapter_vidsch(adapter);
+    bool supported = supports_removal(adapter, type);
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!port_runs(adapter))
+        return STATUS_INVALID_DEVICE_STATE;
+    if (!supported && !force)
+        return STATUS_NOT_SUPPORTED;
+    bus_device_unplug(adapter->device, tell_touch);
+    adapter->power.unplugged = true;
+    adapter->lost = true;
+    if (port_adapter_vidmm(adapter))
+        vidmm_set_lost(port_adapter_vidmm(adapter));
+    if (vidsch)
+        vidsch_set_removed(vidsch);
+    if (supported)
+        status = tell_removal(adapter, type);
+    else
+        abandon(adapter);
+    if (vidsch && !sim_current->stopped)
+        vidsch_lose_removed(vidsch); /* the driver has been told before it sees work canceled */
     return status;
 }
 

@@ -29,6 +29,7 @@
 #include "vidmm/space/table_asked.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
+#include "vidmm/space/wide_pages.h"
 
 #include <string.h>
 
@@ -267,7 +268,7 @@ static NTSTATUS build_flush(struct entry_copy *copy, struct vidmm_paging_buffer 
     NTSTATUS status = STATUS_SUCCESS;
 
     op.FlushTlb.RootPageTableAddress = table_address(copy->space->root);
-    op.FlushTlb.hProcess = space_process_handle(copy->space);
+    op.FlushTlb.hProcess = copy->space->process->driver_handle;
     op.FlushTlb.StartVirtualAddress = copy->flush_first << PAGE_BITS;
     op.FlushTlb.EndVirtualAddress = copy->flush_end << PAGE_BITS;
     if (copy->flush_end)

@@ -63,11 +63,6 @@
 
 #include <string.h>
 
-HANDLE space_process_handle(const struct vidmm_space *space)
-{
-    return space->process->driver_handle;
-}
-
 void space_retain(struct vidmm_space *space)
 {
     space->references++;

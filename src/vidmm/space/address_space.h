@@ -94,7 +94,6 @@ NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *r
 NTSTATUS space_map_internal_at(struct vidmm_space *space, const struct vidmm_run *runs,
                                uint32_t run_count, uint64_t align, bool commands, struct gpu_va *va);
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va);
-HANDLE space_process_handle(const struct vidmm_space *space);
 bool space_validate(const struct vidmm_space *space);
 
 /* Invalidate the entries of all freed ranges, in every space (builder's fiber). Must be called

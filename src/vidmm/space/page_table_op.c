@@ -170,7 +170,7 @@ void table_change(const struct table_change *change)
     update->hAllocation = change->allocation ? change->allocation->driver_handle : NULL;
     update->AllocationOffsetInBytes = change->allocation ? change->offset : 0;
     update->DriverProtection = table->level == 0 ? change->protection : 0;
-    update->hProcess = space_process_handle(space);
+    update->hProcess = space->process->driver_handle;
     update->Flags.Use64KBPages = table->is_twin;
     update->FirstPteVirtualAddress =
         (table->first +
@@ -216,7 +216,7 @@ void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count)
     const uint64_t number = space->vidmm->statistics.build_calls + 1;
 
     op.FlushTlb.RootPageTableAddress = table_address(space->root);
-    op.FlushTlb.hProcess = space_process_handle(space);
+    op.FlushTlb.hProcess = space->process->driver_handle;
     op.FlushTlb.StartVirtualAddress = first << PAGE_BITS;
     op.FlushTlb.EndVirtualAddress = (first + count) << PAGE_BITS;
     build(space, &op, NULL);

@@ -10,30 +10,11 @@
 #include <stdint.h>
 
 #include <ntddk.h>
-#include <d3dkmddi.h>
+
+#include "vidmm/space/entry_source.h"
 
 struct page_table;
 struct vidmm_space;
-
-/* What entries contain: nothing, the Zero bit, or pages. */
-enum entry_state { ENTRY_INVALID, ENTRY_ZERO, ENTRY_PAGES };
-
-struct entry_source {
-    enum entry_state state;
-    bool read_only, no_execute, coherent;
-    bool large;                                /* large pages are allowed */
-    bool wide;                                 /* entries of 64 KB are allowed */
-    const struct vidmm_allocation *allocation; /* that is mapped, or NULL */
-    uint64_t protection;                       /* DriverProtection */
-    /* page `p` of the space maps page `p - origin` of the allocation or runs (may wrap around) */
-    uint64_t origin;
-    const struct logical_page *logical; /* device address of each page; or NULL, and then: */
-    const struct vidmm_run *runs;       /* where the pages are */
-    uint32_t run_count;
-    uint64_t run_base; /* page number at which the runs start */
-    uint32_t run;      /* cursor: initially 0, and run_first = run_base */
-    uint64_t run_first;
-};
 
 /* The tables that `source` needs must be held. Tables that a fill makes
  * unnecessary are unlinked. */
@@ -42,11 +23,6 @@ void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
 /* The same for one leaf table, even if the GPU cannot reach it yet: for space_records.refill. */
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
                        struct entry_source *source);
-/* May a part of a leaf table be written with 64 KB entries alone? */
-bool tables_are_wide(struct vidmm_space *space, uint64_t first, uint64_t count,
-                     struct entry_source *source);
-/* Single PTE mode: have tables of 4 KB entries there. */
-void tables_make_small(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make all tables of [first, first + count) ready; they must be held. */
 void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make the root ready. */

@@ -11,6 +11,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/space/page_table.h"
 #include "vidmm/space/page_table_write.h"
+#include "vidmm/space/wide_pages.h"
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {

@@ -645,3 +645,95 @@ TEST(page_tables_are_written_through_the_window)
     tables_in_the_segment(true, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
     tables_in_the_segment(false, DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
 }
+
+/* A probe whose leaf tables are in the segment, and written by the CPU. */
+static struct probe *written_by_cpu(UINT32 pages)
+{
+    struct probe *p = host_window_create(NULL, 4096 * PAGE, pages, false, true);
+
+    through_window = 0;
+    p->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
+    p->before[PROBE_BuildPagingBuffer] = look_at_update;
+    return p;
+}
+
+static NTSTATUS map_page(D3DKMT_HANDLE allocation)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS map;
+
+    memset(&map, 0, sizeof(map));
+    map.hPagingQueue = gpu.queue;
+    map.hAllocation = allocation;
+    map.SizeInPages = 1;
+    return D3DKMTMapGpuVirtualAddress(&map);
+}
+
+/* Calls from `first` on that show an allocation. */
+static unsigned seen(unsigned first, HANDLE allocation)
+{
+    unsigned count = 0;
+
+    for (unsigned i = first; i < host_window.calls; i++)
+        count += nth(i)->map && nth(i)->allocation == allocation;
+    return count;
+}
+
+static void beside_locks_body(struct probe *p)
+{
+    D3DKMT_HANDLE most, more, target;
+    unsigned before, calls;
+
+    begin(p);
+    target = make(PAGE);
+    most = make(7 * PAGE);
+    more = make(PAGE);
+    calls = host_window.calls;
+    (void)lock(most); /* all but the page for tables */
+    CHECK_RULE("ALLOC-126", host_window.calls == calls + 1 && nth(calls)->count == 7);
+    (void)lock(more); /* in system memory */
+    CHECK_RULE("ALLOC-126", seen(calls + 1, driver_handle[2]) == 0);
+    before = through_window;
+    CHECK(NT_SUCCESS(map_page(target)));
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("GPUVA-183", through_window > before && probe_rule(p, "GPUVA-183") == 0);
+    unlock(more);
+    unlock(most);
+    end();
+}
+
+TEST(page_tables_are_written_while_the_window_is_full_of_locks)
+{
+    run(written_by_cpu(8), beside_locks_body);
+}
+
+TEST(a_window_without_room_for_a_page_table_fails_the_start)
+{
+    for (UINT32 pages = 1; pages <= 2; pages++) {
+        struct probe *p = written_by_cpu(pages);
+
+        p->level[0].PageTableSizeInBytes = 2 * PAGE;
+        CHECK_RULE("GPUVA-183", NT_SUCCESS(probe_start(p)) == (pages == 2));
+        CHECK_RULE("GPUVA-183", probe_said(p, "GPUVA-183",
+                                           "has no room for a page table of 8192") == (pages == 1));
+        host_window_end(p);
+    }
+}
+
+static void refused_body(struct probe *p)
+{
+    D3DKMT_HANDLE target;
+
+    begin(p);
+    target = make(PAGE);
+    host_window.fail_map_count = UINT32_MAX;
+    (void)map_page(target);
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("GPUVA-183",
+               probe_rule(p, "GPUVA-183") == 1 && probe_said(p, "GPUVA-183", "cannot be written"));
+    CHECK_RULE("GPUVA-183", IS(map_page(target), STATUS_DEVICE_REMOVED));
+}
+
+TEST(page_tables_that_cannot_be_written_lose_the_adapter)
+{
+    run(written_by_cpu(8), refused_body);
+}

@@ -14,6 +14,7 @@ struct host_mapping {
     uint64_t count;   /* pages of the segment's own size */
     uint32_t *window; /* for each of them, in order: the page of the window */
     bool one_range;   /* these follow each other */
+    bool kept;        /* they are those that are kept for page tables */
 };
 
 #endif

@@ -42,6 +42,10 @@ struct vidmm_segment {
     uint64_t window_bytes; /* size of the CPU-visible range at `cpu`; 0: none */
     /* free pages of its CPU host aperture, in pages of its own size */
     struct extent_tree window_free;
+    /* a range of it that is kept for page tables (host_aperture_keep); `count` 0: none */
+    struct {
+        uint64_t first, count;
+    } window_kept;
     /* allocations that no device needs, offered ones first (victim.node) */
     struct order_tree victims;
     /* demoted_link: allocations that were moved out for others (compact.c), and those elsewhere

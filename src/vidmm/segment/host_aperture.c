@@ -2,8 +2,9 @@
 /*
  * The window of a segment is one extent tree of free pages. A mapping takes pages of it, in one
  * range where it can, and tells the driver; the pages are free again when the driver has unmapped
- * them. The pages of one mapping need not be next to each other, unless the host itself reads or
- * writes through them.
+ * them. The pages of one mapping need not be next to each other, except those of a page table,
+ * which the driver writes through them. An update of page tables cannot wait for a client that
+ * unlocks, so a range is kept for these: as long as the largest table that there has been.
  */
 #include "vidmm/segment/host_aperture.h"
 #include "bus/memory.h"
@@ -44,9 +45,44 @@ static bool take_one(struct vidmm_segment *segment, uint64_t pages, uint32_t *wi
     return true;
 }
 
+bool host_aperture_keep(struct vidmm_segment *segment, uint64_t pages)
+{
+    const uint64_t unit = unit_of(segment), had = segment->window_kept.count;
+    const struct extent_request request = {.size = align_up(pages, unit) / unit};
+    uint64_t first;
+
+    if (had >= request.size)
+        return true;
+    if (had) /* the new one may be where it was */
+        extent_give(&segment->window_free, segment->window_kept.first, had);
+    segment->window_kept.count = 0;
+    if (extent_take(&segment->window_free, &request, &first)) {
+        segment->window_kept.first = first;
+        segment->window_kept.count = request.size;
+        return true;
+    }
+    if (had && extent_take_fixed(&segment->window_free, segment->window_kept.first, had))
+        segment->window_kept.count = had;
+    return false;
+}
+
+static bool take_kept(struct vidmm_segment *segment, const struct host_view *view,
+                      struct host_mapping *mapping)
+{
+    if (!host_aperture_keep(segment, view->pages))
+        return false;
+    mapping->one_range = true;
+    mapping->kept = true;
+    for (uint64_t i = 0; i < mapping->count; i++)
+        mapping->window[i] = (uint32_t)(segment->window_kept.first + i);
+    return true;
+}
+
 /* As it was taken, so this cannot fail. */
 static void give(struct vidmm_segment *segment, const struct host_mapping *mapping, uint64_t count)
 {
+    if (mapping->kept)
+        return;
     if (mapping->one_range)
         extent_give(&segment->window_free, mapping->window[0], count);
     for (uint64_t i = 0; !mapping->one_range && i < count; i++)
@@ -58,10 +94,13 @@ static bool take(struct vidmm_segment *segment, const struct host_view *view,
 {
     uint64_t count = 0;
 
+    mapping->kept = false;
+    if (view->table)
+        return take_kept(segment, view, mapping);
     mapping->one_range = take_one(segment, mapping->count, mapping->window);
     if (mapping->one_range)
         return true;
-    if (view->contiguous || segment->window_free.free_units < mapping->count)
+    if (segment->window_free.free_units < mapping->count)
         return false;
     while (count < mapping->count && take_one(segment, 1, mapping->window + count))
         count++;
@@ -146,7 +185,9 @@ void host_aperture_unmap(struct vidmm *vidmm, struct host_mapping *mapping)
     status = ddi_unmap_cpu_host_aperture(vidmm->ddi, &args);
     if (NT_SUCCESS(status))
         give(&vidmm->segment[mapping->segment], mapping, mapping->count);
-    else if (!sim_current->stopped && !vidmm->lost)
+    else if (mapping->kept)
+        vidmm->segment[mapping->segment].window_kept.count = 0; /* another will be */
+    if (!NT_SUCCESS(status) && !sim_current->stopped && !vidmm->lost)
         VIOLATION("ALLOC-138",
                   "DxgkDdiUnmapCpuHostAperture of %llu pages of segment %u returned %s; they are "
                   "not used any more",

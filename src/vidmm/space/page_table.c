@@ -52,7 +52,9 @@
 #include "util/alloc.h"
 #include "util/bits.h"
 #include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/paging/paging.h"
+#include "vidmm/segment/host_aperture.h"
 #include "vidmm/segment/segment.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/table_asked.h"
@@ -139,6 +141,29 @@ static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool
     return STATUS_SUCCESS;
 }
 
+/* The CPU writes tables there through a window: keep a part of it that is large enough for any. */
+static NTSTATUS keep_window(const struct vidmm_space *space, UINT segment, uint64_t pages)
+{
+    const struct table_geometry *geometry = &space->mmu->geometry;
+    struct vidmm *vidmm = space->vidmm;
+    uint64_t bytes = pages << PAGE_BITS;
+
+    if (segment_cpu_visible(&vidmm->segment[segment]) ||
+        (!space->paging && geometry->caps.PageTableUpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL))
+        return STATUS_SUCCESS;
+    for (unsigned level = 0; level < geometry->levels; level++)
+        if (vidmm->config.level[level].PageTableSegmentId == segment &&
+            vidmm->config.level[level].PageTableSizeInBytes > bytes)
+            bytes = vidmm->config.level[level].PageTableSizeInBytes;
+    if (host_aperture_keep(&vidmm->segment[segment], bytes >> PAGE_BITS) ||
+        host_aperture_keep(&vidmm->segment[segment], pages))
+        return STATUS_SUCCESS;
+    verify_refusal("GPUVA-183",
+                   "the CPU host aperture of segment %u has no room for a page table of %llu bytes",
+                   segment, (unsigned long long)(pages << PAGE_BITS));
+    return STATUS_INSUFFICIENT_RESOURCES;
+}
+
 static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t bytes,
                            struct table_place *place)
 {
@@ -151,8 +176,10 @@ static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t b
     if (segment == 0)
         return place_in_system_memory(space->vidmm, pages,
                                       space->mmu->geometry.caps.CachedPageTables, place);
-    status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
-                                 &place->run);
+    status = keep_window(space, segment, pages);
+    if (NT_SUCCESS(status))
+        status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
+                                     &place->run);
     if (NT_SUCCESS(status))
         place->pages = pages;
     return status;

@@ -14,6 +14,7 @@
 #include "util/address.h"
 #include "util/bits.h"
 #include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/paging/paging.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/dxgkrnl_events.h"
@@ -68,18 +69,33 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op,
 }
 
 /* Host address of a table for CPU_VIRTUAL updates (GPUVA-183); through a CPU host aperture only
- * until the update is built. NULL: its window is full. */
+ * until the update is built. NULL: the driver refused that. */
 static void *table_for_update(const struct page_table *table, struct host_mapping *window)
 {
     struct vidmm *vidmm = table->space->vidmm;
     const struct vidmm_run *run = &table->place.run;
-    const struct host_view view = {
-        .runs = run, .run_count = 1, .pages = run->pages, .contiguous = true};
+    const struct host_view view = {.runs = run, .run_count = 1, .pages = run->pages, .table = true};
 
     if (run->segment == 0 || segment_cpu_visible(&vidmm->segment[run->segment]))
         return table_cpu(table);
     return NT_SUCCESS(host_aperture_map(vidmm, &view, window)) ? host_aperture_cpu(vidmm, window)
                                                                : NULL;
+}
+
+/* Entries would stay as they were, and the GPU would go on using memory that others get. */
+static void give_up(const struct page_table *table)
+{
+    struct vidmm_space *space = table->space;
+
+    note(space, STATUS_NO_MEMORY);
+    if (space->vidmm->lost)
+        return;
+    verify_refusal("GPUVA-183",
+                   "a page table of level %u at segment %u offset 0x%llx cannot be written: its "
+                   "segment's CPU host aperture does not show it; the adapter is lost",
+                   table->level, table->place.run.segment,
+                   (unsigned long long)table_address(table).SegmentOffset);
+    space->vidmm->lost = true;
 }
 
 /* The table's address in the paging process, for GPU_VIRTUAL updates (GPUVA-184). */
@@ -148,7 +164,7 @@ void table_change(const struct table_change *change)
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
         update->PageTableAddress.CpuVirtual = table_for_update(table, &window);
         if (!update->PageTableAddress.CpuVirtual) {
-            note(space, STATUS_NO_MEMORY);
+            give_up(table);
             return;
         }
         break;

@@ -79,6 +79,7 @@ struct va_batch {
     uint64_t first, end;               /* all pages that its steps change are between these */
     uint32_t count, made, next, shown; /* steps; of those, made; applied; with their entries */
     bool written;                      /* entries, except those that the companion copies */
+    bool again;                        /* they are to be written from the first on */
     struct vidmm_context *companion;
     struct entry_copy copy;
     struct va_step step[];
@@ -445,23 +446,41 @@ static NTSTATUS show_steps(struct va_batch *batch)
     return tables_settle(batch->space);
 }
 
+/* STATUS_RETRY: the privileged space has to grow first. */
+static NTSTATUS copy_stretch(struct va_batch *batch, const struct va_piece *piece, uint64_t first,
+                             uint64_t end)
+{
+    if (!batch->companion || !piece || piece->state != ENTRY_PAGES || !piece->allocation->resident)
+        return STATUS_NOT_SUPPORTED;
+    return entry_copy_add(&batch->copy, piece, first, end);
+}
+
 static void write_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first,
                           uint64_t end)
 {
     struct va_batch *batch = arg;
+    NTSTATUS status;
 
-    if (!batch->companion || !piece || piece->state != ENTRY_PAGES ||
-        !piece->allocation->resident || !NT_SUCCESS(entry_copy_add(&batch->copy, piece, first, end)))
+    if (batch->again)
+        return;
+    status = copy_stretch(batch, piece, first, end);
+    batch->again = status == STATUS_RETRY;
+    if (!batch->again && !NT_SUCCESS(status))
         range_write_stretch(range, piece, first, end);
 }
 
 /* Entries are written as the pages are after the last step: nobody can tell the steps apart. */
-static void write_entries(struct va_batch *batch)
+static NTSTATUS write_entries(struct va_batch *batch)
 {
+    batch->again = false;
     if (batch->companion)
         entry_copy_begin(&batch->copy, batch->space, batch->companion);
     each_stretch(batch, 0, batch->count, write_stretch);
-    batch->written = true;
+    batch->written = !batch->again;
+    if (batch->written)
+        return STATUS_SUCCESS;
+    entry_copy_end(&batch->copy); /* it begins anew */
+    return STATUS_RETRY;
 }
 
 static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
@@ -477,7 +496,11 @@ static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
         (void)show_steps(batch);
         return status;
     }
-    write_entries(batch);
+    status = write_entries(batch);
+    if (status == STATUS_RETRY) {
+        (void)show_steps(batch);
+        return status;
+    }
     return tables_settle(batch->space);
 }
 

@@ -447,3 +447,36 @@ TEST(the_first_reservation_makes_the_privileged_space)
         update_finish(p, two_levels_body);
     }
 }
+
+/* Its root has two entries at first, of which pages have one: no room for the pool. It grows while no
+ * context of the process runs, and the entries are copied all the same. */
+static void growing_body(struct probe *p)
+{
+    update_operation op[2];
+
+    (void)p;
+    update_begin(4 * MB);
+    op[0] = update_unmap(B + PAGE, PAGE, false);
+    op[1] = update_map(B + 64 * KB, 4 * PAGE, 8 * PAGE);
+    update_do(op, 2);
+    CHECK_RULE("GPUVA-142", copies == 1 && update_shows(B + 64 * KB) == 8 &&
+                                update_shows(B + 64 * KB + 3 * PAGE) == 11 &&
+                                update_shows(B + PAGE) == UPDATE_INVALID);
+    op[1] = update_map(B + 128 * KB, 4 * PAGE, 12 * PAGE);
+    update_do(&op[1], 1);
+    CHECK_RULE("GPUVA-142", copies == 2 && update_shows(B + 128 * KB) == 12);
+    update_end();
+}
+
+TEST(the_privileged_space_grows_for_a_pool)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = create(i ? DXGK_PAGETABLEUPDATE_GPU_VIRTUAL
+                                   : DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
+
+        p->mmu.PageTableLevelCount = 2;
+        p->mmu.VirtualAddressBitCount = 40;
+        p->level[1].PageTableIndexBitCount = 1;
+        update_finish(p, growing_body);
+    }
+}

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVELS   4u
 #define ENTRIES  512u
 #define TABLES   4096u /* 16 MiB of segment 1 */
 #define NO_ORDER UINT64_MAX
 
 struct va_shadow va_shadow;
 
-static DXGK_PTE (*table)[ENTRIES]; /* by page of the segment */
-static uint8_t *cpu_base;          /* CPU address of the segment, as updates by CPU show it */
+static const struct probe *shadowed; /* its driver describes the tables */
+static DXGK_PTE (*table)[ENTRIES];   /* by page of the segment */
+static uint8_t *cpu_base;            /* CPU address of the segment, as updates by CPU show it */
 static uint8_t *cpu_root;
 
 /* Tables written by CPU before the first root was announced: where they are is known later. */
@@ -30,6 +30,11 @@ struct va_shadow_context *va_shadow_find(HANDLE context)
     return NULL;
 }
 
+static unsigned levels(void)
+{
+    return shadowed->mmu.PageTableLevelCount;
+}
+
 static DXGK_PTE *table_at(uint64_t page)
 {
     if (page >= TABLES)
@@ -42,7 +47,7 @@ DXGK_PTE va_shadow_walk(const struct va_shadow_context *context, uint64_t va)
     uint64_t page = context->root >> 12;
     DXGK_PTE entry = {.Flags = 0};
 
-    for (unsigned level = LEVELS; level-- > 0; page = entry.PageTableAddress) {
+    for (unsigned level = levels(); level-- > 0; page = entry.PageTableAddress) {
         entry = table_at(page)[va >> (12 + 9 * level) & (ENTRIES - 1)];
         if (!entry.Valid || entry.Zero || entry.LargePage)
             break;
@@ -54,7 +59,7 @@ uint64_t va_shadow_leaf(const struct va_shadow_context *context, uint64_t va)
 {
     uint64_t page = context->root >> 12;
 
-    for (unsigned level = LEVELS - 1; level > 0; level--)
+    for (unsigned level = levels() - 1; level > 0; level--)
         page = table_at(page)[va >> (12 + 9 * level) & (ENTRIES - 1)].PageTableAddress;
     return page;
 }
@@ -85,7 +90,7 @@ static DXGK_PTE *table_of(const struct va_shadow_context *context,
     case DXGK_PAGETABLEUPDATE_GPU_VIRTUAL:
         return table_at(va_shadow_walk(context, update->PageTableAddress.GpuVirtual).PageAddress);
     default:
-        if (!cpu_root && update->PageTableLevel == LEVELS - 1)
+        if (!cpu_root && update->PageTableLevel == levels() - 1)
             cpu_root = cpu;
         return cpu_base ? table_at((uint64_t)(cpu - cpu_base) >> 12) : early_at(cpu);
     }
@@ -214,6 +219,7 @@ static void note_root(struct probe *p, struct probe_call *call)
 void va_shadow_begin(struct probe *p)
 {
     memset(&va_shadow, 0, sizeof(va_shadow));
+    shadowed = p;
     free(table);
     table = calloc(TABLES, sizeof(*table));
     memset(early, 0, sizeof(early));

@@ -415,3 +415,64 @@ TEST(addresses_of_a_segment_begin_at_its_base)
     found = table_entry_read(&format, &table, 1);
     CHECK(!found.segment_known && found.offset == 0x5000);
 }
+
+/* A root whose memory ends before its entries: those in it are checked, the others are named. */
+TEST_WITH(gva, a_root_is_read_within_its_memory, as_coskmd(options),
+          options->level[1].PageTableSegmentId = 1)
+{
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
+    struct table_check whole, cut;
+    struct page_table *root = rig->process->space->root;
+
+    rig->write_nothing = true;
+    CHECK(NT_SUCCESS(gva_map_at(rig, object, GB, 8)));
+    gva_idle(rig);
+    whole = check(rig);
+    CHECK_RULE("GPUVA-155", whole.wrong == 0 && count(rig, "GPUVA-155") == 0);
+    CHECK(root->entries == 1024 && root->place.pages == 4);
+    root->place.pages = 3;
+    ((DXGK_PTE *)table_cpu(root) + 767)->Valid ^= 1;
+    ((DXGK_PTE *)table_cpu(root) + 768)->Valid ^= 1; /* somebody else's */
+    cut = check(rig);
+    CHECK_RULE("GPUVA-155", cut.entries == whole.entries - 256 && cut.wrong == 1);
+    CHECK_RULE("GPUVA-155", count(rig, "GPUVA-155") == 1);
+    ((DXGK_PTE *)table_cpu(root) + 767)->Valid ^= 1;
+    ((DXGK_PTE *)table_cpu(root) + 768)->Valid ^= 1;
+    vidmm_check_address(rig->process, 769ull << 22);
+    (void)check(rig);
+    CHECK_RULE("GPUVA-155", count(rig, "GPUVA-155") == 1); /* told once */
+    root->place.pages = 4;
+    CHECK(check(rig).entries == whole.entries && check(rig).wrong == 0);
+    gva_object_destroy(rig, object);
+}
+
+TEST_WITH(gva, a_format_with_longer_entries_than_tables_is_none, as_coskmd(options))
+{
+    DXGK_PAGE_TABLE_LEVEL_DESC *leaf = &rig->vidmm->config.level[0];
+
+    CHECK(leaf->PageTableSizeInBytes == 4 * 4096 && table_format_of(rig->vidmm));
+    leaf->PageTableSizeInBytes = 3 * 4096; /* of which 1024 entries of 16 bytes are more */
+    CHECK(!table_format_of(rig->vidmm));
+    leaf->PageTableSizeInBytes = 4 * 4096;
+    rig->vidmm->config.level[1].PageTableSizeInBytes = 4096; /* a root has its own size */
+    CHECK(table_format_of(rig->vidmm));
+}
+
+static void with_twins(struct gva_options *options)
+{
+    options->check_tables = options->large_vram = true;
+    options->level[0].PageTableSizeInBytes = 65536;
+    options->mmu.LeafPageTableSizeFor64KPagesInBytes = 65536;
+}
+
+TEST_WITH(gva, a_format_fits_tables_of_64_kb_pages_too, with_twins(options))
+{
+    struct table_geometry *geometry = &rig->vidmm->mmu->geometry;
+
+    CHECK(geometry->twins && table_format_of(rig->vidmm));
+    geometry->caps.LeafPageTableSizeFor64KPagesInBytes = 32 * 8; /* as many as one needs */
+    CHECK(table_format_of(rig->vidmm));
+    geometry->caps.LeafPageTableSizeFor64KPagesInBytes--;
+    CHECK(!table_format_of(rig->vidmm));
+    geometry->caps.LeafPageTableSizeFor64KPagesInBytes = 65536;
+}

@@ -104,6 +104,22 @@ static enum judged judge(const struct dxgk_table_format *format, const struct pa
     return JUDGED_NEW;
 }
 
+/* How many of `count` entries are in the table's memory. All are, except of a root of which the
+ * driver says what it holds: other tables are as long as their entries in this format. */
+static uint32_t in_memory(const struct dxgk_table_format *format, const struct page_table *table,
+                          uint32_t from, uint32_t count)
+{
+    const uint64_t room = table_entry_room(format, table);
+
+    if (table->entries > room && !table->asked->short_told) {
+        table->asked->short_told = true;
+        table_finding_short(format, table);
+    }
+    if (from >= room)
+        return 0;
+    return count < room - from ? count : (uint32_t)(room - from);
+}
+
 static void check_entries(const struct dxgk_table_format *format, const struct page_table *table,
                           uint32_t from, uint32_t count, struct table_check *check)
 {
@@ -116,6 +132,7 @@ static void check_entries(const struct dxgk_table_format *format, const struct p
         check->hidden++;
         return;
     }
+    count = in_memory(format, table, from, count);
     for (uint32_t i = from; i < from + count; i++) {
         struct table_finding finding;
         enum judged judged = judge(format, table, memory, i, &last, &finding);
@@ -282,12 +299,11 @@ void vidmm_check_address(const struct vidmm_process *process, uint64_t address)
 static void describe(const struct page_table *table, uint32_t index, char *text, size_t bytes)
 {
     const struct dxgk_table_format *format = table_format_of(table->space->vidmm);
-    const uint8_t *memory = table_cpu(table);
+    const uint8_t *entry = format ? table_entry_at(format, table, index) : NULL;
 
     text[0] = '\0';
-    if (format && memory && table->asked)
-        table_finding_entry(format, table, index, memory + (size_t)index * format->entry_bytes,
-                            text, bytes);
+    if (entry && table->asked)
+        table_finding_entry(format, table, index, entry, text, bytes);
 }
 
 const struct table_reader table_check_reader = {.look = look, .describe = describe};

@@ -3,6 +3,7 @@
 #include "dxgkhost/page_tables.h"
 #include "util/address.h"
 #include "util/text_line.h"
+#include "vidmm/space/page_table.h"
 
 #include <string.h>
 
@@ -25,6 +26,19 @@ struct table_entry table_entry_asked(const DXGK_PTE *pte, unsigned level)
 static bool has(uint64_t bits, uint64_t mask)
 {
     return mask && (bits & mask) == mask;
+}
+
+uint64_t table_entry_room(const struct dxgk_table_format *format, const struct page_table *table)
+{
+    return (table->place.pages << PAGE_BITS) / format->entry_bytes;
+}
+
+const uint8_t *table_entry_at(const struct dxgk_table_format *format,
+                              const struct page_table *table, uint32_t index)
+{
+    const uint8_t *memory = index < table_entry_room(format, table) ? table_cpu(table) : NULL;
+
+    return memory ? memory + (size_t)index * format->entry_bytes : NULL;
 }
 
 uint64_t table_entry_bits(const struct dxgk_table_format *format, const void *bytes)

@@ -11,6 +11,7 @@
 #include <d3dkmddi.h>
 
 struct dxgk_table_format;
+struct page_table;
 struct text_line;
 
 struct table_entry {
@@ -41,6 +42,11 @@ struct table_entry table_entry_asked(const DXGK_PTE *pte, unsigned level);
 /* `bytes`: those of the entry. */
 struct table_entry table_entry_read(const struct dxgk_table_format *format, const void *bytes,
                                     unsigned level);
+/* How many entries the memory of a table has room for. */
+uint64_t table_entry_room(const struct dxgk_table_format *format, const struct page_table *table);
+/* Where one stands in memory; NULL: that ends before it, or the CPU does not see it. */
+const uint8_t *table_entry_at(const struct dxgk_table_format *format,
+                              const struct page_table *table, uint32_t index);
 /* Its first 8 bytes, for reports. */
 uint64_t table_entry_bits(const struct dxgk_table_format *format, const void *bytes);
 /* Bits that the format does not have are not compared. */

@@ -72,15 +72,13 @@ static uint64_t address_at(const struct page_table *table, uint32_t index)
 static void add_walk(struct text_line *line, const struct dxgk_table_format *format,
                      const struct page_table *table, uint32_t index)
 {
-    const uint8_t *memory = table_cpu(table);
+    const uint8_t *bytes = table_entry_at(format, table, index);
 
     if (table->parent)
         add_walk(line, format, table->parent, table->index);
     text_line_add(line, "%slevel %u [%u] ", table->parent ? ", " : "", table->level, index);
-    if (memory)
-        text_line_add(line, "0x%llx",
-                      (unsigned long long)table_entry_bits(
-                          format, memory + (size_t)index * format->entry_bytes));
+    if (bytes)
+        text_line_add(line, "0x%llx", (unsigned long long)table_entry_bits(format, bytes));
     else
         text_line_add(line, "unseen");
 }
@@ -195,6 +193,21 @@ void table_finding_report(const struct table_finding *finding)
     if (owner.owner[0])
         text_line_add(&line, "; %s", owner.owner);
     report(finding, text);
+}
+
+void table_finding_short(const struct dxgk_table_format *format, const struct page_table *table)
+{
+    char text[128];
+    struct text_line line = text_line_begin(text, sizeof(text));
+
+    add_place(&line, table);
+    VIOLATION("GPUVA-155",
+              "%s: the root table at %s has %llu bytes, which hold %llu entries of %u bytes; the "
+              "driver says that they hold %u",
+              table_process_say(table->space).text, text,
+              (unsigned long long)(table->place.pages << PAGE_BITS),
+              (unsigned long long)table_entry_room(format, table), format->entry_bytes,
+              table->entries);
 }
 
 /* ---- the model's own walk ---- */

@@ -38,6 +38,8 @@ struct table_finding {
 
 bool table_finding_continues(const struct table_finding *run, const struct table_finding *next);
 void table_finding_report(const struct table_finding *finding);
+/* The memory of a root table ends before its entries (GPUVA-155). */
+void table_finding_short(const struct dxgk_table_format *format, const struct page_table *table);
 /* The device model's own walk against what was asked for; reports if they differ (GPUVA-264). */
 void table_finding_walk(const struct vidmm_space *space, uint64_t address,
                         const struct table_call *by, const struct table_entry *asked,

@@ -5,6 +5,7 @@
 #include "util/array.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/gpu_mmu.h"
+#include "vidmm/space/page_table.h"
 
 #include <string.h>
 
@@ -42,6 +43,11 @@ const struct dxgk_table_format *table_format_named(const char *name)
     return NULL;
 }
 
+static uint64_t bytes_of(const struct dxgk_table_format *format, uint32_t entries)
+{
+    return (uint64_t)entries * format->entry_bytes;
+}
+
 /* Is the description one that can be read, and of the tables that the driver described? */
 static bool fits(const struct dxgk_table_format *format, const struct vidmm *vidmm)
 {
@@ -52,12 +58,13 @@ static bool fits(const struct dxgk_table_format *format, const struct vidmm *vid
         format->segments > DXGK_TABLE_SEGMENTS || format->levels != geometry->levels)
         return false;
     for (unsigned level = 0; level < geometry->levels; level++)
-        if (level + 1 < geometry->levels || !geometry->resizable_root)
-            if (geometry->entries[level] != 1u << format->index_bits[level] ||
-                (uint64_t)geometry->entries[level] * format->entry_bytes >
-                    vidmm->config.level[level].PageTableSizeInBytes)
-                return false;
-    return true;
+        if ((level + 1 < geometry->levels || !geometry->resizable_root) &&
+            (geometry->entries[level] != 1u << format->index_bits[level] ||
+             bytes_of(format, geometry->entries[level]) >
+                 vidmm->config.level[level].PageTableSizeInBytes))
+            return false;
+    return !geometry->twins || bytes_of(format, geometry->entries[0] >> TWIN_SHIFT) <=
+                                   geometry->caps.LeafPageTableSizeFor64KPagesInBytes;
 }
 
 const struct dxgk_table_format *table_format_of(struct vidmm *vidmm)

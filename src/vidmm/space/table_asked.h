@@ -48,6 +48,7 @@ struct asked_entry {
 struct table_asked {
     struct list changed; /* in table_watch.changed: calls have asked since it was looked at */
     struct page_table *table;
+    bool short_told; /* that its memory ends before its entries */
     struct asked_entry entry[];
 };
 

@@ -109,7 +109,9 @@ static SIZE_T NTAPI get_root_page_table_size(HANDLE adapter, DXGKARG_GETROOTPAGE
     args->NumberOfPte = entries - rig->root_short;
     if (rig->root_bytes)
         return rig->root_bytes == GVA_NO_ROOT ? 0 : rig->root_bytes;
-    return (entries * sizeof(uint64_t) + GVA_PAGE - 1) / GVA_PAGE * GVA_PAGE;
+    return (entries * (rig->options.whole_entries ? sizeof(DXGK_PTE) : sizeof(uint64_t)) +
+            GVA_PAGE - 1) /
+           GVA_PAGE * GVA_PAGE;
 }
 
 static DRIVER_INITIALIZATION_DATA driver_table(UINT version)

@@ -257,11 +257,31 @@ static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, 
     return STATUS_SUCCESS;
 }
 
+NTSTATUS space_map_whole(struct va_range *range, struct va_piece *values)
+{
+    struct vidmm_space *space = range->space;
+    struct va_piece *piece;
+    NTSTATUS status;
+
+    values->span = (struct span_node){.first = range->span.first, .pages = range->span.pages};
+    status = root_cover(space, span_end(&range->span));
+    if (NT_SUCCESS(status))
+        status = piece_create(range, values, &piece);
+    if (!NT_SUCCESS(status)) {
+        range_discard(range);
+        return status;
+    }
+    spaces_clean(space->vidmm);
+    piece_apply(piece, NULL);
+    piece_write(piece);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS map_internal(struct vidmm_space *space, struct va_request request,
                              const struct vidmm_run *runs, uint32_t run_count, bool commands,
                              struct gpu_va *va)
 {
-    struct va_piece values = {.state = ENTRY_PAGES}, *piece;
+    struct va_piece values = {.state = ENTRY_PAGES};
     struct va_range *range;
     NTSTATUS status;
 
@@ -271,20 +291,15 @@ static NTSTATUS map_internal(struct vidmm_space *space, struct va_request reques
     if (!NT_SUCCESS(status))
         return status;
     range->coherent = !space->paging;
-    values.span = (struct span_node){.first = range->span.first, .pages = range->span.pages};
     values.protection = commands ? 3 : 1; /* Write, Execute: GPUVA-194 */
     status = keep_runs(range, runs, run_count);
-    if (NT_SUCCESS(status))
-        status = root_cover(space, span_end(&range->span));
-    if (NT_SUCCESS(status))
-        status = piece_create(range, &values, &piece);
     if (!NT_SUCCESS(status)) {
         range_discard(range);
         return status;
     }
-    spaces_clean(space->vidmm);
-    piece_apply(piece, NULL);
-    piece_write(piece);
+    status = space_map_whole(range, &values);
+    if (!NT_SUCCESS(status))
+        return status;
     status = tables_settle(space);
     if (NT_SUCCESS(status))
         va->value = range->span.first << PAGE_BITS;

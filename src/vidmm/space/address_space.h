@@ -23,6 +23,8 @@
 struct flushes_asked;
 struct gpu_va;
 struct page_table;
+struct va_piece;
+struct va_range;
 struct vidmm_run;
 struct vidmm_space;
 
@@ -85,6 +87,9 @@ static inline bool space_immediate(const struct vidmm_space *space)
 NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
                       struct vidmm_space **space);
 void space_destroy(struct vidmm_space *space);
+/* Map all of a range that was just created by a piece with these values, and write its entries
+ * (builder's fiber); on failure the range is gone. */
+NTSTATUS space_map_whole(struct va_range *range, struct va_piece *values);
 /* Map these runs in a range that the host owns; *va is chosen in the internal range, or in [low,
  * high). `commands`: the GPU fetches commands from there. */
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,

@@ -8,8 +8,6 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
-#include "vidmm/space/page_table_write.h"
-#include "vidmm/space/root_table.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 
@@ -59,7 +57,6 @@ NTSTATUS privileged_space_pool(struct vidmm_space *space, const struct va_piece 
                               .protection = like->protection,
                               .driver_protection = like->driver_protection};
     struct va_range *range;
-    struct va_piece *piece;
     NTSTATUS status;
 
     if (known) {
@@ -70,17 +67,9 @@ NTSTATUS privileged_space_pool(struct vidmm_space *space, const struct va_piece 
     if (!NT_SUCCESS(status))
         return status;
     range->owned = true;
-    values.span = (struct span_node){.first = range->span.first, .pages = range->span.pages};
-    status = root_cover(space, span_end(&range->span));
-    if (NT_SUCCESS(status))
-        status = piece_create(range, &values, &piece);
-    if (!NT_SUCCESS(status)) {
-        range_discard(range);
+    status = space_map_whole(range, &values);
+    if (!NT_SUCCESS(status))
         return status;
-    }
-    spaces_clean(space->vidmm);
-    piece_apply(piece, NULL);
-    piece_write(piece);
     *first = range->span.first;
     return STATUS_SUCCESS;
 }

@@ -57,6 +57,15 @@ void bench_free(struct bench_client *client, const D3DKMT_HANDLE *list, UINT cou
 void bench_make_resident(struct bench_client *client, const D3DKMT_HANDLE *list, UINT count);
 /* Signal the fence from a context, and wait for it on the CPU. */
 void bench_drain(struct bench_client *client, D3DKMT_HANDLE context);
+/* As many allocations of a page, and no more. */
+D3DKMT_HANDLE *bench_make_live(struct bench_client *client, uint64_t count);
+void bench_drop_live(struct bench_client *client, D3DKMT_HANDLE *list, uint64_t count);
+extern const uint64_t bench_live_counts[3];
+/* *fence: that of the paging queue when it is mapped; 0: it is. */
+D3DGPU_VIRTUAL_ADDRESS bench_map_pages(struct bench_client *client, D3DKMT_HANDLE allocation,
+                                       uint64_t pages, UINT64 *fence);
+void bench_unmap(struct bench_client *client, D3DGPU_VIRTUAL_ADDRESS va, uint64_t bytes);
+void bench_wait_queue(struct bench_client *client, UINT64 value);
 void bench_check(const char *call, NTSTATUS status);
 
 /* Cases. */
@@ -67,6 +76,7 @@ void bench_submit(void);
 void bench_patches(void);
 void bench_patch_locations(void);
 void bench_map(void);
+void bench_map_large(void);
 void bench_addresses(void);
 void bench_addresses_large(void);
 void bench_contiguous(void);

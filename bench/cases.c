@@ -87,27 +87,6 @@ void bench_first_submission(void)
 
 /* ---- empty submissions ---- */
 
-static const uint64_t live_counts[] = {1000, 10000, 100000};
-
-static D3DKMT_HANDLE *make_live(struct bench_client *c, uint64_t count)
-{
-    D3DKMT_HANDLE *list = malloc(count * sizeof(*list));
-
-    if (!list)
-        bench_die("out of memory");
-    for (uint64_t i = 0; i < count; i++)
-        list[i] = bench_allocate(c, 4096, REFGPU_ALLOCATION_PHYSICAL,
-                                 REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
-    return list;
-}
-
-static void drop_live(struct bench_client *c, D3DKMT_HANDLE *list, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i += 1000)
-        bench_free(c, list + i, (UINT)(count - i < 1000 ? count - i : 1000));
-    free(list);
-}
-
 static void submit_virtual(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes)
 {
     D3DKMT_SUBMITCOMMAND args;
@@ -120,36 +99,6 @@ static void submit_virtual(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UI
     args.BroadcastContextCount = 1;
     args.BroadcastContext[0] = c->virtual;
     bench_check("D3DKMTSubmitCommand", D3DKMTSubmitCommand(&args));
-}
-
-static D3DGPU_VIRTUAL_ADDRESS map(struct bench_client *c, D3DKMT_HANDLE allocation, uint64_t pages,
-                                  UINT64 *fence)
-{
-    D3DDDI_MAPGPUVIRTUALADDRESS args;
-
-    memset(&args, 0, sizeof(args));
-    args.hPagingQueue = c->queue;
-    args.hAllocation = allocation;
-    args.SizeInPages = pages;
-    args.Protection.Write = 1;
-    bench_check("D3DKMTMapGpuVirtualAddress", D3DKMTMapGpuVirtualAddress(&args));
-    *fence = args.PagingFenceValue;
-    return args.VirtualAddress;
-}
-
-static void wait_queue(struct bench_client *c, UINT64 value)
-{
-    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
-
-    if (!value)
-        return;
-    memset(&wait, 0, sizeof(wait));
-    wait.hDevice = c->device;
-    wait.ObjectCount = 1;
-    wait.ObjectHandleArray = &c->queue_sync;
-    wait.FenceValueArray = &value;
-    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu",
-                D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
 }
 
 /* One command that does nothing, into a CPU-visible allocation. */
@@ -182,7 +131,7 @@ static void submit_client(void *argument)
     double start;
 
     bench_client_open(&c);
-    list = make_live(&c, live);
+    list = bench_make_live(&c, live);
     start = bench_now();
     for (uint64_t i = 1; i <= count; i++) {
         struct refgpu_builder b;
@@ -198,8 +147,8 @@ static void submit_client(void *argument)
 
     command_buffer = bench_allocate(&c, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE);
     bench_make_resident(&c, &command_buffer, 1);
-    va = map(&c, command_buffer, 1, &fence);
-    wait_queue(&c, fence);
+    va = bench_map_pages(&c, command_buffer, 1, &fence);
+    bench_wait_queue(&c, fence);
     write_nop(&c, command_buffer);
     start = bench_now();
     for (uint64_t i = 1; i <= count; i++) {
@@ -210,14 +159,14 @@ static void submit_client(void *argument)
     bench_drain(&c, c.virtual);
     bench_result("submit, virtual (SubmitCommand)", live, count, bench_now() - start);
     bench_free(&c, &command_buffer, 1);
-    drop_live(&c, list, live);
+    bench_drop_live(&c, list, live);
     bench_client_close(&c);
 }
 
 void bench_submit(void)
 {
     for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
-        uint64_t live = live_counts[i];
+        uint64_t live = bench_live_counts[i];
 
         bench_on_machine(submit_client, &live);
     }
@@ -301,118 +250,4 @@ void bench_patches(void)
     bench_result("patch locations", 0, run.submissions * run.commands * 4, run.seconds);
     compare_checked((struct patch_run){
         .allocations = 64, .commands = 64, .submissions = bench_options.quick ? 20 : 2000});
-}
-
-/* ---- map and free ---- */
-
-static void unmap(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, uint64_t bytes)
-{
-    D3DKMT_FREEGPUVIRTUALADDRESS args;
-
-    memset(&args, 0, sizeof(args));
-    args.hAdapter = c->adapter;
-    args.BaseAddress = va;
-    args.Size = bytes;
-    bench_check("D3DKMTFreeGpuVirtualAddress", D3DKMTFreeGpuVirtualAddress(&args));
-}
-
-static void map_client(void *argument)
-{
-    uint64_t live = *(uint64_t *)argument;
-    uint64_t count = bench_options.quick ? 500 : 100000;
-    struct rng rng = {0x5EED0000 + bench_options.seed_base};
-    D3DGPU_VIRTUAL_ADDRESS *va = calloc(live, sizeof(*va));
-    struct bench_client c;
-    D3DKMT_HANDLE *list, one;
-    UINT64 fence = 0;
-    double start;
-
-    if (!va)
-        bench_die("out of memory");
-    bench_client_open(&c);
-    list = make_live(&c, live);
-    /* half of them are mapped at any time, with holes everywhere */
-    for (uint64_t i = 0; i < live; i++)
-        va[i] = map(&c, list[i], 1, &fence);
-    for (uint64_t i = 0; i < live; i++)
-        if (rng_next(&rng) & 1) {
-            unmap(&c, va[i], 4096);
-            va[i] = 0;
-        }
-    wait_queue(&c, fence);
-    start = bench_now();
-    for (uint64_t i = 0; i < 2 * count; i++) {
-        uint64_t at = rng_next(&rng) % live;
-
-        if (va[at] != 0)
-            unmap(&c, va[at], 4096);
-        va[at] = va[at] != 0 ? 0 : map(&c, list[at], 1, &fence);
-    }
-    wait_queue(&c, fence);
-    bench_result("map+free, 4 KiB, not resident", live, count, bench_now() - start);
-
-    count = bench_options.quick ? 100 : 20000;
-    one = bench_allocate(&c, 1 << 16, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
-    bench_make_resident(&c, &one, 1);
-    start = bench_now();
-    for (uint64_t i = 0; i < count; i++) {
-        D3DGPU_VIRTUAL_ADDRESS place = map(&c, one, 16, &fence);
-
-        wait_queue(&c, fence);
-        unmap(&c, place, 1 << 16);
-    }
-    bench_result("map+wait+free, 64 KiB, resident", live, count, bench_now() - start);
-    bench_free(&c, &one, 1);
-    drop_live(&c, list, live);
-    bench_client_close(&c);
-    free(va);
-}
-
-/* 1 GiB of addresses with 4 KiB entries: one allocation of 64 MiB, mapped sixteen times. */
-static void map_large_client(void *argument)
-{
-    enum { WINDOWS = 16, PAGES = 16384 };
-    unsigned rounds = bench_options.quick ? 1 : 10;
-    uint64_t *table = calloc(WINDOWS * PAGES, sizeof(*table));
-    D3DGPU_VIRTUAL_ADDRESS va[WINDOWS];
-    volatile uint64_t *entry = table;
-    struct bench_client c;
-    D3DKMT_HANDLE large;
-    double start, mapping = 0, plain = 0;
-    UINT64 fence = 0;
-
-    (void)argument;
-    if (!table)
-        bench_die("out of memory");
-    bench_client_open(&c);
-    large = bench_allocate(&c, (uint64_t)PAGES * 4096, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
-    bench_make_resident(&c, &large, 1);
-    for (unsigned round = 0; round < rounds; round++) {
-        start = bench_now();
-        for (unsigned i = 0; i < WINDOWS; i++)
-            va[i] = map(&c, large, PAGES, &fence);
-        wait_queue(&c, fence);
-        mapping += bench_now() - start;
-        for (unsigned i = 0; i < WINDOWS; i++)
-            unmap(&c, va[i], (uint64_t)PAGES * 4096);
-        start = bench_now();
-        for (uint64_t i = 0; i < WINDOWS * PAGES; i++)
-            entry[i] = i << 12 | 1;
-        plain += bench_now() - start;
-    }
-    bench_result("map 1 GiB, an entry", 0, (uint64_t)rounds * WINDOWS * PAGES, mapping);
-    bench_detail("ratio to a plain loop", mapping / plain);
-    bench_free(&c, &large, 1);
-    bench_client_close(&c);
-    free(table);
-}
-
-void bench_map(void)
-{
-    for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
-        uint64_t live = live_counts[i];
-
-        bench_on_machine(map_client, &live);
-    }
-    bench_on_machine(map_large_client, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine and the client that the cases share. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -176,4 +177,68 @@ void bench_drain(struct bench_client *c, D3DKMT_HANDLE context)
     bench_check("D3DKMTSignalSynchronizationObjectFromGpu",
                 D3DKMTSignalSynchronizationObjectFromGpu(&signal));
     wait_for(c, c->fence, value);
+}
+
+/* ---- many allocations, and addresses ---- */
+
+const uint64_t bench_live_counts[3] = {1000, 10000, 100000};
+
+D3DKMT_HANDLE *bench_make_live(struct bench_client *c, uint64_t count)
+{
+    D3DKMT_HANDLE *list = malloc(count * sizeof(*list));
+
+    if (!list)
+        bench_die("out of memory");
+    for (uint64_t i = 0; i < count; i++)
+        list[i] = bench_allocate(c, 4096, REFGPU_ALLOCATION_PHYSICAL,
+                                 REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
+    return list;
+}
+
+void bench_drop_live(struct bench_client *c, D3DKMT_HANDLE *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i += 1000)
+        bench_free(c, list + i, (UINT)(count - i < 1000 ? count - i : 1000));
+    free(list);
+}
+
+D3DGPU_VIRTUAL_ADDRESS bench_map_pages(struct bench_client *c, D3DKMT_HANDLE allocation,
+                                       uint64_t pages, UINT64 *fence)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.hPagingQueue = c->queue;
+    args.hAllocation = allocation;
+    args.SizeInPages = pages;
+    args.Protection.Write = 1;
+    bench_check("D3DKMTMapGpuVirtualAddress", D3DKMTMapGpuVirtualAddress(&args));
+    *fence = args.PagingFenceValue;
+    return args.VirtualAddress;
+}
+
+void bench_wait_queue(struct bench_client *c, UINT64 value)
+{
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
+
+    if (!value)
+        return;
+    memset(&wait, 0, sizeof(wait));
+    wait.hDevice = c->device;
+    wait.ObjectCount = 1;
+    wait.ObjectHandleArray = &c->queue_sync;
+    wait.FenceValueArray = &value;
+    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu",
+                D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+}
+
+void bench_unmap(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, uint64_t bytes)
+{
+    D3DKMT_FREEGPUVIRTUALADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = c->adapter;
+    args.BaseAddress = va;
+    args.Size = bytes;
+    bench_check("D3DKMTFreeGpuVirtualAddress", D3DKMTFreeGpuVirtualAddress(&args));
 }

@@ -128,6 +128,7 @@ static const struct {
     {"patch-lists", bench_patch_locations,
      "the host's check of patch locations and a driver's Patch, beside a plain loop (W6)"},
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
+    {"map-large", bench_map_large, "of these, 1 GiB by 4 KiB entries alone"},
     {"addresses", bench_addresses,
      "ranges of one space taken and given back (W1, WA, W2, W3), beside a plain tree"},
     {"addresses-large", bench_addresses_large,

@@ -342,6 +342,42 @@ static bool execute_raw(struct refgpu_engine *engine, const struct refgpu_comman
                                c->bytes);
 }
 
+static void fill_run(uint8_t *to, uint32_t count, uint64_t value, uint64_t step)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t entry = value + i * step;
+
+        memcpy(to + i * sizeof entry, &entry, sizeof entry);
+    }
+}
+
+/* Entries that increase by a step, as many at a time as lie next to each other in memory. */
+static bool fill_entries(struct refgpu_engine *engine, enum refgpu_space space, uint64_t at,
+                         uint64_t value, uint64_t step, uint32_t count)
+{
+    while (count) {
+        uint64_t run;
+        uint8_t *to = refgpu_memory(engine, space, at, DXGK_DMA_WRITE, REFGPU_UNIT_DATA,
+                                    (uint64_t)count * sizeof value, &run);
+        const uint32_t some = (uint32_t)(run / sizeof value);
+
+        if (!to)
+            return false;
+        fill_run(to, some, value, step);
+        value += some * step;
+        count -= some;
+        at += some * sizeof value;
+        if (some)
+            continue;
+        if (!refgpu_memory_write(engine, space, at, REFGPU_UNIT_DATA, &value, sizeof value))
+            return false; /* it lies on both sides of an end */
+        count--;
+        at += sizeof value;
+        value += step;
+    }
+    return true;
+}
+
 static bool execute_entries(struct refgpu_engine *engine, const struct refgpu_command *c,
                             const uint32_t *words)
 {
@@ -350,17 +386,13 @@ static bool execute_entries(struct refgpu_engine *engine, const struct refgpu_co
                                : 4u;
     const enum refgpu_space space = c->flags & REFGPU_FLAG_DST_DEVICE ? REFGPU_SPACE_DEVICE
                                                                       : REFGPU_SPACE_VIRTUAL;
-    uint64_t value, step, at = c->dst;
+    uint64_t value, step;
 
     if (c->opcode == REFGPU_OP_PTE_WRITE || c->opcode == REFGPU_OP_GART_WRITE)
         return refgpu_memory_write(engine, space, c->dst, REFGPU_UNIT_DATA, words + fixed, c->bytes);
     value = words[fixed] | (uint64_t)words[fixed + 1u] << 32;
     step = words[fixed + 2u] | (uint64_t)words[fixed + 3u] << 32;
-    for (uint32_t i = 0; i < c->width; i++, at += 8u, value += step) {
-        if (!refgpu_memory_write(engine, space, at, REFGPU_UNIT_DATA, &value, sizeof value))
-            return false;
-    }
-    return true;
+    return fill_entries(engine, space, c->dst, value, step, c->width);
 }
 
 bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *c,

@@ -53,18 +53,61 @@ static ULONGLONG hardware_entry(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *up
     return entry | (update->DriverProtection & 0xFFu) << REFGPU_PTE_TAG_SHIFT;
 }
 
+/* All bits in which entries differ from a run of pages that continues with `page`. */
+static ULONGLONG differ(const DXGK_PTE *pte, ULONG count, ULONGLONG flags, ULONGLONG page,
+                        ULONGLONG step)
+{
+    ULONGLONG bits = 0;
+
+    for (ULONG i = 0; i < count; i++, page += step)
+        bits |= (pte[i].Flags ^ flags) | (pte[i].PageAddress ^ page);
+    return bits;
+}
+
+static BOOLEAN is_expressible(ULONGLONG page)
+{
+    return page <= REFGPU_PTE_ADDRESS_MASK >> PAGE_SHIFT;
+}
+
+/* Of pages that differ in their numbers alone, which is what most runs are; 0: the second one does
+ * not. */
+static ULONG page_run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG first,
+                             ULONGLONG *step)
+{
+    const DXGK_PTE *pte = &update->pPageTableEntries[first];
+    const ULONG count = update->NumPageTableEntries - first;
+    const ULONGLONG flags = pte->Flags, page = pte->PageAddress;
+    ULONGLONG pages;
+    ULONG length = 2;
+
+    if (count < 2u || !pte->Valid || pte->Zero || pte[1].Flags != flags)
+        return 0;
+    pages = pte[1].PageAddress - page;
+    while (length + 4u <= count && !differ(pte + length, 4, flags, page + length * pages, pages))
+        length += 4;
+    while (length < count && !differ(pte + length, 1, flags, page + length * pages, pages))
+        length++;
+    *step = pages << PAGE_SHIFT;
+    return is_expressible(page) && is_expressible(pte[length - 1u].PageAddress) ? length : 0;
+}
+
 /* Number of entries from `first` on that increase by the same step. */
 static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG first,
                         ULONGLONG *step)
 {
     const ULONG count = update->NumPageTableEntries;
-    ULONGLONG last = hardware_entry(update, first);
-    ULONG length = 1;
+    ULONGLONG last;
+    ULONG length;
 
     *step = 0;
     if (update->Flags.Repeat)
         return count - first;
-    while (first + length < count) {
+    length = page_run_length(update, first, step);
+    if (length)
+        return length;
+    last = hardware_entry(update, first);
+    *step = 0;
+    for (length = 1; first + length < count; length++) {
         const ULONGLONG next = hardware_entry(update, first + length);
 
         if (length == 1u)
@@ -72,7 +115,6 @@ static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, UL
         else if (next - last != *step)
             break;
         last = next;
-        length++;
     }
     return length;
 }

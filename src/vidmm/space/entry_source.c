@@ -8,6 +8,8 @@
 #include "vidmm/space/gpu_mmu.h"
 #include "vidmm/space/page_table.h"
 
+#include <stddef.h>
+
 static const DXGK_PTE invalid_entry;
 
 DXGK_PTE source_fill(enum entry_state state)
@@ -37,13 +39,19 @@ static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *se
     return source->runs[source->run].first + (page - source->run_first);
 }
 
-DXGK_PTE source_entry(const struct vidmm_space *space, struct entry_source *source, uint64_t page)
+/* Pages from that one on, which source_page was asked for last, to the end of its run. */
+static uint64_t run_rest(const struct entry_source *source, uint64_t page)
+{
+    return source->runs[source->run].pages - (page - source->run_first);
+}
+
+/* Everything but the address. */
+static DXGK_PTE entry_flags(const struct vidmm_space *space, const struct entry_source *source,
+                            UINT segment)
 {
     const DXGK_GPUMMUCAPS *caps = &space->mmu->geometry.caps;
     DXGK_PTE entry = invalid_entry;
-    UINT segment;
 
-    entry.PageAddress = source_page(source, page - source->origin, &segment);
     entry.Valid = 1;
     entry.Segment = segment & 0x1F;
     entry.ReadOnly = source->read_only && caps->ReadOnlyMemorySupported;    /* GPUVA-193 */
@@ -51,6 +59,64 @@ DXGK_PTE source_entry(const struct vidmm_space *space, struct entry_source *sour
     /* GPUVA-195 */
     entry.CacheCoherent = segment == 0 && source->coherent && caps->CacheCoherentMemorySupported;
     return entry;
+}
+
+/* An entry as a vector: its flags, its page. */
+typedef uint64_t entry_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+_Static_assert(sizeof(entry_pair) == sizeof(DXGK_PTE) && offsetof(DXGK_PTE, PageAddress) == 8,
+               "a pair is an entry");
+
+/* Four chains of additions, so that stores are what it takes. */
+static void fill_run(DXGK_PTE *entries, uint32_t count, DXGK_PTE first, uint64_t step)
+{
+    entry_pair *to = (entry_pair *)entries;
+    const entry_pair next = {0, step}, fourth = {0, 4 * step};
+    entry_pair a = {first.Flags, first.PageAddress}, b = a + next, c = b + next, d = c + next;
+
+    for (; count >= 4; count -= 4, to += 4) {
+        to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+        a += fourth, b += fourth, c += fourth, d += fourth;
+    }
+    for (; count > 0; count--, to++, a += next)
+        *to = a;
+}
+
+static void fill_logical(DXGK_PTE *restrict entries, uint32_t count, DXGK_PTE first,
+                         const struct logical_page *restrict page)
+{
+    const uint64_t flags = first.Flags;
+
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i].Flags = flags;
+        entries[i].PageAddress = page[i].value;
+    }
+}
+
+void source_entries(const struct vidmm_space *space, struct entry_source *source, uint64_t first,
+                    unsigned shift, DXGK_PTE *entries, uint32_t count)
+{
+    const uint64_t step = (uint64_t)1 << shift;
+    uint64_t page = first - source->origin;
+
+    if (source->logical && shift == 0) {
+        fill_logical(entries, count, entry_flags(space, source, 0), source->logical + page);
+        return;
+    }
+    while (count > 0) {
+        UINT segment;
+        const uint64_t start = source_page(source, page, &segment);
+        const uint64_t rest = source->logical ? 1 : run_rest(source, page);
+        const uint64_t whole = (rest + step - 1) >> shift;
+        const uint32_t some = whole < count ? (uint32_t)whole : count;
+        DXGK_PTE entry = entry_flags(space, source, segment);
+
+        entry.PageAddress = start;
+        fill_run(entries, some, entry, step);
+        page += (uint64_t)some << shift;
+        entries += some;
+        count -= some;
+    }
 }
 
 bool source_fits_large(const struct vidmm_space *space, struct entry_source *source, uint64_t first)
@@ -71,9 +137,7 @@ bool source_fits_large(const struct vidmm_space *space, struct entry_source *sou
 
         if (source_page(source, page + done, &other) != start + done || other != segment)
             return false;
-        step = source->logical
-                   ? 1
-                   : source->runs[source->run].pages - (page + done - source->run_first);
+        step = source->logical ? 1 : run_rest(source, page + done);
     }
     return true;
 }

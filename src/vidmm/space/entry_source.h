@@ -32,8 +32,9 @@ struct entry_source {
 
 /* The entry of a fill: nothing, or the Zero bit. */
 DXGK_PTE source_fill(enum entry_state state);
-/* The entry of one page of the space. */
-DXGK_PTE source_entry(const struct vidmm_space *space, struct entry_source *source, uint64_t page);
+/* The entries of so many pages of the space, each 1 << shift after the one before. */
+void source_entries(const struct vidmm_space *space, struct entry_source *source, uint64_t first,
+                    unsigned shift, DXGK_PTE *entries, uint32_t count);
 /* Can the pages that begin at `first` be mapped by one large page (GPUVA-213 to GPUVA-216)? */
 bool source_fits_large(const struct vidmm_space *space, struct entry_source *source, uint64_t first);
 /* Can the 64 KB from that page on be mapped by one entry (GPUVA-203, GPUVA-204, GPUVA-211)? */

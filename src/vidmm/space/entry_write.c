@@ -52,8 +52,7 @@ void entries_write(struct page_table *leaf, uint64_t first, uint64_t count,
     while (start < end) {
         uint32_t some = end - start < mmu->entry_capacity ? end - start : mmu->entry_capacity;
 
-        for (uint32_t i = 0; i < some; i++)
-            mmu->entries[i] = source_entry(leaf->space, source, leaf->first + start + i);
+        source_entries(leaf->space, source, leaf->first + start, 0, mmu->entries, some);
         table_change(
             &(struct table_change){.table = leaf,
                                    .start = start,

@@ -138,8 +138,8 @@ static DXGK_PTE *lend_entries(struct gpu_mmu *mmu, const struct table_change *ch
 /* The driver may use the array only during the call (GPUVA-172), so overwrite it. */
 static void take_entries(struct gpu_mmu *mmu, const struct table_change *change)
 {
-    ddi_guarded_check(&mmu->entry_memory, "DxgkDdiBuildPagingBuffer");
-    ddi_guarded_check(&mmu->one_memory, "DxgkDdiBuildPagingBuffer");
+    ddi_guarded_check(change->entries == mmu->entries ? &mmu->entry_memory : &mmu->one_memory,
+                      "DxgkDdiBuildPagingBuffer");
     ddi_guarded_check(&mmu->none_memory, "DxgkDdiBuildPagingBuffer");
     if (change->entries == mmu->entries)
         memset(mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));

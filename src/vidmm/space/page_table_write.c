@@ -121,8 +121,9 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
 {
     struct page_table *child = table->child[index];
     uint64_t first = entry_first(table, index);
-    DXGK_PTE entry = source_entry(table->space, source, first);
+    DXGK_PTE entry;
 
+    source_entries(table->space, source, first, 0, &entry, 1);
     entry.LargePage = 1;
     table_change(&(struct table_change){.table = table,
                                         .start = index,

@@ -65,8 +65,7 @@ static void write_wide(struct page_table *leaf, uint64_t first, uint64_t end,
         const uint32_t start = twin_index(leaf, first), rest = twin_index(leaf, end) - start;
         const uint32_t some = rest < mmu->entry_capacity ? rest : mmu->entry_capacity;
 
-        for (uint32_t i = 0; i < some; i++)
-            mmu->entries[i] = source_entry(leaf->space, source, first + ((uint64_t)i << TWIN_SHIFT));
+        source_entries(leaf->space, source, first, TWIN_SHIFT, mmu->entries, some);
         table_change(&(struct table_change){.table = leaf->twin,
                                             .start = start,
                                             .count = some,

@@ -188,8 +188,9 @@ static void make_copy(struct va_batch *batch, const update_operation *operation,
     step->copying = (struct va_copying){.first = step->first,
                                         .pages = step->pages,
                                         .source = operation->Copy.SourceAddress >> PAGE_BITS,
-                                        .from = &step->from};
-    step->job.copying = &step->copying;
+                                        .from = &step->from,
+                                        .to = &step->job};
+    step->job.copying = step->from.copying = &step->copying;
     note_pages(batch, step);
     range_job_waits(ranges->target, &step->job);
     range_job_waits(ranges->source, &step->from);
@@ -414,7 +415,7 @@ static NTSTATUS apply_steps(struct va_batch *batch)
             apply(step);
         if (status == STATUS_RETRY)
             return status;
-        step->job.copying = NULL;
+        step->job.copying = step->from.copying = NULL;
         if (!NT_SUCCESS(status))
             residency_fail_device(batch->device);
     }

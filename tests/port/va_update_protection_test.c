@@ -182,6 +182,45 @@ TEST_WITH(update, what_waits_counts_as_done)
     update_end();
 }
 
+TEST_WITH(update, a_copy_that_waits_reads_its_source_first)
+{
+    update_operation op;
+
+    (void)p;
+    begin();
+    op = update_protect(AT(0), 2 * PAGE, 50 * PAGE, true, ONE);
+    CHECK(is_fine(&op, 1));
+    wait_behind(update_copy(AT(1), AT(0), 2 * PAGE), 5);
+    wait_behind(update_unmap(AT(0), 2 * PAGE, false), 6); /* page 51 is at 2 then */
+    CHECK_RULE("GPUVA-133", !queues(protect(AT(8), 51, TWO), 7));
+    CHECK_RULE("GPUVA-133", queues(protect(AT(8), 50, TWO), 7));
+    CHECK(IS(update_signal(U->fence, 5), STATUS_SUCCESS));
+    update_await(8);
+    update_end();
+}
+
+/* A copy that waits takes a mapping to a reservation that nothing else has to do with. */
+TEST_WITH(update, what_is_copied_elsewhere_counts_too)
+{
+    uint64_t from, to;
+    update_operation op;
+
+    (void)p;
+    begin();
+    from = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, 64 * KB, 0);
+    to = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, 64 * KB, 0);
+    op = protect(from, 0, ONE);
+    CHECK(is_fine(&op, 1));
+    wait_behind(update_copy(to, from, PAGE), 5);
+    wait_behind(update_unmap(from, PAGE, false), 6);
+    CHECK_RULE("GPUVA-101", !queues(protect(AT(0), 0, TWO), 7));
+    wait_behind(update_unmap(to, PAGE, false), 7);
+    CHECK_RULE("GPUVA-103", queues(protect(AT(0), 0, TWO), 8));
+    CHECK(IS(update_signal(U->fence, 5), STATUS_SUCCESS));
+    update_await(9);
+    update_end();
+}
+
 /* In another reservation, and in the queue of pages that are mapped one by one. */
 TEST_WITH(update, what_waits_elsewhere_counts_too)
 {
@@ -191,7 +230,6 @@ TEST_WITH(update, what_waits_elsewhere_counts_too)
     (void)p;
     begin();
     other = update_reserve(D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, 64 * KB, 0);
-    CHECK(is_fine(&(update_operation){0}, 0) == false); /* no operation */
     wait_behind(protect(other, 0, ONE), 5);
     CHECK_RULE("GPUVA-101", !queues(protect(AT(0), 0, TWO), 6));
     wait_behind(update_copy(AT(8), other, PAGE), 6);

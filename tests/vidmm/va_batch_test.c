@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches of updates that the worker or the adapter does not outlive. */
+#include "ddi/client_handle.h"
+#include "nt/base/kprocess.h"
+#include "nt/ps/process.h"
 #include "nt/ps/thread.h"
 #include "sim/mutex.h"
 #include "sim/point.h"
@@ -106,6 +109,45 @@ TEST_WITH(gva, a_copy_does_not_outlive_the_worker)
     CHECK(object->allocation.claims.copied == 0 && object->allocation.users == 0 &&
           object->allocation.claims.queued == 0 && object->allocation.holds == 0);
     CHECK(list_empty(&rig->process->space->holds) && gva_valid(rig));
+    gva_object_destroy(rig, object);
+}
+
+/* ---- an allocation of two processes ---- */
+
+/* What another process maps counts with what is there, as everywhere. */
+TEST_WITH(gva, a_mapping_of_another_process_excludes_protections)
+{
+    struct gva_object *object = gva_object_resident(rig, PAGES, 0x1000);
+    struct nt_process *nt = nt_process_create("other");
+    struct vidmm_process *process;
+    struct vidmm_device *device;
+    struct vidmm_open open = {.allocation = &object->allocation};
+    update_operation operation = map_of(object, reserve(rig));
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, PAGES);
+    D3DDDI_RESERVEGPUVIRTUALADDRESS range = {
+        .Size = PAGES * GVA_PAGE, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS};
+    struct va_batch *batch;
+
+    CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    CHECK(NT_SUCCESS(vidmm_device_create(process, (HANDLE)(uintptr_t)0xDF, rig, &device)));
+    args.DriverProtection = D3DGPU_UNIQUE_DRIVER_PROTECTION | 1;
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-101", !NT_SUCCESS(vidmm_batch_create(rig->mm_device, &operation, 1, &batch)));
+    open.device = device;
+    open.handle = handle_create(&nt->handles, DDI_CLIENT_ALLOCATION, &open);
+    operation.Map.hAllocation = open.handle;
+    CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(process, NULL, &range)));
+    operation.Map.BaseAddress = range.VirtualAddress;
+    CHECK_RULE("GPUVA-101",
+               vidmm_batch_create(device, &operation, 1, &batch) == STATUS_INVALID_PARAMETER);
+    CHECK(NT_SUCCESS(gva_free(rig, args.VirtualAddress, PAGES)));
+    CHECK(NT_SUCCESS(vidmm_batch_create(device, &operation, 1, &batch)));
+    vidmm_batch_discard(batch);
+    CHECK(handle_remove(&nt->handles, open.handle, DDI_CLIENT_ALLOCATION));
+    vidmm_device_destroy(device);
+    vidmm_process_close(process);
+    nt_process_destroy(nt);
     gva_object_destroy(rig, object);
 }
 

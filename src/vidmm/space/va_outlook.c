@@ -221,18 +221,12 @@ static bool is_looked_at(const struct va_outlook *outlook, const struct va_range
     return false;
 }
 
-/* The reservation that a queued copy reads; NULL: it is none, or is done, or that was freed. */
-static struct va_range *source_of(const struct va_job *job)
-{
-    return job->copying ? job->copying->from->range : NULL;
-}
-
-NTSTATUS va_outlook_look_at(struct va_outlook *outlook, struct va_range *range)
+static NTSTATUS look_at(struct va_outlook *outlook, struct va_range *range)
 {
     NTSTATUS status = STATUS_SUCCESS;
     struct look *look;
 
-    if (list_empty(&range->jobs) || is_looked_at(outlook, range))
+    if (!range || list_empty(&range->jobs) || is_looked_at(outlook, range))
         return status;
     look = util_alloc(sizeof(*look));
     if (!look)
@@ -243,8 +237,7 @@ NTSTATUS va_outlook_look_at(struct va_outlook *outlook, struct va_range *range)
     return status;
 }
 
-NTSTATUS va_outlook_look_at_allocation(struct va_outlook *outlook,
-                                       const struct vidmm_allocation *allocation)
+NTSTATUS va_outlook_look_at(struct va_outlook *outlook, const struct vidmm_allocation *allocation)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
@@ -254,22 +247,24 @@ NTSTATUS va_outlook_look_at_allocation(struct va_outlook *outlook,
         if (!is_unique(piece->driver_protection) || !NT_SUCCESS(status))
             break; /* unique ones come first in the list */
         if (piece->range->space == outlook->space)
-            status = va_outlook_look_at(outlook, piece->range);
+            status = look_at(outlook, piece->range);
     }
     return status;
 }
 
-/* And at what queued copies read; new ones are added at the end of the list. */
-static NTSTATUS look_at_sources(struct va_outlook *outlook)
+/* And at where queued copies take it; what is new comes at the end of the list. What copies read
+ * needs no look: a range where nothing maps the allocation with a unique protection, and to which
+ * no copy takes it, has nothing to add. */
+static NTSTATUS look_further(struct va_outlook *outlook)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     LIST_FOR(link, &outlook->looked_at)
         LIST_FOR(waiting, &CONTAINER(link, struct look, link)->range->jobs) {
-            struct va_range *source = source_of(CONTAINER(waiting, struct va_job, link));
+            const struct va_copying *copying = CONTAINER(waiting, const struct va_job, link)->copying;
 
-            if (source && NT_SUCCESS(status))
-                status = va_outlook_look_at(outlook, source);
+            if (copying && NT_SUCCESS(status))
+                status = look_at(outlook, copying->to->range);
         }
     return status;
 }
@@ -296,7 +291,7 @@ static const struct va_job *next_job(struct va_outlook *outlook)
 
 NTSTATUS va_outlook_start(struct va_outlook *outlook)
 {
-    NTSTATUS status = look_at_sources(outlook);
+    NTSTATUS status = look_further(outlook);
     const struct va_job *job;
 
     while (NT_SUCCESS(status) && (job = next_job(outlook)) != NULL) {
@@ -304,8 +299,8 @@ NTSTATUS va_outlook_start(struct va_outlook *outlook)
 
         if (job->piece)
             status = va_outlook_map(outlook, job->piece);
-        else if (source_of(job))
-            status = va_outlook_copy(outlook, copying->first, copying->pages, source_of(job),
+        else if (copying && copying->to == job && copying->from->range)
+            status = va_outlook_copy(outlook, copying->first, copying->pages, copying->from->range,
                                      copying->source);
     }
     return status;

@@ -34,11 +34,9 @@ struct va_outlook {
 
 void va_outlook_begin(struct va_outlook *outlook, struct vidmm_space *space);
 void va_outlook_end(struct va_outlook *outlook);
-/* What is queued for the range counts; for all ranges with unique mappings of an allocation. */
-NTSTATUS va_outlook_look_at(struct va_outlook *outlook, struct va_range *range);
-NTSTATUS va_outlook_look_at_allocation(struct va_outlook *outlook,
-                                       const struct vidmm_allocation *allocation);
-/* All that is queued happens, in its order. */
+/* What is queued counts, as far as it has to do with unique mappings of the allocation. */
+NTSTATUS va_outlook_look_at(struct va_outlook *outlook, const struct vidmm_allocation *allocation);
+/* What was looked at happens, in its order. */
 NTSTATUS va_outlook_start(struct va_outlook *outlook);
 /* The pages values->span map what the values say. */
 NTSTATUS va_outlook_map(struct va_outlook *outlook, const struct va_piece *values);

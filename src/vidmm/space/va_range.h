@@ -72,10 +72,11 @@ struct va_range {
 
 struct va_job;
 
-/* Pages [first, first + pages) will map what those from `source` on do then. */
+/* A copy that waits: pages [first, first + pages) of one range will map what those from `source` on
+ * of the other do then. */
 struct va_copying {
     uint64_t first, pages, source;
-    const struct va_job *from; /* of the range where `source` is */
+    const struct va_job *from, *to; /* one for each range, so that either may be freed */
 };
 
 /* A change to a range that waits in a paging queue. */
@@ -85,7 +86,7 @@ struct va_job {
     struct va_range *range; /* NULL: freed meanwhile, so there is nothing to do (GPUVA-120) */
     struct va_piece *piece; /* NULL: write the initial state of the range */
     struct va_piece *spare; /* needed if a piece is cut in two */
-    const struct va_copying *copying; /* it is a copy that has not been made; or NULL */
+    const struct va_copying *copying; /* of which it is one end; NULL: of none, or it is made */
     struct vidmm_space *space;
 };
 

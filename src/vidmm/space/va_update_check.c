@@ -233,18 +233,15 @@ static struct vidmm_allocation *mapped_by(const struct vidmm_process *process,
 
 /* What is queued already. */
 static NTSTATUS look(struct va_outlook *outlook, const struct vidmm_process *process,
-                     const update_operation *operations, UINT count,
-                     const struct va_update_ranges *ranges)
+                     const update_operation *operations, UINT count)
 {
-    NTSTATUS status = va_outlook_look_at(outlook, ranges->target);
+    NTSTATUS status = STATUS_SUCCESS;
 
-    if (NT_SUCCESS(status) && ranges->source)
-        status = va_outlook_look_at(outlook, ranges->source);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
         const struct vidmm_allocation *allocation = mapped_by(process, &operations[i]);
 
         if (allocation)
-            status = va_outlook_look_at_allocation(outlook, allocation);
+            status = va_outlook_look_at(outlook, allocation);
     }
     return NT_SUCCESS(status) ? va_outlook_start(outlook) : status;
 }
@@ -258,7 +255,7 @@ static NTSTATUS check_protections(const struct vidmm_process *process,
     NTSTATUS status;
 
     va_outlook_begin(&outlook, process->space);
-    status = look(&outlook, process, operations, count, ranges);
+    status = look(&outlook, process, operations, count);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
         struct vidmm_allocation *allocation = mapped_by(process, &operations[i]);
 

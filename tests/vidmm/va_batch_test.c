@@ -4,6 +4,7 @@
 #include "nt/base/kprocess.h"
 #include "nt/ps/process.h"
 #include "nt/ps/thread.h"
+#include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/point.h"
 #include "sim/thread.h"
@@ -19,14 +20,15 @@
 
 typedef D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION update_operation;
 
-/* ---- a companion whose GPU never ends ---- */
+/* ---- a companion whose GPU copies nothing ---- */
 
 static struct companion {
     struct vidmm_context context;
     struct vidmm_scheduler scheduler;
     struct vidmm_paging_buffer buffer;
     struct va_updates updates;
-    unsigned submitted;
+    unsigned submitted, errors;
+    bool ends; /* at once; else never */
     bool done;
 } companion;
 
@@ -44,9 +46,16 @@ static void companion_submit(struct vidmm_context *context, void (*done)(void *a
                              void *argument)
 {
     (void)context;
-    (void)done;
-    (void)argument;
     companion.submitted++;
+    if (companion.ends)
+        done(argument);
+}
+
+static void device_error(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    (void)device;
+    CHECK(state == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    companion.errors++;
 }
 
 static void companion_open(struct gva_rig *rig)
@@ -55,6 +64,7 @@ static void companion_open(struct gva_rig *rig)
     companion.scheduler = *rig->vidmm->scheduler;
     companion.scheduler.companion_buffer = companion_buffer;
     companion.scheduler.companion_submit = companion_submit;
+    companion.scheduler.device_error = device_error;
     rig->vidmm->scheduler = &companion.scheduler;
     companion.context = (struct vidmm_context){
         .device = rig->mm_device, .adapter = &rig->ddi, .driver_handle = (HANDLE)(uintptr_t)0xC0};
@@ -89,6 +99,50 @@ static uint64_t reserve(struct gva_rig *rig)
     CHECK(NT_SUCCESS(gva_reserve(rig, PAGES, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     gva_idle(rig);
     return base;
+}
+
+/* Each allocation of the host fails in turn while a batch is carried out. Where the copy cannot be made, the device is in error,
+ * and the entries are written without it. */
+TEST_WITH(gva, a_copy_that_cannot_be_made_puts_the_device_in_error)
+{
+    struct gva_object *object = gva_object_resident(rig, PAGES, 0x1000);
+    const uint64_t base = reserve(rig);
+    const update_operation operation = map_of(object, base);
+    unsigned failed = 0, written = 0;
+    uint64_t failures;
+
+    companion_open(rig);
+    companion.ends = true;
+    do {
+        D3DDDI_UPDATEGPUVIRTUALADDRESS_OPERATION unmap = {
+            .OperationType = D3DDDI_UPDATEGPUVIRTUALADDRESS_UNMAP};
+        struct va_batch *batch;
+
+        unmap.Unmap.BaseAddress = base;
+        unmap.Unmap.SizeInBytes = PAGES * GVA_PAGE;
+        unmap.Unmap.Protection.NoAccess = 1;
+        CHECK(NT_SUCCESS(vidmm_batch_create(rig->mm_device, &operation, 1, &batch)));
+        companion.done = false;
+        companion.errors = companion.submitted = 0;
+        failures = sim_current->heap.failures;
+        sim_current->heap.fail_at = sim_current->heap.requests + ++failed;
+        vidmm_batch_run(batch, &companion.updates, batch_done, NULL);
+        while (!companion.done)
+            sim_stall(1000);
+        sim_stall(1000);
+        sim_current->heap.fail_at = 0;
+        CHECK_RULE("GPUVA-151", companion.errors == 0 || companion.submitted == 0);
+        if (companion.submitted == 0) /* in error, or the entries are written as by the CPU */
+            CHECK_RULE("GPUVA-151", gva_look(rig, base) != GVA_FAULT);
+        written += companion.errors;
+        CHECK(gva_valid(rig) && object->allocation.claims.copied == 0);
+        CHECK(NT_SUCCESS(vidmm_batch_create(rig->mm_device, &unmap, 1, &batch)));
+        vidmm_batch_run(batch, &companion.updates, batch_done, NULL);
+        CHECK(gva_look(rig, base) == GVA_FAULT);
+    } while (sim_current->heap.failures != failures && failed < 1000);
+    CHECK_RULE("GPUVA-151", written > 0 && failed > 3 && failed < 1000);
+    CHECK(companion.submitted == 1);
+    gva_object_destroy(rig, object);
 }
 
 /* The worker ends while the GPU copies entries: what the copy held is given back. */

@@ -338,7 +338,8 @@ static void keep_none(struct va_batch *batch)
             continue;
         step->kept = false;
         step->used->pins--;
-        victim_update(step->used);
+        if (!step->used->destroyed)
+            victim_update(step->used);
     }
 }
 
@@ -490,7 +491,8 @@ static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
 
     if (entry_copy_changes(batch->space, batch->first, batch->end))
         return STATUS_RETRY; /* its end is announced (copied_use_end) */
-    if (batch->companion && batch->next == 0 && bring_in(batch, turn) == STATUS_RETRY)
+    if (batch->companion && batch->next == 0 && !batch->space->vidmm->lost &&
+        bring_in(batch, turn) == STATUS_RETRY)
         return STATUS_RETRY;
     status = apply_steps(batch);
     if (status == STATUS_RETRY) {

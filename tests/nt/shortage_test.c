@@ -376,7 +376,7 @@ static void request_each(void)
     }
     ExFreePool(block);
     for (unsigned i = 0; i < 5; i++)
-        CHECK_RULE("NT-003/c", failed[i] > 25 && failed[i] < 75);
+        CHECK_RULE("NT-003/c", failed[i] > 35 && failed[i] < 65);
 }
 
 TEST(a_share_of_each_kind_may_fail)

@@ -610,7 +610,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     uint64_t pages;
 
     nt_level(NT_DISPATCH, "NT-131", 0x7E, routine);
-    if (wanted->bytes == 0 || wanted->bytes > LARGEST_MDL || nt_faults_due())
+    if (wanted->bytes == 0 || wanted->bytes > LARGEST_MDL)
         return NULL;
     page = util_zalloc(BYTES_TO_PAGES(wanted->bytes), sizeof(*page));
     if (!page)

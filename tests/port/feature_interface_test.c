@@ -373,6 +373,8 @@ static void arguments_body(struct probe *p)
     CHECK(IS(host.IsFeatureEnabled(DXGK.DeviceHandle, &args), STATUS_INVALID_PARAMETER));
     args.Flags.Value = 0;
     CHECK(IS(host.IsFeatureEnabled(NULL, &args), STATUS_INVALID_PARAMETER));
+    CHECK(strcmp(probe_refused_call, "IsFeatureEnabled") == 0 &&
+          strstr(probe_refused_text, "is one of an adapter"));
     CHECK(IS(host.IsFeatureEnabled(bad, &args), STATUS_INVALID_PARAMETER) &&
           probe_rule(p, "LIFE-063") == 1);
     CHECK(args.Result.Version == 0x1234 && args.Result.Value == 0x5678);

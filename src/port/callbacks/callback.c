@@ -127,6 +127,22 @@ NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const cha
     return STATUS_SUCCESS;
 }
 
+NTSTATUS port_callback_begin_of_system(struct port_callback *cb, const char *name, uintptr_t caller,
+                                       uint8_t max_irql, const char *rule)
+{
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    cb->adapter = NULL;
+    begin_reasons(cb, name);
+    cb->frame = ddi_callback_enter(NULL, name, caller);
+    if (sim_irql() <= max_irql)
+        return STATUS_SUCCESS;
+    verify_report(rule, VERIFY_ERROR, "%s was called at %s; its limit is %s", name,
+                  nt_irql_name(sim_irql()), nt_irql_name(max_irql));
+    return sim_irql() >= SIM_IRQL_DISPATCH ? port_callback_return(cb, STATUS_INVALID_DEVICE_REQUEST)
+                                           : STATUS_SUCCESS; /* THREAD-009 */
+}
+
 void port_callback_end(struct port_callback *callback)
 {
     (void)port_callback_return(callback, STATUS_SUCCESS);

@@ -41,6 +41,9 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
  * and only interrupt context and IRQL are checked (THREAD-049). callback->adapter may be NULL. */
 NTSTATUS port_callback_begin_without_adapter(struct port_callback *callback, const char *name,
                                              uintptr_t caller);
+/* The same for one that asks about the system, for no adapter; max_irql and `rule` as above. */
+NTSTATUS port_callback_begin_of_system(struct port_callback *callback, const char *name,
+                                       uintptr_t caller, uint8_t max_irql, const char *rule);
 void port_callback_end(struct port_callback *callback);
 /* The same for one that returns a status, which is returned. A failure is told with its reason: the
  * last refusal (verify/refusal.h), else what was reported during the callback. */

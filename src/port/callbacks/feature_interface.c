@@ -284,15 +284,13 @@ static NTSTATUS NTAPI is_feature_enabled2(HANDLE handle, INOUT_PDXGKARGCB_ISFEAT
     struct port_callback cb;
     NTSTATUS status;
 
-    if (!sim_current || sim_current->stopped)
-        return STATUS_DEVICE_REMOVED;
-    if (!handle)
-        return answer(port_current(), NULL, args);
-    status = port_callback_begin(&cb, handle, "IsFeatureEnabled", PORT_CALLER, SIM_IRQL_PASSIVE,
-                                 "THREAD-047", 0);
+    status = handle ? port_callback_begin(&cb, handle, "IsFeatureEnabled", PORT_CALLER,
+                                          SIM_IRQL_PASSIVE, "THREAD-047", 0)
+                    : port_callback_begin_of_system(&cb, "IsFeatureEnabled", PORT_CALLER,
+                                                    SIM_IRQL_PASSIVE, "THREAD-047");
     if (!NT_SUCCESS(status))
         return status;
-    status = answer(cb.adapter->port, cb.adapter, args);
+    status = answer(port_current(), cb.adapter, args);
     return port_callback_return(&cb, status);
 }
 
@@ -328,20 +326,19 @@ void port_feature_interface_fill(DXGK_FEATURE_INTERFACE *interface)
 EXPORT NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEATUREENABLED2 *pArgs)
 {
     struct port *port = port_current();
-    struct ddi_frame *frame;
+    struct port_callback cb;
     NTSTATUS status;
 
     if (!port || sim_current->stopped)
         return STATUS_INVALID_DEVICE_STATE;
-    frame = ddi_callback_enter(NULL, "DxgkIsFeatureEnabled2", PORT_CALLER);
-    if (!port->config.wddm_3_2) {
-        status = STATUS_NOT_SUPPORTED;
-    } else if (sim_irql() != SIM_IRQL_PASSIVE) {
-        VIOLATION("LIFE-038", "DxgkIsFeatureEnabled2 was called at %s", nt_irql_name(sim_irql()));
-        status = STATUS_INVALID_DEVICE_REQUEST;
-    } else {
-        status = DriverObject ? answer(port, NULL, pArgs) : STATUS_INVALID_PARAMETER;
-    }
-    ddi_callback_leave(frame);
-    return status;
+    status = port_callback_begin_of_system(&cb, "DxgkIsFeatureEnabled2", PORT_CALLER,
+                                           SIM_IRQL_PASSIVE, "LIFE-038");
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!port->config.wddm_3_2)
+        status = refuse(STATUS_NOT_SUPPORTED, "LIFE-038", "the host is configured for WDDM 3.1");
+    else
+        status = DriverObject ? answer(port, NULL, pArgs)
+                              : refuse(STATUS_INVALID_PARAMETER, NULL, "the driver object is NULL");
+    return port_callback_return(&cb, status);
 }

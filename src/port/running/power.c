@@ -290,6 +290,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
         status = tell_removal(adapter, type);
     else
         abandon(adapter);
+    vidsch = port_adapter_vidsch(adapter); /* it may have been stopped meanwhile */
     if (vidsch && !sim_current->stopped)
         vidsch_lose_removed(vidsch); /* the driver has been told before it sees work canceled */
     return status;

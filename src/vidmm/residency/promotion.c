@@ -25,8 +25,8 @@ static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segm
     uint64_t pages = segment_pages(segment, segment->flags.PitchAlignment ? allocation->pitch_pages
                                                                           : allocation->pages);
 
-    if (!budget_allows(allocation, segment->id))
-        return false;
+    if (pages == 0 || !budget_allows(allocation, segment->id))
+        return false; /* 0: its pitch is none of the segment's */
     if (allocation->accessed_physically || !vidmm->config.gpu_mmu)
         return extent_largest(&segment->free) >= pages + (allocation->alignment >> PAGE_BITS);
     return segment->free.free_units >= pages;

@@ -127,6 +127,7 @@ static void map_windows(struct large *l)
     keep_least(&l->unmapping, bench_now() - start);
 }
 
+/* As a table is after other work, and again, when caches have what they can hold of it. */
 static double plain_loop(volatile uint64_t *entry)
 {
     double start = bench_now();
@@ -138,10 +139,10 @@ static double plain_loop(volatile uint64_t *entry)
 
 static void map_large_client(void *argument)
 {
-    unsigned rounds = bench_options.quick ? 1 : 20;
+    unsigned rounds = bench_options.quick ? 1 : 200;
     uint64_t *table = calloc(ENTRIES, sizeof(*table));
     struct large all = {.mapping = 0}, host;
-    double plain = 0;
+    double plain = 0, hot = 0;
 
     (void)argument;
     if (!table)
@@ -162,10 +163,13 @@ static void map_large_client(void *argument)
         map_windows(&host);
         paging_adapter->table.DxgkDdiBuildPagingBuffer = build;
         keep_least(&plain, plain_loop(table));
+        keep_least(&hot, plain_loop(table));
     }
     bench_result("floor: an entry, by a plain loop", 0, ENTRIES, plain);
+    bench_result("floor: the same once more", 0, ENTRIES, hot);
     bench_result("map 1 GiB, an entry, host alone", 0, ENTRIES, host.mapping);
     bench_detail("ratio to a plain loop", host.mapping / plain);
+    bench_detail("ratio to the same once more", host.mapping / hot);
     bench_result("map 1 GiB, an entry", 0, ENTRIES, all.mapping);
     bench_detail("ratio to a plain loop", all.mapping / plain);
     bench_result("free 1 GiB, an entry, host alone", 0, ENTRIES, host.unmapping);

@@ -62,6 +62,8 @@ static void table_drop(struct io_tables *tables, struct io_table *table)
     tables->idle -= table->level == 0;
     if (*near == table)
         *near = NULL;
+    if (tables->upper == table)
+        tables->upper = NULL;
     if (tables->spares >= IO_SPARE_TABLES) {
         util_free(table->block);
         return;
@@ -257,6 +259,8 @@ static struct io_table *descend(struct io_tables *tables, uint64_t page, unsigne
     }
     if (level == 0)
         tables->near[io_near_index(page)] = table;
+    else if (level == 1)
+        tables->upper = table;
     return table;
 }
 
@@ -501,6 +505,21 @@ static inline bool map_near(struct io_tables *tables, uint64_t page,
     return true;
 }
 
+/* The same for one leaf of level 1. */
+static inline bool map_upper(struct io_tables *tables, uint64_t page, uint64_t first,
+                             uint64_t count, uint64_t flags)
+{
+    uint64_t *entry = count == io_span(1) ? io_upper(tables, page) : NULL;
+
+    if (!entry || *entry)
+        return false;
+    *entry = first << IO_FRAME_SHIFT | flags;
+    tables->upper->used++;
+    tables->pages += count;
+    tables->large++;
+    return true;
+}
+
 static enum io_result map_far(struct io_tables *tables, const struct mapping *map)
 {
     uint64_t entries;
@@ -524,6 +543,8 @@ enum io_result io_tables_map(struct io_tables *tables, uint64_t page,
     if (page >= limit || count > limit - page || !frames_fit(tables, frames, first, count))
         return IO_TAKEN;
     if (!large && map_near(tables, page, frames, first, count, leaf_flags(rights)))
+        return IO_DONE;
+    if (large && map_upper(tables, page, first, count, leaf_flags(rights)))
         return IO_DONE;
     return map_far(tables, &(struct mapping){.page = page,
                                              .frames = frames,
@@ -604,6 +625,8 @@ static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t
         const uint64_t span = io_span(table->level);
         const bool whole = (page & (span - 1)) == 0 && count >= span;
 
+        if (table->level == 1)
+            tables->upper = table;
         if (!entry || (io_is_leaf(entry) && (whole || !split(tables, table, page))))
             return table;
         table = io_child_of(table->entry[io_slot_at(page, table->level)]);
@@ -636,10 +659,30 @@ static inline bool unmap_near(struct io_tables *tables, uint64_t page, uint64_t 
     return true;
 }
 
+/* The same for one leaf of level 1. */
+static inline bool unmap_upper(struct io_tables *tables, uint64_t page, uint64_t count,
+                               io_released *released, void *context)
+{
+    uint64_t *entry = count == io_span(1) ? io_upper(tables, page) : NULL;
+    struct io_table *table = tables->upper;
+
+    if (!entry || !io_is_leaf(*entry) || io_entry_count(*entry) != 1)
+        return false;
+    if (released)
+        released(context, entry, 1, 1);
+    *entry = 0;
+    tables->pages -= count;
+    tables->large--;
+    if (--table->used == 0)
+        unlink_empty(tables, table);
+    return true;
+}
+
 void io_tables_unmap(struct io_tables *tables, uint64_t page, uint64_t count, io_released *released,
                      void *context)
 {
-    if (count == 0 || unmap_near(tables, page, count, released, context))
+    if (count == 0 || unmap_near(tables, page, count, released, context) ||
+        unmap_upper(tables, page, count, released, context))
         return;
     while (count > 0 && io_covered(tables, page)) {
         struct io_table *table = decide(tables, page, count);

@@ -16,7 +16,8 @@
  * The depth grows with the highest page mapped, so that the usual few GiB cost three levels
  * although device windows may be near 2^52.
  *
- * Walk cache: the tables of level 0 used last are found without a descent, by their page. A table
+ * Walk cache: the tables of level 0 used last are found without a descent, by their page, and so is
+ * the table of level 1 used last, for leaves of 2 MiB. A table
  * of level 0 that becomes empty stays in the tree while the walk cache has it (it is "idle"), for
  * the next mapping at its pages; any other empty table is unlinked at once, and a few of those (all
  * zero, as new tables must be) are kept as spares. So memory is proportional to what is mapped,
@@ -77,6 +78,7 @@ struct io_tables {
     struct io_table *spare;
     unsigned spares;
     struct io_table *near[IO_NEAR_TABLES]; /* walk cache: tables of level 0, by page; or NULL */
+    struct io_table *upper;                /* and the table of level 1 used last; or NULL */
     /* The pages being mapped: tables on the path to them stay, even if they are empty. */
     uint64_t keep_page, keep_count;
     const struct io_entry_work *work;

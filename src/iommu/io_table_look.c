@@ -129,27 +129,33 @@ static bool valid_spares(const struct io_tables *tables)
     return count == tables->spares && count <= IO_SPARE_TABLES;
 }
 
+/* Is the table where its page leads? */
+static bool in_tree(const struct io_tables *tables, const struct io_table *sought, unsigned level)
+{
+    const struct io_table *table = tables->root;
+
+    if (!io_covered(tables, sought->page) || tables->levels <= level)
+        return false;
+    while (table->level > level) {
+        uint64_t entry = table->entry[io_slot_at(sought->page, table->level)];
+
+        if (!entry || io_is_leaf(entry))
+            return false;
+        table = io_child_of(entry);
+    }
+    return table == sought;
+}
+
 /* The walk cache must agree with the tree. */
 static bool valid_near(const struct io_tables *tables)
 {
     for (unsigned i = 0; i < IO_NEAR_TABLES; i++) {
-        const struct io_table *near = tables->near[i], *table = tables->root;
+        const struct io_table *near = tables->near[i];
 
-        if (!near)
-            continue;
-        if (io_near_index(near->page) != i || !io_covered(tables, near->page))
-            return false;
-        while (table->level > 0) {
-            uint64_t entry = table->entry[io_slot_at(near->page, table->level)];
-
-            if (!entry || io_is_leaf(entry))
-                return false;
-            table = io_child_of(entry);
-        }
-        if (table != near)
+        if (near && (io_near_index(near->page) != i || !in_tree(tables, near, 0)))
             return false;
     }
-    return true;
+    return !tables->upper || in_tree(tables, tables->upper, 1);
 }
 
 bool io_tables_validate(const struct io_tables *tables)

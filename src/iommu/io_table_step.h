@@ -29,6 +29,16 @@ static inline struct io_table *io_near(const struct io_tables *tables, uint64_t 
     return table && page - table->page < IO_TABLE_ENTRIES ? table : NULL;
 }
 
+/* The entry of 2 MiB that begins with the page, if the walk cache has its table. */
+static inline uint64_t *io_upper(const struct io_tables *tables, uint64_t page)
+{
+    struct io_table *table = tables->upper;
+
+    return table && page - table->page < io_span(2) && (page & (io_span(1) - 1)) == 0
+               ? &table->entry[io_slot_at(page, 1)]
+               : NULL;
+}
+
 static inline bool io_covered(const struct io_tables *tables, uint64_t page)
 {
     return tables->levels > 0 && page >> (tables->levels * IO_TABLE_BITS) == 0;

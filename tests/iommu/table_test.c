@@ -58,6 +58,37 @@ TEST_WITH(table, aligned_runs_get_large_leaves)
     io_tables_finish(&t);
 }
 
+/* The table of leaves of 2 MiB that was used last is found at once: as long as it is there. */
+TEST_WITH(table, leaves_of_2_mib_are_found_at_once)
+{
+    struct io_tables tables;
+    unsigned level;
+
+    io_tables_init(&tables, false);
+    CHECK(io_tables_map(&tables, 1024, NULL, 512, 512, 3) == IO_DONE);
+    CHECK(tables.upper && tables.upper->level == 1);
+    CHECK(io_tables_map(&tables, 2048, NULL, 4096, 512, 1) == IO_DONE);
+    CHECK(io_entry_frame(io_tables_find(&tables, 2048, &level)) == 4096 && level == 1);
+    CHECK((io_tables_find(&tables, 2048, &level) & IO_RIGHTS) == 1);
+    CHECK(tables.pages == 1024 && tables.large == 2 && io_tables_validate(&tables));
+    CHECK(io_tables_map(&tables, 2048, NULL, 8192, 512, 3) == IO_TAKEN);
+    CHECK(io_tables_map(&tables, 2048 + 256, NULL, 256, 512, 3) == IO_TAKEN); /* not of a leaf */
+    io_tables_unmap(&tables, 1024 + 256, 512, NULL, NULL); /* the second half of one */
+    CHECK(tables.pages == 768 && io_tables_validate(&tables));
+    io_tables_unmap(&tables, 1024, 512, NULL, NULL);
+    io_tables_unmap(&tables, 1024, 512, NULL, NULL);
+    CHECK(tables.pages == 512 && io_tables_validate(&tables));
+    io_tables_unmap(&tables, 2048, 512, NULL, NULL);
+    io_tables_trim(&tables);
+    CHECK(!tables.root && !tables.upper && io_tables_validate(&tables));
+    CHECK(io_tables_map(&tables, 2048, NULL, 4096, 512, 1) == IO_DONE);
+    CHECK(io_tables_map(&tables, 1ull << 30, NULL, 512, 512, 1) == IO_DONE); /* in another table */
+    CHECK(tables.upper->page == 1ull << 30 && io_tables_validate(&tables));
+    io_tables_unmap(&tables, 2048, 512, NULL, NULL);
+    CHECK(tables.pages == 512 && io_tables_validate(&tables));
+    io_tables_finish(&tables);
+}
+
 TEST_WITH(table, a_leaf_is_split_where_a_part_of_it_goes)
 {
     struct io_tables t;

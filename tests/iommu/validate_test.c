@@ -85,6 +85,7 @@ TEST_WITH(validate, tables_agree_with_their_entries)
     WRONG(VALID, t.near[4], NULL); /* the idle one is no longer known */
     WRONG(VALID, t.near[0], empty);
     WRONG(VALID, t.near[7], leaf);
+    WRONG(VALID, t.upper, leaf);
     t.shared = true;
     leaf->entry[5] += IO_COUNT_ONE;
     CHECK(VALID);

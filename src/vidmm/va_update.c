@@ -50,6 +50,7 @@
 #include "vidmm/residency/victim.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table_write.h"
+#include "vidmm/space/table_residency.h"
 #include "vidmm/space/va_bind.h"
 #include "vidmm/space/va_range_copy.h"
 #include "vidmm/space/va_piece.h"
@@ -452,7 +453,8 @@ static NTSTATUS show_steps(struct va_batch *batch)
 static NTSTATUS copy_stretch(struct va_batch *batch, const struct va_piece *piece, uint64_t first,
                              uint64_t end)
 {
-    if (!batch->companion || !piece || piece->state != ENTRY_PAGES || !piece->allocation->resident)
+    if (!batch->companion || !piece || piece->state != ENTRY_PAGES ||
+        !piece->allocation->resident || batch->space->tables.absent)
         return STATUS_NOT_SUPPORTED;
     return entry_copy_add(&batch->copy, piece, first, end);
 }
@@ -485,6 +487,12 @@ static NTSTATUS write_entries(struct va_batch *batch)
     return STATUS_RETRY;
 }
 
+/* What a companion copies goes into tables: they are there, if that is possible. */
+static NTSTATUS return_tables(const struct va_batch *batch)
+{
+    return batch->space->tables.absent ? tables_return(batch->space) : STATUS_SUCCESS;
+}
+
 static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
 {
     NTSTATUS status;
@@ -492,7 +500,7 @@ static NTSTATUS carry_out(struct va_batch *batch, struct paging_turn *turn)
     if (entry_copy_changes(batch->space, batch->first, batch->end))
         return STATUS_RETRY; /* its end is announced (copied_use_end) */
     if (batch->companion && batch->next == 0 && !batch->space->vidmm->lost &&
-        bring_in(batch, turn) == STATUS_RETRY)
+        (bring_in(batch, turn) == STATUS_RETRY || return_tables(batch) == STATUS_RETRY))
         return STATUS_RETRY;
     status = apply_steps(batch);
     if (status == STATUS_RETRY) {

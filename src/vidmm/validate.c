@@ -124,7 +124,7 @@ static bool check_segments(const struct tally *tally)
 
         HOLDS(extent_tree_validate(&segment->free));
         HOLDS(order_validate(&segment->victims));
-        HOLDS(segment->mapped_bytes == tally->placed[id] + segment->pinned_bytes);
+        HOLDS(segment->mapped_bytes == tally->placed[id] + segment_own_bytes(segment));
         HOLDS((segment->free.free_units << PAGE_BITS) + segment->mapped_bytes + segment->bad_bytes ==
               segment->bytes);
         HOLDS(segment->victims.count == tally->victims[id]);
@@ -155,7 +155,7 @@ static bool check_device(const struct vidmm *vidmm, const struct vidmm_device *d
     HOLDS(missing == device->missing);
     for (UINT id = 0; id <= vidmm->segment_count; id++) {
         HOLDS(charged[id] == device->charged[id]);
-        HOLDS(charged[id] <= budget_capacity(vidmm, id));
+        HOLDS(charged[id] <= budget_capacity_of(device, id));
         HOLDS(order_validate(&device->listed[id]));
     }
     return true;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of 64 KB on a started adapter in dual PTE mode: which entries the driver is told to write, and where. */
+#include "port/record/adapter_record.h"
 #include "port/support/client.h"
+#include "util/list.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/space/table_residency.h"
 
 #include <string.h>
 
@@ -32,6 +38,7 @@ static struct {
     bool initial_first;   /* each table began with InitialUpdate */
     uint64_t begun[64];
     unsigned begun_count;
+    unsigned leaving[2]; /* notices of eviction about the tables of BASE: of 4 KB entries, of 64 KB */
 } seen;
 
 static bool is_both(unsigned group)
@@ -62,6 +69,11 @@ static void note_entries(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
     const uint64_t step = wide ? 64 * KB : PAGE;
 
     note_begun(update);
+    if (update->Flags.NotifyEviction && update->FirstPteVirtualAddress == BASE) {
+        seen.leaving[wide]++;
+        CHECK_RULE("GPUVA-168", update->Flags.Repeat && !update->Flags.InitialUpdate &&
+                                    update->NumPageTableEntries == (wide ? 32u : 512u));
+    }
     seen.out |= update->StartIndex + update->NumPageTableEntries > (wide ? 32u : 512u);
     seen.wide_tables += wide && update->FirstPteVirtualAddress == BASE;
     seen.wide_ops += wide && !update->Flags.InitialUpdate;
@@ -640,4 +652,55 @@ TEST_WITH(wide, both_kinds_come_back_after_a_sleep)
     CHECK_RULE("GPUVA-211",
                wide_in(0, MB) == 3 && small_in(0, MB) == 12 && seen.wide[0].Segment == WIDE);
     end();
+}
+
+/* ---- tables that leave ---- */
+
+static NTSTATUS evict_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    (void)turn;
+    (void)arg;
+    LIST_FOR(node, &vidmm->processes) {
+        struct vidmm_process *process = CONTAINER(node, struct vidmm_process, link);
+
+        if (process->driver_handle == seen.process)
+            CHECK(tables_evict(process->space, 1, UINT64_MAX) > 0);
+    }
+    return STATUS_SUCCESS;
+}
+
+static void leave_and_return(struct probe *p, unsigned wide, unsigned small)
+{
+    begin();
+    map(make(VIDEO_WIDE, 256 * KB), BASE, 0, small ? 60 : 64);
+    CHECK(wide_in(0, MB) == wide && small_in(0, MB) == small);
+    CHECK(NT_SUCCESS(paging_run(p->adapter[0]->managers.vidmm, evict_job, NULL)));
+    CHECK(wide_in(0, MB) == 0 && small_in(0, MB) == 0);
+    seen.begun_count = 0;
+    seen.initial_first = true;
+    CHECK(NT_SUCCESS(probe_gpu_submit(&gpu)) && NT_SUCCESS(probe_gpu_wait_idle(&gpu)));
+    CHECK_RULE("GPUVA-168", wide_in(0, MB) == wide && small_in(0, MB) == small &&
+                                seen.wide[0].Segment == WIDE && seen.initial_first);
+    end();
+}
+
+static void both_leave(struct probe *p)
+{
+    leave_and_return(p, 3, 12);
+    CHECK_RULE("GPUVA-167", seen.leaving[0] == 1 && seen.leaving[1] == 1);
+}
+
+static void one_leaves(struct probe *p)
+{
+    leave_and_return(p, 4, 0);
+    CHECK_RULE("GPUVA-167", seen.leaving[0] == 0 && seen.leaving[1] == 1);
+    CHECK_RULE("GPUVA-206", seen.leaf_size == DXGK_PTE_PAGE_TABLE_PAGE_64KB);
+}
+
+TEST(tables_of_both_kinds_leave_and_come_back)
+{
+    run_all(both_leave);
+    run(one_leaves, DXGK_PAGETABLEUPDATE_CPU_VIRTUAL, false, true);
+    run(one_leaves, DXGK_PAGETABLEUPDATE_GPU_VIRTUAL, false, true);
+    run(one_leaves, DXGK_PAGETABLEUPDATE_GPU_PHYSICAL, false, true);
 }

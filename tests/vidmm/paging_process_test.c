@@ -383,7 +383,7 @@ TEST_WITH(gva, cpu_updates_get_an_address_and_a_buffer, cpu_virtual(options))
 TEST_WITH(gva, a_process_leaves_no_tables)
 {
     struct nt_process *nt = nt_process_create("other");
-    uint64_t before = rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
+    uint64_t before = segment_own_bytes(&rig->vidmm->segment[GVA_VRAM_SEGMENT]);
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
@@ -411,7 +411,7 @@ TEST_WITH(gva, a_process_leaves_no_tables)
     vidmm_device_destroy(device);
     gva_mark(rig);
     vidmm_process_close(process);
-    CHECK_RULE("GPUVA-038", rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes == before &&
+    CHECK_RULE("GPUVA-038", segment_own_bytes(&rig->vidmm->segment[GVA_VRAM_SEGMENT]) == before &&
                                 rig->destroy_process_calls == 1);
     CHECK_RULE(
         "GPUVA-217",

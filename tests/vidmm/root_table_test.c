@@ -171,7 +171,7 @@ TEST_WITH(gva, a_root_of_a_refused_size_leaves_things_as_they_were, two_levels(o
     CHECK(NT_SUCCESS(gva_map_at(rig, s.object, 64 * GB, 8)));
     gva_idle(rig);
     CHECK(gva_entry_page(gva_look(rig, 64 * GB)) == 0x1000 &&
-          rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes > 0);
+          segment_own_bytes(&rig->vidmm->segment[GVA_VRAM_SEGMENT]) > 0);
     small_root_end(rig, &s);
 }
 

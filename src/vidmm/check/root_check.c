@@ -11,7 +11,8 @@
 
 static bool is_root_of(const struct vidmm_space *space, uint64_t root)
 {
-    return space && space->root && table_address(space->root).SegmentOffset == root;
+    return space && space->root && !space->root->absent &&
+           table_address(space->root).SegmentOffset == root;
 }
 
 /* "process 2 (client)". */
@@ -32,7 +33,7 @@ void vidmm_check_root(const struct vidmm_process *process, uint32_t context, uns
     const struct vidmm_space *space = process->space;
     D3DGPU_PHYSICAL_ADDRESS announced;
 
-    if (!space || !space->root || !space->mmu->watch.on)
+    if (!space || !space->root || space->root->absent || !space->mmu->watch.on)
         return;
     announced = table_address(space->root);
     if (announced.SegmentOffset == root ||

@@ -162,9 +162,9 @@ static void check_table(const struct dxgk_table_format *format, const struct pag
 {
     if (!table->ready)
         return;
-    if (!table->wide) /* else no entry points to it, but to its twin */
+    if (!table->wide && !table->absent) /* else no entry points to it, but to its twin */
         check_entries(format, table, 0, table->entries, check);
-    if (table->twin && (table->wide || table->space->mmu->geometry.dual))
+    if (table->twin && !table->absent && (table->wide || table->space->mmu->geometry.dual))
         check_entries(format, table->twin, 0, table->twin->entries, check);
     for (uint32_t i = 0; table->level > 0 && i < table->entries; i++)
         if (table->child[i])
@@ -257,8 +257,9 @@ static void compare_walk(struct vidmm_space *space, uint64_t address)
             break;
         table = table->child[index];
     }
-    if (!entry || !bus_device_walk(vidmm->config.device, table_address(space->root).SegmentOffset,
-                                   address, &walk))
+    if (!entry || space->root->absent ||
+        !bus_device_walk(vidmm->config.device, table_address(space->root).SegmentOffset, address,
+                         &walk))
         return;
     table_finding_walk(space, address, entry->by, &asked, &walk);
 }
@@ -280,7 +281,7 @@ void vidmm_check_address(const struct vidmm_process *process, uint64_t address)
             compare_walk(space, address);
         return;
     }
-    for (table = space->root; table && table->ready;) {
+    for (table = space->root; table && table->ready && !table->absent;) {
         unsigned shift = space->mmu->geometry.shift[table->level];
         uint32_t index = table_index(table, shift, address >> PAGE_BITS);
 

@@ -26,7 +26,7 @@ static struct vidmm_space *space_of_root(const struct vidmm *vidmm, uint64_t roo
     LIST_FOR(node, &vidmm->mmu->spaces) {
         struct vidmm_space *space = CONTAINER(node, struct vidmm_space, link);
 
-        if (space->root && table_address(space->root).SegmentOffset == root)
+        if (space->root && !space->root->absent && table_address(space->root).SegmentOffset == root)
             return space;
     }
     return NULL;

@@ -20,6 +20,7 @@
 struct paging_turn;
 struct vidmm;
 struct vidmm_allocation;
+struct vidmm_space;
 
 #define VIDMM_MAX_SEGMENTS 32u /* ids are 5 bits */
 
@@ -36,6 +37,8 @@ struct vidmm_segment {
     struct extent_tree free; /* free pages */
     uint64_t mapped_bytes;   /* aperture: bytes mapped; memory: bytes allocated */
     uint64_t pinned_bytes;   /* of them, those taken by segment_take_pinned */
+    uint64_t table_bytes;    /* and those of page tables that may be evicted */
+    uint64_t given;          /* ticket of the operations that may still use what was given back */
     uint64_t bad_bytes;      /* invalid memory ranges */
     uint64_t *bank_end; /* pages of the segment below the end of each bank, ascending; or NULL */
     UINT bank_count;
@@ -58,6 +61,12 @@ struct vidmm_segment {
 static inline bool segment_is_aperture(const struct vidmm_segment *segment)
 {
     return segment->flags.Aperture != 0;
+}
+
+/* Taken for the host itself. */
+static inline uint64_t segment_own_bytes(const struct vidmm_segment *segment)
+{
+    return segment->pinned_bytes + segment->table_bytes;
 }
 
 /* The CPU can access every byte of it at a fixed address. */
@@ -84,6 +93,7 @@ struct room_request {
     bool contiguous;
     const struct vidmm_allocation *newcomer; /* the allocation that needs it; NULL: host memory */
     bool last;                               /* no other segment is left to try */
+    const struct vidmm_space *space;         /* for a page table of it; NULL: for none */
 };
 
 /* How lower sub-rooms start an eviction. Placement and page tables (which take pinned segment

@@ -71,7 +71,7 @@ struct vidmm_statistics {
         page_table_updates /* entries */;
     uint64_t build_calls /* of DxgkDdiBuildPagingBuffer */,
         bytes_built /* that these wrote, private data included */;
-    uint64_t evictions, allocations_live, allocations_created;
+    uint64_t evictions, table_evictions, allocations_live, allocations_created;
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/segment/segment.h"
+#include "vidmm/space/address_space.h"
 
 /* ---- charges of one device ---- */
 
@@ -25,6 +26,19 @@ uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
                                                               : vidmm->aperture_limit) >>
                PAGE_BITS;
     return (segment->bytes - segment->bad_bytes - segment->pinned_bytes) >> PAGE_BITS;
+}
+
+static uint64_t own_tables(const struct vidmm_space *space, UINT id)
+{
+    return space && !space->tables.stay ? space->tables.held[id] : 0;
+}
+
+uint64_t budget_capacity_of(const struct vidmm_device *device, UINT id)
+{
+    const uint64_t all = budget_capacity(device->process->vidmm, id),
+                   tables = own_tables(device->process->space, id);
+
+    return all > tables ? all - tables : 0;
 }
 
 /* The index to charge for an allocation in that segment: 0 if only page tables map it. */
@@ -46,7 +60,7 @@ static uint64_t charge_pages(const struct vidmm_allocation *allocation)
 static bool fits(const struct vidmm_open *open, UINT charge)
 {
     return open->device->charged[charge] + charge_pages(open->allocation) <=
-           budget_capacity(open->allocation->vidmm, charge);
+           budget_capacity_of(open->device, charge);
 }
 
 bool budget_allows(const struct vidmm_allocation *allocation, UINT segment)

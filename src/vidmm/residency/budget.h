@@ -48,6 +48,8 @@ uint64_t vidmm_device_work(struct vidmm_device *device);
 /* Pages of a segment that the list of one device may use; id 0: system memory that
  * only page tables map. */
 uint64_t budget_capacity(const struct vidmm *vidmm, UINT id);
+/* The same beside the page tables of the device's own process, which must be there, too. */
+uint64_t budget_capacity_of(const struct vidmm_device *device, UINT id);
 /* `open` is about to be put on its device's list: charge it to a segment. STATUS_NO_MEMORY: it does
  * not fit, or the process would exceed its budget and `over_budget` is false. */
 NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget);

@@ -6,7 +6,8 @@
  * moved elsewhere in the segment if the paging node can copy within it (MovePagingSupported);
  * otherwise to system memory, from where it is brought in again, into other holes: before its
  * device runs, or, for WDDM 1.x, whose lists say nothing of what is needed later, when the worker
- * has time (promotion.c).
+ * has time (promotion.c). Page tables of spaces none of whose contexts executes are moved, too, or
+ * built anew when they are needed (space/table_residency.c).
  *
  * In one run of a job, allocations of the requester's own list are moved only once: a second hole
  * might need the memory for which the first one was made, and so on. If that is not enough,
@@ -33,12 +34,19 @@
 #include "vidmm/residency/demotion.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/relocate.h"
+#include "vidmm/residency/table_victim.h"
 #include "vidmm/residency/victim.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/gpu_mmu.h"
+#include "vidmm/space/page_table.h"
+#include "vidmm/space/table_residency.h"
 
-/* Consecutive pages that are free (no owner), or become free if the owner is moved. */
+/* Consecutive pages that are free (no owner), or become free if the owner is moved: an allocation,
+ * or a page table. */
 struct span {
     uint64_t first, pages;
     struct vidmm_allocation *owner;
+    struct page_table *table;
 };
 
 struct survey {
@@ -47,8 +55,7 @@ struct survey {
     size_t count, capacity;
 };
 
-static bool add(struct survey *survey, uint64_t first, uint64_t pages,
-                struct vidmm_allocation *owner)
+static bool add_span(struct survey *survey, struct span span)
 {
     if (survey->count == survey->capacity) {
         size_t capacity = survey->capacity ? survey->capacity * 2 : 64;
@@ -59,7 +66,51 @@ static bool add(struct survey *survey, uint64_t first, uint64_t pages,
         survey->spans = grown;
         survey->capacity = capacity;
     }
-    survey->spans[survey->count++] = (struct span){first, pages, owner};
+    survey->spans[survey->count++] = span;
+    return true;
+}
+
+static bool add(struct survey *survey, uint64_t first, uint64_t pages,
+                struct vidmm_allocation *owner)
+{
+    return add_span(survey, (struct span){.first = first, .pages = pages, .owner = owner});
+}
+
+static bool add_table(struct survey *survey, struct page_table *table)
+{
+    return add_span(survey, (struct span){.first = table->place.run.first,
+                                          .pages = table->place.run.pages,
+                                          .table = table}) &&
+           (!table->twin || add_span(survey, (struct span){.first = table->twin->place.run.first,
+                                                           .pages = table->twin->place.run.pages,
+                                                           .table = table}));
+}
+
+static bool add_tables(struct survey *survey, struct vidmm_space *space)
+{
+    for (unsigned level = 0; level < space->mmu->geometry.levels; level++)
+        LIST_FOR(node, &space->tables.placed[level]) {
+            struct page_table *table = CONTAINER(node, struct page_table, placed);
+
+            if (table->place.run.segment == survey->segment->id && !add_table(survey, table))
+                return false;
+        }
+    return true;
+}
+
+static bool add_spaces(const struct paging_turn *turn, struct survey *survey, struct vidmm *vidmm,
+                       const struct room_request *room)
+{
+    if (!vidmm->mmu || survey->segment->table_bytes == 0)
+        return true;
+    spaces_clean(vidmm); /* no table ends from here on */
+    table_victims_mark(vidmm);
+    LIST_FOR(node, &vidmm->mmu->spaces) {
+        struct vidmm_space *space = CONTAINER(node, struct vidmm_space, link);
+
+        if (space->tables.idle && table_victim_for(turn, room, space) && !add_tables(survey, space))
+            return false;
+    }
     return true;
 }
 
@@ -126,9 +177,10 @@ static bool add_free(struct survey *survey)
     return true;
 }
 
-static bool look_around(struct paging_turn *turn, struct survey *survey, struct vidmm *vidmm)
+static bool look_around(struct paging_turn *turn, struct survey *survey, struct vidmm *vidmm,
+                        const struct room_request *room)
 {
-    if (!add_free(survey) || !add_victims(turn, survey))
+    if (!add_spaces(turn, survey, vidmm, room) || !add_free(survey) || !add_victims(turn, survey))
         return false;
     LIST_FOR(link, &vidmm->devices)
         if (!add_listed(turn, survey, CONTAINER(link, struct vidmm_device, link)))
@@ -161,7 +213,7 @@ static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint
 
         if (i > at && span->first != span[-1].first + span[-1].pages)
             return false; /* pages that cannot be moved are in between */
-        if (span->owner)
+        if (span->owner || span->table)
             *cost += span->pages;
         if (span->first + span->pages >= end)
             return true;
@@ -203,6 +255,15 @@ static NTSTATUS move_out(struct paging_turn *turn, struct vidmm *vidmm,
     return status;
 }
 
+/* Is the table, or its twin, still where it was? */
+static bool is_there(const struct span *span)
+{
+    const struct page_table *table = span->table;
+
+    return table->place.run.first == span->first ||
+           (table->twin && table->twin->place.run.first == span->first);
+}
+
 static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
                           const struct survey *survey, uint64_t hole, uint64_t pages)
 {
@@ -212,6 +273,9 @@ static NTSTATUS move_away(struct paging_turn *turn, struct vidmm *vidmm,
     for (size_t i = 0; i < survey->count && NT_SUCCESS(status); i++) {
         const struct span *span = &survey->spans[i];
 
+        if (span->table && !span->table->absent &&
+            ranges_overlap(span->first, span->pages, hole, pages) && is_there(span))
+            (void)tables_move(span->table, hole, pages);
         if (!span->owner || !ranges_overlap(span->first, span->pages, hole, pages) ||
             span->owner->segment != survey->segment->id || !span->owner->runs)
             continue; /* it was moved already */
@@ -232,7 +296,7 @@ NTSTATUS compact_make_hole(struct paging_turn *turn, struct vidmm *vidmm,
     NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
     uint64_t hole = 0;
 
-    if (look_around(turn, &survey, vidmm)) {
+    if (look_around(turn, &survey, vidmm, room)) {
         if (survey.count > 0)
             qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
         vidmm->chronicle.room_for = room->newcomer ? room->newcomer->number.of_all : 0;

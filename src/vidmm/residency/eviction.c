@@ -7,6 +7,12 @@
  *      queued updates map
  *   3  lists of devices that are idle, or suspended for this job            device->listed[segment]
  *
+ *   4  page tables of processes whose devices are, all, idle or           space->tables.placed
+ *      suspended (space/table_residency.c)
+ *
+ * Classes 3 and 4 are one where priorities decide; tables have TABLE_PRIORITY. Of the spaces the
+ * one goes first whose process used the GPU least recently.
+ *
  * The list of the device for which memory is needed is safe, with one exception: less important
  * members that fit in another segment are moved there for more important ones, as long as the whole
  * list still fits (eviction_make_way).
@@ -37,13 +43,17 @@
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
+#include "vidmm/record/process_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/compact.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/portion.h"
+#include "vidmm/residency/table_victim.h"
 #include "vidmm/residency/victim.h"
 #include "vidmm/segment/segment.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/table_residency.h"
 
 /* Class 3. `limit`: the highest priority that may be evicted. */
 static struct vidmm_allocation *listed_victim(struct paging_turn *turn, struct vidmm *vidmm,
@@ -140,8 +150,9 @@ static struct vidmm_allocation *pick_victim(struct paging_turn *turn, struct vid
 
 /* Nothing can be evicted now. STATUS_RETRY: that may change. */
 static NTSTATUS prospects(struct paging_turn *turn, struct vidmm *vidmm,
-                          const struct vidmm_segment *segment)
+                          const struct room_request *room)
 {
+    const struct vidmm_segment *segment = room->segment;
     struct vidmm_device *oldest = NULL;
     bool running = false;
 
@@ -149,7 +160,9 @@ static NTSTATUS prospects(struct paging_turn *turn, struct vidmm *vidmm,
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
 
         /* The requester counts, too: if it did not run, its allocations could be moved. */
-        if (!device->listed[segment->id].root || victim_device_idle(device))
+        if ((!device->listed[segment->id].root &&
+             !(device->process->space && table_victim_for(turn, room, device->process->space))) ||
+            victim_device_idle(device))
             continue;
         running = true;
         if (device->granted_until <= sim_now() && (!oldest || device->used_at < oldest->used_at))
@@ -195,6 +208,17 @@ static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm,
     return status;
 }
 
+/* Enough tables for the request, or all of one space. */
+static bool evict_tables(struct paging_turn *turn, struct vidmm *vidmm,
+                         const struct room_request *room)
+{
+    struct vidmm_space *space = table_victim_pick(turn, vidmm, room);
+    const uint64_t there = room->segment->free.free_units,
+                   pages = room->pages > there ? room->pages - there : 1;
+
+    return space && tables_evict(space, room->segment->id, pages) > 0;
+}
+
 NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
                             const struct room_request *room)
 {
@@ -214,7 +238,12 @@ NTSTATUS eviction_make_room(struct paging_turn *turn, struct vidmm *vidmm,
 
         if (!victim && portion_unlist_all(vidmm))
             victim = pick_victim(turn, vidmm, room);
-        status = victim ? evict(turn, vidmm, room, victim) : prospects(turn, vidmm, room->segment);
+        if (victim && victim->priority <= TABLE_PRIORITY)
+            status = evict(turn, vidmm, room, victim);
+        else if (evict_tables(turn, vidmm, room))
+            status = STATUS_SUCCESS;
+        else
+            status = victim ? evict(turn, vidmm, room, victim) : prospects(turn, vidmm, room);
         if (!NT_SUCCESS(status))
             return status;
     } while (!enough(vidmm, room));
@@ -225,10 +254,14 @@ NTSTATUS eviction_clear(struct paging_turn *turn, struct vidmm *vidmm, UINT segm
 {
     const struct room_request room = {.segment = &vidmm->segment[segment], .last = true};
     struct vidmm_allocation *victim;
+    struct vidmm_space *space;
     NTSTATUS status = STATUS_SUCCESS;
 
     while (NT_SUCCESS(status) && (victim = pick_victim(turn, vidmm, &room)) != NULL)
         status = evict(turn, vidmm, NULL, victim);
+    while (NT_SUCCESS(status) && (space = table_victim_pick(turn, vidmm, &room)) != NULL &&
+           tables_evict(space, segment, UINT64_MAX) > 0)
+        ;
     return status;
 }
 

@@ -21,6 +21,8 @@
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/demotion.h"
 #include "vidmm/residency/victim.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/table_residency.h"
 #include "vidmm/space/va_mapping.h"
 
 void readiness_tell(struct vidmm_device *device)
@@ -36,7 +38,9 @@ void readiness_tell(struct vidmm_device *device)
 
 static void device_complete(struct vidmm_device *device)
 {
-    if (!device->held)
+    const struct vidmm_space *space = device->process->space;
+
+    if (!device->held || (space && space->tables.away))
         return;
     device->held = false;
     readiness_tell(device);
@@ -62,6 +66,45 @@ void readiness_missing(struct vidmm_open *open)
     list_push_back(&device->missing_list, &open->missing_link);
     device->missing++;
 }
+
+/* ---- page tables ---- */
+
+static void tables_returned(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    struct vidmm_space *space = CONTAINER(deferred, struct vidmm_space, tables.returned);
+
+    space->tables.returning = false;
+    if (space->tables.absent)
+        return; /* some were evicted again */
+    space->tables.away = false;
+    LIST_FOR(node, &vidmm->devices) {
+        struct vidmm_device *device = CONTAINER(node, struct vidmm_device, link);
+
+        if (device->process == space->process && device->missing == 0)
+            device_complete(device);
+    }
+}
+
+NTSTATUS readiness_return_tables(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_space *space = device->process->space;
+    NTSTATUS status;
+
+    if (!space || !space->tables.away)
+        return STATUS_SUCCESS;
+    status = tables_return(space);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (space->tables.returning)
+        list_remove(&space->tables.returned.link);
+    space->tables.returning = true;
+    space->tables.returned.fn = tables_returned;
+    paging_defer(vidmm, &space->tables.returned);
+    return status;
+}
+
+/* ---- allocations ---- */
 
 static void set_ready(struct vidmm_allocation *allocation)
 {

@@ -29,6 +29,10 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation);
  * caller writes the entries. `turn`: the job that evicts it; NULL: it is destroyed or lost. */
 void readiness_end(const struct paging_turn *turn, struct vidmm_allocation *allocation);
 
+/* Bring back the page tables of the device's process that were evicted (table_residency.h); once
+ * that has completed, its devices whose lists are complete can run. Builder's fiber. */
+NTSTATUS readiness_return_tables(struct vidmm_device *device);
+
 /* Have the scheduler told that the device can run; it is protected from eviction
  * until it has run. */
 void readiness_tell(struct vidmm_device *device);

@@ -37,6 +37,8 @@
 #include "vidmm/residency/readiness.h"
 #include "vidmm/residency/repack.h"
 #include "vidmm/residency/victim.h"
+#include "vidmm/space/address_space.h"
+#include "vidmm/space/root_table.h"
 
 /* ---- the list ---- */
 
@@ -446,6 +448,8 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, struct paging_turn *turn, void 
     if (device->lost)
         return STATUS_DEVICE_REMOVED;
     status = bring_in_missing(turn, device);
+    if (NT_SUCCESS(status))
+        status = readiness_return_tables(device);
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         residency_fail_device(device);
     return status;
@@ -478,9 +482,10 @@ void residency_prepare(struct vidmm_device *device)
 bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
 {
     struct vidmm *vidmm = device->process->vidmm;
+    const struct vidmm_space *space = context ? space_of_context(context) : device->process->space;
 
-    (void)context; /* its own allocations stay pinned (vidmm_context_prepare) */
-    if (device->missing == 0) {
+    /* its own allocations stay pinned (vidmm_context_prepare) */
+    if (device->missing == 0 && !(space && space->tables.away)) {
         device->used_at = ++vidmm->clock;
         if (device->granted_until) {
             device->granted_until = 0;

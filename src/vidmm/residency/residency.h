@@ -24,9 +24,10 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                      D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
 
-/* Is everything on the device's residency list (and the context's own allocations) resident? True:
- * the packet may be submitted now. False: paging was started, and scheduler->device_resident is
- * called when it is done. O(1) when nothing is missing. */
+/* Is everything on the device's residency list resident, and are the page tables there that the
+ * context (NULL: some context) uses? True: the packet may be submitted now. False: paging was
+ * started, and scheduler->device_resident is called when it is done. O(1) when nothing is missing.
+ */
 bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context);
 /* ---- the list (lock held) ---- */
 

@@ -8,6 +8,7 @@
 #include "util/alloc.h"
 #include "util/extent.h"
 #include "verify/refusal.h"
+#include "vidmm/paging/paging.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/segment_record.h"
@@ -168,43 +169,56 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
         extent_give(&segment->free, runs[i].first, runs[i].pages);
         segment->mapped_bytes -= runs[i].pages << PAGE_BITS;
         segment->space_appeared = true;
+        segment->given = paging_ticket_now(vidmm);
     }
     paging_poke(vidmm);
 }
 
-/* ---- pinned memory ---- */
+/* ---- the host's own memory ---- */
 
-NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
-                             struct vidmm_run *run)
+static NTSTATUS take_own(struct vidmm *vidmm, struct room_request *room, struct vidmm_run *run)
 {
-    struct vidmm_segment *segment = &vidmm->segment[id];
-    struct room_request room = {
-        .segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
+    struct vidmm_segment *segment = room->segment;
+    const uint64_t align = align_pages_of(segment, room->align_bytes);
     struct paging_turn own = paging_turn_begin(NULL);
     NTSTATUS status;
 
-    pages = room.pages = segment_pages(segment, pages);
+    room->pages = segment_pages(segment, room->pages);
     for (;;) {
-        status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
+        status = take_contiguous(segment, room->pages, align, false, run);
         if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
             break;
-        status = vidmm->room_maker->make_room(paging_turn_of_caller(vidmm, &own), vidmm, &room);
+        status = vidmm->room_maker->make_room(paging_turn_of_caller(vidmm, &own), vidmm, room);
         if (!NT_SUCCESS(status))
             break;
     }
     if (NT_SUCCESS(status)) {
-        segment->mapped_bytes += pages << PAGE_BITS;
-        segment->pinned_bytes += pages << PAGE_BITS;
+        segment->mapped_bytes += room->pages << PAGE_BITS;
     } else if (status == STATUS_NO_MEMORY) {
         const uint64_t largest = extent_largest(&segment->free) << PAGE_BITS,
-                       wanted = pages << PAGE_BITS;
+                       wanted = room->pages << PAGE_BITS;
 
         (void)refuse(status, NULL,
                      "segment %u has no %llu free bytes in one range for what must stay in it "
                      "(page tables, say); the largest has %llu of 0x%llx",
-                     id, (unsigned long long)wanted, (unsigned long long)largest,
+                     segment->id, (unsigned long long)wanted, (unsigned long long)largest,
                      (unsigned long long)segment->bytes);
     }
+    return status;
+}
+
+NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
+                             struct vidmm_run *run)
+{
+    struct room_request room = {.segment = &vidmm->segment[id],
+                                .pages = pages,
+                                .align_bytes = align_bytes,
+                                .contiguous = true,
+                                .last = true};
+    NTSTATUS status = take_own(vidmm, &room, run);
+
+    if (NT_SUCCESS(status))
+        room.segment->pinned_bytes += room.pages << PAGE_BITS;
     return status;
 }
 
@@ -212,6 +226,57 @@ void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run)
 {
     vidmm->segment[run->segment].pinned_bytes -= run->pages << PAGE_BITS;
     segment_give(vidmm, run, 1);
+}
+
+NTSTATUS segment_take_table(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
+                            const struct vidmm_space *space, struct vidmm_run *run)
+{
+    struct room_request room = {.segment = &vidmm->segment[id],
+                                .pages = pages,
+                                .align_bytes = align_bytes,
+                                .contiguous = true,
+                                .last = true,
+                                .space = space};
+    NTSTATUS status = take_own(vidmm, &room, run);
+
+    if (NT_SUCCESS(status))
+        room.segment->table_bytes += room.pages << PAGE_BITS;
+    return status;
+}
+
+NTSTATUS segment_take_table_beside(struct vidmm *vidmm, UINT id, uint64_t pages,
+                                   uint64_t align_bytes, uint64_t hole, uint64_t hole_pages,
+                                   struct vidmm_run *run)
+{
+    struct vidmm_segment *segment = &vidmm->segment[id];
+    struct extent_request want = {.size = segment_pages(segment, pages),
+                                  .align = align_pages_of(segment, align_bytes),
+                                  .high = hole};
+    bool taken = hole > 0 && extent_take(&segment->free, &want, &run->first);
+
+    want.low = hole + hole_pages;
+    want.high = 0;
+    if (!taken && want.low < segment->bytes >> PAGE_BITS)
+        taken = extent_take(&segment->free, &want, &run->first);
+    if (!taken)
+        return segment->free.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+    run->segment = id;
+    run->pages = want.size;
+    segment->mapped_bytes += want.size << PAGE_BITS;
+    segment->table_bytes += want.size << PAGE_BITS;
+    return STATUS_SUCCESS;
+}
+
+void segment_give_table(struct vidmm *vidmm, const struct vidmm_run *run)
+{
+    vidmm->segment[run->segment].table_bytes -= run->pages << PAGE_BITS;
+    segment_give(vidmm, run, 1);
+}
+
+void segment_pin_table(struct vidmm *vidmm, const struct vidmm_run *run)
+{
+    vidmm->segment[run->segment].table_bytes -= run->pages << PAGE_BITS;
+    vidmm->segment[run->segment].pinned_bytes += run->pages << PAGE_BITS;
 }
 
 void *segment_cpu(const struct vidmm *vidmm, UINT id, struct segment_addr at)
@@ -272,7 +337,7 @@ uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GR
             bytes += segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
                                                                    : vidmm->aperture_limit;
         else
-            bytes += segment->bytes - segment->bad_bytes - segment->pinned_bytes;
+            bytes += segment->bytes - segment->bad_bytes - segment_own_bytes(segment);
     }
     return bytes;
 }

@@ -17,6 +17,7 @@ struct segment_addr;
 struct vidmm;
 struct vidmm_allocation;
 struct vidmm_run;
+struct vidmm_space;
 
 /* Allocate `pages` pages: in one run if `contiguous`, else in as few runs as possible.
  * STATUS_NO_MEMORY: no room (evict and retry). Operations built earlier may still access memory
@@ -36,6 +37,17 @@ uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages);
 NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages,
                              uint64_t align_bytes, struct vidmm_run *run);
 void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run);
+/* The same for a page table of the space, which may itself be evicted. No other table of that space
+ * is evicted for it. */
+NTSTATUS segment_take_table(struct vidmm *vidmm, UINT segment, uint64_t pages, uint64_t align_bytes,
+                            const struct vidmm_space *space, struct vidmm_run *run);
+/* The same in free pages beside [hole, hole + hole_pages); nothing is evicted. */
+NTSTATUS segment_take_table_beside(struct vidmm *vidmm, UINT segment, uint64_t pages,
+                                   uint64_t align_bytes, uint64_t hole, uint64_t hole_pages,
+                                   struct vidmm_run *run);
+void segment_give_table(struct vidmm *vidmm, const struct vidmm_run *run);
+/* Page tables that could be evicted stay from now on. */
+void segment_pin_table(struct vidmm *vidmm, const struct vidmm_run *run);
 /* Host address of a place in a CpuVisible memory segment; the addresses of one segment are
  * contiguous. NULL: the CPU cannot access it. */
 void *segment_cpu(const struct vidmm *vidmm, UINT segment, struct segment_addr at);

@@ -114,6 +114,9 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     list_init(&space->doomed);
     list_init(&space->holds);
     list_init(&space->windows);
+    for (unsigned level = 0; level < DXGK_MAX_PAGE_TABLE_LEVEL_COUNT; level++)
+        list_init(&space->tables.placed[level]);
+    list_init(&space->tables.returned.link);
     sim_waitq_init(&space->announced);
     status = STATUS_INSUFFICIENT_RESOURCES;
     if (range_map_init(&space->ranges, paging ? 1 : space->mmu->geometry.first,
@@ -139,7 +142,8 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
 static void shut(struct vidmm *vidmm, struct vidmm_space *space)
 {
     spaces_clean(vidmm);
-    if (space->root && space->root->ready && !vidmm->lost && !space->closing) {
+    if (space->root && space->root->ready && !space->root->absent && !vidmm->lost &&
+        !space->closing) {
         if (space->mmu->geometry.caps.ExplicitPageTableInvalidation)
             tables_write(space, 0, space->paging ? space->mmu->end : space->mmu->geometry.end,
                          &(struct entry_source){.state = ENTRY_INVALID});
@@ -180,6 +184,7 @@ void space_destroy(struct vidmm_space *space)
         table_abandon(space->root); /* the adapter stopped, so the worker did not run the job */
     space->root = NULL;
     list_remove(&space->unclean);
+    list_remove(&space->tables.returned.link);
     list_remove(&space->link);
     range_map_finish(&space->ranges);
     space_release(space);

@@ -41,6 +41,23 @@ struct space_records {
     void (*rewrite)(struct vidmm_space *space, uint64_t first, uint64_t count);
 };
 
+/* Which of its tables are in their segments (table_residency.c). */
+struct space_tables {
+    bool stay;       /* none is evicted */
+    bool away;       /* some are not there, or not everything in them is written yet */
+    bool root_moved; /* and has not been announced */
+    bool returning;  /* `returned` is queued */
+    struct paging_deferred returned;
+    uint64_t absent; /* tables that have no memory */
+    /* by level: page_table.placed, tables that may be evicted, oldest first */
+    struct list placed[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
+    uint64_t held[VIDMM_MAX_SEGMENTS]; /* by segment: pages of all tables, absent ones included */
+    uint64_t here[VIDMM_MAX_SEGMENTS]; /* pages of those on the lists */
+    /* of the search for a victim: no context executes; the last use of any */
+    bool idle;
+    uint64_t used_at;
+};
+
 struct vidmm_space {
     struct vidmm *vidmm;
     struct gpu_mmu *mmu;
@@ -73,6 +90,7 @@ struct vidmm_space {
     /* tables mapped in the paging process until tables_settle */
     struct list windows;
     uint64_t flush_first, flush_end; /* pages that need FLUSH_TLB; first >= end: none */
+    struct space_tables tables;
     NTSTATUS status;     /* first failure of an operation since the last tables_settle */
     uint64_t operations; /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
 };

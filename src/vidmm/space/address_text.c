@@ -202,7 +202,10 @@ static void add_walk(struct text_line *line, const struct vidmm_space *space, ui
         uint32_t index = table_index(table, geometry->shift[table->level], page);
         const struct page_table *below;
 
-        add_place(line, at.SegmentId, at.SegmentOffset);
+        if (table->absent)
+            text_line_add(line, "no place (evicted)");
+        else
+            add_place(line, at.SegmentId, at.SegmentOffset);
         text_line_add(line, "; level %u [%u] ", table->level, index);
         if (index >= table->entries) {
             text_line_add(line, "beyond its %u entries", table->entries);

@@ -81,8 +81,11 @@ static DXGK_PTE entry_of(const struct page_table *child)
 
 static DXGK_PTE link_entry(const struct page_table *child)
 {
-    DXGK_PTE entry = entry_of(child->wide ? child->twin : child);
+    DXGK_PTE entry = {.Flags = 0};
 
+    if (child->absent) /* it is linked when it comes back */
+        return entry;
+    entry = entry_of(child->wide ? child->twin : child);
     entry.PageTablePageSize = child->wide ? DXGK_PTE_PAGE_TABLE_PAGE_64KB
                                           : DXGK_PTE_PAGE_TABLE_PAGE_4KB; /* GPUVA-206 */
     return entry;
@@ -100,7 +103,8 @@ void entries_link(struct page_table *table, uint32_t start, uint32_t count)
         for (uint32_t i = 0; i < some; i++) {
             table->child[start + i]->ready = true;
             mmu->entries[i] = link_entry(table->child[start + i]);
-            if (mmu->geometry.dual && table->child[start + i]->twin)
+            if (mmu->geometry.dual && table->child[start + i]->twin &&
+                !table->child[start + i]->absent)
                 mmu->none[i] = entry_of(table->child[start + i]->twin);
         }
         table_change(&(struct table_change){

@@ -23,6 +23,8 @@
  *                TLB flush is built
  *     freed      its memory is freed when the GPU has done all that         tables_settle
  *
+ *   A table may leave its segment and come back, in any of these states (table_residency.c).
+ *
  *   Memory for tables is allocated when addresses are mapped, not when the first entry is written.
  *   So a change of residency cannot fail for lack of a table, and mapping an allocation that is not
  *   resident needs no operation.
@@ -164,47 +166,102 @@ static NTSTATUS keep_window(const struct vidmm_space *space, UINT segment, uint6
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t bytes,
-                           struct table_place *place)
+/* Can tables of the space leave their segments? Those of the paging process and of companion
+ * contexts are in use without a context of a client. */
+static bool may_leave(const struct vidmm_space *space, UINT segment)
+{
+    return segment != 0 && !space->paging && !space->privileged && !space->tables.stay;
+}
+
+static UINT table_segment(const struct vidmm_space *space, unsigned level)
 {
     const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &space->vidmm->config.level[level];
-    UINT segment = space->paging ? desc->PagingProcessPageTableSegmentId : desc->PageTableSegmentId;
-    uint64_t pages = (bytes ? bytes : desc->PageTableSizeInBytes) >> PAGE_BITS;
+
+    return space->paging ? desc->PagingProcessPageTableSegmentId : desc->PageTableSegmentId;
+}
+
+static NTSTATUS place_take(struct page_table *table)
+{
+    struct vidmm_space *space = table->space;
+    struct vidmm *vidmm = space->vidmm;
+    const UINT segment = table_segment(space, table->level);
+    const UINT align = vidmm->config.level[table->level].PageTableAlignmentInBytes;
+    struct table_place *place = &table->place;
     NTSTATUS status;
 
     *place = (struct table_place){.pages = 0};
+    table->evictable = may_leave(space, segment);
     if (segment == 0)
-        return place_in_system_memory(space->vidmm, pages,
+        return place_in_system_memory(vidmm, table->pages,
                                       space->mmu->geometry.caps.CachedPageTables, place);
-    status = keep_window(space, segment, pages);
+    status = keep_window(space, segment, table->pages);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = table->evictable
+                 ? segment_take_table(vidmm, segment, table->pages, align, space, &place->run)
+                 : segment_take_pinned(vidmm, segment, table->pages, align, &place->run);
     if (NT_SUCCESS(status))
-        status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
-                                     &place->run);
-    if (NT_SUCCESS(status))
-        place->pages = pages;
+        place->pages = table->pages;
     return status;
 }
 
-static void place_give(struct vidmm *vidmm, struct table_place *place)
+static void place_give(struct vidmm *vidmm, struct page_table *table)
 {
+    struct table_place *place = &table->place;
+
     if (place->pages == 0)
         return;
-    if (place->run.segment != 0) {
+    if (place->run.segment != 0 && table->evictable) {
+        segment_give_table(vidmm, &place->run);
+    } else if (place->run.segment != 0) {
         segment_give_pinned(vidmm, &place->run);
     } else {
         iommu_unmap_run(vidmm->config.domain, (struct logical_page){place->run.first}, place->pages);
         ram_give_contiguous(vidmm->config.ram, place->frame, place->pages);
     }
-    place->pages = 0;
+    *place = (struct table_place){.pages = 0};
 }
 
 /* ---- records ---- */
 
 static void note_table(struct vidmm *vidmm, const struct page_table *table, enum chronicle_kind kind)
 {
+    if (table->place.pages == 0)
+        return;
     chronicle_space(vidmm, &(struct chronicle_event){.kind = kind,
                                                      .process = table->process,
                                                      .pages = table->place.pages});
+}
+
+/* It is there, or no longer. A twin comes and goes with its leaf. */
+static void count_here(struct page_table *table, bool here)
+{
+    struct space_tables *tables = &table->space->tables;
+    const UINT segment = table->place.run.segment;
+
+    if (!table->evictable || table->is_twin)
+        return;
+    if (here) {
+        list_push_back(&tables->placed[table->level], &table->placed);
+        tables->here[segment] += table->place.run.pages;
+    } else {
+        list_remove(&table->placed);
+        tables->here[segment] -= table->place.run.pages;
+    }
+}
+
+static void count_held(struct page_table *table, bool held)
+{
+    const UINT segment = table_segment(table->space, table->level);
+    uint64_t pages;
+
+    if (segment == 0)
+        return;
+    pages = segment_pages(&table->space->vidmm->segment[segment], table->pages);
+    if (held)
+        table->space->tables.held[segment] += pages;
+    else
+        table->space->tables.held[segment] -= pages;
 }
 
 /* On failure the leaf goes, too. */
@@ -237,13 +294,16 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
     table = util_zalloc(1, size);
     if (!table)
         return STATUS_INSUFFICIENT_RESOURCES;
-    status = place_take(space, level, bytes, &table->place);
+    table->space = space;
+    table->level = (uint8_t)level;
+    table->is_twin = level == 0 && !parent;
+    table->pages = (bytes ? bytes : space->vidmm->config.level[level].PageTableSizeInBytes) >>
+                   PAGE_BITS;
+    status = place_take(table);
     if (!NT_SUCCESS(status)) {
         util_free(table);
         return status;
     }
-    table->space = space;
-    table->level = (uint8_t)level;
     table->entries = entries;
     table->index = index;
     table->set = (uint64_t *)(table + 1);
@@ -252,6 +312,9 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
         table->child = (struct page_table **)(table->large + words);
     }
     list_init(&table->link);
+    list_init(&table->placed);
+    count_here(table, true);
+    count_held(table, true);
     if (parent) {
         table->parent = parent;
         table->first = parent->first + ((uint64_t)index << geometry->shift[parent->level]);
@@ -268,9 +331,22 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
                : STATUS_SUCCESS;
 }
 
+/* The space counts it no more. */
+static void uncount(struct page_table *table)
+{
+    if (table->absent)
+        table->space->tables.absent -= !table->is_twin;
+    else
+        count_here(table, false);
+    count_held(table, false);
+    if (table->twin)
+        uncount(table->twin);
+}
+
 static void unlink_record(struct page_table *table)
 {
     list_remove(&table->link);
+    uncount(table);
     if (table->parent) {
         table->parent->child[table->index] = NULL;
         table->parent->uses--;
@@ -285,12 +361,72 @@ static void forget(struct vidmm *vidmm, struct page_table *table)
     note_table(vidmm, table, CHRONICLE_TABLE_GONE);
     vidmm->mmu->tables--;
     asked_end(table);
-    place_give(vidmm, &table->place);
+    place_give(vidmm, table);
     util_free(table);
     if (!twin)
         return;
     list_remove(&twin->link);
     forget(vidmm, twin);
+}
+
+void table_leave(struct page_table *table)
+{
+    count_here(table, false);
+    note_table(table->space->vidmm, table, CHRONICLE_TABLE_GONE);
+    asked_end(table);
+    place_give(table->space->vidmm, table);
+    table->absent = true;
+    table->space->tables.absent += !table->is_twin;
+    if (table->twin)
+        table_leave(table->twin);
+}
+
+static void entered(struct page_table *table)
+{
+    table->absent = false;
+    table->space->tables.absent -= !table->is_twin;
+    count_here(table, true);
+    note_table(table->space->vidmm, table, CHRONICLE_TABLE);
+    asked_begin(table);
+}
+
+NTSTATUS table_enter_beside(struct page_table *table, uint64_t hole, uint64_t pages)
+{
+    struct vidmm *vidmm = table->space->vidmm;
+    const UINT align = vidmm->config.level[table->level].PageTableAlignmentInBytes;
+    NTSTATUS status = segment_take_table_beside(vidmm, table_segment(table->space, table->level),
+                                                table->pages, align, hole, pages, &table->place.run);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    table->place.pages = table->pages;
+    entered(table);
+    return status;
+}
+
+NTSTATUS table_enter(struct page_table *table)
+{
+    NTSTATUS status = place_take(table);
+
+    if (NT_SUCCESS(status) && table->twin) {
+        status = table_enter(table->twin);
+        if (!NT_SUCCESS(status))
+            place_give(table->space->vidmm, table);
+    }
+    if (NT_SUCCESS(status))
+        entered(table);
+    return status;
+}
+
+void table_stay(struct page_table *table)
+{
+    if (!table->evictable)
+        return;
+    count_here(table, false);
+    table->evictable = false;
+    segment_pin_table(table->space->vidmm, &table->place.run);
+    if (table->twin)
+        table_stay(table->twin);
 }
 
 void table_destroy(struct page_table *table)
@@ -333,6 +469,8 @@ void *table_cpu(const struct page_table *table)
 {
     const struct vidmm *vidmm = table->space->vidmm;
 
+    if (table->place.pages == 0)
+        return NULL;
     if (table->place.run.segment != 0)
         return segment_cpu(vidmm, table->place.run.segment,
                            segment_page_addr(table->place.run.first));
@@ -539,7 +677,8 @@ static bool table_valid(const struct page_table *table)
 {
     uint64_t below = 0;
 
-    if (table->place.pages == 0 || (table->parent && table->parent->child[table->index] != table))
+    if ((table->place.pages == 0) != table->absent ||
+        (table->parent && table->parent->child[table->index] != table))
         return false;
     if (!table->ready && bits_any(table->set, 0, table->entries))
         return false;

@@ -30,6 +30,7 @@ struct table_place {
     struct vidmm_run run;     /* where the GPU accesses it */
     struct page_number frame; /* if it is in system memory */
     uint64_t pages;           /* 0: none */
+    bool written;             /* the driver was asked to write there */
 };
 
 /*
@@ -61,6 +62,12 @@ struct page_table {
     uint32_t process; /* its id in the chronicle */
     uint8_t level;
     bool ready; /* all entries have been written, and the parent links to it */
+    /* It has left its segment: what is recorded here is what it will have when it comes back, and
+     * no operation about it is built (table_residency.c). */
+    bool absent;
+    bool evictable;     /* counted so in its segment */
+    uint64_t pages;     /* of its place, when it has one */
+    struct list placed; /* space->tables.placed, while it may be evicted */
     struct table_place place;
     /* GPU_VIRTUAL: its address in the paging process while it is being written; 0: not mapped */
     struct gpu_va window;
@@ -98,6 +105,14 @@ static inline uint32_t table_index(const struct page_table *table, unsigned shif
  * it has memory, but is not ready. `bytes` 0: the size in the level's descriptor. */
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **table);
+/* Its memory, and that of its twin: give it up, and take some again (STATUS_NO_MEMORY, ... as
+ * table_create). */
+void table_leave(struct page_table *table);
+NTSTATUS table_enter(struct page_table *table);
+/* The same, without a twin, beside those pages of its segment, if there is room. */
+NTSTATUS table_enter_beside(struct page_table *table, uint64_t hole, uint64_t pages);
+/* It counts as pinned from now on. */
+void table_stay(struct page_table *table);
 /* Free a table, with its memory, at once: the GPU cannot reach it (any more). It must
  * have no tables below. */
 void table_destroy(struct page_table *table);
@@ -105,7 +120,7 @@ void table_destroy(struct page_table *table);
  * operations built so far are done. */
 void table_abandon(struct page_table *table);
 D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table);
-/* Its first byte, for the CPU; NULL: it lies in a segment that the CPU does not see. */
+/* Its first byte, for the CPU; NULL: it lies in a segment that the CPU does not see, or nowhere. */
 void *table_cpu(const struct page_table *table);
 
 /*

@@ -118,7 +118,7 @@ static struct gpu_va table_window(struct page_table *table)
 
 void table_open(struct page_table *table)
 {
-    if (!space_immediate(table->space) &&
+    if (!table->absent && !space_immediate(table->space) &&
         table->space->mmu->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
         table_window(table);
 }
@@ -147,6 +147,17 @@ static void take_entries(struct gpu_mmu *mmu, const struct table_change *change)
         memset(mmu->one_memory.data, 0xA5, sizeof(DXGK_PTE));
 }
 
+/* What was built before may still be copying out of memory that the CPU is about to write. */
+static void wait_for_memory(const struct page_table *table)
+{
+    struct vidmm *vidmm = table->space->vidmm;
+    const UINT segment = table->place.run.segment;
+
+    if (segment != 0 && !vidmm->reset && !vidmm->lost &&
+        !paging_ticket_done(vidmm, vidmm->segment[segment].given))
+        note(table->space, paging_settle(vidmm));
+}
+
 void table_change(const struct table_change *change)
 {
     struct page_table *table = change->table;
@@ -157,11 +168,18 @@ void table_change(const struct table_change *change)
     struct host_mapping window = {.window = NULL};
     struct table_call *call;
 
+    if (table->absent) {
+        (void)lend_entries(space->mmu, change); /* they may have been written to the array */
+        take_entries(space->mmu, change);
+        return;
+    }
     update->PageTableLevel = table->level;
     update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
                                                 : geometry->caps.PageTableUpdateMode;
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
+        if (!table->place.written && !space_immediate(space))
+            wait_for_memory(table);
         update->PageTableAddress.CpuVirtual = table_for_update(table, &window);
         if (!update->PageTableAddress.CpuVirtual) {
             give_up(table);
@@ -195,6 +213,7 @@ void table_change(const struct table_change *change)
     call = asked_update(change, space->vidmm->statistics.build_calls + 1);
     build(space, &op, change->allocation);
     asked_built(space, call);
+    table->place.written = true;
     host_aperture_unmap(space->vidmm, &window);
     take_entries(space->mmu, change);
 }
@@ -268,7 +287,8 @@ NTSTATUS tables_settle(struct vidmm_space *space)
                 table_invalidate_all(table->twin, false);
         }
     }
-    if (space->flush_first < space->flush_end && !space_immediate(space))
+    /* while the root is away nothing of the space is in a TLB */
+    if (space->flush_first < space->flush_end && !space_immediate(space) && !space->root->absent)
         table_flush(space, space->flush_first, space->flush_end - space->flush_first);
     space->flush_first = space->flush_end = 0;
     close_windows(space);

@@ -262,18 +262,13 @@ void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
 
 /* ---- rebuilding ---- */
 
-static void rebuild(struct page_table *table);
-
-/* Write the entries of an upper table again: first complete the tables below and link them, then
- * write Zero entries, and at last large pages. */
-static void rebuild_upper(struct page_table *table)
+/* Write the entries of an upper table again, which are invalid: link the tables below, which are
+ * complete, then write Zero entries, and at last large pages. */
+static void rebuild_entries(struct page_table *table)
 {
     const struct entry_source zero = {.state = ENTRY_ZERO};
     uint64_t span = (uint64_t)1 << table->space->mmu->geometry.shift[table->level];
 
-    for (uint32_t i = 0; i < table->entries; i++)
-        if (table->child[i] && table->child[i]->ready)
-            rebuild(table->child[i]);
     for (uint32_t i = 0; i < table->entries;) {
         uint32_t start = i;
 
@@ -300,21 +295,88 @@ static void rebuild_upper(struct page_table *table)
     }
 }
 
+static void rebuild(struct page_table *table);
+
+static void rebuild_below(struct page_table *table)
+{
+    for (uint32_t i = 0; i < table->entries; i++)
+        if (table->child[i] && table->child[i]->ready)
+            rebuild(table->child[i]);
+    rebuild_entries(table);
+}
+
+static void rebuild_leaf(struct page_table *leaf)
+{
+    begin_table(leaf);
+    leaf->space->records->refill(leaf->space, leaf);
+}
+
 static void rebuild(struct page_table *table)
 {
-    if (table->level > 0) {
-        table_invalidate_all(table, true);
-        rebuild_upper(table);
+    if (table->level == 0) {
+        rebuild_leaf(table);
         return;
     }
-    begin_table(table);
-    table->space->records->refill(table->space, table);
+    table_invalidate_all(table, true);
+    rebuild_below(table);
 }
 
 void tables_rebuild(struct vidmm_space *space)
 {
     if (space->root && space->root->ready)
         rebuild(space->root);
+}
+
+/* ---- tables that move ---- */
+
+void tables_write_again(struct page_table *table)
+{
+    if (!table->ready)
+        return;
+    if (table->level == 0) {
+        rebuild_leaf(table);
+    } else {
+        table_invalidate_all(table, true);
+        rebuild_entries(table);
+    }
+    if (table->parent && !table->parent->absent)
+        entries_link(table->parent, table->index, 1);
+}
+
+/* GPUVA-168: the whole table, by one entry. */
+static void tell_leaving(struct page_table *table)
+{
+    const DXGK_PTE invalid = {.Flags = 0};
+
+    if (!table->place.written)
+        return;
+    table_change(&(struct table_change){.table = table,
+                                        .count = table->entries,
+                                        .entries = &invalid,
+                                        .repeat = true,
+                                        .evict = true});
+}
+
+void tables_forsake(struct page_table *table)
+{
+    struct vidmm_space *space = table->space;
+    const DXGK_PTE invalid = {.Flags = 0};
+
+    if (table->ready && table->parent) {
+        table_change(&(struct table_change){.table = table->parent,
+                                            .start = table->index,
+                                            .count = 1,
+                                            .entries = &invalid,
+                                            .repeat = true});
+        table_note_flush(space, entry_first(table->parent, table->index),
+                         (uint64_t)1 << space->mmu->geometry.shift[table->parent->level], true);
+    } else if (table->ready && !table->absent) {
+        table_flush(space, 0, 0); /* the root: the whole space */
+        space->flush_first = space->flush_end = 0;
+    }
+    tell_leaving(table);
+    if (table->twin)
+        tell_leaving(table->twin);
 }
 
 /* ---- resizing the root ---- */
@@ -341,7 +403,7 @@ struct page_table *tables_replace_root(struct vidmm_space *space, struct page_ta
     if (old->ready) {
         table->ready = true;
         table_invalidate_all(table, true);
-        rebuild_upper(table);
+        rebuild_below(table);
     }
     return old;
 }

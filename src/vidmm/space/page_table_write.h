@@ -29,6 +29,10 @@ void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 void tables_start(struct vidmm_space *space);
 /* Write all entries again, after their content was lost. */
 void tables_rebuild(struct vidmm_space *space);
+/* The table has come to another place: write what it has there, and link it. */
+void tables_write_again(struct page_table *table);
+/* It is about to leave its place: have nothing lead to it, and tell the driver (GPUVA-167). */
+void tables_forsake(struct page_table *table);
 /* Replace the root by `table` (not ready, with more or fewer entries), to which the tables below
  * are moved. Returns the old root. */
 struct page_table *tables_replace_root(struct vidmm_space *space, struct page_table *table);

@@ -8,6 +8,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/page_table.h"
+#include "vidmm/space/table_residency.h"
 #include "vidmm/space/va_piece.h"
 #include "vidmm/space/va_range.h"
 
@@ -26,6 +27,11 @@ NTSTATUS privileged_space_create(struct vidmm_process *process)
     if (!NT_SUCCESS(status))
         return status;
     space->privileged = true;
+    status = tables_stay(space);
+    if (!NT_SUCCESS(status)) {
+        space_destroy(space);
+        return status;
+    }
     if (process->privileged)
         space_destroy(space); /* another thread was faster */
     else

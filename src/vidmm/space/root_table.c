@@ -124,6 +124,8 @@ static void announcement_over(struct vidmm_space *space)
 
 void root_announce_to(struct vidmm_space *space, const struct vidmm_context *context)
 {
+    if (space->root->absent)
+        return; /* it is announced to all when it is back */
     space->announcing++;
     set_root(space, context);
     announcement_over(space);
@@ -131,6 +133,8 @@ void root_announce_to(struct vidmm_space *space, const struct vidmm_context *con
 
 void root_announce(struct vidmm_space *space)
 {
+    if (space->root->absent)
+        return;
     space->announcing++;
     /* No context leaves meanwhile; a new one gets the root when it is attached. */
     LIST_FOR(node, &space->process->contexts) {

@@ -130,7 +130,8 @@ static void write_wide_table(struct page_table *leaf, uint64_t first, uint64_t e
  * of the process runs until the change is settled. */
 static void make_small(struct page_table *leaf)
 {
-    table_suspend(leaf->space);
+    if (!leaf->absent)
+        table_suspend(leaf->space);
     leaf->wide = false;
     bits_put(leaf->twin->set, 0, leaf->twin->entries, false);
     bits_put(leaf->set, 0, leaf->entries, false);

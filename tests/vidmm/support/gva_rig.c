@@ -547,7 +547,7 @@ uint64_t gva_look(struct gva_rig *rig, uint64_t va)
 
 uint64_t gva_pinned(const struct gva_rig *rig)
 {
-    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
+    return segment_own_bytes(&rig->vidmm->segment[GVA_VRAM_SEGMENT]);
 }
 
 bool gva_valid(struct gva_rig *rig)

@@ -241,7 +241,8 @@ static void run_body(void *arg)
         CHECK(vidmm_validate(rig->vidmm));
         for (UINT id = 1; id <= rig->vidmm->segment_count;
              id++) /* nothing is left in any segment but page tables */
-            CHECK(rig->vidmm->segment[id].mapped_bytes == rig->vidmm->segment[id].pinned_bytes);
+            CHECK(rig->vidmm->segment[id].mapped_bytes ==
+                  segment_own_bytes(&rig->vidmm->segment[id]));
         mm_stop(rig);
     }
 }

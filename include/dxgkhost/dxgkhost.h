@@ -281,7 +281,8 @@ struct dxgk_statistics {
     /* Errors of clients, for which no driver answers; `violations`, `warnings` do not include
      * them. */
     uint64_t client_errors;
-    bool bugcheck_client; /* a client asked for the bug check */
+    bool bugcheck_client;     /* a client asked for the bug check */
+    uint64_t table_evictions; /* page tables; not among `evictions` */
 };
 DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
                                       struct dxgk_statistics *statistics);

@@ -42,6 +42,7 @@ static void add_mm(struct vidmm_statistics *to, const struct vidmm_statistics *f
     to->paging_buffers += from->paging_buffers;
     to->page_table_updates += from->page_table_updates;
     to->evictions += from->evictions;
+    to->table_evictions += from->table_evictions;
     to->allocations_created += from->allocations_created;
 }
 
@@ -88,6 +89,7 @@ static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine,
     s->iommu_maps = totals->iommu_maps;
     s->ddi_calls = totals->ddi_calls;
     s->evictions = totals->mm.evictions;
+    s->table_evictions = totals->mm.table_evictions;
     s->preemptions = totals->sch.preemptions;
     s->engine_resets = totals->sch.engine_resets;
     s->adapter_resets = totals->sch.adapter_resets;

@@ -103,6 +103,7 @@ static int statistics(lua_State *L)
     COUNTER(interrupts);
     COUNTER(ddi_calls);
     COUNTER(evictions);
+    COUNTER(table_evictions);
     COUNTER(preemptions);
     COUNTER(engine_resets);
     COUNTER(adapter_resets);

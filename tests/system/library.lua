@@ -42,7 +42,7 @@ fails("number expected", dxgk.sleep, "x")
 -- ---- counters ----
 
 local names = "adapter_resets bytes_paged_in bytes_paged_out ddi_calls engine_resets evictions interrupts iommu_faults iommu_maps " ..
-    "page_table_updates paging_submissions patches preemptions submissions violations virtual_ns warnings"
+    "page_table_updates paging_submissions patches preemptions submissions table_evictions violations virtual_ns warnings"
 local s, sorted = dxgk.statistics(), {}
 for name in pairs(s) do
     sorted[#sorted + 1] = name

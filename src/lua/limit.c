@@ -27,9 +27,14 @@
 #define NS_A_SECOND \
     10000000u /* of virtual time that count as progress, for each second of the limit */
 
+/* Threads of one script; what more there are have no limit. */
+#define THREADS 64u
+
 struct limit {
-    lua_State *volatile running; /* NULL: no script */
-    const struct sim_thread *thread;
+    struct limit_thread {
+        const struct sim_thread *thread; /* NULL: none */
+        lua_State *volatile running;
+    } thread[THREADS];
     volatile bool over;
     uint64_t seconds, ns, quiet_ms;
     timer_t timer;
@@ -38,6 +43,14 @@ struct limit {
 };
 
 static _Thread_local struct limit limit;
+
+static struct limit_thread *limit_thread(const struct sim_thread *thread)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        if (limit.thread[i].thread == thread)
+            return &limit.thread[i];
+    return NULL;
+}
 
 static void too_long(lua_State *L, lua_Debug *where)
 {
@@ -62,32 +75,35 @@ static void stop_at_next_instruction(lua_State *L)
 static void on_tick(int number)
 {
     const struct sim_machine *m = sim_current;
+    const struct limit_thread *here = m && m->thread ? limit_thread(m->thread) : NULL;
 
     (void)number;
-    if (!limit.running || !m)
+    if (!limit.armed || !m)
         return;
     if (m->now - limit.ns >= limit.seconds * NS_A_SECOND) {
         limit.ns = m->now;
         limit.quiet_ms = 0;
     } else if (m->inside) {
         return; /* the driver's own time */
-    } else if (!m->thread || m->thread == limit.thread) {
+    } else if (!m->thread || here) {
         limit.quiet_ms += TICK_MS;
     }
     limit.over |= limit.quiet_ms >= limit.seconds * 1000;
-    if (limit.over && m->thread == limit.thread)
-        stop_at_next_instruction(limit.running);
+    if (limit.over && here && here->running)
+        stop_at_next_instruction(here->running);
 }
 
 /* Calls the function below its arguments, which runs the coroutine. */
 static int run_in(lua_State *L, lua_State *coroutine)
 {
+    struct limit_thread *here = limit_thread(sim_current->thread);
     int status;
 
-    if (coroutine)
-        limit.running = coroutine;
+    if (coroutine && here)
+        here->running = coroutine;
     status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    limit.running = L;
+    if (here)
+        here->running = L;
     if (limit.over)
         stop_at_next_instruction(L);
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
@@ -161,9 +177,30 @@ bool lua_limit_begin(lua_State *L, uint64_t seconds)
     replace(L, "wrap", wrap);
     lua_pop(L, 1);
     limit.seconds = seconds;
-    limit.thread = sim_current->thread;
-    limit.running = L;
+    lua_limit_enter(L);
     return arm();
+}
+
+void lua_limit_enter(lua_State *L)
+{
+    struct limit_thread *here = limit.seconds ? limit_thread(NULL) : NULL;
+
+    if (!here)
+        return;
+    here->running = L;
+    here->thread = sim_current->thread;
+    if (limit.over)
+        stop_at_next_instruction(L);
+}
+
+void lua_limit_leave(void)
+{
+    struct limit_thread *here = limit_thread(sim_current->thread);
+
+    if (!here)
+        return;
+    here->running = NULL;
+    here->thread = NULL;
 }
 
 void lua_limit_check(lua_State *L)
@@ -174,7 +211,7 @@ void lua_limit_check(lua_State *L)
 
 void lua_limit_end(void)
 {
-    limit.running = NULL;
+    memset(limit.thread, 0, sizeof(limit.thread));
     if (limit.armed)
         timer_delete(limit.timer);
     limit.armed = false;

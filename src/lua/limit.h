@@ -14,6 +14,9 @@
  * timer for it (errno). */
 bool lua_limit_begin(lua_State *L, uint64_t seconds);
 void lua_limit_end(void);
+/* Another client thread runs functions of the script from here on; or it ends, as may the first. */
+void lua_limit_enter(lua_State *L);
+void lua_limit_leave(void);
 /* Raises that error, if it is time: for functions of C that go on and on. */
 void lua_limit_check(lua_State *L);
 

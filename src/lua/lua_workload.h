@@ -10,6 +10,7 @@
 #include "lua/memory.h"
 
 struct dxgk_machine;
+struct lua_State;
 
 struct lua_workload {
     const char *file;
@@ -31,7 +32,13 @@ struct lua_workload {
     struct lua_report_row {
         char name[40], value[80];
     } row[32];
-    struct lua_memory memory; /* private */
+    /* private: memory; the state, how many functions use it; how many of dxgk.process failed that
+     * nobody has waited for, and the error of the last */
+    struct lua_memory memory;
+    struct lua_State *state;
+    unsigned users;
+    unsigned failures;
+    char failure[512];
 };
 
 /* For dxgk_machine_run: `argument` is a struct lua_workload. */

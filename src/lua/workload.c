@@ -12,6 +12,7 @@
  *   dxgk.power(state, reason)  the machine falls asleep or wakes
  *   dxgk.close(handle)         an NT handle               dxgk.device_interface(n) path of an
  *                              adapter
+ *   dxgk.process(name, f, ...) a function in a client process of its own
  *   dxgk.page(address)         owner, caching, locks and IOMMU mappings of a page
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason,
@@ -30,6 +31,7 @@
 #include "lua/limit.h"
 #include "lua/memory.h"
 #include "lua/nearest.h"
+#include "lua/process.h"
 #include "lua/set.h"
 #include "nt/ob/user_handle.h"
 #include "sim/stack.h"
@@ -243,6 +245,7 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
                                          {"power", power},
                                          {"page", page},
                                          {"close", close_handle},
+                                         {"process", lua_process_start},
                                          {"device_interface", device_interface},
                                          {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
@@ -364,12 +367,14 @@ void lua_workload_run(void *argument)
         snprintf(workload->message, sizeof(workload->message), "out of memory: no Lua state");
         return;
     }
+    workload->failures = workload->users = 0;
+    lua_process_retain(workload, L);
     lua_pushcfunction(L, protected_run);
     lua_pushlightuserdata(L, workload);
     if (lua_pcall(L, 1, 0, 0) != LUA_OK)
         say_error(L, workload);
-    lua_limit_end();
-    lua_close(L);
+    lua_limit_leave();
+    lua_process_release(workload);
     if (workload->progress)
         fprintf(stderr, "\r\033[K");
 }

@@ -74,6 +74,9 @@ def case_loop():
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do dxgk.sleep(1000) end", "--script-limit", "1")
         run(folder, "while true do for i = 1, 200 do end dxgk.sleep(1) end", "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do end", "--script-limit", "0")
+        # in a process of its own, which nobody waits for
+        run(folder, "dxgk.process('other', function()\nwhile true do end end)\ndxgk.sleep(10)", "--script-limit", "1", expect=1,
+            words=("workload.lua:2: the script took 1 s of processor time", "KMT-494"))
         shown("KMT-494")
 
 

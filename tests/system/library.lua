@@ -55,6 +55,36 @@ local device = D3DKMT.CreateDevice{hAdapter = D3DKMT.EnumAdapters2()[1].hAdapter
 assert(dxgk.statistics().ddi_calls > s.ddi_calls)
 D3DKMT.DestroyDevice{hDevice = device}
 
+-- ---- processes ----
+
+local mine = D3DKMT.EnumAdapters2()[1].hAdapter
+local child = dxgk.process("child", function(a, b)
+    dxgk.sleep(1000)
+    fails("STATUS_INVALID_PARAMETER", D3DKMT.CreateDevice, {hAdapter = mine + (1 << 20)})
+    local own = D3DKMT.CreateDevice{hAdapter = D3DKMT.EnumAdapters2()[1].hAdapter}.hDevice
+    D3DKMT.DestroyDevice{hDevice = own}
+    return a + b, coroutine.wrap(function() return dxgk.time() end)()
+end, 3, 4)
+local sum, time = child:wait()
+same(sum, 7)
+assert(time <= dxgk.time())
+fails("it has been waited for", child.wait, child)
+fails("no luck", child.wait, dxgk.process("child", function() error("no luck") end))
+fails("function expected", dxgk.process, "child")
+fails("string expected", dxgk.process)
+local values = {dxgk.process("child", function() end):wait()}
+same(#values, 0)
+local many = {}
+for i = 1, 20 do
+    many[i] = dxgk.process("one of many", function()
+        dxgk.sleep(1000 * (21 - i))
+        return i
+    end)
+end
+for i = 20, 1, -1 do
+    same(many[i]:wait(), i)
+end
+
 -- ---- pages ----
 
 same(#dxgk.physical(0x100000, 1), 1)

@@ -73,10 +73,7 @@ def case_update_modes():
     with tempfile.TemporaryDirectory() as folder:
         seen = {}
         for mode in range(3):
-            registry = os.path.join(folder, "registry")
-            with open(registry, "w", encoding="utf-8") as file:
-                file.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\refgpu]\n"
-                           f'"PageTableUpdateMode"=4:0{mode}000000\n')
+            registry = update_mode(folder, mode)
             for iommu in ("off", "isolation", "remap"):
                 done = run("compositor.lua", "--registry", registry, "--iommu", iommu, "--vram", "8M", "--out", folder, *SMALL)
                 seen[digest(os.path.join(folder, "compositor.png"))] = mode
@@ -85,6 +82,40 @@ def case_update_modes():
                     fail(f"mode {mode}, IOMMU {iommu}: {done.stderr}")
         if len(seen) != 1:
             fail(f"{len(seen)} different pictures: {seen}")
+
+
+def update_mode(folder, mode):
+    path = os.path.join(folder, f"mode{mode}.reg")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\refgpu]\n"
+                   f'"PageTableUpdateMode"=4:0{mode}000000\n')
+    return path
+
+
+def address_spaces(count, *options):
+    """Processes evict each other's page tables, in each update mode, `count` seeds of each; what they read is what they mapped, and
+    the tables are what was asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in range(3):
+            common = ["--vram", "8M", "--check-page-tables", "--registry", update_mode(folder, mode), *options]
+            done = run("address_spaces.lua", *common, "--out", folder)
+            evicted = int(re.search(r"page tables evicted +(\d+)", done.stdout).group(1))
+            if evicted < 1000 or not re.search(r"page tables +\d+ entries of \d+ tables compared, 0 wrong", done.stdout):
+                fail(f"mode {mode}: {evicted} evictions\n{done.stdout}")
+            workload = os.path.join(SOURCE, "workloads", "address_spaces.lua")
+            done = program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), workload, "--seeds", f"2..{count}", *common, timeout=3000)
+            if f"{count - 1} run, 0 failed" not in done.stdout:
+                fail(f"mode {mode}: {done.stdout}")
+
+
+def case_address_spaces():
+    """A few seeds."""
+    address_spaces(2, *(["--set", "rounds=1"] if SANITIZED else []))
+
+
+def case_address_spaces_many():
+    """100 seeds."""
+    address_spaces(100)
 
 
 def case_big():

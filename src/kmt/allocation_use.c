@@ -17,6 +17,7 @@
 #include "util/checked.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/destroy.h"
+#include "vidmm/allocation/renaming.h"
 #include "vidmm/residency/cpu_access.h"
 #include "vidmm/residency/lock_aperture.h"
 #include "vidmm/residency/lock_wait.h"
@@ -213,11 +214,39 @@ static NTSTATUS wait_for_gpu(const struct kmt_device *device, const D3DKMT_LOCK 
 
     if (kmt_adapter_is_2x(device->adapter))
         return STATUS_SUCCESS;
-    if (f.Discard) /* ALLOC-121 is not in force: with no other instance, this one has to be idle */
-        return vidmm_lock_wait(device->mm, args->hAllocation, false, false);
     if (f.IgnoreSync && f.DonotWait)
         return STATUS_SUCCESS;
     return vidmm_lock_wait(device->mm, args->hAllocation, f.IgnoreReadSync, f.DonotWait);
+}
+
+/* ALLOC-121: whether the lock with Discard is of an instance that the client need not wait for. */
+static bool renames(const struct kmt_device *device, const struct vidmm_open *open,
+                    D3DDDICB_LOCKFLAGS f)
+{
+    return f.Discard && !kmt_adapter_is_2x(device->adapter) && vidmm_open_renames(open);
+}
+
+/* Of args->hAllocation, which is idle as far as the flags want it. KMT-272: one count for both. */
+static NTSTATUS take_lock(const struct kmt_device *device, D3DKMT_LOCK *args)
+{
+    return args->Flags.AcquireAperture && !kmt_adapter_is_2x(device->adapter)
+               ? vidmm_lock_aperture(device->mm, args, &args->pData)
+               : vidmm_lock2(device->mm, args->hAllocation, &args->pData);
+}
+
+static NTSTATUS lock_another(const struct kmt_device *device, D3DKMT_LOCK *args)
+{
+    const D3DKMT_HANDLE named = args->hAllocation;
+    NTSTATUS status = vidmm_rename(device->mm, &args->hAllocation, args->Flags.NoExistingReference);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = take_lock(device, args);
+    if (!NT_SUCCESS(status)) {
+        vidmm_rename_undo(device->mm, args->hAllocation);
+        args->hAllocation = named;
+    }
+    return status;
 }
 
 static NTSTATUS lock(struct kmt_call *call, void *arguments)
@@ -237,12 +266,15 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
         status = vidsch_device_check(device->sch, false);
     if (NT_SUCCESS(status))
         status = check_allocation(device, open, args->Flags);
-    if (NT_SUCCESS(status))
-        status = wait_for_gpu(device, args);
-    if (NT_SUCCESS(status)) /* KMT-272: one count for both */
-        status = args->Flags.AcquireAperture && !kmt_adapter_is_2x(device->adapter)
-                     ? vidmm_lock_aperture(device->mm, args, &args->pData)
-                     : vidmm_lock2(device->mm, args->hAllocation, &args->pData);
+    if (NT_SUCCESS(status) && renames(device, open, args->Flags)) {
+        status = lock_another(device, args);
+    } else if (NT_SUCCESS(status)) {
+        status = vidmm_instance_check(open);
+        if (NT_SUCCESS(status))
+            status = wait_for_gpu(device, args);
+        if (NT_SUCCESS(status))
+            status = take_lock(device, args);
+    }
     if (NT_SUCCESS(status))
         args->pData = (uint8_t *)args->pData + ((size_t)first << PAGE_BITS);
     return status;

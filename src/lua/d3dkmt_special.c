@@ -254,7 +254,7 @@ static int lock2(lua_State *L)
 }
 
 /* Lock{hDevice, hAllocation, Flags, PrivateDriverData, Size}: the call of WDDM 1.x, as above; the
- * whole allocation is locked */
+ * whole allocation is locked. hAllocation: with the flag Discard it may be another one. */
 static int lock(lua_State *L)
 {
     static const char *const members[] = {"hDevice", "hAllocation", "Flags", "PrivateDriverData",
@@ -274,9 +274,10 @@ static int lock(lua_State *L)
     status = D3DKMTLock(&args);
     if (!NT_SUCCESS(status))
         return lua_status_raise(L, "Lock", status);
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
     lua_buffer_push_view(L, args.pData, (size_t)size);
     lua_setfield(L, -2, "pData");
+    set_integer(L, "hAllocation", args.hAllocation);
     set_integer(L, "GpuVirtualAddress", args.GpuVirtualAddress);
     return 1;
 }

@@ -17,6 +17,7 @@
 #include "sim/sim_assert.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/offer.h"
+#include "vidmm/allocation/renaming.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/process.h"
 #include "vidmm/residency/open_place.h"
@@ -121,6 +122,11 @@ static NTSTATUS check_reference(const struct vidsch_device *device, const struct
         return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "KMT-310",
                       "element %u of the allocation list, handle 0x%x, is offered", i,
                       reference->handle);
+    if (vidmm_open_retired(open))
+        return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "ALLOC-122", /* KMT-310 */
+                      "element %u of the allocation list, handle 0x%x, is a retired instance: work "
+                      "submitted before uses a newer one",
+                      i, reference->handle);
     if (vidsch_is_1x(device->vidsch) && vidmm_open_locked(open) &&
         !vidmm_open_may_leave_memory(open)) /* RES-008 */
         return refuse(STATUS_GRAPHICS_CANT_RENDER_LOCKED_ALLOCATION, "PATCH-079",
@@ -236,9 +242,47 @@ static struct packet *render_packet(const struct submission *s, struct vidsch_co
     return packet;
 }
 
+/* NULL: it is of no allocation, or of one that has been destroyed. */
+static const struct vidmm_open *patched(const struct submission *s, uint32_t location)
+{
+    const struct dma_buffer *buffer = s->buffer;
+    const D3DKMT_HANDLE handle =
+        buffer->references_map[buffer->patches[location].AllocationIndex].handle;
+
+    return handle ? vidmm_open_find_queued(s->context->device->mm, handle) : NULL;
+}
+
+/* ALLOC-122: of one allocation the patch locations name older instances first. */
+static NTSTATUS check_instances(const struct submission *s)
+{
+    if (!vidmm_device_renames(s->context->device->mm))
+        return STATUS_SUCCESS;
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < s->buffer->patch_count; i++) {
+            const struct vidmm_open *open = patched(s, i);
+
+            if (open && pass == 0)
+                vidmm_instance_begin(open);
+            else if (open && !vidmm_instance_use(open))
+                return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "ALLOC-122",
+                              "patch location %u names an older instance of an allocation than one "
+                              "before it",
+                              i);
+        }
+    return STATUS_SUCCESS;
+}
+
 /* For locks of WDDM 1.x, which wait for what uses an allocation. */
 static void note_uses(const struct submission *s)
 {
+    const bool renames = vidmm_device_renames(s->context->device->mm);
+
+    for (uint32_t i = 0; renames && i < s->buffer->patch_count; i++) {
+        const struct vidmm_open *open = patched(s, i);
+
+        if (open)
+            vidmm_instance_keep(open);
+    }
     for (uint32_t i = 0; i < s->buffer->allocation_count; i++) {
         const struct dma_reference *reference = &s->buffer->references_map[i];
         struct vidmm_open *open = reference->handle ? vidmm_open_find_queued(s->context->device->mm,
@@ -382,7 +426,9 @@ static NTSTATUS translate_all(struct submission *s)
         }
         if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch)) {
             warn_of_empty_list(s->buffer);
-            status = vidsch_slots_take(s->buffer);
+            status = check_instances(s);
+            if (NT_SUCCESS(status))
+                status = vidsch_slots_take(s->buffer);
         }
         if (NT_SUCCESS(status))
             status = queue(s);

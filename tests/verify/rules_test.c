@@ -25,8 +25,7 @@ TEST(what_is_absent_is_named)
     for (size_t i = 0; i < verify_rules_count; i++)
         absent += verify_rules[i].absent != 0;
     CHECK(absent > 0 && absent < 100);
-    CHECK(strcmp(verify_absent[verify_rule_find("PATCH-077")->absent], "renaming of allocations") ==
-          0);
+    CHECK(strcmp(verify_absent[verify_rule_find("PATCH-098")->absent], "DxgkDdiPresent") == 0);
     CHECK(!verify_rule_find("PATCH-121")->absent);
 }
 

@@ -123,7 +123,7 @@ TEST_WITH(mm, a_record_outlives_its_allocation_for_a_job)
     CHECK(a->holds == 1);
     OK(mm_destroy(c, h, 1));
     CHECK(mm_event_count(rig, MM_DESTROY) == 1 && list_empty(&rig->vidmm->allocations));
-    CHECK(a->gone && a->holds == 1 && !a->private_data);
+    CHECK(a->gone && a->holds == 1 && !a->client_data.at);
     live = rig->base.sim->heap.live_blocks;
     rig->vidmm->reset = false;
     paging_poke(rig->vidmm);

@@ -86,7 +86,8 @@ TEST_WITH(mm, an_open_tells_the_driver_what_is_opened)
 
         CHECK_RULE("ALLOC-073", seen_bytes[i] == sizeof(struct mm_private));
         CHECK_RULE("KMT-231", mm_allocation(d, item[i].allocation) == a);
-        CHECK(item[i].private_bytes == a->private_bytes && item[i].private_data == a->private_data);
+        CHECK(item[i].private_bytes == a->client_data.size &&
+              item[i].private_data == a->client_data.at);
         CHECK(mm_open(d, item[i].allocation)->driver_handle ==
               mm_event_at(rig, MM_OPEN, 1)->handle[i]);
     }

@@ -272,7 +272,7 @@ TEST_WITH(mm, plain_opens_do_not_write)
     make_shared(a, &s, 0, false);
     rig->on_open = scribble;
     for (UINT i = 0; i < 3; i++) /* nothing more is edited by itself */
-        ((struct mm_private *)mm_allocation(a, s.allocation[i])->private_data)->edit = false;
+        ((struct mm_private *)mm_allocation(a, s.allocation[i])->client_data.at)->edit = false;
     open_shared(&rig->client[1], &s, item);
     CHECK_RULE("ALLOC-077", mm_violations(rig, "ALLOC-077") == 1);
     CHECK_RULE("ALLOC-077", ((const struct mm_private *)item[1].private_data)->mark == 0xED17);

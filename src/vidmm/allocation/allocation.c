@@ -207,13 +207,13 @@ static NTSTATUS new_record(struct creation *c, UINT i)
     if (c->request->flags.AllowNotZeroed)
         allocation->fill_pattern = ALLOCATION_PATTERN; /* KMT-216 */
     if (item->private_bytes) {
-        allocation->private_data = copy_of(item->private_data, item->private_bytes);
-        if (!allocation->private_data)
+        allocation->client_data.at = copy_of(item->private_data, item->private_bytes);
+        if (!allocation->client_data.at)
             return STATUS_NO_MEMORY;
-        allocation->private_bytes = item->private_bytes;
+        allocation->client_data.size = item->private_bytes;
     }
-    c->info[i].pPrivateDriverData = allocation->private_data;
-    c->info[i].PrivateDriverDataSize = allocation->private_bytes;
+    c->info[i].pPrivateDriverData = allocation->client_data.at;
+    c->info[i].PrivateDriverDataSize = allocation->client_data.size;
     return STATUS_SUCCESS;
 }
 
@@ -417,8 +417,8 @@ static NTSTATUS driver_open(struct creation *c)
     args.Flags.ReadOnly = c->request->flags.ReadOnly;
     for (UINT i = 0; i < c->request->count; i++) {
         c->open_info[i].hAllocation = c->open[i]->handle;
-        c->open_info[i].pPrivateDriverData = c->open[i]->allocation->private_data;
-        c->open_info[i].PrivateDriverDataSize = c->open[i]->allocation->private_bytes;
+        c->open_info[i].pPrivateDriverData = c->open[i]->allocation->client_data.at;
+        c->open_info[i].PrivateDriverDataSize = c->open[i]->allocation->client_data.size;
     }
     status = ddi_open_allocation(c->vidmm->ddi, c->device->driver_handle, &args);
     if (!NT_SUCCESS(status))
@@ -522,7 +522,7 @@ static void publish(struct creation *c)
             list_push_back(&c->resource_open->opens, &open->resource_link);
         }
         if (item->private_bytes)
-            memcpy(item->private_data, allocation->private_data,
+            memcpy(item->private_data, allocation->client_data.at,
                    item->private_bytes); /* ALLOC-076 */
         vidmm_tell_allocation(allocation, ALLOCATION_BEGINS);
         vidmm_tell_open(open, ALLOCATION_BEGINS);

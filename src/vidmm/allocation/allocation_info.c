@@ -357,6 +357,8 @@ static NTSTATUS read_rest(struct vidmm_allocation *allocation, const DXGK_ALLOCA
     const struct vidmm *vidmm = allocation->vidmm;
 
     read_banks(allocation, info);
+    if (!is_2x(vidmm))
+        allocation->instance.limit = info->MaximumRenamingListLength; /* ALLOC-043 */
     allocation->priority = info->AllocationPriority;
     if (allocation->priority == 0) {
         VIOLATION("ALLOC-071", "AllocationPriority is 0");

@@ -37,6 +37,7 @@
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/renaming_record.h"
 #include "vidmm/record/resource_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_scheduler.h"
@@ -101,7 +102,7 @@ static void end_locks(struct vidmm_open *open)
         cpu_view_end(allocation);
 }
 
-static void open_dies(struct destruction *d, struct vidmm_open *open)
+static void instance_dies(struct destruction *d, struct vidmm_open *open)
 {
     struct nt_process *nt = d->device->process->nt;
 
@@ -114,7 +115,19 @@ static void open_dies(struct destruction *d, struct vidmm_open *open)
     list_remove(&open->device_link);
     list_remove(&open->resource_link);
     list_push_back(&d->opens, &open->device_link);
-    d->count++;
+    if (!open->allocation->instance.further)
+        d->count++;
+}
+
+/* With all instances of its allocation: the driver has created one (ALLOC-121). */
+static void open_dies(struct destruction *d, struct vidmm_open *open)
+{
+    if (!open->renaming) {
+        instance_dies(d, open);
+        return;
+    }
+    LIST_FOR(node, &open->renaming->instances)
+        instance_dies(d, CONTAINER(node, struct vidmm_open, instance_link));
 }
 
 static void resource_dies(struct destruction *d, struct vidmm_resource_open *resource_open)
@@ -227,7 +240,8 @@ static void driver_close(struct destruction *d)
     UINT count = 0;
 
     LIST_FOR(node, &d->opens)
-        d->handle[count++] = open_of(node)->driver_handle;
+        if (!open_of(node)->allocation->instance.further)
+            d->handle[count++] = open_of(node)->driver_handle;
     for (UINT i = 0; d->singly && i < count; i++)
         call_close(d, &d->handle[i], 1);
     if (!d->singly && count)
@@ -250,7 +264,8 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
     DXGKARG_DESTROYALLOCATION args = {.pAllocationList = d->handle};
 
     LIST_FOR(node, &d->opens)
-        if (list_empty(&open_of(node)->allocation->opens) &&
+        if (!open_of(node)->allocation->instance.further &&
+            list_empty(&open_of(node)->allocation->opens) &&
             allocation_dies_unopened(open_of(node)->allocation))
             d->handle[args.NumAllocations++] = open_of(node)->allocation->driver_handle;
     if (resource_goes && d->resource_open->resource->driver_knows) {
@@ -545,8 +560,13 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     d->synchronous = flags.SynchronousDestroy;
     if (resource)
         resource_dies(d, resource_open);
-    for (UINT i = 0; !resource && i < count; i++)
-        open_dies(d, open_find(device, list[i]));
+    for (UINT i = 0; !resource && i < count; i++) {
+        struct vidmm_open *open = handle_lookup(&device->process->nt->handles, list[i],
+                                                DDI_CLIENT_ALLOCATION);
+
+        if (open) /* it did not go with another instance before it in the list */
+            open_dies(d, open);
+    }
     destruction_start(d, flags.AssumeNotInUse);
     sim_mutex_unlock(&vidmm->lock);
     if (flags.SynchronousDestroy) {

@@ -83,7 +83,7 @@ void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_re
     LIST_FOR(node, &resource->allocations) {
         info->allocations++;
         info->private_bytes += align_up(
-            CONTAINER(node, struct vidmm_allocation, resource_link)->private_bytes, 8);
+            CONTAINER(node, struct vidmm_allocation, resource_link)->client_data.size, 8);
     }
 }
 
@@ -140,13 +140,13 @@ static NTSTATUS make_open(struct opening *o, UINT i, struct vidmm_allocation *al
     open->resource_open = o->resource_open;
     open->read_only = o->read_only || allocation->read_only;
     open->handle = handle_create(&o->device->process->nt->handles, DDI_CLIENT_ALLOCATION, open);
-    o->data[i] = copy_of(allocation->private_data, allocation->private_bytes);
+    o->data[i] = copy_of(allocation->client_data.at, allocation->client_data.size);
     o->info[i] = (DXGK_OPENALLOCATIONINFO){
         .hAllocation = open->handle,
         .pPrivateDriverData = o->data[i],
-        .PrivateDriverDataSize = allocation->private_bytes,
+        .PrivateDriverDataSize = allocation->client_data.size,
     };
-    if (!open->handle || (allocation->private_bytes && !o->data[i]))
+    if (!open->handle || (allocation->client_data.size && !o->data[i]))
         return STATUS_NO_MEMORY;
     return STATUS_SUCCESS;
 }
@@ -187,8 +187,8 @@ static void check_private_data(const struct opening *o)
     for (UINT i = 0; i < o->count; i++) {
         const struct vidmm_allocation *allocation = o->open[i]->allocation;
 
-        if (allocation->private_bytes &&
-            memcmp(o->data[i], allocation->private_data, allocation->private_bytes) != 0)
+        if (allocation->client_data.size &&
+            memcmp(o->data[i], allocation->client_data.at, allocation->client_data.size) != 0)
             VIOLATION("ALLOC-077",
                       "private data of element %u was changed in an open without Create", i);
     }
@@ -248,8 +248,8 @@ static void publish(struct opening *o, struct vidmm_open_item *item)
         vidmm_tell_open(open, ALLOCATION_BEGINS);
         offer_opens_changed(open->allocation);
         item[i] = (struct vidmm_open_item){.allocation = open->handle,
-                                           .private_data = open->allocation->private_data,
-                                           .private_bytes = open->allocation->private_bytes};
+                                           .private_data = open->allocation->client_data.at,
+                                           .private_bytes = open->allocation->client_data.size};
     }
 }
 

@@ -23,8 +23,8 @@ struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm)
 
 void allocation_record_end(struct vidmm_allocation *allocation)
 {
-    util_free(allocation->private_data);
-    allocation->private_data = NULL;
+    util_free(allocation->client_data.at);
+    allocation->client_data.at = NULL;
     allocation->gone = true;
     if (allocation->holds == 0)
         util_free(allocation);

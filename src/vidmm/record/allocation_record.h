@@ -146,6 +146,18 @@ struct allocation_view {
     bool kept_out; /* of memory segments, until the last unlock: no range was left */
 };
 
+/* WDDM 1.x: renaming. */
+struct allocation_instance {
+    UINT limit;   /* MaximumRenamingListLength: so many instances at most; 0: any number */
+    bool further; /* made by the host: the driver knows the original alone */
+};
+
+/* The client's private data, as the driver left it at creation (ALLOC-076). */
+struct client_data {
+    void *at;
+    UINT size;
+};
+
 /* In order of creation, from 1. */
 struct allocation_number {
     uint64_t of_client; /* among those of clients; 0: it is none */
@@ -222,8 +234,8 @@ struct vidmm_allocation {
     bool gone;      /* destroyed; the record remains until the last hold ends */
     uint32_t holds; /* threads that need the record although they drop the lock */
     bool read_only;
-    void *private_data; /* the client's data, as the driver left it at creation (ALLOC-076) */
-    UINT private_bytes;
+    struct allocation_instance instance;
+    struct client_data client_data;
     /* frees its last pages; here so that destroying allocates nothing */
     struct backing_release final;
 };

@@ -25,6 +25,7 @@ struct vidmm_device {
     bool lost;
     bool legacy;          /* LegacyMode: owned_pages may not exceed all segments together */
     uint64_t owned_pages; /* of the allocations that it has created */
+    bool renames;         /* an allocation has, or had, several instances */
     struct list opens, residency, queues, resource_opens;
     struct list dying; /* vidmm_open.dying_link: destroyed opens that queued GPU work may use */
     uint32_t missing;  /* opens on the residency list whose allocation is not ready */

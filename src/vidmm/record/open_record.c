@@ -10,6 +10,7 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/follow_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/renaming_record.h"
 #include "vidmm/record/vidmm_record.h"
 
 struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_allocation *allocation)
@@ -27,6 +28,7 @@ struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_all
     list_init(&open->residency_link);
     list_init(&open->missing_link);
     list_init(&open->dying_link);
+    list_init(&open->instance_link);
     follow_init(&open->use);
     follow_init(&open->offer_after);
     return open;
@@ -62,6 +64,8 @@ void open_record_free(struct vidmm_open *open)
 {
     if (open)
         open->device->owned_pages -= open->owned_pages;
+    if (open && open->renaming && --open->renaming->count == 0)
+        util_free(open->renaming);
     if (open && open->handle)
         handle_remove(&open->device->process->nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);

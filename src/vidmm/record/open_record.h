@@ -16,6 +16,7 @@
 
 struct vidmm_allocation;
 struct vidmm_device;
+struct vidmm_renaming;
 struct vidmm_resource_open;
 
 /* One device's open of an allocation: it has a D3DKMT handle, and the driver's
@@ -45,6 +46,9 @@ struct vidmm_open {
     uint64_t last_use; /* ticket of the last such packet of the device */
     /* WDDM 1.x: tickets of the last packets whose allocation list has it, and writes to it */
     uint64_t used_by, written_by;
+    struct vidmm_renaming *renaming; /* all instances; NULL: it is the only one */
+    struct list instance_link;
+    uint64_t instance; /* its number among them: the higher, the newer */
     bool offered;
     bool read_only;
     struct vidmm_follow offer_after; /* waits for the GPU work before the offer */

@@ -80,6 +80,13 @@ static struct vidmm_device *busy_device(const struct vidmm_allocation *allocatio
     return NULL;
 }
 
+bool lock_wait_is_busy(const struct vidmm_allocation *allocation)
+{
+    uint64_t ticket;
+
+    return busy_device(allocation, false, &ticket) != NULL;
+}
+
 NTSTATUS vidmm_lock_wait(struct vidmm_device *device, D3DKMT_HANDLE handle, bool writers_only,
                          bool at_once)
 {

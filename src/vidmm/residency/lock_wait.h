@@ -9,6 +9,7 @@
 #include <d3dkmthk.h>
 
 struct vidmm;
+struct vidmm_allocation;
 struct vidmm_device;
 
 /* Whom to wait for: all packets that have the allocation in their list, or only those that write
@@ -20,5 +21,7 @@ NTSTATUS vidmm_lock_wait(struct vidmm_device *device, D3DKMT_HANDLE allocation, 
 bool vidmm_device_lock_waits(const struct vidmm_device *device);
 /* A device, or the adapter, was lost. */
 void lock_wait_wake(struct vidmm *vidmm);
+/* Has queued work the allocation in its list? Lock held. */
+bool lock_wait_is_busy(const struct vidmm_allocation *allocation);
 
 #endif

@@ -131,6 +131,8 @@ struct refgpu_settings {
     DXGK_PAGETABLEUPDATEMODE update_mode;
     /* CommonBuffers: not 0: rings and fences lie in common buffers of a DMA adapter */
     BOOLEAN common_buffers;
+    /* SignalMonitoredFence: not 0: the driver registers DxgkDdiSignalMonitoredFence */
+    BOOLEAN signals_fences;
 };
 extern struct refgpu_settings refgpu_settings;
 
@@ -299,6 +301,7 @@ DXGKDDI_QUERYCURRENTFENCE RefGpuQueryCurrentFence;
 DXGKDDI_INTERRUPT_ROUTINE RefGpuInterruptRoutine;
 DXGKDDI_DPC_ROUTINE RefGpuDpcRoutine;
 DXGKDDI_BUILDPAGINGBUFFER RefGpuBuildPagingBuffer;
+DXGKDDI_SIGNALMONITOREDFENCE RefGpuSignalMonitoredFence;
 DXGKDDI_QUERYDEPENDENTENGINEGROUP RefGpuQueryDependentEngineGroup;
 DXGKDDI_QUERYENGINESTATUS RefGpuQueryEngineStatus;
 DXGKDDI_RESETENGINE RefGpuResetEngine;

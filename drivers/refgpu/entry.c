@@ -160,5 +160,7 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     data.DxgkDdiBeginExclusiveAccess = RefGpuBeginExclusiveAccess;
     data.DxgkDdiEndExclusiveAccess = RefGpuEndExclusiveAccess;
     data.DxgkDdiEscape = RefGpuEscape;
+    if (refgpu_settings.signals_fences)
+        data.DxgkDdiSignalMonitoredFence = RefGpuSignalMonitoredFence;
     return DxgkInitialize(DriverObject, RegistryPath, &data);
 }

@@ -347,3 +347,16 @@ NTSTATUS NTAPI RefGpuBuildPagingBuffer(IN_CONST_HANDLE hAdapter,
     pBuildPagingBuffer->pDmaBuffer = emitter.at;
     return status;
 }
+
+NTSTATUS NTAPI RefGpuSignalMonitoredFence(IN_CONST_HANDLE hContext,
+                                          INOUT_PDXGKARG_SIGNALMONITOREDFENCE pSignalMonitoredFence)
+{
+    struct refgpu_emitter emitter = {.at = pSignalMonitoredFence->pDmaBuffer,
+                                     .room = pSignalMonitoredFence->DmaSize / (ULONG)sizeof(ULONG)};
+    const NTSTATUS status = emit_write64(&emitter, pSignalMonitoredFence->MonitoredFenceGpuVa,
+                                         pSignalMonitoredFence->MonitoredFenceValue);
+
+    (void)hContext;
+    pSignalMonitoredFence->pDmaBuffer = emitter.at;
+    return status;
+}

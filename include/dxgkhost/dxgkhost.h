@@ -100,6 +100,7 @@ struct dxgk_machine_config {
      * to do (THREAD-042) */
     bool raised_submit;
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
+    bool driver_fences; /* drivers of WDDM 2.2 and later signal the paging fence themselves (GPUVA-242, GPUVA-243) */
     /* separate pages for each pool block and all that DDIs are lent, so that an access beyond it or
      * after its free is detected at once */
     bool special_pool;

@@ -201,6 +201,8 @@ NTSTATUS ddi_unmap_cpu_host_aperture(struct ddi_adapter *a,
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args);
 void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args);
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args);
+NTSTATUS ddi_signal_monitored_fence(struct ddi_adapter *a, HANDLE context,
+                                    DXGKARG_SIGNALMONITOREDFENCE *args);
 
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
 NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args);

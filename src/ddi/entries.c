@@ -170,6 +170,12 @@ NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFE
     CALL_BOTH(a, DxgkDdiBuildPagingBuffer, args, a->context);
 }
 
+NTSTATUS ddi_signal_monitored_fence(struct ddi_adapter *a, HANDLE context,
+                                    DXGKARG_SIGNALMONITOREDFENCE *args)
+{
+    CALL_BOTH(a, DxgkDdiSignalMonitoredFence, args, context);
+}
+
 /* ---- submission ---- */
 
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args)

@@ -223,6 +223,7 @@ static bool create_graphics(struct dxgk_machine *machine)
                 .enable_preemption = true},
         .raised_submit = machine->config.raised_submit,
         .split_dma_buffers = machine->config.split_dma_buffers,
+        .driver_fences = machine->config.driver_fences,
         .chronicle = machine->config.chronicle,
         .log = port_news,
         .log_context = machine,

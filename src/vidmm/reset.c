@@ -12,6 +12,7 @@
 #include "vidmm/content/content.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_fence.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/dxgkrnl_events.h"
@@ -75,6 +76,7 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
 {
     sim_mutex_lock(&vidmm->lock);
     paging_flush(vidmm, NULL); /* operations that a job had built; the scheduler drops them */
+    paging_fence_forget(vidmm);
     paging_retire(vidmm, vidmm->last_ticket);
     vidmm->reset = true;
     vidmm_tables_lost(vidmm);

@@ -59,7 +59,9 @@
 #include "vidmm/check/table_check.h"
 #include "vidmm/check/translation_check.h"
 #include "vidmm/content/aperture.h"
+#include "vidmm/context/fence_memory.h"
 #include "vidmm/paging/paging.h"
+#include "vidmm/paging/paging_fence.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/of_adapter.h"
 #include "vidmm/record/paging_record.h"
@@ -199,10 +201,30 @@ NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
     return status;
 }
 
+static NTSTATUS make_fence(struct vidmm *vidmm)
+{
+    struct paging_fence *fence = &vidmm->fence;
+    struct logical_page page;
+    NTSTATUS status;
+
+    if (!paging_fence_has(vidmm))
+        return STATUS_SUCCESS;
+    status = vidmm_status(fence_memory_make(vidmm, &fence->memory));
+    if (!NT_SUCCESS(status))
+        return status;
+    page = fence_memory_page(fence->memory);
+    status = vidmm_map_paging_buffer(vidmm, &page, 1, &fence->va);
+    if (NT_SUCCESS(status))
+        fence->value = vidmm_fence_memory_kernel(fence->memory);
+    return status;
+}
+
 NTSTATUS vidmm_start(struct vidmm *vidmm)
 {
     NTSTATUS status = paging_process_check_tables(vidmm);
 
+    if (NT_SUCCESS(status))
+        status = make_fence(vidmm);
     if (!NT_SUCCESS(status))
         return status;
     vidmm->started = true;
@@ -236,6 +258,8 @@ void vidmm_destroy(struct vidmm *vidmm)
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
+    if (vidmm->fence.memory)
+        vidmm_fence_memory_release(vidmm->fence.memory);
     hash_finish(&vidmm->contexts.closing);
     discard_free(vidmm);
     aperture_dummy_destroy(vidmm);

@@ -67,7 +67,7 @@ void vidmm_fence_memory_release(struct vidmm_fence_memory *memory)
     util_free(memory);
 }
 
-static NTSTATUS memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out)
+NTSTATUS fence_memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out)
 {
     const struct ram_request request = {
         .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
@@ -96,7 +96,12 @@ static NTSTATUS memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out
 
 NTSTATUS vidmm_fence_memory_create(struct vidmm_process *process, struct vidmm_fence_memory **out)
 {
-    return vidmm_status(memory_make(process->vidmm, out));
+    return vidmm_status(fence_memory_make(process->vidmm, out));
+}
+
+struct logical_page fence_memory_page(const struct vidmm_fence_memory *memory)
+{
+    return memory->logical;
 }
 
 volatile uint64_t *vidmm_fence_memory_kernel(struct vidmm_fence_memory *memory)
@@ -206,7 +211,7 @@ static NTSTATUS page_make(struct vidmm_process *process, struct vidmm_fence_memo
 static NTSTATUS page_make_common(struct vidmm_process *process, struct fence_page **out)
 {
     struct vidmm_fence_memory *memory;
-    NTSTATUS status = memory_make(process->vidmm, &memory);
+    NTSTATUS status = fence_memory_make(process->vidmm, &memory);
 
     if (!NT_SUCCESS(status))
         return status;

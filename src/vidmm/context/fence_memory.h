@@ -11,6 +11,7 @@
 
 #include "util/address.h"
 
+struct vidmm;
 struct vidmm_fence_memory;
 struct vidmm_process;
 
@@ -33,6 +34,10 @@ void vidmm_fence_memory_release(struct vidmm_fence_memory *memory);
  * `gpu` false: without one for the GPU (KMT-362). */
 NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
                                bool gpu, struct vidmm_fence_slot *slot);
+
+/* Such memory for the adapter itself, and its device page. */
+NTSTATUS fence_memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out);
+struct logical_page fence_memory_page(const struct vidmm_fence_memory *memory);
 
 /* The process is being destroyed: free all its pages, and wait until that is done.
  * Lock not held. */

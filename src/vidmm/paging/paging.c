@@ -26,6 +26,7 @@
 #include "util/checked.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/paging/paging_fence.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/dxgkrnl_events.h"
 #include "vidmm/record/vidmm_record.h"
@@ -146,7 +147,9 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
     call.DmaBufferGpuVirtualAddress = vidmm->config.gpu_mmu ? buffer->va.value : 0;
     call.DmaBufferWriteOffset = vidmm->config.gpu_mmu ? buffer->used : 0;
     vidmm->statistics.build_calls++;
-    status = ddi_build_paging_buffer(vidmm->ddi, &call);
+    status = op->Operation == DXGK_OPERATION_SIGNAL_MONITORED_FENCE
+                 ? paging_fence_call(vidmm, &call)
+                 : ddi_build_paging_buffer(vidmm->ddi, &call);
     if (!advance_of(data, call.pDmaBuffer, room, &written)) {
         verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, (uint64_t)op->Operation,
                      room, 0, "%s moved pDmaBuffer outside the %" PRIu32 " bytes offered",
@@ -164,6 +167,8 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
     vidmm->statistics.bytes_built += (uint64_t)written + private_written;
     buffer->used += written;
     buffer->private_used += private_written;
+    if (buffer == vidmm->buffer && (written || private_written))
+        vidmm->fence.due = true;
     op->MultipassOffset = call.MultipassOffset;
     return status;
 }
@@ -318,11 +323,25 @@ static void splice(struct list *from, struct list *to, uint64_t ticket)
     }
 }
 
+/* GPUVA-242: last in the buffer. */
+static void signal_fence(struct vidmm *vidmm)
+{
+    DXGKARG_BUILDPAGINGBUFFER op;
+
+    if (!paging_fence_due(vidmm))
+        return;
+    paging_fence_operation(vidmm, &op);
+    if (NT_SUCCESS(paging_build(vidmm, &op, NULL)))
+        paging_fence_built(vidmm, paging_ticket_now(vidmm));
+}
+
 NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket)
 {
-    NTSTATUS status = buffer_submit(vidmm);
+    NTSTATUS status;
 
     vidmm_assert_locked(vidmm);
+    signal_fence(vidmm);
+    status = buffer_submit(vidmm);
     if (!list_empty(&vidmm->deferred)) {
         splice(&vidmm->deferred, &vidmm->retiring, vidmm->last_ticket);
         paging_tell(vidmm);
@@ -352,6 +371,7 @@ void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred)
 void paging_retire(struct vidmm *vidmm, uint64_t ticket)
 {
     vidmm_assert_locked(vidmm);
+    paging_fence_check(vidmm, ticket);
     while (!list_empty(&vidmm->retiring)) {
         struct paging_deferred *deferred = CONTAINER(vidmm->retiring.next, struct paging_deferred,
                                                      link);

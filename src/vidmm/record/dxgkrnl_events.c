@@ -227,6 +227,11 @@ static void tell_virtual(const struct head *h, const DXGKARG_BUILDPAGINGBUFFER *
                       op->NotifyResidency.PhysicalAddress.SegmentOffset,
                       op->NotifyResidency.Resident);
         break;
+    case DXGK_OPERATION_SIGNAL_MONITORED_FENCE:
+        wintrace_emit(WINTRACE_SIGNAL_MONITORED_FENCE, h->adapter, h->buffer, h->more, 0,
+                      op->SignalMonitoredFence.MonitoredFenceGpuVa,
+                      op->SignalMonitoredFence.MonitoredFenceValue);
+        break;
     default:
         break;
     }

@@ -14,10 +14,12 @@
 #include <d3dkmddi.h>
 
 #include "sim/wait.h"
+#include "util/address.h"
 #include "util/list.h"
 
 struct vidmm;
 struct vidmm_device;
+struct vidmm_fence_memory;
 struct vidmm_process;
 
 /* A callback that runs, with the lock held, once the GPU has completed all operations built so far.
@@ -32,6 +34,20 @@ struct paging_turn;
 
 typedef NTSTATUS (*paging_job_fn)(struct vidmm *vidmm, struct paging_turn *turn, void *arg);
 typedef void (*paging_release_fn)(struct vidmm *vidmm, void *arg, NTSTATUS status);
+
+/* The paging fence (paging_fence.h). */
+#define PAGING_FENCE_AWAITED 16u
+struct paging_fence {
+    struct vidmm_fence_memory *memory;
+    volatile uint64_t *value; /* NULL: there is none */
+    struct gpu_va va;         /* in the paging process */
+    uint64_t last;            /* the last value that a buffer was built to write */
+    bool due;                 /* something was written behind it */
+    uint32_t awaited_count;
+    struct {
+        uint64_t ticket, value;
+    } awaited[PAGING_FENCE_AWAITED]; /* what submitted buffers are to write, oldest first */
+};
 
 /* How many processes a job may have suspended. */
 #define PAGING_MOST_SUSPENDED 32u

@@ -104,6 +104,7 @@ struct vidmm {
     uint32_t buffer_operations; /* built since the last flush, including those that wrote nothing */
     bool losing_power; /* paging buffers are submitted without device and context (PAGE-019) */
     uint64_t last_ticket;
+    struct paging_fence fence;
     struct list deferred;           /* struct paging_deferred, for operations not flushed yet */
     struct list retiring;           /* struct paging_deferred, by ticket */
     struct list tell, tell_devices; /* what the retire fiber has to report about */

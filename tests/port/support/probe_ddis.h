@@ -138,7 +138,7 @@
     X(QueryDiagnosticTypesSupport, 0) \
     X(ControlDiagnosticReporting, 0) \
     X(ResumeHwEngine, 0) \
-    X(SignalMonitoredFence, 0) \
+    X(SignalMonitoredFence, 2) \
     X(PresentToHwQueue, 0) \
     X(ValidateSubmitCommand, 0) \
     X(SetTargetAdjustedColorimetry2, 0) \

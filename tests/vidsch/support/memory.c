@@ -8,6 +8,7 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "vidmm/allocation/offer.h"
+#include "vidmm/allocation/renaming.h"
 #include "vidmm/context/context.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/context/fence_memory.h"
@@ -200,6 +201,34 @@ bool vidmm_open_accessed_physically(const struct vidmm_open *open)
 bool vidmm_open_offered(const struct vidmm_open *open)
 {
     return open->offered;
+}
+
+bool vidmm_open_retired(const struct vidmm_open *open)
+{
+    (void)open;
+    return false;
+}
+
+bool vidmm_device_renames(const struct vidmm_device *device)
+{
+    (void)device;
+    return false;
+}
+
+void vidmm_instance_begin(const struct vidmm_open *open)
+{
+    (void)open;
+}
+
+bool vidmm_instance_use(const struct vidmm_open *open)
+{
+    (void)open;
+    return true;
+}
+
+void vidmm_instance_keep(const struct vidmm_open *open)
+{
+    (void)open;
 }
 
 void vidmm_open_used(struct vidmm_open *open, bool write)

@@ -83,7 +83,7 @@ static bool walk_tables(void *context, uint64_t root, uint64_t address, struct d
 void refgpu_mmu_tell(struct refgpu_device *device)
 {
     static const struct dxgk_device_mmu mmu = {
-        .size = sizeof mmu, .format = &format, .walk = walk_tables};
+        .size = sizeof mmu, .format = &format, .walk = walk_tables, .format_size = sizeof format};
 
     device->checks_tlb = device->services->mmu(device->host, &mmu);
 }

@@ -390,6 +390,10 @@ DXGK_API bool dxgk_machine_check_page_tables(struct dxgk_machine *machine,
                                              struct dxgk_table_check *check);
 /* A format that is built in ("cosgpu"); NULL: there is none of that name. */
 DXGK_API const struct dxgk_table_format *dxgk_table_format(const char *name);
+/* Whether the members of a description make sense together; else `error` says what does not. Whether
+ * they are those of a driver's tables shows when its adapter starts. */
+DXGK_API bool dxgk_table_format_check(const struct dxgk_table_format *format, char *error,
+                                      size_t error_bytes);
 /* The same of what drivers write into DMA buffers ("coskmd", "roskmd", "roskmd-vc4"). */
 DXGK_API const struct dxgk_patch_format *dxgk_patch_format(const char *name);
 

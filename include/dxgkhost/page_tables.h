@@ -43,6 +43,9 @@ struct dxgk_table_format {
     uint32_t segments; /* elements of segment[]; 0: entries do not say it, and it is not compared */
     struct dxgk_table_segment segment[DXGK_TABLE_SEGMENTS];
     bool tables_plain; /* entries that point to tables have no bits of segments, and base 0 */
+    /* bits of `read_only` and `no_execute` that say so when they are clear: an entry has a bit for
+     * writing */
+    uint64_t inverted;
 };
 
 /* One entry that a walk has read. */
@@ -79,6 +82,7 @@ struct dxgk_device_mmu {
     /* Walk the tables from a root (offset in its segment), without any effect. False: it cannot tell.
      * NULL: the model has no such function. */
     bool (*walk)(void *device, uint64_t root, uint64_t address, struct dxgk_walk *walk);
+    uint32_t format_size; /* of *format; models that do not have this member know no `inverted` */
 };
 
 #endif

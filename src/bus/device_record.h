@@ -69,7 +69,8 @@ struct bus_device {
     uint32_t reset_control; /* offset of device control, if a write there may reset; 0: none */
     void (*on_fault)(void *context, const struct iommu_fault *fault);
     void *fault_context;
-    const struct dxgk_device_mmu *mmu; /* what the model told of it; NULL: nothing */
+    const struct dxgk_device_mmu *mmu;            /* what the model told of it; NULL: nothing */
+    struct dxgk_table_format table_format;        /* copy; without levels: it described none */
     const struct dxgk_patch_format *patch_format; /* of its driver; NULL: the model told none */
     void (*on_stale)(void *context, const struct dxgk_stale_translation *stale);
     void *stale_context;

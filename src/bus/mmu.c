@@ -13,7 +13,7 @@ void bus_check_translations(struct bus *bus, bool check)
 
 const struct dxgk_table_format *bus_device_table_format(const struct bus_device *device)
 {
-    return device->mmu ? device->mmu->format : NULL;
+    return device->table_format.levels ? &device->table_format : NULL;
 }
 
 bool bus_device_walk(struct bus_device *device, uint64_t root, uint64_t address,

@@ -4,6 +4,7 @@
  * in timers.c, DMA is in dma.c. Outside of a machine, as on a thread of the model's own, nothing of
  * it has an effect.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,12 +125,28 @@ static void service_dma_source(void *host, unsigned engine, uint64_t command)
     device->dma_command = command;
 }
 
+/* Of this version of the interface, or an older one. */
+static void take_mmu(struct bus_device *device, const struct dxgk_device_mmu *mmu)
+{
+    uint32_t bytes = offsetof(struct dxgk_table_format, inverted);
+
+    if (!mmu || mmu->size < offsetof(struct dxgk_device_mmu, format_size))
+        return;
+    if (mmu->size >= sizeof(*mmu))
+        bytes = mmu->format_size;
+    if (bytes > sizeof(device->table_format))
+        bytes = sizeof(device->table_format);
+    device->mmu = mmu;
+    memset(&device->table_format, 0, sizeof(device->table_format));
+    if (mmu->format)
+        memcpy(&device->table_format, mmu->format, bytes);
+}
+
 static bool service_mmu(void *host, const struct dxgk_device_mmu *mmu)
 {
     struct bus_device *device = host;
 
-    if (mmu && mmu->size >= sizeof(*mmu))
-        device->mmu = mmu;
+    take_mmu(device, mmu);
     return device->bus->check_translations;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/iommu.h"
 #include "cli/number.h"
 #include "cli/session.h"
+#include "lua/table_format.h"
 #include "util/address.h"
 #include "util/array.h"
 #include "util/is_file.h"
@@ -185,12 +186,27 @@ static int parse_windows(struct cli_options *options, const char *name, const ch
 /* It asks for the check, too. */
 static int parse_table_format(struct cli_options *options, const char *name, const char *value)
 {
+    static struct lua_table_format described;
+    char error[512];
+    const char *ending = strrchr(value, '.');
+
     (void)name;
-    options->config.page_table_format = dxgk_table_format(value);
     options->config.check_page_tables = true;
-    return options->config.page_table_format
-               ? CLI_OK
-               : cli_usage_error("--page-table-format wants cosgpu", value);
+    if (!ending || strcmp(ending, ".lua") != 0) {
+        options->config.page_table_format = dxgk_table_format(value);
+        return options->config.page_table_format
+                   ? CLI_OK
+                   : cli_usage_error("--page-table-format wants cosgpu or a file FORMAT.lua", value);
+    }
+    if (!lua_table_format_read(value, &described, error, sizeof(error))) {
+        const bool placed = strncmp(error, value, strlen(value)) == 0; /* with the file and line */
+
+        (void)fprintf(stderr, "dxgkhost: no format of page tables in %s%s%s\n", placed ? "" : value,
+                      placed ? "" : ": ", error);
+        return CLI_USAGE;
+    }
+    options->config.page_table_format = &described.format;
+    return CLI_OK;
 }
 
 static int parse_patch_format(struct cli_options *options, const char *name, const char *value)

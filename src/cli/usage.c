@@ -50,7 +50,7 @@ static const char text[] =
     "           --check-page-tables    compare page tables, entry by entry, with what the driver was asked to\n"
     "                                  write, after each paging submission and at the end; and what the device's\n"
     "                                  TLB keeps with page tables (docs/page-tables.md)\n"
-    "           --page-table-format cosgpu\n"
+    "           --page-table-format cosgpu|FORMAT.lua\n"
     "                                  the same, for tables of a format that the device model does not tell\n"
     "           --patch-format coskmd|roskmd|roskmd-vc4\n"
     "                                  how the driver writes addresses into DMA buffers, where the device model\n"

@@ -10,6 +10,8 @@
 #include "vidmm/check/table_check.h"
 #include "vidmm/check/table_format.h"
 
+#include <stdio.h>
+
 struct checking {
     const struct dxgk_machine *machine;
     struct dxgk_table_check sum;
@@ -54,6 +56,16 @@ bool dxgk_machine_check_page_tables(struct dxgk_machine *machine, struct dxgk_ta
     }
     *check = checking.sum;
     return check->adapters > 0;
+}
+
+bool dxgk_table_format_check(const struct dxgk_table_format *format, char *error, size_t error_bytes)
+{
+    char text[160] = "no description";
+    const bool good = format && table_format_sound(format, text, sizeof(text));
+
+    if (!good && error && error_bytes)
+        snprintf(error, error_bytes, "%s", text);
+    return good;
 }
 
 const struct dxgk_table_format *dxgk_table_format(const char *name)

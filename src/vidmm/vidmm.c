@@ -57,6 +57,7 @@
 #include "util/list.h"
 #include "vidmm/allocation/handle_callbacks.h"
 #include "vidmm/check/table_check.h"
+#include "vidmm/check/table_format.h"
 #include "vidmm/check/translation_check.h"
 #include "vidmm/content/aperture.h"
 #include "vidmm/context/fence_memory.h"
@@ -225,6 +226,7 @@ NTSTATUS vidmm_start(struct vidmm *vidmm)
 
     if (NT_SUCCESS(status))
         status = make_fence(vidmm);
+    table_format_begin(vidmm);
     if (!NT_SUCCESS(status))
         return status;
     vidmm->started = true;

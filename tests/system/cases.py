@@ -695,7 +695,84 @@ def case_page_tables():
                        "--out", folder, expect=3)
         if "GPUVA-206: the page size of a leaf table is wrong: process 1 (workload)" not in done.stderr:
             fail(f"the leaf tables of large pages are not named\n{done.stderr}")
-        one_line(run("burst.lua", "--page-table-format", "refgp", expect=2), "--page-table-format wants cosgpu", "refgp")
+        one_line(run("burst.lua", "--page-table-format", "refgp", expect=2), "--page-table-format wants cosgpu or a file FORMAT.lua", "refgp")
+
+
+FORMAT = """return {{
+    entry_bytes = 8, index_bits = {{9, 9, 9, 9}}, valid = 1, address = {{mask = 0x000FFFFFFFFFF000}}, {more}
+}}"""
+# What is wrong with a description, by what is wrong with the file.
+BAD_FORMATS = (
+    ("", "it returns no table, but nil"),
+    ("return 7", "it returns no table, but number"),
+    ("return {", "format.lua:1: unexpected symbol near <eof>"),
+    ("\x1bLua", "attempt to load a binary chunk"),
+    ("error({})", "attempt to call a nil value (global 'error')"),
+    ("return {[1] = 2}", "members have names, not a number"),
+    ("while true do end", "it takes too long"),
+    ("local t = {} for i = 1, 1 << 40 do t[i] = i end", "not enough memory"),
+    ("local s = 'x' for i = 1, 60 do s = s .. s end", "not enough memory"),
+    ("return " + "{" * 1000, "C stack overflow"),
+    ("return require('os')", "attempt to call a nil value (global 'require')"),
+    ("return {entry_bytes = 8}", "index_bits: table expected, got nil"),
+    (FORMAT.format(more="vaild = 1"), "has no member vaild; the nearest is valid"),
+    (FORMAT.format(more="name = 5"), "name: string expected, got number"),
+    (FORMAT.format(more="zero = 1.5"), "zero: integer expected, got number"),
+    (FORMAT.format(more="zero = '2'"), "zero: integer expected, got string"),
+    (FORMAT.format(more="zero = 1"), "valid and zero have bits 0x1 in common"),
+    (FORMAT.format(more="read_only = 2, writable = 4"), "read_only and writable: one of them"),
+    (FORMAT.format(more="tables_plain = 1"), "tables_plain: true or false expected, got number"),
+    (FORMAT.format(more="segments = {7}"), "segments: element 1 is no table"),
+    (FORMAT.format(more="segments = {{bits = 0}}"), "there is no segment 4294967295"),
+    (FORMAT.format(more="segments = {{segment = 1 << 32}}"), "segment: 4294967296 is no number of that kind"),
+    (FORMAT.format(more="segments = {{segment = 1, bits = 2}}"), "bits 0x2 beyond segment_mask, 0x0"),
+    (FORMAT.format(more="segments = {{}, {}, {}, {}, {}, {}, {}, {}, {}}"), "segments: 9 elements, at most 8 are possible"),
+    (FORMAT.format(more="entry_bytes = -8"), "entry_bytes: -8 is no number of that kind"),
+    (FORMAT.format(more="index_bits = {9, 9, 9, -1}"), "index_bits: element 4 is no number of bits"),
+    (FORMAT.format(more="index_bits = {9, 9, 9, 60}"), "level 3 has 60 index bits: 1 to 24"),
+    (FORMAT.format(more="index_bits = {1, 1, 1, 1, 1, 1, 1}"), "index_bits: 7 elements, at most 6 are possible"),
+    (FORMAT.format(more="address = {mask = -4096, shift = 64}"), "the address is shifted by 64 bits"),
+    (FORMAT.format(more="address = {-4096}"), "address: 1 elements, at most 0 are possible"),
+)
+
+
+def case_table_formats():
+    """--page-table-format FILE.lua: the reference GPU's format in Lua finds what the built-in one finds; bad files are refused."""
+    drivers, device = os.path.join(BUILD, "tests", "drivers"), os.path.join(BUILD, "devices", "refgpu.so")
+    script = os.path.join(SOURCE, "tests", "system", "tables.lua")
+    described = os.path.join(SOURCE, "examples", "page-tables", "refgpu.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        registry, file = os.path.join(folder, "tables.reg"), os.path.join(folder, "format.lua")
+        guilty = 0
+        for fault in range(11):
+            with open(registry, "w", encoding="utf-8") as out:
+                out.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\tables]\n"
+                          f'"TableFault"=4:{fault:02x}000000\n')
+            found = []
+            for how in (("--check-page-tables",), ("--page-table-format", described)):
+                done = program("run", os.path.join(drivers, "tables.so"), script, "--device", device, "--registry", registry, *how,
+                               "--out", folder, expect=None)
+                found.append((done.returncode, done.stderr, re.findall(r"^  page tables.*", done.stdout, re.MULTILINE)))
+            guilty += found[0][0] == 3
+            if found[0] != found[1] or (fault == 0 and not found[0][2]):
+                fail(f"fault {fault}: the description in Lua finds something else\n{found[0]}\n{found[1]}")
+        if guilty < 8:
+            fail(f"only {guilty} drivers with a mistake were found")
+        for text, reason in BAD_FORMATS:
+            with open(file, "w", encoding="latin-1") as out:
+                out.write(text)
+            one_line(run("burst.lua", "--page-table-format", file, expect=2), "no format of page tables in", reason)
+        for path, reason in ((os.path.join(folder, "none.lua"), "No such file"), (folder + "/.lua", "No such file")):
+            one_line(run("burst.lua", "--page-table-format", path, expect=2), "no format of page tables in", reason)
+        with open(os.path.join(SOURCE, "docs", "page-tables.md"), encoding="utf-8") as text, open(file, "w", encoding="utf-8") as out:
+            out.write(re.search(r"^    local function bit.*?^    }$", text.read(), re.MULTILINE | re.DOTALL).group(0))
+        if "no format of page tables" in run("burst.lua", "--page-table-format", file, "--out", folder, expect=None).stderr:
+            fail("the example of docs/page-tables.md is refused")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(FORMAT.format(more="name = 'three levels', index_bits = {9, 9, 9}"))
+        done = run("burst.lua", "--page-table-format", file, "--out", folder)
+        if "by the format three levels: it has 3 levels, the driver's tables 4" not in done.stderr:
+            fail(f"not told why nothing is compared\n{done.stderr}")
 
 
 # What the driver tests/drivers/patches does wrong, by its number; and what is said of it.

@@ -75,7 +75,7 @@ static void place(const struct dxgk_table_format *format, uint64_t bits, struct 
 struct table_entry table_entry_read(const struct dxgk_table_format *format, const void *bytes,
                                     unsigned level)
 {
-    const uint64_t bits = table_entry_bits(format, bytes);
+    const uint64_t bits = table_entry_bits(format, bytes) ^ format->inverted;
     struct table_entry entry = {
         .valid = has(bits, format->valid),
         .large = level > 0 && has(bits, format->large),

@@ -328,7 +328,7 @@ static void signal_fence(struct vidmm *vidmm)
 {
     DXGKARG_BUILDPAGINGBUFFER op;
 
-    if (!paging_fence_due(vidmm))
+    if (!paging_fence_due(vidmm) || !paging_may_build(vidmm))
         return;
     paging_fence_operation(vidmm, &op);
     if (NT_SUCCESS(paging_build(vidmm, &op, NULL)))

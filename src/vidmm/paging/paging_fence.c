@@ -3,7 +3,6 @@
 #include "ddi/ddi.h"
 #include "sim/machine.h"
 #include "verify/verify.h"
-#include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/vidmm_record.h"
 
@@ -15,8 +14,7 @@ bool paging_fence_has(const struct vidmm *vidmm)
 
 bool paging_fence_due(const struct vidmm *vidmm)
 {
-    return vidmm->fence.value && vidmm->fence.due && !vidmm->lost && !vidmm->reset &&
-           paging_may_build(vidmm);
+    return vidmm->fence.value && vidmm->fence.due && !vidmm->lost && !vidmm->reset;
 }
 
 /* GPUVA-243: the table of a driver below 2.5 has none. */

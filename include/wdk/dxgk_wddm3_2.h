@@ -133,6 +133,28 @@ typedef struct _DXGKDDI_FEATURE_INTERFACE {
     PDXGKDDI_QUERYFEATUREINTERFACE QueryFeatureInterface;
 } DXGKDDI_FEATURE_INTERFACE, *PDXGKDDI_FEATURE_INTERFACE;
 
+/* ---- queries of DxgkDdiQueryAdapterInfo ---- */
+
+#define DXGKQAITYPE_DIRTYBITTRACKINGCAPS        ((DXGK_QUERYADAPTERINFOTYPE)39)
+#define DXGKQAITYPE_DIRTYBITTRACKINGSEGMENTCAPS ((DXGK_QUERYADAPTERINFOTYPE)40)
+#define DXGKQAITYPE_PAGINGPROCESSGPUVASIZE      ((DXGK_QUERYADAPTERINFOTYPE)48)
+
+typedef struct _DXGK_DIRTY_BIT_TRACKING_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT32 DirtyBitTrackingSupported : 1;
+            UINT32 DirtyBitTrackingPerformant : 1;
+            UINT32 Reserved : 30;
+        };
+        UINT32 Value;
+    };
+} DXGK_DIRTY_BIT_TRACKING_CAPS;
+
+/* Of the segment whose identifier is the input. */
+typedef struct _DXGK_DIRTY_BIT_TRACKING_SEGMENT_CAPS {
+    UINT32 PageSize; /* what a bit stands for: a power of two, at least 4096 */
+} DXGK_DIRTY_BIT_TRACKING_SEGMENT_CAPS;
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include "port/query/description.h"
 #include "port/query/device_caps.h"
 #include "port/query/driver_caps.h"
+#include "port/query/later_types.h"
 #include "port/query/mmu.h"
 #include "port/query/nodes.h"
 #include "port/query/reserved_ranges.h"
@@ -37,6 +38,7 @@ NTSTATUS port_query_order_after_start(struct port_adapter *adapter)
         port_mmu_query,
         port_nodes_query,
         port_segments_query,
+        port_later_types_query,
         port_domain_reserve_segments,
         port_mmu_check_segments,
         port_components_query,

@@ -10,6 +10,8 @@
 #include "sim/sim_assert.h"
 #include "util/array.h"
 
+#include <dxgk_wddm3_2.h>
+
 #define LARGEST_ANSWER 1024u
 
 #define NAME(type) [type] = #type
@@ -35,6 +37,9 @@ static const char *const names[] = {
     NAME(DXGKQAITYPE_WDDMDEVICECAPS),
     NAME(DXGKQAITYPE_PHYSICAL_MEMORY_CAPS),
     NAME(DXGKQAITYPE_IOMMU_CAPS),
+    NAME(DXGKQAITYPE_DIRTYBITTRACKINGCAPS),
+    NAME(DXGKQAITYPE_DIRTYBITTRACKINGSEGMENTCAPS),
+    NAME(DXGKQAITYPE_PAGINGPROCESSGPUVASIZE),
 };
 #undef NAME
 

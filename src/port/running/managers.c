@@ -66,6 +66,7 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
         mm.swizzling_ranges = adapter->caps.driver.NumberOfSwizzlingRanges;
     mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
     mm.gpu_mmu = adapter->caps.gpu_mmu;
+    mm.paging_space_mb = adapter->caps.paging_space_mb;
     mm.driver_fences = adapter->port->config.driver_fences;
     mm.chronicle = adapter->port->config.chronicle;
     mm.sparse_addresses = adapter->port->config.sparse_addresses;

@@ -54,9 +54,10 @@ struct vidmm_config {
     bool move_paging;      /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
     /* GPUVA-058, GPUVA-062: as was decided before anybody saw Windows choose */
     bool sparse_addresses;
-    bool driver_fences; /* the driver signals the paging fence, if its version can (GPUVA-242) */
-    bool chronicle;     /* keep one (vidmm/record/chronicle.h) */
-    bool gpu_mmu;       /* the physical adapter uses the GpuMmu model */
+    UINT paging_space_mb; /* of the paging process, as the driver said; 0: the host chooses */
+    bool driver_fences;   /* the driver signals the paging fence, if its version can (GPUVA-242) */
+    bool chronicle;       /* keep one (vidmm/record/chronicle.h) */
+    bool gpu_mmu;         /* the physical adapter uses the GpuMmu model */
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
     uint64_t eviction_seed; /* 0: documented order only */

@@ -57,7 +57,12 @@ static bool lay_out(struct gpu_mmu *mmu)
     const DXGK_PAGE_TABLE_LEVEL_DESC *leaf = &mmu->vidmm->config.level[0];
     uint64_t table_pages = leaf->PageTableSizeInBytes >> PAGE_BITS, buffers = PAGING_BUFFER_PAGES;
 
-    mmu->end = geometry->end < PAGING_PROCESS_PAGES ? geometry->end : PAGING_PROCESS_PAGES;
+    mmu->end = PAGING_PROCESS_PAGES;
+    if (mmu->vidmm->config.paging_space_mb) /* GPUVA-228 */
+        mmu->end = align_up((uint64_t)mmu->vidmm->config.paging_space_mb << (20 - PAGE_BITS),
+                            geometry->span);
+    if (mmu->end > geometry->end)
+        mmu->end = geometry->end;
     mmu->end = align_down(mmu->end, geometry->span);
     mmu->scratch.tables_first = 1;
     mmu->scratch.tables_pages = (mmu->end / geometry->span) * table_pages;

@@ -2,10 +2,12 @@
 /* D3DKMTSubmitCommand: commands at a GPU virtual address, one packet in each context named. */
 #include <string.h>
 
+#include "nt/base/status_name.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
 #include "util/checked.h"
+#include "util/min_max.h"
 #include "verify/refusal.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidsch/client.h"
@@ -108,6 +110,43 @@ static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITC
     return STATUS_SUCCESS;
 }
 
+/* SUBMIT-113: the driver looks at the private data once, whatever the number of contexts; what it
+ * stores there, also behind the client's part, goes with every packet. */
+static NTSTATUS validate(struct vidsch_context *const *contexts, UINT count,
+                         const D3DKMT_SUBMITCOMMAND *args, struct packet *const *packets)
+{
+    struct ddi_adapter *ddi = contexts[0]->device->vidsch->ddi;
+    const struct dma_buffer *buffer = packets[0]->buffer;
+    DXGKARG_VALIDATESUBMITCOMMAND question = {
+        .Commands = args->Commands,
+        .CommandLength = args->CommandLength,
+        .ContextCount = count,
+        .UmdPrivateDataSize = args->PrivateDriverDataSize,
+    };
+    NTSTATUS status;
+
+    if (!args->PrivateDriverDataSize || !ddi_has(ddi, DxgkDdiValidateSubmitCommand))
+        return STATUS_SUCCESS;
+    question.pPrivateDriverData = buffer->private_data;
+    question.PrivateDriverDataSize = buffer->private_bytes;
+    for (UINT i = 0; i < count; i++) {
+        question.Context[i] = contexts[i]->mm.driver_handle;
+        question.PrivateDriverDataSize = (UINT)min_of(question.PrivateDriverDataSize,
+                                                      packets[i]->buffer->private_bytes);
+    }
+    status = ddi_validate_submit_command(ddi, &question);
+    if (!NT_SUCCESS(status))
+        return refuse(status, "SUBMIT-114", "DxgkDdiValidateSubmitCommand returned %s",
+                      nt_status_text(status).text);
+    if (!vidsch_dma_buffer_check_private(buffer, "DxgkDdiValidateSubmitCommand"))
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "DxgkDdiValidateSubmitCommand wrote beyond the private data");
+    for (UINT i = 1; i < count; i++)
+        memcpy(packets[i]->buffer->private_data, buffer->private_data,
+               question.PrivateDriverDataSize);
+    return vidsch_device_check(contexts[0]->device, true); /* lost meanwhile? */
+}
+
 NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count,
                                const D3DKMT_SUBMITCOMMAND *args, const void *private_data)
 {
@@ -134,6 +173,8 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
         status = make_packet(contexts[made], args, private_data, &packets[made]);
         made += NT_SUCCESS(status);
     }
+    if (NT_SUCCESS(status))
+        status = validate(contexts, count, args, packets);
     if (!NT_SUCCESS(status)) {
         while (made-- > 0)
             vidsch_packet_free(vidsch, packets[made]);

@@ -64,6 +64,7 @@ WITH_ARGS(reset_engine, DXGKARG_RESETENGINE)
 WITH_ARGS(get_root_page_table_size, DXGKARG_GETROOTPAGETABLESIZE)
 WITH_ARGS(set_allocation_backing_store, DXGKARG_SETALLOCATIONBACKINGSTORE)
 WITH_ARGS(validate_update_allocation_property, DXGKARG_VALIDATEUPDATEALLOCPROPERTY)
+WITH_ARGS(validate_submit_command, DXGKARG_VALIDATESUBMITCOMMAND)
 WITH_ARGS(acquire_swizzling_range, DXGKARG_ACQUIRESWIZZLINGRANGE)
 WITH_ARGS(release_swizzling_range, DXGKARG_RELEASESWIZZLINGRANGE)
 WITH_ARGS(map_cpu_host_aperture, DXGKARG_MAPCPUHOSTAPERTURE)
@@ -232,6 +233,7 @@ const struct entry catalogue[] = {
     E(DestroyProcess, ZERO_OTHER, 0, "THREAD-043", destroy_process),
     E(SetStablePowerState, ZERO_OTHER, 0, "THREAD-043", set_stable_power_state),
     E(ValidateUpdateAllocationProperty, ZERO_OTHER, 0, "THREAD-043", validate_update_allocation_property),
+    E(ValidateSubmitCommand, ZERO_OTHER, 0, "THREAD-043", validate_submit_command),
     E(GetNodeMetadata, ZERO_OTHER, 0, "THREAD-043", get_node_metadata),
     E(LinkDevice, ZERO_OTHER, 0, "THREAD-043", link_device),
     E(ExchangePreStartInfo, ZERO_OTHER, 0, "THREAD-043", exchange_pre_start_info),

@@ -140,7 +140,7 @@
     X(ResumeHwEngine, 0) \
     X(SignalMonitoredFence, 2) \
     X(PresentToHwQueue, 0) \
-    X(ValidateSubmitCommand, 0) \
+    X(ValidateSubmitCommand, 2) \
     X(SetTargetAdjustedColorimetry2, 0) \
     X(SetTrackedWorkloadPowerLevel, 0) \
     X(SaveMemoryForHotUpdate, 0) \

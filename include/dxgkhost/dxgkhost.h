@@ -148,6 +148,9 @@ struct dxgk_machine_config {
     /* How the driver writes addresses into DMA buffers; NULL: as the device model says, if it does.
      * It must outlive the machine. */
     const struct dxgk_patch_format *patch_format;
+    /* Call DxgkDdiPatch with no locations where nothing has moved since DxgkDdiRender, which must have
+     * written these addresses already (PATCH-141). */
+    bool test_prepatching;
 };
 
 /*

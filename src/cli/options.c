@@ -307,6 +307,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--raised-submit", &options->config.raised_submit},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
         {"--driver-fences", &options->config.driver_fences},
+        {"--test-prepatching", &options->config.test_prepatching},
         {"--check-page-tables", &options->config.check_page_tables},
         {"--no-patch-check", &options->config.unchecked_patches},
         {"--isolate", &options->isolated},

@@ -58,6 +58,8 @@ static const char text[] =
     "           --no-patch-check       do not look at DMA buffers before and after DxgkDdiPatch\n"
     "           --split-dma-buffers    cut DMA buffers of WDDM 1.x drivers at every split point\n"
     "           --driver-fences        have drivers of WDDM 2.2 and later signal the paging fence\n"
+    "           --test-prepatching     give DxgkDdiPatch no locations where nothing has moved since DxgkDdiRender,\n"
+    "                                  which must have written these addresses already\n"
     "       dxgkhost explore DRIVER WORKLOAD.lua --seeds A..B [option of run ...]\n"
     "           -j N                   machines at a time (default: one per processor)\n"
     "           --shard I/N            only every N-th seed, from the I-th on\n"

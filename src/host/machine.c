@@ -224,6 +224,7 @@ static bool create_graphics(struct dxgk_machine *machine)
         .raised_submit = machine->config.raised_submit,
         .split_dma_buffers = machine->config.split_dma_buffers,
         .driver_fences = machine->config.driver_fences,
+        .test_prepatching = machine->config.test_prepatching,
         .chronicle = machine->config.chronicle,
         .log = port_news,
         .log_context = machine,

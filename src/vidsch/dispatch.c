@@ -25,6 +25,7 @@
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
 #include "vidsch/portion.h"
+#include "vidsch/prepatch.h"
 #include "vidsch/queue.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
@@ -123,7 +124,7 @@ static bool patch(struct packet *packet)
         args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
         args.Flags.Paging = 1;
     } else {
-        const struct dma_buffer *buffer = packet->buffer;
+        struct dma_buffer *buffer = packet->buffer;
 
         place_buffer(vidsch, &buffer->aperture, buffer->first_logical, &args.DmaBufferSegmentId,
                      &args.DmaBufferPhysicalAddress);
@@ -139,9 +140,12 @@ static bool patch(struct packet *packet)
         args.pPatchLocationList = buffer->patches;
         args.PatchLocationListSize = buffer->patch_count;
         args.PatchLocationListSubmissionStart = packet->first_patch;
-        args.PatchLocationListSubmissionLength = packet->patch_count;
+        if (!vidsch_prepatched(packet)) {
+            args.PatchLocationListSubmissionLength = packet->patch_count;
+            buffer->patched = true;
+        }
         args.Flags.NullRendering = packet->null_rendering;
-        vidsch->statistics.patches += packet->patch_count;
+        vidsch->statistics.patches += args.PatchLocationListSubmissionLength;
     }
     args.SubmissionFenceId = packet->fence;
     if (packet->kind == PACKET_RENDER)

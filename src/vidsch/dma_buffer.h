@@ -22,6 +22,8 @@ struct dma_reference {
     D3DKMT_HANDLE handle;
     HANDLE device_specific; /* NULL: nothing */
     uint64_t bytes;         /* of the allocation */
+    uint64_t rendered;      /* where DxgkDdiRender was told it is, if rendered_segment is not 0 */
+    UINT rendered_segment;
     bool write;
     uint8_t offer; /* D3DDDI_OFFER_PRIORITY: offered when the buffer is done (RES-064) */
 };
@@ -52,6 +54,7 @@ struct dma_buffer {
     struct ddi_guarded patch_memory, allocation_memory; /* of those two lists */
     uint32_t allocation_capacity, allocation_count;
     uint32_t patch_capacity, patch_count;
+    bool patched; /* DxgkDdiPatch has been given locations of it (prepatch.h) */
     /* WDDM 1.x, by element of the patch-location list (slots.c) */
     struct vidmm_need *needs;
     uint32_t *next_in_slot; /* index of the next element of the same slot; patch_count: none */

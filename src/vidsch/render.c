@@ -27,6 +27,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/packet.h"
+#include "vidsch/prepatch.h"
 #include "vidsch/portion.h"
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
@@ -183,7 +184,7 @@ static void fill_list(const struct submission *s)
     struct nt_process *process = vidmm_process_nt(vidmm_device_process(s->context->device->mm));
 
     for (uint32_t i = 0; i < buffer->allocation_count; i++) {
-        const struct dma_reference *reference = &buffer->references_map[i];
+        struct dma_reference *reference = &buffer->references_map[i];
         DXGK_ALLOCATIONLIST *element = &buffer->allocations[i];
         struct vidmm_place place = {0};
         struct vidmm_open *open = NULL;
@@ -196,7 +197,9 @@ static void fill_list(const struct submission *s)
             element->SegmentId = place.segment & SEGMENT_ID_MASK;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
         }
+        vidsch_prepatch_note(reference, element);
     }
+    buffer->patched = false;
     if (vidsch_compares_now(s->context->device->vidsch))
         ddi_guarded_end(&buffer->allocation_memory, bytes);
     else

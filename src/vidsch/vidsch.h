@@ -86,6 +86,7 @@ struct vidsch_config {
     DXGK_VIDSCHCAPS caps;
     UINT max_allocation_list_slot;
     bool split_dma_buffers; /* WDDM 1.x: cut DMA buffers at every split point (PATCH-132) */
+    bool test_prepatching;  /* give DxgkDdiPatch no location that is right already (PATCH-141) */
     UINT required_dma_queue_entry;
     /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and
      * PagingBufferPrivateDataSize */

@@ -58,6 +58,7 @@ struct port_config {
     bool raised_submit;            /* call SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
     bool split_dma_buffers;        /* WDDM 1.x: cut at every split point (PATCH-132) */
     bool driver_fences;            /* the driver signals the paging fence (GPUVA-242) */
+    bool test_prepatching;         /* what DxgkDdiRender wrote counts, if it is right (PATCH-141) */
     struct vidsch_tdr_settings tdr;
     struct vidsch_policy policy;
     bool chronicle;        /* of each adapter's memory (vidmm/record/chronicle.h) */

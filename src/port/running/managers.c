@@ -106,6 +106,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.caps = adapter->caps.driver.SchedulingCaps;
     sch.max_allocation_list_slot = adapter->caps.driver.MaxAllocationListSlotId;
     sch.split_dma_buffers = adapter->port->config.split_dma_buffers;
+    sch.test_prepatching = adapter->port->config.test_prepatching;
     sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
     sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.out.PagingBufferSize,
                                              PAGE_BYTES); /* CAPS-077 */

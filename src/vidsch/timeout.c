@@ -7,6 +7,7 @@
 #include "vidsch/timeout.h"
 #include "sim/event.h"
 #include "sim/machine.h"
+#include "verify/verify.h"
 #include "vidsch/change.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -26,6 +27,21 @@ static void watch_fires(struct sim_event *event)
 void vidsch_timeout_init(struct vidsch_node *node)
 {
     node->watch = (struct node_event){.event.fire = watch_fires, .node = node};
+}
+
+/* SUBMIT-090, TDR-005: an interrupt that was lost is made up for in this call. */
+static void ask_for_fence(struct vidsch_node *node)
+{
+    DXGKARG_QUERYCURRENTFENCE args = {.NodeOrdinal = node->ordinal};
+
+    if (!ddi_has(node->vidsch->ddi, DxgkDdiQueryCurrentFence))
+        return;
+    if (NT_SUCCESS(ddi_query_current_fence(node->vidsch->ddi, &args)) && args.CurrentFence &&
+        fence_after(args.CurrentFence, node->reported))
+        VIOLATION("SUBMIT-091",
+                  "DxgkDdiQueryCurrentFence answered fence %u for node %u, but the last one that "
+                  "DxgkCbNotifyInterrupt was told is %u",
+                  args.CurrentFence, node->ordinal, node->reported);
 }
 
 void vidsch_timeout_check(struct vidsch_node *node)
@@ -50,11 +66,7 @@ void vidsch_timeout_check(struct vidsch_node *node)
     }
     reported = node->reported;
     vidsch->worker.busy_node = node;
-    if (ddi_has(vidsch->ddi, DxgkDdiQueryCurrentFence)) { /* SUBMIT-090, TDR-005 */
-        DXGKARG_QUERYCURRENTFENCE args = {.NodeOrdinal = node->ordinal};
-
-        (void)ddi_query_current_fence(vidsch->ddi, &args);
-    }
+    ask_for_fence(node);
     if (reported != node->reported || node->count == 0) {
         sim_event_arm(&node->watch.event, sim_now() + delay);
     } else if (!node->stopped && !vidsch->recovery.resetting) {

@@ -339,6 +339,7 @@ TEST(claimed_versions)
     EXPECTED("CAPS-034", "CAPS-034", p->device_wddm = DXGKDDI_WDDMv2_6,
              p->caps.WDDMVersion = DXGKDDI_WDDMv2_7);
     EXPECTED("CAPS-029", "CAPS-029", p->caps.SupportPerEngineTDR = FALSE);
+    EXPECTED("TDR-017", "CAPS-029", p->caps.SupportPerEngineTDR = FALSE);
     EXPECTED("CAPS-036", "CAPS-029", p->caps.SupportPerEngineTDR = FALSE);
     EXPECTED("CAPS-036", "CAPS-036", ONE_ENTRY_LESS(ResetEngine));
     EXPECTED("CAPS-036", "CAPS-036", ONE_ENTRY_LESS(QueryEngineStatus));
@@ -374,6 +375,8 @@ static void owes(UINT built, DXGK_WDDMVERSION claimed, const char *reset, const 
     (void)probe_start(p);
     CHECK_RULE("CAPS-029", probe_said(p, "CAPS-029", "SupportPerEngineTDR") ==
                                (reset && strcmp(reset, "CAPS-029") == 0));
+    CHECK_RULE("TDR-017", (probe_rule(p, "CAPS-029") + probe_rule(p, "CAPS-031") != 0) ==
+                              (reset != NULL || metadata != NULL));
     CHECK_RULE("CAPS-097/a", probe_said(p, "CAPS-097", "DxgkDdiGetNodeMetadata") ==
                                  (metadata && strcmp(metadata, "CAPS-097") == 0));
     CHECK_RULE("CAPS-031", probe_said(p, "CAPS-031", "SupportPerEngineTDR") ==

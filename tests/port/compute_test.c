@@ -101,6 +101,40 @@ TEST(each_required_entry)
                    NT_SUCCESS(start_with(engine[i], false, false, "LIFE-028", &named)) && named);
 }
 
+TEST(each_entry_of_scheduling)
+{
+    static const struct {
+        enum probe_ddi ddi;
+        const char *rule;
+        bool refused;
+    } entries[] = {
+        {PROBE_PreemptCommand, "LIFE-028", true},
+        {PROBE_QueryDependentEngineGroup, "LIFE-028", false},
+        {PROBE_QueryEngineStatus, "LIFE-028", false},
+        {PROBE_ResetEngine, "LIFE-028", false},
+        {PROBE_ResetFromTimeout, "LIFE-028", true},
+        {PROBE_RestartFromTimeout, "LIFE-028", true},
+        {PROBE_CollectDbgInfo, "LIFE-028", true},
+        {PROBE_GetNodeMetadata, "LIFE-026", false},
+        {PROBE_InterruptRoutine, "LIFE-026", false},
+        {PROBE_DpcRoutine, "LIFE-026", false},
+    };
+    static const enum probe_ddi absent[] = {PROBE_ControlInterrupt, PROBE_Present,
+                                            PROBE_QueryCurrentFence};
+    bool named;
+
+    for (unsigned i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        NTSTATUS status = start_with(entries[i].ddi, false, false, entries[i].rule, &named);
+
+        CHECK_RULE("SUBMIT-012",
+                   named && (entries[i].refused ? IS(status, STATUS_DEVICE_CONFIGURATION_ERROR)
+                                                : NT_SUCCESS(status)));
+    }
+    for (unsigned i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+        CHECK_RULE("SUBMIT-013",
+                   NT_SUCCESS(start_with(absent[i], true, false, "LIFE-030", &named)) && named);
+}
+
 /* All that is missing is told in one start. */
 TEST(findings_are_told_together)
 {
@@ -176,14 +210,18 @@ TEST(entries_of_the_addressing_mode)
                                              PROBE_GetRootPageTableSize};
     bool named;
 
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         CHECK_RULE("LIFE-033", IS(start_with(physical[i], false, true, "LIFE-033", &named),
                                   STATUS_DEVICE_CONFIGURATION_ERROR) &&
                                    named);
-    for (unsigned i = 0; i < 4; i++)
+        CHECK_RULE("SUBMIT-013", named);
+    }
+    for (unsigned i = 0; i < 4; i++) {
         CHECK_RULE("LIFE-033", IS(start_with(virtual[i], false, false, "LIFE-033", &named),
                                   STATUS_DEVICE_CONFIGURATION_ERROR) &&
                                    named);
+        CHECK_RULE("SUBMIT-013", named);
+    }
     CHECK_RULE("LIFE-033",
                NT_SUCCESS(start_with(virtual[4], false, false, "LIFE-033", &named)) && named);
     CHECK_RULE("LIFE-033", NT_SUCCESS(start_with(PROBE_DDI_COUNT, false, true, NULL, &named)));
@@ -279,6 +317,10 @@ TEST(compute_only_drivers_can_preempt_and_reset_an_engine)
     COMPUTE_EXPECTED(
         "CAPS-035/d", "CAPS-035",
         p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
+    COMPUTE_EXPECTED(
+        "PREEMPT-004", "CAPS-035",
+        p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
+    COMPUTE_EXPECTED("TDR-017", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
     COMPUTE_EXPECTED("CAPS-036", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
     COMPUTE_EXPECTED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.PreemptionAware = 0);
     COMPUTE_EXPECTED("CAPS-052", "CAPS-052", p->caps.SchedulingCaps.LowIrqlPreemptCommand = 0);
@@ -292,6 +334,7 @@ TEST(compute_only_drivers_leave_old_scheduling_caps_alone)
                     p->caps.SchedulingCaps.PreemptionAware = 0);
     COMPUTE_EXPECTED("CAPS-047", "CAPS-047", p->caps.SchedulingCaps.VSyncPowerSaveAware = 1);
     COMPUTE_EXPECTED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.NoDmaPatching = 1);
+    COMPUTE_EXPECTED("PATCH-137", "CAPS-049", p->caps.SchedulingCaps.NoDmaPatching = 1);
     COMPUTE_EXPECTED("CAPS-054", "CAPS-054", p->caps.SchedulingCaps.HwQueuePacketCap = 1);
 }
 
@@ -300,6 +343,8 @@ TEST(compute_only_drivers_leave_old_memory_caps_alone)
     struct probe *p;
 
     COMPUTE_EXPECTED("CAPS-022", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
+    COMPUTE_EXPECTED("PATCH-137", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
+    ACCEPTED("PATCH-137", probe_make_compute_only(p));
     COMPUTE_EXPECTED("CAPS-023", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
     COMPUTE_EXPECTED("CAPS-057", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
     COMPUTE_EXPECTED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);

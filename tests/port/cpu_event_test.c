@@ -100,6 +100,8 @@ static void objects_body(struct probe *p)
     p->before[PROBE_DpcRoutine] = signal_in_dpc;
     args = (DXGKARGCB_SIGNALEVENT){.hEvent = host_event, .CpuEventObject = 1};
     CHECK_RULE("LIFE-129/a", !is_set() && IS(interrupt(), STATUS_SUCCESS) && is_set() && !is_set());
+    CHECK_RULE("SUBMIT-147", IS(interrupt(), STATUS_SUCCESS) && is_set()); /* at DISPATCH_LEVEL */
+    CHECK_RULE("SUBMIT-147", IS(DXGK.DxgkCbSignalEvent(&args), STATUS_SUCCESS) && is_set());
     args.hDxgkProcess = process_handle;
     CHECK_RULE("LIFE-129/b", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set());
     args.hDxgkProcess = NULL;
@@ -110,6 +112,7 @@ static void objects_body(struct probe *p)
     from_isr = true;
     CHECK_RULE("LIFE-129/d", IS(interrupt(), STATUS_INVALID_DEVICE_REQUEST) && !is_set() &&
                                  probe_rule(p, "THREAD-050") == 1);
+    CHECK_RULE("SUBMIT-147", IS(interrupt(), STATUS_INVALID_DEVICE_REQUEST) && !is_set());
     from_isr = false;
     /* by the handle of the process that gave it */
     args = (DXGKARGCB_SIGNALEVENT){.hDxgkProcess = process_handle, .hEvent = event_handle};
@@ -125,6 +128,7 @@ static void objects_body(struct probe *p)
     args = (DXGKARGCB_SIGNALEVENT){.hEvent = host_event, .CpuEventObject = 1};
     CHECK_RULE("LIFE-130", IS(interrupt(), STATUS_INVALID_PARAMETER) && !is_set() &&
                                probe_rule(p, "LIFE-130") == 1);
+    CHECK_RULE("SUBMIT-147", probe_rule(p, "LIFE-130") == 1);
     CHECK(IS(create_object(gpu.device), STATUS_SUCCESS)); /* one for the end of the device */
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
     CHECK_RULE("LIFE-130", probe_count(p, PROBE_DestroyCpuEvent) == 2 &&

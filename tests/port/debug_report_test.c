@@ -213,6 +213,7 @@ TEST(a_client_learns_of_a_crash_in_another_process)
 
     finish(p, start_client(p, call_after_crash));
     CHECK_RULE("LIFE-002/b", after_crash == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("TDR-001", after_crash == STATUS_DEVICE_REMOVED);
 }
 
 /* ---- reasons ---- */
@@ -234,6 +235,7 @@ static void resets_body(struct probe *p)
     CHECK_RULE("THREAD-045/a", probe_nth(p, PROBE_CollectDbgInfo, 0)->irql == PASSIVE_LEVEL &&
                                    probe_nth(p, PROBE_CollectDbgInfo, 1)->irql == PASSIVE_LEVEL);
     CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0);
+    CHECK_RULE("TDR-082", probe_count(p, PROBE_ResetDevice) == 0);
     CHECK_RULE("LIFE-141/b", reports[0].bytes > 0 && reports[0].has_extension &&
                                  reports[1].bytes > 0 && reports[1].has_extension &&
                                  probe_rule(p, "LIFE-141") == 0);
@@ -261,6 +263,7 @@ TEST(before_a_bug_check)
                                      reports[0].reason == MANUALLY_INITIATED_CRASH &&
                                      p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
         CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
+        CHECK_RULE("TDR-082", probe_count(p, PROBE_ResetDevice) == 0);
         probe_destroy(p);
     }
 }

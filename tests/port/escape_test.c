@@ -208,6 +208,7 @@ static void levels_body(struct probe *p)
     while (!beside->done)
         probe_sleep(1000000);
     CHECK_RULE("LIFE-137", overlapped == !(level_flags & HARDWARE_ACCESS));
+    CHECK_RULE("SUBMIT-153", overlapped == !(level_flags & HARDWARE_ACCESS));
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 

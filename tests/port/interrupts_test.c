@@ -53,14 +53,19 @@ TEST(levels_messages_and_locks)
         seen[(ULONG)call->arg[1]] = true;
         CHECK_RULE("THREAD-044/b", call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
         CHECK_RULE("THREAD-001/c", call->irql == 5);
+        CHECK_RULE("SUBMIT-049", call->irql == 5 &&
+                                     call->arg[0] == (uint64_t)(uintptr_t)A->context &&
+                                     call->arg[1] < 3);
     }
     for (size_t i = 0; i < probe_count(p, PROBE_DpcRoutine); i++)
         CHECK_RULE("THREAD-044/a", probe_nth(p, PROBE_DpcRoutine, i)->irql == DISPATCH_LEVEL);
     CHECK_RULE("THREAD-001/a", level_in_thread == 0);
     CHECK_RULE("THREAD-001/b", probe_nth(p, PROBE_DpcRoutine, 0)->irql == 2);
     CHECK_RULE("THREAD-055", seen[0] && seen[1] && seen[2]);
+    CHECK_RULE("SUBMIT-049", seen[0] && seen[1] && seen[2]);
     CHECK_RULE("THREAD-058", most[0] == 1 && most[1] == 1 && most[2] == 1);
     CHECK_RULE("THREAD-059", together > 1);
+    CHECK_RULE("SUBMIT-053", most[0] == 1 && most[1] == 1 && most[2] == 1 && together > 1);
     probe_destroy(p);
 }
 
@@ -99,6 +104,7 @@ TEST(one_dpc_at_a_time)
     p->before[PROBE_InterruptRoutine] = queue_twice;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-064", queued[0] && !queued[1] && probe_count(p, PROBE_DpcRoutine) == 1);
+    CHECK_RULE("SUBMIT-061", queued[0] && !queued[1] && probe_count(p, PROBE_DpcRoutine) == 1);
     CHECK_RULE("THREAD-053",
                probe_rule(p, "THREAD-060") == 0 && probe_rule(p, "LIFE-105") == 0 && queued[0]);
     p->before[PROBE_InterruptRoutine] = NULL;
@@ -107,15 +113,24 @@ TEST(one_dpc_at_a_time)
     p->before[PROBE_DpcRoutine] = queue_in_dpc;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-065", queued[2] && probe_count(p, PROBE_DpcRoutine) == 2 && dpc_most == 1);
+    CHECK_RULE("SUBMIT-062", queued[2] && probe_count(p, PROBE_DpcRoutine) == 2 &&
+                                 probe_nth(p, PROBE_DpcRoutine, 1)->order >=
+                                     probe_nth(p, PROBE_DpcRoutine, 0)->left);
     requeue = 20; /* queued on other processors, too, while one runs */
     CHECK(probe_run(p, storm_body) == SIM_DONE);
     CHECK_RULE("THREAD-066", dpc_most == 1 && probe_count(p, PROBE_DpcRoutine) > 20);
+    for (size_t i = 0; i < probe_count(p, PROBE_DpcRoutine); i++)
+        CHECK_RULE("SUBMIT-063", probe_nth(p, PROBE_DpcRoutine, i)->irql == DISPATCH_LEVEL &&
+                                     probe_nth(p, PROBE_DpcRoutine, i)->arg[0] ==
+                                         (uint64_t)(uintptr_t)A->context &&
+                                     dpc_most == 1);
     probe_destroy(p);
 }
 
 static void passive_queue_body(struct probe *p)
 {
     CHECK_RULE("THREAD-064", DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle)); /* at PASSIVE_LEVEL, too */
+    CHECK_RULE("SUBMIT-061", probe_count(p, PROBE_DpcRoutine) == 1);
     CHECK_RULE("THREAD-003/a", probe_count(p, PROBE_DpcRoutine) == 1);
 }
 
@@ -172,9 +187,11 @@ TEST(an_isr_that_notifies_queues_a_dpc)
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-061", probe_rule(p, "THREAD-061") == 0);
+    CHECK_RULE("SUBMIT-060", probe_rule(p, "THREAD-061") == 0);
     p->before[PROBE_InterruptRoutine] = notify_and_forget;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-061", probe_rule(p, "THREAD-061") == 1);
+    CHECK_RULE("SUBMIT-060", probe_rule(p, "THREAD-061") == 1 && probe_rule(p, "THREAD-062") == 0);
     probe_destroy(p);
 }
 
@@ -265,12 +282,16 @@ static void notify_dpc_body(struct probe *p)
 TEST(notify_has_its_place)
 {
     const struct probe_options options = {.device = three_messages};
+    struct vidsch_statistics statistics;
     struct probe *p = start_with(NULL, NULL);
 
     p->before[PROBE_DpcRoutine] = notify_in_dpc;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-051",
                probe_rule(p, "THREAD-051") == 1 && probe_said(p, "THREAD-051", "DISPATCH_LEVEL"));
+    vidsch_statistics(port_adapter_vidsch(p->adapter[0]), &statistics);
+    CHECK_RULE("SUBMIT-054",
+               probe_rule(p, "THREAD-051") == 1 && statistics.interrupts_notified == 0);
     probe_destroy(p);
 
     probe_end(start_with(NULL, NULL), notify_dpc_body);
@@ -280,10 +301,12 @@ TEST(notify_has_its_place)
     probe_device_cause(0, PROBE_CAUSE_TEST, 0);
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("CAPS-024", probe_rule(p, "CAPS-024") == 0);
+    CHECK_RULE("SUBMIT-055", probe_rule(p, "CAPS-024") == 0);
     probe_device_cause(0, PROBE_CAUSE_TEST, 1); /* the cap says 0 */
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("CAPS-024", probe_rule(p, "CAPS-024") == 1 && probe_said(p, "CAPS-024", "message 1"));
     CHECK_RULE("THREAD-052", probe_rule(p, "CAPS-024") == 1);
+    CHECK_RULE("SUBMIT-055", probe_rule(p, "CAPS-024") == 1);
     probe_destroy(p);
 }
 
@@ -342,11 +365,14 @@ TEST(storms_are_masked)
     CHECK(probe_run(p, raise_999) == SIM_DONE);
     CHECK_RULE("THREAD-057/a",
                probe_rule(p, "THREAD-057") == 0 && probe_count(p, PROBE_InterruptRoutine) == 1999);
+    CHECK_RULE("SUBMIT-051", probe_rule(p, "THREAD-057") == 0);
     CHECK(probe_run(p, raise_once) == SIM_DONE);
     CHECK_RULE("THREAD-057/a",
                probe_rule(p, "THREAD-057") == 1 && probe_said(p, "THREAD-057", "message 1"));
+    CHECK_RULE("SUBMIT-051", probe_rule(p, "THREAD-057") == 1);
     CHECK(probe_run(p, raise_once) == SIM_DONE);
     CHECK_RULE("THREAD-057/b", probe_count(p, PROBE_InterruptRoutine) == 2000);
+    CHECK_RULE("SUBMIT-051", probe_count(p, PROBE_InterruptRoutine) == 2000);
     CHECK(probe_run(p, raise_another) == SIM_DONE);
     CHECK_RULE("THREAD-057/b", probe_count(p, PROBE_InterruptRoutine) == 2005);
     CHECK(probe_run(p, probe_restart) == SIM_DONE);

@@ -107,16 +107,24 @@ TEST(an_answer_that_is_none_stops_the_machine)
 {
     WRONG(.kind = FILL, .status = STATUS_UNSUCCESSFUL, .times = 1);
     stops("PAGE-010", 0xB);
+    WRONG(.kind = FILL, .status = STATUS_NO_MEMORY, .times = 1);
+    stops("SUBMIT-099", 0xB);
     WRONG(.kind = FILL, .status = BUSY, .times = 1); /* for TRANSFER and DISCARD_CONTENT only */
     stops("PAGE-009", 0xB);
+    WRONG(.kind = FILL, .status = BUSY, .times = 1);
+    stops("SUBMIT-099", 0xB);
     WRONG(.kind = TRANSFER, .status = STATUS_PENDING, .times = 1);
     stops("PAGE-009", 0xB);
     WRONG(.kind = TRANSFER, .status = BUSY, .times = 2);
     stops("PAGE-015", 0xB);
     CHECK_RULE("PAGE-015", wrong.calls == 2 && wrong.idle[1]);
+    CHECK_RULE("SUBMIT-099", wrong.calls == 2 && !wrong.idle[0] && wrong.idle[1]);
     WRONG(.kind = TRANSFER, .status = FULL, .times = 100);
     stops("PAGE-013", 0xB);
     CHECK_RULE("PAGE-013", wrong.calls <= 2);
+    WRONG(.kind = TRANSFER, .status = FULL, .times = 100);
+    stops("SUBMIT-097", 0xB);
+    CHECK_RULE("SUBMIT-097", wrong.calls <= 2);
 }
 
 TEST(a_pointer_outside_of_what_was_offered_stops_the_machine)
@@ -127,6 +135,10 @@ TEST(a_pointer_outside_of_what_was_offered_stops_the_machine)
     stops("PAGE-008", 0x12);
     WRONG(.kind = FILL, .moved_private = 1, .times = 1);
     stops("PAGE-008", 0x13);
+    WRONG(.kind = FILL, .moved = 1, .times = 1);
+    stops("SUBMIT-100", 0x12);
+    WRONG(.kind = FILL, .moved_private = 1, .times = 1);
+    stops("SUBMIT-100", 0x13);
 }
 
 static void goes_on(void)
@@ -147,6 +159,8 @@ TEST(an_allocation_that_is_busy_is_waited_for_once)
     goes_on();
     CHECK_RULE("PAGE-014", wrong.calls == 4 && !wrong.idle[2] && wrong.idle[3] &&
                                wrong.packets[3] > wrong.packets[2] && wrong.unfinished[3] == 0);
+    CHECK_RULE("SUBMIT-098", wrong.calls == 4 && !wrong.idle[2] && wrong.idle[3] &&
+                                 wrong.packets[3] > wrong.packets[2] && wrong.unfinished[3] == 0);
 }
 
 /* ---- buffers ---- */
@@ -194,6 +208,8 @@ TEST(operations_follow_each_other_in_a_buffer)
             fresh++;
             CHECK_RULE("PAGE-003", args->DmaSize == p->paging_bytes);
             CHECK_RULE("PAGE-006", args->DmaBufferPrivateDataSize == 64);
+            CHECK_RULE("SUBMIT-093",
+                       args->DmaSize == p->paging_bytes && args->DmaBufferPrivateDataSize == 64);
             continue;
         }
         if (i == 0)
@@ -204,6 +220,13 @@ TEST(operations_follow_each_other_in_a_buffer)
                                    (const uint8_t *)before->pDmaBuffer + 12 + 4 * (i & 3));
         CHECK_RULE("PAGE-007",
                    args->DmaSize == before->DmaSize - (12 + 4 * (i & 3)) &&
+                       args->DmaBufferPrivateDataSize == before->DmaBufferPrivateDataSize - 1);
+        CHECK_RULE("SUBMIT-093",
+                   (const uint8_t *)args->pDmaBuffer ==
+                           (const uint8_t *)before->pDmaBuffer + 12 + 4 * (i & 3) &&
+                       args->DmaSize == before->DmaSize - (12 + 4 * (i & 3)) &&
+                       (const uint8_t *)args->pDmaBufferPrivateData ==
+                           (const uint8_t *)before->pDmaBufferPrivateData + 1 &&
                        args->DmaBufferPrivateDataSize == before->DmaBufferPrivateDataSize - 1);
     }
     CHECK_RULE("PAGE-006", fresh >= 1 && followed >= 1);

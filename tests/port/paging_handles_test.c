@@ -342,6 +342,7 @@ TEST(what_the_driver_does_not_move_is_all_its_own)
                  packets[i].sent.DmaBufferPrivateDataSubmissionEndOffset == PRIVATE_BYTES;
     CHECK(packet_count > 1 && packets[packet_count - 1].sent.DmaBufferSubmissionStartOffset > 0);
     CHECK_RULE("PAGE-084", whole);
+    CHECK_RULE("SUBMIT-101", whole);
     CHECK_RULE("SUBMIT-031", all_private_agree());
     finish(p, client);
 }
@@ -367,6 +368,10 @@ TEST(each_submission_goes_on_behind_the_one_before)
 
         CHECK_RULE("PAGE-016", start == (same ? last->DmaBufferSubmissionEndOffset : 0));
         CHECK_RULE("PATCH-146", start == (same ? last->DmaBufferSubmissionEndOffset : 0));
+        CHECK_RULE("SUBMIT-101",
+                   private_start == (same ? last->DmaBufferPrivateDataSubmissionEndOffset : 0) &&
+                       (now->DmaBufferPrivateDataSubmissionEndOffset - private_start) ==
+                           (now->DmaBufferSubmissionEndOffset - start) / 64 * private_step);
         CHECK_RULE("PATCH-147",
                    private_start == (same ? last->DmaBufferPrivateDataSubmissionEndOffset : 0));
         CHECK_RULE("PAGE-084",

@@ -116,6 +116,8 @@ static void come_and_go(struct probe *p)
     CHECK_RULE("PAGE-032",
                out->args.Transfer.Flags.TransferStart && out->args.Transfer.Flags.TransferEnd &&
                    in->args.Transfer.Flags.TransferStart && in->args.Transfer.Flags.TransferEnd);
+    CHECK_RULE("SUBMIT-102", (out->args.Transfer.Flags.Value & 0x18) == 0x18 &&
+                                 (in->args.Transfer.Flags.Value & 0x18) == 0x18);
     CHECK_RULE("PAGE-034",
                out->args.Transfer.TransferSize == BIG && in->args.Transfer.TransferSize == BIG);
     CHECK_RULE("PAGE-035",
@@ -165,12 +167,19 @@ static void go_in_passes(struct probe *p)
     CHECK_RULE("PAGE-012", pass.calls == 3 && pass.call[0].MultipassOffset == 0 &&
                                pass.call[1].MultipassOffset == 100 &&
                                pass.call[2].MultipassOffset == 200);
+    CHECK_RULE("SUBMIT-096",
+               pass.calls == 3 && pass.call[1].MultipassOffset == 100 &&
+                   pass.call[2].MultipassOffset == 200 &&
+                   pass.call[1].Transfer.TransferOffset == pass.call[0].Transfer.TransferOffset &&
+                   pass.call[1].DmaSize == p->paging_bytes &&
+                   pass.call[2].DmaSize == p->paging_bytes);
     for (unsigned i = 1; i < 3; i++) {
         CHECK_RULE("PAGE-031", memcmp(&pass.call[i].Transfer, &pass.call[0].Transfer,
                                       sizeof(pass.call[0].Transfer)) == 0 &&
                                    pass.call[i].Transfer.TransferSize == BIG);
         CHECK_RULE("PAGE-032", pass.call[i].Transfer.Flags.TransferStart &&
                                    pass.call[i].Transfer.Flags.TransferEnd);
+        CHECK_RULE("SUBMIT-102", pass.call[i].Transfer.Flags.TransferStart);
     }
     portions_close(&gpu);
 }

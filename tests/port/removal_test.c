@@ -170,6 +170,10 @@ TEST(a_full_driver_without_sources)
                                    probe_count(p, PROBE_ControlInterrupt2) +
                                    probe_count(p, PROBE_ControlInterrupt3) ==
                                0);
+    CHECK_RULE("SUBMIT-069", probe_count(p, PROBE_ControlInterrupt) +
+                                     probe_count(p, PROBE_ControlInterrupt2) +
+                                     probe_count(p, PROBE_ControlInterrupt3) ==
+                                 0);
     CHECK_RULE("LIFE-145/b", probe_count(p, PROBE_SetVirtualMachineData) +
                                      probe_count(p, PROBE_GetChildContainerId) ==
                                  0);

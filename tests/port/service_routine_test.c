@@ -16,8 +16,13 @@ static void call_others(struct probe *p, struct probe_call *call)
     CHECK_RULE("THREAD-060", IS(DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status),
                                 STATUS_INVALID_DEVICE_REQUEST) &&
                                  probe_rule(p, "THREAD-060") == 1);
+    CHECK_RULE("SUBMIT-052", probe_rule(p, "THREAD-060") == 1);
     DXGK.DxgkCbNotifyDpc(DXGK.DeviceHandle);
     CHECK_RULE("THREAD-060", probe_rule(p, "THREAD-060") == 2);
+    CHECK_RULE("SUBMIT-052", probe_rule(p, "THREAD-060") == 2);
+    (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    notify(p);
+    CHECK_RULE("SUBMIT-052", probe_rule(p, "THREAD-060") == 2);
 }
 
 TEST(isr_has_three_callbacks)
@@ -177,6 +182,7 @@ static void sync_body(struct probe *p)
                   STATUS_SUCCESS) &&
                    KeGetCurrentIrql() == DISPATCH_LEVEL);
     KeLowerIrql(before);
+    CHECK_RULE("SUBMIT-066", sync.runs == 2 && result && sync.level == 5 && !sync.context);
     sync.runs = 0;
     CHECK_RULE(
         "THREAD-070",
@@ -187,11 +193,27 @@ static void sync_body(struct probe *p)
             IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 3, &result),
                STATUS_INVALID_PARAMETER) &&
             sync.runs == 0);
+    CHECK_RULE(
+        "SUBMIT-067",
+        IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 2, &result),
+           STATUS_SUCCESS) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(A->context, sync_routine, NULL, 0, &result),
+               STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 3, &result),
+               STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, NULL, NULL, 0, &result),
+               STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, NULL),
+               STATUS_INVALID_PARAMETER) &&
+            sync.runs == 1);
+    sync.runs = 0;
     for (unsigned i = 0; i < 100; i++) {
         probe_device_cause(0, PROBE_CAUSE_TEST, 0);
         (void)DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result);
     }
     CHECK_RULE("THREAD-068", sync.runs == 100 && sync.overlaps == 0);
+    CHECK_RULE("SUBMIT-053", sync.overlaps == 0);
+    CHECK_RULE("SUBMIT-066", sync.runs == 100 && sync.overlaps == 0);
 }
 
 static NTSTATUS sync_status;
@@ -212,6 +234,27 @@ static void sync_in_start(struct probe *p, struct probe_call *call)
     sync_status = DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 1, &result);
 }
 
+static BOOLEAN NTAPI nest(PVOID context)
+{
+    struct probe *p = probe;
+    BOOLEAN result;
+
+    (void)context;
+    sync_status = DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result);
+    return FALSE;
+}
+
+static void sync_in_sync(struct probe *p)
+{
+    BOOLEAN result = TRUE;
+
+    CHECK_RULE("SUBMIT-068",
+               IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, nest, NULL, 0, &result),
+                  STATUS_SUCCESS) &&
+                   probe_rule(p, "THREAD-070") == 1);
+    CHECK_RULE("SUBMIT-066", !result); /* what the routine said */
+}
+
 TEST(synchronized_execution)
 {
     const struct probe_options options = {.device = three_messages, .processors = 3};
@@ -228,7 +271,14 @@ TEST(synchronized_execution)
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-070", IS(sync_status, STATUS_INVALID_PARAMETER) && sync.runs == 0 &&
                                  probe_rule(p, "THREAD-070") == 1);
+    CHECK_RULE("SUBMIT-068", IS(sync_status, STATUS_INVALID_PARAMETER) && sync.runs == 0 &&
+                                 probe_rule(p, "THREAD-070") == 1);
     probe_destroy(p);
+
+    p = start_with(NULL, NULL);
+    sync_status = STATUS_SUCCESS;
+    probe_end(p, sync_in_sync);
+    CHECK_RULE("SUBMIT-068", IS(sync_status, STATUS_INVALID_PARAMETER) && sync.runs == 0);
 
     p = probe_create(NULL); /* one message: 1 is none */
     p->after[PROBE_StartDevice] = sync_in_start;
@@ -276,7 +326,9 @@ TEST(notifying_from_a_synchronized_routine)
         CHECK(probe_run(p, ddi_body) == SIM_DONE);
         CHECK_RULE("THREAD-062",
                    probe_rule(p, "THREAD-062") == i && probe_count(p, PROBE_DpcRoutine) == !i);
+        CHECK_RULE("SUBMIT-060", probe_rule(p, "THREAD-062") == i);
         CHECK_RULE("THREAD-051", probe_rule(p, "THREAD-051") == 0);
+        CHECK_RULE("SUBMIT-054", probe_rule(p, "THREAD-051") == 0);
         probe_destroy(p);
     }
 }

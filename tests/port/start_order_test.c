@@ -122,6 +122,10 @@ TEST(context_is_the_drivers_own_value)
             CHECK_RULE("LIFE-042", probe_nth(p, with_context[i], n)->arg[0] == context);
     CHECK_RULE("CAPS-098", probe_count(p, PROBE_GetNodeMetadata) == 2 &&
                                probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[0] == context);
+    for (UINT i = 0; i < 2; i++) {
+        CHECK_RULE("SUBMIT-007", probe_nth(p, PROBE_GetNodeMetadata, i)->arg[0] == context);
+        CHECK_RULE("SUBMIT-008", (UINT)probe_nth(p, PROBE_GetNodeMetadata, i)->arg[1] == i);
+    }
     CHECK_RULE("LIFE-062", (uint64_t)(uintptr_t)p->state[0].dxgk.DeviceHandle != context &&
                                p->state[0].dxgk.DeviceHandle != NULL);
     probe_destroy(p);
@@ -467,10 +471,18 @@ static void raise_early(struct probe *p, struct probe_call *call)
     KeStallExecutionProcessor(10);
 }
 
+/* Was the n-th call of one entry made while the only call of another one ran? */
+static bool is_inside(const struct probe *p, enum probe_ddi ddi, size_t n, enum probe_ddi outer)
+{
+    const struct probe_call *call = probe_nth(p, ddi, n), *around = probe_nth(p, outer, 0);
+
+    return call->order > around->order && call->order < around->left;
+}
+
 TEST(isr_is_connected_from_start_to_stop)
 {
     struct probe *p = probe_create(NULL);
-    size_t served;
+    size_t served, during_start = 0, during_stop = 0;
 
     p->before[PROBE_AddDevice] = raise_early; /* before: nobody listens */
     p->before[PROBE_QueryAdapterInfo] = NULL;
@@ -483,6 +495,7 @@ TEST(isr_is_connected_from_start_to_stop)
     CHECK_RULE("THREAD-034",
                probe_nth(p, PROBE_DpcRoutine, 0)->order < probe_nth(p, PROBE_StartDevice, 0)->left);
     served = probe_count(p, PROBE_InterruptRoutine);
+    p->before[PROBE_StopDevice] = raise_early;
     p->before[PROBE_RemoveDevice] = raise_early; /* after: nobody listens either */
     CHECK(probe_stop(p) == 0);
     for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++) {
@@ -490,7 +503,11 @@ TEST(isr_is_connected_from_start_to_stop)
                                      probe_nth(p, PROBE_StartDevice, 0)->order);
         CHECK_RULE("LIFE-066/b", probe_nth(p, PROBE_InterruptRoutine, i)->order <
                                      probe_nth(p, PROBE_RemoveDevice, 0)->order);
+        during_start += is_inside(p, PROBE_InterruptRoutine, i, PROBE_StartDevice);
+        during_stop += is_inside(p, PROBE_InterruptRoutine, i, PROBE_StopDevice);
     }
+    CHECK_RULE("SUBMIT-048", during_start == 1 && during_stop == 1 &&
+                                 probe_count(p, PROBE_InterruptRoutine) == 2);
     CHECK(served > 0);
     probe_destroy(p);
 }

@@ -281,6 +281,16 @@ static void both_models(struct probe *p, bool same_nodes)
     p->node[same_nodes ? 1 : 0].IoMmuSupported = TRUE;
 }
 
+static bool node_was_zero;
+
+static void look_for_zero(struct probe *p, struct probe_call *call)
+{
+    static const DXGKARG_GETNODEMETADATA zero;
+
+    (void)p;
+    node_was_zero &= memcmp((const void *)(uintptr_t)call->arg[2], &zero, sizeof(zero)) == 0;
+}
+
 TEST(nodes)
 {
     const struct probe_options strict = {.strict = true};
@@ -291,24 +301,48 @@ TEST(nodes)
                                  probe_nth(p, PROBE_GetNodeMetadata, 0)->irql == PASSIVE_LEVEL &&
                                  (UINT)probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[1] == 0 &&
                                  (UINT)probe_nth(p, PROBE_GetNodeMetadata, 1)->arg[1] == 1);
+    CHECK_RULE("SUBMIT-005", probe_count(p, PROBE_GetNodeMetadata) == 2 &&
+                                 probe_nth(p, PROBE_GetNodeMetadata, 0)->irql == PASSIVE_LEVEL &&
+                                 (UINT)probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[1] == 0 &&
+                                 (UINT)probe_nth(p, PROBE_GetNodeMetadata, 1)->arg[1] == 1);
     CHECK(!port_adapter_node_virtual(p->adapter[0], 0) &&
           port_adapter_node_virtual(p->adapter[0], 1));
     probe_destroy(p);
 
     EXPECTED("CAPS-097/c", "CAPS-097", p->after[PROBE_GetNodeMetadata] = fail_second);
+    EXPECTED("SUBMIT-005", "CAPS-097", p->after[PROBE_GetNodeMetadata] = fail_second);
     p = probe_create(&strict);
     CHECK_RULE("CAPS-097/d",
                NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_GetNodeMetadata) == 3);
+    CHECK_RULE("SUBMIT-006", (UINT)probe_nth(p, PROBE_GetNodeMetadata, 2)->arg[1] == 2 &&
+                                 probe_rule(p, "CAPS-097") == 0);
     probe_destroy(p);
     p = probe_create(&strict);
     p->after[PROBE_GetNodeMetadata] = always_succeed;
     CHECK_RULE("CAPS-097/d",
                !NT_SUCCESS(probe_start(p)) && probe_said(p, "CAPS-097", "does not exist"));
+    CHECK_RULE("SUBMIT-006", probe_rule(p, "CAPS-097") == 1);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    node_was_zero = true;
+    p->before[PROBE_GetNodeMetadata] = look_for_zero;
+    CHECK_RULE("SUBMIT-009", NT_SUCCESS(probe_start(p)) && node_was_zero);
     probe_destroy(p);
 
     REPORTED("CAPS-099", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     REPORTED("CAPS-100", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     EXPECTED("CAPS-100", "CAPS-100", p->node[1].EngineType = DXGK_ENGINE_TYPE_MAX);
+    REPORTED("SUBMIT-010", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
+    REPORTED("SUBMIT-010", "CAPS-099", VERIFY_WARNING,
+             p->node[0].EngineType = DXGK_ENGINE_TYPE_COPY);
+    ACCEPTED("SUBMIT-010", (void)0); /* one */
+    REPORTED("SUBMIT-009", "CAPS-101", VERIFY_WARNING,
+             p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
+    REPORTED("SUBMIT-009", "CAPS-101", VERIFY_WARNING,
+             p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+             memset(p->node[1].FriendlyName, 'x', sizeof(p->node[1].FriendlyName)));
+    ACCEPTED("SUBMIT-009", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+             p->node[1].FriendlyName[0] = 'x');
     REPORTED("CAPS-101/a", "CAPS-101", VERIFY_WARNING,
              p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
     REPORTED("CAPS-101/b", "CAPS-101", VERIFY_WARNING, p->node[1].FriendlyName[0] = 'x');

@@ -335,6 +335,8 @@ TEST(clients_at_work_meet_as_the_levels_allow)
     CHECK_RULE("THREAD-021/a", log_of.met[ROOT][ROOT] == 0);
     CHECK_RULE("THREAD-021/b", log_of.beside_root > 0);
     CHECK_RULE("THREAD-022", log_of.processes > 0);
+    CHECK_RULE("SUBMIT-153", busy_in_level_two == 0 && meetings_of(TWO) == 0);
+    CHECK_RULE("SUBMIT-154", meetings_of(THREE) == 0);
     CHECK_RULE("THREAD-027", busy_in_level_two == 0 && probe_count(p, PROBE_NotifyAcpiEvent) > 1);
     finish(p);
 }
@@ -426,6 +428,8 @@ TEST(a_reset_is_alone_but_for_interrupts)
     for (size_t i = at_request; i < p->calls && p->call[i]->order < at_reset; i++)
         paged = paged || p->call[i]->ddi == PROBE_BuildPagingBuffer;
     CHECK_RULE("THREAD-031", !paged);
+    CHECK_RULE("SUBMIT-154", meetings_of(THREE) == 0 && interrupts == 1 && !paged);
+    CHECK_RULE("SUBMIT-053", interrupts == 1);
     probe_client_end(p, client[0]);
     finish(p);
 }

@@ -508,6 +508,8 @@ TEST(lies_are_fatal)
     FATAL(NULL, answer_with_the_future, "PREEMPT-018", 0x119, 0x1);
     FATAL(NULL, answer_with_the_past, "PREEMPT-018", 0x119, 0x1);
     FATAL(NULL, complete_what_was_preempted, "PREEMPT-020", 0x119, 0x1);
+    FATAL_AS("PREEMPT-028", NULL, answer_with_the_past, "PREEMPT-018", 0x119, 0x1);
+    FATAL_AS("PREEMPT-028", NULL, complete_what_was_preempted, "PREEMPT-020", 0x119, 0x1);
     FATAL_AS("PREEMPT-013", (&(struct fixture_options){.prepare = set_preempt_fails}), request,
              "SUBMIT-037", 0x119, 0x2);
 }

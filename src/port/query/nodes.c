@@ -101,6 +101,8 @@ static NTSTATUS check_engine_types(struct port_adapter *adapter)
         three_d += adapter->nodes.node[i].metadata.EngineType == DXGK_ENGINE_TYPE_3D;
     if (three_d > 1)
         WARNING("CAPS-099", "%u nodes are of type 3D", three_d);
+    if (three_d == 0 && !adapter->ddi.compute_only)
+        WARNING("CAPS-099", "no node is of type 3D, as only a compute-only driver has it");
     return STATUS_SUCCESS;
 }
 

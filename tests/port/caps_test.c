@@ -420,6 +420,17 @@ TEST(scheduling_dependencies)
     struct probe *p;
 
     REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.Value = 0x4);
+    REFUSED("PREEMPT-001", "CAPS-048", p->caps.SchedulingCaps.Value = 0x4);
+    ACCEPTED("PREEMPT-001", p->caps.SchedulingCaps.Value = 0x5);
+    REFUSED("PREEMPT-002", "CAPS-048", p->caps.SchedulingCaps.Value = 0x4);
+    REFUSED("PREEMPT-002", "CAPS-049", p->caps.SchedulingCaps.Value = 0x8);
+    REFUSED("PREEMPT-002", "CAPS-049", p->caps.SchedulingCaps.Value = 0x9);
+    p = probe_create(NULL);
+    p->caps.SchedulingCaps.Value = 0x4;
+    (void)probe_start(p);
+    CHECK_RULE("PREEMPT-002", probe_said(p, "CAPS-048", "PreemptionAware") &&
+                                  probe_said(p, "CAPS-048", "MultiEngineAware"));
+    probe_destroy(p);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x8);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x9);
     ACCEPTED("CAPS-049", p->caps.SchedulingCaps.Value = 0xD);
@@ -476,6 +487,8 @@ TEST(entries_that_caps_need)
 {
     struct probe *p;
 
+    REFUSED("TDR-018", "LIFE-023", ONE_ENTRY_LESS(ResetFromTimeout));
+    REFUSED("TDR-018", "LIFE-023", ONE_ENTRY_LESS(RestartFromTimeout));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(CreateContext));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(DestroyContext));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(BuildPagingBuffer));

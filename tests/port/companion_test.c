@@ -161,6 +161,7 @@ TEST_WITH(gpu, a_context_has_a_companion_from_its_first_update_on)
     CHECK_RULE("GPUVA-139",
                args && companion->created < companion->announced && companion->announced < order);
     CHECK_RULE("GPUVA-137", args->NodeOrdinal == NODE && args->Flags.Value == 1);
+    CHECK_RULE("PATCH-050", companion->node == NODE && args->NodeOrdinal == NODE);
     map_one(B + PAGE, 0);
     CHECK_RULE("GPUVA-137", va_shadow.contexts == contexts + 1);
     update_end();

@@ -264,6 +264,9 @@ TEST(before_a_bug_check)
                                      p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
         CHECK_RULE("LIFE-143/c", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
         CHECK_RULE("TDR-082", probe_count(p, PROBE_ResetDevice) == 0);
+        CHECK_RULE("TDR-001", verify_bugcheck_state(p->log)->code == MANUALLY_INITIATED_CRASH &&
+                                  verify_bugcheck_state(p->log)->parameter[0] == 1 &&
+                                  p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
         probe_destroy(p);
     }
 }

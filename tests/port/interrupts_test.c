@@ -279,6 +279,38 @@ static void notify_dpc_body(struct probe *p)
     CHECK_RULE("THREAD-051", probe_rule(p, "THREAD-051") == 1);
 }
 
+static void notify_with_own_handle(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    data.MonitoredFenceSignaled.NodeOrdinal = 1;
+    (void)READ_REGISTER_ULONG(A->registers + PROBE_REG_STATUS / 4);
+    DXGK.DxgkCbNotifyInterrupt(A->context, &data);
+    DXGK.DxgkCbNotifyInterrupt(NULL, &data);
+    (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    call->answered = true;
+    call->result = TRUE;
+}
+
+TEST(notify_takes_the_hosts_handle)
+{
+    struct vidsch_statistics statistics;
+    struct probe *p = start_with(NULL, NULL);
+
+    p->before[PROBE_InterruptRoutine] = notify_with_own_handle;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    vidsch_statistics(port_adapter_vidsch(p->adapter[0]), &statistics);
+    CHECK_RULE("SUBMIT-056", probe_rule(p, "LIFE-063") == 2 && statistics.interrupts_notified == 0 &&
+                                 probe_said(p, "LIFE-063", "MiniportDeviceContext"));
+    p->before[PROBE_InterruptRoutine] = notify_and_queue;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    vidsch_statistics(port_adapter_vidsch(p->adapter[0]), &statistics);
+    CHECK_RULE("SUBMIT-056", probe_rule(p, "LIFE-063") == 2 && statistics.interrupts_notified == 1);
+    probe_destroy(p);
+}
+
 TEST(notify_has_its_place)
 {
     const struct probe_options options = {.device = three_messages};

@@ -278,6 +278,7 @@ static void moves_body(struct probe *p)
     }
     CHECK_RULE("CTXA-025", moved_count >= 2 && unknown == 0);
     CHECK_RULE("CTXA-037", initialised == 1 && out == 2 * 4096 && in == 2 * 4096);
+    CHECK_RULE("PREEMPT-031", initialised == 1 && out == 2 * 4096 && in == 2 * 4096);
     context_rig_inside(0, context_destroy_item);
     context_end_client();
 }

@@ -99,6 +99,20 @@ TEST_WITH(tdr_settings, values_have_their_documented_names)
     CHECK_RULE("PREEMPT-006", port_tdr_settings(&defaults).enable_preemption);
 }
 
+TEST_WITH(tdr_settings, the_test_mode_is_reserved)
+{
+    for (uint32_t value = 0; value < 3; value++) {
+        struct vidsch_tdr_settings settings;
+
+        set(DRIVERS, "TdrTestMode", value);
+        settings = port_tdr_settings(&defaults);
+        CHECK_RULE("TDR-014", settings.level == 3 && settings.delay == 2 &&
+                                  settings.ddi_delay == 5 && settings.limit_count == 5 &&
+                                  settings.limit_time == 60 && settings.debug_mode == 2 &&
+                                  settings.enable_preemption);
+    }
+}
+
 TEST_WITH(tdr_settings, values_of_another_kind_are_not_taken)
 {
     static const uint64_t wide = 7;

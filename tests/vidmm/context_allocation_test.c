@@ -58,6 +58,7 @@ TEST_WITH(gva, a_context_allocation_is_initialised_once_before_its_context_runs)
     CHECK_RULE("CTXA-036", first_word(rig, pair.first) == 0xCACACACA);
     CHECK(NT_SUCCESS(vidmm_context_prepare(&pair.client.context)));
     CHECK_RULE("CTXA-036", gva_op_count(rig, INIT) == 2);
+    CHECK_RULE("PREEMPT-031", gva_op_count(rig, INIT) == 2);
     pair_destroy(rig, &pair);
 }
 
@@ -99,6 +100,7 @@ TEST_WITH(gva, a_context_allocation_is_destroyed_once)
     CHECK_RULE("CTXA-062", gva_context_destroy(rig, pair.first) == STATUS_SUCCESS);
     CHECK_RULE("CTXA-063", gva_context_destroy(rig, pair.first) == STATUS_INVALID_PARAMETER &&
                                verify_rule_count(rig->base.log, "CTXA-063") == 1);
+    CHECK_RULE("PREEMPT-032", verify_rule_count(rig->base.log, "CTXA-063") == 1);
     CHECK_RULE("CTXA-065", gva_context_destroy(rig, pair.second) == STATUS_SUCCESS &&
                                verify_rule_count(rig->base.log, "CTXA-066") == 0);
     gva_context_close(rig, &pair.client);
@@ -149,11 +151,14 @@ TEST_WITH(gva, a_shared_one_belongs_to_all_contexts_of_the_device)
     CHECK_RULE("CTXA-008", gva_context_create(rig, &args) == STATUS_INVALID_PARAMETER &&
                                args.hAllocation == NULL);
     args.hContext = NULL;
+    CHECK_RULE("PREEMPT-030", args.hAllocation == NULL);
     CHECK_RULE("CTXA-006", gva_context_create(rig, &args) == STATUS_SUCCESS);
     CHECK(!context_allocations_ready(&second.context));
     gva_context_attach(&second);
     CHECK_RULE("CTXA-031",
                gva_op_count(rig, INIT) == 1 && context_allocations_ready(&first.context));
+    CHECK_RULE("PREEMPT-030", gva_context_allocation(rig, args.hAllocation)->resident &&
+                                  context_allocations_ready(&first.context));
     second.device = NULL;
     gva_context_close(rig, &second);
     CHECK_RULE("CTXA-006", context_allocation_find(&rig->ddi, args.hAllocation) != NULL);
@@ -182,6 +187,7 @@ TEST_WITH(gva, owners_must_fit_together)
     client.context.system = false;
     CHECK_RULE("CTXA-010", verify_rule_count(rig->base.log, "CTXA-010") == 3);
     CHECK_RULE("CTXA-011", verify_rule_count(rig->base.log, "CTXA-011") == 1);
+    CHECK_RULE("PREEMPT-030", verify_rule_count(rig->base.log, "CTXA-011") == 1);
     vidmm_context_detach(&client.context);
     CHECK_RULE("CTXA-012", gva_context_create(rig, &args) == STATUS_INVALID_DEVICE_REQUEST);
     CHECK(rig->vidmm->segment[1].mapped_bytes == segment_own_bytes(&rig->vidmm->segment[1]));

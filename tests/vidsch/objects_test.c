@@ -357,6 +357,9 @@ TEST_WITH(fixture, answers_are_checked, .aperture_set = 6)
                                 violations(f, "GPUVA-138") == 0);
     f->driver.info[1].PagingCompanionNodeId = 2;
     CHECK_RULE("GPUVA-138", only_expected(f, device, 1, "GPUVA-138"));
+    CHECK_RULE("PATCH-050", violations(f, "GPUVA-138") > 0);
+    f->driver.info[1].PagingCompanionNodeId = 1; /* the last there is */
+    CHECK_RULE("PATCH-050", try_context(device, 1, true, 0, 0) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
 

@@ -312,6 +312,35 @@ TEST_WITH(fixture, a_preempted_portion_goes_as_it_was, SCENE_V13, .max_slot = 3)
     scene_end(f, &s);
 }
 
+/* The first portion has run, the second one was preempted: it alone goes again, after the other context. */
+TEST_WITH(fixture, a_portion_is_preempted_alone, SCENE_V13, .max_slot = 3)
+{
+    struct scene s = scene_make(f), high = scene_make(f);
+    UINT id;
+
+    vidsch_context_set_priority(high.client.context, 3);
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = true;
+    scene_element(&s, 0, 0, 1, 0, 0);
+    scene_element(&s, 1, 0, 2, 32, 32);
+    f->mm.room = 1;
+    CHECK(scene_render(&s, 64, 2) == STATUS_SUCCESS);
+    pass(MS);
+    scene_element(&high, 0, 0, 1, 0, 0);
+    CHECK(scene_render(&high, 64, 1) == STATUS_SUCCESS);
+    pass(30 * MS);
+    CHECK(calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT) == 2);
+    id = call_at(f, CALL_PREEMPT, 0)->preempt.PreemptionFenceId;
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = false;
+    scene_answer_preemption(f, id, scene_patched(f, 0)->SubmissionFenceId);
+    idle(s.client.device);
+    idle(high.client.device);
+    CHECK_RULE("PREEMPT-037", calls_of(f, CALL_SUBMIT) == 4 && scene_is_of(f, 2, &high) &&
+                                  scene_is_of(f, 3, &s) && scene_window_is(f, 3, 32, 64) &&
+                                  scene_elements_are(f, 3, 1, 1));
+    scene_end(f, &high);
+    scene_end(f, &s);
+}
+
 static bool said(const struct fixture *f, const char *part)
 {
     const struct verify_record *record;

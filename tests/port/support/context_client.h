@@ -42,7 +42,10 @@ static inline void context_make_item(struct probe *p)
 
 static inline void context_destroy_item(struct probe *p)
 {
-    CHECK_RULE("CTXA-062", context_destroy(p, context_item) == STATUS_SUCCESS);
+    NTSTATUS status = context_destroy(p, context_item);
+
+    CHECK_RULE("CTXA-062", status == STATUS_SUCCESS);
+    CHECK_RULE("PREEMPT-032", status == STATUS_SUCCESS);
 }
 
 static inline void context_update_item(struct probe *p)

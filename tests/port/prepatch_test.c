@@ -92,6 +92,7 @@ static void render_thrice(struct probe *p)
                                                 portions.patched[0].args.SubmissionFenceId);
     CHECK_RULE("PATCH-141", probe_rule(p, "PATCH-164") == (tested && !prepatches ? 2 : 0));
     CHECK_RULE("PATCH-141", render_two(1, 2) == 2 && told == 1); /* one of the two had none */
+    CHECK_RULE("PATCH-141", render_two(1, 0) == 2 && told == 1); /* no allocation */
     portions_close(&gpu);
 }
 

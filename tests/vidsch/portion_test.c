@@ -312,6 +312,52 @@ TEST_WITH(fixture, a_preempted_portion_goes_as_it_was, SCENE_V13, .max_slot = 3)
     scene_end(f, &s);
 }
 
+/* Preempt what is on node 0 for the sake of `high`, which runs; then the other goes again. */
+static void run_between(struct fixture *f, struct scene *high, uint32_t nth)
+{
+    uint32_t first;
+    UINT id;
+
+    scene_element(high, 0, 0, 1, 0, 0);
+    CHECK(scene_render(high, 64, 1) == STATUS_SUCCESS);
+    pass(30 * MS);
+    CHECK(calls_of(f, CALL_PREEMPT) == nth + 1);
+    first = calls_of(f, CALL_PATCH);
+    id = call_at(f, CALL_PREEMPT, nth)->preempt.PreemptionFenceId;
+    scene_answer_preemption(f, id, f->vidsch->node[0].last_completed);
+    pass(MS);
+    f->driver.engine[0].count = 0;
+    driver_complete(f, 0, scene_patched(f, first)->SubmissionFenceId);
+    pass(MS);
+    CHECK(f->vidsch->node[0].count == 1);
+}
+
+/* What DxgkDdiPatch has written since is not what DxgkDdiRender wrote. */
+TEST_WITH(fixture, a_buffer_that_was_patched_is_patched_again, SCENE_V13, .max_slot = 3)
+{
+    struct scene s = scene_make(f), high = scene_make(f);
+    uint64_t rendered = s.open[0]->place.physical;
+
+    f->vidsch->config.test_prepatching = true;
+    vidsch_context_set_priority(high.client.context, 3);
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = true;
+    scene_element(&s, 0, 0, 1, 0, 0);
+    CHECK(scene_render(&s, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-141", scene_elements_are(f, 0, 0, 0));
+    s.open[0]->place.physical = 0x990000;
+    run_between(f, &high, 0);
+    CHECK_RULE("PATCH-141", calls_of(f, CALL_PATCH) == 3 && scene_elements_are(f, 2, 0, 1));
+    s.open[0]->place.physical = rendered;
+    run_between(f, &high, 1);
+    CHECK_RULE("PATCH-141", calls_of(f, CALL_PATCH) == 5 && scene_elements_are(f, 4, 0, 1));
+    driver_complete(f, 0, scene_patched(f, 4)->SubmissionFenceId);
+    idle(s.client.device);
+    idle(high.client.device);
+    scene_end(f, &high);
+    scene_end(f, &s);
+}
+
 /* The first portion has run, the second one was preempted: it alone goes again, after the other context. */
 TEST_WITH(fixture, a_portion_is_preempted_alone, SCENE_V13, .max_slot = 3)
 {

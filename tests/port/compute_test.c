@@ -13,7 +13,10 @@ TEST(good_ones_start)
     ACCEPTED("CAPS-100", probe_make_compute_only(p),
              p->node[0].EngineType = p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
              p->node[1].FriendlyName[0] = L'd');
-    ACCEPTED("SUBMIT-010", probe_make_compute_only(p)); /* none of type 3D */
+    p = probe_create(NULL);
+    probe_make_compute_only(p); /* no node is of type 3D */
+    CHECK_RULE("SUBMIT-010", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-099") == 0);
+    probe_destroy(p);
     p = probe_create(NULL);
     probe_make_compute_only(p);
     CHECK(NT_SUCCESS(probe_start(p)));

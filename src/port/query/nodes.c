@@ -102,7 +102,7 @@ static NTSTATUS check_engine_types(struct port_adapter *adapter)
     if (three_d > 1)
         WARNING("CAPS-099", "%u nodes are of type 3D", three_d);
     if (three_d == 0 && !adapter->ddi.compute_only)
-        WARNING("CAPS-099", "no node is of type 3D, as only a compute-only driver has it");
+        NOTE("CAPS-099", "no node is of type 3D: right for a driver without 3D work");
     return STATUS_SUCCESS;
 }
 

@@ -190,6 +190,18 @@ static void note_and_write(struct probe *p, struct probe_call *call)
     write_little(p, call);
 }
 
+static UINT longest; /* of what was submitted at once */
+
+static void note_length(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SUBMITCOMMAND *args = (const DXGKARG_SUBMITCOMMAND *)(uintptr_t)call->arg[1];
+    const UINT bytes = args->DmaBufferSubmissionEndOffset - args->DmaBufferSubmissionStartOffset;
+
+    (void)p;
+    if (args->Flags.Paging && bytes > longest)
+        longest = bytes;
+}
+
 TEST(operations_follow_each_other_in_a_buffer)
 {
     struct probe *p;
@@ -200,6 +212,8 @@ TEST(operations_follow_each_other_in_a_buffer)
     p = created();
     memset(&paged, 0, sizeof(paged));
     p->before[PROBE_BuildPagingBuffer] = note_and_write;
+    p->before[PROBE_SubmitCommand] = note_length;
+    longest = 0;
     client = probe_client_run(p, trade_places);
     for (unsigned i = 0; i < paged.count; i++) {
         const DXGKARG_BUILDPAGINGBUFFER *args = &paged.op[i].args, *before = args - 1;
@@ -230,5 +244,6 @@ TEST(operations_follow_each_other_in_a_buffer)
                        args->DmaBufferPrivateDataSize == before->DmaBufferPrivateDataSize - 1);
     }
     CHECK_RULE("PAGE-006", fresh >= 1 && followed >= 1);
+    CHECK_RULE("SUBMIT-094", longest > 24); /* more than one operation writes */
     portions_end(p, client);
 }

@@ -377,6 +377,7 @@ TEST(each_submission_goes_on_behind_the_one_before)
         CHECK_RULE("PAGE-084",
                    (now->DmaBufferPrivateDataSubmissionEndOffset - private_start) / private_step ==
                        (now->DmaBufferSubmissionEndOffset - start) / 64);
+        CHECK_RULE("SUBMIT-094", now->Flags.Paging);
         behind += same;
         anew += i && !same;
     }

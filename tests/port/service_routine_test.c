@@ -183,6 +183,12 @@ static void sync_body(struct probe *p)
                    KeGetCurrentIrql() == DISPATCH_LEVEL);
     KeLowerIrql(before);
     CHECK_RULE("SUBMIT-066", sync.runs == 2 && result && sync.level == 5 && !sync.context);
+    KeRaiseIrql(DISPATCH_LEVEL + 1, &before);
+    CHECK_RULE("SUBMIT-066",
+               IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result),
+                  STATUS_INVALID_DEVICE_REQUEST) &&
+                   sync.runs == 2 && probe_rule(p, "THREAD-050") == 1);
+    KeLowerIrql(before);
     sync.runs = 0;
     CHECK_RULE(
         "THREAD-070",

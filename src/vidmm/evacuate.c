@@ -73,7 +73,6 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, struct paging_turn *turn, void
         status = placement_move_out(turn, vidmm, allocation, !allocation->offer.in_force);
         if (!NT_SUCCESS(status))
             break;
-        allocation->offer.discarded |= allocation->offer.in_force;
     }
     context_allocations_lost(
         vidmm); /* all of them, evicted or not: they are committed again before use */

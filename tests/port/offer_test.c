@@ -148,3 +148,38 @@ TEST(only_who_allows_it_loses_the_pages)
     offered_and_dropped(false);
     offered_and_dropped(true);
 }
+
+/* ---- moved while it is offered ---- */
+
+static void move_offered(struct probe *p)
+{
+    D3DDDI_UPDATEALLOCPROPERTY args;
+    uint64_t fence;
+
+    decommits = false;
+    use_in_system_memory(p);
+    memset(&args, 0, sizeof(args));
+    args.hPagingQueue = gpu.queue;
+    args.hAllocation = item;
+    args.SetSupportedSegmentSet = 1;
+    args.SupportedSegmentSet = 1;
+    CHECK(IS(D3DKMTUpdateAllocationProperty(&args), STATUS_PENDING));
+    CHECK(NT_SUCCESS(paged_wait(&gpu, args.PagingFenceValue)));
+    CHECK_RULE("RES-068", reclaim(&fence) == D3DDDI_RECLAIM_RESULT_DISCARDED);
+}
+
+/* It leaves its place without its content, of which the reclaim tells. */
+TEST(a_move_discards_what_is_offered)
+{
+    struct probe *p = probe_create(NULL);
+    struct probe_client *client;
+
+    paged_watch(p);
+    probe_set_entry(p, PROBE_ValidateUpdateAllocationProperty, true);
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, move_offered);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}

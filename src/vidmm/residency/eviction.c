@@ -201,10 +201,8 @@ static NTSTATUS evict(struct paging_turn *turn, struct vidmm *vidmm,
     vidmm->chronicle.room_for = room && room->newcomer ? room->newcomer->number.of_all : 0;
     status = placement_move_out(turn, vidmm, victim, keep);
     vidmm->chronicle.room_for = 0;
-    if (NT_SUCCESS(status) && !keep) {
-        victim->offer.discarded = true;
+    if (NT_SUCCESS(status) && !keep)
         trace_instant(vidmm->track, "discard", "bytes", victim->pages << PAGE_BITS, NULL, 0);
-    }
     return status;
 }
 

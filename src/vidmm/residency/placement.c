@@ -552,6 +552,8 @@ NTSTATUS placement_move_out(struct paging_turn *turn, struct vidmm *vidmm,
     victim_update(allocation);
     if (NT_SUCCESS(status)) {
         allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
+        if (!keep_content)
+            allocation->offer.discarded = true; /* RES-068 */
         vidmm->statistics.evictions++;
         vidmm_tell_evicted(allocation);
         trace_instant(vidmm->track, "evict", "bytes", allocation->pages << PAGE_BITS, NULL, 0);

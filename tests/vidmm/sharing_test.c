@@ -156,6 +156,29 @@ TEST_WITH(mm, an_offer_follows_who_has_it_open)
     vidmm_resource_put(s.resource);
 }
 
+/* With the offer in force it was listed, and did not come; once it is not, the device waits for it. */
+TEST_WITH(mm, an_open_ends_what_an_offer_allowed)
+{
+    struct mm_client *a = &rig->client[0];
+    struct vidmm_open_item item[3];
+    struct shared s;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 0, false);
+    OK(vidmm_offer(a->device, NULL, &s.allocation[2], 1, D3DKMT_OFFER_PRIORITY_LOW,
+                   (D3DKMT_OFFER_FLAGS){0}));
+    OK(mm_resident(a, s.allocation[2]));
+    CHECK(mm_allocation(a, s.allocation[2])->offer.in_force && a->device->missing == 0 &&
+          !mm_allocation(a, s.allocation[2])->runs);
+    (void)open_shared(&rig->client[1], &s, item);
+    CHECK_RULE("KMT-285", a->device->missing == 1 && vidmm_validate(rig->vidmm));
+    mm_submit(a);
+    CHECK(!mm_dispatch(a));
+    mm_idle(rig);
+    CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->ready && a->device->missing == 0);
+    vidmm_resource_put(s.resource);
+}
+
 TEST_WITH(mm, only_the_creator_locks)
 {
     struct mm_client *a = &rig->client[0];

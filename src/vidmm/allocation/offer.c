@@ -48,10 +48,15 @@ static void offer_update(struct vidmm_allocation *allocation)
     if (in_force == allocation->offer.in_force)
         return;
     allocation->offer.in_force = in_force;
-    if (in_force) {
+    if (in_force)
         allocation->victim.released_at = ++allocation->vidmm->clock;
-        LIST_FOR(node, &allocation->opens)
-            readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (in_force)
+            readiness_not_missing(open);
+        else if (open->residency_count && !allocation->ready)
+            readiness_missing(open); /* it was opened once more */
     }
     victim_update(allocation);
     paging_poke(allocation->vidmm);

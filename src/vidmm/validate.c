@@ -16,6 +16,7 @@
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/budget.h"
+#include "vidmm/segment/segment.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/vidmm.h"
 
@@ -25,6 +26,7 @@ struct tally {
     uint64_t victims[VIDMM_MAX_SEGMENTS];
     uint32_t leaving[VIDMM_MAX_SEGMENTS];
     uint64_t aperture;
+    uint64_t usage[2]; /* by group, of the opens that are counted */
 };
 
 /* A function of its own, as a place for a breakpoint. */
@@ -97,6 +99,10 @@ static bool check_counts(struct tally *tally, const struct vidmm_allocation *all
         offered += open->offered;
         locks += open->lock_count;
         HOLDS(open->charged == (open->residency_count != 0));
+        HOLDS(!open->counted || open->charged);
+        if (open->counted)
+            tally->usage[segment_group(tally->vidmm, open->charge)] += allocation->pages
+                                                                       << PAGE_BITS;
         HOLDS((open->residency_count != 0) == !list_empty(&open->residency_link));
         HOLDS(missing ==
               (open->residency_count && !allocation->ready && !allocation->offer.in_force));
@@ -174,8 +180,9 @@ static bool check_spaces(const struct vidmm *vidmm)
     return true;
 }
 
-static bool check_usage(const struct vidmm *vidmm)
+static bool check_usage(const struct tally *tally)
 {
+    const struct vidmm *vidmm = tally->vidmm;
     uint64_t usage[2] = {0, 0};
 
     LIST_FOR(node, &vidmm->processes) {
@@ -185,6 +192,7 @@ static bool check_usage(const struct vidmm *vidmm)
         usage[1] += process->usage[1];
     }
     HOLDS(usage[0] == vidmm->budget.usage[0] && usage[1] == vidmm->budget.usage[1]);
+    HOLDS(usage[0] == tally->usage[0] && usage[1] == tally->usage[1]);
     return true;
 }
 
@@ -201,7 +209,7 @@ static bool validate(struct vidmm *vidmm)
     LIST_FOR(node, &vidmm->devices)
         if (!check_device(vidmm, CONTAINER(node, struct vidmm_device, link)))
             return false;
-    return check_segments(&tally) && check_usage(vidmm) && check_spaces(vidmm);
+    return check_segments(&tally) && check_usage(&tally) && check_spaces(vidmm);
 }
 
 bool vidmm_validate(struct vidmm *vidmm)

@@ -38,6 +38,40 @@ TEST_WITH(mm, usage_is_what_is_resident)
     CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
 }
 
+/* Two devices of a process list it, charged to different groups: it is counted once, and goes with the last. */
+TEST_WITH(mm, usage_is_counted_where_it_is_still_listed, options->vram_bytes = MM_MB)
+{
+    struct mm_client *c = &rig->client[0], *d = &rig->client[1];
+    struct vidmm_open_item item;
+    struct vidmm_resource *resource;
+    struct mm_request r;
+    D3DKMT_HANDLE opened, hog;
+
+    OK(mm_client_open(rig, 1, 0));
+    mm_request_init(&r, 1);
+    r.data[0] = mm_private_default(MM_SET_BOTH, 100 * (uint64_t)PAGE_BYTES);
+    r.data[0].flags = 0;
+    r.request.flags.CreateResource = r.request.flags.CreateShared = 1;
+    OK(mm_request_make(&r, c));
+    resource = vidmm_resource_get(c->device, r.resource);
+    OK(vidmm_resource_open(d->device, resource, false, &item, 1, &opened));
+    vidmm_resource_put(resource);
+    hog = mm_make(d, MM_SET_VRAM, 200, 1);
+    OK(mm_resident(d, hog));
+    OK(mm_resident(d, item.allocation));
+    OK(mm_destroy(d, hog, 0));
+    OK(mm_resident(c, r.info[0].hAllocation));
+    CHECK(vidmm_validate(rig->vidmm));
+    OK(mm_evict(d, item.allocation, 0));
+    mm_idle(rig);
+    CHECK_RULE("RES-045", c->process->usage[0] + c->process->usage[1] == 100 * PAGE_BYTES &&
+                              vidmm_validate(rig->vidmm));
+    OK(mm_evict(c, r.info[0].hAllocation, 0));
+    mm_idle(rig);
+    CHECK_RULE("RES-045", c->process->usage[0] == 0 && c->process->usage[1] == 0 &&
+                              vidmm_validate(rig->vidmm));
+}
+
 TEST_WITH(mm, a_reservation_is_limited)
 {
     struct mm_client *c = &rig->client[0];

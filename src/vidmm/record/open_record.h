@@ -38,6 +38,7 @@ struct vidmm_open {
     uint64_t listed_at;         /* vidmm->clock when it was put on the list */
     UINT charge;                /* segment to which its list entry is charged; 0: system memory */
     bool charged;
+    bool counted; /* in the usage of its process; one of the devices that list the allocation is */
     struct order_node order; /* in device->listed[segment] while listed and resident there */
     UINT order_segment;
     bool ordered;

@@ -177,29 +177,26 @@ static void tell_watches(const struct vidmm *vidmm)
     }
 }
 
-/* Another device of the process lists the allocation, charged to the same group, so it is counted
- * there already (RES-045). */
-static bool counted(const struct vidmm_open *open, D3DKMT_MEMORY_SEGMENT_GROUP group)
+/* Another device of the process lists the allocation, and it is counted there (RES-045). */
+static bool counted(const struct vidmm_open *open)
 {
     LIST_FOR(node, &open->allocation->opens) {
         const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
-        if (other != open && other->charged && other->device->process == open->device->process &&
-            segment_group(open->allocation->vidmm, other->charge) == group)
+        if (other != open && other->counted && other->device->process == open->device->process)
             return true;
     }
     return false;
 }
 
-static void count(struct vidmm_open *open, bool up)
+static void change_usage(struct vidmm_open *open, bool up)
 {
     struct vidmm_process *process = open->device->process;
     struct vidmm *vidmm = process->vidmm;
     D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(vidmm, open->charge);
     uint64_t bytes = open->allocation->pages << PAGE_BITS;
 
-    if (counted(open, group))
-        return;
+    open->counted = up;
     if (up) {
         process->usage[group] += bytes;
         vidmm->budget.usage[group] += bytes;
@@ -207,7 +204,32 @@ static void count(struct vidmm_open *open, bool up)
         process->usage[group] -= bytes;
         vidmm->budget.usage[group] -= bytes;
     }
-    tell_watches(vidmm);
+}
+
+static void count(struct vidmm_open *open)
+{
+    if (counted(open))
+        return;
+    change_usage(open, true);
+    tell_watches(open->device->process->vidmm);
+}
+
+/* If another device of the process still lists it, it is counted there from now on, where it may be
+ * charged to another group. */
+static void uncount(struct vidmm_open *open)
+{
+    if (!open->counted)
+        return;
+    change_usage(open, false);
+    LIST_FOR(node, &open->allocation->opens) {
+        struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other->charged && other->device->process == open->device->process) {
+            change_usage(other, true);
+            break;
+        }
+    }
+    tell_watches(open->device->process->vidmm);
 }
 
 static bool within_budget(const struct vidmm_open *open, UINT charge)
@@ -215,7 +237,7 @@ static bool within_budget(const struct vidmm_open *open, UINT charge)
     const struct vidmm_process *process = open->device->process;
     D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(process->vidmm, charge);
 
-    if (!has_budget(process->vidmm, group) || counted(open, group))
+    if (!has_budget(process->vidmm, group) || counted(open))
         return true;
     return process->usage[group] + (open->allocation->pages << PAGE_BITS) <=
            budget_of(process, group);
@@ -225,7 +247,7 @@ static void charge_to(struct vidmm_open *open, UINT charge)
 {
     open->charge = charge;
     open->device->charged[charge] += charge_pages(open->allocation);
-    count(open, true);
+    count(open);
     open->charged = true;
 }
 
@@ -269,7 +291,7 @@ NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
 void budget_uncharge(struct vidmm_open *open)
 {
     open->charged = false;
-    count(open, false);
+    uncount(open);
     open->device->charged[open->charge] -= charge_pages(open->allocation);
 }
 

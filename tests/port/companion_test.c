@@ -354,12 +354,11 @@ static void note_write(struct probe *p, struct probe_call *call)
               update->FirstPteVirtualAddress + update->NumPageTableEntries * PAGE > B;
 }
 
-TEST_WITH(gpu, a_range_that_ends_meanwhile_is_written_again)
+/* A tile at B is on its way: its copy is on the GPU, and is not over. */
+static void begin_copy(void)
 {
-    D3DKMT_FREEGPUVIRTUALADDRESS args;
     update_operation op;
 
-    (void)p;
     update_begin(POOL);
     map_one(B, 0);
     op = update_map(B, PAGE, 3 * PAGE);
@@ -371,6 +370,14 @@ TEST_WITH(gpu, a_range_that_ends_meanwhile_is_written_again)
     probe_device_packet_ns = 1000;
     va_shadow.operation = note_write;
     writes = 0;
+}
+
+TEST_WITH(gpu, a_range_that_ends_meanwhile_is_written_again)
+{
+    D3DKMT_FREEGPUVIRTUALADDRESS args;
+
+    (void)p;
+    begin_copy();
     memset(&args, 0, sizeof(args));
     args.hAdapter = U->gpu.adapter;
     args.BaseAddress = B;
@@ -381,6 +388,48 @@ TEST_WITH(gpu, a_range_that_ends_meanwhile_is_written_again)
     CHECK_RULE("GPUVA-121", writes == 1);
     update_await(2);
     CHECK_RULE("GPUVA-121", writes == 2 && update_shows(B) == UPDATE_INVALID);
+    update_end();
+}
+
+/* What the copied entry maps is destroyed: the copy must not bring it back. */
+TEST_WITH(gpu, a_pool_that_ends_meanwhile_is_written_again)
+{
+    D3DKMT_DESTROYALLOCATION2 args;
+
+    (void)p;
+    begin_copy();
+    memset(&args, 0, sizeof(args));
+    args.hDevice = U->gpu.device;
+    args.phAllocationList = &U->pool;
+    args.AllocationCount = 1;
+    args.Flags.AssumeNotInUse = 1;
+    CHECK(IS(D3DKMTDestroyAllocation2(&args), STATUS_SUCCESS));
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK(*U->value == 1 && writes == 1);
+    update_await(2);
+    CHECK_RULE("GPUVA-098", writes == 2 && update_shows(B) == UPDATE_ZERO);
+    update_end();
+}
+
+/* A client maps something else there, through its paging queue. */
+TEST_WITH(gpu, a_map_that_comes_between_is_written_again)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args;
+
+    (void)p;
+    begin_copy();
+    memset(&args, 0, sizeof(args));
+    args.hPagingQueue = U->gpu.queue;
+    args.BaseAddress = B;
+    args.SizeInPages = 1;
+    args.hAllocation = U->pool;
+    args.OffsetInPages = 7;
+    args.Protection.Write = 1;
+    CHECK(NT_SUCCESS(D3DKMTMapGpuVirtualAddress(&args)));
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK(*U->value == 1 && writes == 1);
+    update_await(2);
+    CHECK_RULE("GPUVA-079", writes == 2 && update_shows(B) == 7);
     update_end();
 }
 

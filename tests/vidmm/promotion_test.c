@@ -77,6 +77,37 @@ TEST_WITH(mm, a_contiguous_one_needs_a_hole, options->vram_bytes = MM_MB)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
+/* Runs of an aligned allocation are aligned, too: there is enough, and nowhere. It stays, and nobody tries on and on. */
+TEST_WITH(mm, an_aligned_one_needs_aligned_room, options->vram_bytes = MM_MB)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 128 * (uint64_t)PAGE_BYTES);
+    D3DKMT_HANDLE block[4], h;
+    uint64_t evictions;
+    void *address;
+
+    for (unsigned i = 0; i < 4; i++) {
+        block[i] = mm_make(c, MM_SET_VRAM, 63, 0x8001);
+        OK(mm_resident(c, block[i]));
+        OK(vidmm_lock2(c->device, block[i], &address)); /* none is moved */
+    }
+    p.flags = 1;
+    p.alignment = 128 * PAGE_BYTES;
+    h = mm_create_ok(c, p);
+    OK(mm_resident(c, h));
+    CHECK(!mm_in_vram(c, h));
+    evictions = rig->vidmm->statistics.evictions;
+    OK(mm_destroy(c, block[1], 0));
+    OK(mm_destroy(c, block[2], 0));
+    mm_idle(rig);
+    CHECK_RULE("RES-055", !mm_in_vram(c, h) && mm_allocation(c, h)->ready &&
+                              rig->vidmm->statistics.evictions <= evictions + 2);
+    OK(mm_destroy(c, block[0], 0));
+    mm_idle(rig);
+    CHECK_RULE("RES-055", mm_in_vram(c, h));
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
 /* The list of another device that has it, too, has no room for it. */
 TEST_WITH(mm, every_list_has_to_have_room, options->vram_bytes = MM_MB)
 {

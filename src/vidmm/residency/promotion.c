@@ -71,6 +71,8 @@ static bool step(struct paging_turn *turn, struct vidmm *vidmm, struct vidmm_seg
             !allocation->arrival.alone && /* idle work suspends nobody (ALLOC-055) */
             victim_movable(turn, allocation, true) && !cpu_view_forbids(allocation, segment)) {
             promote(turn, vidmm, allocation);
+            if (allocation->segment != segment->id)
+                segment->space_appeared = false; /* the room is in pieces of the wrong alignment */
             return true;
         }
     }

@@ -232,7 +232,8 @@ bool space_validate(const struct vidmm_space *space)
         return false;
     if (!addresses_valid(space) || !tables_validate(space) || !holds_valid(changing))
         return false;
-    if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging)
-        return true; /* pending jobs have not written their entries yet */
+    if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging ||
+        space->vidmm->lost)
+        return true; /* pending jobs have not written their entries yet, or never will */
     return entries_valid(space, space->root);
 }

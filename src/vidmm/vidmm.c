@@ -282,6 +282,11 @@ void vidmm_set_lost(struct vidmm *vidmm)
     paging_poke(vidmm);
 }
 
+bool vidmm_is_lost(const struct vidmm *vidmm)
+{
+    return vidmm->lost;
+}
+
 /* ---- numbers ---- */
 
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics)

@@ -46,6 +46,7 @@ void vidmm_destroy(struct vidmm *vidmm);
 /* Surprise removal: nothing is built or submitted any more, requests return STATUS_DEVICE_REMOVED,
  * and destroying objects still works. */
 void vidmm_set_lost(struct vidmm *vidmm);
+bool vidmm_is_lost(const struct vidmm *vidmm);
 
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics);
 /* Check every invariant of segments, residency lists and address spaces; for tests. */

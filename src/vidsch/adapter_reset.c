@@ -10,6 +10,7 @@
  *   -> vidmm rebuilds page tables through the paging node, which works again
  */
 #include "vidsch/adapter_reset.h"
+#include "vidmm/vidmm.h"
 #include "sim/machine.h"
 #include "vidmm/paging/driver_run.h"
 #include "vidmm/reset.h"
@@ -203,7 +204,8 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
         return;
     reopen(vidsch);
     status = vidmm_reset_restore(vidsch->vidmm);
-    if (!NT_SUCCESS(status)) {
+    if (!NT_SUCCESS(status) &&
+        !vidmm_is_lost(vidsch->vidmm)) { /* a device that is gone has no tables */
         stop_machine("TDR-058", (uint32_t)status, "page tables could not be rebuilt");
         return;
     }

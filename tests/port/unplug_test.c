@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The device is pulled out while the machine runs, or while it sleeps. */
 #include "port/support/held_client.h"
-#include "port/support/probe.h"
+#include "port/support/paged.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 
@@ -137,6 +137,61 @@ TEST(a_removed_device_is_silent)
     p->before[PROBE_StopDevice] = touch_registers;
     (void)probe_stop(p);
     CHECK(probe_count(p, PROBE_StopDevice) == 1);
+    probe_destroy(p);
+}
+
+/* ---- with work on it ---- */
+
+static void work_body(struct probe *p)
+{
+    struct probe_gpu gpu;
+    D3DKMT_HANDLE allocation;
+    uint64_t fence;
+
+    (void)p;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    CHECK(NT_SUCCESS(paged_create(&gpu, PAGED_MIB, &allocation)));
+    probe_device_packet_ns = 3600 * PROBE_SECOND;
+    CHECK(IS(paged_make_resident(&gpu, allocation, &fence), STATUS_PENDING));
+    probe_sleep(MS);
+}
+
+static void wait_body(struct probe *p)
+{
+    (void)p;
+    probe_sleep(10 * PROBE_SECOND);
+}
+
+static void forget_registers(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    A->registers = NULL;
+}
+
+static void submit_nowhere(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+/* Paging that never ends leads to a reset, after which there are no page tables to write: the machine goes on. */
+TEST(work_that_was_on_it_stops_nothing)
+{
+    struct probe *p = start(ALWAYS);
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    client = probe_client_run(p, work_body);
+    p->before[PROBE_NotifySurpriseRemoval] = forget_registers;
+    CHECK(unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE && NT_SUCCESS(unplug_status));
+    p->before[PROBE_SubmitCommandVirtual] = submit_nowhere;
+    CHECK_RULE("LIFE-149/a", probe_run(p, wait_body) == SIM_DONE);
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-149/a", !p->sim->stopped && !verify_bugcheck_state(p->log)->happened &&
+                                 probe_count(p, PROBE_RemoveDevice) == 1);
+    probe_client_end(p, client);
+    probe_clients_end(p);
     probe_destroy(p);
 }
 

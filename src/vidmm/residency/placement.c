@@ -585,6 +585,7 @@ static void give_place(struct paging_turn *turn, struct vidmm_allocation *alloca
 void placement_drop(struct vidmm_allocation *allocation)
 {
     give_place(NULL, allocation, true);
+    allocation->content = CONTENT_NONE;
     backing_defer_unmap(allocation, &allocation->final, false);
 }
 

@@ -406,6 +406,12 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
+bool vidmm_is_lost(const struct vidmm *vidmm)
+{
+    (void)vidmm;
+    return false;
+}
+
 /* ---- WDDM 1.x, buffers in apertures ---- */
 
 NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture_range *range)

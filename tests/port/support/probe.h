@@ -240,6 +240,8 @@ void probe_device_source(unsigned device, unsigned engine, uint64_t command);
 void probe_device_forget(void);
 /* How long a packet takes (default 1000 ns). */
 extern uint64_t probe_device_packet_ns;
+/* Called when a packet is at its end, before the device tells of it: what it does may be done then. NULL: nothing. */
+extern void (*probe_device_done)(unsigned device, unsigned node, uint32_t fence);
 
 /* Registers. */
 #define PROBE_REG_ID              0x00u

@@ -25,6 +25,7 @@ struct device {
 };
 
 uint64_t probe_device_packet_ns = 1000;
+void (*probe_device_done)(unsigned device, unsigned node, uint32_t fence);
 static struct device *devices[MAX_DEVICES];
 
 void probe_device_forget(void)
@@ -125,6 +126,8 @@ static void timer(void *device, unsigned node)
     struct engine *e = &d->engine[node];
 
     if (e->count) {
+        if (probe_device_done)
+            probe_device_done(d->index, node, e->queue[0]);
         e->completed = e->queue[0];
         memmove(e->queue, e->queue + 1, (QUEUE - 1) * sizeof(e->queue[0]));
         e->count--;

@@ -433,6 +433,51 @@ TEST_WITH(gpu, a_map_that_comes_between_is_written_again)
     update_end();
 }
 
+/* ---- two pools of one batch that have no room together ---- */
+
+static void only_in_video_memory(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEALLOCATION *args = (const DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    args->pAllocationInfo[0].SupportedReadSegmentSet = 1;
+    args->pAllocationInfo[0].SupportedWriteSegmentSet = 1;
+    args->pAllocationInfo[0].PreferredSegment.Value = 0;
+}
+
+static D3DKMT_HANDLE big_pool(void)
+{
+    uint64_t bytes = 8 * MB;
+    D3DDDI_ALLOCATIONINFO2 info;
+    D3DKMT_CREATEALLOCATION args;
+
+    memset(&info, 0, sizeof(info));
+    memset(&args, 0, sizeof(args));
+    info.pPrivateDriverData = &bytes;
+    info.PrivateDriverDataSize = sizeof(bytes);
+    args.hDevice = U->gpu.device;
+    args.NumAllocations = 1;
+    args.pAllocationInfo2 = &info;
+    CHECK(NT_SUCCESS(D3DKMTCreateAllocation2(&args)));
+    return info.hAllocation;
+}
+
+TEST_WITH(gpu, pools_without_room_together_do_not_wait_for_each_other)
+{
+    update_operation op[2];
+
+    update_begin(POOL);
+    p->after[PROBE_CreateAllocation] = only_in_video_memory;
+    op[0] = update_map(B, PAGE, 0);
+    op[1] = update_map(B + PAGE, PAGE, 0);
+    op[0].Map.hAllocation = big_pool();
+    op[1].Map.hAllocation = big_pool();
+    update_do(op, 2);
+    CHECK_RULE("GPUVA-142",
+               !va_shadow_walk(U->context, B).Valid && va_shadow_walk(U->context, B + PAGE).Valid);
+    update_end();
+}
+
 /* ---- the pool moves while the update waits ---- */
 
 TEST_WITH(gpu, tiles_show_the_place_of_the_pool_when_they_are_copied)

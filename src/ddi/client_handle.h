@@ -15,8 +15,9 @@ enum ddi_client_handle {
     DDI_CLIENT_ALLOCATION,   /* struct vidmm_open */
     DDI_CLIENT_SYNC,         /* struct vidsch_sync */
     DDI_CLIENT_PAGING_QUEUE, /* struct vidmm_paging_queue */
-    DDI_CLIENT_HW_QUEUE,
+    DDI_CLIENT_HW_QUEUE,     /* struct vidsch_context, of the queue */
     DDI_CLIENT_KEYED_MUTEX,
+    DDI_CLIENT_HW_CONTEXT, /* struct vidsch_context */
 };
 
 #endif

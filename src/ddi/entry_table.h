@@ -4,7 +4,7 @@
  * synchronization (THREAD-014 to THREAD-030), IRQL (THREAD-038 to THREAD-044), limit of virtual
  * time, flags of entry.h, and the structure passed by address with its direction: IN to the driver,
  * BOTH if results come back in it. Expanded by entry.h, door.h and entry.c. If an entry may be
- * called in two ways, the row has the usual one, and entries.c or entries_life.c names the other.
+ * called in two ways, the row has the usual one, and the file of the section names the other.
  */
 // clang-format off
 /* The adapter's life, entries_life.c */
@@ -77,5 +77,18 @@ DDI_ENTRY(DxgkDdiRestartFromTimeout, ALONE, PASSIVE, LONG, 0, DDI_NO_ARGUMENT, N
 DDI_ENTRY(DxgkDdiCollectDbgInfo, NONE, ANY, SHORT, 0, DXGKARG_COLLECTDBGINFO, IN)
 DDI_ENTRY(DxgkDdiBeginExclusiveAccess, ALONE, PASSIVE, LONG, 0, DXGKARG_BEGINEXCLUSIVEACCESS, BOTH)
 DDI_ENTRY(DxgkDdiEndExclusiveAccess, ALONE, PASSIVE, LONG, 0, DXGKARG_ENDEXCLUSIVEACCESS, BOTH)
+
+/* Hardware scheduling, entries_hw.c */
+DDI_ENTRY(DxgkDdiCreateHwContext, ZERO, PASSIVE, LONG, 0, DXGKARG_CREATEHWCONTEXT, BOTH)
+DDI_ENTRY(DxgkDdiDestroyHwContext, ZERO, PASSIVE, LONG, 0, DDI_NO_ARGUMENT, NONE)
+DDI_ENTRY(DxgkDdiCreateHwQueue, ZERO, PASSIVE, LONG, 0, DXGKARG_CREATEHWQUEUE, BOTH)
+DDI_ENTRY(DxgkDdiDestroyHwQueue, ZERO, PASSIVE, LONG, 0, DDI_NO_ARGUMENT, NONE)
+DDI_ENTRY(DxgkDdiSubmitCommandToHwQueue, ZERO, PASSIVE, SHORT, 0, DXGKARG_SUBMITCOMMANDTOHWQUEUE, IN)
+DDI_ENTRY(DxgkDdiSetupPriorityBands, ZERO, PASSIVE, SHORT, 0, DXGKARG_SETUPPRIORITYBANDS, IN)
+DDI_ENTRY(DxgkDdiSetContextSchedulingProperties, ZERO, PASSIVE, SHORT, 0, DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES, IN)
+DDI_ENTRY(DxgkDdiSuspendContext, SCHEDULER, PASSIVE, SHORT, 0, DXGKARG_SUSPENDCONTEXT, IN)
+DDI_ENTRY(DxgkDdiResumeContext, SCHEDULER, PASSIVE, SHORT, 0, DXGKARG_RESUMECONTEXT, IN)
+DDI_ENTRY(DxgkDdiResetHwEngine, SCHEDULER, PASSIVE, LONG, 0, DXGKARG_RESETHWENGINE, BOTH)
+DDI_ENTRY(DxgkDdiResumeHwEngine, SCHEDULER, PASSIVE, SHORT, 0, DXGKARG_RESUMEHWENGINE, BOTH)
 // clang-format on
 #undef DDI_ENTRY

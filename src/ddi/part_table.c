@@ -216,6 +216,26 @@ const struct ddi_part ddi_parts_create_context[] = {
      .what = "the private data of DXGKARG_CREATECONTEXT"},
     NO_MORE};
 
+/* Not HwQueueProgressFenceCPUVirtualAddress: the memory itself is meant, and is kept. */
+const struct ddi_part ddi_parts_create_hw_context[] = {
+    {POINTER(DXGKARG_CREATEHWCONTEXT, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_CREATEHWCONTEXT, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_CREATEHWCONTEXT"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_create_hw_queue[] = {
+    {POINTER(DXGKARG_CREATEHWQUEUE, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_CREATEHWQUEUE, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_CREATEHWQUEUE"},
+    NO_MORE};
+
+/* SUBMIT-116: valid during the call alone, unlike that of the other submissions. */
+const struct ddi_part ddi_parts_submit_to_hw_queue[] = {
+    {POINTER(DXGKARG_SUBMITCOMMANDTOHWQUEUE, pDmaBufferPrivateData),
+     COUNTED_BY(DXGKARG_SUBMITCOMMANDTOHWQUEUE, DmaBufferPrivateDataSize, 1),
+     .what = "the private data of DXGKARG_SUBMITCOMMANDTOHWQUEUE"},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

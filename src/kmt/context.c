@@ -10,6 +10,7 @@
 #include "kmt/client_memory.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
+#include "kmt/hw_queue.h"
 #include "port/record/adapter_info.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
@@ -19,11 +20,6 @@
 #include "vidsch/client.h"
 
 /* ---- creation ---- */
-
-struct context_creation {
-    D3DKMT_HANDLE device;
-    struct vidsch_context_request request;
-};
 
 /* KMT-006, KMT-012, KMT-149: before any handle is looked at. */
 static NTSTATUS check(const struct vidsch_context_request *request)
@@ -51,8 +47,8 @@ static NTSTATUS check_mode(const struct kmt_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create(struct kmt_call *call, const struct context_creation *creation,
-                       struct vidsch_context **out, D3DKMT_HANDLE *handle)
+NTSTATUS kmt_context_create(struct kmt_call *call, const struct kmt_context_request *creation,
+                            struct vidsch_context **out, D3DKMT_HANDLE *handle)
 {
     NTSTATUS status = check(&creation->request);
     struct kmt_context *context;
@@ -74,7 +70,9 @@ static NTSTATUS create(struct kmt_call *call, const struct context_creation *cre
         util_free(context);
         return status;
     }
-    context->handle = handle_create(&call->process->nt->handles, DDI_CLIENT_CONTEXT, context->sch);
+    context->type = creation->request.hardware ? DDI_CLIENT_HW_CONTEXT : DDI_CLIENT_CONTEXT;
+    context->handle = handle_create(&call->process->nt->handles, (uint8_t)context->type,
+                                    context->sch);
     if (!context->handle) {
         vidsch_context_destroy(context->sch);
         util_free(context);
@@ -94,7 +92,7 @@ static NTSTATUS create(struct kmt_call *call, const struct context_creation *cre
 static NTSTATUS create_context(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATECONTEXT *args = arguments;
-    struct context_creation creation = {
+    struct kmt_context_request creation = {
         .device = args->hDevice,
         .request =
             {
@@ -108,7 +106,7 @@ static NTSTATUS create_context(struct kmt_call *call, void *arguments)
     };
     struct vidsch_client_lists lists;
     struct vidsch_context *context;
-    NTSTATUS status = create(call, &creation, &context, &args->hContext);
+    NTSTATUS status = kmt_context_create(call, &creation, &context, &args->hContext);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -126,7 +124,7 @@ static NTSTATUS create_context(struct kmt_call *call, void *arguments)
 static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATECONTEXTVIRTUAL *args = arguments;
-    struct context_creation creation = {
+    struct kmt_context_request creation = {
         .device = args->hDevice,
         .request =
             {
@@ -141,7 +139,7 @@ static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
     };
     struct vidsch_context *context;
 
-    return create(call, &creation, &context, &args->hContext);
+    return kmt_context_create(call, &creation, &context, &args->hContext);
 }
 
 /* ---- the end ---- */
@@ -164,10 +162,10 @@ static struct kmt_device *find(const struct kmt_process *process, const struct v
     return NULL;
 }
 
-static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
+NTSTATUS kmt_context_destroy(struct kmt_call *call, D3DKMT_HANDLE handle,
+                             enum ddi_client_handle type)
 {
-    const D3DKMT_DESTROYCONTEXT *args = arguments;
-    struct vidsch_context *sch = kmt_handle_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
+    struct vidsch_context *sch = kmt_handle_lookup(call, handle, type);
     struct kmt_context *context = NULL;
     struct kmt_device *device = sch ? find(call->process, sch, &context) : NULL;
 
@@ -177,22 +175,41 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-160", /* KMT-159 */
                       "the context owns a synchronization mutex");
     kmt_call_pin(call, device);
-    handle_remove(&call->process->nt->handles, args->hContext, DDI_CLIENT_CONTEXT);
+    handle_remove(&call->process->nt->handles, handle, (uint8_t)type);
     list_remove(&context->link);
     util_free(context);
     kmt_call_wait_unpinned(call->process, call, sch);
+    kmt_hw_queues_destroy(call->process, device, sch, call);
     device->draining++;
     vidsch_context_destroy(sch); /* KMT-158 */
     device->draining--;
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYCONTEXT *args = arguments;
+
+    return kmt_context_destroy(call, args->hContext, DDI_CLIENT_CONTEXT);
+}
+
 /* ---- priority ---- */
+
+static struct vidsch_context *with_priority(struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    struct vidsch_context *hardware = handle_lookup(&call->process->nt->handles, handle,
+                                                    DDI_CLIENT_HW_CONTEXT);
+
+    if (!hardware)
+        return kmt_handle_context(call, handle);
+    kmt_call_pin(call, hardware);
+    return hardware;
+}
 
 static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
+    struct vidsch_context *context = with_priority(call, args->hContext);
 
     return context ? vidsch_context_set_priority(context, args->Priority) : STATUS_INVALID_PARAMETER;
 }
@@ -200,7 +217,7 @@ static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
 static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
 {
     D3DKMT_GETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
+    struct vidsch_context *context = with_priority(call, args->hContext);
 
     if (!context)
         return STATUS_INVALID_PARAMETER;

@@ -10,6 +10,7 @@
 #include "kmt/call.h"
 #include "kmt/context.h"
 #include "kmt/handle.h"
+#include "kmt/hw_queue.h"
 #include "kmt/paging_queue.h"
 #include "kmt/sync.h"
 #include "kmt/trim.h"
@@ -23,8 +24,20 @@
 
 /* ---- creation ---- */
 
+/* KMT-118: hardware contexts before the others. */
+static void hardware_first(struct kmt_device *device)
+{
+    LIST_FOR_SAFE(link, next, &device->contexts) {
+        if (CONTAINER(link, struct kmt_context, link)->type != DDI_CLIENT_HW_CONTEXT)
+            continue;
+        list_remove(link);
+        list_push_front(&device->contexts, link);
+    }
+}
+
 static void destroy_contexts(struct kmt_device *device)
 {
+    hardware_first(device);
     while (!list_empty(&device->contexts)) {
         struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts),
                                                 struct kmt_context, link);
@@ -53,6 +66,7 @@ static NTSTATUS make_own_context(struct kmt_device *device)
         util_free(context);
         return status;
     }
+    context->type = DDI_CLIENT_CONTEXT;
     list_push_back(&device->contexts, &context->link);
     device->own = context->sch;
     return STATUS_SUCCESS;
@@ -110,6 +124,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     device->adapter = adapter;
     list_init(&device->contexts);
     list_init(&device->queues);
+    list_init(&device->hw_queues);
     list_init(&device->syncs);
     status = make(adapter, args, device);
     if (!NT_SUCCESS(status)) {
@@ -148,7 +163,10 @@ static void take_handles(struct kmt_process *process, struct kmt_device *device,
 {
     LIST_FOR(node, &device->contexts)
         take_handle(process, device, CONTAINER(node, struct kmt_context, link)->handle,
-                    DDI_CLIENT_CONTEXT);
+                    CONTAINER(node, struct kmt_context, link)->type);
+    LIST_FOR(node, &device->hw_queues)
+        take_handle(process, device, CONTAINER(node, struct kmt_hw_queue, link)->handle,
+                    DDI_CLIENT_HW_QUEUE);
     LIST_FOR(node, &device->queues)
         take_handle(process, device, CONTAINER(node, struct kmt_paging_queue, link)->handle,
                     DDI_CLIENT_PAGING_QUEUE);
@@ -180,6 +198,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
+    kmt_hw_queues_destroy(process, device, NULL, call);
     destroy_contexts(device);
     while (!list_empty(&device->queues))
         kmt_paging_queue_destroy(CONTAINER(device->queues.next, struct kmt_paging_queue, link));

@@ -19,6 +19,7 @@ struct kmt_device {
     struct vidmm_device *mm;
     D3DKMT_HANDLE handle;
     struct list link, contexts, queues, syncs;
+    struct list hw_queues; /* struct kmt_hw_queue */
     /* for a driver without contexts: buffers of the device; else NULL */
     struct vidsch_context *own;
     struct kmt_trimmer *trimmer; /* NULL: no trim callback was registered */

@@ -29,6 +29,7 @@ static const char *kind_of(enum ddi_client_handle type)
         [DDI_CLIENT_PAGING_QUEUE] = "a paging queue",
         [DDI_CLIENT_HW_QUEUE] = "a hardware queue",
         [DDI_CLIENT_KEYED_MUTEX] = "a keyed mutex",
+        [DDI_CLIENT_HW_CONTEXT] = "a hardware context",
     };
 
     return kinds[type];

@@ -274,6 +274,10 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
     if (!sync || sync->queue)
         return refuse(STATUS_INVALID_PARAMETER, "GPUVA-070", "handle 0x%x is %s", args->hSyncObject,
                       sync ? "the fence of a paging queue" : "not that of a synchronization object");
+    if (sync->of_hw_queue)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-174",
+                      "handle 0x%x is the progress fence of a hardware queue, with which it ends",
+                      args->hSyncObject);
     adapter = sync->adapter;
     kmt_call_pin(call, sync->device ? (const void *)sync->device : adapter);
     kmt_sync_remove(sync);

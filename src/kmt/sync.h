@@ -27,6 +27,7 @@ struct kmt_sync {
     struct vidsch_sync_view *view;  /* of a shared monitored fence */
     bool no_wait, no_signal;        /* it was opened without the right to it, or so created */
     struct kmt_paging_queue *queue; /* whose progress it is, or NULL */
+    bool of_hw_queue;               /* it is the progress of a hardware queue (KMT-174) */
     struct kmt_event *event;        /* of a CPU notification */
     struct port_cpu_event *by_kmd;  /* which the driver signals; or NULL */
     D3DKMT_HANDLE handle;

@@ -18,6 +18,9 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/hw_reset.h"
+#include "vidsch/hw_retire.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
@@ -98,6 +101,8 @@ static const struct vidsch_device *culprit(struct vidsch *vidsch)
 
         if (node->recover != RECOVER_NONE && node->count)
             return node_in_flight(node, 0)->context->device;
+        if (node->recover != RECOVER_NONE && vidsch_hw_culprit(node))
+            return vidsch_hw_culprit(node);
     }
     return NULL;
 }
@@ -115,6 +120,9 @@ static void abandon(struct vidsch *vidsch)
         vidsch_preempt_close(node);
         while (node->count)
             vidsch_retire_failed(node);
+        vidsch_hw_fail_node(node);
+        vidsch_hw_after_reset(node);
+        node->hw.closed = false;
         while ((link = list_pop_front(&node->resubmit)) != NULL)
             vidsch_packet_finish(CONTAINER(link, struct packet, link));
         node->last_completed = node->reported = node->last_submitted;

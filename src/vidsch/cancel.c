@@ -12,6 +12,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
@@ -63,8 +64,9 @@ static void cancel_queue(struct vidsch_context *context)
     while ((link = list_pop_front(&context->queue)) != NULL) {
         struct packet *packet = CONTAINER(link, struct packet, link);
 
-        if (packet_is_work(packet) && !packet_comes_first(packet) && !packet->resubmission &&
-            vidsch->config.caps.CancelCommandAware && ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
+        if (packet_is_work(packet) && packet->kind != PACKET_HW && !packet_comes_first(packet) &&
+            !packet->resubmission && vidsch->config.caps.CancelCommandAware &&
+            ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
             DXGKARG_CANCELCOMMAND args;
             NTSTATUS status;
 
@@ -86,6 +88,12 @@ void vidsch_cancel_device(struct vidsch_device *device)
     vidmm_device_set_lost(device->mm);
     LIST_FOR(link, &device->contexts)
         cancel_queue(CONTAINER(link, struct vidsch_context, link));
+    LIST_FOR(link, &device->contexts) {
+        const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
+
+        if (context->hw)
+            vidsch_hw_abandon(context->hw);
+    }
     vidsch_signal_device_lost(device);
     device->cleaning = false;
     vidsch_device_wake(device);

@@ -39,6 +39,7 @@ struct vidsch_context_request {
     const void *private_data;
     UINT private_bytes;
     bool virtual_addressing;
+    bool hardware; /* D3DKMTCreateHwContext */
     D3DKMT_CLIENTHINT hint;
 };
 NTSTATUS vidsch_context_create(struct vidsch_device *device,
@@ -70,6 +71,29 @@ INT vidsch_context_priority(const struct vidsch_context *context);
 NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args);
 NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count,
                                const D3DKMT_SUBMITCOMMAND *args, const void *private_data);
+
+/* Hardware queues: each is a context as far as the scheduler is concerned, which
+ * vidsch_context_destroy ends. Its progress fence is the caller's: a monitored fence of the device,
+ * which ends after it; `private_data` is a host copy. */
+struct vidsch_hw_queue_request {
+    struct vidsch_context *parent;
+    D3DDDI_CREATEHWQUEUEFLAGS flags;
+    void *private_data;
+    UINT private_bytes;
+    struct vidsch_sync *progress;
+    D3DKMT_HANDLE progress_handle;
+};
+/* May a queue with these flags be made in the context? */
+NTSTATUS vidsch_hw_queue_check(const struct vidsch_context *parent, D3DDDI_CREATEHWQUEUEFLAGS flags);
+NTSTATUS vidsch_hw_queue_open(const struct vidsch_hw_queue_request *request,
+                              struct vidsch_context **out);
+NTSTATUS vidsch_hw_queue_submit(struct vidsch_context *queue,
+                                const D3DKMT_SUBMITCOMMANDTOHWQUEUE *args, const void *private_data);
+NTSTATUS vidsch_hw_queue_wait(struct vidsch_context *queue, struct vidsch_sync *const *list,
+                              const UINT64 *values, UINT count);
+NTSTATUS vidsch_hw_queue_signal(struct vidsch_context *const *queues, UINT queue_count,
+                                struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                D3DDDICB_SIGNALFLAGS flags);
 
 /* Queue updates of page tables, a copy of the client's: they wait until the fence has reached the
  * value, and then set it to the next one (GPUVA-122 to GPUVA-136). Blocks while too many are

@@ -12,6 +12,7 @@
 #include "sim/sim_assert.h"
 #include "verify/refusal.h"
 #include "vidmm/context/context.h"
+#include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"
 #include "vidsch/companion.h"
@@ -20,6 +21,8 @@
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_objects.h"
+#include "vidsch/hw_context.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
 #include "vidsch/process.h"
@@ -31,6 +34,20 @@
 #define NO_PATCHING_LIST \
     16u /* RES-033: elements of the allocation list of a driver that patches nothing */
 
+static bool owns_queues(const struct vidsch_context_request *request)
+{
+    return request->hardware || request->flags.HwQueueSupported;
+}
+
+static NTSTATUS check_hardware(const struct vidsch *vidsch,
+                               const struct vidsch_context_request *request)
+{
+    return vidsch->node[request->node].hw.on
+               ? STATUS_SUCCESS
+               : refuse(STATUS_NOT_SUPPORTED, "KMT-170", "node %u is not hardware-scheduled",
+                        request->node);
+}
+
 /* Check the client's request before the driver is called. */
 static NTSTATUS check_request(const struct vidsch *vidsch,
                               const struct vidsch_context_request *request)
@@ -41,6 +58,8 @@ static NTSTATUS check_request(const struct vidsch *vidsch,
     if (request->engine_affinity > 1)
         return refuse(STATUS_INVALID_PARAMETER, "PATCH-024",
                       "EngineAffinity 0x%x, a node has one engine", request->engine_affinity);
+    if (request->hardware && !NT_SUCCESS(check_hardware(vidsch, request)))
+        return STATUS_NOT_SUPPORTED;
     if (request->virtual_addressing != vidsch->node[request->node].info.virtual_addressing)
         return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-011",
                       "a context of %s addresses on node %u, which takes %s ones",
@@ -49,12 +68,10 @@ static NTSTATUS check_request(const struct vidsch *vidsch,
     if (request->flags.Reserved || request->flags.NoKmdAccess)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-149", "reserved bits in Flags 0x%x",
                       request->flags.Value);
-    if (request->flags.HwQueueSupported)
-        return request->virtual_addressing
-                   ? refuse(STATUS_NOT_SUPPORTED, NULL, "this host has no hardware queues")
-                   : refuse(STATUS_INVALID_PARAMETER, NULL,
-                            "HwQueueSupported for a context of physical addresses");
-    return STATUS_SUCCESS;
+    if (request->flags.HwQueueSupported && !request->virtual_addressing)
+        return refuse(STATUS_INVALID_PARAMETER, NULL,
+                      "HwQueueSupported for a context of physical addresses");
+    return request->flags.HwQueueSupported ? check_hardware(vidsch, request) : STATUS_SUCCESS;
 }
 
 /* Check the driver's answer, and mend what it can do without. */
@@ -139,7 +156,12 @@ void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_cl
     };
 }
 
-static void context_free(struct vidsch_context *context)
+static enum ddi_handle kind_of(const struct vidsch_context *context)
+{
+    return context->hw_queue ? DDI_HANDLE_HW_QUEUE : DDI_HANDLE_CONTEXT;
+}
+
+void vidsch_context_free(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
 
@@ -150,7 +172,9 @@ static void context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->promise.commands);
     vidsch_client_block_destroy(vidsch, &context->promise.allocations);
     vidsch_client_block_destroy(vidsch, &context->promise.patches);
-    (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, DDI_HANDLE_CONTEXT);
+    (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, kind_of(context));
+    vidsch_hw_context_free(context);
+    vidsch_hw_queue_free(context);
     if (context->node) {
         vidsch_ready_release(context);
         vidsch_null_context_forget(context->node, context);
@@ -161,8 +185,8 @@ static void context_free(struct vidsch_context *context)
     util_free(context);
 }
 
-static struct vidsch_context *context_alloc(struct vidsch_device *device, struct vidsch_node *node,
-                                            bool is_virtual, bool system)
+static struct vidsch_context *alloc(struct vidsch_device *device, struct vidsch_node *node,
+                                    bool is_virtual, bool system, enum ddi_handle kind)
 {
     struct vidsch_context *context = util_zalloc(1, sizeof(*context));
     HANDLE handle;
@@ -179,9 +203,9 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
     list_init(&context->free_buffers);
     list_init(&context->mutexes);
     sim_mutex_init(&context->render_lock);
-    handle = ddi_handle_create(&device->vidsch->ddi->handles, DDI_HANDLE_CONTEXT, &context->mm);
+    handle = ddi_handle_create(&device->vidsch->ddi->handles, kind, &context->mm);
     if (!handle) {
-        context_free(context);
+        vidsch_context_free(context);
         return NULL;
     }
     vidmm_context_init(&context->mm, device->mm, is_virtual, system);
@@ -190,11 +214,27 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
     if (trace_current) {
         char name[48];
 
-        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)",
-                 ddi_handle_number(handle), device->process->id);
+        if (system)
+            snprintf(name, sizeof(name), "system context");
+        else
+            snprintf(name, sizeof(name), "%s %u (process %u)",
+                     kind == DDI_HANDLE_CONTEXT ? "context" : "hardware queue",
+                     ddi_handle_number(handle), device->process->id);
         context->track = trace_track_create("contexts", name);
     }
     return context;
+}
+
+static struct vidsch_context *context_alloc(struct vidsch_device *device, struct vidsch_node *node,
+                                            bool is_virtual, bool system)
+{
+    return alloc(device, node, is_virtual, system, DDI_HANDLE_CONTEXT);
+}
+
+struct vidsch_context *vidsch_context_alloc(struct vidsch_device *device, struct vidsch_node *node,
+                                            enum ddi_handle kind)
+{
+    return alloc(device, node, false, false, kind);
 }
 
 static void destroy_driver_side(struct vidsch_context *context)
@@ -203,7 +243,11 @@ static void destroy_driver_side(struct vidsch_context *context)
     NTSTATUS status;
 
     vidmm_context_detach(&context->mm);
-    if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware && !context->hosts_own) {
+    if (context->hw_queue) {
+        vidsch_hw_queue_destroy(context);
+    } else if (context->hw && context->hw->own_entries) {
+        vidsch_hw_context_destroy(context);
+    } else if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware && !context->hosts_own) {
         status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
@@ -237,6 +281,8 @@ static NTSTATUS ask_or_take(struct vidsch_context *context, DXGKARG_CREATECONTEX
         take_from_device(context);
         return STATUS_SUCCESS;
     }
+    if (context->hw && context->hw->own_entries)
+        return vidsch_hw_context_create(context, args);
     args->hContext = context->mm.host_handle; /* PATCH-021 */
     args->EngineAffinity = 1;                 /* PATCH-023 */
     status = ddi_create_context(vidsch->ddi, context->device->driver_handle, args);
@@ -265,6 +311,8 @@ static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREAT
         status = vidmm_context_attach(&context->mm);
     if (!NT_SUCCESS(status))
         destroy_driver_side(context);
+    else
+        vidsch_hw_context_tell(context);
     return status;
 }
 
@@ -305,19 +353,24 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
         return status;
     context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing,
                             false);
-    if (!context) {
+    if (!context || (owns_queues(request) && !vidsch_hw_context_begin(context, request->hardware))) {
+        if (context)
+            vidsch_context_free(context);
         util_free(args.pPrivateDriverData);
         return STATUS_NO_MEMORY;
     }
+    if (context->hw)
+        vidsch_hw_suspend_init(context->hw);
     context->flags = request->flags;
     context->has_lists = !request->virtual_addressing && !request->flags.SynchronizationOnly;
     args.PrivateDriverDataSize = request->private_bytes;
     args.NodeOrdinal = request->node;
     args.Flags.VirtualAddressing = request->virtual_addressing;
+    args.Flags.HwQueueSupported = request->flags.HwQueueSupported; /* PATCH-030 */
     status = create_driver_side(context, &args);
     util_free(args.pPrivateDriverData);
     if (!NT_SUCCESS(status)) {
-        context_free(context);
+        vidsch_context_free(context);
         return status;
     }
     list_push_back(&device->contexts, &context->link);
@@ -342,7 +395,7 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
     args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
     status = create_driver_side(context, &args);
     if (!NT_SUCCESS(status)) {
-        context_free(context);
+        vidsch_context_free(context);
         return status;
     }
     list_push_back(&vidsch->system_device->contexts, &context->link);
@@ -383,7 +436,7 @@ NTSTATUS vidsch_context_create_companion(struct vidsch_context *owner, struct vi
     context->hosts_own = !by_gpu;
     status = create_companion_side(context);
     if (!NT_SUCCESS(status)) {
-        context_free(context);
+        vidsch_context_free(context);
         return status;
     }
     vidmm_updates_init(&context->updates, device->mm, by_gpu ? &context->mm : NULL);
@@ -404,6 +457,9 @@ void vidsch_context_destroy(struct vidsch_context *context)
     if (context->companion)
         vidsch_context_destroy(context->companion);
     context->companion = NULL;
+    while (context->hw && !list_empty(&context->hw->queues)) /* KMT-172 */
+        vidsch_context_destroy(
+            CONTAINER(context->hw->queues.next, struct vidsch_hw_queue, link)->queue);
     if (context->reserve) {
         struct dma_buffer *reserve = context->reserve;
 
@@ -411,12 +467,14 @@ void vidsch_context_destroy(struct vidsch_context *context)
         vidsch_dma_buffer_put(reserve);
     }
     vidsch_device_drain(device, context); /* PATCH-052 */
+    while (context->hw && context->hw->state == HW_SUSPENDING && !sim_current->stopped)
+        vidsch_change_wait(device->vidsch, SIM_FOREVER);
     if (context->is_companion)
         vidmm_updates_finish(&context->updates);
     vidsch_signal_free_mutexes(context);
     destroy_driver_side(context);
     vidsch_tell_context(context, OBJECT_ENDS);
-    context_free(context);
+    vidsch_context_free(context);
 }
 
 struct vidsch_device *vidsch_context_device(const struct vidsch_context *context)
@@ -456,5 +514,6 @@ NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priorit
     context->level = (uint32_t)(priority + VIDSCH_PRIORITY_LIMIT);
     if (ready)
         vidsch_ready_add(context);
+    vidsch_hw_context_tell(context); /* KMT-168 */
     return STATUS_SUCCESS;
 }

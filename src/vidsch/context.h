@@ -65,9 +65,16 @@ struct vidsch_context {
     struct sim_mutex render_lock;
     uint32_t buffers, buffers_free;
     struct list mutexes;
+    /* hardware scheduling (hw_record.h): of a context that owns queues; of such a queue */
+    struct vidsch_hw_context *hw;
+    struct vidsch_hw_queue *hw_queue;
     trace_track track;
 };
 
+/* A record without the driver's part, for a client's queue of the kind; NULL: out of memory. */
+struct vidsch_context *vidsch_context_alloc(struct vidsch_device *device, struct vidsch_node *node,
+                                            enum ddi_handle kind);
+void vidsch_context_free(struct vidsch_context *context);
 NTSTATUS vidsch_context_create_system(struct vidsch *vidsch);
 /* Make the companion of a context (companion.h). */
 NTSTATUS vidsch_context_create_companion(struct vidsch_context *owner, struct vidsch_context **out);

@@ -20,6 +20,7 @@
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_submit.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
 #include "vidsch/packet.h"
@@ -357,17 +358,19 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     vidsch_assert_worker(vidsch);
     vidsch->worker.busy_node = node;
     vidsch->worker.busy_context = context;
-    if (packet->kind != PACKET_PAGING || packet->fence == 0)
+    if (packet->kind != PACKET_HW && (packet->kind != PACKET_PAGING || packet->fence == 0))
         packet->fence = vidsch_node_next_fence(node);
     if (packet->kind == PACKET_RENDER)
         good = place_allocations(packet);
     if (good && !is_virtual && !context->info.Caps.NoPatchingRequired &&
-        packet->kind != PACKET_LEAVE)
+        packet->kind != PACKET_LEAVE && packet->kind != PACKET_HW)
         good = patch(packet);
     if (!good)
         drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     else if (vidsch->recovery.resetting || node->stopped)
         put_back(node, packet);
+    else if (packet->kind == PACKET_HW)
+        vidsch_hw_submit(packet);
     else
         submit(node, packet, is_virtual);
     vidsch->worker.busy_node = NULL;

@@ -92,9 +92,9 @@ static enum queue_packet_type queue_type(const struct packet *packet)
 {
     static const enum queue_packet_type types[] = {
         [PACKET_RENDER] = QUEUE_RENDER, [PACKET_VIRTUAL] = QUEUE_RENDER,
-        [PACKET_LEAVE] = QUEUE_RENDER,  [PACKET_PAGING] = QUEUE_PAGING,
-        [PACKET_UPDATE] = QUEUE_PAGING, [PACKET_WAIT] = QUEUE_WAIT,
-        [PACKET_SIGNAL] = QUEUE_SIGNAL};
+        [PACKET_HW] = QUEUE_RENDER,     [PACKET_LEAVE] = QUEUE_RENDER,
+        [PACKET_PAGING] = QUEUE_PAGING, [PACKET_UPDATE] = QUEUE_PAGING,
+        [PACKET_WAIT] = QUEUE_WAIT,     [PACKET_SIGNAL] = QUEUE_SIGNAL};
 
     return types[packet->kind];
 }

@@ -18,6 +18,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_reset.h"
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
@@ -171,6 +172,24 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
     return true;
 }
 
+/* Of a hardware-scheduled node. Packets that are not in hardware queues have no id that tells which
+ * of them was aborted. */
+static bool reset_hardware(struct vidsch_node *node)
+{
+    struct vidsch_device *hung = NULL;
+    struct vidsch *vidsch = node->vidsch;
+
+    if (!vidsch_hw_reset(node, &hung, vidsch->recovery.promoted, sizeof(vidsch->recovery.promoted)))
+        return false;
+    if (hung)
+        count_timeout(vidsch, hung->process);
+    if (node->count) {
+        promote(vidsch, "packets outside of hardware queues were on node %u", node->ordinal);
+        return false;
+    }
+    return true;
+}
+
 static bool reset_one(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -273,7 +292,8 @@ static bool reset_group(struct vidsch *vidsch, uint64_t mask)
         if (mask & 1ull << i)
             vidsch_retire_through(&vidsch->node[i], vidsch->node[i].reported);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        if ((mask & 1ull << i) && !reset_one(&vidsch->node[i]))
+        if ((mask & 1ull << i) && !(vidsch->node[i].hw.on ? reset_hardware(&vidsch->node[i])
+                                                          : reset_one(&vidsch->node[i])))
             return false;
     return true;
 }
@@ -300,7 +320,8 @@ void vidsch_engine_reset(struct vidsch_node *node)
         return;
     }
     node->ignoring = true; /* the snapshot: `reported` does not change from here on */
-    if (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported) {
+    if (node->hw.count == 0 &&
+        (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported)) {
         if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
             sim_dpc_flush();
             vidsch_retire_through(node, node->reported);

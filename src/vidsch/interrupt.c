@@ -11,6 +11,7 @@
 #include "vidsch/interrupt.h"
 #include "sim/sim_assert.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
@@ -48,9 +49,16 @@ static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT eng
         return NULL;
     }
     node = &vidsch->node[ordinal];
+    if (node->hw.closed) {
+        verify_fatal("TDR-023", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_NOTIFIED_BEFORE_RESUME,
+                     ordinal, engine, 0,
+                     "%s for node %u between DxgkDdiResetHwEngine and DxgkDdiResumeHwEngine", what,
+                     ordinal);
+        return NULL;
+    }
     if (node->ignoring || vidsch->recovery.resetting)
         return NULL; /* TDR-022 */
-    if (node->after_reset) {
+    if (node->after_reset && !node->hw.on) {
         VIOLATION("TDR-024", "%s for node %u between its reset and the next submission", what,
                   ordinal);
         return NULL;
@@ -262,6 +270,17 @@ static void monitored_fence_signaled(struct vidsch *vidsch,
         node->monitored_noted = true;
 }
 
+static void context_suspended(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node = vidsch_hw_suspend_notified(
+        vidsch, data->SuspendContextCompleted.hContext,
+        data->SuspendContextCompleted.ContextSuspendFence);
+
+    if (node && !node->hw.suspend_noted &&
+        record(vidsch, DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED, node))
+        node->hw.suspend_noted = true;
+}
+
 static void engine_hung(struct vidsch *vidsch, UINT ordinal, UINT engine)
 {
     struct vidsch_node *node = node_of(vidsch, ordinal, engine, "GPU_ENGINE_TIMEOUT");
@@ -318,13 +337,10 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
             engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
                         data->EngineStateChange.EngineOrdinal);
         break;
-    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* this host never asks for one */
-        verify_fatal("PREEMPT-043", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_SUSPEND_FENCE,
-                     data->SuspendContextCompleted.ContextSuspendFence, 0, 0,
-                     "suspend fence %llu was not issued",
-                     (unsigned long long)data->SuspendContextCompleted.ContextSuspendFence);
+    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
+        context_suspended(vidsch, data);
         break;
-    default: /* display, hardware queues, logs, native fences: this adapter has none of them */
+    default: /* display, logs, native fences: this adapter has none of them */
         VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
         break;
     }

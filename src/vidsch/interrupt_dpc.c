@@ -5,6 +5,8 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/hw_retire.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
@@ -87,6 +89,8 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
 {
     struct vidsch_node *node = &vidsch->node[r->node];
 
+    if (r->type == DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED)
+        node->hw.suspend_noted = false;
     if (r->generation != node->generation)
         return;
     switch (r->type) {
@@ -104,8 +108,12 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         break;
     case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED: /* SUBMIT-083 */
         node->monitored_noted = false;
+        vidsch_hw_retire_node(node);
         LIST_FOR_SAFE(link, next, &vidsch->processes)
             vidsch_signal_reread(vidsch, CONTAINER(link, struct vidsch_process, link));
+        break;
+    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
+        vidsch_hw_suspend_dpc(node);
         break;
     default: /* TDR-073 */
         vidsch_recovery_want_engine(node, RECOVER_DRIVER);

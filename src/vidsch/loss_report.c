@@ -204,6 +204,20 @@ void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node
     publish(loss, node->vidsch);
 }
 
+void vidsch_loss_hw_reset(struct vidsch_loss *loss, const struct vidsch_node *node,
+                          const struct vidsch_context *invalidated)
+{
+    begin(loss, "engine reset (0x141)", node);
+    if (invalidated)
+        add(loss, ", the driver invalidated hardware context %u of process %u%s",
+            ddi_handle_number(invalidated->mm.host_handle), invalidated->device->process->id,
+            invalidated->hw->collateral ? ", which did not cause it" : "");
+    else
+        add(loss, ", the driver invalidated no hardware context");
+    add_cause(loss, node->vidsch, node->recover);
+    publish(loss, node->vidsch);
+}
+
 /* The node that hung; or the first with work; or the first. */
 static const struct vidsch_node *guilty_node(const struct vidsch *vidsch)
 {

@@ -12,6 +12,7 @@
 
 struct irq_record;
 struct packet;
+struct vidsch_context;
 
 #define VIDSCH_LOSS_WALK "; page tables: " /* begins the last part of a line */
 
@@ -27,6 +28,9 @@ void vidsch_loss_page_fault(struct vidsch_loss *loss, const struct vidsch_node *
 /* `responsive`: DxgkDdiQueryEngineStatus said so. */
 void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node *node,
                               const struct packet *aborted, bool responsive);
+/* Of a hardware-scheduled node: the context that the driver invalidated; NULL: it did none. */
+void vidsch_loss_hw_reset(struct vidsch_loss *loss, const struct vidsch_node *node,
+                          const struct vidsch_context *invalidated);
 /* Of the node that hung, or the first with work; its oldest packet is named. */
 void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vidsch,
                                enum recover_cause cause);

@@ -64,6 +64,7 @@ void vidsch_node_cancel_events(struct vidsch_node *node)
     sim_event_cancel(&node->deadline.event);
     sim_event_cancel(&node->quantum.event);
     sim_event_cancel(&node->watch.event);
+    sim_event_cancel(&node->hw.watch);
 }
 
 void vidsch_node_finish(struct vidsch_node *node)

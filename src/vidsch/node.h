@@ -14,6 +14,7 @@
 
 #include "sim/event.h"
 #include "trace/trace.h"
+#include "vidsch/hw_record.h"
 #include "vidsch/vidsch.h"
 
 #define VIDSCH_LEVELS         16u /* ready lists of a node: client priorities -7..7, and paging */
@@ -103,6 +104,7 @@ struct vidsch_node {
     bool monitored_noted; /* a record of a signaled monitored fence is in the ring (interrupt.h) */
     bool timeout_noted;   /* a record of a hang, or of a fault without a fence, is in the ring */
     struct node_event watch, deadline, quantum;
+    struct vidsch_hw_node hw;
     trace_track track;
     bool span_open; /* the trace shows a packet as running */
 };

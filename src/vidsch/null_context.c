@@ -10,6 +10,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -31,7 +32,7 @@ void vidsch_null_context_forget(struct vidsch_node *node, const struct vidsch_co
 
 static bool is_current(const struct vidsch_context *context)
 {
-    return context->node->current == context && context->state != CONTEXT_LOST;
+    return !context->hw && context->node->current == context && context->state != CONTEXT_LOST;
 }
 
 static NTSTATUS leave(struct vidsch_context *context)
@@ -60,13 +61,44 @@ static bool is_leaving(const struct vidsch_device *device)
     return false;
 }
 
+/* A context of a hardware-scheduled node that may be on the GPU. */
+static struct vidsch_hw_context *still_active(const struct vidsch_device *device,
+                                              const struct vidmm_context *only)
+{
+    LIST_FOR(link, &device->contexts) {
+        const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
+
+        if (context->hw && (!only || only == &context->mm) && context->state != CONTEXT_LOST &&
+            (context->hw->active || context->hw->state == HW_SUSPENDING))
+            return context->hw;
+    }
+    return NULL;
+}
+
+/* There DxgkDdiSuspendContext takes the part of the packet (PREEMPT-035): once acknowledged, the
+ * memory of the context may move (PREEMPT-042). It is resumed by its next submission. */
+static NTSTATUS suspend_hardware(const struct vidsch_device *device,
+                                 const struct vidmm_context *only)
+{
+    struct vidsch_hw_context *hw;
+
+    while ((hw = still_active(device, only)) != NULL && !sim_current->stopped) {
+        if (hw->state == HW_RUNS && !vidsch_hw_suspend(hw))
+            return STATUS_SUCCESS; /* a driver without that entry */
+        if (hw->state == HW_SUSPENDING)
+            vidsch_change_wait(device->vidsch, SIM_FOREVER);
+    }
+    return sim_current->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}
+
 NTSTATUS vidsch_null_context_enter(struct vidmm_device *mm, struct vidmm_context *only)
 {
     struct vidsch_device *device = vidmm_device_owner(mm);
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_assert_passive();
-    if (!device->vidsch->config.caps.PreemptionAware) /* PREEMPT-036 */
+    status = suspend_hardware(device, only);
+    if (!NT_SUCCESS(status) || !device->vidsch->config.caps.PreemptionAware) /* PREEMPT-036 */
         return status;
     LIST_FOR(link, &device->contexts) {
         struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);

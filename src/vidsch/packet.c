@@ -49,6 +49,8 @@ void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet)
     vidsch_portion_free(packet);
     if (packet->kind == PACKET_UPDATE)
         packet->update->end(packet);
+    if (packet->kind == PACKET_HW)
+        util_free(packet->hw);
     if (packet->buffer)
         vidsch_dma_buffer_put(packet->buffer);
     if (!packet->paging)

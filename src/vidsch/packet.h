@@ -11,6 +11,7 @@
 enum packet_kind {
     PACKET_RENDER,  /* portion of a DMA buffer: Patch, SubmitCommand */
     PACKET_VIRTUAL, /* command buffer at a GPU virtual address: SubmitCommandVirtual */
+    PACKET_HW,      /* command buffer of a hardware queue: SubmitCommandToHwQueue */
     PACKET_LEAVE,   /* no commands: the GPU leaves the context (null_context.h) */
     PACKET_PAGING,  /* paging buffer: by either of these ways */
     PACKET_WAIT,
@@ -50,6 +51,7 @@ struct packet {
             struct vidsch_update *update;
             uint32_t operations;
         };
+        struct hw_submission *hw; /* of a hardware queue */
     };
     uint32_t fence; /* SubmissionFenceId of the current submission; 0: none yet */
     uint8_t kind;

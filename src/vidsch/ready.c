@@ -34,6 +34,11 @@ void vidsch_ready_add(struct vidsch_context *context)
     }
     context->state = CONTEXT_READY;
     vidsch_tell_status(context, STATUS_CONTEXT_READY);
+    if (context->hw_queue) { /* the GPU chooses among those that were submitted */
+        list_push_back(&node->hw.ready, &context->run_link);
+        vidsch_kick_node(node);
+        return;
+    }
     if (node->holder[context->level] == context)
         list_push_front(&node->ready[context->level], &context->run_link);
     else

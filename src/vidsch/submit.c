@@ -32,6 +32,9 @@ static NTSTATUS check_context(struct vidsch_context *const *contexts, UINT i,
     if (context->device->vidsch->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return refuse(STATUS_NOT_SUPPORTED, "KMT-022",
                       "the call is one of WDDM 2.0, and the driver of the adapter is of 1.x");
+    if (context->hw)
+        return refuse(STATUS_INVALID_PARAMETER, "KMT-316",
+                      "context %u of the list takes commands in its hardware queues alone", i);
     if (!context->mm.virtual_addressing || context->flags.SynchronizationOnly)
         return refuse(STATUS_INVALID_PARAMETER, "PATCH-030", "context %u of the list is %s", i,
                       context->mm.virtual_addressing ? "for synchronization only"

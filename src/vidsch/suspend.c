@@ -26,7 +26,7 @@ static bool at_work(const struct vidsch *vidsch)
     if (vidsch->worker.busy_node || vidsch_recovery_of_adapter(vidsch))
         return true;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        if (vidsch->node[i].count > 0 || vidsch->node[i].preempting)
+        if (vidsch->node[i].count > 0 || vidsch->node[i].hw.count > 0 || vidsch->node[i].preempting)
             return true;
     return false;
 }

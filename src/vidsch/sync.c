@@ -177,6 +177,16 @@ static void note_queued(struct vidsch_sync *const *list, const UINT64 *values, U
             list[i]->queued = values[i];
 }
 
+/* KMT-374 */
+static NTSTATUS check_has_queue(const struct vidsch_context *context, UINT i)
+{
+    return context->hw ? refuse(STATUS_INVALID_PARAMETER, "KMT-374",
+                                "context %u of the list has waits and signals in its hardware "
+                                "queues alone",
+                                i)
+                       : STATUS_SUCCESS;
+}
+
 NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list,
                               const UINT64 *values, UINT count)
 {
@@ -184,6 +194,8 @@ NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync
     NTSTATUS status = vidsch_device_check(context->device, true);
     struct packet *packet;
 
+    if (NT_SUCCESS(status))
+        status = check_has_queue(context, 0);
     if (NT_SUCCESS(status))
         status = check_wait(vidsch, list, values, count);
     if (!NT_SUCCESS(status))
@@ -206,6 +218,8 @@ static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT coun
     NTSTATUS status = check_count((const void *const *)contexts, count,
                                   D3DDDI_MAX_BROADCAST_CONTEXT + 1u, "contexts");
 
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
+        status = check_has_queue(contexts[i], i);
     if (!NT_SUCCESS(status))
         return status;
     for (UINT i = 1; i < count; i++)

@@ -77,6 +77,12 @@ static uint32_t in_flight_of(const struct vidsch_context *context, uint32_t *wor
             (*work)++;
         }
     }
+    if (!context->hw_queue)
+        return count;
+    LIST_FOR(link, &context->hw_queue->in_flight) {
+        count += 1 + length(&CONTAINER(link, struct packet, link)->after);
+        (*work)++;
+    }
     return count;
 }
 

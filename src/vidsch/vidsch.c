@@ -53,6 +53,8 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dxgkrnl_objects.h"
+#include "vidsch/hw_context.h"
+#include "vidsch/hw_submit.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -94,6 +96,8 @@ static bool init_nodes(struct vidsch *vidsch)
         good = vidsch_node_init(vidsch, i);
         vidsch_preempt_init(&vidsch->node[i]);
         vidsch_timeout_init(&vidsch->node[i]);
+        vidsch_hw_node_init(&vidsch->node[i]);
+        vidsch_hw_watch_init(&vidsch->node[i]);
     }
     vidsch->config.node = NULL; /* was the caller's */
     return good;
@@ -201,6 +205,8 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
     sim_assert_passive();
     vidsch->vidmm = vidmm_of_adapter(vidsch->ddi);
     status = start_threads(vidsch);
+    if (NT_SUCCESS(status))
+        vidsch_hw_setup_bands(vidsch);
     if (NT_SUCCESS(status))
         status = vidsch_device_create_system(vidsch);
     vidsch_tell_nodes(vidsch, OBJECT_BEGINS);

@@ -65,6 +65,7 @@ struct vidsch_tdr_settings { /* one member per registry value, in its unit */
 struct vidsch_node_info {
     DXGKARG_GETNODEMETADATA metadata;
     bool virtual_addressing;
+    bool hardware_scheduled; /* contexts of hardware queues (CAPS-103) */
 };
 
 /* What is known of Windows in more than one way, or was decided here before somebody saw it: false
@@ -158,6 +159,10 @@ void vidsch_notify_dpc(struct vidsch *vidsch);
 /* The bus refused a DMA access of the device. The fault is kept for the report of the page fault
  * that the driver notifies. Any level. */
 void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault);
+
+/* DxgkCbInvalidateHwContext. */
+NTSTATUS vidsch_hw_invalidate(struct vidsch *vidsch, HANDLE context,
+                              DXGK_INVALIDATEHWCONTEXTFLAGS flags);
 
 /* Reset now the engines that are busy, or the whole adapter (escape, tests). */
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);

@@ -20,10 +20,12 @@
 #include "vidmm/process.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/hw_record.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
 #include "vidsch/sync_op.h"
 
 #include <stdio.h>
@@ -217,6 +219,27 @@ static void tell_context(struct nt_wait_report *report, const struct vidsch *vid
 
 /* ---- nodes ---- */
 
+static void tell_hardware(const struct vidsch_hw_context *hw)
+{
+    char name[96];
+
+    LIST_FOR(q, &hw->queues) {
+        const struct vidsch_hw_queue *queue = CONTAINER(q, struct vidsch_hw_queue, link);
+        const struct packet *oldest;
+
+        if (list_empty(&queue->in_flight))
+            continue;
+        oldest = CONTAINER(queue->in_flight.next, struct packet, link);
+        name_context(queue->queue, name, sizeof(name));
+        nt_wait_report_line("node %u: command %llu of %s, a hardware queue whose progress fence is "
+                            "at %llu, submitted %.3f ms ago%s",
+                            hw->context->node->ordinal, (unsigned long long)oldest->hw->id, name,
+                            (unsigned long long)vidsch_sync_current(queue->progress),
+                            (double)(sim_now() - oldest->hw->submitted_at) / 1e6,
+                            hw->state == HW_RUNS ? "" : "; its context is suspended");
+    }
+}
+
 static void tell_node(const struct vidsch_node *node)
 {
     char name[96];
@@ -230,6 +253,8 @@ static void tell_node(const struct vidsch_node *node)
                             (double)(sim_now() - node_submitted_at(node, i)) / 1e6,
                             packet->resubmission ? ", after it was preempted or reset" : "");
     }
+    LIST_FOR(link, &node->hw.contexts)
+        tell_hardware(CONTAINER(link, struct vidsch_hw_context, node_link));
     if (node->preempting)
         nt_wait_report_line("node %u: preemption (id %u) was asked for %.3f ms ago and is not "
                             "answered",

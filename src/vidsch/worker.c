@@ -14,6 +14,7 @@
 #include "vidsch/device.h"
 #include "vidsch/dispatch.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_submit.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/portion.h"
@@ -69,8 +70,10 @@ static bool resident(struct vidsch_context *context)
     if (context->is_companion)
         return true;
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
-    if (packet->portion ? vidsch_portion_ready(packet)
-                        : vidmm_device_prepare(device->mm, &context->mm)) {
+    if (packet->portion
+            ? vidsch_portion_ready(packet)
+            : vidmm_device_prepare(device->mm, context->hw_queue ? &context->hw_queue->parent->mm
+                                                                 : &context->mm)) {
         device->awaiting_residency = false;
         vidsch_ready_unpark(device);
         return true;
@@ -129,6 +132,26 @@ static struct packet *pick(struct vidsch_node *node)
     return NULL;
 }
 
+/* The same of a hardware queue. */
+static struct packet *pick_hw(struct vidsch_node *node)
+{
+    struct vidsch_context *queue;
+    struct packet *packet;
+
+    while ((queue = vidsch_hw_first_ready(node)) != NULL) {
+        if (!resident(queue) || queue != vidsch_hw_first_ready(node))
+            continue;
+        packet = CONTAINER(queue->queue.next, struct packet, link);
+        vidsch_tell_taken(packet);
+        list_remove(&packet->link);
+        vidsch_ready_remove(queue);
+        queue->state = CONTEXT_SUBMITTING;
+        queue->device->in_flight++;
+        return packet;
+    }
+    return NULL;
+}
+
 /* Submit at most one packet. False: the node has nothing to do for now. */
 static bool serve(struct vidsch_node *node)
 {
@@ -136,7 +159,14 @@ static bool serve(struct vidsch_node *node)
 
     if (node->watch_due)
         vidsch_timeout_check(node);
+    if (node->hw.on) {
+        if (node->hw.watch_due)
+            vidsch_hw_watch_check(node);
+        vidsch_hw_go_on(node);
+    }
     packet = pick(node);
+    if (!packet && node->hw.on)
+        packet = pick_hw(node);
     if (packet) {
         vidsch_dispatch(node, packet);
         return true;

@@ -41,8 +41,8 @@ TEST_WITH(fixture, contexts_are_refused)
                   "reserved bits in Flags 0x40");
     CHECK_REFUSED(create(device, REQUEST(.flags.NoKmdAccess = 1)), STATUS_INVALID_PARAMETER,
                   "KMT-149", "reserved bits in Flags 0x20");
-    CHECK_REFUSED(create(device, REQUEST(.flags.HwQueueSupported = 1)), STATUS_NOT_SUPPORTED, NULL,
-                  "this host has no hardware queues");
+    CHECK_REFUSED(create(device, REQUEST(.flags.HwQueueSupported = 1)), STATUS_NOT_SUPPORTED,
+                  "KMT-170", "node 1 is not hardware-scheduled");
     CHECK_REFUSED(create(device, PHYSICAL(.flags.HwQueueSupported = 1)), STATUS_INVALID_PARAMETER,
                   NULL, "HwQueueSupported for a context of physical addresses");
     CHECK(create(device, REQUEST(.private_bytes = 8)) == STATUS_INVALID_PARAMETER);

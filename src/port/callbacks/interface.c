@@ -18,6 +18,7 @@
 #include "port/callbacks/exclude.h"
 #include "port/callbacks/features.h"
 #include "port/callbacks/handle_callbacks.h"
+#include "port/callbacks/hardware_callbacks.h"
 #include "port/callbacks/hot_update.h"
 #include "port/callbacks/interrupt_callbacks.h"
 #include "port/callbacks/maps.h"
@@ -113,7 +114,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
     X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbMitigatedRangeUpdate, SIM_IRQL_HIGH, "LIFE-059")              \
-    X(DxgkCbInvalidateHwContext, SIM_IRQL_HIGH, "LIFE-059")               \
     X(DxgkCbIndicateConnectorChange, SIM_IRQL_HIGH, "LIFE-059")           \
     X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
@@ -145,7 +145,7 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
         port_handle_callbacks_fill, port_context_callbacks_fill,
         port_features_fill,         port_power_callbacks_fill,
         port_memory_callbacks_fill, port_object_callbacks_fill,
-        port_hot_update_fill,
+        port_hot_update_fill,       port_hardware_callbacks_fill,
     };
     ULONG bytes = port_version_interface_bytes(version);
 

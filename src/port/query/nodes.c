@@ -27,6 +27,32 @@ static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
         metadata->FriendlyName[room - 1] = 0;
 }
 
+/* Whether contexts of the node own hardware queues (CAPS-103): the driver says so, was granted the
+ * feature, and has what the host would call. */
+static bool is_hardware_scheduled(const struct port_adapter *adapter, UINT node)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    const char *missing = NULL;
+
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_2 ||
+        !adapter->nodes.node[node].metadata.Flags.ContextSchedulingSupported ||
+        !ddi_feature_granted(d, DXGK_FEATURE_HWSCH))
+        return false;
+    if (!ddi_has(d, DxgkDdiCreateHwContext) || !ddi_has(d, DxgkDdiDestroyHwContext))
+        missing = "DxgkDdiCreateHwContext or DxgkDdiDestroyHwContext is NULL";
+    else if (!ddi_has(d, DxgkDdiCreateHwQueue) || !ddi_has(d, DxgkDdiDestroyHwQueue))
+        missing = "DxgkDdiCreateHwQueue or DxgkDdiDestroyHwQueue is NULL";
+    else if (!ddi_has(d, DxgkDdiSubmitCommandToHwQueue) || !ddi_has(d, DxgkDdiResetHwEngine))
+        missing = "DxgkDdiSubmitCommandToHwQueue or DxgkDdiResetHwEngine is NULL";
+    else if (!adapter->nodes.node[node].virtual_addressing)
+        missing = "it has no GPU virtual addressing";
+    if (missing)
+        WARNING("CAPS-103",
+                "node %u supports context scheduling, but %s: it is scheduled by packets", node,
+                missing);
+    return !missing;
+}
+
 static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
 {
     DXGKARG_GETNODEMETADATA *metadata = &adapter->nodes.node[node].metadata;
@@ -59,6 +85,7 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
     /* CAPS-102: the metadata give the addressing mode of the node. */
     adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
                                                    metadata->GpuMmuSupported;
+    adapter->nodes.node[node].hardware_scheduled = is_hardware_scheduled(adapter, node);
     return STATUS_SUCCESS;
 }
 

@@ -67,6 +67,8 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     X(DXGKARGCB_MAPCONTEXTALLOCATION,           PORT_IN)    \
     X(DXGKARGCB_UPDATECONTEXTALLOCATION,        PORT_IN)    \
     X(DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE,  PORT_BOTH)  \
+    /* hardware scheduling */                               \
+    X(DXGKARGCB_INVALIDATEHWCONTEXT,            PORT_IN)    \
     /* memory */                                            \
     X(DXGKARGCB_ALLOCATECONTIGUOUSMEMORY,       PORT_BOTH)  \
     X(DXGKARGCB_FREECONTIGUOUSMEMORY,           PORT_IN)    \

@@ -129,7 +129,10 @@ struct probe {
     unsigned added;
     struct probe_call **call;
     size_t calls, capacity;
-    void *user;               /* the test's */
+    void *user; /* the test's */
+    /* for engines of this mask, in the interrupt routine, in place of DMA_COMPLETED and the like */
+    unsigned reported_by_test;
+    void (*report)(struct probe *p, unsigned engine);
     uint64_t fail_allocation; /* the host's n-th of the next probe_run fails; 0: none */
     bool fail_onward;         /* and all after it */
 

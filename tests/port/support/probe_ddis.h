@@ -104,13 +104,13 @@
     X(ValidateUpdateAllocationProperty, 2) \
     X(ControlModeBehavior, 0) \
     X(UpdateMonitorLinkInfo, 0) \
-    X(CreateHwContext, 0) \
-    X(DestroyHwContext, 0) \
-    X(CreateHwQueue, 0) \
-    X(DestroyHwQueue, 0) \
-    X(SubmitCommandToHwQueue, 0) \
+    X(CreateHwContext, 2) \
+    X(DestroyHwContext, 1) \
+    X(CreateHwQueue, 2) \
+    X(DestroyHwQueue, 1) \
+    X(SubmitCommandToHwQueue, 2) \
     X(SwitchToHwContextList, 0) \
-    X(ResetHwEngine, 0) \
+    X(ResetHwEngine, 2) \
     X(CreatePeriodicFrameNotification, 0) \
     X(DestroyPeriodicFrameNotification, 0) \
     X(SetTimingsFromVidPn, 0) \
@@ -127,17 +127,17 @@
     X(CreateProtectedSession, 0) \
     X(DestroyProtectedSession, 0) \
     X(SetSchedulingLogBuffer, 0) \
-    X(SetupPriorityBands, 0) \
+    X(SetupPriorityBands, 2) \
     X(NotifyFocusPresent, 0) \
-    X(SetContextSchedulingProperties, 0) \
-    X(SuspendContext, 0) \
-    X(ResumeContext, 0) \
+    X(SetContextSchedulingProperties, 2) \
+    X(SuspendContext, 2) \
+    X(ResumeContext, 2) \
     X(SetVirtualMachineData, 0) \
     X(BeginExclusiveAccess, 2) \
     X(EndExclusiveAccess, 2) \
     X(QueryDiagnosticTypesSupport, 0) \
     X(ControlDiagnosticReporting, 0) \
-    X(ResumeHwEngine, 0) \
+    X(ResumeHwEngine, 2) \
     X(SignalMonitoredFence, 2) \
     X(PresentToHwQueue, 0) \
     X(ValidateSubmitCommand, 2) \

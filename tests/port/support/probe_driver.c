@@ -268,7 +268,9 @@ static uint64_t interrupt_routine(struct probe *p, struct probe_call *call)
     if (status == 0 || status == ~0u)
         return FALSE;
     for (unsigned node = 0; node < PROBE_WORKING_NODES; node++)
-        if (status >> node & 1)
+        if (status >> node & 1 && p->reported_by_test >> node & 1)
+            p->report(p, node);
+        else if (status >> node & 1)
             report(a, node);
     (void)a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
     return TRUE;

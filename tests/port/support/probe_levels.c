@@ -9,6 +9,10 @@ static const enum probe_ddi undocumented[] = {
     PROBE_CreateProcess,        PROBE_DestroyProcess,       PROBE_SetRootPageTable,
     PROBE_GetRootPageTableSize, PROBE_GetNodeMetadata,      PROBE_SetStablePowerState,
     PROBE_MapCpuHostAperture,   PROBE_UnmapCpuHostAperture, PROBE_ValidateUpdateAllocationProperty,
+    PROBE_CreateHwContext,      PROBE_DestroyHwContext,     PROBE_CreateHwQueue,
+    PROBE_DestroyHwQueue,       PROBE_SetupPriorityBands,   PROBE_SetContextSchedulingProperties,
+    PROBE_SuspendContext,       PROBE_ResumeContext,        PROBE_ResetHwEngine,
+    PROBE_ResumeHwEngine,
 };
 
 /* Entries that are called at more than one. */

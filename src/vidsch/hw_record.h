@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What hardware scheduling adds to nodes, contexts and queues.
+ *
+ *   node, hw.on       ContextSchedulingSupported, the feature granted: the GPU chooses what runs
+ *    +- context, hw   owns hardware queues; has no software queue of its own
+ *        +- queue, hw_queue    a struct vidsch_context with a software queue: waits, signals, and
+ *                              packets PACKET_HW, which the worker gives to the driver
+ *
+ * Packets of a queue are in flight until its progress fence, memory that the GPU writes, has
+ * reached their ids.
+ */
+#ifndef DXGK_VIDSCH_HW_RECORD_H
+#define DXGK_VIDSCH_HW_RECORD_H
+
+#include "sim/event.h"
+#include "util/list.h"
+#include "vidsch/vidsch.h"
+
+struct vidsch_hw_node {
+    bool on;
+    bool resetting; /* DxgkDdiResetHwEngine is in progress: contexts may be invalidated (TDR-075) */
+    bool closed;    /* reset, and not yet resumed: nothing may be notified (TDR-023) */
+    bool suspend_noted; /* a record of a suspended context is in the ring (interrupt.c) */
+    bool watch_due;
+    struct list contexts; /* struct vidsch_hw_context */
+    struct list ready;    /* queues whose head is a packet, in order of arrival */
+    uint32_t count;       /* packets in flight */
+    uint32_t limit;       /* MaxInFlightHwQueueBuffers; 0: none (SUBMIT-118) */
+    struct sim_event watch;
+};
+
+enum hw_context_state {
+    HW_RUNS,       /* the GPU may schedule it */
+    HW_SUSPENDING, /* asked for, and not acknowledged yet */
+    HW_SUSPENDED,  /* until the next submission, or until its work is to go on */
+};
+
+struct vidsch_hw_context {
+    struct vidsch_context *context;
+    struct list node_link;
+    struct list queues; /* struct vidsch_hw_queue */
+    bool own_entries;   /* of DxgkDdiCreateHwContext; else of DxgkDdiCreateContext */
+    enum hw_context_state state;
+    uint64_t suspend_fence; /* of the last request; 0: there was none (PREEMPT-042) */
+    bool acknowledged;      /* it was notified; its DPC has not run yet */
+    bool active;            /* something was submitted since it was suspended */
+    bool abandoning;        /* its device is lost: what is in flight ends when it is suspended */
+    bool invalidated, collateral; /* by the driver, in a reset (TDR-075, TDR-076) */
+    struct sim_event deadline;    /* of the acknowledgement (TDR-074) */
+};
+
+struct vidsch_hw_queue {
+    struct vidsch_context *queue; /* its software queue */
+    struct vidsch_context *parent;
+    struct list link;
+    struct list in_flight; /* packets, oldest first */
+    HANDLE driver_handle;
+    struct vidsch_sync *progress;
+    D3DDDI_CREATEHWQUEUEFLAGS flags;
+    uint64_t last_id;      /* of the last command queued (KMT-326) */
+    uint64_t oldest_since; /* virtual ns */
+};
+
+/* What a packet of a hardware queue carries. */
+struct hw_submission {
+    uint64_t id; /* HwQueueProgressFenceId */
+    uint64_t va;
+    uint32_t bytes, private_bytes;
+    uint64_t submitted_at;
+    uint8_t private_data[];
+};
+
+#endif

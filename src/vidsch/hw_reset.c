@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/hw_reset.h"
+#include "nt/base/status_name.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/hw_context.h"
+#include "vidsch/hw_retire.h"
+#include "vidsch/hw_suspend.h"
+#include "vidsch/loss_report.h"
+#include "vidsch/node.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/vidsch_assert.h"
+
+#include <stdio.h>
+
+NTSTATUS vidsch_hw_invalidate(struct vidsch *vidsch, HANDLE handle,
+                              DXGK_INVALIDATEHWCONTEXTFLAGS flags)
+{
+    struct vidsch_hw_context *hw = vidsch_hw_context_find(vidsch, handle);
+
+    if (!hw) {
+        VIOLATION("TDR-075", "DxgkCbInvalidateHwContext with hHwContext %s",
+                  ddi_handle_describe(&vidsch->ddi->handles, handle).text);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (!hw->context->node->hw.resetting) {
+        VIOLATION("TDR-075",
+                  "DxgkCbInvalidateHwContext for a context of node %u outside of "
+                  "DxgkDdiResetHwEngine",
+                  hw->context->node->ordinal);
+        return STATUS_INVALID_DEVICE_STATE;
+    }
+    hw->invalidated = true;
+    hw->collateral = flags.CollateralDamage;
+    return STATUS_SUCCESS;
+}
+
+/* The context that hung, or else the first of those that were hit; NULL: none was. */
+static struct vidsch_hw_context *blamed(const struct vidsch_node *node)
+{
+    struct vidsch_hw_context *first = NULL;
+
+    LIST_FOR(link, &node->hw.contexts) {
+        struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (!hw->invalidated || device_is_lost(hw->context->device))
+            continue;
+        if (!hw->collateral)
+            return hw;
+        first = first ? first : hw;
+    }
+    return first;
+}
+
+static void lose_invalidated(struct vidsch_node *node, const char *text)
+{
+    LIST_FOR(link, &node->hw.contexts) {
+        struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (hw->invalidated) /* TDR-076 */
+            vidsch_device_lose(hw->context->device,
+                               hw->collateral ? D3DKMT_DEVICEEXECUTION_RESET
+                                              : D3DKMT_DEVICEEXECUTION_HUNG,
+                               true, text);
+    }
+}
+
+/* Nothing may be notified between the two calls (TDR-023). */
+static bool resume(struct vidsch_node *node, char *why, size_t why_bytes)
+{
+    DXGKARG_RESUMEHWENGINE args = {.NodeOrdinal = node->ordinal};
+    NTSTATUS status;
+
+    node->hw.closed = false;
+    if (!ddi_has(node->vidsch->ddi, DxgkDdiResumeHwEngine))
+        return true;
+    status = ddi_resume_hw_engine(node->vidsch->ddi, &args);
+    if (NT_SUCCESS(status))
+        return true;
+    snprintf(why, why_bytes, "DxgkDdiResumeHwEngine returned %s for node %u",
+             nt_status_text(status).text, node->ordinal);
+    return false;
+}
+
+bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char *why,
+                     size_t why_bytes)
+{
+    struct vidsch *vidsch = node->vidsch;
+    DXGKARG_RESETHWENGINE args = {.NodeOrdinal = node->ordinal};
+    struct vidsch_hw_context *guilty;
+    struct vidsch_loss loss;
+    NTSTATUS status;
+
+    vidsch_assert_recovery(vidsch);
+    node->hw.resetting = true;
+    status = ddi_reset_hw_engine(vidsch->ddi, &args);
+    node->hw.resetting = false;
+    if (!NT_SUCCESS(status)) {
+        snprintf(why, why_bytes, "DxgkDdiResetHwEngine returned %s for node %u",
+                 nt_status_text(status).text, node->ordinal);
+        return false;
+    }
+    node->hw.closed = true;
+    node->generation++;
+    vidsch->statistics.engine_resets++;
+    vidsch_hw_retire_node(node);
+    guilty = blamed(node);
+    vidsch_loss_hw_reset(&loss, node, guilty ? guilty->context : NULL);
+    *hung = guilty && !guilty->collateral ? guilty->context->device : NULL;
+    lose_invalidated(node, loss.text);
+    vidsch_hw_after_reset(node);
+    if (!guilty && ++node->barren_resets >= vidsch->config.tdr.limit_count) { /* TDR-084 */
+        node->hw.closed = false;
+        snprintf(why, why_bytes, "%u resets of node %u invalidated no context", node->barren_resets,
+                 node->ordinal);
+        return false;
+    }
+    return resume(node, why, why_bytes);
+}
+
+const struct vidsch_device *vidsch_hw_culprit(const struct vidsch_node *node)
+{
+    LIST_FOR(link, &node->hw.contexts) {
+        const struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (hw->state == HW_SUSPENDING)
+            return hw->context->device;
+    }
+    return NULL;
+}

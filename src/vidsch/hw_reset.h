@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Reset of the engine of a hardware-scheduled node, on the recovery thread (TDR-075 to TDR-077). */
+#ifndef DXGK_VIDSCH_HW_RESET_H
+#define DXGK_VIDSCH_HW_RESET_H
+
+#include "vidsch/hw_record.h"
+
+struct vidsch_device;
+struct vidsch_node;
+
+/* DxgkDdiResetHwEngine, the loss of what the driver invalidated, DxgkDdiResumeHwEngine. `hung`: the
+ * device of the context that the driver blames; NULL: none. On failure `why` says what failed, and
+ * an adapter reset must follow (yields). */
+bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char *why,
+                     size_t why_bytes);
+/* The device of a context that is asked in vain to let go of the GPU; NULL: none. */
+const struct vidsch_device *vidsch_hw_culprit(const struct vidsch_node *node);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/hw_retire.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/sim_assert.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/process.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
+#include "vidsch/sync_object.h"
+
+bool vidsch_hw_in_flight(const struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues)
+        if (!list_empty(&CONTAINER(link, struct vidsch_hw_queue, link)->in_flight))
+            return true;
+    return false;
+}
+
+/* The oldest packet of the queue leaves the hardware. */
+static struct packet *take(struct vidsch_hw_queue *hw)
+{
+    struct packet *packet = CONTAINER(list_pop_front(&hw->in_flight), struct packet, link);
+    struct vidsch_context *queue = packet->context;
+
+    sim_assert_irql(SIM_IRQL_DISPATCH);
+    hw->oldest_since = sim_now();
+    queue->node->hw.count--;
+    queue->device->in_flight--;
+    if (queue->last_in_flight == packet)
+        queue->last_in_flight = NULL;
+    return packet;
+}
+
+static void retire_oldest(struct vidsch_hw_queue *hw)
+{
+    struct packet *packet = take(hw);
+    struct vidsch_context *queue = packet->context;
+    struct vidsch *vidsch = queue->device->vidsch;
+    struct list *link;
+
+    vidsch->statistics.fences_signaled++;
+    vidsch->recovery.barren = 0;
+    queue->node->barren_resets = 0;
+    trace_flow_finish(queue->track, "packet", packet->flow);
+    vidsch_signal_reread(vidsch, queue->device->process); /* SUBMIT-136 */
+    while ((link = list_pop_front(&packet->after)) != NULL) {
+        struct packet *signal = CONTAINER(link, struct packet, link);
+
+        vidsch_signal_reached(signal->op, queue);
+        vidsch_packet_finish(signal);
+    }
+    vidsch_packet_finish(packet);
+}
+
+static void retire_queue(struct vidsch_hw_queue *hw)
+{
+    while (!list_empty(&hw->in_flight) &&
+           CONTAINER(hw->in_flight.next, struct packet, link)->hw->id <=
+               vidsch_sync_current(hw->progress))
+        retire_oldest(hw);
+}
+
+void vidsch_hw_retire_context(struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues)
+        retire_queue(CONTAINER(link, struct vidsch_hw_queue, link));
+    vidsch_kick_node(hw->context->node);
+}
+
+void vidsch_hw_retire_node(struct vidsch_node *node)
+{
+    LIST_FOR(link, &node->hw.contexts)
+        vidsch_hw_retire_context(CONTAINER(link, struct vidsch_hw_context, node_link));
+}
+
+void vidsch_hw_fail_context(struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues) {
+        struct vidsch_hw_queue *queue = CONTAINER(link, struct vidsch_hw_queue, link);
+
+        while (!list_empty(&queue->in_flight)) {
+            struct packet *packet = take(queue);
+
+            vidsch_packet_drop_signals(packet);
+            vidsch_packet_finish(packet);
+        }
+    }
+    vidsch_kick_node(hw->context->node);
+}
+
+void vidsch_hw_fail_node(struct vidsch_node *node)
+{
+    LIST_FOR(link, &node->hw.contexts)
+        vidsch_hw_fail_context(CONTAINER(link, struct vidsch_hw_context, node_link));
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/hw_submit.h"
+#include "nt/base/status_name.h"
+#include "sim/machine.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/hw_retire.h"
+#include "vidsch/hw_suspend.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
+
+#include <stdio.h>
+
+struct vidsch_context *vidsch_hw_first_ready(const struct vidsch_node *node)
+{
+    const struct vidsch *vidsch = node->vidsch;
+
+    if (vidsch->recovery.resetting || vidsch->recovery.restoring || vidsch->suspension.all ||
+        vidsch->suspension.clients || node->stopped ||
+        (node->hw.limit && node->hw.count >= node->hw.limit)) /* SUBMIT-118 */
+        return NULL;
+    LIST_FOR(link, &node->hw.ready) {
+        struct vidsch_context *queue = CONTAINER(link, struct vidsch_context, run_link);
+
+        if (queue->hw_queue->parent->hw->state != HW_SUSPENDING)
+            return queue;
+    }
+    return NULL;
+}
+
+/* ---- the watch ---- */
+
+static void watch_fires(struct sim_event *event)
+{
+    struct vidsch_node *node = CONTAINER(event, struct vidsch_node, hw.watch);
+
+    node->hw.watch_due = true;
+    vidsch_kick_node(node);
+}
+
+void vidsch_hw_watch_init(struct vidsch_node *node)
+{
+    node->hw.watch = (struct sim_event){.fire = watch_fires};
+}
+
+static void watch(struct vidsch_node *node, uint64_t since)
+{
+    if (node->vidsch->config.tdr.level != TDR_LEVEL_OFF && !sim_event_pending(&node->hw.watch))
+        sim_event_arm(&node->hw.watch, since + vidsch_tdr_delay(node->vidsch));
+}
+
+static bool is_exempt(const struct vidsch_hw_queue *hw)
+{
+    return hw->flags.DisableGpuTimeout || hw->parent->flags.DisableGpuTimeout ||
+           hw->parent->device->flags.DisableGpuTimeout ||
+           hw->queue->device->vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS;
+}
+
+/* Has a queue of the context made no progress for TdrDelay? */
+static bool is_overdue(const struct vidsch_hw_context *hw)
+{
+    const uint64_t delay = vidsch_tdr_delay(hw->context->node->vidsch);
+
+    LIST_FOR(link, &hw->queues) {
+        const struct vidsch_hw_queue *queue = CONTAINER(link, struct vidsch_hw_queue, link);
+
+        if (!list_empty(&queue->in_flight) && !is_exempt(queue) &&
+            sim_now() >= queue->oldest_since + delay)
+            return true;
+    }
+    return false;
+}
+
+void vidsch_hw_watch_check(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+    struct vidsch_hw_context *overdue = NULL;
+
+    vidsch_assert_worker(vidsch);
+    node->hw.watch_due = false;
+    vidsch_hw_retire_node(node); /* an interrupt may have been lost */
+    if (node->hw.count == 0 || node->stopped || vidsch->recovery.resetting)
+        return;
+    LIST_FOR(link, &node->hw.contexts) {
+        struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (!overdue && hw->state == HW_RUNS && is_overdue(hw))
+            overdue = hw;
+    }
+    /* Again after a part of TdrDelay: the queues have times of their own. */
+    sim_event_arm(&node->hw.watch, sim_now() + vidsch_tdr_delay(vidsch) / 4);
+    if (!overdue)
+        return;
+    vidsch->worker.busy_node = node;
+    vidsch->worker.busy_context = overdue->context;
+    if (!vidsch_hw_suspend(overdue))
+        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT);
+    vidsch->worker.busy_node = NULL;
+    vidsch->worker.busy_context = NULL;
+    vidsch_change_announce(&vidsch->change);
+}
+
+void vidsch_hw_go_on(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+
+    LIST_FOR(link, &node->hw.contexts) {
+        struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (hw->state != HW_SUSPENDED || !vidsch_hw_in_flight(hw) || node->stopped)
+            continue;
+        LIST_FOR(q, &hw->queues)
+            CONTAINER(q, struct vidsch_hw_queue, link)->oldest_since = sim_now();
+        vidsch->worker.busy_node = node;
+        vidsch->worker.busy_context = hw->context;
+        hw->active = true;
+        vidsch_hw_resume(hw);
+        vidsch->worker.busy_node = NULL;
+        vidsch->worker.busy_context = NULL;
+        vidsch_kick_node(node); /* for the others: the list may have changed */
+        vidsch_change_announce(&vidsch->change);
+        return;
+    }
+}
+
+/* ---- submission ---- */
+
+/* The driver did not take the command with this id (no documented status): the device is lost. */
+static void refused(struct vidsch_context *queue, uint64_t id, NTSTATUS status)
+{
+    char why[160];
+
+    snprintf(why, sizeof(why), "DxgkDdiSubmitCommandToHwQueue answered %s",
+             nt_status_text(status).text);
+    VIOLATION("SUBMIT-115", "%s for progress fence id %llu on node %u", why, (unsigned long long)id,
+              queue->node->ordinal);
+    vidsch_device_lose(queue->device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false, why);
+}
+
+void vidsch_hw_submit(struct packet *packet)
+{
+    struct vidsch_context *queue = packet->context;
+    struct vidsch_hw_queue *hw = queue->hw_queue;
+    struct vidsch_node *node = queue->node;
+    struct vidsch *vidsch = node->vidsch;
+    DXGKARG_SUBMITCOMMANDTOHWQUEUE args = {
+        .hHwQueue = hw->driver_handle,
+        .HwQueueProgressFenceId = packet->hw->id,
+        .DmaBufferVirtualAddress = packet->hw->va,
+        .DmaBufferSize = packet->hw->bytes,
+        .DmaBufferPrivateDataSize = packet->hw->private_bytes,
+        .pDmaBufferPrivateData = packet->hw->private_bytes ? packet->hw->private_data : NULL,
+        .HwQueueProgressFenceGpuVa = hw->progress->slot.va.value,
+        .HwQueueProgressFenceCpuVa = (void *)(uintptr_t)hw->progress->fence,
+    };
+    NTSTATUS status;
+
+    vidsch_assert_worker(vidsch);
+    vidsch_hw_resume(hw->parent->hw); /* PREEMPT-044 */
+    hw->parent->hw->active = true;
+    vidsch->statistics.submissions++;
+    sim_current->submissions++;
+    if (list_empty(&hw->in_flight))
+        hw->oldest_since = sim_now();
+    packet->hw->submitted_at = sim_now();
+    list_push_back(&hw->in_flight, &packet->link);
+    node->hw.count++;
+    queue->last_in_flight = packet;
+    watch(node, hw->oldest_since);
+    /* The packet may end inside the call: the driver has a copy of its private data. Both levels
+     * occur (THREAD-041). */
+    status = ddi_submit_command_to_hw_queue(vidsch->ddi, &args, vidsch->statistics.submissions % 2);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        refused(queue, args.HwQueueProgressFenceId, status);
+}

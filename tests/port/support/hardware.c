@@ -49,8 +49,11 @@ static void before_context(struct probe *p, struct probe_call *call)
 
 static void after_context(struct probe *p, struct probe_call *call)
 {
+    const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+
     (void)p;
-    note_context(before_host, ((DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1])->hContext);
+    hardware.plain += args->NodeOrdinal == HARDWARE_NODE;
+    note_context(before_host, args->hContext);
 }
 
 static void destroy_context(struct probe *p, struct probe_call *call)

@@ -42,6 +42,7 @@ struct hardware_state {
     unsigned submissions, ended;
     struct hardware_context context[HARDWARE_MOST]; /* hardware contexts, and others of the driver */
     unsigned contexts;
+    unsigned plain;    /* of DxgkDdiCreateContext, on the hardware-scheduled node */
     HANDLE queue_host; /* of the queue created last */
     DXGKARG_CREATEHWCONTEXT create_context;
     DXGKARG_CREATEHWQUEUE create_queue;

@@ -320,7 +320,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
         return;
     }
     node->ignoring = true; /* the snapshot: `reported` does not change from here on */
-    if (node->hw.count == 0 &&
+    if (node->hw.count == 0 && !vidsch_hw_culprit(node) &&
         (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported)) {
         if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
             sim_dpc_flush();

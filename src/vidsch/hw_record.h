@@ -22,6 +22,7 @@ struct vidsch_hw_node {
     bool resetting; /* DxgkDdiResetHwEngine is in progress: contexts may be invalidated (TDR-075) */
     bool closed;    /* reset, and not yet resumed: nothing may be notified (TDR-023) */
     bool suspend_noted; /* a record of a suspended context is in the ring (interrupt.c) */
+    bool fault_noted;   /* and of a page fault */
     bool watch_due;
     struct list contexts; /* struct vidsch_hw_context */
     struct list ready;    /* queues whose head is a packet, in order of arrival */

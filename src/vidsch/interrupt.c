@@ -11,6 +11,7 @@
 #include "vidsch/interrupt.h"
 #include "sim/sim_assert.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/hw_fault.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -281,6 +282,35 @@ static void context_suspended(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTE
         node->hw.suspend_noted = true;
 }
 
+static void hw_queue_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node = node_of(vidsch, data->HwQueuePageFaulted.NodeOrdinal,
+                                       data->HwQueuePageFaulted.EngineOrdinal,
+                                       "HWQUEUE_PAGE_FAULTED");
+    struct irq_record *r;
+
+    if (!node || node->hw.fault_noted || !vidsch_hw_fault_notified(node, data))
+        return;
+    r = record(vidsch, DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED, node);
+    if (!r)
+        return;
+    node->hw.fault_noted = true;
+    vidsch_hw_fault_record(r, data);
+}
+
+static void no_object(DXGK_INTERRUPT_TYPE type)
+{
+    VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
+}
+
+static bool any_hardware(const struct vidsch *vidsch)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if (vidsch->node[i].hw.on)
+            return true;
+    return false;
+}
+
 static void engine_hung(struct vidsch *vidsch, UINT ordinal, UINT engine)
 {
     struct vidsch_node *node = node_of(vidsch, ordinal, engine, "GPU_ENGINE_TIMEOUT");
@@ -340,8 +370,14 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
         context_suspended(vidsch, data);
         break;
+    case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
+        if (any_hardware(vidsch))
+            hw_queue_faulted(vidsch, data);
+        else
+            no_object(type);
+        break;
     default: /* display, logs, native fences: this adapter has none of them */
-        VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
+        no_object(type);
         break;
     }
 }

@@ -13,6 +13,7 @@ struct irq_record {
     uint64_t generation; /* of the node at that time */
     DXGK_PAGE_FAULT_FLAGS page_fault_flags;
     D3DKMT_DEVICEPAGEFAULT_STATE fault;
+    HANDLE culprit; /* of a fault of a hardware queue: the host's handle, as the flags say */
 };
 
 struct vidsch_interrupts {

@@ -5,6 +5,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/hw_fault.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/interrupt.h"
@@ -91,6 +92,8 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
 
     if (r->type == DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED)
         node->hw.suspend_noted = false;
+    if (r->type == DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED)
+        node->hw.fault_noted = false;
     if (r->generation != node->generation)
         return;
     switch (r->type) {
@@ -114,6 +117,9 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         break;
     case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
         vidsch_hw_suspend_dpc(node);
+        break;
+    case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
+        vidsch_hw_fault_dpc(node, r);
         break;
     default: /* TDR-073 */
         vidsch_recovery_want_engine(node, RECOVER_DRIVER);

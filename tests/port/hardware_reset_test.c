@@ -160,6 +160,26 @@ TEST(a_reset_costs_the_devices_whose_contexts_were_invalidated)
     }
 }
 
+/* The command ends, but the GPU never lets go of its context. */
+static void mute_body(struct probe *p)
+{
+    begin();
+    hardware.suspend = SUSPEND_IGNORED;
+    while (probe_count(p, PROBE_SuspendContext) == 0)
+        probe_sleep(PROBE_SECOND / 10);
+    hardware_finish(1);
+    CHECK(NT_SUCCESS(hardware_wait(&client, 1)));
+    CHECK_RULE("TDR-074/b", NT_SUCCESS(probe_gpu_end(&client.gpu)) &&
+                                probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                probe_nth(p, PROBE_ResetHwEngine, 0)->order <
+                                    probe_nth(p, PROBE_DestroyHwContext, 0)->order);
+}
+
+TEST(a_context_that_is_not_let_go_is_destroyed_after_a_reset)
+{
+    run(hardware_create(NULL), mute_body);
+}
+
 static void told_body(struct probe *p)
 {
     begin();

@@ -184,6 +184,7 @@ static void supported_body(struct probe *p)
     probe_forget(p);
     CHECK_RULE("PATCH-030/b", NT_SUCCESS(D3DKMTCreateContextVirtual(&create)) &&
                                   probe_count(p, PROBE_CreateContext) == 1 &&
+                                  hardware.flags.HwQueueSupported &&
                                   probe_count(p, PROBE_CreateHwContext) == 0);
     CHECK_RULE("KMT-173", NT_SUCCESS(hardware_queue(&client, create.hContext,
                                                     (D3DDDI_CREATEHWQUEUEFLAGS){0})) &&

@@ -27,13 +27,39 @@ static void keep_private(const void *data, UINT bytes)
         memcpy(hardware.create_private, data, bytes < 16 ? bytes : 16);
 }
 
+static void make_memory(struct probe *p, HANDLE context)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = p->state[0].dxgk.DeviceHandle;
+    args.hDevice = hardware.device;
+    args.hContext = context;
+    args.Size = 4096;
+    args.SupportedSegmentSet = 1;
+    CHECK(NT_SUCCESS(p->state[0].dxgk.DxgkCbCreateContextAllocation(&args)));
+}
+
+static void note_process(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    hardware.process = ((const DXGKARG_CREATEPROCESS *)(uintptr_t)call->arg[1])->hDxgkProcess;
+}
+
+static void note_device(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    hardware.device = ((const DXGKARG_CREATEDEVICE *)(uintptr_t)call->arg[1])->hDevice;
+}
+
 static void create_context(struct probe *p, struct probe_call *call)
 {
     DXGKARG_CREATEHWCONTEXT *args = (DXGKARG_CREATEHWCONTEXT *)(uintptr_t)call->arg[1];
 
-    (void)p;
     hardware.create_context = *args;
     keep_private(args->pPrivateDriverData, args->PrivateDriverDataSize);
+    if (hardware.memory)
+        make_memory(p, args->hHwContext);
     note_context(args->hHwContext, next_handle());
     args->hHwContext = hardware.context[hardware.contexts - 1].driver;
 }
@@ -52,6 +78,7 @@ static void after_context(struct probe *p, struct probe_call *call)
     const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
 
     (void)p;
+    hardware.flags = args->Flags;
     hardware.plain += args->NodeOrdinal == HARDWARE_NODE;
     note_context(before_host, args->hContext);
 }
@@ -107,10 +134,10 @@ static void suspend(struct probe *p, struct probe_call *call)
     for (unsigned i = 0; i < hardware.contexts; i++)
         if (hardware.context[i].driver == args->hContext && !hardware.context[i].destroyed &&
             hardware.suspend == SUSPEND_ACKNOWLEDGED)
-            hardware.suspend_context = hardware.context[i].host;
+            hardware.context[i].acknowledge = args->contextSuspendFence;
     call->answered = true;
     call->result = hardware.suspend == SUSPEND_AT_ONCE ? STATUS_SUCCESS : STATUS_PENDING;
-    if (hardware.suspend_context)
+    if (hardware.suspend == SUSPEND_ACKNOWLEDGED)
         raise();
 }
 
@@ -138,6 +165,16 @@ static void write_fences(void)
     }
 }
 
+static void acknowledge(struct probe_adapter *a, HANDLE context, uint64_t fence)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {0};
+
+    data.InterruptType = DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED;
+    data.SuspendContextCompleted.hContext = context;
+    data.SuspendContextCompleted.ContextSuspendFence = fence;
+    a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
+}
+
 /* In the interrupt routine. */
 static void report(struct probe *p, unsigned engine)
 {
@@ -154,14 +191,14 @@ static void report(struct probe *p, unsigned engine)
         data.MonitoredFenceSignaled.NodeOrdinal = HARDWARE_NODE;
         a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
     }
-    if (hardware.suspend_context) {
-        memset(&data, 0, sizeof(data));
-        data.InterruptType = DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED;
-        data.SuspendContextCompleted.hContext = hardware.suspend_context;
-        data.SuspendContextCompleted.ContextSuspendFence = hardware.suspend_fence;
-        hardware.suspend_context = NULL;
-        a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
-    }
+    for (unsigned i = 0; i < hardware.contexts; i++)
+        if (hardware.context[i].acknowledge) {
+            acknowledge(a, hardware.context[i].host, hardware.context[i].acknowledge);
+            hardware.context[i].acknowledge = 0;
+        }
+    if (hardware.suspend_context)
+        acknowledge(a, hardware.suspend_context, hardware.suspend_fence);
+    hardware.suspend_context = NULL;
     if (hardware.extra.InterruptType) {
         a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &hardware.extra);
         memset(&hardware.extra, 0, sizeof(hardware.extra));
@@ -198,6 +235,8 @@ struct probe *hardware_create(const struct probe_options *options)
     p->node[HARDWARE_NODE].Flags.ContextSchedulingSupported = 1;
     p->after[PROBE_StartDevice] = ask_for_scheduling;
     p->after[PROBE_CreateHwContext] = create_context;
+    p->before[PROBE_CreateProcess] = note_process;
+    p->before[PROBE_CreateDevice] = note_device;
     p->before[PROBE_CreateContext] = before_context;
     p->after[PROBE_CreateContext] = after_context;
     p->after[PROBE_DestroyHwContext] = destroy_context;

@@ -33,6 +33,7 @@ struct hardware_submission {
 struct hardware_context {
     HANDLE host, driver; /* handles */
     bool destroyed;
+    uint64_t acknowledge; /* the suspend fence to report at the next interrupt; 0: none */
 };
 
 struct hardware_state {
@@ -42,13 +43,16 @@ struct hardware_state {
     unsigned submissions, ended;
     struct hardware_context context[HARDWARE_MOST]; /* hardware contexts, and others of the driver */
     unsigned contexts;
-    unsigned plain;    /* of DxgkDdiCreateContext, on the hardware-scheduled node */
-    HANDLE queue_host; /* of the queue created last */
+    DXGK_CREATECONTEXTFLAGS flags; /* of the last one of DxgkDdiCreateContext */
+    bool memory;                   /* make a context allocation in DxgkDdiCreateHwContext */
+    HANDLE process, device;        /* the host's handles of the latest */
+    unsigned plain;                /* of DxgkDdiCreateContext, on the hardware-scheduled node */
+    HANDLE queue_host;             /* of the queue created last */
     DXGKARG_CREATEHWCONTEXT create_context;
     DXGKARG_CREATEHWQUEUE create_queue;
     uint8_t create_private[16];
     uint64_t suspend_fence;                /* of the last request */
-    HANDLE suspend_context;                /* the host's handle; NULL: nothing to acknowledge */
+    HANDLE suspend_context;                /* to report with it at the next interrupt; NULL: none */
     DXGKARGCB_NOTIFY_INTERRUPT_DATA extra; /* notified at the next interrupt; InterruptType 0: nothing */
     int invalidate;                        /* in DxgkDdiResetHwEngine: index in context; -1: none */
     bool collateral;

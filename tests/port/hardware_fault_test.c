@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Page faults of hardware queues, and memory of hardware contexts that moves. */
+#include "port/support/hardware.h"
+
+#include "port/running/power.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+static struct hardware_client client, other;
+
+static void run(struct probe *p, void (*body)(struct probe *p))
+{
+    struct probe_client *process;
+
+    p->caps.SupportPerEngineTDR = TRUE;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, body);
+    probe_client_end(p, process);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+/* ---- faults ---- */
+
+static void fault(unsigned flags, HANDLE culprit, UINT64 id)
+{
+    memset(&hardware.extra, 0, sizeof(hardware.extra));
+    hardware.extra.InterruptType = DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED;
+    hardware.extra.HwQueuePageFaulted.FaultedFenceId = id;
+    hardware.extra.HwQueuePageFaulted.FaultedVirtualAddress = 0x123000;
+    hardware.extra.HwQueuePageFaulted.FaultedHwQueue = culprit;
+    hardware.extra.HwQueuePageFaulted.NodeOrdinal = HARDWARE_NODE;
+    hardware.extra.HwQueuePageFaulted.PageFaultFlags = (DXGK_PAGE_FAULT_FLAGS)flags;
+    hardware_notify();
+}
+
+static HANDLE client_queue, client_context;
+
+/* Two devices with a command each in flight. */
+static void begin(void)
+{
+    hardware.held = true;
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    client_queue = hardware.queue_host;
+    client_context = hardware.context[hardware.contexts - 1].host;
+    CHECK(NT_SUCCESS(hardware_begin(&other)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 12)) && NT_SUCCESS(hardware_submit(&other, 1)));
+    probe_sleep(1000000);
+    CHECK(hardware_in_flight() == 2);
+}
+
+static void end(void)
+{
+    hardware_finish(2);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)) && NT_SUCCESS(probe_gpu_end(&other.gpu)));
+}
+
+static D3DKMT_DEVICEEXECUTION_STATE state_of(const struct hardware_client *c)
+{
+    return hardware_device_state(c);
+}
+
+static void queue_body(struct probe *p)
+{
+    D3DKMT_GETDEVICESTATE state = {.StateType = D3DKMT_DEVICESTATE_PAGE_FAULT};
+
+    begin();
+    fault(0, client_queue, 11);
+    CHECK_RULE("SUBMIT-084", probe_said(p, "SUBMIT-084", "id 11, not in flight") &&
+                                 state_of(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    fault(0, client_queue, 12);
+    CHECK_RULE("SUBMIT-084", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
+                                 state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    state.hDevice = client.gpu.device;
+    CHECK_RULE("GPUVA-251", NT_SUCCESS(D3DKMTGetDeviceState(&state)) &&
+                                state.PageFaultState.FaultedVirtualAddress == 0x123000);
+    CHECK_RULE("GPUVA-251",
+               IS(hardware_submit(&client, 13), STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE));
+    CHECK_RULE("SUBMIT-084", probe_count(p, PROBE_ResetHwEngine) == 0);
+    end();
+}
+
+static void context_body(struct probe *p)
+{
+    begin();
+    fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_HW_CONTEXT_VALID |
+              DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED,
+          client_context, 0);
+    CHECK_RULE("SUBMIT-085/a", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
+                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("SUBMIT-085/a", probe_count(p, PROBE_ResetHwEngine) == 1);
+    end();
+}
+
+static void process_body(struct probe *p)
+{
+    begin();
+    fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_PROCESS_HANDLE_VALID |
+              DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED,
+          hardware.process, 0);
+    CHECK_RULE("SUBMIT-085/b", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
+                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
+    CHECK_RULE("SUBMIT-085/b", probe_count(p, PROBE_ResetHwEngine) == 1);
+    end();
+}
+
+static void neither_body(struct probe *p)
+{
+    begin();
+    fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED, client_context, 0);
+    CHECK_RULE("SUBMIT-085/c", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                   state_of(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    end();
+}
+
+TEST(a_fault_costs_the_device_of_its_queue)
+{
+    run(hardware_create(NULL), queue_body);
+}
+
+TEST(a_fault_without_an_id_costs_the_device_of_its_context)
+{
+    run(hardware_create(NULL), context_body);
+}
+
+TEST(a_fault_of_a_process_costs_all_its_devices)
+{
+    run(hardware_create(NULL), process_body);
+}
+
+TEST(a_fault_of_nobody_is_only_a_reset)
+{
+    run(hardware_create(NULL), neither_body);
+}
+
+/* ---- memory ---- */
+
+static unsigned switches;
+
+static void note_switch(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    switches += ((const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)call->arg[1])->Flags.ContextSwitch;
+}
+
+static uint64_t first_transfer;
+
+static void note_transfer(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *args = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)
+                                                call->arg[1];
+
+    (void)p;
+    if (first_transfer == 0 && (args->Operation == DXGK_OPERATION_VIRTUAL_TRANSFER ||
+                                args->Operation == DXGK_OPERATION_TRANSFER))
+        first_transfer = call->order;
+}
+
+static void sleep_and_wake(struct probe *p)
+{
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+}
+
+static void memory_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
+    first_transfer = 0;
+    sleep_and_wake(p);
+    CHECK_RULE("PREEMPT-035", switches == 0 && first_transfer &&
+                                  probe_count(p, PROBE_SuspendContext) == 1 &&
+                                  probe_nth(p, PROBE_SuspendContext, 0)->order < first_transfer);
+    CHECK_RULE("PREEMPT-044/b", probe_count(p, PROBE_ResumeContext) == 0 &&
+                                    NT_SUCCESS(hardware_submit(&client, 2)) &&
+                                    NT_SUCCESS(hardware_wait(&client, 2)) &&
+                                    probe_count(p, PROBE_ResumeContext) == 1 &&
+                                    probe_nth(p, PROBE_ResumeContext, 0)->order <
+                                        probe_nth(p, PROBE_SubmitCommandToHwQueue, 1)->order);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(a_context_is_suspended_before_its_memory_moves)
+{
+    struct probe *p = hardware_create(NULL);
+
+    switches = 0;
+    hardware.memory = true;
+    p->before[PROBE_SubmitCommandVirtual] = note_switch;
+    p->before[PROBE_BuildPagingBuffer] = note_transfer;
+    run(p, memory_body);
+}

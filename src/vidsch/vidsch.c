@@ -36,6 +36,8 @@
  *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
  *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
  *                         recovery_thread
+ *   hardware queues       hw_context, hw_retire, hw_suspend, hw_submit, hw_fault and hw_reset, used
+ *                         by the three above; hw_queue is an entry point
  *   entry points          context, sync, device, render_answer, render_resize, render, submit,
  *                         suspend, for_vidmm, vidsch, validate
  */

@@ -108,14 +108,16 @@ static void unknown_body(struct probe *p)
 TEST(an_acknowledgement_names_the_last_request)
 {
     struct probe *p = hardware_create(NULL);
+    struct probe_client *process;
 
     run(p, stale_body);
     p = hardware_create(NULL);
     hardware.held = true;
     probe_clients_begin(p);
     CHECK(NT_SUCCESS(probe_start(p)));
-    (void)probe_client_run(p, unknown_body);
+    process = probe_client_run(p, unknown_body);
     CHECK_RULE("PREEMPT-043", p->sim->stopped && probe_said(p, "PREEMPT-043", "suspend fence 2"));
+    probe_client_end(p, process);
     probe_clients_end(p);
     probe_destroy(p);
 }

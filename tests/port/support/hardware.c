@@ -17,7 +17,8 @@ static void note_context(HANDLE host, HANDLE driver)
 {
     if (hardware.contexts == HARDWARE_MOST)
         fail_msg("too many contexts");
-    hardware.context[hardware.contexts++] = (struct hardware_context){host, driver, false};
+    hardware.context[hardware.contexts++] = (struct hardware_context){.host = host,
+                                                                      .driver = driver};
 }
 
 static void keep_private(const void *data, UINT bytes)

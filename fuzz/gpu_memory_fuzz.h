@@ -167,6 +167,7 @@ struct fuzz_run {
     unsigned turn; /* process that acts; PROCESSES: the run is over */
     unsigned operations;
     uint64_t values;     /* given to words so far */
+    bool doubtful;       /* update: see is_doubtful */
     bool excused;        /* something was made to fail: devices may be lost, calls may fail */
     unsigned resets;     /* made so far */
     bool removed;        /* the device is gone */

@@ -94,9 +94,27 @@ static bool good_map(const operation *op, const struct fuzz_range *target)
 
     return a && op->Map.SizeInBytes % window == 0 &&
            op->Map.AllocationOffsetInBytes + window <= a->pages * PAGE &&
-           !fuzz_conflict((unsigned)(a - fuzz_run->allocation),
-                          op->Map.AllocationOffsetInBytes / PAGE, window / PAGE,
-                          protects ? op->MapProtect.DriverProtection : target->driver);
+           (fuzz_run->doubtful ||
+            !fuzz_conflict((unsigned)(a - fuzz_run->allocation),
+                           op->Map.AllocationOffsetInBytes / PAGE, window / PAGE,
+                           protects ? op->MapProtect.DriverProtection : target->driver));
+}
+
+/* Several operations, and unique protections: whether they stand against each other depends on what
+ * the others map by then (GPUVA-101, GPUVA-103). The host is believed. */
+static bool is_doubtful(const operation *list, UINT count, const struct fuzz_range *target)
+{
+    bool unique = target->driver & D3DGPU_UNIQUE_DRIVER_PROTECTION;
+
+    for (UINT i = 0; i < count; i++) {
+        const struct fuzz_allocation *a = allocation_of(list[i].Map.hAllocation);
+
+        unique = unique ||
+                 (list[i].OperationType == D3DDDI_UPDATEGPUVIRTUALADDRESS_MAP_PROTECT &&
+                  list[i].MapProtect.DriverProtection & D3DGPU_UNIQUE_DRIVER_PROTECTION) ||
+                 (a && fuzz_conflict((unsigned)(a - fuzz_run->allocation), 0, a->pages, 0));
+    }
+    return count > 1 && unique;
 }
 
 static NTSTATUS expected_of(const operation *op, const struct fuzz_range *target,
@@ -221,6 +239,7 @@ void fuzz_update(void)
     source = fuzz_byte() & 1 ? some_reservation() : target;
     for (UINT i = 0; i < count; i++)
         choose(&list[i], target, source, number);
+    fuzz_run->doubtful = is_doubtful(list, count, target);
     if (!try_all(list, count, target, source, &expected))
         return;
     memset(&args, 0, sizeof(args));
@@ -241,6 +260,7 @@ void fuzz_update(void)
     fuzz_run->busy = true;
     if (!NT_SUCCESS(status)) {
         MUST(status == expected || fuzz_device_gone(d, status) ||
+             (fuzz_run->doubtful && status == STATUS_INVALID_PARAMETER) ||
              (fuzz_shortage(status) && (NT_SUCCESS(expected) || fuzz_run->excused)));
         return;
     }

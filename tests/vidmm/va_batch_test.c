@@ -12,6 +12,7 @@
 #include "support/gva_rig.h"
 #include "vidmm/residency/queued_use.h"
 #include "vidmm/space/privileged_space.h"
+#include "vidmm/space/table_residency.h"
 #include "vidmm/va_update.h"
 
 #include <string.h>
@@ -258,6 +259,9 @@ TEST_WITH(gva, a_batch_does_not_outlive_its_adapter)
     call.status = STATUS_PENDING;
     (void)gva_map_simple(rig, object, PAGES);
     gva_idle(rig);
+    sim_mutex_lock(&rig->vidmm->lock);
+    CHECK(NT_SUCCESS(tables_stay(rig->process->space))); /* else they make room */
+    sim_mutex_unlock(&rig->vidmm->lock);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, hoard_job, &hoard)));
     gva_gate_close(rig, &gate);
     sim_stall(1000000);

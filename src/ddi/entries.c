@@ -193,7 +193,8 @@ NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *
     CALL_IN(a, DxgkDdiSubmitCommand, args, a->context);
 }
 
-NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a, const DXGKARG_VALIDATESUBMITCOMMAND *args)
+NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a,
+                                     const DXGKARG_VALIDATESUBMITCOMMAND *args)
 {
     CALL_IN(a, DxgkDdiValidateSubmitCommand, args, a->context);
 }

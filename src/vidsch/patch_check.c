@@ -158,26 +158,31 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* What a location has, had before, and should have, with what the driver adds. */
+struct value {
+    uint64_t before, now, wanted, base;
+};
+
 /* What stands there instead, if it can be told. */
 static void explain(const struct look *look, const D3DDDI_PATCHLOCATIONLIST *location,
-                    const struct dxgk_patch_encoding *encoding, uint64_t base, uint64_t before,
-                    uint64_t now, uint64_t wanted, char *text, size_t bytes)
+                    const struct dxgk_patch_encoding *encoding, const struct value *value,
+                    char *text, size_t bytes)
 {
     const struct dma_buffer *buffer = look->buffer;
-    const uint64_t bits = patch_bits(encoding), off = (now - wanted) & bits;
+    const uint64_t bits = patch_bits(encoding), off = (value->now - value->wanted) & bits;
 
     for (uint32_t i = 0; i < buffer->allocation_count; i++) {
         const uint64_t address = address_of(&buffer->allocations[i]);
 
         if (i != location->AllocationIndex && address != NOWHERE &&
-            patch_value(encoding, patch_address(encoding, location, address) + base) ==
-                (now & bits)) {
+            patch_value(encoding, patch_address(encoding, location, address) + value->base) ==
+                (value->now & bits)) {
             snprintf(text, bytes, "that is the address of allocation 0x%x, element %u",
                      buffer->references_map[i].handle, i);
             return;
         }
     }
-    if (now == before)
+    if (value->now == value->before)
         snprintf(text, bytes, "DxgkDdiPatch has not written it");
     else if (off <= NEAR)
         snprintf(text, bytes, "it is 0x%llx byte%s too high", (unsigned long long)off, plural(off));
@@ -257,7 +262,7 @@ static void check_value(const struct look *look, uint32_t index,
     }
     if ((now & bits) == wanted || tell_stale(look, index, before, now))
         return;
-    explain(look, location, encoding, base, before, now, wanted, why, sizeof(why));
+    explain(look, location, encoding, &(struct value){before, now, wanted, base}, why, sizeof(why));
     VIOLATION("PATCH-164",
               "%s holds 0x%llx after DxgkDdiPatch for fence %u, where 0x%llx belongs: %s",
               fields(look, index, text, sizeof(text)), (unsigned long long)(now & bits),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether DxgkDdiPatch does what it is for: the DMA buffer before and after it (docs/patching.md). */
+/* Whether DxgkDdiPatch does what it is for, by the DMA buffer before and after it
+ * (docs/patching.md). */
 #ifndef DXGK_VIDSCH_PATCH_CHECK_H
 #define DXGK_VIDSCH_PATCH_CHECK_H
 

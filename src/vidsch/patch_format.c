@@ -9,8 +9,8 @@
 
 static const struct dxgk_patch_format built_in[] = {
     {
-        /* Microsoft's compute-only sample: 8 bytes, the offset in the segment in buffers for the CPU,
-         * else the address in system memory */
+        /* Microsoft's compute-only sample: 8 bytes, in buffers for the CPU the offset in the
+         * segment, else the address in system memory */
         .name = "coskmd",
         .encodings = 1,
         .encoding = {{.bytes = 8, .own_base = true}},
@@ -22,8 +22,8 @@ static const struct dxgk_patch_format built_in[] = {
         .encoding = {{.bytes = 8, .own_base = true}},
     },
     {
-        /* the same, commands of a VC4: addresses inside the DMA buffer are written by SubmitCommand,
-         * and a render target's goes into private data */
+        /* the same, commands of a VC4: addresses inside the DMA buffer are written by
+         * SubmitCommand, and a render target's goes into private data */
         .name = "roskmd-vc4",
         .encodings = 10,
         .encoding = {{VC4_SLOT(0x80), .bytes = 4, .any_value = true},

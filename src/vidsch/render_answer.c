@@ -104,8 +104,8 @@ static uint32_t note_reach(struct dma_buffer *buffer)
 }
 
 /* Four locations at a time, as 24 numbers each of which has a limit. A number below 2^31 is above a
- * limit below 2^31 if their difference has bit 31, so this takes a load, a subtraction and two ors for
- * eight numbers. */
+ * limit below 2^31 if their difference has bit 31, so this takes a load, a subtraction and two ors
+ * for eight numbers. */
 #define WORDS 6u /* of a location */
 typedef uint32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -148,8 +148,8 @@ static bool within_all(const struct dma_buffer *buffer, uint32_t least, uint32_t
     return beyond_limits(buffer->patches, fours, limit) == 0;
 }
 
-/* Whether nothing is to be said of the locations from `from` on: no branch depends on what is there. A
- * location of no allocation behind the end is right, too, but counts as a doubt. */
+/* Whether nothing is to be said of the locations from `from` on: no branch depends on what is
+ * there. A location of no allocation behind the end is right, too, but counts as a doubt. */
 static bool nothing_to_say(const struct dma_buffer *buffer, uint32_t from)
 {
     const uint32_t count = buffer->allocation_count;

@@ -15,7 +15,7 @@
 
 #include "util/list.h"
 #include "util/order.h"
-#include "vidmm/record/host_mapping.h"
+#include "vidmm/record/allocation_view.h"
 #include "vidmm/record/paging_record.h"
 
 struct nt_process;
@@ -115,35 +115,6 @@ struct allocation_claims {
     uint32_t copied;   /* the GPU copies entries that map it, which delays its destruction */
     uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay it, too */
     bool left_out;     /* by the batch that is looked at: it does not fit */
-};
-
-/* Its swizzling range (WDDM 1.x): where the driver shows it to the CPU. */
-struct view_range {
-    UINT number; /* RangeId + 1; 0: it has none */
-    unsigned bar;
-    uint64_t page; /* of the BAR */
-};
-
-/* WDDM 1.x, the flag Swizzled: its content has an order of the GPU's in memory segments. */
-struct allocation_order {
-    bool swizzles; /* it has that flag */
-    bool swizzled; /* the content is in that order now, wherever it is */
-    bool passing;  /* on its way through a memory segment, only to be put in linear order */
-};
-
-/* The CPU mapping, from the first lock to the last unlock. */
-struct allocation_view {
-    void *address;
-    uint32_t lock_count;
-    bool locking;       /* a thread is creating it */
-    bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
-    void *fingerprints; /* hash of each page while the GPU copies the content */
-    struct host_mapping window;    /* of its memory segment's CPU host aperture */
-    struct view_range range;       /* may stay after the last unlock */
-    bool through_range;            /* `address` shows the range */
-    uint32_t wants_range;          /* locks that are about to acquire one */
-    struct allocation_order order; /* of the content */
-    bool kept_out; /* of memory segments, until the last unlock: no range was left */
 };
 
 /* WDDM 1.x: renaming. */

@@ -350,11 +350,8 @@ static void tell_leaving(struct page_table *table)
 
     if (!table->place.written)
         return;
-    table_change(&(struct table_change){.table = table,
-                                        .count = table->entries,
-                                        .entries = &invalid,
-                                        .repeat = true,
-                                        .evict = true});
+    table_change(&(struct table_change){
+        .table = table, .count = table->entries, .entries = &invalid, .repeat = true, .evict = true});
 }
 
 void tables_forsake(struct page_table *table)

@@ -184,9 +184,17 @@ def selected(kind):
     return rows
 
 
+def is_sanitized(build):
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        return "DXGK_SANITIZE:BOOL=ON" in cache.read()
+
+
 def main():
     kind, build = sys.argv[1], os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else "build")
     rows = selected(kind)
+    whole = kind in ("long", "list") or not is_sanitized(build)
+    if not whole:  # every third row, which takes as long as all of them without
+        rows = rows[::3]
     if kind == "list":
         for row in rows:
             print(" ".join(row.command(build, "out", "*.so")))
@@ -206,7 +214,7 @@ def main():
                 failures += [failure] if failure else []
                 count += 1
     if kind != "windows":
-        failures += check_tables(printed, len(rows) if kind == "elf" else 0)
+        failures += check_tables(printed, len(rows) if kind == "elf" else 0) if whole else []
     print("\n".join(failures))
     names = len({name for name, _ in printed})
     print(f"{count} machines, {names} probes, {len(failures)} not well")

@@ -200,7 +200,7 @@ static bool fits(const struct dxgk_table_format *format, const struct vidmm *vid
 void table_format_begin(struct vidmm *vidmm)
 {
     const struct dxgk_table_format *format = vidmm->config.table_format;
-    char text[160];
+    char text[160] = "";
 
     if (format && vidmm->config.check_tables && vidmm->mmu &&
         !fits(format, vidmm, &(struct complaint){text, sizeof(text)}))
@@ -211,7 +211,7 @@ void table_format_begin(struct vidmm *vidmm)
 const struct dxgk_table_format *table_format_of(struct vidmm *vidmm)
 {
     const struct dxgk_table_format *format = vidmm->config.table_format;
-    char text[160];
+    char text[160] = "";
 
     if (!format && vidmm->config.device)
         format = bus_device_table_format(vidmm->config.device);

@@ -149,6 +149,7 @@ static NTSTATUS keep_window(const struct vidmm_space *space, UINT segment, uint6
     const struct table_geometry *geometry = &space->mmu->geometry;
     struct vidmm *vidmm = space->vidmm;
     uint64_t bytes = pages << PAGE_BITS;
+    const unsigned long long needed = bytes;
 
     if (segment_cpu_visible(&vidmm->segment[segment]) ||
         (!space->paging && geometry->caps.PageTableUpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL))
@@ -162,7 +163,7 @@ static NTSTATUS keep_window(const struct vidmm_space *space, UINT segment, uint6
         return STATUS_SUCCESS;
     verify_refusal("GPUVA-183",
                    "the CPU host aperture of segment %u has no room for a page table of %llu bytes",
-                   segment, (unsigned long long)(pages << PAGE_BITS));
+                   segment, needed);
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 

@@ -89,9 +89,9 @@ static void context_body(struct probe *p)
     fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_HW_CONTEXT_VALID |
               DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED,
           client_context, 0);
-    CHECK_RULE("SUBMIT-085/a", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
-                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
-    CHECK_RULE("SUBMIT-085/a", probe_count(p, PROBE_ResetHwEngine) == 1);
+    CHECK_RULE("SUBMIT-085", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
+                                 state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("SUBMIT-085", probe_count(p, PROBE_ResetHwEngine) == 1);
     end();
 }
 
@@ -101,9 +101,9 @@ static void process_body(struct probe *p)
     fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_PROCESS_HANDLE_VALID |
               DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED,
           hardware.process, 0);
-    CHECK_RULE("SUBMIT-085/b", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
-                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
-    CHECK_RULE("SUBMIT-085/b", probe_count(p, PROBE_ResetHwEngine) == 1);
+    CHECK_RULE("SUBMIT-085", state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
+                                 state_of(&other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
+    CHECK_RULE("SUBMIT-085", probe_count(p, PROBE_ResetHwEngine) == 1);
     end();
 }
 
@@ -111,9 +111,9 @@ static void neither_body(struct probe *p)
 {
     begin();
     fault(DXGK_PAGE_FAULT_FENCE_INVALID | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED, client_context, 0);
-    CHECK_RULE("SUBMIT-085/c", probe_count(p, PROBE_ResetHwEngine) == 1 &&
-                                   state_of(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
-                                   state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("SUBMIT-085", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                 state_of(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                                 state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     end();
 }
 
@@ -176,12 +176,12 @@ static void memory_body(struct probe *p)
     CHECK_RULE("PREEMPT-035", switches == 0 && first_transfer &&
                                   probe_count(p, PROBE_SuspendContext) == 1 &&
                                   probe_nth(p, PROBE_SuspendContext, 0)->order < first_transfer);
-    CHECK_RULE("PREEMPT-044/b", probe_count(p, PROBE_ResumeContext) == 0 &&
-                                    NT_SUCCESS(hardware_submit(&client, 2)) &&
-                                    NT_SUCCESS(hardware_wait(&client, 2)) &&
-                                    probe_count(p, PROBE_ResumeContext) == 1 &&
-                                    probe_nth(p, PROBE_ResumeContext, 0)->order <
-                                        probe_nth(p, PROBE_SubmitCommandToHwQueue, 1)->order);
+    CHECK_RULE("PREEMPT-044", probe_count(p, PROBE_ResumeContext) == 0 &&
+                                  NT_SUCCESS(hardware_submit(&client, 2)) &&
+                                  NT_SUCCESS(hardware_wait(&client, 2)) &&
+                                  probe_count(p, PROBE_ResumeContext) == 1 &&
+                                  probe_nth(p, PROBE_ResumeContext, 0)->order <
+                                      probe_nth(p, PROBE_SubmitCommandToHwQueue, 1)->order);
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
 }
 

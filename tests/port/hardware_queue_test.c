@@ -33,21 +33,21 @@ static void contexts_body(struct probe *p)
                               hardware.create_context.NodeOrdinal == HARDWARE_NODE &&
                               hardware.create_context.PrivateDriverDataSize == 8);
     args.hDevice = client.gpu.device;
-    CHECK_RULE("KMT-170/b", IS(D3DKMTCreateHwContext(&args), STATUS_NOT_SUPPORTED) &&
-                                strstr(probe_refused_text, "node 0 is not hardware-scheduled"));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_NOT_SUPPORTED) &&
+                              strstr(probe_refused_text, "node 0 is not hardware-scheduled"));
     args.NodeOrdinal = HARDWARE_NODE;
     args.Flags.Value = 1;
-    CHECK_RULE("KMT-170/c", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
     args.Flags.Value = 0;
     args.NodeOrdinal = 2;
-    CHECK_RULE("KMT-170/d", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
     args.NodeOrdinal = HARDWARE_NODE;
     args.PrivateDriverDataSize = 4;
-    CHECK_RULE("KMT-170/e", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
     args.PrivateDriverDataSize = 0;
     p->before[PROBE_CreateHwContext] = probe_fail_call;
     p->after[PROBE_CreateHwContext] = NULL;
-    CHECK_RULE("KMT-170/f", IS(D3DKMTCreateHwContext(&args), STATUS_UNSUCCESSFUL));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_UNSUCCESSFUL));
     CHECK(probe_count(p, PROBE_CreateHwContext) == 2);
     destroy.hHwContext = client.gpu.context;
     CHECK(IS(D3DKMTDestroyHwContext(&destroy), STATUS_INVALID_PARAMETER));
@@ -75,9 +75,9 @@ static void without_body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_begin(&client.gpu)));
     args.hDevice = queues.hDevice = client.gpu.device;
     queues.Flags.HwQueueSupported = 1;
-    CHECK_RULE("KMT-170/a", IS(D3DKMTCreateHwContext(&args), STATUS_NOT_SUPPORTED) &&
-                                probe_count(p, PROBE_CreateHwContext) == 0);
-    CHECK_RULE("KMT-170/a", IS(D3DKMTCreateContextVirtual(&queues), STATUS_NOT_SUPPORTED));
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_NOT_SUPPORTED) &&
+                              probe_count(p, PROBE_CreateHwContext) == 0);
+    CHECK_RULE("KMT-170", IS(D3DKMTCreateContextVirtual(&queues), STATUS_NOT_SUPPORTED));
     CHECK_RULE("SUBMIT-119", probe_count(p, PROBE_SetupPriorityBands) == 0 &&
                                  probe_count(p, PROBE_SetContextSchedulingProperties) == 0);
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));

@@ -69,7 +69,7 @@ static void exempt_body(struct probe *p)
     probe_sleep(60 * PROBE_SECOND);
     CHECK_RULE("KMT-175", probe_count(p, PROBE_SuspendContext) == 0 &&
                               probe_count(p, PROBE_ResetHwEngine) == 0);
-    CHECK_RULE("TDR-006/b", hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("TDR-006", hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     hardware_finish(1);
     CHECK(NT_SUCCESS(hardware_wait(&client, 1)));
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
@@ -90,9 +90,9 @@ static void stale_body(struct probe *p)
     while (hardware.suspend_fence == 1)
         probe_sleep(PROBE_SECOND / 10);
     hardware_acknowledge(newest(), 1);
-    CHECK_RULE("PREEMPT-042/b", probe_count(p, PROBE_ResumeContext) == 1);
+    CHECK_RULE("PREEMPT-042", probe_count(p, PROBE_ResumeContext) == 1);
     hardware_acknowledge(newest(), 2);
-    CHECK_RULE("PREEMPT-042/b", probe_count(p, PROBE_ResumeContext) == 2);
+    CHECK_RULE("PREEMPT-042", probe_count(p, PROBE_ResumeContext) == 2);
     hardware_finish(1);
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
 }
@@ -135,9 +135,9 @@ static void hung_body(struct probe *p)
     probe_sleep(2 * PROBE_SECOND);
     CHECK_RULE("TDR-074",
                probe_count(p, PROBE_ResetHwEngine) == 1 && probe_count(p, PROBE_ResetEngine) == 0);
-    CHECK_RULE("TDR-077/a", probe_count(p, PROBE_ResumeHwEngine) == 1 &&
-                                probe_nth(p, PROBE_ResumeHwEngine, 0)->order >
-                                    probe_nth(p, PROBE_ResetHwEngine, 0)->order);
+    CHECK_RULE("TDR-077", probe_count(p, PROBE_ResumeHwEngine) == 1 &&
+                              probe_nth(p, PROBE_ResumeHwEngine, 0)->order >
+                                  probe_nth(p, PROBE_ResetHwEngine, 0)->order);
     CHECK_RULE("TDR-075", IS(hardware_submit(&client, 2), STATUS_DEVICE_REMOVED));
     CHECK_RULE("TDR-076", hardware_device_state(&client) == (hardware.collateral
                                                                  ? D3DKMT_DEVICEEXECUTION_RESET
@@ -171,10 +171,10 @@ static void mute_body(struct probe *p)
         probe_sleep(PROBE_SECOND / 10);
     hardware_finish(1);
     CHECK(NT_SUCCESS(hardware_wait(&client, 1)));
-    CHECK_RULE("TDR-074/b", NT_SUCCESS(probe_gpu_end(&client.gpu)) &&
-                                probe_count(p, PROBE_ResetHwEngine) == 1 &&
-                                probe_nth(p, PROBE_ResetHwEngine, 0)->order <
-                                    probe_nth(p, PROBE_DestroyHwContext, 0)->order);
+    CHECK_RULE("TDR-074", NT_SUCCESS(probe_gpu_end(&client.gpu)) &&
+                              probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                              probe_nth(p, PROBE_ResetHwEngine, 0)->order <
+                                  probe_nth(p, PROBE_DestroyHwContext, 0)->order);
 }
 
 TEST(a_context_that_is_not_let_go_is_destroyed_after_a_reset)
@@ -207,8 +207,8 @@ static void promoted_body(struct probe *p)
     hardware.extra.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT;
     hardware.extra.GpuEngineTimeout.NodeOrdinal = HARDWARE_NODE;
     hardware_notify();
-    CHECK_RULE("TDR-077/b", probe_count(p, PROBE_ResetHwEngine) == 1 &&
-                                probe_count(p, PROBE_ResetFromTimeout) == 1);
+    CHECK_RULE("TDR-077", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                              probe_count(p, PROBE_ResetFromTimeout) == 1);
     CHECK(hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_HUNG ||
           hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_RESET);
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
@@ -229,7 +229,7 @@ static void outside_body(struct probe *p)
 {
     DXGKARGCB_INVALIDATEHWCONTEXT args = {.hAdapter = p->state[0].dxgk.DeviceHandle};
 
-    CHECK_RULE("TDR-075/b",
+    CHECK_RULE("TDR-075",
                IS(p->state[0].dxgk.DxgkCbInvalidateHwContext(&args), STATUS_INVALID_PARAMETER) &&
                    probe_said(p, "TDR-075", "hHwContext NULL"));
 }
@@ -240,7 +240,7 @@ static void late_body(struct probe *p)
 
     CHECK(NT_SUCCESS(hardware_begin(&client)));
     args.hHwContext = newest();
-    CHECK_RULE("TDR-075/b",
+    CHECK_RULE("TDR-075",
                IS(p->state[0].dxgk.DxgkCbInvalidateHwContext(&args), STATUS_INVALID_DEVICE_STATE) &&
                    probe_said(p, "TDR-075", "outside of DxgkDdiResetHwEngine"));
     CHECK(hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_ACTIVE);

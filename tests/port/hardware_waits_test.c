@@ -108,15 +108,15 @@ static void order_body(struct probe *p)
     another = make_object(D3DDDI_MONITORED_FENCE);
     CHECK(NT_SUCCESS(hardware_submit(&client, 2)) && NT_SUCCESS(hardware_submit(&second, 1)));
     CHECK(NT_SUCCESS(signal_on(both, 2, another, 7, 0)));
-    CHECK_RULE("KMT-398/a", NT_SUCCESS(wait_for(&second.fence, 1, 1)) &&
-                                NT_SUCCESS(hardware_submit(&client, 3)));
+    CHECK_RULE("KMT-398", NT_SUCCESS(wait_for(&second.fence, 1, 1)) &&
+                              NT_SUCCESS(hardware_submit(&client, 3)));
     probe_sleep(1000000);
     CHECK(hardware_in_flight() == 2);
     hardware_finish(1);
     CHECK_RULE("KMT-397", *fence_value == 0 && hardware.submissions == 3);
     hardware_finish(1);
     CHECK_RULE("KMT-397", *fence_value == 7);
-    CHECK_RULE("KMT-398/a", hardware.submissions == 4 && hardware_in_flight() == 1);
+    CHECK_RULE("KMT-398", hardware.submissions == 4 && hardware_in_flight() == 1);
     hardware_finish(1);
     end();
 }
@@ -136,14 +136,13 @@ static void refusals_body(struct probe *p)
     semaphore = make_object(D3DDDI_SEMAPHORE);
     for (unsigned i = 0; i < 65; i++)
         many[i] = i ? make_object(D3DDDI_MONITORED_FENCE) : fence;
-    CHECK_RULE("KMT-398/b", IS(wait_for(many, 0, 0), STATUS_INVALID_PARAMETER) &&
-                                IS(wait_for(many, 33, 0), STATUS_INVALID_PARAMETER) &&
-                                NT_SUCCESS(wait_for(many, 32, 0)));
-    CHECK_RULE("KMT-398/c",
+    CHECK_RULE("KMT-398", IS(wait_for(many, 0, 0), STATUS_INVALID_PARAMETER) &&
+                              IS(wait_for(many, 33, 0), STATUS_INVALID_PARAMETER) &&
+                              NT_SUCCESS(wait_for(many, 32, 0)));
+    CHECK_RULE("KMT-398",
                IS(wait_for(&semaphore, 1, 0), STATUS_INVALID_PARAMETER) &&
                    IS(signal_on(&client.queue, 1, semaphore, 1, 0), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("KMT-398/d",
-               IS(signal_on(&client.queue, 1, client.fence, 1, 0), STATUS_ACCESS_DENIED));
+    CHECK_RULE("KMT-398", IS(signal_on(&client.queue, 1, client.fence, 1, 0), STATUS_ACCESS_DENIED));
     for (unsigned i = 0; i < 65; i++) {
         struct hardware_client more = client;
 
@@ -151,10 +150,10 @@ static void refusals_body(struct probe *p)
             CHECK(NT_SUCCESS(hardware_queue(&more, client.context, (D3DDDI_CREATEHWQUEUEFLAGS){0})));
         many[i] = more.queue;
     }
-    CHECK_RULE("KMT-398/e", IS(signal_on(many, 65, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
-                                IS(signal_on(many, 0, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
-                                NT_SUCCESS(signal_on(many, 64, fence, 1, 0)));
-    CHECK_RULE("KMT-398/f",
+    CHECK_RULE("KMT-398", IS(signal_on(many, 65, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
+                              IS(signal_on(many, 0, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
+                              NT_SUCCESS(signal_on(many, 64, fence, 1, 0)));
+    CHECK_RULE("KMT-398",
                IS(signal_on(&client.queue, 1, fence, 2, event.Value), STATUS_INVALID_PARAMETER));
     CHECK(*fence_value == 0); /* of the last fence made */
     end();
@@ -182,10 +181,10 @@ static void supported_body(struct probe *p)
     create.hDevice = client.gpu.device;
     create.Flags.HwQueueSupported = 1;
     probe_forget(p);
-    CHECK_RULE("PATCH-030/b", NT_SUCCESS(D3DKMTCreateContextVirtual(&create)) &&
-                                  probe_count(p, PROBE_CreateContext) == 1 &&
-                                  hardware.flags.HwQueueSupported &&
-                                  probe_count(p, PROBE_CreateHwContext) == 0);
+    CHECK_RULE("PATCH-030", NT_SUCCESS(D3DKMTCreateContextVirtual(&create)) &&
+                                probe_count(p, PROBE_CreateContext) == 1 &&
+                                hardware.flags.HwQueueSupported &&
+                                probe_count(p, PROBE_CreateHwContext) == 0);
     CHECK_RULE("KMT-173", NT_SUCCESS(hardware_queue(&client, create.hContext,
                                                     (D3DDDI_CREATEHWQUEUEFLAGS){0})) &&
                               IS(hardware_submit(&client, 1), STATUS_INVALID_PARAMETER) &&
@@ -201,11 +200,11 @@ static void supported_body(struct probe *p)
     wait.ObjectHandleArray = &fence;
     wait.MonitoredFenceValueArray = &zero;
     wait.hContext = create.hContext;
-    CHECK_RULE("KMT-374/b",
+    CHECK_RULE("KMT-374",
                IS(D3DKMTWaitForSynchronizationObjectFromGpu(&wait), STATUS_INVALID_PARAMETER) &&
                    strstr(probe_refused_text, "in its hardware queues alone"));
     wait.hContext = first;
-    CHECK_RULE("KMT-374/c",
+    CHECK_RULE("KMT-374",
                IS(D3DKMTWaitForSynchronizationObjectFromGpu(&wait), STATUS_INVALID_PARAMETER));
     destroy.hContext = create.hContext;
     CHECK_RULE("KMT-172", NT_SUCCESS(D3DKMTDestroyContext(&destroy)) &&
@@ -222,18 +221,17 @@ static void flags_body(struct probe *p)
 
     begin();
     probe_forget(p);
-    CHECK_RULE("KMT-176/a",
-               IS(hardware_queue(&client, client.context, flags), STATUS_NOT_SUPPORTED));
+    CHECK_RULE("KMT-176", IS(hardware_queue(&client, client.context, flags), STATUS_NOT_SUPPORTED));
     flags.Value = 8; /* NoKmdAccess */
-    CHECK_RULE("KMT-176/b",
+    CHECK_RULE("KMT-176",
                IS(hardware_queue(&client, client.context, flags), STATUS_INVALID_PARAMETER));
     flags.Value = 0x20;
-    CHECK_RULE("KMT-176/b",
+    CHECK_RULE("KMT-176",
                IS(hardware_queue(&client, client.context, flags), STATUS_INVALID_PARAMETER) &&
                    probe_count(p, PROBE_CreateHwQueue) == 0);
     flags.Value = 7;
-    CHECK_RULE("KMT-176/c", NT_SUCCESS(hardware_queue(&client, client.context, flags)) &&
-                                hardware.create_queue.Flags.Value == 7);
+    CHECK_RULE("KMT-176", NT_SUCCESS(hardware_queue(&client, client.context, flags)) &&
+                              hardware.create_queue.Flags.Value == 7);
     end();
 }
 
@@ -300,10 +298,10 @@ static void priorities_body(struct probe *p)
     CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
     told = probe_count(p, PROBE_SetContextSchedulingProperties);
     first = probe_nth(p, PROBE_SetContextSchedulingProperties, told - 1);
-    CHECK_RULE("SUBMIT-119/a", probe_count(p, PROBE_SetupPriorityBands) == 1 &&
-                                   probe_nth(p, PROBE_SetupPriorityBands, 0)->order <
-                                       probe_nth(p, PROBE_CreateDevice, 0)->order);
-    CHECK_RULE("SUBMIT-119/b",
+    CHECK_RULE("SUBMIT-119", probe_count(p, PROBE_SetupPriorityBands) == 1 &&
+                                 probe_nth(p, PROBE_SetupPriorityBands, 0)->order <
+                                     probe_nth(p, PROBE_CreateDevice, 0)->order);
+    CHECK_RULE("SUBMIT-119",
                first->order > probe_nth(p, PROBE_CreateHwContext, 0)->order &&
                    first->order < probe_nth(p, PROBE_SubmitCommandToHwQueue, 0)->order);
     CHECK_RULE("KMT-157", told == 1 + hardware.plain);

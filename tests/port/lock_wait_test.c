@@ -326,8 +326,8 @@ TEST(an_adapter_is_removed_although_a_lock_waits)
     struct probe *p = started();
     struct probe_client *other = begin_between_two(p);
 
-    CHECK_RULE("LIFE-168", probe_run(p, remove_adapter) == SIM_DONE && locked &&
-                               IS(lock_status, STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-168/b", probe_run(p, remove_adapter) == SIM_DONE && locked &&
+                                 IS(lock_status, STATUS_DEVICE_REMOVED));
     probe_client_end(p, maker);
     portions_end(p, other);
 }

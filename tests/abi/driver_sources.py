@@ -44,7 +44,9 @@ def main():
                 line = matrix.command(compiler, language == "c++", ROOT / "include" / "wdk", ddk, tmh)
                 line.remove("-w")
                 line += ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
-                         "-D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS", "-O2", *options]
+                         "-D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS", "-O1", *options]
+                if compiler != "clang-msvc":  # whose exceptions only the generator of code judges
+                    line.append("-fsyntax-only")
                 if compiler == "clang-gnu":
                     line.append("-fms-extensions")
                 for source in sources:

@@ -173,6 +173,8 @@ static void memory_body(struct probe *p)
     CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
     first_transfer = 0;
     sleep_and_wake(p);
+    CHECK_RULE("CTXA-034", first_transfer && probe_count(p, PROBE_SuspendContext) == 1 &&
+                               probe_nth(p, PROBE_SuspendContext, 0)->order < first_transfer);
     CHECK_RULE("PREEMPT-035", switches == 0 && first_transfer &&
                                   probe_count(p, PROBE_SuspendContext) == 1 &&
                                   probe_nth(p, PROBE_SuspendContext, 0)->order < first_transfer);

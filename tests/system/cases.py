@@ -113,8 +113,8 @@ def address_spaces(count, *options, modes=range(3), least=1000):
 def case_address_spaces():
     """A few seeds."""
     if SANITIZED:
-        small = ("--set", "rounds=1", "--set", "mappings=250", "--set", "apart=1", "--script-limit", "300")
-        address_spaces(1, *small, modes=(1,), least=200)
+        small = ("--set", "rounds=1", "--set", "mappings=150", "--set", "apart=1", "--script-limit", "300")
+        address_spaces(1, *small, modes=(1,), least=20)
     else:
         address_spaces(2)
 

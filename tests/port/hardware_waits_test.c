@@ -150,9 +150,15 @@ static void refusals_body(struct probe *p)
             CHECK(NT_SUCCESS(hardware_queue(&more, client.context, (D3DDDI_CREATEHWQUEUEFLAGS){0})));
         many[i] = more.queue;
     }
-    CHECK_RULE("KMT-398", IS(signal_on(many, 65, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
-                              IS(signal_on(many, 0, fence, 1, 0), STATUS_INVALID_PARAMETER) &&
-                              NT_SUCCESS(signal_on(many, 64, fence, 1, 0)));
+    for (UINT count = 0; count <= 65; count += 65) {
+        char text[64];
+
+        CHECK_RULE("KMT-398", IS(signal_on(many, count, fence, 1, 0), STATUS_INVALID_PARAMETER));
+        snprintf(text, sizeof(text), "%u queues, 1 to 64 are possible", count);
+        CHECK_RULE("KMT-398", strcmp(probe_refused_rule, "KMT-398") == 0 &&
+                                  strcmp(probe_refused_text, text) == 0);
+    }
+    CHECK_RULE("KMT-398", NT_SUCCESS(signal_on(many, 64, fence, 1, 0)));
     CHECK_RULE("KMT-398",
                IS(signal_on(&client.queue, 1, fence, 2, event.Value), STATUS_INVALID_PARAMETER));
     CHECK(*fence_value == 0); /* of the last fence made */

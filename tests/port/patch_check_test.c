@@ -468,28 +468,36 @@ TEST(the_bytes_of_a_location_are_the_drivers)
     }
 }
 
-static UINT fence_at, fence_add;
+static UINT fence_at, fence_change; /* the bits of the fence id that are wrong */
 
 static void write_fence(const DXGKARG_PATCH *args, uint8_t *buffer)
 {
-    UINT fence = args->SubmissionFenceId + fence_add;
+    UINT fence = args->SubmissionFenceId ^ fence_change;
+
+    CHECK(args->SubmissionFenceId == 2); /* so that the changes are known */
 
     memcpy(buffer + fence_at, &fence, sizeof(fence));
+}
+
+static struct probe *fence_written(UINT at, UINT change)
+{
+    fence_at = at;
+    fence_change = change;
+    driver.format = &plain;
+    driver.then = write_fence;
+    return run(render_once);
 }
 
 TEST(the_fence_id_may_stand_anywhere)
 {
     static const UINT places[] = {0, 33, 252};
+    static const UINT changes[] = {0, 1, 3, 0x100, 0x10000, 0x1000000, 0x80000000};
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        for (fence_add = 0; fence_add < 2; fence_add++) {
-            struct probe *p;
+        for (size_t k = 0; k < sizeof(changes) / sizeof(changes[0]); k++) {
+            struct probe *p = fence_written(places[i], changes[k]);
 
-            fence_at = places[i];
-            driver.format = &plain;
-            driver.then = write_fence;
-            p = run(render_once);
-            CHECK_RULE("PATCH-162", probe_rule(p, "PATCH-162") == fence_add);
+            CHECK_RULE("PATCH-162", probe_rule(p, "PATCH-162") == (changes[k] != 0));
             end(p);
         }
 }

@@ -94,6 +94,7 @@ static void note_process(struct probe *p, struct probe_call *call)
 }
 
 static UINT segments; /* for what is created from now on */
+static UINT priority; /* of the same; 0: the default */
 static bool contiguous;
 
 static void in_segments(struct probe *p, struct probe_call *call)
@@ -106,6 +107,8 @@ static void in_segments(struct probe *p, struct probe_call *call)
             args->pAllocationInfo[i].SupportedWriteSegmentSet = segments;
     for (UINT i = 0; i < args->NumAllocations && contiguous; i++)
         args->pAllocationInfo[i].FlagsWddm2.AccessedPhysically = 1;
+    for (UINT i = 0; i < args->NumAllocations && priority; i++)
+        args->pAllocationInfo[i].AllocationPriority = priority;
 }
 
 static struct probe *created(DXGK_PAGETABLEUPDATEMODE mode)
@@ -115,6 +118,7 @@ static struct probe *created(DXGK_PAGETABLEUPDATEMODE mode)
     seen_count = processes = 0;
     contiguous = false;
     segments = 1;
+    priority = 0;
     va_shadow_begin(p);
     va_shadow.operation = note_operation;
     p->after[PROBE_SetRootPageTable] = note_root;
@@ -701,49 +705,61 @@ TEST(tables_in_the_way_of_a_hole_move)
 
 /* ---- priority ---- */
 
-static struct probe_gpu three;
+#define PRIORITY ((UINT)D3DDDI_ALLOCATIONPRIORITY_MAXIMUM) /* of tables */
 
-static void raise_priority(struct probe *p)
+TEST(an_allocation_of_the_priority_of_tables_goes_before_them)
 {
-    UINT priority[512];
-    D3DKMT_SETALLOCATIONPRIORITY args = {.hDevice = two.device,
-                                         .phAllocationList = filling,
-                                         .AllocationCount = fillings,
-                                         .pPriorities = priority};
+    for (UINT above = 0; above < 2; above++) {
+        struct probe *p = created(DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
+        struct probe_client *a, *b;
+        unsigned evicted, notice;
 
-    (void)p;
-    for (unsigned i = 0; i < fillings; i++)
-        priority[i] = D3DDDI_ALLOCATIONPRIORITY_MAXIMUM;
-    CHECK(NT_SUCCESS(D3DKMTSetAllocationPriority(&args)));
+        priority = PRIORITY + above;
+        a = probe_client_run(p, use);
+        priority = 0;
+        b = probe_client_run(p, fill);
+        evicted = first_of(SEEN_EVICTED, NULL, evicting);
+        notice = first_notice(evicting, process_of[0]);
+        CHECK(evicted < seen_count && notice < seen_count);
+        CHECK_RULE("RES-053", (evicted < notice) == (above == 0));
+        end(p, a, b);
+    }
 }
+
+static struct probe_gpu three;
 
 static void take_elsewhere(struct probe *p)
 {
+    const bool lower = priority < PRIORITY;
     D3DKMT_HANDLE allocation;
 
     (void)p;
     evicting = seen_count;
     segments = 3;
     CHECK(NT_SUCCESS(probe_gpu_begin(&three)));
-    CHECK(NT_SUCCESS(probe_gpu_allocate(&three, 16 * PAGED_PAGE, &allocation)));
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&three, 2 * PAGED_PAGE, &allocation)));
     CHECK_RULE("RES-054", paged_residency(&three, allocation) ==
-                              D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINSHAREDMEMORY);
+                              (lower ? D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINSHAREDMEMORY
+                                     : D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINGPUMEMORY));
 }
 
-/* What can go elsewhere does not evict tables, whose priority is higher. */
+/* What can go elsewhere does not evict tables whose priority is higher. */
 TEST(what_has_another_place_leaves_tables_alone)
 {
-    struct probe *p = created(DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
-    struct probe_client *a, *b, *c;
+    for (UINT below = 0; below < 2; below++) {
+        struct probe *p = created(DXGK_PAGETABLEUPDATE_GPU_PHYSICAL);
+        struct probe_client *a, *b, *c;
 
-    segments = 2;
-    a = probe_client_run(p, use);
-    segments = 1;
-    b = probe_client_run(p, fill_up);
-    CHECK(notices(0, process_of[0]) == 0);
-    probe_client_go_on(p, b, raise_priority);
-    c = probe_client_run(p, take_elsewhere);
-    CHECK_RULE("RES-054", notices(evicting, process_of[0]) == 0);
-    probe_client_end(p, c);
-    end(p, a, b);
+        segments = 2;
+        a = probe_client_run(p, use);
+        segments = 1;
+        priority = PRIORITY + 1;
+        b = probe_client_run(p, fill_up);
+        CHECK(notices(0, process_of[0]) == 0);
+        priority = PRIORITY - below;
+        c = probe_client_run(p, take_elsewhere);
+        CHECK_RULE("RES-054", (notices(evicting, process_of[0]) == 0) == (below == 1));
+        probe_client_end(p, c);
+        end(p, a, b);
+    }
 }

@@ -358,6 +358,71 @@ TEST_WITH(fixture, a_buffer_that_was_patched_is_patched_again, SCENE_V13, .max_s
     scene_end(f, &s);
 }
 
+static bool leaves_out; /* the patch locations of what goes next */
+
+static NTSTATUS patch_addresses(struct fixture *f, const DXGKARG_PATCH *args)
+{
+    const D3DDDI_PATCHLOCATIONLIST *l = args->pPatchLocationList;
+
+    (void)f;
+    for (UINT i = 0; i < args->PatchLocationListSubmissionLength && !leaves_out; i++) {
+        const UINT at = args->PatchLocationListSubmissionStart + i;
+        const LARGE_INTEGER address = args->pAllocationList[l[at].AllocationIndex].PhysicalAddress;
+
+        memcpy((uint8_t *)args->pDmaBuffer + l[at].PatchOffset, &address, sizeof(address));
+    }
+    return STATUS_SUCCESS;
+}
+
+static unsigned told_stale(const struct fixture *f, const char *part)
+{
+    const struct verify_record *record;
+    unsigned count = 0;
+
+    for (size_t i = 0; (record = verify_record_at(f->log, i)) != NULL; i++)
+        count += strcmp(record->rule, "PATCH-163") == 0 && strstr(record->seen, part);
+    return count;
+}
+
+static void patch_thrice(struct fixture *f)
+{
+    struct scene s = scene_make(f), high = scene_make(f);
+
+    f->vidsch->config.check_patches = true;
+    f->driver.on_patch = patch_addresses;
+    vidsch_context_set_priority(high.client.context, 3);
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = true;
+    scene_element(&s, 0, 0, 1, 0, 0);
+    CHECK(scene_render(&s, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    s.open[0]->place.physical = 0x990000;
+    run_between(f, &high, 0);
+    CHECK_RULE("PATCH-163", told_stale(f, "") == 0);
+    s.open[0]->place.physical = 0xAA0000;
+    leaves_out = true;
+    run_between(f, &high, 1);
+    leaves_out = false;
+    CHECK_RULE("PATCH-163",
+               told_stale(f, "") == 1 &&
+                   told_stale(f, "it still holds 0x990000, by the address 0x990000 that "
+                                 "the allocation had before it was moved to 0xaa0000"));
+    driver_complete(f, 0, scene_patched(f, 4)->SubmissionFenceId);
+    idle(s.client.device);
+    idle(high.client.device);
+    scene_end(f, &high);
+    scene_end(f, &s);
+}
+
+/* An address from before is the one of the Patch before, not of Render. */
+TEST(an_address_of_an_earlier_patch_is_named)
+{
+    struct fixture *f = fixture_run(&(struct fixture_options){SCENE_V13, .max_slot = 3},
+                                    patch_thrice);
+
+    CHECK(f->finished && f->leaked == 0);
+    fixture_close(f);
+}
+
 /* The first portion has run, the second one was preempted: it alone goes again, after the other context. */
 TEST_WITH(fixture, a_portion_is_preempted_alone, SCENE_V13, .max_slot = 3)
 {

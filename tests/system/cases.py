@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from xml.etree import ElementTree
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -122,6 +123,47 @@ def case_address_spaces():
 def case_address_spaces_many():
     """100 seeds."""
     address_spaces(100)
+
+
+def resident(process):
+    """The memory of a process in KiB; 0 when it has ended."""
+    try:
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+    except (OSError, AttributeError):
+        return 0
+
+
+def soak(hours, submissions, *options):
+    """Mixed load for so long: nothing is lost, done twice or out of order, and the second half takes no more memory than the first."""
+    command = [os.path.abspath(os.path.join(BUILD, "dxgkhost")), "run", os.path.join(BUILD, "drivers", "refgpu.so"),
+               os.path.join(SOURCE, "workloads", "soak.lua"), "--vram", "8M", "--limit", "0", "--set", f"hours={hours}", "--set",
+               f"submissions={submissions}", *options]
+    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT) as process:
+        sizes = []
+        while process.poll() is None:
+            sizes.append(resident(process))
+            time.sleep(0.2)
+        said.seek(0)
+        text = said.read()
+    done = re.search(r"^ +submissions +(\d+)", text, re.MULTILINE)
+    if process.returncode or not done or int(done.group(1)) < submissions or f"virtual hours          {hours}.0" not in text:
+        fail(f"{' '.join(command)}\nexit status {process.returncode}\n{text[-4000:]}")
+    sizes = [size for size in sizes if size]
+    first, second = max(sizes[:len(sizes) // 2], default=0), max(sizes[len(sizes) // 2:], default=0)
+    if hours > 24 and second > first + 1024:
+        fail(f"the first half took {first} KiB, the second {second}")
+
+
+def case_soak():
+    """An hour."""
+    soak(1, 5000 if SANITIZED else 20000)
+
+
+def case_soak_long():
+    """Three days, with each kind of IOMMU."""
+    for iommu in ("off", "isolation", "remap"):
+        soak(72, 10000000, "--iommu", iommu)
 
 
 def case_big():
@@ -328,6 +370,12 @@ def case_memory_report():
         program("run", "x", "y", "--report", "everything", expect=2)
 
 
+def charts(folder, name):
+    """The heights of the charts of a picture, which begins with a frame of each."""
+    tree = ElementTree.parse(os.path.join(folder, name + ".svg"))
+    return [box.get("height") for box in tree.iter() if box.get("fill") == "#f4f4f4"]
+
+
 def case_gpu_memory_reports():
     """Who was where in segments and address spaces, in words and as pictures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -345,6 +393,12 @@ def case_gpu_memory_reports():
         plain = run("compositor.lua", *small).stdout
         if [line for line in plain.splitlines() if "wall" not in line and line not in done.stdout]:
             fail(f"a report changes the run\n{plain}")
+        # four ranges of the paging process, each in a row of its own; of the other, few, and more than fit
+        for workload, last in (("burst.lua", "36"), ("address_spaces.lua", "1200")):
+            options = ("--set", "processes=1", "--set", "mappings=200") if last == "1200" else ()
+            run(workload, *options, "--report", "gpuva", "--out", folder)
+            if charts(folder, "gpuva") != ["48", last]:
+                fail(f"{workload}: heights of charts: {charts(folder, 'gpuva')}")
 
 
 PAGES = b"""

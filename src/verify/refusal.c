@@ -55,6 +55,12 @@ const char *refusal_call(void)
     return refusal ? refusal->call : NULL;
 }
 
+void refusal_forget(int32_t status)
+{
+    if (refusal_current && refusal_current->status == status)
+        refusal_current->status = 0;
+}
+
 void refusal_violation(const char *rule, const char *seen)
 {
     struct refusal *refusal = refusal_current;

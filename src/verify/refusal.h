@@ -48,6 +48,9 @@ extern _Thread_local const struct refusal_sink *refusal_sink;
 int32_t refuse(int32_t status, const char *rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The reason kept for this status, if one is, was that of an answer that is no failure. */
+void refusal_forget(int32_t status);
+
 /* A call begins. If it ends for want of memory without another reason, and a request for memory of
  * the host failed in between, that is the reason. */
 void refusal_begin(struct refusal *refusal);

@@ -139,7 +139,11 @@ static NTSTATUS make_lists(struct vidsch_context *context)
                                         sizeof(D3DDDI_ALLOCATIONLIST)) ||
         !vidsch_client_block_create(vidsch, &context->promise.patches,
                                     context->promise.patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
-        return STATUS_NO_MEMORY;
+        return refuse(STATUS_NO_MEMORY, NULL,
+                      "there is no memory for a command buffer of 0x%x bytes and lists of %u "
+                      "allocations and %u patch locations, as DxgkDdiCreateContext answered",
+                      info->DmaBufferSize, context->promise.allocation_count,
+                      context->promise.patch_count);
     context->reserve = vidsch_dma_buffer_get(context);
     return context->reserve ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -240,8 +244,10 @@ struct vidsch_context *vidsch_context_alloc(struct vidsch_device *device, struct
 static void destroy_driver_side(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
+    struct refusal refusal; /* of no concern to a call that fails for another reason */
     NTSTATUS status;
 
+    refusal_begin(&refusal);
     vidmm_context_detach(&context->mm);
     if (context->hw_queue) {
         vidsch_hw_queue_destroy(context);
@@ -253,6 +259,7 @@ static void destroy_driver_side(struct vidsch_context *context)
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
     }
     vidmm_context_finish(&context->mm);
+    refusal_drop(&refusal);
 }
 
 /* A driver without contexts is not called. The handle of the device serves as that of each of its
@@ -340,6 +347,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     struct vidsch *vidsch = device->vidsch;
     DXGKARG_CREATECONTEXT args = {0};
     struct vidsch_context *context;
+    void *private_data = NULL; /* the driver may change what is in its arguments */
     NTSTATUS status;
 
     sim_assert_passive();
@@ -348,7 +356,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     if (NT_SUCCESS(status))
         status = check_request(vidsch, request);
     if (NT_SUCCESS(status))
-        status = copy_private(request, &args.pPrivateDriverData);
+        status = copy_private(request, &private_data);
     if (!NT_SUCCESS(status))
         return status;
     context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing,
@@ -356,19 +364,20 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     if (!context || (owns_queues(request) && !vidsch_hw_context_begin(context, request->hardware))) {
         if (context)
             vidsch_context_free(context);
-        util_free(args.pPrivateDriverData);
+        util_free(private_data);
         return STATUS_NO_MEMORY;
     }
     if (context->hw)
         vidsch_hw_suspend_init(context->hw);
     context->flags = request->flags;
     context->has_lists = !request->virtual_addressing && !request->flags.SynchronizationOnly;
+    args.pPrivateDriverData = private_data;
     args.PrivateDriverDataSize = request->private_bytes;
     args.NodeOrdinal = request->node;
     args.Flags.VirtualAddressing = request->virtual_addressing;
     args.Flags.HwQueueSupported = request->flags.HwQueueSupported; /* PATCH-030 */
     status = create_driver_side(context, &args);
-    util_free(args.pPrivateDriverData);
+    util_free(private_data);
     if (!NT_SUCCESS(status)) {
         vidsch_context_free(context);
         return status;

@@ -14,6 +14,7 @@
 
 #include "vidsch/dma_buffer.h"
 #include "ram/ram.h"
+#include "verify/refusal.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
@@ -148,8 +149,12 @@ struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
     }
     if (!buffer)
         buffer = buffer_create(context);
-    if (!buffer)
+    if (!buffer) {
+        (void)refuse(STATUS_NO_MEMORY, NULL,
+                     "there is no memory for a DMA buffer of 0x%x bytes with 0x%x of private data",
+                     context->info.DmaBufferSize, context->info.DmaBufferPrivateDataSize);
         return NULL;
+    }
     buffer->references = 1;
     buffer->used = buffer->private_used = 0;
     buffer->allocation_count = buffer->patch_count = 0;

@@ -45,6 +45,7 @@ struct vidsch_hw_context {
     enum hw_context_state state;
     uint64_t suspend_fence; /* of the last request; 0: there was none (PREEMPT-042) */
     bool acknowledged;      /* it was notified; its DPC has not run yet */
+    bool unnotified;        /* nor had it when the deadline passed */
     bool active;            /* something was submitted since it was suspended */
     bool abandoning;        /* its device is lost: what is in flight ends when it is suspended */
     bool invalidated, collateral; /* by the driver, in a reset (TDR-075, TDR-076) */

@@ -20,10 +20,11 @@ static void is_late(struct sim_event *event)
     struct vidsch_node *node = hw->context->node;
     struct vidsch *vidsch = node->vidsch;
 
-    if (hw->state != HW_SUSPENDING || hw->acknowledged || node->stopped ||
-        vidsch->recovery.resetting)
+    if (hw->state != HW_SUSPENDING || node->stopped || vidsch->recovery.resetting)
         return;
-    if (vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
+    if ((hw->acknowledged && !hw->unnotified) ||
+        vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
+        hw->unnotified = hw->acknowledged;
         sim_event_arm(event, sim_now() + vidsch_tdr_delay(vidsch));
         return;
     }
@@ -39,7 +40,7 @@ static void suspended(struct vidsch_hw_context *hw)
 {
     sim_event_cancel(&hw->deadline);
     hw->state = HW_SUSPENDED;
-    hw->acknowledged = hw->active = false;
+    hw->acknowledged = hw->unnotified = hw->active = false;
     vidsch_hw_retire_context(hw); /* the GPU may have finished before it let go */
     if (hw->abandoning)
         vidsch_hw_fail_context(hw);
@@ -61,7 +62,7 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
         return false;
     args.contextSuspendFence = ++hw->suspend_fence;
     hw->state = HW_SUSPENDING;
-    hw->acknowledged = false;
+    hw->acknowledged = hw->unnotified = false;
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF)
         sim_event_arm(&hw->deadline, sim_now() + vidsch_tdr_delay(vidsch));
     trace_instant(hw->context->track, "suspend", "fence", hw->suspend_fence, NULL, 0);
@@ -144,7 +145,7 @@ void vidsch_hw_after_reset(struct vidsch_node *node)
 
         sim_event_cancel(&hw->deadline);
         hw->state = HW_RUNS;
-        hw->acknowledged = false;
+        hw->acknowledged = hw->unnotified = false;
         if (hw->abandoning || hw->invalidated)
             vidsch_hw_fail_context(hw);
         hw->abandoning = false;

@@ -90,6 +90,7 @@ struct vidsch_node {
     /* preemption */
     enum preempt_reason preempting; /* not NONE: a request is outstanding */
     bool preempt_answered;          /* the answer was notified; its DPC has not run yet */
+    bool preempt_unnotified;        /* nor had it when the deadline passed */
     uint32_t preempt_id;
     uint32_t closed_preempt_id; /* of the last request that a reset closed */
     struct preempt_past preempt_past;

@@ -32,9 +32,11 @@ static void answer_is_late(struct sim_event *event)
     struct vidsch_node *node = CONTAINER(event, struct node_event, event)->node;
     struct vidsch *vidsch = node->vidsch;
 
-    if (!node->preempting || node->preempt_answered || node->stopped || vidsch->recovery.resetting)
+    if (!node->preempting || node->stopped || vidsch->recovery.resetting)
         return;
-    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
+    if ((node->preempt_answered && !node->preempt_unnotified) || vidsch_node_is_exempt(node) ||
+        vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
+        node->preempt_unnotified = node->preempt_answered;
         sim_event_arm(event, sim_now() + vidsch_tdr_delay(vidsch));
         return;
     }
@@ -60,7 +62,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
 
     sim_assert_passive();
     node->preempting = reason;
-    node->preempt_answered = false;
+    node->preempt_answered = node->preempt_unnotified = false;
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_preempt_id(node);
     node->preempt_past = (struct preempt_past){
         .reason = reason, .id = node->preempt_id, .asked_at = sim_now()};

@@ -356,6 +356,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
                                "DxgkDdiRender answered STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE");
         return status;
     }
+    refusal_forget(STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER);
     s->multipass = render.MultipassOffset;
     status = vidsch_render_answer_take(buffer, &render);
     if (!NT_SUCCESS(status))

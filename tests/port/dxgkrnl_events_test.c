@@ -142,6 +142,49 @@ TEST_WITH(events, what_is_evicted_is_copied_out)
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
 }
 
+static void in_the_aperture(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEALLOCATION *args = (const DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        args->pAllocationInfo[i].SupportedReadSegmentSet =
+            args->pAllocationInfo[i].SupportedWriteSegmentSet = 2;
+        args->pAllocationInfo[i].FlagsWddm2.AccessedPhysically = 1;
+    }
+}
+
+static void map_and_unmap(struct probe *p)
+{
+    p->after[PROBE_CreateAllocation] = in_the_aperture;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    emitted_begin();
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, BYTES, &allocation)));
+    CHECK(NT_SUCCESS(evict()));
+    probe_sleep(1000000);
+    emitted_end();
+    for (unsigned id = 51; id <= 52; id++)
+        CHECK(emitted_count(id) == 1 && emitted_value(emitted(id, 0), "size") == BYTES);
+    emitted_forget();
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+/* By either operation. */
+TEST(what_is_mapped_into_the_aperture_is_told_with_its_size)
+{
+    for (unsigned second = 0; second < 2; second++) {
+        struct probe *p = probe_create(NULL);
+
+        p->caps.MemoryManagementCaps.MapAperture2Supported = second & 1u;
+        memset(&gpu, 0, sizeof(gpu));
+        probe_clients_begin(p);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        probe_client_end(p, probe_client_run(p, map_and_unmap));
+        probe_clients_end(p);
+        probe_destroy(p);
+    }
+}
+
 /* ---- what there is ---- */
 
 static void work_and_tell(struct probe *p)

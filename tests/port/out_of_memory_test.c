@@ -119,8 +119,12 @@ TEST(with_children_components_and_remapping)
 static struct probe *isolated(void)
 {
     const struct probe_options options = {.port = {.iommu = IOMMU_ISOLATION}};
+    struct probe *p = probe_create(&options);
 
-    return probe_create(&options);
+    p->reserved_ranges = 1;
+    p->reserved[0].BaseAddress.QuadPart = 1ll << 40;
+    p->reserved[0].NumberOfBytes.QuadPart = 4096;
+    return p;
 }
 
 TEST(with_isolation)

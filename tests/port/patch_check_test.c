@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The check of DxgkDdiPatch on a started adapter of WDDM 1.x: a driver that patches as the test says, with one mistake each. */
+#include "bus/device_record.h"
 #include "dxgkhost/patches.h"
 #include "port/record/machine.h"
 #include "port/support/portions.h"
@@ -405,6 +406,37 @@ TEST(what_stands_for_no_allocation_is_checked_where_it_is_known)
     p = run(into_nothing);
     CHECK_RULE("PATCH-164", nothing_said(p));
     end(p);
+}
+
+static const struct dxgk_patch_format *told; /* by the device model */
+
+static void prepare_told(struct probe *p)
+{
+    prepare(p);
+    p->device[0]->patch_format = told;
+}
+
+TEST(what_a_device_model_tells_is_used_if_it_can_be)
+{
+    static const struct dxgk_patch_format broken = {.encodings = 1, .encoding = {{.bytes = 9}}};
+
+    for (unsigned is_broken = 0; is_broken < 2; is_broken++) {
+        struct probe *p;
+
+        told = is_broken ? &broken : &plain;
+        driver.add[1] = 4;
+        portions_prepare = prepare_told;
+        p = portions_begin(false, true);
+        probe_client_end(p, probe_client_run(p, render_once));
+        memset(&driver, 0, sizeof(driver));
+        CHECK_RULE("PATCH-164",
+                   probe_said(p, "PATCH-164",
+                              "what the device model tells of patch locations is not "
+                              "used: ") == (is_broken == 1) &&
+                       probe_said(p, "PATCH-164", "it is 0x4 bytes too high") == (is_broken == 0) &&
+                       probe_rule(p, "PATCH-164") == 1);
+        end(p);
+    }
 }
 
 /* ---- other bytes ---- */

@@ -142,3 +142,86 @@ TEST(every_granularity_is_preempted_alike)
         probe_destroy(p);
     }
 }
+
+/* ---- without a DPC ---- */
+
+static BOOLEAN NTAPI answer_alone(PVOID context)
+{
+    const DXGKRNL_INTERFACE *dxgk = &probe->state[0].dxgk;
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    (void)context;
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED;
+    data.DmaPreempted.PreemptionFenceId = asked.PreemptionFenceId;
+    data.DmaPreempted.LastCompletedFenceId = probe->state[0].reported[1];
+    data.DmaPreempted.NodeOrdinal = 1;
+    dxgk->DxgkCbNotifyInterrupt(dxgk->DeviceHandle, &data);
+    return TRUE;
+}
+
+/* Nobody calls DxgkCbQueueDpc. */
+static void only_notify(struct probe *p, struct probe_call *call)
+{
+    const DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    BOOLEAN result;
+
+    asked = *(const DXGKARG_PREEMPTCOMMAND *)(uintptr_t)call->arg[1];
+    CHECK(NT_SUCCESS(
+        dxgk->DxgkCbSynchronizeExecution(dxgk->DeviceHandle, answer_alone, NULL, 0, &result)));
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+static void start_anew(struct probe *p, struct probe_call *call)
+{
+    const PULONG registers = p->state[0].registers;
+
+    (void)call;
+    WRITE_REGISTER_ULONG(registers + PROBE_REG_RESET / 4, 1);
+    WRITE_REGISTER_ULONG(registers + PROBE_REG_ENABLE / 4, 1);
+    probe_device_packet_ns = 1000;
+}
+
+static void wait_for_reset(struct probe *p)
+{
+    D3DKMT_SETCONTEXTSCHEDULINGPRIORITY priority;
+    D3DKMT_CREATECONTEXTVIRTUAL create;
+    uint64_t took;
+
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    memset(&create, 0, sizeof(create));
+    create.hDevice = gpu.device;
+    create.NodeOrdinal = 1;
+    CHECK(NT_SUCCESS(D3DKMTCreateContextVirtual(&create)));
+    memset(&priority, 0, sizeof(priority));
+    priority.hContext = create.hContext;
+    priority.Priority = 5;
+    CHECK(NT_SUCCESS(D3DKMTSetContextSchedulingPriority(&priority)));
+    probe_sleep(MS);
+    probe_device_packet_ns = 100 * PROBE_SECOND;
+    submit(gpu.context, 0x10000);
+    probe_sleep(MS);
+    submit(create.hContext, 0x30000);
+    probe_sleep(10 * PROBE_SECOND);
+    CHECK_RULE("PREEMPT-041/b", probe_count(p, PROBE_ResetEngine) == 1);
+    took = probe_nth(p, PROBE_ResetEngine, 0)->time - probe_nth(p, PROBE_PreemptCommand, 0)->time;
+    CHECK_RULE("PREEMPT-041/b", took >= 4 * PROBE_SECOND && took < 4 * PROBE_SECOND + 10 * MS);
+    (void)probe_gpu_end(&gpu);
+}
+
+TEST(an_answer_without_a_DPC_is_as_good_as_none)
+{
+    const struct probe_options options = {
+        .port = {.tdr = {.level = 3, .delay = 2, .ddi_delay = 5, .enable_preemption = true}}};
+    struct probe *p = probe_create(&options);
+
+    p->before[PROBE_PreemptCommand] = only_notify;
+    p->before[PROBE_ResetEngine] = start_anew;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_client_end(p, probe_client_run(p, wait_for_reset));
+    probe_device_packet_ns = 1000;
+    probe_clients_end(p);
+    probe_destroy(p);
+}

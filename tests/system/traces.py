@@ -145,7 +145,7 @@ def page(folder):
     require(Page(os.path.join(folder, "check.html")).text, name, "SUBMIT-039", "submissions of a node are numbered without gaps", "not seen")
     run(folder, "compare", name, "windows.csv", "--html", "compare.html", expect=3)
     require(Page(os.path.join(folder, "compare.html")).text, name, "2 of 3 lanes part", "only our trace has the event", "It touches SUBMIT-017",
-            "(the end)", "a packet is queued before it is submitted")
+            "(the end)", "What must happen before what", "a packet is queued before it is submitted")
     said = run(folder, "check-trace", name, "--html", "nowhere/x.html", expect=1)
     require(said, "dxgkhost: nowhere/x.html: No such file or directory")
     said = run(folder, "compare", name, "windows.csv", "--html", "/dev/full", expect=1)

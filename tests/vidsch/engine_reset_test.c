@@ -16,7 +16,7 @@ TEST_WITH(fixture, a_silent_node_is_preempted_then_reset)
     CHECK_RULE("TDR-003", calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_RESET_ENGINE) == 1);
     CHECK_RULE("TDR-010", reset->time - preempt->time >= 2 * SECOND &&
                               reset->time - preempt->time < 2 * SECOND + 100 * MS);
-    CHECK_RULE("PREEMPT-041", reset->time - preempt->time >= 2 * SECOND);
+    CHECK_RULE("PREEMPT-041/a", reset->time - preempt->time >= 2 * SECOND);
     CHECK_RULE("TDR-005", hang_when(f, CALL_QUERY_FENCE) < hang_when(f, CALL_PREEMPT));
     CHECK_RULE("SUBMIT-090", calls_of(f, CALL_QUERY_FENCE) == 1 &&
                                  call_at(f, CALL_QUERY_FENCE, 0)->irql == SIM_IRQL_PASSIVE);

@@ -42,7 +42,7 @@ TEST_WITH(fixture, a_watch_ends_at_any_level)
     sim_lower_irql(before);
     pass(SECOND);
     CHECK_RULE("TDR-004", calls_of(f, CALL_PREEMPT) >= 1);
-    CHECK_RULE("PREEMPT-041", calls_of(f, CALL_RESET_ENGINE) >= 1);
+    CHECK_RULE("PREEMPT-041/a", calls_of(f, CALL_RESET_ENGINE) >= 1);
     hang_end(f, &s);
 }
 

@@ -299,6 +299,34 @@ TEST(another_object_is_told)
     }
 }
 
+static bool some_part(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->pairs; i++)
+        if (c->pair[i].result.part != ALIGN_EQUAL)
+            return true;
+    return false;
+}
+
+TEST(no_object_is_not_one)
+{
+    begin(0);
+    EACH_SEED
+    {
+        const uint64_t object = story_get(&our_story, story_find(&our_story, 244, NULL, 0, 0),
+                                          "hSyncObject");
+        struct compared c;
+
+        for (size_t i = 0; i < our_story.events; i++)
+            if (our_story.event[i].id == 244 && story_get(&our_story, i, "hSyncObject") == object)
+                story_set(&our_story, i, "hSyncObject", 0);
+            else if (our_story.event[i].id == 245 && our_story.event[i].value[4] == object)
+                our_story.event[i].value[4] = 0;
+        c = compare_stories();
+        CHECK(some_part(c.comparison));
+        finish(&c);
+    }
+}
+
 TEST(another_answer_to_preemption_is_told)
 {
     begin(0);

@@ -360,12 +360,12 @@ void probe_destroy(struct probe *p)
     probe_check_levels(p);
     for (unsigned i = 0; i < p->devices; i++)
         bus_device_remove(p->device[i]);
-    if (!p->sim->stopped) {
+    if (!p->sim->stopped)
         settle();
-        port_destroy(p->port);
+    port_destroy(p->port);
+    if (!p->sim->stopped)
         nt_image_destroy(p->image);
-        nt_destroy(p->nt);
-    }
+    nt_destroy(p->nt);
     bus_destroy(p->bus);
     ram_destroy(p->ram);
     ddi_uninstall();

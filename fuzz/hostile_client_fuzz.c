@@ -183,8 +183,9 @@ static void render(struct rig_client *c)
     status = D3DKMTRender(&args);
     rendering = NULL;
     rig_trace("render: context 0x%x, status 0x%x", args.hContext, (unsigned)status);
-    if (NT_SUCCESS(status) && args.hContext == k->handle)
-        rig_take_buffers(k, &args);
+    for (unsigned i = 0; NT_SUCCESS(status) && i < RIG_CONTEXTS; i++)
+        if (c->context[i].handle == args.hContext)
+            rig_take_buffers(&c->context[i], &args);
 }
 
 /* ---- SubmitCommand ---- */

@@ -18,6 +18,7 @@ WORKLOADS = os.path.join(SOURCE, "workloads")
 OPEN = f"package.path = '{WORKLOADS}/?.lua;' .. package.path local refgpu = require('refgpu') local gpu = refgpu.open() "
 LOOPS = {"alone": "local n = 0\nwhile true do\n  n = n + 1\nend", "pcall": "while true do\n  pcall(function()\n    while true do end end)\nend",
          "wrap": "local co = coroutine.wrap(function()\n  while true do end\nend)\nwhile true do pcall(co) end",
+         "after": "coroutine.wrap(function() end)()\nwhile true do\nend",
          "resume": "local co = coroutine.create(function()\n  coroutine.yield()\n  while true do end\nend)\nwhile true do coroutine.resume(co) end"}
 
 
@@ -65,7 +66,7 @@ def case_script():
 def case_loop():
     """KMT-494: a script that computes for ever ends with the line where it is, whatever it catches; another may compute long."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, line in (("alone", (2, 3)), ("pcall", (3,)), ("wrap", (2,)), ("resume", (3,))):
+        for name, line in (("alone", (2, 3)), ("pcall", (3,)), ("wrap", (2,)), ("after", (2, 3)), ("resume", (3,))):
             start = time.monotonic()
             done = run(folder, LOOPS[name], "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
             if not any(f"workload.lua:{number}: the script took" in done.stderr for number in line) or time.monotonic() - start > 20:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: physical and virtual ones, their end, their priority (KMT-143 to KMT-165). */
+/* Contexts: physical and virtual ones, their end (KMT-143 to KMT-162). */
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
@@ -193,40 +193,6 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
     return kmt_context_destroy(call, args->hContext, DDI_CLIENT_CONTEXT);
 }
 
-/* ---- priority ---- */
-
-static struct vidsch_context *with_priority(struct kmt_call *call, D3DKMT_HANDLE handle)
-{
-    struct vidsch_context *hardware = handle_lookup(&call->process->nt->handles, handle,
-                                                    DDI_CLIENT_HW_CONTEXT);
-
-    if (!hardware)
-        return kmt_handle_context(call, handle);
-    kmt_call_pin(call, hardware);
-    return hardware;
-}
-
-static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
-{
-    const D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = with_priority(call, args->hContext);
-
-    return context ? vidsch_context_set_priority(context, args->Priority) : STATUS_INVALID_PARAMETER;
-}
-
-static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
-{
-    D3DKMT_GETCONTEXTSCHEDULINGPRIORITY *args = arguments;
-    struct vidsch_context *context = with_priority(call, args->hContext);
-
-    if (!context)
-        return STATUS_INVALID_PARAMETER;
-    args->Priority = vidsch_context_priority(context);
-    return STATUS_SUCCESS;
-}
-
 KMT_IN_OUT(D3DKMTCreateContext, D3DKMT_CREATECONTEXT, create_context)
 KMT_IN_OUT(D3DKMTCreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)
 KMT_END(D3DKMTDestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)
-KMT_IN(D3DKMTSetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)
-KMT_IN_OUT(D3DKMTGetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY, get_priority)

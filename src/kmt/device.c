@@ -84,6 +84,7 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
     status = vidsch_device_create(port_adapter_vidsch(adapter->port), adapter->mm, &args->Flags,
                                   &device->sch);
     if (NT_SUCCESS(status)) {
+        vidsch_set_process_class(adapter->process->nt->id, adapter->process->priority_class);
         device->mm = vidsch_device_mm(device->sch);
         status = make_own_context(device);
         if (NT_SUCCESS(status)) {

@@ -33,6 +33,7 @@ bool kmt_process_begin(struct nt_process *nt)
         return false;
     process->kmt = kmt;
     process->nt = nt;
+    process->priority_class = D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL;
     list_init(&process->adapters);
     list_init(&process->mutexes);
     list_init(&process->calls);

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
 #include "sim/wait.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -16,6 +19,7 @@ struct kmt_process {
     struct nt_process *nt;
     struct list link;
     struct list adapters;
+    D3DKMT_SCHEDULINGPRIORITYCLASS priority_class;
     struct list mutexes;      /* handles of keyed mutexes */
     struct list calls;        /* in progress */
     struct sim_waitq changed; /* woken when a call ends, if somebody waits */

@@ -61,10 +61,6 @@ UNSUPPORTED(D3DKMTSetSyncRefreshCountWaitTarget, const D3DKMT_SETSYNCREFRESHCOUN
 UNSUPPORTED(D3DKMTGetDWMVerticalBlankEvent, const D3DKMT_GETVERTICALBLANKEVENT *)
 UNSUPPORTED(D3DKMTPresentMultiPlaneOverlay, const D3DKMT_PRESENT_MULTIPLANE_OVERLAY *)
 UNSUPPORTED(D3DKMTCheckMultiPlaneOverlaySupport, D3DKMT_CHECKMULTIPLANEOVERLAYSUPPORT *)
-UNSUPPORTED(D3DKMTSetContextInProcessSchedulingPriority,
-            const D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY *)
-UNSUPPORTED(D3DKMTGetContextInProcessSchedulingPriority,
-            D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY *)
 UNSUPPORTED(D3DKMTGetResourcePresentPrivateDriverData, D3DDDI_GETRESOURCEPRESENTPRIVATEDRIVERDATA *)
 UNSUPPORTED(D3DKMTCheckMultiPlaneOverlaySupport2, D3DKMT_CHECKMULTIPLANEOVERLAYSUPPORT2 *)
 UNSUPPORTED(D3DKMTPresentMultiPlaneOverlay2, const D3DKMT_PRESENT_MULTIPLANE_OVERLAY2 *)
@@ -112,22 +108,6 @@ NTSTATUS APIENTRY D3DKMTGetPresentQueueEvent(D3DKMT_HANDLE argument0, HANDLE *ar
     (void)argument0;
     (void)argument1;
     return kmt_call_unsupported("D3DKMTGetPresentQueueEvent", true);
-}
-
-NTSTATUS APIENTRY D3DKMTSetProcessSchedulingPriorityClass(HANDLE argument0,
-                                                          D3DKMT_SCHEDULINGPRIORITYCLASS argument1)
-{
-    (void)argument0;
-    (void)argument1;
-    return kmt_call_unsupported("D3DKMTSetProcessSchedulingPriorityClass", true);
-}
-
-NTSTATUS APIENTRY D3DKMTGetProcessSchedulingPriorityClass(HANDLE argument0,
-                                                          D3DKMT_SCHEDULINGPRIORITYCLASS *argument1)
-{
-    (void)argument0;
-    (void)argument1;
-    return kmt_call_unsupported("D3DKMTGetProcessSchedulingPriorityClass", true);
 }
 
 NTSTATUS APIENTRY D3DKMTReleaseProcessVidPnSourceOwners(HANDLE argument0)

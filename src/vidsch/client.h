@@ -65,6 +65,11 @@ struct vidsch_client_lists {
 void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_client_lists *lists);
 NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priority);
 INT vidsch_context_priority(const struct vidsch_context *context);
+/* 0, or 1: ahead of the other contexts of its process that have its priority. */
+NTSTATUS vidsch_context_set_in_process_priority(struct vidsch_context *context, INT priority);
+INT vidsch_context_in_process_priority(const struct vidsch_context *context);
+/* The class of a process (nt_process.id), for all that it has on any adapter. */
+void vidsch_set_process_class(uint32_t process, D3DKMT_SCHEDULINGPRIORITYCLASS priority_class);
 
 /* `args` is a host copy; the buffers it points to are client memory. Outputs (new buffers and
  * sizes, QueuedBufferCount) are written to it. */

@@ -25,6 +25,7 @@
 #include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
+#include "vidsch/priority.h"
 #include "vidsch/process.h"
 #include "vidsch/ready.h"
 #include "vidsch/recovery.h"
@@ -179,6 +180,7 @@ void vidsch_context_free(struct vidsch_context *context)
     (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, kind_of(context));
     vidsch_hw_context_free(context);
     vidsch_hw_queue_free(context);
+    vidsch_priority_end(context);
     if (context->node) {
         vidsch_ready_release(context);
         vidsch_null_context_forget(context->node, context);
@@ -199,7 +201,7 @@ static struct vidsch_context *alloc(struct vidsch_device *device, struct vidsch_
         return NULL;
     context->device = device;
     context->node = node;
-    context->level = system ? VIDSCH_PAGING_LEVEL : VIDSCH_PRIORITY_LIMIT;
+    context->level = system ? VIDSCH_PAGING_LEVEL : vidsch_priority_level(context);
     list_init(&context->link);
     list_init(&context->queue);
     list_init(&context->run_link);
@@ -476,6 +478,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
         vidsch_dma_buffer_put(reserve);
     }
     vidsch_device_drain(device, context); /* PATCH-052 */
+    vidsch_priority_await_told(context);
     while (context->hw && context->hw->state == HW_SUSPENDING && !sim_current->stopped)
         vidsch_change_wait(device->vidsch, SIM_FOREVER);
     if (context->is_companion)
@@ -499,30 +502,4 @@ HANDLE vidsch_context_driver_handle(const struct vidsch_context *context)
 bool vidsch_context_owns_mutex(const struct vidsch_context *context)
 {
     return !list_empty(&context->mutexes);
-}
-
-INT vidsch_context_priority(const struct vidsch_context *context)
-{
-    return context->priority;
-}
-
-NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priority)
-{
-    bool ready = context->state == CONTEXT_READY;
-    NTSTATUS status = vidsch_device_check(context->device, false);
-
-    if (!NT_SUCCESS(status))
-        return status;
-    if (priority < -VIDSCH_PRIORITY_LIMIT || priority > VIDSCH_PRIORITY_LIMIT)
-        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-020", "priority %d, the limits are +-%d",
-                      priority, VIDSCH_PRIORITY_LIMIT);
-    if (ready)
-        vidsch_ready_remove(context);
-    vidsch_ready_release(context);
-    context->priority = priority;
-    context->level = (uint32_t)(priority + VIDSCH_PRIORITY_LIMIT);
-    if (ready)
-        vidsch_ready_add(context);
-    vidsch_hw_context_tell(context); /* KMT-168 */
-    return STATUS_SUCCESS;
 }

@@ -43,9 +43,11 @@ struct vidsch_context {
     uint32_t level;        /* index of its ready list: the priority counted from 0, or paging */
     uint64_t quantum_left; /* ns, while it holds its level of the node (ready.h) */
     INT priority;
-    uint32_t pending;  /* packets of any kind */
-    uint32_t work;     /* GPU packets among them */
-    uint32_t sequence; /* number of the last packet that was queued, if events are told */
+    bool ahead;              /* of the other contexts of its process (priority.h) */
+    bool untold, being_told; /* the driver is to know of a change of priority; and is told now */
+    uint32_t pending;        /* packets of any kind */
+    uint32_t work;           /* GPU packets among them */
+    uint32_t sequence;       /* number of the last packet that was queued, if events are told */
     D3DDDI_CREATECONTEXTFLAGS flags;
     DXGK_CONTEXTINFO info; /* the driver's answer */
     bool has_lists;        /* physical mode, and not for synchronization only */

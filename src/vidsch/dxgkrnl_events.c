@@ -194,22 +194,37 @@ void vidsch_tell_status(const struct vidsch_context *context, enum context_statu
         wintrace_emit(WINTRACE_UPDATE_CONTEXT_STATUS, vidsch_context_handle(context), status, 0);
 }
 
+/* Bit n: a context of client priority n - 7 is ready, whatever the class of its process; bit 15:
+ * paging is. */
+static uint32_t priorities_ready(const struct vidsch_node *node)
+{
+    uint32_t bits = 0;
+
+    for (uint32_t level = 0; level < VIDSCH_LEVELS; level++)
+        if (level_is_set(node->ready_mask, level))
+            bits |= 1u << (level == VIDSCH_PAGING_LEVEL ? VIDSCH_PRIORITIES
+                                                        : level % VIDSCH_PRIORITIES);
+    return bits;
+}
+
 void vidsch_tell_selected(const struct vidsch_node *node, const struct vidsch_context *context)
 {
     const struct vidsch *vidsch = node->vidsch;
     uint64_t ready = 0, open = 0;
+    uint32_t level;
 
     if (!wintrace_on())
         return;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
         const struct vidsch_node *other = &vidsch->node[i];
 
-        ready |= (uint64_t)(other->ready_mask != 0) << i;
+        ready |= (uint64_t)(level_highest(other->ready_mask, &level)) << i;
         open |= (uint64_t)(!other->stopped && !other->preempting && other->count < other->depth)
                 << i;
     }
     wintrace_emit(WINTRACE_SELECT_CONTEXT, vidsch_adapter_handle(vidsch),
-                  vidsch_context_handle(context), node->ordinal, node->ready_mask, ready, open);
+                  vidsch_context_handle(context), node->ordinal, priorities_ready(node), ready,
+                  open);
 }
 
 void vidsch_tell_attempt(const struct vidsch_context *context, enum preemption_attempt result)

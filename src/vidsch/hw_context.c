@@ -6,6 +6,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/node.h"
+#include "vidsch/process.h"
 #include "vidsch/scheduler.h"
 
 /* In units of 100 ns. No page gives values; these are of the order of the scheduler's own
@@ -103,13 +104,30 @@ void vidsch_hw_context_destroy(struct vidsch_context *context)
         VIOLATION("KMT-171", "DxgkDdiDestroyHwContext answered %s", nt_status_text(status).text);
 }
 
+/* The pages ask for the same privilege of a process that uses the bands for focus and real time as
+ * KMT-167 names for the two highest classes. */
+static DXGK_SCHEDULING_PRIORITY_BAND band_of(const struct vidsch_context *context)
+{
+    switch (context->device->process->priority_class) {
+    case D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE:
+        return DXGK_SCHEDULING_PRIORITY_BAND_IDLE;
+    case D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH:
+        return DXGK_SCHEDULING_PRIORITY_BAND_FOCUS;
+    case D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME:
+        return DXGK_SCHEDULING_PRIORITY_BAND_REALTIME;
+    default:
+        return DXGK_SCHEDULING_PRIORITY_BAND_NORMAL;
+    }
+}
+
 void vidsch_hw_context_tell(const struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
     DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES args = {
         .hContext = context->mm.driver_handle,
-        .priorityBand = DXGK_SCHEDULING_PRIORITY_BAND_NORMAL,
-        .inProcessPriority = context->priority,
+        .priorityBand = band_of(context),
+        .inProcessPriority = context->priority +
+                             (context->ahead && context->priority < VIDSCH_PRIORITY_LIMIT),
         .quantum = QUANTUM,
         .gracePeriodSamePriority = GRACE,
         .gracePeriodLowerPriority = GRACE / 2,

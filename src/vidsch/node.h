@@ -17,9 +17,13 @@
 #include "vidsch/hw_record.h"
 #include "vidsch/vidsch.h"
 
-#define VIDSCH_LEVELS         16u /* ready lists of a node: client priorities -7..7, and paging */
-#define VIDSCH_PAGING_LEVEL   15u
+/* Ready lists of a node: client priorities -7..7 of each class of processes (priority.h), and
+ * paging. */
+#define VIDSCH_CLASSES        6u
+#define VIDSCH_PRIORITIES     15u
 #define VIDSCH_PRIORITY_LIMIT 7
+#define VIDSCH_PAGING_LEVEL   (VIDSCH_CLASSES * VIDSCH_PRIORITIES)
+#define VIDSCH_LEVELS         (VIDSCH_PAGING_LEVEL + 1)
 #define VIDSCH_MAX_NODES      64u
 #define VIDSCH_MAX_DEPTH      64u  /* packets in flight on a node */
 #define VIDSCH_BARREN         256u /* PREEMPT-046: preemptions in a row that lead nowhere */
@@ -74,7 +78,7 @@ struct vidsch_node {
     uint32_t ring_mask, depth, head, count;
     uint64_t oldest_since; /* time from which the oldest packet has been the oldest */
     /* waiting */
-    uint32_t ready_mask; /* levels whose list is not empty */
+    uint64_t ready_mask[(VIDSCH_LEVELS + 63) / 64]; /* levels whose list is not empty */
     struct list ready[VIDSCH_LEVELS];
     /* who is served at each level until its quantum is used up (ready.h); NULL: nobody */
     struct vidsch_context *holder[VIDSCH_LEVELS];
@@ -131,6 +135,28 @@ bool vidsch_node_is_exempt(const struct vidsch_node *node);
 static inline bool node_is_barren(const struct vidsch_node *node)
 {
     return node->barren_preemptions >= VIDSCH_BARREN;
+}
+
+/* The highest level of a ready_mask; false: it has none. */
+static inline bool level_highest(const uint64_t *mask, uint32_t *level)
+{
+    for (uint32_t i = (VIDSCH_LEVELS + 63) / 64; i-- > 0;) {
+        if (mask[i]) {
+            *level = 64 * i + 63u - (uint32_t)__builtin_clzll(mask[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline void level_clear(uint64_t *mask, uint32_t level)
+{
+    mask[level / 64] &= ~(1ull << level % 64);
+}
+
+static inline bool level_is_set(const uint64_t *mask, uint32_t level)
+{
+    return mask[level / 64] & 1ull << level % 64;
 }
 
 static inline bool fence_after(uint32_t a, uint32_t b)

@@ -24,6 +24,8 @@
 #include "vidsch/vidsch_assert.h"
 #include "vidsch/vidsch_bugcheck.h"
 
+#include <string.h>
+
 #define PATIENCE_NS 20000000ull  /* PREEMPT-039, with vidsch_policy.patient */
 #define LONG_NS     200000000ull /* PREEMPT-040 */
 
@@ -140,8 +142,10 @@ static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint3
     const struct vidsch *vidsch = node->vidsch;
     bool paging_only = node->unbroken || vidsch->suspension.clients || vidsch->recovery.restoring;
 
-    for (uint32_t mask = node->ready_mask; mask; mask &= ~(1u << *level)) {
-        *level = 31u - (uint32_t)__builtin_clz(mask);
+    uint64_t mask[sizeof(node->ready_mask) / sizeof(node->ready_mask[0])];
+
+    memcpy(mask, node->ready_mask, sizeof(mask));
+    for (; level_highest(mask, level); level_clear(mask, *level)) {
         if (*level < least || (paging_only && *level != VIDSCH_PAGING_LEVEL))
             return false;
         if (newcomer_at(node, *level))
@@ -202,7 +206,7 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     uint64_t due;
 
     vidsch_assert_worker(vidsch);
-    if (node->ready_mask == 0 || !may_preempt(node) ||
+    if (!level_highest(node->ready_mask, &level) || !may_preempt(node) ||
         !newcomer_level(node, node_in_flight(node, 0)->context->level, &level))
         return;
     if (node->count < node->depth && !vidsch_preempt_comes_first(node, level))

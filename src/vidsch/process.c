@@ -47,6 +47,7 @@ struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_pr
         if (!process)
             return NULL;
         process->id = id;
+        process->priority_class = D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL;
         list_init(&process->watched);
         list_push_back(&vidsch->processes, &process->link);
     }

@@ -16,6 +16,8 @@ struct vidsch_process {
     uint32_t references; /* devices, synchronization objects, suspensions */
     uint32_t suspended;
     struct list watched; /* monitored fences with waiters (SUBMIT-136) */
+    D3DKMT_SCHEDULINGPRIORITYCLASS priority_class;
+    uint32_t ahead; /* contexts that are ahead of the others (priority.h) */
     bool blocked;
     uint32_t timeouts;        /* of engines, so far (TDR-041) */
     uint64_t timeout_times[]; /* of the last ones, a ring of tdr.limit_count */

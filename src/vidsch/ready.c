@@ -43,7 +43,7 @@ void vidsch_ready_add(struct vidsch_context *context)
         list_push_front(&node->ready[context->level], &context->run_link);
     else
         list_push_back(&node->ready[context->level], &context->run_link);
-    node->ready_mask |= 1u << context->level;
+    node->ready_mask[context->level / 64] |= 1ull << context->level % 64;
     vidsch_kick_node(node);
 }
 
@@ -54,7 +54,35 @@ void vidsch_ready_remove(struct vidsch_context *context)
     sim_assert_irql(SIM_IRQL_DISPATCH);
     list_remove(&context->run_link);
     if (list_empty(&node->ready[context->level]))
-        node->ready_mask &= ~(1u << context->level);
+        level_clear(node->ready_mask, context->level);
+}
+
+static struct vidsch_context *context_of(const struct list *run_link)
+{
+    return CONTAINER(run_link, struct vidsch_context, run_link);
+}
+
+struct vidsch_context *vidsch_ready_first(const struct vidsch_node *node, uint32_t level)
+{
+    struct vidsch_context *first = context_of(node->ready[level].next);
+
+    if (first->ahead || first->device->process->ahead == 0)
+        return first;
+    LIST_FOR(link, &node->ready[level])
+        if (context_of(link)->ahead && context_of(link)->device->process == first->device->process)
+            return context_of(link);
+    return first;
+}
+
+void vidsch_ready_take(struct vidsch_context *context)
+{
+    struct vidsch_context *first = context_of(context->node->ready[context->level].next);
+
+    if (context->ahead && !first->ahead && first->device->process == context->device->process) {
+        list_remove(&first->run_link);
+        list_push_front(&context->run_link, &first->run_link);
+    }
+    vidsch_ready_remove(context);
 }
 
 void vidsch_ready_hold(struct vidsch_context *context)

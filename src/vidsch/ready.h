@@ -5,7 +5,8 @@
  * device needs is missing, or while its process is suspended.
  *
  * Among equals one context holds the level: it is first whenever it is ready, until its packets
- * have run for a quantum, or another one was taken while it had nothing (SUBMIT-019).
+ * have run for a quantum, or another one was taken while it had nothing (SUBMIT-019). A context
+ * that is ahead of the others of its process (priority.h) takes their turns, and they get its own.
  *
  * Level up to DISPATCH_LEVEL.
  */
@@ -22,6 +23,10 @@ struct vidsch_node;
 void vidsch_ready_add(struct vidsch_context *context);
 /* Take it off the ready list, or the list where it is parked. The caller sets the new state. */
 void vidsch_ready_remove(struct vidsch_context *context);
+/* Who is served next of a level that has somebody. */
+struct vidsch_context *vidsch_ready_first(const struct vidsch_node *node, uint32_t level);
+/* Take a context that is to be served off its ready list. */
+void vidsch_ready_take(struct vidsch_context *context);
 /* A packet of it was taken: it holds its level from now on. */
 void vidsch_ready_hold(struct vidsch_context *context);
 /* Its oldest packet on the node ran for so long, and runs no more. */

@@ -44,7 +44,7 @@ static bool node_is_sound(const struct vidsch_node *node)
 
         REQUIRE(!holder ||
                 (holder->node == node && holder->level == level && holder->quantum_left > 0));
-        REQUIRE(!list_empty(&node->ready[level]) == !!(node->ready_mask & 1u << level));
+        REQUIRE(!list_empty(&node->ready[level]) == level_is_set(node->ready_mask, level));
         LIST_FOR(link, &node->ready[level]) {
             const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, run_link);
 

@@ -46,10 +46,9 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
     struct vidsch_context *context;
     uint32_t level;
 
-    if (node->ready_mask == 0)
+    if (!level_highest(node->ready_mask, &level))
         return NULL;
-    level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
-    context = CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
+    context = vidsch_ready_first(node, level);
     if (context->device->system)
         return context;
     if (node->vidsch->suspension.clients)
@@ -123,7 +122,7 @@ static struct packet *pick(struct vidsch_node *node)
         vidsch_tell_taken(packet);
         list_remove(&packet->link);
         vidsch_portion_taken(packet);
-        vidsch_ready_remove(context);
+        vidsch_ready_take(context);
         vidsch_ready_hold(context);
         context->state = CONTEXT_SUBMITTING;
         context->device->in_flight++;

@@ -294,6 +294,44 @@ static void note_bands(struct probe *p, struct probe_call *call)
     bands = *(const DXGKARG_SETUPPRIORITYBANDS *)(uintptr_t)call->arg[1];
 }
 
+static const DXGK_SCHEDULING_PRIORITY_BAND bands_of_classes[] = {
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE] = DXGK_SCHEDULING_PRIORITY_BAND_IDLE,
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_BELOW_NORMAL] = DXGK_SCHEDULING_PRIORITY_BAND_NORMAL,
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL] = DXGK_SCHEDULING_PRIORITY_BAND_NORMAL,
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_ABOVE_NORMAL] = DXGK_SCHEDULING_PRIORITY_BAND_NORMAL,
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH] = DXGK_SCHEDULING_PRIORITY_BAND_FOCUS,
+    [D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME] = DXGK_SCHEDULING_PRIORITY_BAND_REALTIME,
+};
+
+static void set_class(D3DKMT_SCHEDULINGPRIORITYCLASS value)
+{
+    CHECK(NT_SUCCESS(D3DKMTSetProcessSchedulingPriorityClass(NULL, value)));
+}
+
+/* Of a client whose hardware context has priority 3, and one more on the same node. */
+static void other_priorities(struct probe *p)
+{
+    D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY ahead = {client.context, 1};
+    size_t told = probe_count(p, PROBE_SetContextSchedulingProperties);
+
+    CHECK_RULE("KMT-168", NT_SUCCESS(D3DKMTSetContextInProcessSchedulingPriority(&ahead)) &&
+                              probe_count(p, PROBE_SetContextSchedulingProperties) == ++told &&
+                              properties.inProcessPriority == 4);
+    ahead.Priority = 0;
+    CHECK_RULE("KMT-168", NT_SUCCESS(D3DKMTSetContextInProcessSchedulingPriority(&ahead)) &&
+                              probe_count(p, PROBE_SetContextSchedulingProperties) == ++told &&
+                              properties.inProcessPriority == 3);
+    for (int i = D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE; i <= D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME;
+         i++) {
+        set_class((D3DKMT_SCHEDULINGPRIORITYCLASS)i);
+        told += 2; /* not the system context */
+        CHECK_RULE("KMT-168", probe_count(p, PROBE_SetContextSchedulingProperties) == told &&
+                                  properties.priorityBand == bands_of_classes[i]);
+        set_class((D3DKMT_SCHEDULINGPRIORITYCLASS)i); /* no change */
+        CHECK_RULE("KMT-168", probe_count(p, PROBE_SetContextSchedulingProperties) == told);
+    }
+}
+
 static void priorities_body(struct probe *p)
 {
     D3DKMT_SETCONTEXTSCHEDULINGPRIORITY set = {.Priority = 7};
@@ -323,6 +361,9 @@ static void priorities_body(struct probe *p)
     CHECK_RULE("SUBMIT-120",
                IS(D3DKMTSetContextSchedulingPriority(&set), STATUS_INVALID_PARAMETER) &&
                    probe_count(p, PROBE_SetContextSchedulingProperties) == told + 1);
+    set.Priority = 3;
+    CHECK(NT_SUCCESS(D3DKMTSetContextSchedulingPriority(&set)));
+    other_priorities(p);
     end();
 }
 

@@ -61,13 +61,13 @@ TEST_WITH(fixture, priorities_have_limits)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
 
-    CHECK(vidsch_context_set_priority(context, 7) == STATUS_SUCCESS && context->level == 14);
+    CHECK(vidsch_context_set_priority(context, 7) == STATUS_SUCCESS && context->level == 44);
     CHECK_REFUSED(vidsch_context_set_priority(context, 8), STATUS_INVALID_PARAMETER, "SUBMIT-020",
                   "priority 8, the limits are +-7");
     CHECK(vidsch_context_priority(context) == 7);
     CHECK_REFUSED(vidsch_context_set_priority(context, -8), STATUS_INVALID_PARAMETER, "SUBMIT-020",
                   "priority -8, the limits are +-7");
-    CHECK(vidsch_context_set_priority(context, -7) == STATUS_SUCCESS && context->level == 0 &&
+    CHECK(vidsch_context_set_priority(context, -7) == STATUS_SUCCESS && context->level == 30 &&
           vidsch_context_priority(context) == -7);
     vidsch_device_destroy(device);
 }

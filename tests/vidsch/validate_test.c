@@ -110,8 +110,8 @@ TEST_WITH(fixture, ready_lists_are_checked)
     WRONG_POINTER(node->holder[m.busy->level + 1], m.busy);
     m.physical->quantum_left = 1;
     WRONG_POINTER(node->holder[m.busy->level], m.physical);
-    WRONG(node->ready_mask, 0);
-    WRONG(node->ready_mask, node->ready_mask | 2u << m.busy->level);
+    WRONG(node->ready_mask[0], 0);
+    WRONG(node->ready_mask[0], node->ready_mask[0] | 2ull << m.busy->level);
     WRONG(m.busy->state, CONTEXT_IDLE);
     WRONG(m.busy->level, m.busy->level + 1);
     WRONG_POINTER(m.busy->node, &f->vidsch->node[0]);

@@ -28,6 +28,13 @@ struct vidsch_promise {
     uint32_t command_bytes, allocation_count, patch_count;
 };
 
+/* The packet of a context that was preempted last while it had the engine. */
+struct preempted_packet {
+    uint64_t ticket; /* of the packet; 0: none yet */
+    uint64_t since;  /* virtual time of the first time */
+    uint32_t times;
+};
+
 struct vidsch_companion;
 
 struct vidsch_context {
@@ -39,6 +46,7 @@ struct vidsch_context {
     struct list run_link;     /* ready list, or device->parked */
     struct list advance_link; /* vidsch->advance.contexts */
     struct packet *last_in_flight;
+    struct preempted_packet preempted;
     enum context_state state;
     uint32_t level;        /* index of its ready list: the priority counted from 0, or paging */
     uint64_t quantum_left; /* ns, while it holds its level of the node (ready.h) */

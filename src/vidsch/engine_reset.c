@@ -325,6 +325,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
         if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
             sim_dpc_flush();
             vidsch_retire_through(node, node->reported);
+            vidsch_preempt_unanswered(node);
             vidsch_preempt_close(node);
             open_node(node);
             return;

@@ -10,6 +10,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/packet.h"
+#include "vidsch/preempt.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
 
@@ -167,11 +168,16 @@ static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,
     }
 }
 
-static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node)
+/* How often it gave way to others, and for how long, if that is what it is reset for. */
+static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node,
+                       const struct packet *packet)
 {
     if (node_is_barren(node))
-        add(loss, "; %u preemptions in a row, and no packet was completed",
-            node->barren_preemptions);
+        add(loss, "; %u preemptions in a row, and no packet was completed in %.3f ms",
+            node->barren_preemptions, milliseconds(node->barren_since));
+    if (packet && vidsch_preempt_is_stuck(packet))
+        add(loss, "; it was preempted %u times in %.3f ms", packet->context->preempted.times,
+            milliseconds(packet->context->preempted.since));
 }
 
 /* The hung packet, where its commands are, and whether they can still be reached. */
@@ -196,7 +202,7 @@ void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node
     else
         add(loss, ", no packet was aborted");
     add_cause(loss, node->vidsch, node->recover);
-    add_barren(loss, node);
+    add_barren(loss, node, aborted);
     add_preemption(loss, node);
     add(loss, "; the driver called the engine %s", responsive ? "responsive" : "unresponsive");
     add_hung(loss, aborted, &text);
@@ -243,7 +249,7 @@ void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vi
     else
         add(loss, ", no packet in flight");
     add_cause(loss, vidsch, cause);
-    add_barren(loss, node);
+    add_barren(loss, node, packet);
     if (vidsch->recovery.promoted[0])
         add(loss, "; no engine reset: %s", vidsch->recovery.promoted);
     add_preemption(loss, node);

@@ -25,8 +25,9 @@
 #define VIDSCH_PAGING_LEVEL   (VIDSCH_CLASSES * VIDSCH_PRIORITIES)
 #define VIDSCH_LEVELS         (VIDSCH_PAGING_LEVEL + 1)
 #define VIDSCH_MAX_NODES      64u
-#define VIDSCH_MAX_DEPTH      64u  /* packets in flight on a node */
-#define VIDSCH_BARREN         256u /* PREEMPT-046: preemptions in a row that lead nowhere */
+#define VIDSCH_MAX_DEPTH      64u   /* packets in flight on a node */
+#define VIDSCH_BARREN         256u  /* PREEMPT-046: preemptions in a row that lead nowhere */
+#define VIDSCH_STUCK          4096u /* PREEMPT-047: preemptions of one packet */
 
 struct packet;
 struct vidsch_context;
@@ -100,6 +101,7 @@ struct vidsch_node {
     struct preempt_past preempt_past;
     /* since a packet of the node was retired: preemptions, and resets that aborted no packet */
     uint32_t barren_preemptions, barren_resets;
+    uint64_t barren_since; /* virtual time of the first of these preemptions */
     /* recovery */
     bool stopped;     /* the node awaits or undergoes recovery: nothing is submitted */
     bool ignoring;    /* notifications are dropped (TDR-022) */
@@ -131,7 +133,7 @@ void vidsch_node_watch(struct vidsch_node *node);
 /* Is the oldest packet in flight exempt from timeouts (TDR-006, TDR-007)? */
 bool vidsch_node_is_exempt(const struct vidsch_node *node);
 
-/* Preempting it again would lead nowhere, either: it has to be reset (PREEMPT-046). */
+/* The packets in flight were preempted without end (PREEMPT-046). */
 static inline bool node_is_barren(const struct vidsch_node *node)
 {
     return node->barren_preemptions >= VIDSCH_BARREN;

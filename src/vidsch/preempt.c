@@ -80,6 +80,22 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
                      "DxgkDdiPreemptCommand answered %s", nt_status_text(status).text);
 }
 
+void vidsch_preempt_unanswered(struct vidsch_node *node)
+{
+    uint64_t delay = vidsch_tdr_delay(node->vidsch), now = sim_now();
+
+    if (!node->preempting || node->preempt_answered || node->count ||
+        now - node->preempt_past.asked_at < delay)
+        return;
+    if (now - node->oldest_since >= delay / 2)
+        VIOLATION("PREEMPT-048",
+                  "preemption of node %u (id %u) was asked for %.3f ms ago, and its last packet, "
+                  "fence %u, was completed %.3f ms ago, but DXGK_INTERRUPT_DMA_PREEMPTED was not "
+                  "reported",
+                  node->ordinal, node->preempt_id, (double)(now - node->preempt_past.asked_at) / 1e6,
+                  node->last_completed, (double)(now - node->oldest_since) / 1e6);
+}
+
 void vidsch_preempt_close(struct vidsch_node *node)
 {
     if (!node->preempting)
@@ -89,6 +105,30 @@ void vidsch_preempt_close(struct vidsch_node *node)
     node->preempting = PREEMPT_NONE;
     node->preempt_answered = false;
     sim_event_cancel(&node->deadline.event);
+}
+
+/* The oldest packet in flight had the engine, and gives way. */
+static void count_barren(struct vidsch_node *node)
+{
+    const struct packet *packet = node_in_flight(node, 0);
+    struct preempted_packet *preempted = &packet->context->preempted;
+
+    if (node->barren_preemptions++ == 0)
+        node->barren_since = sim_now();
+    if (preempted->ticket != packet->ticket)
+        *preempted = (struct preempted_packet){.ticket = packet->ticket, .since = sim_now()};
+    preempted->times++;
+}
+
+bool vidsch_preempt_is_stuck(const struct packet *packet)
+{
+    return packet->context->preempted.ticket == packet->ticket &&
+           packet->context->preempted.times >= VIDSCH_STUCK;
+}
+
+bool vidsch_preempt_is_futile(const struct vidsch_node *node)
+{
+    return node_is_barren(node) || (node->count && vidsch_preempt_is_stuck(node_in_flight(node, 0)));
 }
 
 void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
@@ -101,7 +141,7 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */
     if (node->count)
-        node->barren_preemptions++;
+        count_barren(node);
     count = vidsch_node_take_all(node, packets);
     node->preempt_past.answered = true;
     node->preempt_past.answered_at = sim_now();
@@ -176,8 +216,8 @@ static bool may_preempt(const struct vidsch_node *node)
 bool vidsch_preempt_comes_first(const struct vidsch_node *node, uint32_t level)
 {
     return !node->vidsch->config.policy.patient && level != VIDSCH_PAGING_LEVEL &&
-           may_preempt(node) && level > highest_in_flight(node) && !node_is_barren(node) &&
-           !node->unbroken;
+           may_preempt(node) && level > highest_in_flight(node) &&
+           !vidsch_preempt_is_futile(node) && !node->unbroken;
 }
 
 /* From when on the newcomer is a reason. */
@@ -217,10 +257,10 @@ void vidsch_preempt_consider(struct vidsch_node *node)
             sim_event_arm(&node->quantum.event, due);
         return;
     }
-    if (node_is_barren(node) && !vidsch_node_is_exempt(node) &&
+    if (vidsch_preempt_is_futile(node) && !vidsch_node_is_exempt(node) &&
         vidsch->config.tdr.level != TDR_LEVEL_OFF &&
         vidsch->config.tdr.debug_mode != TDR_DEBUG_IGNORE_TIMEOUTS) {
-        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046 */
+        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046, PREEMPT-047 */
         return;
     }
     vidsch_tell_selected(node, newcomer_at(node, level));

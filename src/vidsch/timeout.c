@@ -72,10 +72,10 @@ void vidsch_timeout_check(struct vidsch_node *node)
     } else if (!node->stopped && !vidsch->recovery.resetting) {
         sim_event_arm(&node->watch.event, sim_now() + delay);
         if (vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware &&
-            !node_is_barren(node))
+            !vidsch_preempt_is_futile(node))
             vidsch_preempt_request(node, PREEMPT_TIMEOUT);
         else
-            vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003, PREEMPT-046 */
+            vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003, -046, -047 */
     }
     vidsch->worker.busy_node = NULL;
     vidsch_change_announce(&vidsch->change);

@@ -123,7 +123,7 @@ void vidsch_portion_free(struct packet *packet)
 void vidsch_portion_in_flight(const struct packet *packet)
 {
     if (packet->portion)
-        packet->portion->mm.in_flight = true;
+        vidmm_portion_submitted(&packet->portion->mm);
 }
 
 /* ---- bindings across a split point ---- */

@@ -130,6 +130,13 @@ struct vidmm {
 /* At the entry of functions that need the lock (sim/sim_assert.h). */
 #define vidmm_assert_locked(vidmm) sim_assert_owner(&(vidmm)->lock)
 
+/* WDDM 1.x: the allocation list of each submission says what it writes to (PATCH-076). Else the GPU
+ * may write to all that is resident, at any time. */
+static inline bool vidmm_writes_are_listed(const struct vidmm *vidmm)
+{
+    return vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+}
+
 /* Of an operation that found no memory of the host, frames or IOMMU addresses: STATUS_NO_MEMORY,
  * with that as the reason of the call unless a closer one is known. */
 NTSTATUS vidmm_host_is_full(void);

@@ -109,7 +109,7 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
         backing_defer_unmap(allocation, release, false);
         return status;
     }
-    allocation->written = true;
+    allocation->written = !vidmm_writes_are_listed(allocation->vidmm);
     allocation->system_copy = before == CONTENT_SYSTEM && keeps_backing(allocation);
     backing_defer_unmap(allocation, release, !keeps_backing(allocation));
     return status;

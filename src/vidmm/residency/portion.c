@@ -450,6 +450,17 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
     portion->device->process->vidmm->old.kept += count;
 }
 
+void vidmm_portion_submitted(struct vidmm_portion *portion)
+{
+    portion->in_flight = true;
+    for (uint32_t i = 0; i < portion->count; i++) {
+        const struct vidmm_open *open = portion->need[i].write ? open_of(portion, i) : NULL;
+
+        if (open)
+            open->allocation->written = true;
+    }
+}
+
 void vidmm_portion_returned(struct vidmm_portion *portion)
 {
     struct vidmm_device *device = portion->device;

@@ -53,6 +53,9 @@ bool vidmm_portion_prepare(struct vidmm_portion *portion);
 /* Pin allocations that an earlier portion bound (which still holds them) until this portion is
  * released (PATCH-122). Takes ownership of `kept` (util_alloc). */
 void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count);
+/* It goes to the GPU, which writes to what its elements say (PATCH-076). On the scheduler's worker;
+ * passes no sim point. */
+void vidmm_portion_submitted(struct vidmm_portion *portion);
 /* The portion was preempted and will be submitted again; a portion being prepared meanwhile is
  * planned anew. Any level up to DISPATCH. */
 void vidmm_portion_returned(struct vidmm_portion *portion);

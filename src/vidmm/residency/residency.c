@@ -51,7 +51,8 @@ void residency_add(struct vidmm_open *open)
     list_push_back(&open->device->residency, &open->residency_link);
     open->listed_at = ++vidmm->clock;
     allocation->device_references++;
-    allocation->written = true; /* assume so: from now on GPU work may write to it */
+    if (!vidmm_writes_are_listed(vidmm))
+        allocation->written = true; /* assume so */
     departure_cancel(allocation);
     if (!allocation->ready)
         readiness_missing(open);

@@ -513,6 +513,11 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
     mm->last_kept = kept[count - 1];
 }
 
+void vidmm_portion_submitted(struct vidmm_portion *portion)
+{
+    portion->in_flight = true;
+}
+
 void vidmm_portion_returned(struct vidmm_portion *portion)
 {
     struct vidmm *mm = ((struct vidsch_device *)portion->device->owner)->vidsch->vidmm;

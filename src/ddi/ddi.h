@@ -156,6 +156,9 @@ NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, 
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql);
 NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state,
                              POWER_ACTION action);
+NTSTATUS ddi_control_interrupt(struct ddi_adapter *a, DXGK_INTERRUPT_TYPE type, BOOLEAN enable);
+NTSTATUS ddi_control_interrupt2(struct ddi_adapter *a, DXGKARG_CONTROLINTERRUPT2 args);
+NTSTATUS ddi_control_interrupt3(struct ddi_adapter *a, const DXGKARG_CONTROLINTERRUPT3 *args);
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level);
 BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a,
                               ULONG message); /* at DIRQL, under the interrupt lock */

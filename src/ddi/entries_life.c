@@ -228,6 +228,21 @@ NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STAT
     CALL_STATUS(a, DxgkDdiSetPowerState, a->context, uid, state, action);
 }
 
+NTSTATUS ddi_control_interrupt(struct ddi_adapter *a, DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
+{
+    CALL_STATUS(a, DxgkDdiControlInterrupt, a->context, type, enable);
+}
+
+NTSTATUS ddi_control_interrupt2(struct ddi_adapter *a, DXGKARG_CONTROLINTERRUPT2 args)
+{
+    CALL_STATUS(a, DxgkDdiControlInterrupt2, a->context, args);
+}
+
+NTSTATUS ddi_control_interrupt3(struct ddi_adapter *a, const DXGKARG_CONTROLINTERRUPT3 *args)
+{
+    CALL_IN(a, DxgkDdiControlInterrupt3, args, a->context);
+}
+
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level)
 {
     CALL_VOID(a, DxgkDdiControlEtwLogging, enable, flags, level);

@@ -20,6 +20,7 @@
 #include "port/dxgkrnl_events.h"
 #include "port/query/children.h"
 #include "port/query/components.h"
+#include "port/query/interrupt_control.h"
 #include "port/query/segments.h"
 #include "port/query_order.h"
 #include "port/record/adapter_info.h"
@@ -194,8 +195,10 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_children_query_relations(adapter, children);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
         port_children_query(adapter);
+        port_interrupt_control_probe(adapter);
+    }
     if (NT_SUCCESS(status) && (adapter->refused || adapter->unserved))
         port_managers_check(adapter); /* what the memory manager finds belongs to the list, too */
     if (adapter->unserved)

@@ -52,7 +52,7 @@
     X(RecommendVidPnTopology, 0) \
     X(GetScanLine, 0) \
     X(StopCapture, 0) \
-    X(ControlInterrupt, 0) \
+    X(ControlInterrupt, 3) \
     X(CreateOverlay, 0) \
     X(DestroyDevice, 1) \
     X(OpenAllocation, 2) \
@@ -81,7 +81,7 @@
     X(SetVidPnSourceAddressWithMultiPlaneOverlay, 0) \
     X(NotifySurpriseRemoval, 2) \
     X(GetNodeMetadata, 3) \
-    X(ControlInterrupt2, 0) \
+    X(ControlInterrupt2, 2) \
     X(CheckMultiPlaneOverlaySupport, 0) \
     X(CalibrateGpuClock, 4) \
     X(FormatHistoryBuffer, 2) \
@@ -146,7 +146,7 @@
     X(SaveMemoryForHotUpdate, 0) \
     X(RestoreMemoryForHotUpdate, 0) \
     X(CollectDiagnosticInfo, 0) \
-    X(ControlInterrupt3, 0) \
+    X(ControlInterrupt3, 2) \
     X(SetFlipQueueLogBuffer, 0) \
     X(UpdateFlipQueueLog, 0) \
     X(CancelQueuedFlips, 0) \

@@ -187,10 +187,10 @@ static void supported_body(struct probe *p)
     create.hDevice = client.gpu.device;
     create.Flags.HwQueueSupported = 1;
     probe_forget(p);
-    CHECK_RULE("PATCH-030", NT_SUCCESS(D3DKMTCreateContextVirtual(&create)) &&
-                                probe_count(p, PROBE_CreateContext) == 1 &&
-                                hardware.flags.HwQueueSupported &&
-                                probe_count(p, PROBE_CreateHwContext) == 0);
+    CHECK_RULE("PATCH-030/b", NT_SUCCESS(D3DKMTCreateContextVirtual(&create)) &&
+                                  probe_count(p, PROBE_CreateContext) == 1 &&
+                                  hardware.flags.HwQueueSupported &&
+                                  probe_count(p, PROBE_CreateHwContext) == 0);
     CHECK_RULE("KMT-173", NT_SUCCESS(hardware_queue(&client, create.hContext,
                                                     (D3DDDI_CREATEHWQUEUEFLAGS){0})) &&
                               IS(hardware_submit(&client, 1), STATUS_INVALID_PARAMETER) &&

@@ -85,7 +85,34 @@ static NTSTATUS caps_2_0(const struct kmt_query *query)
     return kmt_query_put(query, &caps, sizeof(caps));
 }
 
-/* KMT-091 to KMT-093: no hardware scheduling, flip queue, or native fence is on in this host. */
+static NTSTATUS caps_2_7(const struct kmt_query *query)
+{
+    const struct port_hw_scheduling hw = port_adapter_hw_scheduling(query->adapter->port);
+    D3DKMT_WDDM_2_7_CAPS caps;
+
+    memset(&caps, 0, sizeof(caps));
+    if (driver_version(query->adapter) >= KMT_DRIVERVERSION_WDDM_2_7) {
+        caps.HwSchSupported = hw.support != DXGK_FEATURE_SUPPORT_ALWAYS_OFF; /* KMT-091 */
+        caps.HwSchEnabled = hw.enabled;
+        caps.HwSchEnabledByDefault = hw.by_default;
+    }
+    return kmt_query_put(query, &caps, sizeof(caps));
+}
+
+static NTSTATUS caps_2_9(const struct kmt_query *query)
+{
+    const struct port_hw_scheduling hw = port_adapter_hw_scheduling(query->adapter->port);
+    D3DKMT_WDDM_2_9_CAPS caps;
+
+    memset(&caps, 0, sizeof(caps));
+    if (driver_version(query->adapter) >= KMT_DRIVERVERSION_WDDM_2_9) {
+        caps.HwSchSupportState = hw.support & 3u;
+        caps.HwSchEnabled = hw.enabled;
+    }
+    return kmt_query_put(query, &caps, sizeof(caps));
+}
+
+/* KMT-092, KMT-093: no flip queue and no native fence is on in this host. */
 static NTSTATUS caps_empty(const struct kmt_query *query)
 {
     UINT none = 0;
@@ -218,7 +245,9 @@ NTSTATUS kmt_query_caps(const struct kmt_query *query)
     case KMTQAITYPE_WDDM_2_0_CAPS:
         return caps_2_0(query);
     case KMTQAITYPE_WDDM_2_7_CAPS:
+        return caps_2_7(query);
     case KMTQAITYPE_WDDM_2_9_CAPS:
+        return caps_2_9(query);
     case KMTQAITYPE_WDDM_3_0_CAPS:
     case KMTQAITYPE_WDDM_3_1_CAPS:
     case KMTQAITYPE_DRIVERCAPS_EXT:

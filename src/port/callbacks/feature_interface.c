@@ -158,6 +158,7 @@ static void ask(struct port_adapter *adapter, size_t index)
                   args.MinSupportedVersion, args.MaxSupportedVersion);
         return;
     }
+    port_features_note(adapter, args.FeatureId, DXGK_FEATURE_SUPPORT_STABLE);
     answer->supported = true;
     answer->on_config = args.SupportedOnCurrentConfig;
     answer->min = args.MinSupportedVersion;

@@ -22,6 +22,19 @@ static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
     return port_features_allow(adapter->port, adapter, feature);
 }
 
+void port_features_note(struct port_adapter *adapter, DXGK_FEATURE_ID feature, UINT state)
+{
+    struct port_driver_features *features = &adapter->features;
+
+    if (feature != DXGK_FEATURE_HWSCH)
+        return;
+    features->hwsch_state = state;
+    features->hwsch_by_default = state != DXGK_FEATURE_SUPPORT_ALWAYS_OFF &&
+                                 allowed(adapter, feature) &&
+                                 (state != DXGK_FEATURE_SUPPORT_EXPERIMENTAL ||
+                                  adapter->port->config.experiments);
+}
+
 static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)
 {
     if (enabled)
@@ -42,6 +55,8 @@ static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
     if (!NT_SUCCESS(status))
         return status;
     copy.Enabled = FALSE;
+    if (!cb.adapter->features.hwsch_state) /* it asks without a state */
+        port_features_note(cb.adapter, copy.FeatureId, DXGK_FEATURE_SUPPORT_STABLE);
     if ((UINT)copy.FeatureId < PORT_FEATURES)
         copy.Enabled = answer(cb.adapter, copy.FeatureId, allowed(cb.adapter, copy.FeatureId));
     else
@@ -93,8 +108,10 @@ static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT
         (UINT)copy.DriverSupportState > DXGK_FEATURE_SUPPORT_ALWAYS_ON)
         status = refuse(STATUS_INVALID_PARAMETER, "LIFE-125", "feature %u is unknown",
                         (UINT)copy.FeatureId);
-    else
+    else {
+        port_features_note(cb.adapter, copy.FeatureId, copy.DriverSupportState);
         copy.Enabled = answer(cb.adapter, copy.FeatureId, agrees(cb.adapter, &copy));
+    }
     if (!PORT_GIVE(DXGKARGCB_QUERYFEATURESUPPORT, args, &copy))
         status = STATUS_INVALID_PARAMETER;
     return port_callback_return(&cb, status);

@@ -19,5 +19,7 @@ void port_features_fill(DXGKRNL_INTERFACE *interface);
 /* Does the host let this adapter's driver (NULL: any driver) have the feature? */
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
                          DXGK_FEATURE_ID feature);
+/* The driver supports the feature so (DXGK_FEATURE_SUPPORT_*): kept for clients (KMT-091). */
+void port_features_note(struct port_adapter *adapter, DXGK_FEATURE_ID feature, UINT state);
 
 #endif

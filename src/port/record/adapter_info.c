@@ -151,6 +151,16 @@ bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node)
     return node < adapter->nodes.count && adapter->nodes.node[node].virtual_addressing;
 }
 
+struct port_hw_scheduling port_adapter_hw_scheduling(const struct port_adapter *adapter)
+{
+    struct port_hw_scheduling answer = {.support = adapter->features.hwsch_state,
+                                        .by_default = adapter->features.hwsch_by_default};
+
+    for (UINT i = 0; i < port_adapter_nodes(adapter); i++)
+        answer.enabled |= adapter->nodes.node[i].hardware_scheduled;
+    return answer;
+}
+
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter)
 {
     return adapter->caps.gpu_mmu;

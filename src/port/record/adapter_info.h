@@ -66,6 +66,12 @@ UINT port_adapter_nodes(const struct port_adapter *adapter);
 /* NULL: no such node. */
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
+/* KMT-091 */
+struct port_hw_scheduling {
+    UINT support; /* DXGK_FEATURE_SUPPORT_*, as the driver states it */
+    bool enabled, by_default;
+};
+struct port_hw_scheduling port_adapter_hw_scheduling(const struct port_adapter *adapter);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
 /* Zeros without GpuMmu. */
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter);

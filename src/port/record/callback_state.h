@@ -25,6 +25,10 @@ struct port_exclusions {
 struct port_driver_features {
     DXGKDDI_FEATURE_INTERFACE interface; /* the driver's, while it is started; else zeros */
     struct port_driver_feature *answer;  /* by index of the feature; NULL: not asked */
+    /* Of DXGK_FEATURE_HWSCH (KMT-091): DXGK_FEATURE_SUPPORT_* of the driver, and whether the host's
+     * configuration is that it is on. */
+    UINT hwsch_state;
+    bool hwsch_by_default;
 };
 
 #endif

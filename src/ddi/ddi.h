@@ -239,6 +239,8 @@ NTSTATUS ddi_setup_priority_bands(struct ddi_adapter *a, const DXGKARG_SETUPPRIO
 NTSTATUS
 ddi_set_context_scheduling_properties(struct ddi_adapter *a,
                                       const DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES *args);
+NTSTATUS ddi_set_scheduling_log_buffer(struct ddi_adapter *a,
+                                       const DXGKARG_SETSCHEDULINGLOGBUFFER *args);
 NTSTATUS ddi_suspend_context(struct ddi_adapter *a, const DXGKARG_SUSPENDCONTEXT *args);
 NTSTATUS ddi_resume_context(struct ddi_adapter *a, const DXGKARG_RESUMECONTEXT *args);
 NTSTATUS ddi_reset_hw_engine(struct ddi_adapter *a, DXGKARG_RESETHWENGINE *args);

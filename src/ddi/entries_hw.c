@@ -35,6 +35,12 @@ NTSTATUS ddi_submit_command_to_hw_queue(struct ddi_adapter *a,
                   ddi_parts_submit_to_hw_queue, a->context);
 }
 
+NTSTATUS ddi_set_scheduling_log_buffer(struct ddi_adapter *a,
+                                       const DXGKARG_SETSCHEDULINGLOGBUFFER *args)
+{
+    CALL_IN(a, DxgkDdiSetSchedulingLogBuffer, args, a->context);
+}
+
 NTSTATUS ddi_setup_priority_bands(struct ddi_adapter *a, const DXGKARG_SETUPPRIORITYBANDS *args)
 {
     CALL_IN(a, DxgkDdiSetupPriorityBands, args, a->context);

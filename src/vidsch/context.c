@@ -22,6 +22,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/hw_context.h"
+#include "vidsch/hw_log.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
@@ -260,6 +261,8 @@ static void destroy_driver_side(struct vidsch_context *context)
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
     }
+    if (context->hw)
+        vidsch_hw_log_read(context->node); /* entries may name it */
     vidmm_context_finish(&context->mm);
     refusal_drop(&refusal);
 }

@@ -57,6 +57,7 @@ static void open_node(struct vidsch_node *node)
     node->monitored_noted = node->timeout_noted = false;
     node->preempt_past.reason = PREEMPT_NONE;
     vidsch_kick_node(node);
+    vidsch_change_announce(&node->vidsch->change);
 }
 
 /* Keep the time of a timeout of the process; whether it is one too many within TdrLimitTime. */

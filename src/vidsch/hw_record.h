@@ -14,8 +14,23 @@
 #define DXGK_VIDSCH_HW_RECORD_H
 
 #include "sim/event.h"
+#include "util/address.h"
 #include "util/list.h"
+#include "vidsch/dma_view.h"
 #include "vidsch/vidsch.h"
+
+#define VIDSCH_HW_LOGS 2u
+
+/* Memory that the GPU writes (hw_log.h). */
+struct vidsch_hw_log {
+    struct page_number first;
+    struct logical_page first_logical;
+    struct dma_view view; /* pages 0: there is none */
+    struct gpu_va va;
+    uint32_t entries;
+    uint64_t read;    /* entries since it was given to the driver */
+    uint64_t left_as; /* sum over the memory when the driver got another one */
+};
 
 struct vidsch_hw_node {
     bool on;
@@ -24,10 +39,15 @@ struct vidsch_hw_node {
     bool suspend_noted; /* a record of a suspended context is in the ring (interrupt.c) */
     bool fault_noted;   /* and of a page fault */
     bool watch_due;
+    unsigned suspends;    /* calls of DxgkDdiSuspendContext in progress */
     struct list contexts; /* struct vidsch_hw_context */
     struct list ready;    /* queues whose head is a packet, in order of arrival */
     uint32_t count;       /* packets in flight */
-    uint32_t limit;       /* MaxInFlightHwQueueBuffers; 0: none (SUBMIT-118) */
+    bool logs, log_noted; /* the driver has a scheduling log; a record of it is in the ring */
+    bool log_full;        /* entries were lost: the worker gives the driver the next log */
+    unsigned log_turn;    /* index of the one in use */
+    struct vidsch_hw_log log[VIDSCH_HW_LOGS];
+    uint32_t limit; /* MaxInFlightHwQueueBuffers; 0: none (SUBMIT-118) */
     struct sim_event watch;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/hw_reset.h"
 #include "nt/base/status_name.h"
+#include "sim/machine.h"
+#include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -11,8 +13,11 @@
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_assert.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 #include <stdio.h>
+
+#define RESUME_NS 100000u /* from the end of DxgkDdiResetHwEngine to DxgkDdiResumeHwEngine */
 
 NTSTATUS vidsch_hw_invalidate(struct vidsch *vidsch, HANDLE handle,
                               DXGK_INVALIDATEHWCONTEXTFLAGS flags)
@@ -66,13 +71,49 @@ static void lose_invalidated(struct vidsch_node *node, const char *text)
     }
 }
 
-/* Nothing may be notified between the two calls (TDR-023). */
+bool vidsch_hw_is_closed(const struct vidsch_node *node, const char *what)
+{
+    if (!node->hw.closed)
+        return false;
+    verify_fatal("TDR-023", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_NOTIFIED_BEFORE_RESUME,
+                 node->ordinal, 0, 0,
+                 "%s for node %u between DxgkDdiResetHwEngine and DxgkDdiResumeHwEngine", what,
+                 node->ordinal);
+    return true;
+}
+
+/* An engine that was not quieted notifies in the meantime (TDR-023). */
+static void leave_time(struct vidsch_node *node)
+{
+    const uint64_t end = sim_now() + RESUME_NS;
+
+    while (sim_now() < end && !sim_current->stopped)
+        (void)vidsch_change_wait(node->vidsch, end);
+    node->hw.closed = false;
+}
+
+/* DxgkDdiSuspendContext is called no more while the node is stopped; wait for those in progress. */
+static bool await_suspends(struct vidsch_node *node, char *why, size_t why_bytes)
+{
+    struct vidsch *vidsch = node->vidsch;
+    const uint64_t end = sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS;
+
+    while (node->hw.suspends && !sim_current->stopped)
+        if (!vidsch_change_wait(vidsch, end)) {
+            snprintf(why, why_bytes,
+                     "DxgkDdiSuspendContext did not return in TdrDdiDelay (%u s) on node %u",
+                     vidsch->config.tdr.ddi_delay, node->ordinal);
+            return false;
+        }
+    return true;
+}
+
 static bool resume(struct vidsch_node *node, char *why, size_t why_bytes)
 {
     DXGKARG_RESUMEHWENGINE args = {.NodeOrdinal = node->ordinal};
     NTSTATUS status;
 
-    node->hw.closed = false;
+    leave_time(node);
     if (!ddi_has(node->vidsch->ddi, DxgkDdiResumeHwEngine))
         return true;
     status = ddi_resume_hw_engine(node->vidsch->ddi, &args);
@@ -93,6 +134,8 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     NTSTATUS status;
 
     vidsch_assert_recovery(vidsch);
+    if (!await_suspends(node, why, why_bytes))
+        return false;
     node->hw.resetting = true;
     status = ddi_reset_hw_engine(vidsch->ddi, &args);
     node->hw.resetting = false;

@@ -7,6 +7,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/hw_context.h"
+#include "vidsch/hw_reset.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -66,7 +67,10 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF)
         sim_event_arm(&hw->deadline, sim_now() + vidsch_tdr_delay(vidsch));
     trace_instant(hw->context->track, "suspend", "fence", hw->suspend_fence, NULL, 0);
+    hw->context->node->hw.suspends++;
     status = ddi_suspend_context(vidsch->ddi, &args);
+    hw->context->node->hw.suspends--;
+    vidsch_change_announce(&vidsch->change);
     if (status == STATUS_PENDING || sim_current->stopped || hw->state != HW_SUSPENDING ||
         hw->acknowledged || args.contextSuspendFence != hw->suspend_fence)
         return true;
@@ -99,6 +103,8 @@ struct vidsch_node *vidsch_hw_suspend_notified(struct vidsch *vidsch, HANDLE con
 {
     struct vidsch_hw_context *hw = vidsch_hw_context_find(vidsch, context);
 
+    if (hw && vidsch_hw_is_closed(hw->context->node, "SUSPEND_CONTEXT_COMPLETED"))
+        return NULL;
     if (!hw || fence == 0 || fence > hw->suspend_fence) {
         verify_fatal("PREEMPT-043", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_SUSPEND_FENCE,
                      fence, hw ? hw->suspend_fence : 0, 0, "suspend fence %llu was not issued%s",
@@ -134,8 +140,9 @@ void vidsch_hw_abandon(struct vidsch_hw_context *hw)
         vidsch_hw_fail_context(hw);
         return;
     }
-    hw->abandoning = true; /* else, without DxgkDdiSuspendContext, it ends by itself */
-    (void)vidsch_hw_suspend(hw);
+    hw->abandoning = true;           /* else, without DxgkDdiSuspendContext, it ends by itself */
+    if (!hw->context->node->stopped) /* what it acknowledged then would be refused (TDR-023) */
+        (void)vidsch_hw_suspend(hw);
 }
 
 void vidsch_hw_after_reset(struct vidsch_node *node)

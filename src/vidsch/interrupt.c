@@ -12,6 +12,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_fault.h"
+#include "vidsch/hw_reset.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -50,13 +51,8 @@ static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT eng
         return NULL;
     }
     node = &vidsch->node[ordinal];
-    if (node->hw.closed) {
-        verify_fatal("TDR-023", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_NOTIFIED_BEFORE_RESUME,
-                     ordinal, engine, 0,
-                     "%s for node %u between DxgkDdiResetHwEngine and DxgkDdiResumeHwEngine", what,
-                     ordinal);
+    if (vidsch_hw_is_closed(node, what))
         return NULL;
-    }
     if (node->ignoring || vidsch->recovery.resetting)
         return NULL; /* TDR-022 */
     if (node->after_reset && !node->hw.on) {
@@ -298,6 +294,20 @@ static void hw_queue_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     vidsch_hw_fault_record(r, data);
 }
 
+static void log_written(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node = node_of(vidsch, data->SchedulingLogInterrupt.NodeOrdinal,
+                                       data->SchedulingLogInterrupt.EngineOrdinal,
+                                       "SCHEDULING_LOG_INTERRUPT");
+
+    if (node && !node->hw.logs)
+        VIOLATION("SUBMIT-086", "SCHEDULING_LOG_INTERRUPT for node %u, which has no scheduling log",
+                  node->ordinal);
+    else if (node && !node->hw.log_noted &&
+             record(vidsch, DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT, node))
+        node->hw.log_noted = true;
+}
+
 static void no_object(DXGK_INTERRUPT_TYPE type)
 {
     VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
@@ -317,6 +327,47 @@ static void engine_hung(struct vidsch *vidsch, UINT ordinal, UINT engine)
 
     if (node && !node->timeout_noted && record(vidsch, DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT, node))
         node->timeout_noted = true;
+}
+
+static void engine_changed(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    const unsigned state = (unsigned)data->EngineStateChange.NewState;
+
+    if (state == DXGK_ENGINE_STATE_HUNG)
+        engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
+                    data->EngineStateChange.EngineOrdinal);
+    else if (state > DXGK_ENGINE_STATE_HUNG)
+        VIOLATION("TDR-078", "GPU_ENGINE_STATE_CHANGE for node %u with NewState %u",
+                  data->EngineStateChange.NodeOrdinal, state);
+}
+
+/* Of the GPU's own scheduler. */
+static void notify_hardware(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    switch (data->InterruptType) {
+    case DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT:
+        engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal,
+                    data->GpuEngineTimeout.EngineOrdinal);
+        break;
+    case DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE:
+        engine_changed(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT:
+        log_written(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
+        context_suspended(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
+        if (any_hardware(vidsch))
+            hw_queue_faulted(vidsch, data);
+        else
+            no_object(data->InterruptType);
+        break;
+    default: /* display, native fences: this adapter has none of them */
+        no_object(data->InterruptType);
+        break;
+    }
 }
 
 void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
@@ -358,26 +409,8 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED:
         monitored_fence_signaled(vidsch, data);
         break;
-    case DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT:
-        engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal,
-                    data->GpuEngineTimeout.EngineOrdinal);
-        break;
-    case DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE:
-        if (data->EngineStateChange.NewState == DXGK_ENGINE_STATE_HUNG)
-            engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
-                        data->EngineStateChange.EngineOrdinal);
-        break;
-    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
-        context_suspended(vidsch, data);
-        break;
-    case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
-        if (any_hardware(vidsch))
-            hw_queue_faulted(vidsch, data);
-        else
-            no_object(type);
-        break;
-    default: /* display, logs, native fences: this adapter has none of them */
-        no_object(type);
+    default:
+        notify_hardware(vidsch, data);
         break;
     }
 }

@@ -6,6 +6,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/hw_fault.h"
+#include "vidsch/hw_log.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/interrupt.h"
@@ -94,6 +95,11 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         node->hw.suspend_noted = false;
     if (r->type == DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED)
         node->hw.fault_noted = false;
+    if (r->type == DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT) { /* a reset leaves it as it is */
+        node->hw.log_noted = false;
+        vidsch_hw_log_read(node);
+        return;
+    }
     if (r->generation != node->generation)
         return;
     switch (r->type) {

@@ -83,9 +83,11 @@ static NTSTATUS suspend_hardware(const struct vidsch_device *device,
     struct vidsch_hw_context *hw;
 
     while ((hw = still_active(device, only)) != NULL && !sim_current->stopped) {
-        if (hw->state == HW_RUNS && !vidsch_hw_suspend(hw))
+        const bool stopped = hw->context->node->stopped; /* until it is reset */
+
+        if (hw->state == HW_RUNS && !stopped && !vidsch_hw_suspend(hw))
             return STATUS_SUCCESS; /* a driver without that entry */
-        if (hw->state == HW_SUSPENDING)
+        if (hw->state == HW_SUSPENDING || stopped)
             vidsch_change_wait(device->vidsch, SIM_FOREVER);
     }
     return sim_current->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;

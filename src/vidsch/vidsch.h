@@ -149,6 +149,7 @@ void vidsch_release_clients(struct vidsch *vidsch);
 struct vidsch_statistics {
     uint64_t submissions, paging_submissions, patches /* patch locations given to DxgkDdiPatch */,
         preemptions, engine_resets, adapter_resets;
+    uint64_t log_entries; /* of scheduling logs (hw_log.h) */
     uint64_t interrupts_notified, dpcs_notified, fences_signaled;
 };
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics);

@@ -200,6 +200,31 @@ TEST(the_driver_may_report_a_hang_itself)
     run(hardware_create(NULL), told_body);
 }
 
+static void state_body(struct probe *p)
+{
+    begin();
+    hardware.invalidate = (int)hardware.contexts - 1;
+    for (unsigned state = 0; state < 4; state++) {
+        hardware.extra.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE;
+        hardware.extra.EngineStateChange.NodeOrdinal = HARDWARE_NODE;
+        hardware.extra.EngineStateChange.NewState = (DXGK_ENGINE_STATE)((state + 3) % 4); /* 2 last */
+        hardware_notify();
+        CHECK_RULE("TDR-078/b", probe_count(p, PROBE_ResetHwEngine) == (state == 3) &&
+                                    hardware_device_state(&client) ==
+                                        (state == 3 ? D3DKMT_DEVICEEXECUTION_HUNG
+                                                    : D3DKMT_DEVICEEXECUTION_ACTIVE));
+    }
+    CHECK_RULE("TDR-078/b", probe_rule(p, "TDR-078") == 1 && probe_said(p, "TDR-078", "NewState 3"));
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(an_engine_whose_state_is_hung_is_reset)
+{
+    const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1};
+
+    run(hardware_create(&options), state_body);
+}
+
 static void promoted_body(struct probe *p)
 {
     begin();
@@ -251,4 +276,113 @@ static void late_body(struct probe *p)
 TEST(contexts_are_invalidated_in_a_reset_alone)
 {
     run(hardware_create(NULL), late_body);
+}
+
+/* ---- between the reset and DxgkDdiResumeHwEngine ---- */
+
+static DXGKARGCB_NOTIFY_INTERRUPT_DATA early;
+
+static bool is_fatal(const struct probe *p, const char *what)
+{
+    const struct verify_bugcheck *b = verify_bugcheck_state(p->log);
+
+    return p->sim->stopped && b->code == 0x119 && b->parameter[0] == 0x10 &&
+           b->parameter[1] == HARDWARE_NODE && probe_said(p, "TDR-023", what);
+}
+
+static void await(struct probe *p, enum probe_ddi ddi)
+{
+    while (probe_count(p, ddi) == 0)
+        probe_sleep(50000);
+}
+
+static void reset_body(struct probe *p)
+{
+    begin();
+    hardware.suspend = SUSPEND_IGNORED;
+    hardware.invalidate = (int)hardware.contexts - 1;
+    await(p, PROBE_SuspendContext);
+    await(p, PROBE_ResetHwEngine);
+    CHECK(probe_count(p, PROBE_ResumeHwEngine) == 0);
+    if (early.InterruptType == DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED)
+        early.SuspendContextCompleted.hContext = newest();
+    hardware.extra = early;
+    hardware_notify();
+}
+
+/* From the engine that was reset, in each kind of notification. */
+static bool refused_early(const char *what)
+{
+    struct probe *p = hardware_create(NULL);
+    struct probe_client *process;
+    bool fatal;
+
+    p->caps.SupportPerEngineTDR = TRUE;
+    hardware.held = true;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, reset_body);
+    fatal = is_fatal(p, what) && probe_count(p, PROBE_ResumeHwEngine) == 0;
+    probe_client_end(p, process);
+    probe_clients_end(p);
+    probe_destroy(p);
+    return fatal;
+}
+
+TEST(a_reset_engine_keeps_quiet_until_it_is_resumed)
+{
+    memset(&early, 0, sizeof(early));
+    early.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    early.MonitoredFenceSignaled.NodeOrdinal = HARDWARE_NODE;
+    CHECK_RULE("TDR-023", refused_early("MONITORED_FENCE_SIGNALED for node 1 between"));
+    early.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT;
+    early.GpuEngineTimeout.NodeOrdinal = HARDWARE_NODE;
+    CHECK_RULE("TDR-023", refused_early("GPU_ENGINE_TIMEOUT for node 1"));
+    early.InterruptType = DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED;
+    early.HwQueuePageFaulted.NodeOrdinal = HARDWARE_NODE;
+    CHECK_RULE("TDR-023", refused_early("HWQUEUE_PAGE_FAULTED for node 1"));
+    early.InterruptType = DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED;
+    early.SuspendContextCompleted.ContextSuspendFence = 1;
+    CHECK_RULE("TDR-023", refused_early("SUSPEND_CONTEXT_COMPLETED for node 1"));
+}
+
+static unsigned told;
+
+static void tell(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    told++;
+    hardware.extra.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    hardware.extra.MonitoredFenceSignaled.NodeOrdinal = HARDWARE_NODE;
+    probe_device_cause(0, 1u << HARDWARE_ENGINE, 0);
+    KeStallExecutionProcessor(100);
+}
+
+static void around_body(struct probe *p)
+{
+    begin();
+    hardware.suspend = SUSPEND_IGNORED;
+    hardware.invalidate = (int)hardware.contexts - 1;
+    await(p, PROBE_ResetHwEngine);
+    hardware.extra.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    hardware.extra.MonitoredFenceSignaled.NodeOrdinal = 0; /* another engine */
+    CHECK(probe_count(p, PROBE_ResumeHwEngine) == 0);
+    hardware_notify();
+    await(p, PROBE_ResumeHwEngine);
+    hardware.extra.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    hardware.extra.MonitoredFenceSignaled.NodeOrdinal = HARDWARE_NODE;
+    hardware_notify();
+    CHECK_RULE("TDR-023", told == 2 && !p->sim->stopped && probe_rule(p, "TDR-023") == 0);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+/* In the two calls, and after them. */
+TEST(in_the_calls_themselves_an_engine_may_notify)
+{
+    struct probe *p = hardware_create(NULL);
+
+    told = 0;
+    p->before[PROBE_ResetHwEngine] = p->before[PROBE_ResumeHwEngine] = tell;
+    run(p, around_body);
 }

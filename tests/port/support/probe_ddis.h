@@ -126,7 +126,7 @@
     X(UpdateHwContextState, 0) \
     X(CreateProtectedSession, 0) \
     X(DestroyProtectedSession, 0) \
-    X(SetSchedulingLogBuffer, 0) \
+    X(SetSchedulingLogBuffer, 2) \
     X(SetupPriorityBands, 2) \
     X(NotifyFocusPresent, 0) \
     X(SetContextSchedulingProperties, 2) \

@@ -192,23 +192,13 @@ NTSTATUS vidmm_start_process(struct vidmm *vidmm)
     return status;
 }
 
-NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
-{
-    NTSTATUS status;
-
-    sim_mutex_lock(&vidmm->lock);
-    status = vidmm_status(paging_process_make_tables(vidmm));
-    sim_mutex_unlock(&vidmm->lock);
-    return status;
-}
-
 static NTSTATUS make_fence(struct vidmm *vidmm)
 {
     struct paging_fence *fence = &vidmm->fence;
     struct logical_page page;
     NTSTATUS status;
 
-    if (!paging_fence_has(vidmm))
+    if (!paging_fence_has(vidmm) || fence->value)
         return STATUS_SUCCESS;
     status = vidmm_status(fence_memory_make(vidmm, &fence->memory));
     if (!NT_SUCCESS(status))
@@ -218,6 +208,23 @@ static NTSTATUS make_fence(struct vidmm *vidmm)
     if (NT_SUCCESS(status))
         fence->value = vidmm_fence_memory_kernel(fence->memory);
     return status;
+}
+
+NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
+{
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = vidmm_status(paging_process_make_tables(vidmm));
+    sim_mutex_unlock(&vidmm->lock);
+    return NT_SUCCESS(status) && vidmm->config.hw_paging ? make_fence(vidmm) : status;
+}
+
+bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value)
+{
+    *va = vidmm->fence.va;
+    *value = vidmm->fence.value;
+    return vidmm->fence.value != NULL;
 }
 
 NTSTATUS vidmm_start(struct vidmm *vidmm)

@@ -23,6 +23,7 @@
 
 #include <ntddk.h>
 
+struct gpu_va;
 struct iommu_pasids;
 struct vidmm;
 struct vidmm_config;
@@ -37,6 +38,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
  * paging process (GPUVA-222; nothing without GpuMmu). vidmm_start then starts the paging worker. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
 NTSTATUS vidmm_start_tables(struct vidmm *vidmm);
+/* The paging fence, from then on if paging goes to a hardware queue. False: there is none. */
+bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
 /* vidmm_stop ends the paging worker and waits for its operations; all client objects must have been
  * destroyed. vidmm_destroy, after the scheduler's system device and context are destroyed, destroys

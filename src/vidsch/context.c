@@ -345,6 +345,14 @@ static NTSTATUS copy_private(const struct vidsch_context_request *request, void 
                   request->private_bytes, request->private_data);
 }
 
+static bool begin_hardware(struct vidsch_context *context, bool own_entries)
+{
+    if (!vidsch_hw_context_begin(context, own_entries))
+        return false;
+    vidsch_hw_suspend_init(context->hw);
+    return true;
+}
+
 NTSTATUS vidsch_context_create(struct vidsch_device *device,
                                const struct vidsch_context_request *request,
                                struct vidsch_context **out)
@@ -366,14 +374,12 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
         return status;
     context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing,
                             false);
-    if (!context || (owns_queues(request) && !vidsch_hw_context_begin(context, request->hardware))) {
+    if (!context || (owns_queues(request) && !begin_hardware(context, request->hardware))) {
         if (context)
             vidsch_context_free(context);
         util_free(private_data);
         return STATUS_NO_MEMORY;
     }
-    if (context->hw)
-        vidsch_hw_suspend_init(context->hw);
     context->flags = request->flags;
     context->has_lists = !request->virtual_addressing && !request->flags.SynchronizationOnly;
     args.pPrivateDriverData = private_data;
@@ -407,6 +413,11 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
         return STATUS_NO_MEMORY;
     args.Flags.SystemContext = 1;                                 /* PAGE-020 */
     args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
+    if (vidsch->config.hw_paging && !begin_hardware(context, false)) {
+        vidsch_context_free(context);
+        return STATUS_NO_MEMORY;
+    }
+    args.Flags.HwQueueSupported = context->hw != NULL;
     status = create_driver_side(context, &args);
     if (!NT_SUCCESS(status)) {
         vidsch_context_free(context);

@@ -333,7 +333,7 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
 
     context->device->in_flight--;
     vidsch_portion_put_back(packet);
-    if (packet_comes_first(packet))
+    if (packet_comes_first(packet) && !context->hw_queue)
         list_push_front(&node->resubmit, &packet->link);
     else
         list_push_front(&context->queue,
@@ -358,18 +358,18 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     vidsch_assert_worker(vidsch);
     vidsch->worker.busy_node = node;
     vidsch->worker.busy_context = context;
-    if (packet->kind != PACKET_HW && (packet->kind != PACKET_PAGING || packet->fence == 0))
+    if (!context->hw_queue && (packet->kind != PACKET_PAGING || packet->fence == 0))
         packet->fence = vidsch_node_next_fence(node);
     if (packet->kind == PACKET_RENDER)
         good = place_allocations(packet);
     if (good && !is_virtual && !context->info.Caps.NoPatchingRequired &&
-        packet->kind != PACKET_LEAVE && packet->kind != PACKET_HW)
+        packet->kind != PACKET_LEAVE && !context->hw_queue)
         good = patch(packet);
     if (!good)
         drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     else if (vidsch->recovery.resetting || node->stopped)
         put_back(node, packet);
-    else if (packet->kind == PACKET_HW)
+    else if (context->hw_queue)
         vidsch_hw_submit(packet);
     else
         submit(node, packet, is_virtual);

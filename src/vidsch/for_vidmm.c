@@ -7,6 +7,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
+#include "vidsch/hw_record.h"
 #include "vidsch/null_context.h"
 #include "vidsch/paging.h"
 #include "vidsch/paging_submit.h"
@@ -30,6 +31,13 @@ static HANDLE system_device(struct ddi_adapter *adapter)
     return vidsch_of_adapter(adapter)->system_device
                ? vidsch_of_adapter(adapter)->system_device->driver_handle
                : NULL;
+}
+
+static HANDLE paging_queue(struct ddi_adapter *adapter)
+{
+    const struct vidsch_context *queue = vidsch_of_adapter(adapter)->paging.queue;
+
+    return queue ? queue->hw_queue->driver_handle : NULL;
 }
 
 static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer)
@@ -106,6 +114,7 @@ static uint32_t device_number(const struct vidmm_device *mm)
 const struct vidmm_scheduler vidsch_for_vidmm = {
     .system_context = system_context,
     .system_device = system_device,
+    .paging_queue = paging_queue,
     .paging_buffer_get = paging_buffer_get,
     .paging_buffer_submit = paging_buffer_submit,
     .paging_done = paging_done,

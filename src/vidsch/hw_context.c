@@ -8,6 +8,8 @@
 #include "vidsch/node.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 /* In units of 100 ns. No page gives values; these are of the order of the scheduler's own
  * (SUBMIT-019). */
@@ -150,6 +152,17 @@ struct vidsch_hw_context *vidsch_hw_context_find(const struct vidsch *vidsch, HA
     return mm ? CONTAINER(mm, struct vidsch_context, mm)->hw : NULL;
 }
 
+bool vidsch_hw_is_closed(const struct vidsch_node *node, const char *what)
+{
+    if (!node->hw.closed)
+        return false;
+    verify_fatal("TDR-023", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_NOTIFIED_BEFORE_RESUME,
+                 node->ordinal, 0, 0,
+                 "%s for node %u between DxgkDdiResetHwEngine and DxgkDdiResumeHwEngine", what,
+                 node->ordinal);
+    return true;
+}
+
 /* ---- queues ---- */
 
 NTSTATUS vidsch_hw_queue_create(struct vidsch_context *queue, DXGKARG_CREATEHWQUEUE *args)
@@ -180,6 +193,8 @@ void vidsch_hw_queue_free(struct vidsch_context *queue)
     if (!queue->hw_queue)
         return;
     list_remove(&queue->hw_queue->link);
+    if (queue->device->system) /* hw_paging.c made it */
+        util_free(queue->hw_queue->progress);
     util_free(queue->hw_queue);
     queue->hw_queue = NULL;
 }

@@ -23,6 +23,10 @@ void vidsch_hw_context_tell(const struct vidsch_context *context);
 /* The context with this handle of the host's; NULL: there is none. Any level. */
 struct vidsch_hw_context *vidsch_hw_context_find(const struct vidsch *vidsch, HANDLE handle);
 
+/* Whether the engine was reset and is not resumed yet: what is notified for it, `what`, is a bug
+ * check (TDR-023). Any level. */
+bool vidsch_hw_is_closed(const struct vidsch_node *node, const char *what);
+
 /* DxgkDdiCreateHwQueue for the queue, whose hw_queue is set; DxgkDdiDestroyHwQueue. */
 NTSTATUS vidsch_hw_queue_create(struct vidsch_context *queue, DXGKARG_CREATEHWQUEUE *args);
 void vidsch_hw_queue_destroy(struct vidsch_context *queue);

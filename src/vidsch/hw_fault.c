@@ -125,6 +125,7 @@ void vidsch_hw_fault_dpc(struct vidsch_node *node, const struct irq_record *r)
     const unsigned flags = (unsigned)r->page_fault_flags;
     struct vidsch *vidsch = node->vidsch;
     struct vidsch_loss loss;
+    bool paging = false;
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch_hw_retire_node(node);
@@ -132,6 +133,7 @@ void vidsch_hw_fault_dpc(struct vidsch_node *node, const struct irq_record *r)
     if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
         struct vidsch_context *queue = find_queue(vidsch, r->culprit);
 
+        paging = queue && queue->device->system;
         if (queue)
             lose(queue->device, r, loss.text);
     } else if (flags & DXGK_PAGE_FAULT_HW_CONTEXT_VALID) {
@@ -139,7 +141,7 @@ void vidsch_hw_fault_dpc(struct vidsch_node *node, const struct irq_record *r)
     } else if (flags & DXGK_PAGE_FAULT_PROCESS_HANDLE_VALID) {
         lose_process(vidsch, r, loss.text);
     }
-    if (flags & DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED)
+    if (paging || (flags & DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED)) /* GPUVA-257 */
         vidsch_recovery_want_adapter(vidsch, RECOVER_PAGE_FAULT);
     else if (flags & DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED)
         vidsch_recovery_want_engine(node, RECOVER_PAGE_FAULT);

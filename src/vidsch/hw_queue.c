@@ -143,6 +143,7 @@ static NTSTATUS make_packet(struct vidsch_context *queue, const D3DKMT_SUBMITCOM
     hw->va = args->CommandBuffer;
     hw->bytes = args->CommandLength;
     hw->private_bytes = args->PrivateDriverDataSize;
+    hw->private_data = hw + 1;
     if (hw->private_bytes)
         memcpy(hw->private_data, private_data, hw->private_bytes);
     *out = packet;

@@ -43,6 +43,7 @@ struct vidsch_hw_node {
     struct list contexts; /* struct vidsch_hw_context */
     struct list ready;    /* queues whose head is a packet, in order of arrival */
     uint32_t count;       /* packets in flight */
+    uint64_t submissions;
     bool logs, log_noted; /* the driver has a scheduling log; a record of it is in the ring */
     bool log_full;        /* entries were lost: the worker gives the driver the next log */
     unsigned log_turn;    /* index of the one in use */
@@ -90,7 +91,7 @@ struct hw_submission {
     uint64_t va;
     uint32_t bytes, private_bytes;
     uint64_t submitted_at;
-    uint8_t private_data[];
+    void *private_data;
 };
 
 #endif

@@ -13,7 +13,6 @@
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_assert.h"
-#include "vidsch/vidsch_bugcheck.h"
 
 #include <stdio.h>
 
@@ -69,17 +68,6 @@ static void lose_invalidated(struct vidsch_node *node, const char *text)
                                               : D3DKMT_DEVICEEXECUTION_HUNG,
                                true, text);
     }
-}
-
-bool vidsch_hw_is_closed(const struct vidsch_node *node, const char *what)
-{
-    if (!node->hw.closed)
-        return false;
-    verify_fatal("TDR-023", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_NOTIFIED_BEFORE_RESUME,
-                 node->ordinal, 0, 0,
-                 "%s for node %u between DxgkDdiResetHwEngine and DxgkDdiResumeHwEngine", what,
-                 node->ordinal);
-    return true;
 }
 
 /* An engine that was not quieted notifies in the meantime (TDR-023). */
@@ -151,6 +139,11 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     guilty = blamed(node);
     vidsch_loss_hw_reset(&loss, node, guilty ? guilty->context : NULL);
     *hung = guilty && !guilty->collateral ? guilty->context->device : NULL;
+    if (guilty && guilty->context->device->system) { /* TDR-038 */
+        node->hw.closed = false;
+        snprintf(why, why_bytes, "that of node %u invalidated the context of paging", node->ordinal);
+        return false;
+    }
     lose_invalidated(node, loss.text);
     vidsch_hw_after_reset(node);
     if (!guilty && ++node->barren_resets >= vidsch->config.tdr.limit_count) { /* TDR-084 */

@@ -13,9 +13,6 @@ struct vidsch_node;
  * an adapter reset must follow (yields). */
 bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char *why,
                      size_t why_bytes);
-/* Whether the engine was reset and is not resumed yet: what is notified for it, `what`, is a bug
- * check (TDR-023). Any level. */
-bool vidsch_hw_is_closed(const struct vidsch_node *node, const char *what);
 /* The device of a context that is asked in vain to let go of the GPU; NULL: none. */
 const struct vidsch_device *vidsch_hw_culprit(const struct vidsch_node *node);
 

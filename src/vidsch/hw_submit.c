@@ -21,18 +21,22 @@
 struct vidsch_context *vidsch_hw_first_ready(const struct vidsch_node *node)
 {
     const struct vidsch *vidsch = node->vidsch;
+    const bool paging_only = vidsch->recovery.restoring || vidsch->suspension.clients;
+    struct vidsch_context *first = NULL;
 
-    if (vidsch->recovery.resetting || vidsch->recovery.restoring || vidsch->suspension.all ||
-        vidsch->suspension.clients || node->stopped ||
+    if (vidsch->recovery.resetting || vidsch->suspension.all || node->stopped ||
         (node->hw.limit && node->hw.count >= node->hw.limit)) /* SUBMIT-118 */
         return NULL;
     LIST_FOR(link, &node->hw.ready) {
         struct vidsch_context *queue = CONTAINER(link, struct vidsch_context, run_link);
 
-        if (queue->hw_queue->parent->hw->state != HW_SUSPENDING)
+        if (queue->hw_queue->parent->hw->state == HW_SUSPENDING)
+            continue;
+        if (queue->device->system)
             return queue;
+        first = first || paging_only ? first : queue;
     }
-    return NULL;
+    return first;
 }
 
 /* ---- the watch ---- */
@@ -154,6 +158,16 @@ void vidsch_hw_go_on(struct vidsch_node *node)
 
 /* ---- submission ---- */
 
+/* A paging buffer must not be refused (SUBMIT-037). */
+static void refused_paging(const struct vidsch_node *node, uint64_t id, NTSTATUS status)
+{
+    verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
+                 (uint32_t)status, id, node->ordinal,
+                 "DxgkDdiSubmitCommandToHwQueue answered %s for paging with progress fence id "
+                 "%llu on node %u",
+                 nt_status_text(status).text, (unsigned long long)id, node->ordinal);
+}
+
 /* The driver did not take the command with this id (no documented status): the device is lost. */
 static void refused(struct vidsch_context *queue, uint64_t id, NTSTATUS status)
 {
@@ -172,6 +186,7 @@ void vidsch_hw_submit(struct packet *packet)
     struct vidsch_hw_queue *hw = queue->hw_queue;
     struct vidsch_node *node = queue->node;
     struct vidsch *vidsch = node->vidsch;
+    const bool paging = packet->kind == PACKET_PAGING;
     DXGKARG_SUBMITCOMMANDTOHWQUEUE args = {
         .hHwQueue = hw->driver_handle,
         .HwQueueProgressFenceId = packet->hw->id,
@@ -187,8 +202,13 @@ void vidsch_hw_submit(struct packet *packet)
     vidsch_assert_worker(vidsch);
     vidsch_hw_resume(hw->parent->hw); /* PREEMPT-044 */
     hw->parent->hw->active = true;
-    vidsch->statistics.submissions++;
-    sim_current->submissions++;
+    args.Flags.Paging = paging;
+    if (paging) {
+        vidsch->statistics.paging_submissions++;
+    } else {
+        vidsch->statistics.submissions++;
+        sim_current->submissions++;
+    }
     if (list_empty(&hw->in_flight))
         hw->oldest_since = sim_now();
     packet->hw->submitted_at = sim_now();
@@ -198,7 +218,11 @@ void vidsch_hw_submit(struct packet *packet)
     watch(node, hw->oldest_since);
     /* The packet may end inside the call: the driver has a copy of its private data. Both levels
      * occur (THREAD-041). */
-    status = ddi_submit_command_to_hw_queue(vidsch->ddi, &args, vidsch->statistics.submissions % 2);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    status = ddi_submit_command_to_hw_queue(vidsch->ddi, &args, node->hw.submissions++ % 2);
+    if (NT_SUCCESS(status) || sim_current->stopped)
+        return;
+    if (paging)
+        refused_paging(node, args.HwQueueProgressFenceId, status);
+    else
         refused(queue, args.HwQueueProgressFenceId, status);
 }

@@ -7,7 +7,6 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/hw_context.h"
-#include "vidsch/hw_reset.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
@@ -156,5 +155,7 @@ void vidsch_hw_after_reset(struct vidsch_node *node)
         if (hw->abandoning || hw->invalidated)
             vidsch_hw_fail_context(hw);
         hw->abandoning = false;
+        if (hw->context->device->system) /* it lives on, after a reset of the adapter */
+            hw->invalidated = hw->collateral = false;
     }
 }

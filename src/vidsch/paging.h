@@ -14,6 +14,7 @@
 #include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidsch/dma_view.h"
+#include "vidsch/hw_record.h"
 #include "vidsch/packet.h"
 
 #define VIDSCH_PAGING_BUFFERS 4u
@@ -41,13 +42,15 @@ struct paging_slot {
     struct packet packet;
     struct list link; /* free */
     struct paging_memory *memory;
-    uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
+    struct hw_submission hw; /* of a hardware queue */
+    uint64_t last_ticket;    /* the last one that completes with it (GPUVA-187) */
     /* Of a companion context, which is no part of the tickets: it has ended. NULL: not of one. */
     void (*done)(void *argument);
     void *argument;
 };
 
 struct vidsch_paging {
+    struct vidsch_context *queue; /* the hardware queue (hw_paging.h); NULL: the system context's */
     struct paging_memory *memory; /* VIDSCH_PAGING_BUFFERS of them; NULL: the adapter never pages */
     uint32_t turn;                /* index of the one that is being filled */
     struct paging_slot *slots;    /* VIDSCH_PAGING_SLOTS of them */

@@ -39,6 +39,22 @@ bool vidsch_paging_check(const struct vidsch *vidsch, struct paging_slot *slot)
     return intact;
 }
 
+/* The packet becomes one of the hardware queue. */
+static void take_to_queue(struct vidsch *vidsch, struct paging_slot *slot)
+{
+    const struct vidmm_paging_buffer *buffer = &slot->public;
+
+    slot->hw = (struct hw_submission){.id = buffer->fence_value,
+                                      .va = buffer->va.value + buffer->start,
+                                      .bytes = buffer->used - buffer->start};
+    if (buffer->private_data) {
+        slot->hw.private_data = (uint8_t *)buffer->private_data + buffer->private_start;
+        slot->hw.private_bytes = buffer->private_capacity - buffer->private_start;
+    }
+    slot->packet.context = vidsch->paging.queue;
+    slot->packet.hw = &slot->hw;
+}
+
 NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer *buffer,
                               uint64_t *ticket)
 {
@@ -64,6 +80,8 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     slot->last_ticket = *ticket;
     slot->packet = (struct packet){
         .context = vidsch->system_context, .kind = PACKET_PAGING, .paging = slot};
+    if (vidsch->paging.queue)
+        take_to_queue(vidsch, slot);
     list_init(&slot->packet.link);
     list_init(&slot->packet.after);
     list_init(&slot->packet.device_link);
@@ -85,7 +103,8 @@ NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
 
 void vidsch_paging_abandon(struct vidsch *vidsch)
 {
-    struct vidsch_context *context = vidsch->system_context;
+    struct vidsch_context *context = vidsch->paging.queue ? vidsch->paging.queue
+                                                          : vidsch->system_context;
     struct list *link;
 
     vidsch_assert_recovery(vidsch);

@@ -57,6 +57,7 @@
 #include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_log.h"
+#include "vidsch/hw_paging.h"
 #include "vidsch/hw_submit.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
@@ -218,6 +219,8 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
     if (NT_SUCCESS(status))
         status = vidmm_start_tables(vidsch->vidmm);
     if (NT_SUCCESS(status))
+        status = vidsch_hw_paging_begin(vidsch);
+    if (NT_SUCCESS(status))
         status = vidsch_paging_create(vidsch);
     if (NT_SUCCESS(status))
         vidsch_hw_logs_begin(vidsch);
@@ -283,7 +286,7 @@ void vidsch_stop(struct vidsch *vidsch)
     if (vidsch->first_system_device)
         vidsch_device_destroy(vidsch->first_system_device);
     vidsch_hw_logs_end(vidsch);
-    vidsch->system_context = NULL;
+    vidsch->system_context = vidsch->paging.queue = NULL;
     vidsch->system_device = vidsch->first_system_device = NULL;
     stop_threads(vidsch);
     vidsch_sync_reap(vidsch);

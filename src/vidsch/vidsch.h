@@ -104,6 +104,7 @@ struct vidsch_config {
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);
     struct bus_device *checked; /* whose use of root tables is checked; NULL: none is */
+    bool hw_paging;             /* paging goes to a hardware queue (hw_paging.h) */
     bool check_patches;         /* what DxgkDdiPatch does (patch_check.h) */
     const struct dxgk_patch_format *patch_format; /* NULL: it is not known */
 };

@@ -139,7 +139,7 @@ static struct packet *pick_hw(struct vidsch_node *node)
     struct packet *packet;
 
     while ((queue = vidsch_hw_first_ready(node)) != NULL) {
-        if (!resident(queue) || queue != vidsch_hw_first_ready(node))
+        if (!queue->device->system && (!resident(queue) || queue != vidsch_hw_first_ready(node)))
             continue;
         packet = CONTAINER(queue->queue.next, struct packet, link);
         vidsch_tell_taken(packet);

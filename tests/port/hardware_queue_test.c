@@ -39,7 +39,7 @@ static void contexts_body(struct probe *p)
     args.Flags.Value = 1;
     CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
     args.Flags.Value = 0;
-    args.NodeOrdinal = 2;
+    args.NodeOrdinal = 3;
     CHECK_RULE("KMT-170", IS(D3DKMTCreateHwContext(&args), STATUS_INVALID_PARAMETER));
     args.NodeOrdinal = HARDWARE_NODE;
     args.PrivateDriverDataSize = 4;

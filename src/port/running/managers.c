@@ -34,6 +34,21 @@ static void loss(struct ddi_adapter *ddi, const char *text)
     config->loss(config->log_context, line);
 }
 
+/* NULL: the index is that of none. */
+static const struct vidsch_node_info *paging_node(const struct port_adapter *adapter)
+{
+    const UINT node = adapter->caps.physical.PagingNodeIndex;
+
+    return node < adapter->nodes.count ? &adapter->nodes.node[node] : NULL;
+}
+
+static bool pages_in_hardware(const struct port_adapter *adapter)
+{
+    return adapter->caps.gpu_mmu && paging_node(adapter) &&
+           paging_node(adapter)->hardware_scheduled &&
+           adapter->caps.driver.SchedulingCaps.MultiEngineAware;
+}
+
 static NTSTATUS create_vidmm(struct port_adapter *adapter)
 {
     struct vidmm_config mm;
@@ -68,6 +83,9 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.gpu_mmu = adapter->caps.gpu_mmu;
     mm.paging_space_mb = adapter->caps.paging_space_mb;
     mm.driver_fences = adapter->port->config.driver_fences;
+    mm.hw_paging = pages_in_hardware(adapter);
+    mm.hw_paging_signals = mm.hw_paging &&
+                           !paging_node(adapter)->metadata.Flags.RingBufferFenceRelease;
     mm.chronicle = adapter->port->config.chronicle;
     mm.sparse_addresses = adapter->port->config.sparse_addresses;
     mm.check_tables = adapter->port->config.check_tables;
@@ -103,6 +121,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.nodes = adapter->nodes.count;
     sch.node = adapter->nodes.node;
     sch.paging_node = adapter->caps.physical.PagingNodeIndex;
+    sch.hw_paging = pages_in_hardware(adapter);
     sch.caps = adapter->caps.driver.SchedulingCaps;
     sch.max_allocation_list_slot = adapter->caps.driver.MaxAllocationListSlotId;
     sch.split_dma_buffers = adapter->port->config.split_dma_buffers;

@@ -93,6 +93,9 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
     if (!buffer || buffer == vidmm->discard)
         return STATUS_SUCCESS;
     buffer->nobodys = vidmm->losing_power;
+    if (vidmm->config.hw_paging &&
+        (buffer->used != buffer->start || buffer->private_used != buffer->private_start))
+        buffer->fence_value = ++vidmm->fence.last;
     status = vidmm->scheduler->paging_buffer_submit(vidmm->ddi, buffer, &ticket);
     if (NT_SUCCESS(status))
         vidmm->last_ticket = ticket;
@@ -123,6 +126,21 @@ static void set_idle(DXGKARG_BUILDPAGINGBUFFER *op)
         op->DiscardContent.Flags.AllocationIsIdle = 1;
 }
 
+/* Bytes at the end of a buffer for the command that writes the progress fence, which ends each
+ * submission to a hardware queue. How long a driver's command is, nobody says. */
+#define SIGNAL_ROOM 256u
+
+static uint32_t kept_back(const struct vidmm *vidmm, const struct vidmm_paging_buffer *buffer,
+                          const DXGKARG_BUILDPAGINGBUFFER *op, uint32_t capacity, uint32_t room)
+{
+    const uint32_t most = capacity / 4 < SIGNAL_ROOM ? capacity / 4 : SIGNAL_ROOM;
+
+    if (!vidmm->config.hw_paging_signals || buffer != vidmm->buffer ||
+        op->Operation == DXGK_OPERATION_SIGNAL_MONITORED_FENCE)
+        return 0;
+    return room < most ? room : most;
+}
+
 /* Call the driver once with a buffer of that context. Of `op` only MultipassOffset is updated. */
 static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buffer, HANDLE context,
                            DXGKARG_BUILDPAGINGBUFFER *op, bool *progress)
@@ -139,6 +157,8 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
     DXGKARG_BUILDPAGINGBUFFER call = *op;
     NTSTATUS status;
 
+    room -= kept_back(vidmm, buffer, op, buffer->capacity, room);
+    private_room -= kept_back(vidmm, buffer, op, buffer->private_capacity, private_room);
     call.pDmaBuffer = data;
     call.DmaSize = room;
     call.pDmaBufferPrivateData = private_data;
@@ -173,6 +193,20 @@ static NTSTATUS build_pass(struct vidmm *vidmm, struct vidmm_paging_buffer *buff
     return status;
 }
 
+/* Of a buffer that is full while an operation goes on: SUBMIT-117. */
+static void signal_in_rest(struct vidmm *vidmm)
+{
+    DXGKARG_BUILDPAGINGBUFFER op;
+    bool progress;
+
+    if (!vidmm->config.hw_paging_signals || !paging_fence_due(vidmm))
+        return;
+    paging_fence_operation(vidmm, &op);
+    if (NT_SUCCESS(build_pass(vidmm, vidmm->buffer, vidmm->scheduler->system_context(vidmm->ddi),
+                              &op, &progress)))
+        paging_fence_built(vidmm, vidmm->last_ticket + 1);
+}
+
 static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
                              const struct paging_subject *subject)
 {
@@ -204,6 +238,8 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
                 return STATUS_UNSUCCESSFUL;
             }
             vidmm->buffer->full = true;
+            if (op->Operation != DXGK_OPERATION_SIGNAL_MONITORED_FENCE)
+                signal_in_rest(vidmm);
             status = buffer_submit(vidmm);
             if (!NT_SUCCESS(status))
                 return status;

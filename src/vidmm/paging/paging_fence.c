@@ -5,16 +5,18 @@
 #include "verify/verify.h"
 #include "vidmm/record/paging_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 
 bool paging_fence_has(const struct vidmm *vidmm)
 {
-    return vidmm->config.driver_fences && vidmm->mmu &&
+    return (vidmm->config.driver_fences || vidmm->config.hw_paging) && vidmm->mmu &&
            vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_2;
 }
 
 bool paging_fence_due(const struct vidmm *vidmm)
 {
-    return vidmm->fence.value && vidmm->fence.due && !vidmm->lost && !vidmm->reset;
+    return vidmm->fence.value && vidmm->fence.due && !vidmm->lost && !vidmm->reset &&
+           (!vidmm->config.hw_paging || vidmm->config.hw_paging_signals);
 }
 
 /* GPUVA-243: the table of a driver below 2.5 has none. */
@@ -43,6 +45,7 @@ NTSTATUS paging_fence_call(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *call)
         .MonitoredFenceGpuVa = call->SignalMonitoredFence.MonitoredFenceGpuVa,
         .MonitoredFenceValue = call->SignalMonitoredFence.MonitoredFenceValue,
         .MonitoredFenceCpuVa = (void *)(uintptr_t)vidmm->fence.value,
+        .hHwQueue = vidmm->config.hw_paging ? vidmm->scheduler->paging_queue(vidmm->ddi) : NULL,
     };
     NTSTATUS status;
 
@@ -65,18 +68,20 @@ void paging_fence_built(struct vidmm *vidmm, uint64_t ticket)
 {
     struct paging_fence *fence = &vidmm->fence;
 
+    const uint64_t value = fence->last + 1;
+
     fence->due = false;
-    fence->last++;
-    if (*fence->value >= fence->last)
+    if (!vidmm->config.hw_paging) /* else the submission counts */
+        fence->last++;
+    if (*fence->value >= value)
         VIOLATION("GPUVA-242",
                   "%s: the paging fence has the value 0x%llx although the buffer that is to write "
                   "0x%llx was not submitted yet",
-                  by_what(vidmm), (unsigned long long)*fence->value,
-                  (unsigned long long)fence->last);
+                  by_what(vidmm), (unsigned long long)*fence->value, (unsigned long long)value);
     if (fence->awaited_count == PAGING_FENCE_AWAITED)
         fence->awaited_count--; /* the newest stands for both */
     fence->awaited[fence->awaited_count].ticket = ticket;
-    fence->awaited[fence->awaited_count++].value = fence->last;
+    fence->awaited[fence->awaited_count++].value = value;
 }
 
 void paging_fence_check(struct vidmm *vidmm, uint64_t ticket)

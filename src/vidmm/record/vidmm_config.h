@@ -56,8 +56,11 @@ struct vidmm_config {
     bool sparse_addresses;
     UINT paging_space_mb; /* of the paging process, as the driver said; 0: the host chooses */
     bool driver_fences;   /* the driver signals the paging fence, if its version can (GPUVA-242) */
-    bool chronicle;       /* keep one (vidmm/record/chronicle.h) */
-    bool gpu_mmu;         /* the physical adapter uses the GpuMmu model */
+    /* Paging buffers go to a hardware queue, whose progress fence is the paging fence; and the
+     * driver is asked for the command that writes it (SUBMIT-117). */
+    bool hw_paging, hw_paging_signals;
+    bool chronicle; /* keep one (vidmm/record/chronicle.h) */
+    bool gpu_mmu;   /* the physical adapter uses the GpuMmu model */
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
     uint64_t eviction_seed; /* 0: documented order only */

@@ -35,6 +35,8 @@ struct vidmm_paging_buffer {
     bool full; /* the next operation did not fit: continue in another buffer. Set by vidmm */
     /* Part of a power-down: submit it without device and context (PAGE-019). Set by vidmm */
     bool nobodys;
+    /* What the paging fence is to be when it is done, of a hardware queue; else 0. Set by vidmm */
+    uint64_t fence_value;
     struct logical_addr logical; /* device address of byte 0, for physical mode */
     struct gpu_va va;            /* address of byte 0 in the paging process, for virtual mode */
     void *scheduler_private;
@@ -45,6 +47,8 @@ struct vidmm_scheduler {
      * MultiEngineAware. */
     HANDLE (*system_context)(struct ddi_adapter *adapter);
     HANDLE (*system_device)(struct ddi_adapter *adapter);
+    /* The driver's handle of the hardware queue for paging; only with hw_paging. */
+    HANDLE (*paging_queue)(struct ddi_adapter *adapter);
     /* Get space for a submission: the rest of a paging buffer that is not full, or a new buffer.
      * Blocks until there is one. */
     NTSTATUS (*paging_buffer_get)(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer);

@@ -13,9 +13,10 @@
 
 #include "port/support/client.h"
 
-#define HARDWARE_NODE   1u
-#define HARDWARE_ENGINE 7u /* of the device model: it raises the interrupts */
-#define HARDWARE_MOST   64u
+#define HARDWARE_NODE        1u
+#define HARDWARE_PAGING_NODE 2u /* of packets, unless a test has another one page */
+#define HARDWARE_ENGINE      7u /* of the device model: it raises the interrupts */
+#define HARDWARE_MOST        256u
 
 enum hardware_suspend {
     SUSPEND_ACKNOWLEDGED, /* STATUS_PENDING, and an interrupt soon */

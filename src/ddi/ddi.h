@@ -49,6 +49,8 @@ struct ddi_adapter {
     bool reset_at_bugcheck; /* call DxgkDdiResetDevice before a bug check (LIFE-143) */
     bool asleep;            /* not in D0: client calls wake the adapter first (LIFE-156) */
     void (*wake)(struct ddi_adapter *adapter); /* set with `asleep` */
+    /* Run fn where the service routine cannot run, at its level; NULL: at the caller's. */
+    void (*synchronize)(struct ddi_adapter *adapter, bool (*fn)(void *arg), void *arg);
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     bool raised_submit;    /* SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */

@@ -27,7 +27,8 @@ enum ddi_handle {
     DDI_HANDLE_CPU_EVENT,           /* hDxgCpuEvent */
     DDI_HANDLE_ACQUIRED_ALLOCATION, /* from DxgkCbAcquireHandleData, by its Type */
     DDI_HANDLE_ACQUIRED_RESOURCE,
-    DDI_HANDLE_HW_QUEUE, /* DXGKARG_CREATEHWQUEUE.hHwQueue on entry */
+    DDI_HANDLE_HW_QUEUE,     /* DXGKARG_CREATEHWQUEUE.hHwQueue on entry */
+    DDI_HANDLE_NATIVE_FENCE, /* DXGKARG_CREATENATIVEFENCE.hNativeFence on entry */
 };
 
 #define DDI_HANDLE_ADAPTERS 0xFFFu /* numbers of adapters, from 1 */

@@ -236,6 +236,30 @@ const struct ddi_part ddi_parts_submit_to_hw_queue[] = {
      .what = "the private data of DXGKARG_SUBMITCOMMANDTOHWQUEUE"},
     NO_MORE};
 
+/* ---- native fences ---- */
+
+/* Not CurrentValueCpuVa, an address of the client. */
+const struct ddi_part ddi_parts_create_native_fence[] = {
+    {POINTER(DXGKARG_CREATENATIVEFENCE, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_CREATENATIVEFENCE, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_CREATENATIVEFENCE", .way = DDI_PART_BACK},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_monitored_values[] = {
+    {POINTER(DXGKARG_UPDATEMONITOREDVALUES, NativeFenceArray),
+     COUNTED_BY(DXGKARG_UPDATEMONITOREDVALUES, UpdatedValueCount, sizeof(HANDLE)),
+     .what = "NativeFenceArray of DXGKARG_UPDATEMONITOREDVALUES"},
+    {POINTER(DXGKARG_UPDATEMONITOREDVALUES, UpdatedValueArray),
+     COUNTED_BY(DXGKARG_UPDATEMONITOREDVALUES, UpdatedValueCount, sizeof(UINT64)),
+     .what = "UpdatedValueArray of DXGKARG_UPDATEMONITOREDVALUES"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_current_values[] = {
+    {POINTER(DXGKARG_NOTIFYCURRENTVALUEUPDATES, NativeFenceArray),
+     COUNTED_BY(DXGKARG_NOTIFYCURRENTVALUEUPDATES, UpdatedValueCount, sizeof(HANDLE)),
+     .what = "NativeFenceArray of DXGKARG_NOTIFYCURRENTVALUEUPDATES"},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

@@ -55,8 +55,7 @@ static NTSTATUS open_global(struct kmt_call *call, void *arguments)
     return status;
 }
 
-/* KMT-247. */
-static void limit(struct kmt_sync *sync, HANDLE handle)
+void kmt_sync_limit(struct kmt_sync *sync, HANDLE handle)
 {
     ACCESS_MASK access = nt_user_handle_access(handle);
 
@@ -75,7 +74,7 @@ static NTSTATUS open_nt(struct kmt_call *call, void *arguments)
         return status;
     status = open_on_adapter(call, share->part[KMT_PART_SYNC], &sync);
     if (NT_SUCCESS(status)) {
-        limit(sync, args->hNtHandle);
+        kmt_sync_limit(sync, args->hNtHandle);
         args->hSyncObject = sync->handle;
     }
     kmt_nt_share_close(share);
@@ -112,7 +111,7 @@ static NTSTATUS open_nt2(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = kmt_sync_open(device->adapter, device, share->part[KMT_PART_SYNC], &sync);
     if (NT_SUCCESS(status)) {
-        limit(sync, args->hNtHandle);
+        kmt_sync_limit(sync, args->hNtHandle);
         status = kmt_sync_view(sync, args->Flags, args->MonitoredFence.EngineAffinity);
         if (!NT_SUCCESS(status))
             kmt_sync_remove(sync);

@@ -112,12 +112,21 @@ static NTSTATUS caps_2_9(const struct kmt_query *query)
     return kmt_query_put(query, &caps, sizeof(caps));
 }
 
-/* KMT-092, KMT-093: no flip queue and no native fence is on in this host. */
+/* KMT-092: no flip queue is on in this host. */
 static NTSTATUS caps_empty(const struct kmt_query *query)
 {
     UINT none = 0;
 
     return kmt_query_put(query, &none, sizeof(none));
+}
+
+/* KMT-093: the cap is cleared at the start if the feature was not granted (SUBMIT-148). */
+static NTSTATUS caps_3_1(const struct kmt_query *query)
+{
+    D3DKMT_WDDM_3_1_CAPS caps = {.Value = 0};
+
+    caps.NativeGpuFenceSupported = query->caps->SchedulingCaps.NativeGpuFence;
+    return kmt_query_put(query, &caps, sizeof(caps));
 }
 
 /* ---- what kind of adapter it is ---- */
@@ -249,9 +258,10 @@ NTSTATUS kmt_query_caps(const struct kmt_query *query)
     case KMTQAITYPE_WDDM_2_9_CAPS:
         return caps_2_9(query);
     case KMTQAITYPE_WDDM_3_0_CAPS:
-    case KMTQAITYPE_WDDM_3_1_CAPS:
     case KMTQAITYPE_DRIVERCAPS_EXT:
         return caps_empty(query);
+    case KMTQAITYPE_WDDM_3_1_CAPS:
+        return caps_3_1(query);
     case KMTQAITYPE_ADAPTERTYPE:
         return adapter_type(query);
     case KMTQAITYPE_NODEMETADATA:

@@ -156,15 +156,15 @@ static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle, bool by_kmd)
 
 /* On failure the caller still has the scheduler's object. */
 static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
-                      const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct kmt_sync **sync)
+                      D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **sync)
 {
     struct kmt_shared *shared;
     NTSTATUS status;
 
-    if (info->Flags.CrossAdapter)
+    if (flags.CrossAdapter)
         return refuse(STATUS_NOT_SUPPORTED, NULL, "this host shares nothing between adapters");
     shared = kmt_shared_create(device->adapter->process->kmt, DDI_CLIENT_SYNC,
-                               device->adapter->port, info->Flags.NtSecuritySharing);
+                               device->adapter->port, flags.NtSecuritySharing);
     if (!shared)
         return STATUS_NO_MEMORY;
     shared->sync = sch;
@@ -176,6 +176,15 @@ static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
     shared->references--; /* the one of its creation */
     vidsch_sync_detach(sch);
     return STATUS_SUCCESS;
+}
+
+NTSTATUS kmt_sync_make_handle(struct kmt_device *device, struct vidsch_sync *sch,
+                              D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out)
+{
+    if (flags.Shared)
+        return share(device, sch, flags, out);
+    *out = kmt_sync_add(device, sch);
+    return *out ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
 /* The creator's part of a shared monitored fence. On failure the handle is gone, and the object. */
@@ -202,11 +211,7 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
 
     if (!NT_SUCCESS(status))
         return status;
-    sync = info->Flags.Shared ? NULL : kmt_sync_add(device, sch);
-    if (info->Flags.Shared)
-        status = share(device, sch, info, &sync);
-    else if (!sync)
-        status = STATUS_NO_MEMORY;
+    status = kmt_sync_make_handle(device, sch, info->Flags, &sync);
     if (!NT_SUCCESS(status)) {
         vidsch_sync_destroy(sch);
         return status;

@@ -47,6 +47,13 @@ NTSTATUS kmt_sync_view(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS
 /* The handle goes, and with the last one the object. */
 void kmt_sync_remove(struct kmt_sync *sync);
 
+/* With a handle of its own; or, shared, with that record and its handle by Flags.NtSecuritySharing.
+ * On failure the caller still has the scheduler's object. */
+NTSTATUS kmt_sync_make_handle(struct kmt_device *device, struct vidsch_sync *sch,
+                              D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out);
+/* What the access of an NT handle leaves of the object's uses (KMT-247). */
+void kmt_sync_limit(struct kmt_sync *sync, HANDLE handle);
+
 struct kmt_sync_list {
     struct vidsch_sync *sync[KMT_MAX_OBJECTS];
     UINT count;

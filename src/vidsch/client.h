@@ -129,6 +129,17 @@ NTSTATUS vidsch_sync_view_create(struct vidsch_device *device, struct vidsch_syn
 void vidsch_sync_view_destroy(struct vidsch_sync_view *view);
 void *vidsch_sync_view_cpu(const struct vidsch_sync_view *view);
 D3DGPU_VIRTUAL_ADDRESS vidsch_sync_view_gpu(const struct vidsch_sync_view *view);
+/* Of a native fence: the address of MonitoredValue; 0: it is none. */
+D3DGPU_VIRTUAL_ADDRESS vidsch_sync_view_monitored(const struct vidsch_sync_view *view);
+/* A native fence, always with a view as a shared fence (SUBMIT-149): made without the driver; then,
+ * with its creator's view, by the driver, to which the private data goes and comes back. From then
+ * on vidsch_sync_destroy ends it with the driver, too. */
+NTSTATUS vidsch_native_create(struct vidsch_device *device,
+                              const D3DDDI_CREATENATIVEFENCEINFO *info, struct vidsch_sync **out);
+NTSTATUS vidsch_native_begin(struct vidsch_sync *sync, const struct vidsch_sync_view *view,
+                             void *private_data, UINT private_bytes);
+bool vidsch_native_supported(const struct vidsch_device *device);
+bool vidsch_sync_is_native(const struct vidsch_sync *sync);
 struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync);
 D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync);
 /* Queue a wait or a signal in the context; it takes effect when it is reached. */

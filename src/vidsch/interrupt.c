@@ -14,10 +14,13 @@
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_fault.h"
 #include "vidsch/hw_suspend.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_bugcheck.h"
+
+#include <dxgk_wddm3_2.h>
 
 bool vidsch_interrupt_init(struct vidsch *vidsch)
 {
@@ -308,6 +311,23 @@ static void log_written(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_
         node->hw.log_noted = true;
 }
 
+/* False: it is of another type, or the adapter has no native fences. */
+static bool native_fences_signaled(struct vidsch *vidsch,
+                                   const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node;
+
+    if (data->InterruptType != DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED ||
+        !vidsch->config.caps.NativeGpuFence)
+        return false;
+    node = node_of(vidsch, data->NativeFenceSignaled.NodeOrdinal,
+                   data->NativeFenceSignaled.EngineOrdinal, "NATIVE_FENCE_SIGNALED");
+    if (node && vidsch_native_notified(node, data) && !node->native.noted &&
+        record(vidsch, DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED, node))
+        node->native.noted = true;
+    return true;
+}
+
 static void no_object(DXGK_INTERRUPT_TYPE type)
 {
     VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
@@ -364,10 +384,18 @@ static void notify_hardware(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERR
         else
             no_object(data->InterruptType);
         break;
-    default: /* display, native fences: this adapter has none of them */
-        no_object(data->InterruptType);
+    default: /* display: this adapter has none of them */
+        if (!native_fences_signaled(vidsch, data))
+            no_object(data->InterruptType);
         break;
     }
+}
+
+static UINT known_flags(DXGK_INTERRUPT_TYPE type)
+{
+    return type == DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED
+               ? DXGK_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES
+               : 0;
 }
 
 void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
@@ -388,7 +416,7 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
                   vidsch->config.wddm_version);
         return;
     }
-    if (data->Flags.Value != 0)
+    if (data->Flags.Value & ~known_flags(type))
         WARNING("SUBMIT-058", "flags 0x%x with interrupt type %d", data->Flags.Value, (int)type);
     switch (type) {
     case DXGK_INTERRUPT_DMA_COMPLETED:

@@ -12,6 +12,7 @@
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
 #include "vidsch/loss_report.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/preempt.h"
@@ -95,6 +96,8 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         node->hw.suspend_noted = false;
     if (r->type == DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED)
         node->hw.fault_noted = false;
+    if (r->type == DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED)
+        node->native.noted = false;
     if (r->type == DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT) { /* a reset leaves it as it is */
         node->hw.log_noted = false;
         vidsch_hw_log_read(node);
@@ -126,6 +129,9 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         break;
     case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
         vidsch_hw_fault_dpc(node, r);
+        break;
+    case DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED:
+        vidsch_native_dpc(node);
         break;
     default: /* TDR-073 */
         vidsch_recovery_want_engine(node, RECOVER_DRIVER);

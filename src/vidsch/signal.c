@@ -17,6 +17,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/process.h"
 #include "vidsch/queue.h"
 #include "vidsch/scheduler.h"
@@ -61,7 +62,7 @@ void vidsch_signal_changed(struct vidsch_sync *sync)
     vidsch_queue_run(vidsch);
 }
 
-static void reread(struct list *all)
+void vidsch_signal_reread_list(struct list *all)
 {
     struct list watched, *link;
 
@@ -78,17 +79,19 @@ void vidsch_signal_reread(struct vidsch *vidsch, struct vidsch_process *process)
 {
     sim_assert_irql(SIM_IRQL_DISPATCH);
     if (!list_empty(&process->watched))
-        reread(&process->watched);
+        vidsch_signal_reread_list(&process->watched);
     if (!list_empty(&vidsch->syncs.watched))
-        reread(&vidsch->syncs.watched);
+        vidsch_signal_reread_list(&vidsch->syncs.watched);
 }
 
 static void write_fence(struct vidsch_sync *sync, uint64_t value)
 {
-    if (sync->type == D3DDDI_MONITORED_FENCE)
+    if (sync->type == D3DDDI_MONITORED_FENCE) {
         *sync->fence = value;
-    else
+        vidsch_native_written(sync);
+    } else {
         sync->value = value;
+    }
     vidsch_signal_changed(sync);
 }
 

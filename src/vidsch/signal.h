@@ -19,6 +19,8 @@ void vidsch_signal_changed(struct vidsch_sync *sync);
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context);
 /* Read again the monitored fences that have waiters: those of the process, and shared ones. */
 void vidsch_signal_reread(struct vidsch *vidsch, struct vidsch_process *process);
+/* The same of the fences on this list. */
+void vidsch_signal_reread_list(struct list *all);
 /* End a wait of the CPU with this status. */
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status);
 /* The device is lost: end waits of the CPU for its objects (TDR-060); after a reset, set its fences

@@ -10,6 +10,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
 #include "vidsch/queue.h"
@@ -24,6 +25,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
     struct list waiters, *link;
 
     sim_assert_passive();
+    vidsch_native_end(sync);
     list_remove(&sync->link);
     sync->device = NULL;
     sync->notify = NULL;
@@ -377,6 +379,7 @@ NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *v
     for (UINT i = 0; i < count; i++) {
         list[i]->queued = values[i];
         *list[i]->fence = values[i];
+        vidsch_native_written(list[i]);
     }
     for (UINT i = 0; i < count; i++)
         vidsch_signal_changed(list[i]);

@@ -79,15 +79,15 @@ static NTSTATUS create_slot(struct vidmm_process *process, bool gpu, struct vidm
 
 /* Set the initial state of the object, by its type; outputs for the client are written to `info`
  * (a shared monitored fence has its addresses in each view, sync_view.h). */
-static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *process,
+static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *process, bool own_memory,
                            D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
     NTSTATUS status;
 
     switch (info->Type) {
     case D3DDDI_MONITORED_FENCE:
-        status = info->Flags.Shared ? vidmm_fence_memory_create(process, &sync->memory)
-                                    : create_slot(process, !info->Flags.NoGPUAccess, &sync->slot);
+        status = own_memory ? vidmm_fence_memory_create(process, &sync->memory)
+                            : create_slot(process, !info->Flags.NoGPUAccess, &sync->slot);
         if (!NT_SUCCESS(status))
             return status;
         sync->fence = sync->memory ? vidmm_fence_memory_kernel(sync->memory) : sync->slot.kernel;
@@ -114,6 +114,12 @@ static NTSTATUS init_state(struct vidsch_sync *sync, struct vidmm_process *proce
 NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                             struct vidsch_sync **out)
 {
+    return vidsch_sync_make(device, info, info->Flags.Shared, out);
+}
+
+NTSTATUS vidsch_sync_make(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                          bool own_memory, struct vidsch_sync **out)
+{
     struct vidsch *vidsch = device->vidsch;
     NTSTATUS status = vidsch_device_check(device, false);
     struct vidsch_sync *sync;
@@ -128,7 +134,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
         return STATUS_NO_MEMORY;
     sync->type = info->Type;
     sync->flags = info->Flags;
-    status = init_state(sync, vidmm_device_process(device->mm), info);
+    status = init_state(sync, vidmm_device_process(device->mm), own_memory, info);
     if (!NT_SUCCESS(status)) {
         util_free(sync);
         return status;

@@ -8,6 +8,7 @@
 #include "vidmm/context/fence_memory.h"
 #include "vidsch/vidsch.h"
 
+struct vidsch_native;
 struct vidsch_process;
 
 struct vidsch_sync {
@@ -17,7 +18,7 @@ struct vidsch_sync {
     uint32_t number;        /* among those of the adapter, from 1 */
     struct list link;       /* device->syncs, or vidsch->syncs.dead */
     struct list watch_link; /* *watched: a monitored fence with waiters */
-    struct list *watched;   /* process->watched, or vidsch->syncs.watched: it is shared */
+    struct list *watched;   /* process->watched, or one of vidsch->syncs: it is shared; native */
     struct list waiters;    /* struct sync_entry, in order of arrival */
     struct list owner_link; /* owner->mutexes */
     D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type;
@@ -25,7 +26,8 @@ struct vidsch_sync {
     uint32_t references;               /* the handle, and each entry of an operation */
     volatile uint64_t *fence;          /* value of a monitored fence, in one of: */
     struct vidmm_fence_slot slot;      /* not shared */
-    struct vidmm_fence_memory *memory; /* shared */
+    struct vidmm_fence_memory *memory; /* shared, or native */
+    struct vidsch_native *native;      /* native_fence.h; NULL: the driver does not know it */
     uint64_t value;                    /* D3DDDI_FENCE */
     uint64_t queued;                   /* value that the last signal sets, be it done or queued */
     uint32_t count, max_count;         /* semaphore; mutex: 1 free, 0 owned */
@@ -40,10 +42,17 @@ struct vidsch_syncs {
     struct list dead;      /* objects without references, to be freed at PASSIVE_LEVEL */
     struct list cpu_waits; /* struct sync_op: the waits of threads and callbacks */
     struct list watched;   /* shared monitored fences with waiters */
+    /* native fences: those with waiters; struct vidsch_native: those of which the driver has to be
+     * told, and those that it said were signaled */
+    struct list native_watched, native_due, native_signaled;
 };
 
 struct packet;
 
+/* vidsch_sync_create; `own_memory`: the value of a monitored fence is in memory that nothing else
+ * is in, as that of a shared one. */
+NTSTATUS vidsch_sync_make(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                          bool own_memory, struct vidsch_sync **out);
 /* Queue a packet between a wait for the value of a monitored fence (if it waits) and a signal of
  * the next value: all of them, or none. */
 NTSTATUS vidsch_sync_bracket(struct vidsch_context *context, struct vidsch_sync *fence,

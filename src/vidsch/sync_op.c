@@ -3,6 +3,7 @@
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
 #include "vidsch/context.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
@@ -102,6 +103,7 @@ void vidsch_sync_op_register(struct sync_op *op)
         list_push_back(&sync->waiters, &op->entries[i].link);
         if (sync->type == D3DDDI_MONITORED_FENCE && list_empty(&sync->watch_link))
             list_push_back(sync->watched, &sync->watch_link);
+        vidsch_native_waiters_changed(sync);
     }
 }
 
@@ -116,5 +118,6 @@ void vidsch_sync_op_unregister(struct sync_op *op)
         list_remove(&op->entries[i].link);
         if (list_empty(&sync->waiters))
             list_remove(&sync->watch_link);
+        vidsch_native_waiters_changed(sync);
     }
 }

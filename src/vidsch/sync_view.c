@@ -6,6 +6,7 @@
 #include "vidmm/process.h"
 #include "vidsch/client.h"
 #include "vidsch/device.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/process.h"
 #include "vidsch/sync_object.h"
 
@@ -34,6 +35,12 @@ NTSTATUS vidsch_sync_view_create(struct vidsch_device *device, struct vidsch_syn
         return STATUS_NO_MEMORY;
     status = vidmm_fence_slot_open(vidmm_device_process(device->mm), sync->memory,
                                    !flags.NoGPUAccess, &view->slot);
+    if (NT_SUCCESS(status) && sync->native && !flags.NoGPUAccess) {
+        status = vidmm_fence_slot_open_gpu(vidmm_device_process(device->mm), sync->native->memory,
+                                           &view->monitored);
+        if (!NT_SUCCESS(status))
+            vidmm_fence_slot_destroy(vidmm_device_process(device->mm), &view->slot);
+    }
     if (!NT_SUCCESS(status)) {
         util_free(view);
         return status;
@@ -52,6 +59,7 @@ void vidsch_sync_view_destroy(struct vidsch_sync_view *view)
     sim_assert_passive();
     list_remove(&view->link);
     vidmm_fence_slot_destroy(view->process->mm, &view->slot);
+    vidmm_fence_slot_destroy(view->process->mm, &view->monitored);
     vidsch_process_put(view->process);
     util_free(view);
 }
@@ -64,4 +72,9 @@ void *vidsch_sync_view_cpu(const struct vidsch_sync_view *view)
 D3DGPU_VIRTUAL_ADDRESS vidsch_sync_view_gpu(const struct vidsch_sync_view *view)
 {
     return view->slot.va.value;
+}
+
+D3DGPU_VIRTUAL_ADDRESS vidsch_sync_view_monitored(const struct vidsch_sync_view *view)
+{
+    return view->monitored.va.value;
 }

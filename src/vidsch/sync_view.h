@@ -18,6 +18,7 @@ struct vidsch_sync_view {
     struct vidsch_sync *sync;
     struct vidsch_process *process;
     struct vidmm_fence_slot slot;
+    struct vidmm_fence_slot monitored; /* of a native fence, for the GPU */
     D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags;
 };
 

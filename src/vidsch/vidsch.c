@@ -138,6 +138,9 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     list_init(&vidsch->advance.contexts);
     list_init(&vidsch->syncs.dead);
     list_init(&vidsch->syncs.watched);
+    list_init(&vidsch->syncs.native_watched);
+    list_init(&vidsch->syncs.native_due);
+    list_init(&vidsch->syncs.native_signaled);
     list_init(&vidsch->keeper.waiting);
     list_init(&vidsch->syncs.cpu_waits);
     list_init(&vidsch->paging.free);

@@ -94,6 +94,7 @@ struct vidsch_config {
     UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
+    bool native_to_cmp;        /* DXGK_NATIVE_FENCE_CAPS.MapToCmpAddressSpace */
     bool displays;             /* of which nobody waits for the vertical sync (SUBMIT-072) */
     UINT paging_segment;       /* PagingBufferSegmentId; 0: paging buffers are in system memory */
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */

@@ -16,6 +16,7 @@
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_log.h"
 #include "vidsch/hw_submit.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/portion.h"
@@ -198,6 +199,7 @@ void vidsch_worker_main(void *arg)
     while (!vidsch->worker.end) {
         if (!list_empty(&vidsch->syncs.dead))
             vidsch_sync_reap(vidsch);
+        vidsch_native_tell(vidsch);
         if (vidsch->recovery.restore_hangs)
             vidsch_adapter_reset_failed(vidsch);
         if (!list_empty(&vidsch->worker.lost)) {

@@ -50,14 +50,26 @@ static void query_dirty_bits(struct port_adapter *adapter)
             query_tracked_segment(adapter, i + 1);
 }
 
+/* CAPS-121 */
+static void query_native_fences(struct port_adapter *adapter)
+{
+    DXGK_NATIVE_FENCE_CAPS *caps = &adapter->caps.native_fence;
+
+    if (adapter->caps.driver.SchedulingCaps.NativeGpuFence &&
+        !NT_SUCCESS(port_query(adapter, DXGKQAITYPE_NATIVE_FENCE_CAPS, NULL, 0, caps, sizeof(*caps))))
+        memset(caps, 0, sizeof(*caps));
+}
+
 NTSTATUS port_later_types_query(struct port_adapter *adapter)
 {
     adapter->caps.paging_space_mb = 0;
+    memset(&adapter->caps.native_fence, 0, sizeof(adapter->caps.native_fence));
     if (!adapter->port->config.wddm_3_2 ||
         port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_1)
         return STATUS_SUCCESS;
     if (adapter->caps.gpu_mmu)
         query_paging_space(adapter);
     query_dirty_bits(adapter);
+    query_native_fences(adapter);
     return STATUS_SUCCESS;
 }

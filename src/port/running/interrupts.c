@@ -111,6 +111,22 @@ static void describe_dpc(const struct sim_dpc *dpc, char *text, size_t bytes)
     snprintf(text, bytes, "DxgkDdiDpcRoutine");
 }
 
+/* ---- entries that the service routine excludes ---- */
+
+static void synchronize(struct ddi_adapter *ddi, bool (*fn)(void *arg), void *arg)
+{
+    struct port_adapter *adapter = port_adapter_of_ddi(ddi);
+    const UINT number = adapter->caps.driver.InterruptMessageNumber;
+    struct sim_interrupt *line = number < PORT_MAX_MESSAGES
+                                     ? adapter->interrupts.message[number].line
+                                     : NULL;
+
+    if (line)
+        (void)sim_interrupt_synchronize(line, fn, arg);
+    else
+        (void)fn(arg);
+}
+
 /* ---- connection ---- */
 
 void port_interrupts_init(struct port_adapter *adapter)
@@ -125,6 +141,7 @@ void port_interrupts_connect(struct port_adapter *adapter)
     adapter->interrupts.dpc.routine = run_dpc;
     adapter->interrupts.dpc.describe = describe_dpc;
     adapter->interrupts.unnotified = 0;
+    adapter->ddi.synchronize = synchronize;
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {
         struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 

@@ -177,13 +177,15 @@ static void page_free(struct fence_page *page)
     util_free(page);
 }
 
-/* `gpu`: mapped in the address space of the process, if it has one. On success and on failure the
- * caller keeps its own reference to the memory. */
+enum { FOR_CPU = 1, FOR_GPU = 2 };
+
+/* `who`: FOR_GPU: mapped in the address space of the process, if it has one. On success and on
+ * failure the caller keeps its own reference to the memory. */
 static NTSTATUS page_make(struct vidmm_process *process, struct vidmm_fence_memory *memory,
-                          bool gpu, struct fence_page **out)
+                          unsigned who, struct fence_page **out)
 {
     struct fence_page *page = util_zalloc(1, sizeof(*page));
-    NTSTATUS status;
+    NTSTATUS status = STATUS_SUCCESS;
 
     if (!page)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -191,8 +193,9 @@ static NTSTATUS page_make(struct vidmm_process *process, struct vidmm_fence_memo
     page->process = process;
     page->memory = memory;
     memory->references++;
-    status = page_views(process, page);
-    if (NT_SUCCESS(status) && process->space && gpu) {
+    if (who & FOR_CPU || process->pasid)
+        status = page_views(process, page);
+    if (NT_SUCCESS(status) && process->space && who & FOR_GPU) {
         struct map_call call = {.space = process->space,
                                 .run = {.first = memory->logical.value, .pages = 1}};
 
@@ -215,7 +218,7 @@ static NTSTATUS page_make_common(struct vidmm_process *process, struct fence_pag
 
     if (!NT_SUCCESS(status))
         return status;
-    status = page_make(process, memory, true, out);
+    status = page_make(process, memory, FOR_CPU | FOR_GPU, out);
     vidmm_fence_memory_release(memory);
     return status;
 }
@@ -269,7 +272,7 @@ static uint32_t free_slot(const struct fence_page *page)
 static void slot_set(struct vidmm_fence_slot *slot, struct fence_page *page, uint32_t index)
 {
     slot->kernel = &page->memory->kernel[index];
-    slot->client = page->client + index * sizeof(uint64_t);
+    slot->client = page->client ? page->client + index * sizeof(uint64_t) : NULL;
     slot->va.value = page->va.value ? page->va.value + index * sizeof(uint64_t) : 0;
     slot->page = page;
 }
@@ -288,12 +291,12 @@ static void slot_take(struct vidmm_process *process, struct fence_page *page,
     slot_set(slot, page, index);
 }
 
-NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
-                               bool gpu, struct vidmm_fence_slot *slot)
+static NTSTATUS open_for(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                         unsigned who, struct vidmm_fence_slot *slot)
 {
     struct vidmm *vidmm = process->vidmm;
     struct fence_page *page;
-    NTSTATUS status = page_make(process, memory, gpu, &page);
+    NTSTATUS status = page_make(process, memory, who, &page);
 
     if (!NT_SUCCESS(status))
         return vidmm_status(status);
@@ -304,6 +307,18 @@ NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence
     list_push_back(&process->fence_pages, &page->link);
     sim_mutex_unlock(&vidmm->lock);
     return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                               bool gpu, struct vidmm_fence_slot *slot)
+{
+    return open_for(process, memory, gpu ? FOR_CPU | FOR_GPU : FOR_CPU, slot);
+}
+
+NTSTATUS vidmm_fence_slot_open_gpu(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                                   struct vidmm_fence_slot *slot)
+{
+    return open_for(process, memory, FOR_GPU, slot);
 }
 
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot)

@@ -34,6 +34,10 @@ void vidmm_fence_memory_release(struct vidmm_fence_memory *memory);
  * `gpu` false: without one for the GPU (KMT-362). */
 NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,
                                bool gpu, struct vidmm_fence_slot *slot);
+/* The same for the GPU alone: the client has no address of it, unless the device shares the
+ * client's. */
+NTSTATUS vidmm_fence_slot_open_gpu(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                                   struct vidmm_fence_slot *slot);
 
 /* Such memory for the adapter itself, and its device page. */
 NTSTATUS fence_memory_make(struct vidmm *vidmm, struct vidmm_fence_memory **out);

@@ -155,10 +155,10 @@
     X(CreateCpuEvent, 2) \
     X(DestroyCpuEvent, 2) \
     X(CancelFlips, 0) \
-    X(CreateNativeFence, 0) \
-    X(DestroyNativeFence, 0) \
-    X(UpdateMonitoredValues, 0) \
-    X(NotifyCurrentValueUpdates, 0) \
+    X(CreateNativeFence, 2) \
+    X(DestroyNativeFence, 1) \
+    X(UpdateMonitoredValues, 1) \
+    X(NotifyCurrentValueUpdates, 1) \
     X(CreateDoorbell, 0) \
     X(ConnectDoorbell, 0) \
     X(DisconnectDoorbell, 0) \

@@ -37,6 +37,10 @@ static const char *rule_of(const struct probe *p, enum probe_ddi ddi)
         return p->options.port.raised_submit ? "THREAD-042/b" : "THREAD-042/a";
     case PROBE_InterruptRoutine:
         return "THREAD-044/b";
+    case PROBE_UpdateMonitoredValues:
+        return "SUBMIT-150/e";
+    case PROBE_NotifyCurrentValueUpdates:
+        return "SUBMIT-150/g";
     case PROBE_DpcRoutine:
         return "THREAD-044/a";
     default:
@@ -49,6 +53,7 @@ static bool holds(const struct probe *p, const struct probe_call *call)
     switch (call->ddi) {
     case PROBE_SubmitCommand:
     case PROBE_DpcRoutine:
+    case PROBE_NotifyCurrentValueUpdates:
         return call->irql == DISPATCH_LEVEL;
     case PROBE_PreemptCommand:
         return call->irql ==
@@ -56,6 +61,7 @@ static bool holds(const struct probe *p, const struct probe_call *call)
     case PROBE_SubmitCommandVirtual:
         return call->irql == (p->options.port.raised_submit ? DISPATCH_LEVEL : PASSIVE_LEVEL);
     case PROBE_InterruptRoutine:
+    case PROBE_UpdateMonitoredValues:
         return call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL;
     default:
         return call->irql == PASSIVE_LEVEL;

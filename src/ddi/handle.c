@@ -91,6 +91,7 @@ static const char *kind_name(unsigned kind)
         [DDI_HANDLE_ACQUIRED_RESOURCE] = "an acquired resource",
         [DDI_HANDLE_HW_QUEUE] = "a hardware queue",
         [DDI_HANDLE_NATIVE_FENCE] = "a native fence",
+        [DDI_HANDLE_DOORBELL] = "a doorbell",
     };
 
     return kind < ARRAY_COUNT(names) && names[kind] ? names[kind] : NULL;

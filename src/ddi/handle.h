@@ -29,6 +29,7 @@ enum ddi_handle {
     DDI_HANDLE_ACQUIRED_RESOURCE,
     DDI_HANDLE_HW_QUEUE,     /* DXGKARG_CREATEHWQUEUE.hHwQueue on entry */
     DDI_HANDLE_NATIVE_FENCE, /* DXGKARG_CREATENATIVEFENCE.hNativeFence on entry */
+    DDI_HANDLE_DOORBELL,     /* DXGKARG_CREATEDOORBELL.hDoorbell on entry */
 };
 
 #define DDI_HANDLE_ADAPTERS 0xFFFu /* numbers of adapters, from 1 */

@@ -47,6 +47,7 @@ extern const struct ddi_part ddi_parts_submit_to_hw_queue[];
 extern const struct ddi_part ddi_parts_create_native_fence[];
 extern const struct ddi_part ddi_parts_monitored_values[];
 extern const struct ddi_part ddi_parts_current_values[];
+extern const struct ddi_part ddi_parts_create_doorbell[];
 extern const struct ddi_part ddi_parts_create_allocation[];
 extern const struct ddi_part ddi_parts_destroy_allocation[];
 extern const struct ddi_part ddi_parts_open_allocation[];

@@ -260,6 +260,12 @@ const struct ddi_part ddi_parts_current_values[] = {
      .what = "NativeFenceArray of DXGKARG_NOTIFYCURRENTVALUEUPDATES"},
     NO_MORE};
 
+const struct ddi_part ddi_parts_create_doorbell[] = {
+    {POINTER(DXGKARG_CREATEDOORBELL, PrivateDriverData),
+     COUNTED_BY(DXGKARG_CREATEDOORBELL, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_CREATEDOORBELL", .way = DDI_PART_BACK},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

@@ -12,6 +12,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
@@ -94,6 +95,7 @@ void vidsch_cancel_device(struct vidsch_device *device)
         if (context->hw)
             vidsch_hw_abandon(context->hw);
     }
+    vidsch_doorbells_abort(device);
     vidsch_signal_device_lost(device);
     device->cleaning = false;
     vidsch_device_wake(device);

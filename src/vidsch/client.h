@@ -100,6 +100,26 @@ NTSTATUS vidsch_hw_queue_signal(struct vidsch_context *const *queues, UINT queue
                                 struct vidsch_sync *const *list, const UINT64 *values, UINT count,
                                 D3DDDICB_SIGNALFLAGS flags);
 
+/* Doorbells: a queue for submission from user mode has one or none, and names it (doorbell.h). */
+struct vidsch_doorbell_request {
+    D3DKMT_CREATE_DOORBELL_FLAGS flags;
+    void *private_data; /* a host copy, to which the driver's answer comes back */
+    UINT private_bytes;
+    struct vidmm_open *ring, *control; /* opens of the device; `control` may be NULL */
+};
+struct vidsch_doorbell_addresses {
+    void *doorbell, *secondary, *status, *last_queued; /* of the client */
+};
+/* Are there doorbells at all? */
+NTSTATUS vidsch_doorbell_support(const struct vidsch_context *queue);
+NTSTATUS vidsch_doorbell_create(struct vidsch_context *queue,
+                                const struct vidsch_doorbell_request *request);
+void vidsch_doorbell_addresses(const struct vidsch_context *queue,
+                               struct vidsch_doorbell_addresses *addresses);
+NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue);
+NTSTATUS vidsch_doorbell_notify(struct vidsch_context *queue);
+NTSTATUS vidsch_doorbell_destroy(struct vidsch_context *queue);
+
 /* Queue updates of page tables, a copy of the client's: they wait until the fence has reached the
  * value, and then set it to the next one (GPUVA-122 to GPUVA-136). Blocks while too many are
  * queued. */

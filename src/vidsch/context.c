@@ -20,6 +20,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/dxgkrnl_objects.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_log.h"
@@ -491,6 +492,8 @@ void vidsch_context_destroy(struct vidsch_context *context)
         context->reserve = NULL;
         vidsch_dma_buffer_put(reserve);
     }
+    if (context->hw_queue)
+        vidsch_doorbell_finish(context->hw_queue);
     vidsch_device_drain(device, context); /* PATCH-052 */
     vidsch_priority_await_told(context);
     while (context->hw && context->hw->state == HW_SUSPENDING && !sim_current->stopped)

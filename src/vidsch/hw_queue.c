@@ -29,7 +29,7 @@ static NTSTATUS check_parent(const struct vidsch_context *parent, D3DDDI_CREATEH
     if (flags.Reserved || flags.NoKmdAccess)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-176", "reserved bits in Flags 0x%x",
                       flags.Value);
-    if (flags.UserModeSubmission)
+    if (flags.UserModeSubmission && !parent->node->info.user_mode_submission)
         return refuse(STATUS_NOT_SUPPORTED, "KMT-176",
                       "UserModeSubmission: node %u takes no submissions from user mode",
                       parent->node->ordinal);
@@ -100,6 +100,16 @@ NTSTATUS vidsch_hw_queue_check(const struct vidsch_context *parent, D3DDDI_CREAT
 
 /* ---- commands ---- */
 
+/* KMT-181 */
+static NTSTATUS check_mode(const struct vidsch_context *queue)
+{
+    return queue->hw_queue->flags.UserModeSubmission
+               ? refuse(STATUS_INVALID_PARAMETER, "KMT-181",
+                        "the queue was created with UserModeSubmission, and takes nothing of the "
+                        "host's")
+               : STATUS_SUCCESS;
+}
+
 static NTSTATUS check(const struct vidsch_context *queue, const D3DKMT_SUBMITCOMMANDTOHWQUEUE *args)
 {
     const struct vidsch_context *parent = queue->hw_queue->parent;
@@ -160,6 +170,8 @@ NTSTATUS vidsch_hw_queue_submit(struct vidsch_context *queue,
     vidsch_recovery_await_adapter(queue->device->vidsch); /* TDR-081 */
     status = vidsch_device_check(queue->device, true);
     if (NT_SUCCESS(status))
+        status = check_mode(queue);
+    if (NT_SUCCESS(status))
         status = vidmm_context_prepare(&queue->hw_queue->parent->mm);
     if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
         status = vidsch_device_check(queue->device, true);
@@ -188,8 +200,10 @@ static NTSTATUS check_monitored(struct vidsch_sync *const *list, UINT count)
 NTSTATUS vidsch_hw_queue_wait(struct vidsch_context *queue, struct vidsch_sync *const *list,
                               const UINT64 *values, UINT count)
 {
-    NTSTATUS status = check_monitored(list, count);
+    NTSTATUS status = check_mode(queue);
 
+    if (NT_SUCCESS(status))
+        status = check_monitored(list, count);
     return NT_SUCCESS(status) ? vidsch_sync_wait_gpu(queue, list, values, count) : status;
 }
 
@@ -199,6 +213,8 @@ NTSTATUS vidsch_hw_queue_signal(struct vidsch_context *const *queues, UINT queue
 {
     NTSTATUS status = check_monitored(list, count);
 
+    for (UINT i = 0; i < queue_count && NT_SUCCESS(status); i++)
+        status = check_mode(queues[i]);
     return NT_SUCCESS(status)
                ? vidsch_sync_signal_gpu(queues, queue_count, list, values, count, flags)
                : status;

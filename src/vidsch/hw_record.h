@@ -81,8 +81,11 @@ struct vidsch_hw_queue {
     HANDLE driver_handle;
     struct vidsch_sync *progress;
     D3DDDI_CREATEHWQUEUEFLAGS flags;
-    uint64_t last_id;      /* of the last command queued (KMT-326) */
-    uint64_t oldest_since; /* virtual ns */
+    uint64_t last_id;                 /* of the last command queued (KMT-326) */
+    struct vidsch_doorbell *doorbell; /* doorbell.h; NULL: none */
+    bool doorbell_begins;             /* the driver is making it */
+    bool given_up;                    /* what the client has queued there is not waited for */
+    uint64_t oldest_since;            /* virtual ns */
 };
 
 /* What a packet of a hardware queue carries. */

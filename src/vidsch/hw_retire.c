@@ -3,8 +3,10 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/sim_assert.h"
+#include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -16,7 +18,8 @@
 bool vidsch_hw_in_flight(const struct vidsch_hw_context *hw)
 {
     LIST_FOR(link, &hw->queues)
-        if (!list_empty(&CONTAINER(link, struct vidsch_hw_queue, link)->in_flight))
+        if (!list_empty(&CONTAINER(link, struct vidsch_hw_queue, link)->in_flight) ||
+            vidsch_doorbell_pending(CONTAINER(link, struct vidsch_hw_queue, link)))
             return true;
     return false;
 }
@@ -76,6 +79,7 @@ void vidsch_hw_retire_node(struct vidsch_node *node)
 {
     LIST_FOR(link, &node->hw.contexts)
         vidsch_hw_retire_context(CONTAINER(link, struct vidsch_hw_context, node_link));
+    vidsch_change_announce(&node->vidsch->change); /* for doorbells */
 }
 
 void vidsch_hw_fail_context(struct vidsch_hw_context *hw)
@@ -83,6 +87,7 @@ void vidsch_hw_fail_context(struct vidsch_hw_context *hw)
     LIST_FOR(link, &hw->queues) {
         struct vidsch_hw_queue *queue = CONTAINER(link, struct vidsch_hw_queue, link);
 
+        queue->given_up = true;
         while (!list_empty(&queue->in_flight)) {
             struct packet *packet = take(queue);
 

@@ -65,7 +65,8 @@ struct vidsch_tdr_settings { /* one member per registry value, in its unit */
 struct vidsch_node_info {
     DXGKARG_GETNODEMETADATA metadata;
     bool virtual_addressing;
-    bool hardware_scheduled; /* contexts of hardware queues (CAPS-103) */
+    bool hardware_scheduled;   /* contexts of hardware queues (CAPS-103) */
+    bool user_mode_submission; /* with doorbells */
 };
 
 /* What is known of Windows in more than one way, or was decided here before somebody saw it: false
@@ -94,7 +95,9 @@ struct vidsch_config {
     UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
-    bool native_to_cmp;        /* DXGK_NATIVE_FENCE_CAPS.MapToCmpAddressSpace */
+    bool native_to_cmp; /* DXGK_NATIVE_FENCE_CAPS.MapToCmpAddressSpace */
+    /* of DXGK_USERMODESUBMISSION_CAPS; 0: no submission from user mode, no secondary doorbells */
+    UINT doorbell_bytes, secondary_doorbell_bytes;
     bool displays;             /* of which nobody waits for the vertical sync (SUBMIT-072) */
     UINT paging_segment;       /* PagingBufferSegmentId; 0: paging buffers are in system memory */
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
@@ -166,6 +169,11 @@ void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *faul
 /* DxgkCbInvalidateHwContext. */
 NTSTATUS vidsch_hw_invalidate(struct vidsch *vidsch, HANDLE context,
                               DXGK_INVALIDATEHWCONTEXTFLAGS flags);
+
+/* DxgkCbDisconnectDoorbell. */
+NTSTATUS vidsch_doorbell_taken(const DXGKARGCB_DISCONNECTDOORBELL *args);
+/* The adapter is to lose its power: no client rings any more (KMT-186; yields). */
+void vidsch_doorbells_disconnect(struct vidsch *vidsch);
 
 /* Reset now the engines that are busy, or the whole adapter (escape, tests). */
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);

@@ -118,8 +118,7 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
-    X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
-    X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
+    X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")
 
 /* One function serves for all types: one register holds any result, and in the x64 convention the
  * caller cleans up, so the parameters do not matter. */

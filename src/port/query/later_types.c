@@ -60,10 +60,30 @@ static void query_native_fences(struct port_adapter *adapter)
         memset(caps, 0, sizeof(*caps));
 }
 
+/* CAPS-121. The doorbells of a queue are whole pages, since they are mapped for a process. */
+static void query_user_mode(struct port_adapter *adapter)
+{
+    DXGK_USERMODESUBMISSION_CAPS *caps = &adapter->caps.user_mode;
+
+    if (!ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_USER_MODE_SUBMISSION))
+        return;
+    if (!NT_SUCCESS(
+            port_query(adapter, DXGKQAITYPE_USERMODESUBMISSION_CAPS, NULL, 0, caps, sizeof(*caps))))
+        memset(caps, 0, sizeof(*caps));
+    if (caps->DoorbellSizeInBytes > DXGK_MAX_DOORBELL_SIZE_BYTES ||
+        caps->SecondaryDoorbellSizeInBytes > DXGK_MAX_DOORBELL_SIZE_BYTES) {
+        VIOLATION("SUBMIT-122", "doorbells of %u and %u bytes, at most %u are possible",
+                  caps->DoorbellSizeInBytes, caps->SecondaryDoorbellSizeInBytes,
+                  DXGK_MAX_DOORBELL_SIZE_BYTES);
+        memset(caps, 0, sizeof(*caps));
+    }
+}
+
 NTSTATUS port_later_types_query(struct port_adapter *adapter)
 {
     adapter->caps.paging_space_mb = 0;
     memset(&adapter->caps.native_fence, 0, sizeof(adapter->caps.native_fence));
+    memset(&adapter->caps.user_mode, 0, sizeof(adapter->caps.user_mode));
     if (!adapter->port->config.wddm_3_2 ||
         port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_1)
         return STATUS_SUCCESS;
@@ -71,5 +91,6 @@ NTSTATUS port_later_types_query(struct port_adapter *adapter)
         query_paging_space(adapter);
     query_dirty_bits(adapter);
     query_native_fences(adapter);
+    query_user_mode(adapter);
     return STATUS_SUCCESS;
 }

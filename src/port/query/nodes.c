@@ -53,6 +53,23 @@ static bool is_hardware_scheduled(const struct port_adapter *adapter, UINT node)
     return !missing;
 }
 
+static bool takes_user_mode(const struct port_adapter *adapter, UINT node)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    const bool complete = ddi_has(d, DxgkDdiCreateDoorbell) && ddi_has(d, DxgkDdiConnectDoorbell) &&
+                          ddi_has(d, DxgkDdiDisconnectDoorbell) &&
+                          ddi_has(d, DxgkDdiDestroyDoorbell);
+
+    if (!adapter->nodes.node[node].metadata.Flags.UserModeSubmission ||
+        !adapter->nodes.node[node].hardware_scheduled ||
+        !ddi_feature_granted(d, DXGK_FEATURE_USER_MODE_SUBMISSION))
+        return false;
+    if (!complete)
+        WARNING("SUBMIT-122", "node %u takes submissions from user mode, but an entry is NULL",
+                node);
+    return complete;
+}
+
 static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
 {
     DXGKARG_GETNODEMETADATA *metadata = &adapter->nodes.node[node].metadata;
@@ -86,6 +103,7 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
     adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
                                                    metadata->GpuMmuSupported;
     adapter->nodes.node[node].hardware_scheduled = is_hardware_scheduled(adapter, node);
+    adapter->nodes.node[node].user_mode_submission = takes_user_mode(adapter, node);
     return STATUS_SUCCESS;
 }
 

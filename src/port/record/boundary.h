@@ -69,6 +69,7 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     X(DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE,  PORT_BOTH)  \
     /* hardware scheduling */                               \
     X(DXGKARGCB_INVALIDATEHWCONTEXT,            PORT_IN)    \
+    X(DXGKARGCB_DISCONNECTDOORBELL,             PORT_IN)    \
     /* memory */                                            \
     X(DXGKARGCB_ALLOCATECONTIGUOUSMEMORY,       PORT_BOTH)  \
     X(DXGKARGCB_FREECONTIGUOUSMEMORY,           PORT_IN)    \

@@ -19,7 +19,8 @@ struct port_caps {
     DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: no answer */
     uint64_t highest_visible;     /* physical address; 0: no answer */
     DXGK_IOMMU_CAPS iommu;
-    DXGK_NATIVE_FENCE_CAPS native_fence; /* all 0 without native fences */
+    DXGK_NATIVE_FENCE_CAPS native_fence;    /* all 0 without native fences */
+    DXGK_USERMODESUBMISSION_CAPS user_mode; /* all 0 without submission from user mode */
     UINT paging_space_mb; /* DXGKQAITYPE_PAGINGPROCESSGPUVASIZE; 0: the host chooses */
     DXGK_DRIVERCAPS driver;
     DXGK_PHYSICALADAPTERCAPS physical;

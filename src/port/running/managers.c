@@ -133,6 +133,9 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.paging_buffer_private_bytes = adapter->segments.out.PagingBufferPrivateDataSize;
     sch.per_engine_tdr = adapter->caps.driver.SupportPerEngineTDR;
     sch.native_to_cmp = adapter->caps.native_fence.MapToCmpAddressSpace;
+    sch.doorbell_bytes = adapter->caps.user_mode.DoorbellSizeInBytes;
+    if (adapter->caps.user_mode.Flags.SecondaryDoorbellSupported)
+        sch.secondary_doorbell_bytes = adapter->caps.user_mode.SecondaryDoorbellSizeInBytes;
     sch.displays = adapter->displays;
     for (UINT i = 0; i < adapter->segments.count; i++)
         if (port_segment(adapter, i)->Flags.Aperture)

@@ -131,6 +131,7 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
         return status;
     }
     adapter->power.evacuated = true;
+    vidsch_doorbells_disconnect(adapter->managers.vidsch); /* KMT-186 */
     set_children(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;

@@ -61,6 +61,15 @@ void *vidmm_resource_context(const struct nt_process *process, D3DKMT_HANDLE han
 /* Has anybody it still: a device that did not begin to destroy it, or a reference? */
 bool vidmm_resource_held(const struct vidmm_resource *resource);
 void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info);
+struct vidmm_open;
+
+/* Keep the allocation of an open from being destroyed: its memory stays where it is, though the
+ * client destroys it, until the hold ends. For what the GPU uses without the host. */
+struct vidmm_allocation *vidmm_open_hold(struct vidmm_open *open);
+/* NULL: nothing is held. */
+void vidmm_hold_end(struct vidmm_allocation *allocation);
+HANDLE vidmm_open_driver_handle(const struct vidmm_open *open);
+
 struct vidmm_open_item {
     D3DKMT_HANDLE allocation; /* out */
     void *private_data;       /* out: the stored data, read-only, valid as long as the resource */

@@ -141,6 +141,25 @@ static void resource_dies(struct destruction *d, struct vidmm_resource_open *res
         open_dies(d, CONTAINER(node, struct vidmm_open, resource_link));
 }
 
+/* ---- holds ---- */
+
+struct vidmm_allocation *vidmm_open_hold(struct vidmm_open *open)
+{
+    open->allocation->claims.acquired++;
+    return open->allocation;
+}
+
+void vidmm_hold_end(struct vidmm_allocation *allocation)
+{
+    if (allocation && --allocation->claims.acquired == 0)
+        allocation_released(allocation->vidmm);
+}
+
+HANDLE vidmm_open_driver_handle(const struct vidmm_open *open)
+{
+    return open->driver_handle;
+}
+
 /* ---- later (lock not held) ---- */
 
 static struct vidmm_open *open_of(struct list *node)

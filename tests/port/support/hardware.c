@@ -100,7 +100,7 @@ static void create_queue(struct probe *p, struct probe_call *call)
     hardware.create_queue = *args;
     keep_private(args->pPrivateDriverData, args->PrivateDriverDataSize);
     hardware.queue_host = args->hHwQueue;
-    args->hHwQueue = next_handle();
+    args->hHwQueue = hardware.queue_driver = next_handle();
 }
 
 static void submit(struct probe *p, struct probe_call *call)

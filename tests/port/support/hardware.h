@@ -44,11 +44,11 @@ struct hardware_state {
     unsigned submissions, ended;
     struct hardware_context context[HARDWARE_MOST]; /* hardware contexts, and others of the driver */
     unsigned contexts;
-    DXGK_CREATECONTEXTFLAGS flags; /* of the last one of DxgkDdiCreateContext */
-    bool memory;                   /* make a context allocation in DxgkDdiCreateHwContext */
-    HANDLE process, device;        /* the host's handles of the latest */
-    unsigned plain;                /* of DxgkDdiCreateContext, on the hardware-scheduled node */
-    HANDLE queue_host;             /* of the queue created last */
+    DXGK_CREATECONTEXTFLAGS flags;   /* of the last one of DxgkDdiCreateContext */
+    bool memory;                     /* make a context allocation in DxgkDdiCreateHwContext */
+    HANDLE process, device;          /* the host's handles of the latest */
+    unsigned plain;                  /* of DxgkDdiCreateContext, on the hardware-scheduled node */
+    HANDLE queue_host, queue_driver; /* of the queue created last */
     DXGKARG_CREATEHWCONTEXT create_context;
     DXGKARG_CREATEHWQUEUE create_queue;
     uint8_t create_private[16];

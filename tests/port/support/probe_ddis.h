@@ -159,11 +159,11 @@
     X(DestroyNativeFence, 1) \
     X(UpdateMonitoredValues, 1) \
     X(NotifyCurrentValueUpdates, 1) \
-    X(CreateDoorbell, 0) \
-    X(ConnectDoorbell, 0) \
-    X(DisconnectDoorbell, 0) \
-    X(DestroyDoorbell, 0) \
-    X(NotifyWorkSubmission, 0) \
+    X(CreateDoorbell, 1) \
+    X(ConnectDoorbell, 1) \
+    X(DisconnectDoorbell, 1) \
+    X(DestroyDoorbell, 1) \
+    X(NotifyWorkSubmission, 1) \
     X(FlushHwQueue, 0)
 /* clang-format on */
 

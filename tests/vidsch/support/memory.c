@@ -3,6 +3,8 @@
  * A memory manager that places nothing and answers what the test has set. It stands in for the room vidmm: test programs of
  * vidsch are linked with it instead.
  */
+#include "vidmm/allocation/allocation.h"
+#include "vidmm/context/client_pages.h"
 #include "ddi/client_handle.h"
 #include "nt/base/kprocess.h"
 #include "util/alloc.h"
@@ -340,6 +342,60 @@ void vidmm_fence_memory_release(struct vidmm_fence_memory *memory)
 {
     if (--memory->references == 0)
         util_free(memory);
+}
+
+NTSTATUS vidmm_fence_slot_open_gpu(struct vidmm_process *process, struct vidmm_fence_memory *memory,
+                                   struct vidmm_fence_slot *slot)
+{
+    return vidmm_fence_slot_open(process, memory, true, slot);
+}
+
+/* ---- doorbells: none is made here ---- */
+
+NTSTATUS vidmm_client_pages_create(struct vidmm *vidmm, uint32_t pages, bool writable,
+                                   struct vidmm_client_pages *out)
+{
+    (void)vidmm;
+    *out = (struct vidmm_client_pages){.pages = pages, .writable = writable};
+    return STATUS_NO_MEMORY;
+}
+
+bool vidmm_client_pages_point(struct vidmm *vidmm, struct vidmm_client_pages *pages,
+                              const void *address)
+{
+    (void)vidmm;
+    (void)pages;
+    (void)address;
+    return false;
+}
+
+void vidmm_client_pages_own(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+{
+    (void)vidmm;
+    (void)pages;
+}
+
+void vidmm_client_pages_destroy(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+{
+    (void)vidmm;
+    (void)pages;
+}
+
+struct vidmm_allocation *vidmm_open_hold(struct vidmm_open *open)
+{
+    (void)open;
+    return NULL;
+}
+
+void vidmm_hold_end(struct vidmm_allocation *allocation)
+{
+    (void)allocation;
+}
+
+HANDLE vidmm_open_driver_handle(const struct vidmm_open *open)
+{
+    (void)open;
+    return NULL;
 }
 
 NTSTATUS vidmm_fence_slot_open(struct vidmm_process *process, struct vidmm_fence_memory *memory,

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/context/client_pages.h"
+#include "bus/bus.h"
+#include "bus/device.h"
+#include "bus/memory.h"
+#include "bus/window.h"
+#include "ram/ram.h"
+#include "util/checked.h"
+#include "vidmm/record/vidmm_record.h"
+
+static bool point(struct vidmm *vidmm, const struct vidmm_client_pages *pages, int file,
+                  uint64_t page, bool same)
+{
+    struct ram_view_source source = {.file = file, .page = page, .writable = pages->writable};
+
+    if (!same)
+        return ram_view_point_run(vidmm->config.ram, pages->client, 0, &source, pages->pages);
+    for (uint32_t i = 0; i < pages->pages; i++)
+        if (!ram_view_point_run(vidmm->config.ram, pages->client, i, &source, 1))
+            return false;
+    return true;
+}
+
+NTSTATUS vidmm_client_pages_create(struct vidmm *vidmm, uint32_t count, bool writable,
+                                   struct vidmm_client_pages *pages)
+{
+    const struct ram_request request = {
+        .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
+    struct ram *ram = vidmm->config.ram;
+
+    *pages = (struct vidmm_client_pages){.pages = count, .writable = writable};
+    pages->taken = ram_take_contiguous(ram, &request, &pages->frame);
+    if (pages->taken)
+        pages->client = ram_view_reserve(ram, count);
+    if (!pages->client || !point(vidmm, pages, -1, pages->frame.value, true)) {
+        vidmm_client_pages_destroy(vidmm, pages);
+        return STATUS_NO_MEMORY;
+    }
+    pages->kernel = ram_direct(ram, page_phys(pages->frame));
+    return STATUS_SUCCESS;
+}
+
+/* The page of the memory file behind one of the device's memory BARs. */
+static bool find_in_bar(const struct vidmm *vidmm, struct phys_addr address, uint64_t bytes,
+                        int *file, uint64_t *page)
+{
+    const struct dxgk_device_description *d = bus_device_description(vidmm->config.device);
+
+    for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
+        const uint64_t base = bus_device_bar(vidmm->config.device, bar).value;
+
+        if (d->bar[bar].kind != DXGK_BAR_MEMORY || address.value < base ||
+            !range_inside(address.value - base, bytes, d->bar[bar].bytes))
+            continue;
+        *file = bus_device_memory_file(vidmm->config.device, bar);
+        *page = (address.value - base) >> PAGE_BITS;
+        return true;
+    }
+    return false;
+}
+
+bool vidmm_client_pages_point(struct vidmm *vidmm, struct vidmm_client_pages *pages,
+                              const void *address)
+{
+    struct phys_addr place;
+    uint64_t page;
+    int file = -1;
+
+    if (!address || (uintptr_t)address % PAGE_BYTES)
+        return false;
+    if (ram_physical(vidmm->config.ram, address, &place))
+        page = place.value >> PAGE_BITS;
+    else if (!bus_physical(bus_current(), address, &place) ||
+             !find_in_bar(vidmm, place, (uint64_t)pages->pages * PAGE_BYTES, &file, &page))
+        return false;
+    return point(vidmm, pages, file, page, false);
+}
+
+void vidmm_client_pages_own(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+{
+    if (pages->client)
+        (void)point(vidmm, pages, -1, pages->frame.value, true);
+}
+
+void vidmm_client_pages_destroy(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+{
+    struct ram *ram = vidmm->config.ram;
+
+    if (pages->client)
+        ram_view_release(ram, pages->client, pages->pages);
+    if (pages->taken)
+        ram_give_contiguous(ram, pages->frame, 1);
+    *pages = (struct vidmm_client_pages){.client = NULL};
+}

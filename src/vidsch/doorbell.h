@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Submission from user mode (SUBMIT-122 to SUBMIT-125): a queue made for it takes nothing from the
+ * host; its client writes commands to a ring buffer and rings a doorbell, an address of its own.
+ *
+ *     disconnected    the address leads to a page of the host: ringing does nothing
+ *     connected       it leads where the driver said
+ *
+ * The client finds which in the status, and connects again after DISCONNECTED_RETRY. What it has
+ * queued it tells in the last queued value, before it rings.
+ */
+#ifndef DXGK_VIDSCH_DOORBELL_H
+#define DXGK_VIDSCH_DOORBELL_H
+
+#include "vidmm/context/client_pages.h"
+#include "vidsch/hw_record.h"
+
+struct vidmm_allocation;
+struct vidsch_device;
+
+struct vidsch_doorbell {
+    struct vidsch_context *queue;
+    HANDLE host_handle, driver_handle;
+    struct vidmm_client_pages bell, secondary, status, queued;
+    struct vidmm_allocation *ring, *control; /* held */
+    bool connected;                          /* as far as the driver knows */
+    bool busy;                               /* a thread is in the driver with it */
+};
+
+/* Is there work that the client has queued and the progress fence has not reached? Any level up to
+ * DISPATCH_LEVEL. */
+bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw);
+/* The device is lost: what its clients ring does nothing any more, and never will again. On the
+ * worker, yields. */
+void vidsch_doorbells_abort(struct vidsch_device *device);
+/* The queue is to end: disconnect, wait for what was queued, and destroy it (yields). */
+void vidsch_doorbell_finish(struct vidsch_hw_queue *hw);
+
+#endif

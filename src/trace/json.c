@@ -160,23 +160,22 @@ static void put_place(struct writer *w, const struct trace_sink *sink, trace_tra
     put_decimal(w, track);
 }
 
-static void put_arguments(struct writer *w, const struct trace_event *event)
+/* Those of one record; `any`: others of its event were written before. True: now some are. */
+static bool put_arguments(struct writer *w, const struct trace_event *event, bool any)
 {
-    if (!event->key[0] && !event->key[1])
-        return;
-    put(w, ",\"args\":{");
     for (unsigned i = 0; i < 2; i++) {
         if (!event->key[i])
             continue;
-        if (i && event->key[0])
-            put(w, ",");
+        put(w, any ? "," : ",\"args\":{");
+        any = true;
         put_string(w, event->key[i]);
         put(w, ":");
         put_value(w, event->value[i]);
     }
-    put(w, "}");
+    return any;
 }
 
+/* All but the arguments, and the end. */
 static void put_event(struct writer *w, const struct trace_sink *sink,
                       const struct trace_event *event)
 {
@@ -193,14 +192,39 @@ static void put_event(struct writer *w, const struct trace_sink *sink,
     }
     if (event->phase == 'i')
         put(w, ",\"s\":\"t\"");
+    if (strchr("ben", event->phase)) {
+        put(w, ",\"cat\":\"async\",\"id\":");
+        put_hex(w, event->id);
+    }
     if (event->phase == 's' || event->phase == 'f') {
         put(w, ",\"cat\":\"flow\",\"id\":");
         put_hex(w, event->id);
         if (event->phase == 'f')
             put(w, ",\"bp\":\"e\""); /* ends at the enclosing span, not at the next one */
     }
-    put_arguments(w, event);
-    put(w, "}");
+}
+
+/* Arguments of a record without an event before it are lost with it. */
+static void put_events(struct writer *w, const struct trace_sink *sink)
+{
+    struct trace_cursor cursor = {.sink = sink};
+    struct trace_event event;
+    bool open = false, arguments = false;
+
+    while (trace_cursor_next(&cursor, &event)) {
+        if (event.phase == '+') {
+            if (open)
+                arguments = put_arguments(w, &event, arguments);
+            continue;
+        }
+        if (open)
+            put(w, arguments ? "}}" : "}");
+        put_event(w, sink, &event);
+        arguments = put_arguments(w, &event, false);
+        open = true;
+    }
+    if (open)
+        put(w, arguments ? "}}" : "}");
 }
 
 /* ---- names of rows ---- */
@@ -281,8 +305,6 @@ static void put_names(struct writer *w, const struct trace_sink *sink)
 
 bool trace_write_json(const struct trace_sink *sink, FILE *out)
 {
-    struct trace_cursor cursor = {.sink = sink};
-    struct trace_event event;
     struct writer w;
 
     w.out = out;
@@ -297,8 +319,7 @@ bool trace_write_json(const struct trace_sink *sink, FILE *out)
         put(&w, ",\"note\":\"memory ran out: the last records of the run are missing\"");
     put(&w, "},\"traceEvents\":[");
     put_names(&w, sink);
-    while (trace_cursor_next(&cursor, &event))
-        put_event(&w, sink, &event);
+    put_events(&w, sink);
     put(&w, "\n]}\n");
     flush(&w);
     return !w.failed && fflush(out) == 0 && !ferror(out);

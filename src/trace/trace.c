@@ -33,11 +33,20 @@ enum {
     FLAG_ID = 0x10,
     FLAG_KEY0 = 0x20,
     FLAG_KEY1 = 0x40,
+    FLAG_ASYNC = 0x80, /* b, e, n: as B, E, i */
 };
 
-static const char phases[] = "?BEisfC";
-static const unsigned char phase_index[256] = {
-    ['B'] = 1, ['E'] = 2, ['i'] = 3, ['s'] = 4, ['f'] = 5, ['C'] = 6};
+static const char phases[] = "?BEisfC+", async_phases[] = "?ben????";
+static const unsigned char phase_index[256] = {['B'] = 1,
+                                               ['E'] = 2,
+                                               ['i'] = 3,
+                                               ['s'] = 4,
+                                               ['f'] = 5,
+                                               ['C'] = 6,
+                                               ['+'] = 7,
+                                               ['b'] = 1 | FLAG_ASYNC,
+                                               ['e'] = 2 | FLAG_ASYNC,
+                                               ['n'] = 3 | FLAG_ASYNC};
 
 _Thread_local struct trace_sink *trace_current;
 
@@ -397,7 +406,7 @@ bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event)
     }
     *event = (struct trace_event){.name = NULL};
     flags = *cursor->at++;
-    event->phase = phases[flags & 7];
+    event->phase = flags & FLAG_ASYNC ? async_phases[flags & 7] : phases[flags & 7];
     cursor->time += unzigzag(get_number(&cursor->at));
     event->time = cursor->time;
     event->track = (trace_track)get_number(&cursor->at);

@@ -77,6 +77,34 @@ static inline void trace_flow_finish(trace_track track, const char *name, uint64
     if (trace_current)
         trace_record('f', track, name, id, NULL, 0, NULL, 0);
 }
+/* Spans that overlap others of their track: those of one id, which is not 0 and no other track's,
+ * nest in each other. The begin and the end of one may both have arguments. */
+static inline void trace_async_begin(trace_track track, const char *name, uint64_t id,
+                                     const char *key0, uint64_t value0, const char *key1,
+                                     uint64_t value1)
+{
+    if (trace_current)
+        trace_record('b', track, name, id, key0, value0, key1, value1);
+}
+static inline void trace_async_end(trace_track track, const char *name, uint64_t id,
+                                   const char *key0, uint64_t value0, const char *key1,
+                                   uint64_t value1)
+{
+    if (trace_current)
+        trace_record('e', track, name, id, key0, value0, key1, value1);
+}
+static inline void trace_async_instant(trace_track track, const char *name, uint64_t id,
+                                       const char *key, uint64_t value)
+{
+    if (trace_current)
+        trace_record('n', track, name, id, key, value, NULL, 0);
+}
+/* Two more arguments of the record before. */
+static inline void trace_more(const char *key0, uint64_t value0, const char *key1, uint64_t value1)
+{
+    if (trace_current)
+        trace_record('+', 0, NULL, 0, key0, value0, key1, value1);
+}
 static inline void trace_counter(const char *name, uint64_t value)
 {
     if (trace_current)

@@ -110,6 +110,46 @@ TEST(each_phase_has_its_form)
     trace_sink_destroy(sink);
 }
 
+TEST(spans_of_one_id_may_overlap_others)
+{
+    struct trace_sink *sink = install();
+
+    now = 1234567;
+    trace_async_begin(2, "render", 0x100000007, "node", 1, NULL, 0);
+    expect_last(
+        sink,
+        "{\"ph\":\"b\",\"ts\":1234.567,\"pid\":1,\"tid\":2,\"name\":\"render\",\"cat\":\"async\","
+        "\"id\":\"0x100000007\",\"args\":{\"node\":1}}");
+    trace_async_instant(2, "patch", 7, NULL, 0);
+    expect_last(
+        sink,
+        "{\"ph\":\"n\",\"ts\":1234.567,\"pid\":1,\"tid\":2,\"name\":\"patch\",\"cat\":\"async\","
+        "\"id\":\"0x7\"}");
+    trace_async_end(2, "render", 7, "interrupt", 1, "status", 2);
+    expect_last(
+        sink,
+        "{\"ph\":\"e\",\"ts\":1234.567,\"pid\":1,\"tid\":2,\"name\":\"render\",\"cat\":\"async\","
+        "\"id\":\"0x7\",\"args\":{\"interrupt\":1,\"status\":2}}");
+    trace_sink_destroy(sink);
+}
+
+TEST(more_arguments_belong_to_the_record_before)
+{
+    struct trace_sink *sink = install();
+
+    trace_more("lost", 1, NULL, 0); /* there is none */
+    trace_begin(1, "render", "fence", 7);
+    trace_more("bytes", 8, "context", 9);
+    trace_more("packet", 10, NULL, 0);
+    expect_last(sink, "{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":1,\"name\":\"render\","
+                      "\"args\":{\"fence\":7,\"bytes\":8,\"context\":9,\"packet\":10}}");
+    trace_end(1, "render");
+    trace_more("late", 1, NULL, 0);
+    expect_last(sink, "{\"ph\":\"E\",\"ts\":0.000,\"pid\":1,\"tid\":1,\"name\":\"render\","
+                      "\"args\":{\"late\":1}}");
+    trace_sink_destroy(sink);
+}
+
 TEST(tracks_of_one_group_share_its_process)
 {
     struct trace_sink *sink = install();

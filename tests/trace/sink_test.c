@@ -60,7 +60,7 @@ static struct trace_event random_event(struct rng *rng)
         .name = names[rng_below(rng, 4)],
         .id = rng_below(rng, 2) ? number(rng) : 0,
         .track = (trace_track)number(rng),
-        .phase = "BEisfC"[rng_below(rng, 6)],
+        .phase = "BEisfC+ben"[rng_below(rng, 10)],
     };
 
     for (unsigned i = 0; i < 2; i++) {

@@ -332,6 +332,9 @@ def case_power():
             done = run("compositor.lua", "--power-cycle", "500000", "--iommu", iommu, *small)
             if losses(done) < 3 or digest(os.path.join(folder, "compositor.png")) != wanted:
                 fail(f"not the same picture after losses of power:\n{done.stdout}")
+        # While address spaces come and go, one has no root table yet, or no longer.
+        for seed in ("1", "3"):
+            run("address_spaces.lua", "--power-cycle", "300000", "--cpus", "2", "--seed", seed, "--out", folder)
         # Physical addresses, with contexts and without.
         blitter = os.path.join(SOURCE, "examples", "blitter", "blitter.lua")
         device = ["--device", os.path.join(BUILD, "examples", "blitter_device.so"), "--out", folder]

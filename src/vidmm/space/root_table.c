@@ -133,7 +133,7 @@ void root_announce_to(struct vidmm_space *space, const struct vidmm_context *con
 
 void root_announce(struct vidmm_space *space)
 {
-    if (space->root->absent)
+    if (!space->root || space->root->absent) /* one that begins or ends has none */
         return;
     space->announcing++;
     /* No context leaves meanwhile; a new one gets the root when it is attached. */

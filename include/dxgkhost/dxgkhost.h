@@ -151,6 +151,9 @@ struct dxgk_machine_config {
     /* Call DxgkDdiPatch with no locations where nothing has moved since DxgkDdiRender, which must have
      * written these addresses already (PATCH-141). */
     bool test_prepatching;
+    /* Keep a journal of submissions, for dxgk_machine_write_report. It takes at most 3 MiB an
+     * adapter. */
+    bool journal;
 };
 
 /*
@@ -370,9 +373,10 @@ DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
 
 /* What happened to the memory of an adapter (numbered from 0 in the order of their devices), as text
  * or SVG: what each process had mapped, from when to when; which allocations were in each segment,
- * and why they left. False: no such adapter, it was not started, no chronicle was kept, out of
- * memory, or writing failed. */
-enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY };
+ * and why they left. Of its submissions, as text only: when each was where, and how it ended. False:
+ * no such adapter, it was not started, no chronicle or no journal was kept, out of memory, or
+ * writing failed. */
+enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY, DXGK_REPORT_SUBMISSIONS };
 DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
                                         enum dxgk_report report, enum dxgk_memory_form form,
                                         FILE *out);

@@ -224,10 +224,12 @@ static int parse_report(struct cli_options *options, const char *name, const cha
     for (unsigned report = 0; report < CLI_REPORTS; report++)
         if (strcmp(value, cli_report_names[report]) == 0) {
             options->reports |= 1u << report;
-            options->config.chronicle |= report != CLI_REPORT_MEMORY;
+            options->config.chronicle |= report == CLI_REPORT_GPUVA ||
+                                         report == CLI_REPORT_RESIDENCY;
+            options->config.journal |= report == CLI_REPORT_SUBMISSIONS;
             return CLI_OK;
         }
-    return cli_usage_error("--report is memory, gpuva or residency", value);
+    return cli_usage_error("--report is memory, gpuva, residency or submissions", value);
 }
 
 static int parse_path(struct cli_options *options, const char *name, const char *value)

@@ -51,6 +51,7 @@ const char *const cli_report_names[CLI_REPORTS] = {
     [CLI_REPORT_MEMORY] = "memory",
     [CLI_REPORT_GPUVA] = "gpuva",
     [CLI_REPORT_RESIDENCY] = "residency",
+    [CLI_REPORT_SUBMISSIONS] = "submissions",
 };
 
 enum { REPORTED_ADAPTERS = 16 };
@@ -59,11 +60,15 @@ enum { REPORTED_ADAPTERS = 16 };
 static bool write_report(const struct cli_session *session, enum cli_report report,
                          unsigned adapter, enum dxgk_memory_form form, FILE *out)
 {
+    static const enum dxgk_report reports[CLI_REPORTS] = {
+        [CLI_REPORT_GPUVA] = DXGK_REPORT_GPUVA,
+        [CLI_REPORT_RESIDENCY] = DXGK_REPORT_RESIDENCY,
+        [CLI_REPORT_SUBMISSIONS] = DXGK_REPORT_SUBMISSIONS,
+    };
+
     if (report == CLI_REPORT_MEMORY)
         return adapter == 0 && dxgk_machine_write_memory(session->machine, form, out);
-    return dxgk_machine_write_report(
-        session->machine, adapter,
-        report == CLI_REPORT_GPUVA ? DXGK_REPORT_GPUVA : DXGK_REPORT_RESIDENCY, form, out);
+    return dxgk_machine_write_report(session->machine, adapter, reports[report], form, out);
 }
 
 /* The picture of the first adapter is called as the report, others have its number. */
@@ -73,6 +78,8 @@ static bool draw_report(const struct cli_session *session, enum cli_report repor
     FILE *picture;
     bool drawn;
 
+    if (report == CLI_REPORT_SUBMISSIONS) /* the trace is its picture */
+        return true;
     if (adapter > 0)
         snprintf(number, sizeof(number), "-%u", adapter);
     snprintf(path, sizeof(path), "%s/%s%s.svg", session->options->out, cli_report_names[report],

@@ -18,7 +18,13 @@
 struct cli_shared;
 
 /* What can be told of the end of the workload, and drawn in a picture. */
-enum cli_report { CLI_REPORT_MEMORY, CLI_REPORT_GPUVA, CLI_REPORT_RESIDENCY, CLI_REPORTS };
+enum cli_report {
+    CLI_REPORT_MEMORY,
+    CLI_REPORT_GPUVA,
+    CLI_REPORT_RESIDENCY,
+    CLI_REPORT_SUBMISSIONS,
+    CLI_REPORTS
+};
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;

@@ -13,6 +13,7 @@ static const char text[] =
     "           --report gpuva         what each process had mapped, from when to when\n"
     "           --report residency     what was in each segment, and what had to leave for what; each of\n"
     "                                  these with a picture of its name (.svg) in the folder of --out\n"
+    "           --report submissions   what became of each submission, and when; how long its stages took\n"
     "           --power-cycle NS       let the machine sleep (D3) and wake every NS of virtual time\n"
     "           --trace FILE           event stream for ui.perfetto.dev\n"
     "           --trace-dxgkrnl FILE   the same as events of Windows' DxgKrnl, in a .etl, .csv or .xml\n"

@@ -226,6 +226,7 @@ static bool create_graphics(struct dxgk_machine *machine)
         .driver_fences = machine->config.driver_fences,
         .test_prepatching = machine->config.test_prepatching,
         .chronicle = machine->config.chronicle,
+        .journal = machine->config.journal,
         .log = port_news,
         .log_context = machine,
         .loss = host_loss,

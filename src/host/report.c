@@ -15,6 +15,7 @@
 #include "report/addresses.h"
 #include "report/memory.h"
 #include "report/residency.h"
+#include "report/submissions.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
@@ -220,13 +221,21 @@ bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adap
     struct vidmm *vidmm;
     char name[24];
 
-    if (!out || !host_may_look(machine) || !machine->config.chronicle)
+    if (!out || !host_may_look(machine))
         return false;
     port = adapter_at(machine, adapter);
+    snprintf(name, sizeof(name), "adapter %u", adapter);
+    if (report == DXGK_REPORT_SUBMISSIONS) {
+        const struct vidsch *vidsch = port ? port_adapter_vidsch(port) : NULL;
+        const struct journal *journal = vidsch ? vidsch_journal(vidsch) : NULL;
+
+        return journal && form == DXGK_MEMORY_TEXT && report_submissions_text(journal, name, out);
+    }
+    if (!machine->config.chronicle)
+        return false;
     vidmm = port ? port_adapter_vidmm(port) : NULL;
     if (!vidmm)
         return false;
-    snprintf(name, sizeof(name), "adapter %u", adapter);
     return writers[report][form](vidmm, name, machine->sim->now, out);
 }
 

@@ -22,6 +22,7 @@
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
@@ -107,6 +108,12 @@ static const struct vidsch_device *culprit(struct vidsch *vidsch)
     return NULL;
 }
 
+static void abandon_packet(struct packet *packet)
+{
+    vidsch_life_fails(packet, JOURNAL_ABORTED);
+    vidsch_packet_finish(packet);
+}
+
 /* End everything in flight as failed; all ids up to the last submitted one count as completed
  * (TDR-049). */
 static void abandon(struct vidsch *vidsch)
@@ -124,7 +131,7 @@ static void abandon(struct vidsch *vidsch)
         vidsch_hw_after_reset(node);
         node->hw.closed = false;
         while ((link = list_pop_front(&node->resubmit)) != NULL)
-            vidsch_packet_finish(CONTAINER(link, struct packet, link));
+            abandon_packet(CONTAINER(link, struct packet, link));
         node->last_completed = node->reported = node->last_submitted;
         node->after_reset = true;
         vidsch_null_context_forget(node, NULL);
@@ -171,6 +178,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     NTSTATUS status;
 
     vidsch_loss_adapter_reset(&loss, vidsch, cause);
+    vidsch_life_event(vidsch, NULL, JOURNAL_ADAPTER_RESET, cause, 0, 0);
     status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
@@ -218,6 +226,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
         return;
     }
     vidmm_let_driver_out(vidsch->vidmm, false);
+    vidsch_life_event(vidsch, NULL, JOURNAL_ADAPTER_AGAIN, 0, 0, 0);
     vidsch->recovery.restoring = false; /* GPUVA-259: only now may clients submit */
     vidsch_kick_all(vidsch);
     vidsch_change_announce(&vidsch->change);

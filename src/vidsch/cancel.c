@@ -14,6 +14,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/doorbell.h"
 #include "vidsch/hw_suspend.h"
+#include "vidsch/life.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
@@ -79,6 +80,7 @@ static void cancel_queue(struct vidsch_context *context)
                              (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered %s",
                              nt_status_text(status).text);
         }
+        vidsch_life_fails(packet, JOURNAL_CANCELED);
         vidsch_packet_finish(packet);
     }
 }

@@ -21,6 +21,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_submit.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
 #include "vidsch/packet.h"
@@ -149,6 +150,7 @@ static bool patch(struct packet *packet)
         vidsch->statistics.patches += args.PatchLocationListSubmissionLength;
     }
     args.SubmissionFenceId = packet->fence;
+    vidsch_life_patched(packet);
     if (packet->kind == PACKET_RENDER)
         vidsch_patch_before(packet);
     status = ddi_patch(vidsch->ddi, &args);
@@ -312,6 +314,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     }
     vidsch_portion_in_flight(packet);
     vidsch_tell_submitted(packet);
+    vidsch_life_submitted(packet);
     vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
     check_private(buffer, paging, fence, ddi);
@@ -344,6 +347,7 @@ static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
 {
     vidsch_device_lose(packet->context->device, state, false,
                        "its allocations could not be placed, or DxgkDdiPatch failed");
+    vidsch_life_fails(packet, JOURNAL_DROPPED);
     packet->context->device->in_flight--;
     vidsch_packet_finish(packet);
 }

@@ -42,6 +42,7 @@ struct dma_buffer {
     uint64_t pages;                       /* of data */
     struct dma_view view;                 /* of data */
     uint32_t used;
+    uint64_t rendered_at; /* DxgkDdiRender was called to fill it: virtual ns */
     /* private block */
     struct ddi_guarded private;
     uint8_t *private_data;

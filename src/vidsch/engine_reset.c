@@ -20,6 +20,7 @@
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_reset.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
@@ -130,8 +131,12 @@ static bool settle(struct vidsch_node *node, uint32_t aborted, bool responsive)
         return false;
     }
     node->generation++;
+    vidsch_life_event(node->vidsch, node, JOURNAL_ENGINE_RESET, aborted, node->last_completed,
+                      responsive);
     if (aborted != node->last_completed) {
         vidsch_tell_reported(node, node->reported, aborted - 1, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
+        vidsch_life_reported(node, node->reported, aborted - 1, DXGK_INTERRUPT_DMA_COMPLETED,
+                             STATUS_SUCCESS);
         vidsch_retire_through(node, aborted - 1); /* TDR-034 */
     }
     vidsch_loss_engine_reset(

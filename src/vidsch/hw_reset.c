@@ -9,6 +9,7 @@
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
+#include "vidsch/life.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
@@ -137,6 +138,8 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     vidsch->statistics.engine_resets++;
     vidsch_hw_retire_node(node);
     guilty = blamed(node);
+    vidsch_life_event(vidsch, node, JOURNAL_HW_RESET,
+                      guilty ? ddi_handle_number(guilty->context->mm.host_handle) : 0, 0, 0);
     vidsch_loss_hw_reset(&loss, node, guilty ? guilty->context : NULL);
     *hung = guilty && !guilty->collateral ? guilty->context->device : NULL;
     if (guilty && guilty->context->device->system) { /* TDR-038 */

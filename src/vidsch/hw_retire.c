@@ -8,6 +8,7 @@
 #include "vidsch/device.h"
 #include "vidsch/doorbell.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
@@ -91,6 +92,7 @@ void vidsch_hw_fail_context(struct vidsch_hw_context *hw)
         while (!list_empty(&queue->in_flight)) {
             struct packet *packet = take(queue);
 
+            vidsch_life_fails(packet, JOURNAL_ABORTED);
             vidsch_packet_drop_signals(packet);
             vidsch_packet_finish(packet);
         }

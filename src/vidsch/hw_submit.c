@@ -8,6 +8,7 @@
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/recovery.h"
@@ -209,6 +210,7 @@ void vidsch_hw_submit(struct packet *packet)
         vidsch->statistics.submissions++;
         sim_current->submissions++;
     }
+    vidsch_life_submitted(packet);
     if (list_empty(&hw->in_flight))
         hw->oldest_since = sim_now();
     packet->hw->submitted_at = sim_now();

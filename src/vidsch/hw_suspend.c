@@ -9,6 +9,7 @@
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
@@ -65,6 +66,8 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
     hw->acknowledged = hw->unnotified = false;
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF)
         sim_event_arm(&hw->deadline, sim_now() + vidsch_tdr_delay(vidsch));
+    vidsch_life_event(vidsch, hw->context->node, JOURNAL_SUSPEND,
+                      ddi_handle_number(hw->context->mm.host_handle), hw->suspend_fence, 0);
     trace_instant(hw->context->track, "suspend", "fence", hw->suspend_fence, NULL, 0);
     hw->context->node->hw.suspends++;
     status = ddi_suspend_context(vidsch->ddi, &args);

@@ -14,6 +14,7 @@
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_fault.h"
 #include "vidsch/hw_suspend.h"
+#include "vidsch/life.h"
 #include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -108,6 +109,7 @@ static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT 
         return;
     }
     vidsch_tell_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
+    vidsch_life_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_COMPLETED, STATUS_SUCCESS);
     node->reported = fence;
     r = record(vidsch, DXGK_INTERRUPT_DMA_COMPLETED, node);
     if (r)
@@ -134,6 +136,8 @@ static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed
     }
     vidsch_tell_reported(node, node->reported, completed, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
     vidsch_tell_preempted(node, completed);
+    vidsch_life_reported(node, node->reported, completed, DXGK_INTERRUPT_DMA_PREEMPTED,
+                         STATUS_SUCCESS);
     node->reported = completed;
     node->preempt_answered = true;
     r = record(vidsch, DXGK_INTERRUPT_DMA_PREEMPTED, node);
@@ -155,6 +159,8 @@ static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_
     }
     vidsch_tell_reported(node, node->reported, data->DmaFaulted.FaultedFenceId,
                          DXGK_INTERRUPT_DMA_FAULTED, NULL);
+    vidsch_life_reported(node, node->reported, data->DmaFaulted.FaultedFenceId,
+                         DXGK_INTERRUPT_DMA_FAULTED, data->DmaFaulted.Status);
     node->reported = data->DmaFaulted.FaultedFenceId;
     r = record(vidsch, DXGK_INTERRUPT_DMA_FAULTED, node);
     if (r) {
@@ -210,6 +216,8 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
             return;
         }
         vidsch_tell_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_PAGE_FAULTED, data);
+        vidsch_life_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_PAGE_FAULTED,
+                             STATUS_SUCCESS);
         node->reported = fence; /* SUBMIT-046 */
     } else if (node->timeout_noted) {
         return; /* a recovery is already due */
@@ -265,6 +273,8 @@ static void monitored_fence_signaled(struct vidsch *vidsch,
                                        data->MonitoredFenceSignaled.EngineOrdinal,
                                        "MONITORED_FENCE_SIGNALED");
 
+    if (node)
+        vidsch_life_hw_reported(node);
     if (node && !node->monitored_noted &&
         record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
         node->monitored_noted = true;

@@ -11,6 +11,7 @@
 #include "vidsch/hw_suspend.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/loss_report.h"
 #include "vidsch/native_fence.h"
 #include "vidsch/node.h"
@@ -143,11 +144,13 @@ void vidsch_notify_dpc(struct vidsch *vidsch)
 {
     sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch->statistics.dpcs_notified++;
+    vidsch_life_dpc(vidsch, true);
     while (vidsch->interrupts.tail != vidsch->interrupts.head) {
         struct irq_record r =
             vidsch->interrupts.records[vidsch->interrupts.tail++ & vidsch->interrupts.mask];
 
         process_record(vidsch, &r);
     }
+    vidsch_life_dpc(vidsch, false);
     vidsch_debug_check(vidsch);
 }

@@ -21,19 +21,27 @@ static uint32_t depth_of(const struct vidsch_config *config)
     return depth < VIDSCH_MAX_DEPTH ? depth : VIDSCH_MAX_DEPTH;
 }
 
-static void node_track(struct vidsch_node *node)
+void vidsch_node_name(const struct vidsch_node *node, char *text, size_t bytes)
 {
-    char name[48] = "";
+    char name[32] = "";
     size_t length = 0;
 
-    if (!trace_current)
-        return;
     while (length < 31 && node->info.metadata.FriendlyName[length]) {
         WCHAR c = node->info.metadata.FriendlyName[length];
 
         name[length++] = (char)(c >= 32 && c < 127 ? c : '?');
     }
-    snprintf(name + length, sizeof(name) - length, "%snode %u", length ? ", " : "", node->ordinal);
+    name[length] = '\0';
+    snprintf(text, bytes, "%s%snode %u", name, length ? ", " : "", node->ordinal);
+}
+
+static void node_track(struct vidsch_node *node)
+{
+    char name[48];
+
+    if (!trace_current)
+        return;
+    vidsch_node_name(node, name, sizeof(name));
     node->track = trace_track_create("nodes", name);
 }
 
@@ -107,6 +115,8 @@ static void trace_span_begin(struct vidsch_node *node)
     node->span_open = true;
     trace_begin(node->track, packet->kind == PACKET_PAGING ? "paging" : "render", "fence",
                 packet->fence);
+    trace_more("context", ddi_handle_number(packet->context->mm.host_handle), "packet",
+               packet->flow);
 }
 
 static void trace_span_end(struct vidsch_node *node, const struct packet *packet)

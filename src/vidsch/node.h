@@ -121,6 +121,8 @@ struct vidsch_node {
 };
 
 bool vidsch_node_init(struct vidsch *vidsch, uint32_t ordinal);
+/* "3D, node 0"; cut where the text is full. */
+void vidsch_node_name(const struct vidsch_node *node, char *text, size_t bytes);
 void vidsch_node_cancel_events(struct vidsch_node *node);
 void vidsch_node_finish(struct vidsch_node *node);
 uint32_t vidsch_node_next_fence(struct vidsch_node *node);

@@ -12,6 +12,7 @@
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
@@ -48,6 +49,7 @@ static NTSTATUS leave(struct vidsch_context *context)
     context->pending++;
     context->device->pending++;
     vidsch_tell_queued(packet);
+    vidsch_life_queued(packet);
     list_push_back(&node->resubmit, &packet->link);
     vidsch_kick_node(node);
     return STATUS_SUCCESS;

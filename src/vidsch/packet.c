@@ -8,6 +8,7 @@
 #include "vidsch/device_wait.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/life.h"
 #include "vidsch/paging.h"
 #include "vidsch/portion.h"
 #include "vidsch/scheduler.h"
@@ -65,6 +66,7 @@ void vidsch_packet_finish(struct packet *packet)
 
     sim_assert_irql(SIM_IRQL_DISPATCH);
     vidsch_tell_ended(packet);
+    vidsch_life_ended(packet);
     list_remove(&packet->device_link);
     context->pending--;
     device->pending--;
@@ -83,6 +85,10 @@ void vidsch_packet_drop_signals(struct packet *packet)
 {
     struct list *link;
 
-    while ((link = list_pop_front(&packet->after)) != NULL)
-        vidsch_packet_finish(CONTAINER(link, struct packet, link));
+    while ((link = list_pop_front(&packet->after)) != NULL) {
+        struct packet *signal = CONTAINER(link, struct packet, link);
+
+        vidsch_life_fails(signal, JOURNAL_CANCELED);
+        vidsch_packet_finish(signal);
+    }
 }

@@ -34,7 +34,7 @@ struct packet {
     struct paging_slot *paging;
     struct sync_op *op; /* wait, signal */
     uint64_t ticket;    /* number of this piece of work in its device, from 1 */
-    uint32_t flow;      /* trace: one number per packet of the adapter */
+    uint32_t flow;      /* one number per packet of the adapter, for the trace and the journal */
     uint32_t sequence;  /* its number in its queue, if events are told (vidsch/dxgkrnl_events.h) */
     struct dma_portion *portion; /* render, WDDM 1.x */
     union {
@@ -60,6 +60,8 @@ struct packet {
     bool leaves_paging : 1; /* PACKET_LEAVE: the context was running a paging buffer */
     bool refused : 1;       /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
     bool told_ended : 1;    /* the event of its end was told */
+    uint8_t stage;          /* how far it is, as was shown last (life.c) */
+    uint8_t ending;         /* enum journal_end: how it is going to end */
 };
 _Static_assert(sizeof(struct packet) <= 128, "two cache lines");
 

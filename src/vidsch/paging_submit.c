@@ -9,6 +9,7 @@
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/context.h"
+#include "vidsch/life.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
 #include "vidsch/queue.h"
@@ -101,6 +102,12 @@ NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
     return STATUS_SUCCESS;
 }
 
+static void abandon(struct packet *packet)
+{
+    vidsch_life_fails(packet, JOURNAL_CANCELED);
+    vidsch_packet_finish(packet);
+}
+
 void vidsch_paging_abandon(struct vidsch *vidsch)
 {
     struct vidsch_context *context = vidsch->paging.queue ? vidsch->paging.queue
@@ -112,7 +119,7 @@ void vidsch_paging_abandon(struct vidsch *vidsch)
     if (context->state == CONTEXT_READY)
         vidsch_ready_remove(context);
     while ((link = list_pop_front(&context->queue)) != NULL)
-        vidsch_packet_finish(CONTAINER(link, struct packet, link));
+        abandon(CONTAINER(link, struct packet, link));
     context->state = CONTEXT_IDLE;
     vidsch_paging_complete(vidsch, vidsch->paging.last);
 }

@@ -29,6 +29,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/ready.h"
@@ -217,6 +218,7 @@ static bool queue_rest(struct packet *packet)
     rest->flow = ++device->vidsch->next_flow;
     trace_flow_start(context->track, "packet", rest->flow);
     vidsch_tell_queued(rest);
+    vidsch_life_queued(rest);
     list_push_front(&packet->device_link, &rest->device_link);
     list_push_front(&packet->link, &rest->link); /* behind the packet, which is still the head */
     context->work++;

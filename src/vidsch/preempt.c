@@ -15,6 +15,7 @@
 #include "vidsch/context.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/queue.h"
@@ -71,6 +72,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     vidsch->statistics.preemptions++;
     trace_instant(node->track, "preempt", "id", node->preempt_id, NULL, 0);
     vidsch_tell_request(node);
+    vidsch_life_event(vidsch, node, JOURNAL_PREEMPT, node->preempt_id, reason, 0);
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF && reason != PREEMPT_DEPENDENT)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
@@ -101,6 +103,7 @@ void vidsch_preempt_close(struct vidsch_node *node)
     if (!node->preempting)
         return;
     vidsch_tell_request_ended(node);
+    vidsch_life_event(node->vidsch, node, JOURNAL_PREEMPT_CLOSED, node->preempt_id, 0, 0);
     node->closed_preempt_id = node->preempt_id;
     node->preempting = PREEMPT_NONE;
     node->preempt_answered = false;
@@ -149,6 +152,8 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     node->preempt_answered = false;
     sim_event_cancel(&node->deadline.event);
     trace_instant(node->track, "preempted", "packets", count, NULL, 0);
+    vidsch_life_event(node->vidsch, node, JOURNAL_PREEMPTED, node->preempt_id, last_completed,
+                      count);
     vidsch_queue_return(node, packets, count);
     vidsch_tell_request_ended(node);
     vidsch_change_announce(&node->vidsch->change);

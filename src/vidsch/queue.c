@@ -23,6 +23,7 @@
 #include "vidsch/device.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/portion.h"
@@ -43,6 +44,7 @@ void vidsch_queue_push(struct packet *packet)
     context->pending++;
     device->pending++;
     vidsch_tell_queued(packet);
+    vidsch_life_queued(packet);
     list_push_back(&context->queue, &packet->link);
     if (context->state == CONTEXT_IDLE)
         vidsch_queue_advance(context);
@@ -57,6 +59,7 @@ void vidsch_queue_push_first(struct packet *packet)
     context->pending++;
     context->device->pending++;
     vidsch_tell_queued(packet);
+    vidsch_life_queued(packet);
     list_push_front(&context->queue, &packet->link);
     if (context->state == CONTEXT_IDLE || context->state == CONTEXT_BLOCKED)
         vidsch_queue_advance(context);
@@ -144,6 +147,7 @@ static void return_render(struct packet *packet)
     context->last_in_flight = NULL;
     vidsch_portion_put_back(packet);
     if (context->state == CONTEXT_LOST) {
+        vidsch_life_fails(packet, JOURNAL_CANCELED);
         vidsch_packet_drop_signals(packet);
         vidsch_packet_finish(packet);
         return;
@@ -162,8 +166,10 @@ static void return_render(struct packet *packet)
 void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets, uint32_t count)
 {
     sim_assert_irql(SIM_IRQL_DISPATCH);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         vidsch_tell_left_node(packets[i], true);
+        vidsch_life_returned(packets[i], node->ignoring);
+    }
     for (uint32_t i = count; i-- > 0;) {
         struct packet *packet = packets[i];
 

@@ -5,6 +5,7 @@
 #include "sim/sim_assert.h"
 #include "vidsch/change.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_assert.h"
@@ -37,6 +38,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
         return;
     node->stopped = true;
     node->recover = cause;
+    vidsch_life_event(node->vidsch, node, JOURNAL_RECOVERY, cause, 0, 0);
     wake(node->vidsch);
     refuse_to_restore(node->vidsch);
 }

@@ -345,7 +345,10 @@ static NTSTATUS translate(struct submission *s, bool *more)
         .DmaBufferSegmentId = buffer->aperture.segment,
         .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)vidsch_dma_buffer_address(buffer),
     };
-    NTSTATUS status = ddi_render(device->vidsch->ddi, s->context->mm.driver_handle, &render);
+    NTSTATUS status;
+
+    s->buffer->rendered_at = sim_now();
+    status = ddi_render(device->vidsch->ddi, s->context->mm.driver_handle, &render);
 
     *more = status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     if (!NT_SUCCESS(status) && !*more) {

@@ -13,6 +13,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
@@ -46,6 +47,7 @@ static void retire_oldest(struct vidsch_node *node)
         context->last_in_flight = NULL;
     vidsch_tell_left_node(packet, false);
     vidsch_tell_ended(packet);
+    vidsch_life_ended(packet);
     if (!context->last_in_flight && context->state == CONTEXT_IDLE)
         vidsch_tell_status(context, STATUS_CONTEXT_IDLE);
     vidsch_signal_reread(node->vidsch, device->process); /* SUBMIT-136 */
@@ -68,6 +70,7 @@ void vidsch_retire_failed(struct vidsch_node *node)
         vidsch_tell_aborted(packet);
     else
         vidsch_tell_left_node(packet, false);
+    vidsch_life_fails(packet, packet->refused ? JOURNAL_REFUSED : JOURNAL_ABORTED);
     completed(node, packet->fence);
     context->device->in_flight--;
     if (context->last_in_flight == packet)

@@ -28,6 +28,8 @@
 
 #define VIDSCH_SECOND_NS 1000000000ull
 
+struct journal;
+
 struct vidsch {
     struct vidsch *next; /* the machine's next scheduler (vidsch_first) */
     struct vidsch_config config;
@@ -57,6 +59,7 @@ struct vidsch {
     struct vidsch_recovery recovery;
     struct vidsch_suspension suspension;
     struct vidsch_statistics statistics;
+    struct journal *journal; /* NULL: none is kept (life.h) */
     struct patch_bases patch_bases;
 };
 

@@ -61,6 +61,7 @@
 #include "vidsch/hw_submit.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
+#include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/paging.h"
@@ -109,7 +110,7 @@ static bool init_nodes(struct vidsch *vidsch)
 
 static bool init(struct vidsch *vidsch)
 {
-    if (!init_nodes(vidsch) || !vidsch_interrupt_init(vidsch))
+    if (!init_nodes(vidsch) || !vidsch_interrupt_init(vidsch) || !vidsch_life_begin(vidsch))
         return false;
     vidsch->recovery.reset_times = util_zalloc(vidsch->config.tdr.limit_count,
                                                sizeof(*vidsch->recovery.reset_times));
@@ -173,6 +174,7 @@ void vidsch_destroy(struct vidsch *vidsch)
     for (uint32_t i = 0; vidsch->node && i < vidsch->config.nodes; i++)
         vidsch_node_finish(&vidsch->node[i]);
     hash_finish(&vidsch->driver_devices);
+    vidsch_life_finish(vidsch);
     slab_finish(&vidsch->packets);
     slab_finish(&vidsch->syncs.ops);
     util_free(vidsch->node);
@@ -295,6 +297,11 @@ void vidsch_stop(struct vidsch *vidsch)
     vidsch_sync_reap(vidsch);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         vidsch_node_cancel_events(&vidsch->node[i]);
+}
+
+const struct journal *vidsch_journal(const struct vidsch *vidsch)
+{
+    return vidsch->journal;
 }
 
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics)

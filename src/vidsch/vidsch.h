@@ -34,6 +34,7 @@
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
 
+struct journal;
 struct vidsch;
 struct vidsch_device;
 struct vidsch_context;
@@ -109,6 +110,7 @@ struct vidsch_config {
     void (*loss)(struct ddi_adapter *adapter, const char *line);
     struct bus_device *checked; /* whose use of root tables is checked; NULL: none is */
     bool hw_paging;             /* paging goes to a hardware queue (hw_paging.h) */
+    bool journal;               /* of submissions (life.h) */
     bool check_patches;         /* what DxgkDdiPatch does (patch_check.h) */
     const struct dxgk_patch_format *patch_format; /* NULL: it is not known */
 };
@@ -157,6 +159,8 @@ struct vidsch_statistics {
     uint64_t log_entries; /* of scheduling logs (hw_log.h) */
     uint64_t interrupts_notified, dpcs_notified, fences_signaled;
 };
+/* NULL: none is kept. */
+const struct journal *vidsch_journal(const struct vidsch *vidsch);
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics);
 
 /* ---- interrupts: called for DxgkCbNotifyInterrupt (DIRQL) and DxgkCbNotifyDpc (DISPATCH) ---- */

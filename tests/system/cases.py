@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The program as a user runs it. Usage: cases.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -402,6 +403,57 @@ def case_gpu_memory_reports():
             run(workload, *options, "--report", "gpuva", "--out", folder)
             if charts(folder, "gpuva") != ["48", last]:
                 fail(f"{workload}: heights of charts: {charts(folder, 'gpuva')}")
+
+
+def nested(trace):
+    """Whether spans that overlap others end in order, and how many there are."""
+    open_spans, count = {}, 0
+    with open(trace, encoding="utf-8") as file:
+        for event in json.load(file)["traceEvents"]:
+            spans = open_spans.setdefault(event.get("id"), [])
+            if event["ph"] == "b":
+                spans.append(event["name"])
+                count += 1
+            elif event["ph"] == "e" and (not spans or spans.pop() != event["name"]):
+                fail(f"a span ends that did not begin: {event}")
+    if any(open_spans.values()):
+        fail(f"spans have no end: {open_spans}")
+    return count
+
+
+def case_submissions_report():
+    """The life of each submission, in words and in the trace: renders that are preempted, and one that hangs and is reset."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace.json")
+        small = ("--vram", "8M", "--out", folder)
+        done = run("priorities.lua", *small, "--report", "submissions", "--trace", trace)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        renders = [line for line in lines if len(line) > 18 and line[2] == "render"]
+        count = int(re.search(r"submissions +(\d+) \(", done.stdout).group(1))
+        again = sum(int(words) for words in re.findall(r"preempted (\d+) times?", done.stdout))
+        if len(renders) != 120 or len(renders) + again != count:
+            fail(f"{len(renders)} renders, preempted {again} times, of {count} submissions\n{done.stdout}")
+        for line in renders:
+            times = [float(word) for word in line[11:18]]
+            if times != sorted(times) or line[18:20] != ["COMPLETED", "completed" + ("," if len(line) > 20 else "")]:
+                fail(f"a render went wrong: {line}")
+        asked = done.stdout.count("is asked for: another context")
+        if asked == 0 or asked != done.stdout.count("is answered: completed up to fence") or "context 10\n" not in done.stdout:
+            fail(f"{asked} preemptions were asked for\n{done.stdout}")
+        if nested(trace) < 4 * count:
+            fail("spans are missing")
+        done = run("hang.lua", *small, "--report", "submissions", "--trace", trace)
+        for words in ("aborted by a reset", "canceled, its device was lost", "TDR: it is to be reset, because of a timeout",
+                      "node 0: engine reset: fence 1 was aborted, 0 was the last completed one, the engine did not respond",
+                      "preemption 1 is asked for: the oldest packet runs too long", "preemption 1 ends without an answer, by a reset"):
+            if words not in done.stdout:
+                fail(f"'{words}' is not in the report\n{done.stdout}")
+        nested(trace)
+        plain = run("hang.lua", *small).stdout
+        if [line for line in plain.splitlines() if "wall" not in line and line not in done.stdout]:
+            fail(f"the report changes the run\n{plain}")
+        if os.listdir(folder) != ["trace.json"]:
+            fail("there is a picture")
 
 
 PAGES = b"""

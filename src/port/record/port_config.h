@@ -62,6 +62,7 @@ struct port_config {
     struct vidsch_tdr_settings tdr;
     struct vidsch_policy policy;
     bool chronicle;        /* of each adapter's memory (vidmm/record/chronicle.h) */
+    bool journal;          /* of each adapter's submissions (vidsch/life.h) */
     bool sparse_addresses; /* GPUVA-058, GPUVA-062 */
     bool check_tables;     /* compare page tables with what was asked for */
     const struct dxgk_table_format *table_format; /* NULL: as the device model says */

@@ -147,6 +147,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.loss = loss;
     sch.checked = adapter->port->config.check_tables && adapter->caps.gpu_mmu ? adapter->device
                                                                               : NULL;
+    sch.journal = adapter->port->config.journal;
     sch.check_patches = adapter->port->config.check_patches;
     sch.patch_format = patch_format(adapter);
     return vidsch_create(&sch, &adapter->managers.vidsch);

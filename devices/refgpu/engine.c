@@ -95,6 +95,17 @@ static void command_trace(struct refgpu_engine *engine, bool begin)
         device->services->trace_end(device->host, engine->index, names[engine->command.opcode]);
 }
 
+static void tell_work(const struct refgpu_engine *engine, bool begins)
+{
+    const struct dxgk_device_work work = {.node = engine->index,
+                                          .fence = engine->entry.fence,
+                                          .begins = begins,
+                                          .address = engine->entry.address,
+                                          .bytes = engine->entry.bytes};
+
+    engine->device->services->work(engine->device->host, &work);
+}
+
 /* End the execution of the entry. */
 static void leave_entry(struct refgpu_engine *engine)
 {
@@ -104,6 +115,7 @@ static void leave_entry(struct refgpu_engine *engine)
         return;
     command_trace(engine, false);
     device->services->trace_end(device->host, engine->index, "entry");
+    tell_work(engine, false);
     engine->busy_ns += now(engine) - engine->began;
     engine->active = false;
 }
@@ -396,6 +408,7 @@ static void begin_entry(struct refgpu_engine *engine)
         return;
     }
     device->services->trace_begin(device->host, engine->index, "entry", engine->entry.fence);
+    tell_work(engine, true);
     engine->offset = engine->entry.start;
     if (!entry_ok(engine) || (engine->entry.bytes && (engine->entry.flags & REFGPU_ENTRY_RESUME) &&
                               !load_state(engine))) {

@@ -78,6 +78,16 @@ struct dxgk_device_config {
 
 enum dxgk_dma_access { DXGK_DMA_READ = 1, DXGK_DMA_WRITE = 2 };
 
+/* The engine of a node begins the work that was submitted with this fence id, or is rid of it: it has
+ * completed it, stopped in it, or dropped it in a reset. */
+struct dxgk_device_work {
+    unsigned node;
+    uint32_t fence;
+    bool begins;
+    uint32_t bytes;   /* of its commands, as the driver has given them to the engine */
+    uint64_t address; /* on the bus, or virtual, as the node has it */
+};
+
 /* Services for the model. `host` is the token given to create. They are for calls that the host
  * makes into the model: on any other host thread they have no effect, and answer 0, false or NULL. */
 struct dxgk_device_services {
@@ -126,6 +136,9 @@ struct dxgk_device_services {
     /* Tell the host, in `create`, how the driver for this device writes addresses into DMA buffers;
      * it stays valid. */
     void (*patches)(void *host, const struct dxgk_patch_format *format);
+    /* What an engine does. A model that tells this lets the host find a driver that says something
+     * else, or gives the engine something else than it was told. */
+    void (*work)(void *host, const struct dxgk_device_work *work);
 };
 
 struct dxgk_device_model {

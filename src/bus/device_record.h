@@ -55,8 +55,8 @@ struct bus_device {
     struct iommu_device iommu;
     bool unplugged;
     void (*touched)(unsigned bar, uint64_t offset, bool write); /* of bus_device_unplug */
-    bool dma_quiet;  /* exclusive access: it must be silent */
-    bool dma_unheld; /* may reach RAM that nobody holds for it (IOMMU-075) */
+    enum iommu_cause dma_quiet; /* why it must be silent; IOMMU_CAUSE_NONE: it need not */
+    bool dma_unheld;            /* may reach RAM that nobody holds for it (IOMMU-075) */
     uint32_t dma_engine;
     uint64_t dma_command;
     struct iommu_fault fault[BUS_FAULTS]; /* the last ones, to tell repeated ones */
@@ -76,6 +76,8 @@ struct bus_device {
     void *stale_context;
     void (*on_root)(void *context, unsigned node, uint32_t fence, uint64_t root);
     void *root_context;
+    void (*on_work)(void *context, const struct dxgk_device_work *work);
+    void *work_context;
     uint64_t touches; /* register accesses that reached the model */
     uint64_t faults, interrupts, dma_bytes;
     trace_track track;

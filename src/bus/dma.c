@@ -226,8 +226,8 @@ static struct run next_run(struct access *access, uint64_t logical, uint64_t byt
                   ? untranslated_run(access, logical, bytes)
                   : translated_run(access, logical, bytes);
     }
-    if (device->dma_quiet)
-        run.cause = IOMMU_CAUSE_EXCLUSIVE;
+    if (device->dma_quiet != IOMMU_CAUSE_NONE)
+        run.cause = device->dma_quiet;
     if (run.cause != IOMMU_CAUSE_NONE && (!run.start || !access->said)) {
         access->said |= run.start != NULL;
         record(access, run.blame, run.cause);
@@ -377,9 +377,9 @@ struct iommu_device *bus_device_iommu(struct bus_device *device)
     return &device->iommu;
 }
 
-void bus_device_set_quiet(struct bus_device *device, bool quiet)
+void bus_device_set_quiet(struct bus_device *device, enum iommu_cause why)
 {
-    device->dma_quiet = quiet;
+    device->dma_quiet = why;
 }
 
 void bus_device_set_judged(struct bus_device *device, bool judged)

@@ -19,8 +19,9 @@ struct bus_device;
 enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
 /* The IOMMU's side of the device. Its requester number is its place on the bus, from 1. */
 struct iommu_device *bus_device_iommu(struct bus_device *device);
-/* While quiet, each access to memory is reported, and carried out (IOMMU-059). */
-void bus_device_set_quiet(struct bus_device *device, bool quiet);
+/* From now on each access to memory is reported with that cause, and carried out (IOMMU-059,
+ * TDR-046); IOMMU_CAUSE_NONE: no longer. */
+void bus_device_set_quiet(struct bus_device *device, enum iommu_cause why);
 /* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without
  * isolation, or by a stale translation (IOMMU-074, IOMMU-075). At first it is. */
 void bus_device_set_judged(struct bus_device *device, bool judged);

@@ -36,6 +36,14 @@ void bus_device_on_stale(struct bus_device *device,
     device->stale_context = context;
 }
 
+void bus_device_on_work(struct bus_device *device,
+                        void (*fn)(void *context, const struct dxgk_device_work *work),
+                        void *context)
+{
+    device->on_work = fn;
+    device->work_context = context;
+}
+
 void bus_device_on_root(struct bus_device *device,
                         void (*fn)(void *context, unsigned node, uint32_t fence, uint64_t root),
                         void *context)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dxgkhost/device.h"
 #include "dxgkhost/page_tables.h"
 
 struct bus;
@@ -27,6 +28,10 @@ void bus_device_on_stale(struct bus_device *device,
 /* Who is told which root table an engine begins work by; NULL: nobody. */
 void bus_device_on_root(struct bus_device *device,
                         void (*fn)(void *context, unsigned node, uint32_t fence, uint64_t root),
+                        void *context);
+/* Who is told which work an engine begins and is rid of; NULL: nobody. */
+void bus_device_on_work(struct bus_device *device,
+                        void (*fn)(void *context, const struct dxgk_device_work *work),
                         void *context);
 /* Register accesses that have reached the model. */
 uint64_t bus_device_touches(const struct bus_device *device);

@@ -173,6 +173,14 @@ static void service_patches(void *host, const struct dxgk_patch_format *format)
     device->patch_format = format;
 }
 
+static void service_work(void *host, const struct dxgk_device_work *work)
+{
+    struct bus_device *device = host;
+
+    if (!outside() && device->on_work)
+        device->on_work(device->work_context, work);
+}
+
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
@@ -192,4 +200,5 @@ const struct dxgk_device_services bus_services = {
     .stale_translation = service_stale_translation,
     .root_in_use = service_root_in_use,
     .patches = service_patches,
+    .work = service_work,
 };

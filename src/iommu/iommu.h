@@ -151,6 +151,7 @@ enum iommu_cause {
     IOMMU_CAUSE_RIGHTS,        /* mapped, but not for this kind of access */
     IOMMU_CAUSE_NO_RAM,        /* neither RAM nor a peer is at the translated address */
     IOMMU_CAUSE_EXCLUSIVE,     /* during exclusive access (IOMMU-059), carried out or not */
+    IOMMU_CAUSE_RESET,         /* while the adapter is reset (TDR-046), carried out or not */
     IOMMU_CAUSE_PASID,         /* no process has this PASID (any more) */
     IOMMU_CAUSE_PASID_RETIRED, /* the PASID is being retired */
     /* RAM that nothing holds for DMA (IOMMU-075); carried out */

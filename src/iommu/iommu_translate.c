@@ -195,6 +195,7 @@ const char *iommu_cause_text(enum iommu_cause cause)
         [IOMMU_CAUSE_RIGHTS] = "which is not mapped for this direction",
         [IOMMU_CAUSE_NO_RAM] = "where no memory is",
         [IOMMU_CAUSE_EXCLUSIVE] = "during exclusive access",
+        [IOMMU_CAUSE_RESET] = "between DxgkDdiResetFromTimeout and DxgkDdiRestartFromTimeout",
         [IOMMU_CAUSE_PASID] = "of a process that is not there",
         [IOMMU_CAUSE_PASID_RETIRED] = "of a process that is about to go",
         [IOMMU_CAUSE_NOT_HELD] = "which is memory that nobody holds for it",

@@ -18,6 +18,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/hw_reset.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
@@ -185,11 +186,13 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
         stop_machine("TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
         return false;
     }
+    vidsch_engine_check_stopped(vidsch, true);
     lose_all(vidsch, guilty, loss.text);
     abandon(vidsch);
     vidsch->paging.discard = true;
     vidmm_reset_cleanup(vidsch->vidmm);
     vidsch->paging.discard = false;
+    vidsch_engine_check_stopped(vidsch, false);
     status = ddi_restart_from_timeout(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
         stop_machine("TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");

@@ -18,6 +18,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/hw_reset.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
@@ -215,6 +216,7 @@ static bool reset_one(struct vidsch_node *node)
         return false;
     }
     vidsch->statistics.engine_resets++;
+    vidsch_engine_check_reset(node);
     return settle(node, reset.LastAbortedFenceId, responsive);
 }
 

@@ -11,6 +11,7 @@
 #include "vidsch/interrupt.h"
 #include "sim/sim_assert.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_fault.h"
 #include "vidsch/hw_suspend.h"
@@ -23,6 +24,8 @@
 
 #include <dxgk_wddm3_2.h>
 
+#include <stdio.h>
+
 bool vidsch_interrupt_init(struct vidsch *vidsch)
 {
     uint32_t records = 1;
@@ -34,13 +37,63 @@ bool vidsch_interrupt_init(struct vidsch *vidsch)
     return vidsch->interrupts.records != NULL;
 }
 
+static bool has_fence(const struct vidsch_node *node, uint32_t fence)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node_in_flight(node, i)->fence == fence)
+            return true;
+    return false;
+}
+
+/* Where the fence is that is not where the driver says. */
+static void explain(const struct vidsch_node *node, uint32_t fence, char *text, size_t bytes)
+{
+    const struct vidsch *vidsch = node->vidsch;
+
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
+        const struct vidsch_node *other = &vidsch->node[i];
+
+        if (other != node && has_fence(other, fence) && fence_after(fence, other->reported) &&
+            !has_fence(node, fence)) {
+            snprintf(text, bytes, "a packet with that fence is in flight on node %u", i);
+            return;
+        }
+    }
+    snprintf(text, bytes, "%s",
+             fence_after(fence, node->last_submitted) ? "that fence was never submitted to the node"
+             : !fence_after(fence, node->reported)
+                 ? "that fence, or a later one, was reported as completed before"
+             : has_fence(node, fence)
+                 ? "that packet was preempted"
+                 : "no packet with that fence is in flight: it was preempted or "
+                   "aborted");
+}
+
 static void invalid_fence(const char *rule, const struct vidsch_node *node, UINT fence,
                           const char *what)
 {
+    char why[96];
+
+    explain(node, fence, why, sizeof(why));
     verify_fatal(rule, VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_INVALID_FENCE, fence,
                  node->reported, node->last_submitted,
-                 "%s with fence %u on node %u: completed %u, submitted %u", what, fence,
-                 node->ordinal, node->reported, node->last_submitted);
+                 "%s with fence %u on node %u: completed %u, submitted %u; %s", what, fence,
+                 node->ordinal, node->reported, node->last_submitted, why);
+}
+
+static void invalid_request(const struct vidsch_node *node, UINT id)
+{
+    char why[96];
+
+    if (node->preempt_answered)
+        snprintf(why, sizeof(why), "request %u was answered before", node->preempt_id);
+    else if (node->preempting)
+        snprintf(why, sizeof(why), "the request that is outstanding is %u", node->preempt_id);
+    else
+        snprintf(why, sizeof(why), "no request is outstanding");
+    verify_fatal("PREEMPT-019", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_INVALID_FENCE, id,
+                 node->reported, node->last_submitted,
+                 "DMA_PREEMPTED with PreemptionFenceId %u on node %u: %s", id, node->ordinal, why);
 }
 
 /* The node a notification is about; NULL if it is dropped. */
@@ -108,6 +161,7 @@ static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT 
                       "DMA_COMPLETED");
         return;
     }
+    vidsch_engine_check_completed(node, fence, "DMA_COMPLETED");
     vidsch_tell_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
     vidsch_life_reported(node, node->reported, fence, DXGK_INTERRUPT_DMA_COMPLETED, STATUS_SUCCESS);
     node->reported = fence;
@@ -127,13 +181,14 @@ static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed
     if (!node->preempting && preemption == node->closed_preempt_id && preemption != 0)
         return; /* TDR-044: late answer to a request that a reset closed */
     if (!node->preempting || node->preempt_answered || preemption != node->preempt_id) {
-        invalid_fence("PREEMPT-019", node, preemption, "DMA_PREEMPTED");
+        invalid_request(node, preemption);
         return;
     }
     if (completed != node->reported && !is_in_flight(node, completed)) {
-        invalid_fence("PREEMPT-018", node, completed, "DMA_PREEMPTED");
+        invalid_fence("PREEMPT-018", node, completed, "DMA_PREEMPTED, LastCompletedFenceId,");
         return;
     }
+    vidsch_engine_check_completed(node, completed, "DMA_PREEMPTED");
     vidsch_tell_reported(node, node->reported, completed, DXGK_INTERRUPT_DMA_COMPLETED, NULL);
     vidsch_tell_preempted(node, completed);
     vidsch_life_reported(node, node->reported, completed, DXGK_INTERRUPT_DMA_PREEMPTED,

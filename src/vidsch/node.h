@@ -116,6 +116,11 @@ struct vidsch_node {
     bool timeout_noted;   /* a record of a hang, or of a fault without a fence, is in the ring */
     struct node_event watch, deadline, quantum;
     struct vidsch_hw_node hw;
+    /* if the model tells: fence ids of what its engine executes (0: nothing) and has been rid of
+     * last, and when that was */
+    uint32_t executing, executed;
+    uint64_t executed_at;
+    bool tells_work;
     trace_track track;
     bool span_open; /* the trace shows a packet as running */
 };

@@ -14,6 +14,7 @@
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
 #include "vidsch/node.h"
@@ -43,6 +44,7 @@ static void answer_is_late(struct sim_event *event)
         sim_event_arm(event, sim_now() + vidsch_tdr_delay(vidsch));
         return;
     }
+    vidsch_engine_check_unanswered(node);
     vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-041 */
 }
 

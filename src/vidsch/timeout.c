@@ -9,6 +9,7 @@
 #include "sim/machine.h"
 #include "verify/verify.h"
 #include "vidsch/change.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/preempt.h"
@@ -70,6 +71,7 @@ void vidsch_timeout_check(struct vidsch_node *node)
     if (reported != node->reported || node->count == 0) {
         sim_event_arm(&node->watch.event, sim_now() + delay);
     } else if (!node->stopped && !vidsch->recovery.resetting) {
+        vidsch_engine_check_overdue(node);
         sim_event_arm(&node->watch.event, sim_now() + delay);
         if (vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware &&
             !vidsch_preempt_is_futile(node))

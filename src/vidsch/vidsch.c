@@ -30,12 +30,14 @@
  * Files; each uses only those listed before it, except for the two pairs marked <->
  *
  *   waiting and waking    change, kick, device_wait
+ *   for people            journal, life, used wherever something happens to a packet
  *   memory                dma_memory, client_block, dma_buffer, slots, paging
  *   objects               scheduler, node, process, sync_object, sync_op
  *   packets and queues    ready, device_loss, packet <-> portion, queue <-> signal
  *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
  *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
  *                         recovery_thread
+ *   the device's side     engine_check, used where the driver notifies, or has reset something
  *   hardware queues       hw_context, hw_retire, hw_suspend, hw_submit, hw_fault and hw_reset, used
  *                         by the three above; hw_queue is an entry point
  *   entry points          context, sync, device, render_answer, render_resize, render, submit,
@@ -55,6 +57,7 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/dxgkrnl_objects.h"
+#include "vidsch/engine_check.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_log.h"
 #include "vidsch/hw_paging.h"
@@ -157,6 +160,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     }
     vidsch_set_of_adapter(config->ddi, vidsch);
     vidsch_root_check_begin(vidsch);
+    vidsch_engine_check_begin(vidsch);
     *out = vidsch;
     return STATUS_SUCCESS;
 }
@@ -167,6 +171,7 @@ void vidsch_destroy(struct vidsch *vidsch)
     vidsch_delist(vidsch);
     if (vidsch_of_adapter(vidsch->ddi) == vidsch) {
         vidsch_root_check_end(vidsch);
+        vidsch_engine_check_end(vidsch);
         vidsch_set_of_adapter(vidsch->ddi, NULL);
     }
     LIST_FOR_SAFE(link, next, &vidsch->processes)

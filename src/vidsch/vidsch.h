@@ -108,6 +108,7 @@ struct vidsch_config {
     /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);
+    struct bus_device *device;  /* NULL: nothing is known of it (engine_check.h) */
     struct bus_device *checked; /* whose use of root tables is checked; NULL: none is */
     bool hw_paging;             /* paging goes to a hardware queue (hw_paging.h) */
     bool journal;               /* of submissions (life.h) */

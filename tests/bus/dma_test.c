@@ -190,7 +190,7 @@ TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
     iommu_flush_run(rig.domain, logical, 1);
     CHECK_RULE("IOMMU-074/b", !s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
                                   last_fault.cause == IOMMU_CAUSE_STALE);
-    bus_device_set_quiet(device, true);
+    bus_device_set_quiet(device, IOMMU_CAUSE_EXCLUSIVE);
     assert_true(iommu_map_run(rig.domain, page, 1, IOMMU_READ | IOMMU_WRITE, &logical));
     CHECK(s->dma_read(rig.probe->host, logical.value * 4096, &word, 4) &&
           last_fault.cause == IOMMU_CAUSE_EXCLUSIVE);

@@ -310,3 +310,36 @@ TEST(a_reset_tells_what_is_gone)
     CHECK_RULE("RES-085", probe_count(p, PROBE_SubmitCommand) == packets); /* nothing is submitted */
     portions_end(p, client);
 }
+
+static bool in_reset;
+
+/* What the device does after DxgkDdiResetFromTimeout, and after DxgkDdiRestartFromTimeout. */
+static void touch(struct probe *p, struct probe_call *call)
+{
+    uint8_t byte;
+
+    (void)call;
+    if (in_reset && probe_count(p, PROBE_ResetFromTimeout) == 1)
+        (void)probe_device_dma(0, 0x100000, &byte, 1, false);
+}
+
+TEST(the_device_leaves_memory_alone_until_it_is_restarted)
+{
+    struct probe *p = created();
+    struct probe_client *client;
+
+    in_reset = false;
+    p->after[PROBE_BuildPagingBuffer] = touch;
+    p->after[PROBE_RestartFromTimeout] = touch;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_clients_begin(p);
+    client = probe_client_run(p, use_both);
+    in_reset = true;
+    CHECK(probe_run(p, reset) == SIM_DONE);
+    in_reset = false;
+    CHECK_RULE("TDR-046", probe_rule(p, "TDR-046") == 2 && /* for each operation, not afterwards */
+                              probe_said(p, "TDR-046",
+                                         "between DxgkDdiResetFromTimeout and "
+                                         "DxgkDdiRestartFromTimeout"));
+    portions_end(p, client);
+}

@@ -931,6 +931,75 @@ def case_patches():
             fail("another format says the same")
 
 
+# What the driver tests/drivers/submissions does wrong, in the order of its numbers from 1 on; and what is said of it.
+SUBMIT_FAULTS = (
+    ("SUBMIT-044", "fence 2 of node 0 was reported before"),
+    ("SUBMIT-090", "the engine of node 0 is done with fence 2 since "),
+    ("SUBMIT-043", "DMA_COMPLETED with fence 2 on node 1: completed 5, submitted 5; a packet with that fence is in flight on node 0"),
+    ("SUBMIT-043", "that fence was never submitted to the node"),
+    ("SUBMIT-043", "that fence, or a later one, was reported as completed before"),
+    ("SUBMIT-046", "DMA_COMPLETED says that fence 1 of node 0 is completed, but the engine still executes fence 1"),
+    ("THREAD-061", "the service routine called DxgkCbNotifyInterrupt but queued no DPC"),
+    ("THREAD-063", "the DPC returned without DxgkCbNotifyDpc"),
+    ("THREAD-051", "DxgkCbNotifyInterrupt was called at DISPATCH_LEVEL"),
+    ("SUBMIT-043", "DMA_FAULTED with fence 1002 on node 0: completed 1, submitted 2; that fence was never submitted"),
+    ("PREEMPT-018", "LastCompletedFenceId, with fence 6 on node 0: completed 4, submitted 5; that fence was never submitted"),
+    ("SUBMIT-046", "DMA_PREEMPTED says that fence 5 of node 0 is completed, but the engine still executes fence 5"),
+    ("PREEMPT-018", "that fence, or a later one, was reported as completed before"),
+    ("PREEMPT-019", "DMA_PREEMPTED with PreemptionFenceId 2 on node 0: the request that is outstanding is 1"),
+    ("PREEMPT-019", "DMA_PREEMPTED with PreemptionFenceId 1 on node 0: request 1 was answered before"),
+    ("PREEMPT-020", "DMA_COMPLETED with fence 5 on node 0: completed 4, submitted 5; that packet was preempted"),
+    ("PREEMPT-016", "the engine of node 0 executes nothing, and the driver has not answered the request 1 for preemption"),
+    ("PATCH-065", "DxgkDdiRender returned a pDmaBuffer outside the 65536 bytes given"),
+    ("PATCH-066", "DxgkDdiRender wrote outside its DMA buffer"),
+    ("PATCH-102", "patch location 1 refers to allocation 1 of 1"),
+    ("PATCH-110", "patch location 1 is at 0x1008, behind the 0x18 bytes produced"),
+    ("PATCH-108", "patch location 1 has offset 0x7ffff000 into an allocation of 0x1000 bytes"),
+    ("PATCH-085", "returned a pPatchLocationListOut that is no element of the list"),
+    ("PATCH-070", "DxgkDdiRender returned private data outside the 64 bytes given"),
+    ("PATCH-157", "the driver answered STATUS_INVALID_PARAMETER for fence 1 of node 0"),
+    ("SUBMIT-030", "the engine of node 0 executes 20 bytes at 0x"),
+    ("SUBMIT-030", "004 for fence 1, for which the driver was given 24 bytes at 0x"),
+    ("SUBMIT-030", "for fence 2, for which the driver was given 24 bytes at 0x"),
+    ("SUBMIT-043", "DMA_COMPLETED with fence 2 on node 0: completed 0, submitted 1; that fence was never submitted"),
+    ("SUBMIT-037", "DxgkDdiSubmitCommand answered STATUS_DEVICE_BUSY for fence 1 of node 0"),
+    ("PATCH-066", "DxgkDdiSubmitCommand wrote outside the 64 bytes of private data of its DMA buffer"),
+    ("SUBMIT-037", "DxgkDdiPreemptCommand answered STATUS_DEVICE_BUSY"),
+    ("TDR-032", "DxgkDdiResetEngine aborted fence 18; completed 16, submitted 17"),
+    ("TDR-032", "DxgkDdiResetEngine aborted fence 15; completed 16, submitted 17"),
+    ("TDR-031", "DxgkDdiResetEngine has returned, but the engine of node 0 still executes fence 17"),
+    ("TDR-024", "DMA_COMPLETED for node 0 between its reset and the next submission"),
+    ("TDR-026", "dependent nodes 0x2 of node 0 lack the node itself"),
+    ("TDR-046", "DxgkDdiResetFromTimeout has returned, but the engine of node 0 still executes fence 17"),
+    ("SUBMIT-091", "DxgkDdiQueryCurrentFence answered fence 7 for node 0, but the last one that DxgkCbNotifyInterrupt was told is 1"),
+)
+
+
+def case_submissions():
+    """Drivers with one mistake in how they submit, report, preempt or reset: each is named; the sound one never is, whatever the seed."""
+    driver, device = os.path.join(BUILD, "tests", "drivers", "submissions.so"), os.path.join(BUILD, "devices", "refgpu.so")
+    workload = os.path.join(SOURCE, "tests", "system", "submissions.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "submissions.reg")
+
+        def submitted(fault, *more, expect=None):
+            with open(registry, "w", encoding="utf-8") as out:
+                out.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\submissions]\n"
+                          f'"SubmitFault"=4:{fault:02x}000000\n')
+            return program("run", driver, workload, "--device", device, "--registry", registry, "--set",
+                           f"modules={os.path.join(SOURCE, 'workloads')}", "--out", folder, *more, expect=expect)
+
+        for seed in range(1, 25):
+            how = (("--stress",), ("--iommu", "remap"), ("--cpus", "1"), ("--raised-submit", "--cpus", "2"))[seed % 4]
+            done = submitted(0, "--seed", str(seed), *how, expect=0)
+            if re.search("violations +0 \\(0 warnings\\)", done.stdout) is None or "1 engine resets" not in done.stdout:
+                fail(f"the sound driver is blamed, seed {seed}\n{done.stderr}\n{done.stdout}")
+        for fault, (rule, words) in enumerate(SUBMIT_FAULTS, 1):
+            said = [line for line in submitted(fault, expect=3).stderr.splitlines() if f" {rule}: " in line]
+            if not said or words not in said[0]:
+                fail(f"mistake {fault} is not told by {rule}: {said}")
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = sys.argv[2]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of forbidden memory accesses by a device (IOMMU-059, IOMMU-072, IOMMU-075). */
+/* Reports of forbidden memory accesses by a device (IOMMU-059, IOMMU-072, IOMMU-075, TDR-046). */
 #include <stdio.h>
 
 #include "port/running/dma_fault.h"
@@ -21,6 +21,8 @@ static const char *rule_of(enum iommu_cause cause)
     switch (cause) {
     case IOMMU_CAUSE_EXCLUSIVE:
         return "IOMMU-059";
+    case IOMMU_CAUSE_RESET:
+        return "TDR-046";
     case IOMMU_CAUSE_NOT_HELD:
         return "IOMMU-075";
     default:

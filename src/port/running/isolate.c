@@ -91,7 +91,7 @@ static void end_exclusive_access(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     memset(&end, 0, sizeof(end));
-    bus_device_set_quiet(adapter->device, false);
+    bus_device_set_quiet(adapter->device, IOMMU_CAUSE_NONE);
     if (ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess))
         status = ddi_end_exclusive_access(&adapter->ddi, &end);
     if (!NT_SUCCESS(status))
@@ -111,7 +111,7 @@ static NTSTATUS switch_alone(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         return status; /* IOMMU-062 */
     port_interrupts_hold(adapter, true);
-    bus_device_set_quiet(adapter->device, true); /* IOMMU-059 */
+    bus_device_set_quiet(adapter->device, IOMMU_CAUSE_EXCLUSIVE); /* IOMMU-059 */
     status = change_attachment(adapter);
     end_exclusive_access(adapter);
     return status;

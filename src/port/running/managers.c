@@ -145,6 +145,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.policy = adapter->port->config.policy;
     sch.loss = loss;
+    sch.device = adapter->device;
     sch.checked = adapter->port->config.check_tables && adapter->caps.gpu_mmu ? adapter->device
                                                                               : NULL;
     sch.journal = adapter->port->config.journal;

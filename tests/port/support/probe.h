@@ -239,6 +239,9 @@ bool probe_device_pasid(unsigned device, uint32_t pasid, uint64_t address, void 
                         size_t count, bool write);
 /* Who makes the accesses that follow: an engine of the device, and one of its commands. */
 void probe_device_source(unsigned device, unsigned engine, uint64_t command);
+/* An engine begins this work, or is rid of it. */
+struct dxgk_device_work;
+void probe_device_work(unsigned device, const struct dxgk_device_work *work);
 /* Those of a test that failed are none of the next one's. */
 void probe_device_forget(void);
 /* How long a packet takes (default 1000 ns). */

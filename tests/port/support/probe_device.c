@@ -232,6 +232,13 @@ void probe_device_source(unsigned index, unsigned engine, uint64_t command)
     d->services->dma_source(d->host, engine, command);
 }
 
+void probe_device_work(unsigned index, const struct dxgk_device_work *work)
+{
+    struct device *d = device_of(index);
+
+    d->services->work(d->host, work);
+}
+
 const struct dxgk_device_model probe_device_model = {
     .api_version = DXGK_DEVICE_API_VERSION,
     .name = "probe",

@@ -170,7 +170,14 @@ static void service_patches(void *host, const struct dxgk_patch_format *format)
     (void)format;
 }
 
+static void service_work(void *host, const struct dxgk_device_work *work)
+{
+    (void)host;
+    (void)work;
+}
+
 static const struct dxgk_device_services services = {
+    .work = service_work,
     .root_in_use = service_root_in_use,
     .patches = service_patches,
     .mmu = service_mmu,

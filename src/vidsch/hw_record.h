@@ -38,6 +38,7 @@ struct vidsch_hw_node {
     bool closed;    /* reset, and not yet resumed: nothing may be notified (TDR-023) */
     bool suspend_noted; /* a record of a suspended context is in the ring (interrupt.c) */
     bool fault_noted;   /* and of a page fault */
+    bool unannounced;   /* a command has ended, as the watch found, and nothing was notified */
     bool watch_due;
     unsigned suspends;    /* calls of DxgkDdiSuspendContext in progress */
     struct list contexts; /* struct vidsch_hw_context */
@@ -82,6 +83,8 @@ struct vidsch_hw_queue {
     struct vidsch_sync *progress;
     D3DDDI_CREATEHWQUEUEFLAGS flags;
     uint64_t last_id;                 /* of the last command queued (KMT-326) */
+    uint64_t given_id;                /* of the last command given to the driver */
+    uint64_t seen;                    /* what the progress fence held when it was read last */
     struct vidsch_doorbell *doorbell; /* doorbell.h; NULL: none */
     bool doorbell_begins;             /* the driver is making it */
     bool given_up;                    /* what the client has queued there is not waited for */

@@ -61,12 +61,46 @@ static void retire_oldest(struct vidsch_hw_queue *hw)
     vidsch_packet_finish(packet);
 }
 
+/* Whoever writes the progress fence, the client's commands or the driver, writes the ids of
+ * commands in their order. */
+static void check_progress(struct vidsch_hw_queue *hw)
+{
+    const uint64_t now = vidsch_sync_current(hw->progress), before = hw->seen;
+    const uint32_t number = ddi_handle_number(hw->queue->mm.host_handle);
+
+    hw->seen = now;
+    if (now > before && hw->parent->hw->state == HW_SUSPENDED)
+        VIOLATION(
+            "PREEMPT-044",
+            "the progress fence of hardware queue %u on node %u rose from %llu to %llu although "
+            "its context is suspended",
+            number, hw->queue->node->ordinal, (unsigned long long)before, (unsigned long long)now);
+    if (now < before)
+        WARNING("SUBMIT-117",
+                "the progress fence of hardware queue %u on node %u went back from %llu to %llu",
+                number, hw->queue->node->ordinal, (unsigned long long)before,
+                (unsigned long long)now);
+    else if (now > before && now > hw->given_id)
+        WARNING("SUBMIT-117",
+                "the progress fence of hardware queue %u on node %u holds %llu, but the last command "
+                "given to the driver has the id %llu",
+                number, hw->queue->node->ordinal, (unsigned long long)now,
+                (unsigned long long)hw->given_id);
+}
+
 static void retire_queue(struct vidsch_hw_queue *hw)
 {
+    check_progress(hw);
     while (!list_empty(&hw->in_flight) &&
            CONTAINER(hw->in_flight.next, struct packet, link)->hw->id <=
                vidsch_sync_current(hw->progress))
         retire_oldest(hw);
+}
+
+void vidsch_hw_check_progress(const struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues)
+        check_progress(CONTAINER(link, struct vidsch_hw_queue, link));
 }
 
 void vidsch_hw_retire_context(struct vidsch_hw_context *hw)

@@ -12,6 +12,8 @@ bool vidsch_hw_in_flight(const struct vidsch_hw_context *hw);
 /* Retire what the fences say is done: of a context, or of all of a node. */
 void vidsch_hw_retire_context(struct vidsch_hw_context *hw);
 void vidsch_hw_retire_node(struct vidsch_node *node);
+/* Report a progress fence that its queue cannot have (SUBMIT-117, PREEMPT-044). */
+void vidsch_hw_check_progress(const struct vidsch_hw_context *hw);
 /* All in flight end as failed. */
 void vidsch_hw_fail_context(struct vidsch_hw_context *hw);
 void vidsch_hw_fail_node(struct vidsch_node *node);

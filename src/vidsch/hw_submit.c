@@ -83,6 +83,17 @@ static bool is_overdue(const struct vidsch_hw_context *hw)
     return false;
 }
 
+/* An interrupt may have been lost, or is on its way: the next look tells which. */
+static void find_unannounced(struct vidsch_node *node)
+{
+    const uint32_t before = node->hw.count;
+
+    vidsch_hw_retire_node(node);
+    node->hw.unannounced = node->hw.count < before && !node->monitored_noted;
+    if (node->hw.unannounced)
+        sim_event_arm(&node->hw.watch, sim_now() + vidsch_tdr_delay(node->vidsch) / 4);
+}
+
 void vidsch_hw_watch_check(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -90,7 +101,14 @@ void vidsch_hw_watch_check(struct vidsch_node *node)
 
     vidsch_assert_worker(vidsch);
     node->hw.watch_due = false;
-    vidsch_hw_retire_node(node); /* an interrupt may have been lost */
+    if (node->hw.unannounced)
+        VIOLATION(
+            "SUBMIT-117",
+            "a command of a hardware queue on node %u has ended, as its progress fence says, and "
+            "the driver has not notified DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED since",
+            node->ordinal);
+    node->hw.unannounced = false;
+    find_unannounced(node);
     if (node->hw.count == 0 || node->stopped || vidsch->recovery.resetting)
         return;
     LIST_FOR(link, &node->hw.contexts) {
@@ -215,6 +233,7 @@ void vidsch_hw_submit(struct packet *packet)
         hw->oldest_since = sim_now();
     packet->hw->submitted_at = sim_now();
     list_push_back(&hw->in_flight, &packet->link);
+    hw->given_id = packet->hw->id;
     node->hw.count++;
     queue->last_in_flight = packet;
     watch(node, hw->oldest_since);

@@ -40,9 +40,9 @@ void vidsch_hw_suspend_init(struct vidsch_hw_context *hw)
 static void suspended(struct vidsch_hw_context *hw)
 {
     sim_event_cancel(&hw->deadline);
-    hw->state = HW_SUSPENDED;
     hw->acknowledged = hw->unnotified = hw->active = false;
     vidsch_hw_retire_context(hw); /* the GPU may have finished before it let go */
+    hw->state = HW_SUSPENDED;
     if (hw->abandoning)
         vidsch_hw_fail_context(hw);
     hw->abandoning = false;
@@ -93,6 +93,7 @@ void vidsch_hw_resume(struct vidsch_hw_context *hw)
 
     if (hw->state != HW_SUSPENDED)
         return;
+    vidsch_hw_check_progress(hw);
     hw->state = HW_RUNS;
     if (!ddi_has(vidsch->ddi, DxgkDdiResumeContext))
         return;

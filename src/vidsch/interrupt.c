@@ -328,10 +328,11 @@ static void monitored_fence_signaled(struct vidsch *vidsch,
                                        data->MonitoredFenceSignaled.EngineOrdinal,
                                        "MONITORED_FENCE_SIGNALED");
 
-    if (node)
-        vidsch_life_hw_reported(node);
-    if (node && !node->monitored_noted &&
-        record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
+    if (!node)
+        return;
+    node->hw.unannounced = false;
+    vidsch_life_hw_reported(node);
+    if (!node->monitored_noted && record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
         node->monitored_noted = true;
 }
 

@@ -187,15 +187,17 @@ static void ignore_requests(struct probe *p)
     p->before[PROBE_PreemptCommand] = keep_silent;
 }
 
-static bool done;
+static bool done, again;
 
 static void wait_for_the_end(struct probe *p)
 {
     const uint32_t fence = submit_one(p);
 
     tell(fence, true);
-    if (done)
+    if (done || again)
         tell(fence, false);
+    if (again) /* it was stopped in it, and goes on */
+        tell(fence, true);
     probe_sleep(2 * PROBE_SECOND + 100 * MS);
     CHECK_RULE("SUBMIT-090", probe_rule(p, "SUBMIT-090") == done &&
                                  probe_said(p, "SUBMIT-090", "is done with fence") == done);
@@ -210,8 +212,9 @@ static void wait_for_the_end(struct probe *p)
 
 TEST(an_engine_that_is_done_is_reported)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        done = i != 0;
+    for (unsigned i = 0; i < 3; i++) {
+        done = i == 1;
+        again = i == 2;
         run(ignore_requests, wait_for_the_end);
     }
 }

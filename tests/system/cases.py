@@ -1000,6 +1000,40 @@ def case_submissions():
                 fail(f"mistake {fault} is not told by {rule}: {said}")
 
 
+# What the driver tests/drivers/splits does wrong, in the order of its numbers from 1 on; and what is said of it.
+SPLIT_FAULTS = (
+    ("PATCH-112", "patch location 3 may be split at 0x41, behind the 0x40 bytes produced"),
+    ("PATCH-114", "SplitOffset decreases from 0x20 to 0x0 at patch location 3"),
+    ("PATCH-115", "patch location 3 is at 0x30, before its SplitOffset 0x34"),
+    ("SUBMIT-030", "executes 64 bytes at 0x"),
+    ("SUBMIT-030", "for which the driver was given 32 bytes at 0x"),
+    ("PATCH-162", "whose portion is 0x0 to 0x20, changed 1 byte at 0x29 of the DMA buffer"),
+)
+
+
+def case_splits():
+    """Drivers of WDDM 1.2 with one mistake about portions of DMA buffers: each is named; the sound one never is, whatever the seed."""
+    drivers = os.path.join(BUILD, "tests", "drivers")
+    workload = os.path.join(SOURCE, "tests", "drivers", "seeds", "patch.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "splits.reg")
+
+        def split(fault, *more, expect=None):
+            with open(registry, "w", encoding="utf-8") as out:
+                out.write(f'[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\splits]\n"SplitFault"=4:{fault:02x}000000\n')
+            return program("run", os.path.join(drivers, "splits.so"), workload, "--device", os.path.join(drivers, "seeds", "device.so"),
+                           "--registry", registry, "--vram", "8M", "--split-dma-buffers", "--set", "split=1", "--out", folder, *more,
+                           expect=expect)
+
+        for seed in range(1, 9):
+            if " 0 (0 warnings)" not in split(0, "--seed", str(seed), expect=0).stdout:
+                fail(f"the sound driver is blamed, seed {seed}")
+        for fault, (rule, words) in enumerate(SPLIT_FAULTS, 1):
+            said = [line for line in split(fault).stderr.splitlines() if f" {rule}: " in line]
+            if not said or words not in said[0]:
+                fail(f"mistake {fault} is not told by {rule}: {said}")
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = sys.argv[2]

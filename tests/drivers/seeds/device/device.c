@@ -86,11 +86,27 @@ static void destroy(void *device)
     free(device);
 }
 
+/* The oldest packet of the engine begins, or the engine is rid of it. */
+static void tell_work(const struct seeds_device *d, unsigned index, bool begins)
+{
+    const struct seeds_engine *e = &d->engine[index];
+    const struct seeds_packet *packet = &e->queue[e->head];
+    const struct dxgk_device_work work = {.node = index,
+                                          .fence = packet->fence,
+                                          .begins = begins,
+                                          .bytes = packet->bytes,
+                                          .address = packet->address & ~SEEDS_BUS};
+
+    d->services->work(d->host, &work);
+}
+
 static void drop_packets(struct seeds_device *d)
 {
     d->status = d->enable = 0;
     for (unsigned i = 0; i < SEEDS_ENGINES; i++) {
         d->services->timer_disarm(d->host, i);
+        if (d->engine[i].count)
+            tell_work(d, i, false);
         d->engine[i].count = 0;
         d->engine[i].preempting = false;
         d->engine[i].fault_fence = 0;
@@ -123,6 +139,7 @@ static void start_next(struct seeds_device *d, unsigned index)
 
     if (e->count) {
         d->services->dma_source(d->host, index, e->queue[e->head].fence);
+        tell_work(d, index, true);
         d->services->timer_arm(d->host, index, seeds_duration(d, &e->queue[e->head]));
     } else if (e->preempting) {
         e->preempting = false;
@@ -139,6 +156,7 @@ static void finish_packet(void *device, unsigned index)
 
     d->services->dma_source(d->host, index, packet.fence);
     good = seeds_execute(d, &packet);
+    tell_work(d, index, false);
     e->head = (e->head + 1) % SEEDS_QUEUE;
     e->count--;
     e->completed = packet.fence;

@@ -53,18 +53,18 @@ static void wrong_ids(struct probe *p)
     begin(3);
     write_fence(2);
     announce();
-    CHECK_RULE("SUBMIT-117", probe_rule(p, "SUBMIT-117") == 0);
+    CHECK_RULE("SUBMIT-117/e", probe_rule(p, "SUBMIT-117") == 0);
     write_fence(1);
     announce();
-    CHECK_RULE("SUBMIT-117", probe_rule(p, "SUBMIT-117") == 1 &&
-                                 probe_said(p, "SUBMIT-117", "went back from 2 to 1"));
+    CHECK_RULE("SUBMIT-117/e", probe_rule(p, "SUBMIT-117") == 1 &&
+                                   probe_said(p, "SUBMIT-117", "went back from 2 to 1"));
     write_fence(3);
     announce();
-    CHECK_RULE("SUBMIT-117", probe_rule(p, "SUBMIT-117") == 1);
+    CHECK_RULE("SUBMIT-117/e", probe_rule(p, "SUBMIT-117") == 1);
     write_fence(4);
     announce();
     announce(); /* it is told once */
-    CHECK_RULE("SUBMIT-117",
+    CHECK_RULE("SUBMIT-117/e",
                probe_rule(p, "SUBMIT-117") == 2 &&
                    probe_said(p, "SUBMIT-117",
                               "holds 4, but the last command given to the driver has the id 3"));
@@ -87,11 +87,11 @@ static void finish_in_silence(struct probe *p)
     CHECK(NT_SUCCESS(hardware_wait(&client, 1)));
     hardware.ended = hardware.submissions;
     probe_sleep(2 * PROBE_SECOND + 100 * MS); /* after the host's look at what is overdue */
-    CHECK_RULE("SUBMIT-117", probe_rule(p, "SUBMIT-117") == 0); /* it may be on its way */
+    CHECK_RULE("SUBMIT-117/e", probe_rule(p, "SUBMIT-117") == 0); /* it may be on its way */
     if (announced == LATE)
         announce();
     probe_sleep(PROBE_SECOND);
-    CHECK_RULE("SUBMIT-117",
+    CHECK_RULE("SUBMIT-117/e",
                probe_rule(p, "SUBMIT-117") == (announced == SILENT) &&
                    probe_said(p, "SUBMIT-117",
                               "has not notified DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED") ==

@@ -72,12 +72,13 @@ struct refgpu_node {
     struct refgpu_dma ring;
     struct refgpu_ring_entry *entries;
     const volatile struct refgpu_fence_block *fence;
-    struct refgpu_context *slot_context[REFGPU_RING_ENTRIES];
-    ULONG slot_fence[REFGPU_RING_ENTRIES];
+    /* written by submissions, read by the ISR while they go on */
+    struct refgpu_context *volatile slot_context[REFGPU_RING_ENTRIES];
+    volatile ULONG slot_fence[REFGPU_RING_ENTRIES];
+    volatile ULONG reject_after,
+        reject_fence; /* a packet that SubmitCommandVirtual refused, and the one before it */
     ULONG tail;
     ULONG last_submitted;
-    ULONG reject_after,
-        reject_fence; /* a packet that SubmitCommandVirtual refused, and the one before it */
     ULONGLONG submitted;
 
     /* shared with the ISR */

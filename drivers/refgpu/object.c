@@ -170,10 +170,10 @@ static BOOLEAN NTAPI forget_context(PVOID argument)
     struct refgpu_context *context = argument;
     struct refgpu_node *node = &context->device->adapter->node[context->node];
 
-    for (ULONG i = 0; i < REFGPU_RING_ENTRIES; i++) {
-        if (node->slot_context[i] == context)
-            node->slot_context[i] = NULL;
-    }
+    /* Another context's packet may be taking a slot right now. */
+    for (ULONG i = 0; i < REFGPU_RING_ENTRIES; i++)
+        (void)InterlockedCompareExchangePointer((PVOID volatile *)&node->slot_context[i], NULL,
+                                                context);
     return TRUE;
 }
 

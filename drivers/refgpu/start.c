@@ -40,8 +40,8 @@ static void node_program(struct refgpu_node *node)
 void refgpu_node_restart(struct refgpu_node *node)
 {
     node->tail = 0;
-    RtlZeroMemory(node->slot_context, sizeof node->slot_context);
-    RtlZeroMemory(node->slot_fence, sizeof node->slot_fence);
+    RtlZeroMemory((PVOID)node->slot_context, sizeof node->slot_context);
+    RtlZeroMemory((PVOID)node->slot_fence, sizeof node->slot_fence);
     node_program(node);
 }
 

@@ -1,4 +1,5 @@
 # dxgkhost_add_driver(); the package file that includes this one describes it.
+include(${CMAKE_CURRENT_LIST_DIR}/dxgkhostRaces.cmake)
 
 # The compiler of a Windows image in <out>, or a reason to stop.
 function(dxgkhost_windows_compiler wanted out)
@@ -79,7 +80,7 @@ function(dxgkhost_add_image name compiler sources options depends)
 endfunction()
 
 function(dxgkhost_add_driver name)
-    cmake_parse_arguments(D "ELF;SYS;CASE" "COMPILER" "SOURCES;WPP;INCLUDE;DEFINE;OPTIONS" ${ARGN})
+    cmake_parse_arguments(D "ELF;SYS;CASE;RACES" "COMPILER" "SOURCES;WPP;INCLUDE;DEFINE;OPTIONS" ${ARGN})
     list(APPEND D_SOURCES ${D_UNPARSED_ARGUMENTS})
     if(NOT D_SOURCES)
         message(FATAL_ERROR "dxgkhost_add_driver(${name}): no SOURCES")
@@ -111,6 +112,9 @@ function(dxgkhost_add_driver name)
         target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
                                ${folders} ${definitions} ${D_OPTIONS})
         set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+        if(D_RACES)
+            dxgkhost_race_hooks(${name})
+        endif()
         if(depends)
             set_source_files_properties(${D_SOURCES} PROPERTIES OBJECT_DEPENDS ${depends})
         endif()

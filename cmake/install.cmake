@@ -34,4 +34,4 @@ configure_package_config_file(cmake/dxgkhostConfig.cmake.in ${CMAKE_BINARY_DIR}/
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/dxgkhostConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/dxgkhostConfig.cmake ${CMAKE_BINARY_DIR}/cmake/dxgkhostConfigVersion.cmake
-        cmake/dxgkhostDriver.cmake DESTINATION ${package_folder})
+        cmake/dxgkhostDriver.cmake cmake/dxgkhostRaces.cmake DESTINATION ${package_folder})

@@ -154,6 +154,8 @@ struct dxgk_machine_config {
     /* Keep a journal of submissions, for dxgk_machine_write_report. It takes at most 3 MiB an
      * adapter. */
     bool journal;
+    /* Find accesses of the driver's memory that nothing orders (THREAD-080, docs/races.md). */
+    bool races;
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include "bus/device_record.h"
 #include "sim/callout.h"
+#include "sim/order.h"
 
 static inline uint64_t bus_model_read(struct bus_device *device, unsigned bar, uint64_t offset,
                                       unsigned width)
@@ -32,6 +33,7 @@ static inline void bus_model_write(struct bus_device *device, unsigned bar, uint
     if (device->callout.hangs)
         return;
     device->touches++;
+    sim_order_tell_device();
     before = sim_callout_enter(&device->callout, "write");
     device->model->write(device->state, bar, offset, width, value);
     sim_callout_leave(before);

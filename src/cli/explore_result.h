@@ -12,7 +12,7 @@ struct explore_failure {
     char rule[24];     /* or "workload", "leak", "crash", "hang", ... */
     char severity[20]; /* "error", "bug check" */
     char where[112];   /* with the rule: what makes failures the same */
-    char seen[200];
+    char seen[400];
     char thread[32];
     uint64_t virtual_ns;
 };

@@ -304,6 +304,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--strict", &options->config.strict},
         {"--stub-missing", &options->config.stub_missing},
         {"--stress", &options->config.stress},
+        {"--races", &options->config.races},
         {"--special-pool", &options->config.special_pool},
         {"--force-irql", &options->config.force_irql},
         {"--raised-submit", &options->config.raised_submit},

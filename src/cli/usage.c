@@ -41,6 +41,8 @@ static const char text[] =
     "           --script-memory SIZE   memory that a workload may hold (default 1G; 0: any)\n"
     "           --no-supervisor        run the machine in this process: for a debugger\n"
     "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
+    "           --races                find accesses of the driver's memory that nothing orders, in drivers built\n"
+    "                                  with -fsanitize=thread (docs/races.md)\n"
     "           --special-pool         find accesses past the end of pool blocks and of what DDIs are lent, or\n"
     "                                  after it is given back, at once\n"
     "           --force-irql           take paged pool away at DISPATCH_LEVEL and above\n"

@@ -15,9 +15,12 @@
 #include "nt/base/current.h"
 #include "nt/ke/driver_call.h"
 #include "nt/ps/attach.h"
+#include "sim/dpc.h"
 #include "sim/inside.h"
+#include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "sim/sim.h"
 #include "sim/stack.h"
@@ -147,6 +150,27 @@ static void give_process_back(struct ddi_record *call)
         (void)nt_process_switch(call->process);
 }
 
+/* Calls of threads come after what the host knows, and what they have done is known to it. Service
+ * routines and DPCs are in order only with what queued them, and by locks. */
+static bool on_thread(void)
+{
+    return !sim_in_interrupt() && !sim_in_dpc();
+}
+
+static void enter_in_order(struct race *races, struct ddi_record *call)
+{
+    call->place = race_place(races);
+    if (on_thread())
+        sim_order_ask_host();
+}
+
+static void leave_in_order(struct race *races, const struct ddi_record *call)
+{
+    race_set_place(races, call->place);
+    if (on_thread())
+        sim_order_tell_host();
+}
+
 /* prepare() has made the record. */
 static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
 {
@@ -167,6 +191,8 @@ static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
     call->irql_before = m->irql;
     if (irql > m->irql)
         sim_raise_irql(irql);
+    if (m->races)
+        enter_in_order(m->races, call);
     nt_call_state(&call->state);
     adapter->calls++;
     trace_begin(call->frame.track, call->frame.name, NULL, 0);
@@ -222,6 +248,8 @@ void ddi_leave(struct ddi_call *handle)
     if (handle->checked != DDI_CHECKED)
         ddi_returned(handle);
     call = handle->record;
+    if (m->races)
+        leave_in_order(m->races, call);
     sim_inside_leave(call->deadline);
     trace_end(call->frame.track, call->frame.name);
     nt_call_check(&call->state, call->frame.name);
@@ -297,12 +325,16 @@ struct ddi_frame *ddi_callback_enter(struct ddi_adapter *adapter, const char *na
     frame->caller = caller;
     frame->track = frame->outer ? frame->outer->track : ddi_track(LEVEL_ZERO);
     trace_begin(frame->track, name, NULL, 0);
+    if (sim_current->races && !sim_in_interrupt())
+        sim_order_tell_host();
     sim_point();
     return frame;
 }
 
 void ddi_callback_leave(struct ddi_frame *frame)
 {
+    if (sim_current->races && on_thread())
+        sim_order_ask_host();
     trace_end(frame->track, frame->name);
     ddi_frame_end(frame);
 }

@@ -25,6 +25,7 @@ struct ddi_record {
     struct nt_call_state state;   /* state when the driver was entered */
     struct refusal *refusal;      /* to restore afterwards */
     struct sim_mutex *class_lock; /* held for this call, or NULL */
+    uint32_t place;               /* of who calls, for the detector of races */
 };
 
 /* ddi_returned was called; anything else, whatever has overwritten it, says that it was not. */

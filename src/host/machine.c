@@ -257,6 +257,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
                              .client_stack_bytes = config->client_stack_bytes,
                              .watchdog_ms = config->watchdog_ms,
                              .stress = config->stress,
+                             .races = config->races,
                              .arena = config->recorder ? config->recorder->arena : NULL};
     struct dxgk_machine *machine = calloc(1, sizeof(*machine));
 

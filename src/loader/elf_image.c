@@ -17,6 +17,8 @@
 #include "loader/imports.h"
 #include "loader/symbols.h"
 #include "loader/threads.h"
+#include "race/race.h"
+#include "sim/machine.h"
 #include "util/explain.h"
 
 /* Protects the test whether a file is already loaded, together with the dlopen that follows it,
@@ -134,6 +136,16 @@ static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_
     return STATUS_SUCCESS;
 }
 
+/* Its data are watched for races. */
+static void watch(const struct loader_image *image, const struct elf_file *elf)
+{
+    for (uint32_t i = 0; sim_current && sim_current->races && i < elf->segments; i++)
+        if (elf->segment[i].flags & PF_W)
+            race_watch(sim_current->races,
+                       (const void *)(image->base + elf->segment[i].address), // NOLINT: an address
+                       elf->segment[i].memory_bytes);
+}
+
 NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *file,
                         const char *path, char *error, size_t error_bytes)
 {
@@ -156,6 +168,8 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
         status = map(image, &elf, path, error, error_bytes);
     if (NT_SUCCESS(status))
         status = after_map(image, error, error_bytes);
+    if (NT_SUCCESS(status))
+        watch(image, &elf);
     return status;
 }
 

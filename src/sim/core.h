@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "race/race.h"
 #include "sim/event.h"
 #include "sim/fault.h"
 #include "sim/fiber.h"
@@ -37,6 +38,7 @@ struct processor {
     uint64_t deadline;
     struct sim_frame *frame;
     struct refusal *refusal;
+    struct race_task *task; /* of the detector of races, while the processor is not current */
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
     struct list interrupts; /* pending on this processor, by struct sim_interrupt.link */
@@ -121,6 +123,8 @@ static inline void sim_set_thread(struct sim_core *core, struct sim_thread *thre
 {
     core->public.thread = thread;
     core->public.head = thread ? &thread->head : &current_processor(core)->head;
+    if (core->public.races)
+        (void)race_switch(core->public.races, thread ? thread->task : NULL);
 }
 
 /* Called when the level may have become DISPATCH or above. */

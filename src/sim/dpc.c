@@ -4,6 +4,7 @@
 
 #include "sim/core.h"
 #include "sim/delivery.h"
+#include "sim/order.h"
 #include "sim/point.h"
 
 bool sim_dpc_queue(struct sim_dpc *dpc)
@@ -11,6 +12,7 @@ bool sim_dpc_queue(struct sim_dpc *dpc)
     struct sim_core *core = core_of(sim_current);
     struct processor *p;
 
+    sim_order_release(dpc);
     if (dpc->queued || sim_current->stopped)
         return false;
     p = dpc->target && dpc->target <= sim_current->processors ? &core->processor[dpc->target - 1]
@@ -45,6 +47,8 @@ void sim_dpc_flush(void)
                (!list_empty(&p->dpcs) || (p->dpc_depth && p != current_processor(core))))
             sim_spin();
     }
+    if (sim_current->races)
+        race_acquire_dpcs(sim_current->races);
 }
 
 bool sim_in_dpc(void)

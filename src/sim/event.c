@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "race/race.h"
 #include "sim/core.h"
 #include "sim/endless.h"
 #include "sim/event_queue.h"
@@ -131,10 +132,15 @@ void sim_fire_due(struct sim_core *core)
 {
     while (core->events && core->heap[0].due <= core->public.now) {
         struct sim_event *event = core->heap[0].event;
+        struct race_task *task = NULL;
 
         take_out(core, 0);
         sim_endless_event(core, event);
+        if (core->public.races)
+            task = race_switch(core->public.races, NULL);
         event->fire(event);
+        if (core->public.races)
+            (void)race_switch(core->public.races, task);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/core.h"
 #include "sim/irql.h"
+#include "sim/order.h"
 #include "sim/point.h"
 
 #define LATENCY_NS 600u /* an interrupt reaches a processor within this time */
@@ -30,6 +31,7 @@ static void make_pending(struct sim_interrupt *interrupt)
 
 void sim_interrupt_send(struct sim_interrupt *interrupt, unsigned processor)
 {
+    sim_order_release(interrupt);
     if (!interrupt->connected || interrupt->pending || sim_current->stopped)
         return;
     interrupt->pending = true;
@@ -64,6 +66,8 @@ void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void
     interrupt->latency.fire = latency_over;
     interrupt->latency.describe = describe_latency;
     interrupt->connected = true;
+    sim_order_forget(interrupt);
+    sim_order_release(interrupt);
 }
 
 void sim_interrupt_disconnect(struct sim_interrupt *interrupt)
@@ -74,6 +78,7 @@ void sim_interrupt_disconnect(struct sim_interrupt *interrupt)
     while (interrupt->lock_owner && interrupt->lock_owner != sim_current->processor + 1 &&
            !sim_current->stopped)
         sim_spin();
+    sim_order_acquire(interrupt);
     sim_event_cancel(&interrupt->latency);
     list_remove(&interrupt->link);
     interrupt->pending = false;
@@ -81,6 +86,8 @@ void sim_interrupt_disconnect(struct sim_interrupt *interrupt)
 
 void sim_interrupt_raise(struct sim_interrupt *interrupt)
 {
+    if (sim_current->races)
+        race_relay(sim_current->races, &sim_current->races, interrupt);
     if (!interrupt->connected || interrupt->pending || sim_current->stopped)
         return;
     interrupt->pending = true;
@@ -97,9 +104,11 @@ bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void 
     while (interrupt->lock_owner)
         sim_spin();
     interrupt->lock_owner = (uint16_t)(sim_current->processor + 1);
+    sim_order_acquire(interrupt);
     current_processor(core)->interrupt_depth++;
     result = fn(arg);
     current_processor(core)->interrupt_depth--;
+    sim_order_release(interrupt);
     interrupt->lock_owner = 0;
     sim_lower_irql(before);
     return result;

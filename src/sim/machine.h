@@ -18,6 +18,7 @@
 #define SIM_MAX_PROCESSORS 64u
 #define SIM_SLOTS          16u /* number of places where upper rooms can keep state (slot.h) */
 
+struct race;
 struct sim_callout;
 struct sim_thread;
 struct sim_thread_head;
@@ -53,6 +54,7 @@ struct sim_machine {
     struct rng rng;
     unsigned processors;
     void *slot[SIM_SLOTS];       /* state of upper rooms (slot.h) */
+    struct race *races;          /* the detector of races; NULL: none (order.h) */
     struct sim_callout *callout; /* the device model that is running; NULL: none (callout.h) */
     struct sim_core *core;       /* private */
     char thread_name[32];        /* of `thread`; "": none */

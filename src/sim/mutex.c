@@ -3,6 +3,7 @@
 #include "sim/mutex.h"
 
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/thread_record.h"
 
 void sim_mutex_init(struct sim_mutex *mutex)
@@ -24,6 +25,7 @@ bool sim_mutex_try(struct sim_mutex *mutex)
     if (mutex->owner)
         return false;
     mutex->owner = self_or_host();
+    sim_order_acquire(mutex);
     return true;
 }
 
@@ -38,6 +40,7 @@ void sim_mutex_unlock(struct sim_mutex *mutex)
 {
     struct list *node = list_pop_front(&mutex->queue.waiters);
 
+    sim_order_release(mutex);
     if (!node) {
         mutex->owner = NULL;
         return;

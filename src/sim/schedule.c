@@ -101,9 +101,13 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     from->deadline = m->deadline;
     from->frame = m->frame;
     from->refusal = refusal_current;
+    if (m->races)
+        from->task = race_switch(m->races, NULL);
     m->processor = (uint16_t)to;
     m->irql = target->irql;
     sim_set_thread(core, target->thread);
+    if (m->races)
+        (void)race_switch(m->races, target->task);
     m->inside = target->inside;
     m->deadline = target->deadline;
     sim_set_frame(m, target->frame);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/sim.h"
+#include "race/race.h"
 #include "sim/core.h"
 #include "sim/run.h"
 #include "sim/signals.h"
@@ -80,6 +81,8 @@ struct sim_machine *sim_machine_create(const struct sim_config *config)
     if (!sim_signals_setup(core))
         goto fail;
     core->report.end_thread = sim_thread_exit;
+    if (config->races)
+        core->public.races = race_create(config->processors);
     core->public.stress = config->stress;
     core->longest = sim_longest_slice(core);
     sim_new_slice(core);
@@ -110,6 +113,7 @@ void sim_machine_destroy(struct sim_machine *machine)
     for (unsigned i = 0; i < machine->processors; i++)
         fiber_finish(&core->processor[i].idle);
     sim_signals_teardown(core);
+    race_destroy(machine->races);
     util_heap_release(&machine->heap);
     free_core(core);
 }

@@ -51,6 +51,7 @@ struct sim_config {
     /* slice lengths are drawn from the seed and mostly far shorter; sim_stress_point counts as a
      * point */
     bool stress;
+    bool races; /* detect races (race/race.h) */
     /* where the machine's record lies, so that other processes can read it; NULL: on the heap */
     struct util_arena *arena;
 };

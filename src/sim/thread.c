@@ -6,6 +6,7 @@
 
 #include "sim/core.h"
 #include "sim/event_queue.h"
+#include "sim/order.h"
 #include "sim/schedule.h"
 #include "util/alloc.h"
 
@@ -45,6 +46,9 @@ struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind
     thread->arg = arg;
     thread->deadline = SIM_FOREVER;
     thread->timeout.reserved = true;
+    sim_order_forget(thread);
+    if (sim_current->races)
+        thread->task = race_task_create(sim_current->races, name);
     snprintf(thread->name, sizeof(thread->name), "%s", name);
     list_init(&thread->wait);
     list_init(&thread->link);
@@ -85,6 +89,7 @@ _Noreturn void sim_thread_exit(void)
     if (thread->on_exit)
         thread->on_exit(thread->on_exit_arg);
     thread->state = THREAD_ENDED;
+    race_task_end(thread->task);
     sim_event_cancel(&thread->timeout);
     if (thread->kind == SIM_THREAD_CLIENT)
         core->clients--;

@@ -12,6 +12,7 @@
 #include "sim/thread.h"
 #include "util/list.h"
 
+struct race_task;
 struct sim_core;
 
 enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_ENDED };
@@ -45,6 +46,7 @@ struct sim_thread {
     uint64_t deadline;
     struct sim_frame *frame;
     struct refusal *refusal; /* saved while not running */
+    struct race_task *task;  /* of the detector of races; NULL: none */
 };
 
 /* thread.c: free the stacks of threads that have ended; must not be called on such a stack. */

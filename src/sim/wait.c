@@ -3,6 +3,7 @@
 #include "sim/wait.h"
 
 #include "sim/core.h"
+#include "sim/order.h"
 #include "sim/report.h"
 #include "sim/schedule.h"
 #include "sim/stop.h"
@@ -58,6 +59,7 @@ enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
             sim_raise_overdue(core);
         return SIM_TIMED_OUT;
     }
+    sim_order_acquire(self);
     if (result)
         *result = self->result;
     return SIM_WOKEN;
@@ -73,6 +75,7 @@ bool sim_unblock(struct sim_thread *thread, intptr_t result)
     sim_event_cancel(&thread->timeout);
     drop_guard(core, thread);
     thread->result = result;
+    sim_order_release(thread);
     list_remove(&thread->wait);
     sim_make_ready(core, thread);
     return true;

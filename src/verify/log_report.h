@@ -10,6 +10,7 @@
 /* It decides what strict mode and a configured severity make of a report. */
 enum verify_kind {
     VERIFY_KIND_BREACH,
+    VERIFY_KIND_EACH,     /* a breach that is merged only with one that says the same */
     VERIFY_KIND_FINDING,  /* refuses as an error, else it is only told */
     VERIFY_KIND_REFUSAL,  /* refuses at any severity */
     VERIFY_KIND_UNSERVED, /* refuses unless the user has chosen a severity below error */

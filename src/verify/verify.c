@@ -279,8 +279,10 @@ static enum verify_severity effective(const struct verify_log *log, const struct
 {
     if (rule->configured)
         severity = rule->severity;
-    return kind == VERIFY_KIND_BREACH && log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL
-                                                                                 : severity;
+    return log->strict && severity == VERIFY_ERROR &&
+                   (kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_EACH)
+               ? VERIFY_FATAL
+               : severity;
 }
 
 static bool refuses(const struct rule_state *rule, enum verify_severity severity,
@@ -315,8 +317,8 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
 
 #ifdef DXGK_DEBUG_CHECKS
     util_assert(found && "the rule is in no table of docs/spec/rules");
-    util_assert((kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_CLIENT ||
-                 found->admission != VERIFY_NO_ADMISSION) &&
+    util_assert((kind == VERIFY_KIND_BREACH || kind == VERIFY_KIND_EACH ||
+                 kind == VERIFY_KIND_CLIENT || found->admission != VERIFY_NO_ADMISSION) &&
                 "the rule can refuse, and is not in docs/spec/admission.tsv");
 #endif
     record->rule = found ? found->id : id;
@@ -358,6 +360,18 @@ void verify_report(const char *rule, enum verify_severity severity, const char *
         return;
     va_start(arguments, format);
     (void)verify_log_report(verify_current, rule, &record, VERIFY_KIND_BREACH, format, arguments);
+    va_end(arguments);
+}
+
+void verify_report_each(const char *rule, enum verify_severity severity, const char *format, ...)
+{
+    struct verify_record record = {.severity = severity};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    (void)verify_log_report(verify_current, rule, &record, VERIFY_KIND_EACH, format, arguments);
     va_end(arguments);
 }
 

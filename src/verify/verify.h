@@ -91,6 +91,9 @@ void verify_set_news(struct verify_log *log,
  * given one. If it is fatal, the bug check is 0xC4 (DRIVER_VERIFIER_DETECTED_VIOLATION). */
 void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same; it is merged only with reports that say the same, values included. */
+void verify_report_each(const char *rule, enum verify_severity severity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Report an error with the bug check code and first parameters that Windows would show (0xC4/0x51),
  * whether or not it is fatal here. */
 void verify_report_code(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,

@@ -15,6 +15,7 @@
 #include "nt/ke/level.h"
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -122,6 +123,8 @@ NT_EXPORT NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
     if (!record)
         return STATUS_INSUFFICIENT_RESOURCES;
     list_init(&record->owners);
+    sim_order_forget(record);
+    sim_order_forget(&record->owners);
     *Resource = (ERESOURCE){0};
     InitializeListHead(&Resource->SystemResourcesList);
     return STATUS_SUCCESS;
@@ -190,6 +193,9 @@ static BOOLEAN acquire(PERESOURCE resource, bool exclusive, bool wait, const cha
             return FALSE; /* deleted while the thread waited */
         record->exclusive_waiters -= exclusive;
     }
+    sim_order_acquire(record);
+    if (exclusive)
+        sim_order_acquire(&record->owners); /* after its readers */
     record->exclusive = exclusive;
     add_owner(record);
     return TRUE;
@@ -223,6 +229,7 @@ static void release(PERESOURCE resource, const char *routine)
     }
     if (--owner->count != 0)
         return;
+    sim_order_release(record->exclusive ? (const void *)record : &record->owners);
     owner->thread->sleeping_locks--;
     list_remove(&owner->link);
     util_free(owner);

@@ -18,6 +18,7 @@
 #include "sim/event.h"
 #include "sim/irql.h"
 #include "sim/point.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -117,6 +118,7 @@ static void expire(struct sim_event *event)
     struct _EX_TIMER *timer = CONTAINER(event, struct _EX_TIMER, event);
     struct nt_faults faults = nt_faults_off();
 
+    sim_order_carry(timer);
     if (timer->period)
         sim_event_arm(event, sim_later(event->due, timer->period));
     nt_faults_on(faults);
@@ -196,6 +198,7 @@ NT_EXPORT BOOLEAN NTAPI ExSetTimer(PEX_TIMER Timer, LONGLONG DueTime, LONGLONG P
         Period = 0;
     }
     before = cancel(timer);
+    sim_order_release(timer);
     timer->header.SignalState = 0;
     timer->period = (uint64_t)Period * NS_PER_UNIT;
     faults = nt_faults_off();

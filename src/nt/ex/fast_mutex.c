@@ -15,6 +15,7 @@
 #include "nt/ke/lock_order.h"
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
+#include "sim/order.h"
 #include "verify/verify.h"
 
 #define OLD_IRQL_UNSAFE 0xFFu /* acquired without raising the IRQL */
@@ -50,6 +51,7 @@ static void take(PFAST_MUTEX mutex, uint8_t old_irql)
     struct _KTHREAD *thread = nt_thread();
 
     nt_lock_order_acquire(mutex, thread);
+    sim_order_acquire(mutex);
     mutex->Count = 0;
     mutex->Owner = thread;
     mutex->OldIrql = old_irql;
@@ -82,6 +84,7 @@ static bool may_release(PFAST_MUTEX mutex, const char *routine)
 
 static void release(PFAST_MUTEX mutex)
 {
+    sim_order_release(mutex);
     mutex->Owner = NULL;
     mutex->Count = FM_LOCK_BIT;
     nt_lock_order_release(mutex, nt_thread());

@@ -7,6 +7,7 @@
 #include "nt/ke/enter.h"
 #include "nt/ke/spinlock.h"
 #include "verify/verify.h"
+#include "sim/order.h"
 
 NT_EXPORT PLIST_ENTRY NTAPI ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
                                                         PKSPIN_LOCK Lock)
@@ -124,6 +125,7 @@ NT_EXPORT PSLIST_ENTRY NTAPI ExpInterlockedPopEntrySList(PSLIST_HEADER ListHead)
     NT_ENTER();
     if (!check_head(ListHead, __func__))
         return NULL;
+    sim_order_exchange(ListHead);
     entry = first_of(ListHead);
     if (entry)
         set_first(ListHead, entry->Next, (unsigned)ListHead->HeaderX64.Depth - 1);
@@ -138,6 +140,7 @@ NT_EXPORT PSLIST_ENTRY NTAPI ExpInterlockedPushEntrySList(PSLIST_HEADER ListHead
     NT_ENTER();
     if (!check_head(ListHead, __func__))
         return NULL;
+    sim_order_exchange(ListHead);
     first = first_of(ListHead);
     if (!ListEntry || (uintptr_t)ListEntry % ENTRY_ALIGN != 0) {
         VIOLATION("NT-113", "InterlockedPushEntrySList of an entry that is not aligned to 16 bytes");
@@ -155,6 +158,7 @@ NT_EXPORT PSLIST_ENTRY NTAPI ExpInterlockedFlushSList(PSLIST_HEADER ListHead)
     NT_ENTER();
     if (!check_head(ListHead, __func__))
         return NULL;
+    sim_order_exchange(ListHead);
     first = first_of(ListHead);
     set_first(ListHead, NULL, 0);
     return first;

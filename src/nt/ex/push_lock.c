@@ -12,11 +12,14 @@
 #include "nt/ke/level.h"
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
+#include "sim/order.h"
 #include "verify/verify.h"
 
 #define EXCLUSIVE ((ULONG_PTR)1)
 #define SHARED    ((ULONG_PTR)2)
 #define READER    ((ULONG_PTR)16)
+/* What readers have done, for the detector of races. */
+#define READERS(lock) ((const volatile char *)(lock) + 1)
 
 /* Normal kernel APCs must be disabled, or the owner could be suspended while it holds the lock. */
 static bool check(PEX_PUSH_LOCK lock, uint32_t code, const char *routine)
@@ -57,6 +60,8 @@ NT_EXPORT VOID NTAPI ExAcquirePushLockExclusiveEx(PEX_PUSH_LOCK PushLock, ULONG 
     }
     while (*PushLock != 0)
         nt_wait_address(PushLock, NULL);
+    sim_order_acquire(PushLock);
+    sim_order_acquire(READERS(PushLock));
     *PushLock = exclusive_word();
     nt_thread()->sleeping_locks++;
 }
@@ -73,6 +78,7 @@ NT_EXPORT VOID NTAPI ExAcquirePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Fla
     }
     while (*PushLock & EXCLUSIVE)
         nt_wait_address(PushLock, NULL);
+    sim_order_acquire(PushLock);
     *PushLock = (*PushLock | SHARED) + READER;
     nt_thread()->sleeping_locks++;
 }
@@ -87,6 +93,7 @@ NT_EXPORT VOID NTAPI ExReleasePushLockExclusiveEx(PEX_PUSH_LOCK PushLock, ULONG 
         VIOLATION("NT-072", "%s of a push lock that the thread does not own", __func__);
         return;
     }
+    sim_order_release(PushLock);
     *PushLock = 0;
     nt_thread()->sleeping_locks--;
     nt_wait_wake_address(PushLock, UINT32_MAX);
@@ -102,6 +109,7 @@ NT_EXPORT VOID NTAPI ExReleasePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Fla
         VIOLATION("NT-072", "%s of a push lock that is not held shared", __func__);
         return;
     }
+    sim_order_release(READERS(PushLock));
     *PushLock -= READER;
     nt_thread()->sleeping_locks--;
     if (*PushLock == SHARED) { /* the last one */

@@ -6,6 +6,7 @@
 #include "nt/ke/level.h"
 #include "nt/ke/wait.h"
 #include "verify/verify.h"
+#include "sim/order.h"
 
 NT_EXPORT VOID NTAPI ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
@@ -42,6 +43,7 @@ NT_EXPORT VOID NTAPI ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef)
         VIOLATION("NT-072", "%s without a protection to release", __func__);
         return;
     }
+    sim_order_release(RunRef);
     RunRef->Count -= EX_RUNDOWN_COUNT_INC;
     if (RunRef->Count == EX_RUNDOWN_ACTIVE)
         nt_wait_wake_address(RunRef, UINT32_MAX);
@@ -56,6 +58,7 @@ NT_EXPORT VOID NTAPI ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef)
     RunRef->Count |= EX_RUNDOWN_ACTIVE;
     while (RunRef->Count != EX_RUNDOWN_ACTIVE)
         nt_wait_address(RunRef, NULL);
+    sim_order_acquire(RunRef);
 }
 
 NT_EXPORT VOID NTAPI ExRundownCompleted(PEX_RUNDOWN_REF RunRef)

@@ -22,6 +22,7 @@
 #include "nt/ke/wait.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "sim/sim_assert.h"
 #include "sim/thread.h"
@@ -62,6 +63,8 @@ static void run(struct nt_work *work)
     sim_assert_passive();
     list_remove(&work->link);
     work->queued = false;
+    sim_order_restart();
+    sim_order_take(work);
     work->run(work);
 }
 
@@ -131,6 +134,7 @@ static void balance(void)
 void nt_work_queue(struct nt_work *work)
 {
     work->queued = true;
+    sim_order_release(work);
     work->image = nt_image_current();
     list_push_back(&nt_state()->workers->queue, &work->link);
     balance();

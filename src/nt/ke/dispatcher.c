@@ -6,6 +6,7 @@
 #include "nt/ke/dispatcher.h"
 #include "nt/base/memory.h"
 #include "verify/verify.h"
+#include "sim/order.h"
 
 /* The list head of an initialized object points to itself, so zeroed memory and copies of an object
  * are detected. */
@@ -16,6 +17,7 @@ void nt_dispatcher_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type,
     header->Type = (UCHAR)type;
     header->Size = (UCHAR)(bytes / sizeof(LONG));
     header->SignalState = state;
+    sim_order_forget(header);
     InitializeListHead(&header->WaitListHead);
 }
 

@@ -20,6 +20,7 @@
 #include "sim/dpc.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/hash.h"
@@ -138,7 +139,10 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     struct nt_dpc *record;
     bool done;
 
-    if (hash_get(nt->dpcs, (uintptr_t)object) || sim_current->stopped)
+    record = hash_get(nt->dpcs, (uintptr_t)object);
+    if (record)
+        sim_order_release(&record->dpc); /* its routine comes after this call, too */
+    if (record || sim_current->stopped)
         return false;
     faults = nt_faults_off(); /* queuing cannot fail on Windows */
     record = util_zalloc(1, sizeof(*record));

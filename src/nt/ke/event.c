@@ -8,6 +8,7 @@
 #include "nt/ke/level.h"
 #include "nt/ke/owed_wait.h"
 #include "nt/ke/wait.h"
+#include "sim/order.h"
 #include "verify/verify.h"
 
 #define EVENTS (1u << NT_EVENT_NOTIFICATION | 1u << NT_EVENT_SYNCHRONIZATION)
@@ -34,6 +35,7 @@ LONG nt_event_signal(PRKEVENT event)
 {
     LONG before = event->Header.SignalState;
 
+    sim_order_release(&event->Header);
     event->Header.SignalState = 1;
     if (before == 0)
         nt_wait_wake(&event->Header);
@@ -76,6 +78,7 @@ static LONG clear_event(PRKEVENT event, const char *routine)
     if (!nt_level(NT_DISPATCH, "NT-037", NT_NO_CODE, routine) ||
         !nt_dispatcher_check(event, EVENTS, routine))
         return 0;
+    sim_order_acquire(&event->Header);
     before = event->Header.SignalState;
     event->Header.SignalState = 0;
     return before;
@@ -99,5 +102,6 @@ NT_EXPORT LONG NTAPI KeReadStateEvent(PRKEVENT Event)
     if (!nt_level(NT_DISPATCH, "NT-037", NT_NO_CODE, __func__) ||
         !nt_dispatcher_check(Event, EVENTS, __func__))
         return 0;
+    sim_order_acquire(&Event->Header);
     return Event->Header.SignalState;
 }

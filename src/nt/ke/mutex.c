@@ -18,6 +18,7 @@
 #include "sim/fault.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "sim/order.h"
 
 struct nt_owned_mutex {
     struct list link;
@@ -126,6 +127,7 @@ NT_EXPORT LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
     NT_ENTER();
     if (!nt_dispatcher_check(Mutex, MUTANT, __func__))
         return 0;
+    sim_order_acquire(&Mutex->Header);
     return Mutex->Header.SignalState;
 }
 

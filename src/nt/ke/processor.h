@@ -23,6 +23,9 @@ enum nt_lock_kind {
     NT_LOCK_EXCLUSIVE
 };
 
+/* What the readers of a lock have done, for the detector of races: writers come after it. */
+#define NT_READERS(lock) ((const volatile char *)(lock) + 1)
+
 struct nt_held_lock {
     volatile ULONG_PTR *lock;
     enum nt_lock_kind kind;

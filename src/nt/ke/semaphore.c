@@ -10,6 +10,7 @@
 #include "nt/ke/wait.h"
 #include "util/checked.h"
 #include "verify/verify.h"
+#include "sim/order.h"
 
 #define SEMAPHORE (1u << NT_SEMAPHORE)
 
@@ -56,5 +57,6 @@ NT_EXPORT LONG NTAPI KeReadStateSemaphore(PRKSEMAPHORE Semaphore)
     NT_ENTER();
     if (!nt_dispatcher_check(Semaphore, SEMAPHORE, __func__))
         return 0;
+    sim_order_acquire(&Semaphore->Header);
     return Semaphore->Header.SignalState;
 }

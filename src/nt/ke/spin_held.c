@@ -5,6 +5,7 @@
 #include "nt/ke/spinlock.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "verify/verify.h"
 
@@ -36,6 +37,9 @@ void nt_held_add(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_i
     }
     processor->held[processor->held_count++] = (struct nt_held_lock){
         .lock = lock, .kind = kind, .old_irql = old_irql, .mark = mark};
+    sim_order_acquire(lock);
+    if (kind == NT_LOCK_EXCLUSIVE)
+        sim_order_acquire(NT_READERS(lock));
 }
 
 void nt_held_remove(struct nt_held_lock *held)
@@ -43,6 +47,8 @@ void nt_held_remove(struct nt_held_lock *held)
     struct nt_processor *processor = nt_processor();
     struct nt_held_lock *last = &processor->held[processor->held_count - 1];
 
+    sim_order_release(held->kind == NT_LOCK_SHARED ? NT_READERS(held->lock)
+                                                   : (const volatile char *)held->lock);
     for (; held < last; held++)
         held[0] = held[1];
     processor->held_count--;

@@ -9,6 +9,7 @@
 #include "nt/ke/spin_held.h"
 #include "nt/ke/spinlock.h"
 #include "sim/irql.h"
+#include "sim/order.h"
 #include "verify/verify.h"
 
 /* Both kinds of routines use the lock, which `word` has not known yet. */
@@ -68,4 +69,5 @@ void nt_spin_lock_interlocked(PKSPIN_LOCK lock, const char *routine)
             return;
     }
     *lock = marked(*lock, false, routine);
+    sim_order_exchange(lock);
 }

@@ -21,6 +21,7 @@
 #include "nt/ke/spin_held.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "verify/verify.h"
 
@@ -191,6 +192,7 @@ NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
         return;
     }
     *SpinLock = 0;
+    sim_order_forget(SpinLock);
 }
 
 NT_EXPORT KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)

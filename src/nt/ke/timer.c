@@ -17,6 +17,7 @@
 #include "nt/ke/time.h"
 #include "nt/ke/wait.h"
 #include "sim/event.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -109,6 +110,7 @@ static void expire(struct sim_event *event)
     const void *caller = record->active.resource.caller;
     struct nt_faults faults;
 
+    sim_order_carry(timer);
     if (record->period) {
         faults = nt_faults_off();
         sim_event_arm(&record->event, sim_later(record->event.due, record->period));
@@ -240,6 +242,8 @@ static BOOLEAN set(PKTIMER timer, LARGE_INTEGER due, LONG period, PKDPC dpc, con
     before = find(timer);
     if (before)
         drop(before);
+    sim_order_forget(timer);
+    sim_order_release(timer);
     timer->Header.SignalState = 0;
     timer->DueTime.QuadPart = (ULONGLONG)due.QuadPart;
     timer->Period = (ULONG)period;
@@ -288,5 +292,6 @@ NT_EXPORT BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 NT_EXPORT BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer)
 {
     NT_ENTER();
+    sim_order_acquire(Timer);
     return nt_dispatcher_check(Timer, TIMERS, __func__) && Timer->Header.SignalState != 0;
 }

@@ -28,6 +28,7 @@
 #include "sim/dpc.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "sim/wait.h"
 #include "util/alloc.h"
@@ -210,6 +211,7 @@ void nt_wait_wake(DISPATCHER_HEADER *header)
     struct nt_wait_block *first = hash_get(waits, (uintptr_t)header);
     struct nt_wait_block *block = first;
 
+    sim_order_release(header);
     while (block && is_signalled(header, block->wait->thread)) {
         struct nt_wait_block *next = block->next;
 
@@ -312,6 +314,16 @@ static NTSTATUS try_at_once(struct nt_wait *wait)
     return status;
 }
 
+/* The thread goes on after what the objects were signaled for. */
+static void order(DISPATCHER_HEADER *const object[], uint32_t count, bool all, NTSTATUS status)
+{
+    uint32_t index = (uint32_t)status & (STATUS_ABANDONED_WAIT_0 - 1);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (all || i == index)
+            sim_order_acquire(object[i]);
+}
+
 NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all,
                          const LARGE_INTEGER *timeout)
 {
@@ -325,6 +337,8 @@ NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool
         wait->block[i] = (struct nt_wait_block){
             .wait = wait, .address = (uintptr_t)object[i], .index = i};
     wait->status = try_at_once(wait);
+    if (wait->status != STATUS_TIMEOUT)
+        order(object, count, all, wait->status);
     if (wait->status != STATUS_TIMEOUT || (timeout && timeout->QuadPart == 0)) {
         nt_wait_end(wait);
         return wait->status;
@@ -337,7 +351,10 @@ NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool
             return STATUS_INSUFFICIENT_RESOURCES;
         }
     }
-    return block_thread(wait, timeout) == SIM_WOKEN ? wait->status : STATUS_TIMEOUT;
+    if (block_thread(wait, timeout) != SIM_WOKEN)
+        return STATUS_TIMEOUT;
+    order(object, count, all, wait->status);
+    return wait->status;
 }
 
 enum sim_wake nt_wait_address(const void *address, const LARGE_INTEGER *timeout)

@@ -34,7 +34,9 @@
 #include "nt/mm/pool_limit.h"
 #include "nt/mm/pool_page.h"
 #include "nt/mm/pool_special.h"
+#include "race/race.h"
 #include "ram/ram.h"
+#include "sim/machine.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -277,6 +279,8 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
     memset(block->address - block->front, GUARD, block->front);
+    if (sim_current->races)
+        race_watch(sim_current->races, block->address, bytes);
     nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;

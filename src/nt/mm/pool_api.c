@@ -13,8 +13,11 @@
 #include "nt/mm/address_query.h"
 #include "nt/mm/mdl.h"
 #include "nt/mm/pool.h"
+#include "nt/mm/race_access.h"
+#include "race/race.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
+#include "sim/machine.h"
 #include "util/address.h"
 #include "verify/verify.h"
 
@@ -284,6 +287,8 @@ static void free_block(void *address, uint32_t tag, const char *routine, const v
         return;
     }
     nt_mdl_forget(address, routine, caller);
+    if (sim_current->races)
+        nt_race_access(address, block->bytes, RACE_WRITE | RACE_FREE, (uintptr_t)caller);
     nt_pool_give(block);
 }
 

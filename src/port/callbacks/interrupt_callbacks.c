@@ -13,6 +13,7 @@
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "verify/refusal.h"
 #include "vidsch/vidsch.h"
 
@@ -73,12 +74,23 @@ static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
     } else if (!PORT_TAKE(DXGKARGCB_NOTIFY_INTERRUPT_DATA, &copy, data)) {
         VIOLATION("SUBMIT-059", "DxgkCbNotifyInterrupt was given a bad pointer");
     } else {
+        sim_order_release(interrupt);
         interrupt->notified = true;
         cb.adapter->interrupts.unnotified++;
         if (scheduler)
             vidsch_notify_interrupt(scheduler, &copy);
     }
     port_callback_end(&cb);
+}
+
+/* What service routines have told so far is known to the host from now on. */
+static void ask_interrupts(const struct port_adapter *adapter)
+{
+    if (!sim_current->races)
+        return;
+    for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++)
+        sim_order_acquire(&adapter->interrupts.message[i]);
+    sim_order_tell_host();
 }
 
 static void NTAPI notify_dpc(IN_CONST_HANDLE hAdapter)
@@ -94,6 +106,7 @@ static void NTAPI notify_dpc(IN_CONST_HANDLE hAdapter)
         VIOLATION("THREAD-051", "DxgkCbNotifyDpc was called at %s", nt_irql_name(sim_irql()));
     before = sim_raise_irql(SIM_IRQL_DISPATCH);
     scheduler = port_adapter_vidsch(cb.adapter);
+    ask_interrupts(cb.adapter);
     cb.adapter->interrupts.dpc_notified = true;
     cb.adapter->interrupts.unnotified = 0;
     if (scheduler)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The detector's state; each part is written by the file that it is listed under. */
+#ifndef DXGK_RACE_RECORD_H
+#define DXGK_RACE_RECORD_H
+
+#include "race/race.h"
+#include "race/table.h"
+
+#define RACE_LEVELS     16u
+#define RACE_PROCESSORS 64u
+
+/* What is known of each task, by its number; beyond `count` nothing. */
+struct race_clock {
+    uint32_t *time;
+    uint32_t count;
+};
+
+struct race_task {
+    struct race_clock knows; /* of itself: its own time */
+    uint16_t number;
+    bool carrier; /* of marks only: it accesses nothing, and has no time */
+    bool ended;
+    uint32_t place;    /* in the tree of calls */
+    uint32_t beyond;   /* calls that the tree had no room for */
+    const void *outer; /* race_begin */
+    char name[32];
+};
+
+struct race_call {
+    uintptr_t from;
+    uint32_t caller; /* 0: none */
+    uint32_t next;   /* of those with the same hash value; 0: none */
+};
+
+struct race {
+    /* clock.c */
+    struct race_task **task; /* by number; those that have ended are used again, oldest first */
+    uint32_t tasks, room, ended;
+    struct race_task *current;
+    struct race_task carrier;
+    struct race_task *dpc[RACE_PROCESSORS][RACE_LEVELS]; /* and the interrupts of each level */
+    struct race_clock level[RACE_PROCESSORS][RACE_LEVELS];
+    unsigned processors;
+    struct race_table marks; /* struct race_clock, by the address of the object */
+    /* shadow.c */
+    struct race_table pages; /* struct race_page, by address / 4096 */
+    struct race_page *last;  /* the page of the last access */
+    uint64_t last_page;
+    struct race_table pairs; /* of places that were told */
+    uint32_t evictions;
+    /* calls.c */
+    struct race_call *call; /* the tree; [0] is its root */
+    uint32_t *bucket;
+    uint32_t calls;
+};
+
+/* clock.c */
+static inline uint32_t race_knows(const struct race_task *task, uint16_t number)
+{
+    return number < task->knows.count ? task->knows.time[number] : 0;
+}
+
+/* shadow.c, calls.c */
+void race_shadow_finish(struct race *race);
+void race_calls_finish(struct race *race);
+
+#endif

@@ -84,6 +84,7 @@ cmake_minimum_required(VERSION 3.25)
 project(wpp LANGUAGES C)
 find_package(dxgkhost REQUIRED)
 dxgkhost_add_driver(wpp SOURCES wpp_source.c WPP wpp_trace.h)
+dxgkhost_add_driver(races SOURCES wpp_source.c WPP wpp_trace.h RACES)
 """
 
 # As images by each compiler: a header in another case, tracing, pool of ExAllocatePool2, C++ with a pure virtual function.
@@ -153,6 +154,9 @@ def package(user):
     run(["cmake", "-S", wpp, "-B", wpp / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}"])
     run(["cmake", "--build", wpp / "build"])
     expect((wpp / "build" / "wpp.so").is_file(), "no wpp.so")
+    # Hooks of accesses, which the host has, and nothing of the compiler's runtime.
+    expect("__tsan_func_entry" in run(["nm", "-D", "--undefined-only", wpp / "build" / "races.so"]), "no hooks in races.so")
+    expect("tsan" not in run(["readelf", "-d", wpp / "build" / "races.so"]), "races.so needs the compiler's runtime")
     # A version that is not there is refused.
     (wpp / "CMakeLists.txt").write_text(WPP_PROJECT.replace("dxgkhost REQUIRED", "dxgkhost 99 REQUIRED"), encoding="ascii")
     shutil.rmtree(wpp / "build")

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Races in drivers built with the compiler's hooks (tests/drivers/races): each mistake is found within a few seeds, with both
+ * places, and nothing is found where there is none. */
+#include "host/support/refgpu_client.h"
+
+#include <unistd.h>
+
+#define SEEDS   200u
+#define SOUND   60u
+#define ALONE   30u
+#define PACKETS 10u
+
+/* The mistakes of tests/drivers/races/races.h, in that order, and the functions of which one is named first, the other then. */
+static const struct {
+    const char *what, *one, *other;
+} races[] = {
+    {"unlocked submission and ISR", "begin_flight", "races_interrupt"},
+    {"DPC without the lock", "retire", "retire"},
+    {"wrong lock", "retire", "retire"},
+    {"interlocked on one side", "count_packet", "count_packet"},
+    {"raised level for a lock", "retire", "retire"},
+    {"polled flag", "thread_main", "wait_for_thread"},
+    {"checked twice", "races_use_made", "races_use_made"},
+    {"open list", "turn_list", "sum_of"},
+    {"work item at teardown", "work", "races_stop"},
+    {"timer and thread", "tick", "races_device"},
+    {"shared for writing", "advance", "advance"},
+    {"thread not waited for", "thread_main", "end_thread"},
+};
+
+static void write_registry(struct machine *m, unsigned number)
+{
+    char path[] = "/tmp/dxgkhost-races-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    enum dxgk_result result;
+
+    CHECK(file);
+    fprintf(file, "[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\races]\n");
+    fprintf(file, "\"Race\"=4:%02x000000\n", number);
+    CHECK(fclose(file) == 0);
+    result = dxgk_machine_load_registry(m->dxgk, path, m->error, sizeof(m->error));
+    unlink(path);
+    CHECK(result == DXGK_OK);
+}
+
+/* Packets of both engines at a time. */
+static void work(struct client *c)
+{
+    struct memory commands, target;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    TRY(c, gpu_create_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_PHYSICAL,
+                             0, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_make_resident(&g, target.handle) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < PACKETS; i++) {
+        struct refgpu_builder b;
+
+        refgpu_builder_init(&b, g.lists.pCommandBuffer, g.lists.CommandBufferSize);
+        refgpu_fill(&b, REFGPU_REF(0, 0), 4096, i);
+        g.lists.pAllocationList[0].hAllocation = target.handle;
+        g.lists.pAllocationList[0].Value = 0;
+        g.lists.pAllocationList[0].WriteOperation = 1;
+        TRY(c, gpu_submit(g.copy, commands.va, 0) == STATUS_SUCCESS);
+        TRY(c, gpu_render(&g, refgpu_builder_bytes(&b), 1) == STATUS_SUCCESS);
+    }
+    TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+/* A whole life. `seen`: the first race that was reported, "" if there was none. */
+static void live(const char *driver, unsigned race, uint64_t seed, bool detect, char *seen,
+                 size_t bytes)
+{
+    struct dxgk_machine_config config;
+    struct dxgk_violation v;
+    struct client *c = calloc(1, sizeof(*c));
+    struct machine m;
+
+    machine_config(&m, &config);
+    config.seed = seed;
+    config.stress = true;
+    config.races = detect;
+    machine_create(&m, &config);
+    write_registry(&m, race);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), NULL, 0, m.error,
+                                  sizeof(m.error)) == DXGK_OK);
+    if (dxgk_machine_load_driver(m.dxgk, machine_path(driver), m.error, sizeof(m.error)) != DXGK_OK)
+        fail_msg("driver: %s", m.error);
+    machine_run_with(&m, c, work, DXGK_OK);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    seen[0] = '\0';
+    for (size_t i = 0; dxgk_machine_violation(m.dxgk, i, &v); i++)
+        if (strcmp(v.rule, "THREAD-080") == 0 && !seen[0])
+            snprintf(seen, bytes, "%s in %s", v.seen, v.where);
+    if (m.noisy)
+        machine_print_violations(&m);
+    dxgk_machine_destroy(m.dxgk);
+    free(c);
+}
+
+/* Whether the first race names both functions, one of them first and the other after it. */
+static bool names(const char *seen, const char *one, const char *other)
+{
+    const char *earlier = strstr(seen, "earlier");
+    char a[64], b[64];
+    const char *first;
+
+    for (unsigned turn = 0; turn < 2 && earlier; turn++) {
+        snprintf(a, sizeof(a), "races.so!%s+0x", turn ? other : one);
+        snprintf(b, sizeof(b), "races.so!%s+0x", turn ? one : other);
+        first = strstr(seen, a);
+        if (first && first < earlier && strstr(earlier, b))
+            return true;
+    }
+    return false;
+}
+
+TEST(each_mistake_in_the_order_of_accesses_is_found)
+{
+    for (unsigned i = 0; i < sizeof(races) / sizeof(races[0]); i++) {
+        char seen[1024] = "";
+        uint64_t seed = 1;
+
+        for (; seed <= SEEDS && !seen[0]; seed++)
+            live("tests/drivers/races.so", i + 1, seed, true, seen, sizeof(seen));
+        if (!seen[0] || !names(seen, races[i].one, races[i].other) || getenv("DXGK_NOISY"))
+            printf("    %s, seed %llu: %s\n", races[i].what, (unsigned long long)seed - 1, seen);
+        CHECK_RULE("THREAD-080/b", seen[0] && names(seen, races[i].one, races[i].other));
+    }
+}
+
+TEST(a_driver_whose_accesses_are_in_order_has_no_races)
+{
+    char seen[1024];
+
+    for (uint64_t seed = 1; seed <= SOUND; seed++) {
+        live("tests/drivers/races.so", 0, seed, true, seen, sizeof(seen));
+        if (seen[0])
+            printf("    seed %llu: %s\n", (unsigned long long)seed, seen);
+        CHECK_RULE("THREAD-080/a", !seen[0]);
+    }
+    for (uint64_t seed = 1; seed <= ALONE; seed++) {
+        live("tests/drivers/refgpu_races.so", 0, seed, true, seen, sizeof(seen));
+        if (seen[0])
+            printf("    seed %llu: %s\n", (unsigned long long)seed, seen);
+        CHECK_RULE("THREAD-080/a", !seen[0]);
+    }
+}
+
+TEST(a_machine_that_does_not_detect_races_runs_such_a_driver_all_the_same)
+{
+    char seen[1024];
+
+    live("tests/drivers/races.so", 1, 1, false, seen, sizeof(seen));
+    CHECK(!seen[0]);
+}

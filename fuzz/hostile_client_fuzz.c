@@ -309,7 +309,7 @@ static void make(struct rig_client *c)
         rig_create_fence(c, device);
         break;
     case 1:
-        rig_create_allocation(c, device, is_odd() ? rig_number(3) : 0x1000ull << rig_below(10));
+        rig_create_allocation(c, device, is_odd() ? 1 + rig_number(3) : 0x1000ull << rig_below(10));
         break;
     default:
         rig_create_context(c, device, rig_below(2) && !rig.old,

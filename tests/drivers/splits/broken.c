@@ -24,6 +24,7 @@ DXGKDDI_SUBMITCOMMAND __real_SeedsSubmitCommand, __wrap_SeedsSubmitCommand;
 static ULONG fault; /* enum split_fault */
 
 #undef DriverEntry
+NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
 NTSTATUS NTAPI SeedsDriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
 
 DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)

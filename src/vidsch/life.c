@@ -68,9 +68,9 @@ static uint64_t trace_id(const struct packet *packet)
     return (uint64_t)vidsch_of(packet)->ddi->handles.adapter << 32 | packet->flow;
 }
 
-static void begin_stage(struct packet *packet, uint8_t stage, const char *key, uint64_t value)
+static void begin_stage(struct packet *packet, unsigned stage, const char *key, uint64_t value)
 {
-    packet->stage = stage;
+    packet->stage = stage & 7u;
     trace_async_begin(packet->context->track, stage_names[stage], trace_id(packet), key, value,
                       NULL, 0);
 }
@@ -195,8 +195,7 @@ void vidsch_life_submitted(struct packet *packet)
     begin_stage(packet, STAGE_ON_NODE, "fence", fence_of(packet));
     if (packet->kind == PACKET_RENDER)
         trace_more("bytes", packet->end - packet->start, "at", packet->start);
-    if (packet->resubmission)
-        trace_more("resubmission", 1, NULL, 0);
+    trace_more("attempt", packet->returns + UINT64_C(1), NULL, 0);
 }
 
 static void started(const struct packet *packet)
@@ -291,6 +290,7 @@ void vidsch_life_returned(struct packet *packet, bool by_reset)
     end_stage(packet, by_reset ? "reset" : "preempted", 1, NULL, 0);
     begin_stage(packet, STAGE_QUEUED, NULL, 0);
     packet->ending = JOURNAL_COMPLETED;
+    packet->returns += packet->returns < UINT8_MAX;
     vidsch_life_event(vidsch_of(packet), packet->context->node, JOURNAL_RETURNED, packet->flow,
                       fence_of(packet), by_reset);
 }
@@ -298,7 +298,7 @@ void vidsch_life_returned(struct packet *packet, bool by_reset)
 void vidsch_life_fails(struct packet *packet, enum journal_end end)
 {
     if (packet->ending == JOURNAL_COMPLETED)
-        packet->ending = (uint8_t)end;
+        packet->ending = end & 7u;
 }
 
 void vidsch_life_ended(struct packet *packet)
@@ -316,8 +316,8 @@ void vidsch_life_ended(struct packet *packet)
     end_stage(packet, NULL, 0, NULL, 0);
     trace_async_instant(packet->context->track, end_names[packet->ending], trace_id(packet), NULL,
                         0);
-    trace_async_end(packet->context->track, kind_names[packet->kind], trace_id(packet), NULL, 0,
-                    NULL, 0);
+    trace_async_end(packet->context->track, kind_names[packet->kind], trace_id(packet), "returns",
+                    packet->returns, NULL, 0);
     packet->stage = STAGE_UNTOLD;
 }
 

@@ -60,8 +60,9 @@ struct packet {
     bool leaves_paging : 1; /* PACKET_LEAVE: the context was running a paging buffer */
     bool refused : 1;       /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
     bool told_ended : 1;    /* the event of its end was told */
-    uint8_t stage;          /* how far it is, as was shown last (life.c) */
-    uint8_t ending;         /* enum journal_end: how it is going to end */
+    uint8_t stage : 3;      /* how far it is, as was shown last (life.c) */
+    uint8_t ending : 3;     /* enum journal_end: how it is going to end */
+    uint8_t returns;        /* how often it came back from its node, 255: at least; for the trace */
 };
 _Static_assert(sizeof(struct packet) <= 128, "two cache lines");
 

@@ -153,6 +153,7 @@ void vidsch_engine_check_reset(const struct vidsch_node *node)
 
 void vidsch_engine_check_stopped(struct vidsch *vidsch, bool stopped)
 {
+    vidsch->recovery.silent = stopped;
     if (!vidsch->config.device)
         return;
     for (uint32_t i = 0; stopped && i < vidsch->config.nodes; i++)

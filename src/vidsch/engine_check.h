@@ -22,7 +22,8 @@ void vidsch_engine_check_overdue(const struct vidsch_node *node);
 void vidsch_engine_check_unanswered(const struct vidsch_node *node);
 /* The driver has reset the node's engine. */
 void vidsch_engine_check_reset(const struct vidsch_node *node);
-/* It has reset the adapter: until it is told to restart it, the device leaves memory alone. */
+/* It has reset the adapter: until it is told to restart it, the device leaves memory alone,
+ * and nothing may be notified. */
 void vidsch_engine_check_stopped(struct vidsch *vidsch, bool stopped);
 
 #endif

@@ -110,6 +110,10 @@ static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT eng
     node = &vidsch->node[ordinal];
     if (vidsch_hw_is_closed(node, what))
         return NULL;
+    if (vidsch->recovery.silent)
+        VIOLATION("TDR-046",
+                  "%s for node %u between DxgkDdiResetFromTimeout and DxgkDdiRestartFromTimeout",
+                  what, ordinal);
     if (node->ignoring || vidsch->recovery.resetting)
         return NULL; /* TDR-022 */
     if (node->after_reset && !node->hw.on) {

@@ -20,7 +20,8 @@ struct vidsch_recovery {
     enum recover_cause adapter_cause; /* why it is wanted */
     char promoted[128];               /* why no engine was reset instead; "": nobody tried */
     bool resetting;                   /* in progress: nothing is submitted */
-    bool restoring;                   /* after it, until memory is restored: only paging runs */
+    bool silent; /* and DxgkDdiResetFromTimeout has returned: the device does nothing (TDR-046) */
+    bool restoring;        /* after it, until memory is restored: only paging runs */
     bool restore_hangs;    /* and a node hung meanwhile, which the worker must report (TDR-086) */
     uint64_t *reset_times; /* times of the last resets, a ring of tdr.limit_count */
     uint32_t reset_count;

@@ -323,6 +323,53 @@ static void touch(struct probe *p, struct probe_call *call)
         (void)probe_device_dma(0, 0x100000, &byte, 1, false);
 }
 
+static BOOLEAN NTAPI notify_one(PVOID context)
+{
+    struct probe *p = probe;
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    (void)context;
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED;
+    data.DmaCompleted.SubmissionFenceId = p->state[0].submitted[0];
+    p->state[0].dxgk.DxgkCbNotifyInterrupt(p->state[0].dxgk.DeviceHandle, &data);
+    return TRUE;
+}
+
+/* Before the reset has ended, when nothing is said of it, and after. */
+static void notify(struct probe *p, struct probe_call *call)
+{
+    const DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    BOOLEAN result;
+
+    (void)call;
+    if (!in_reset || probe_count(p, PROBE_ResetFromTimeout) != 1 ||
+        probe_count(p, PROBE_RestartFromTimeout) != 0)
+        return;
+    CHECK(NT_SUCCESS(
+        dxgk->DxgkCbSynchronizeExecution(dxgk->DeviceHandle, notify_one, NULL, 0, &result)));
+    (void)dxgk->DxgkCbQueueDpc(dxgk->DeviceHandle);
+}
+
+TEST(nothing_is_notified_until_the_device_is_restarted)
+{
+    struct probe *p = created();
+    struct probe_client *client;
+
+    in_reset = false;
+    p->after[PROBE_ResetFromTimeout] = notify;
+    p->after[PROBE_BuildPagingBuffer] = notify;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_clients_begin(p);
+    client = probe_client_run(p, use_both);
+    in_reset = true;
+    CHECK(probe_run(p, reset) == SIM_DONE);
+    in_reset = false;
+    CHECK_RULE("TDR-046", probe_rule(p, "TDR-046") == 2 && /* for each of two operations */
+                              probe_said(p, "TDR-046", "DMA_COMPLETED for node 0 between "));
+    portions_end(p, client);
+}
+
 TEST(the_device_leaves_memory_alone_until_it_is_restarted)
 {
     struct probe *p = created();

@@ -971,6 +971,7 @@ SUBMIT_FAULTS = (
     ("TDR-024", "DMA_COMPLETED for node 0 between its reset and the next submission"),
     ("TDR-026", "dependent nodes 0x2 of node 0 lack the node itself"),
     ("TDR-046", "DxgkDdiResetFromTimeout has returned, but the engine of node 0 still executes fence 17"),
+    ("TDR-024", "DMA_COMPLETED for node 0 between its reset and the next submission"),
     ("SUBMIT-091", "DxgkDdiQueryCurrentFence answered fence 7 for node 0, but the last one that DxgkCbNotifyInterrupt was told is 1"),
 )
 

@@ -43,13 +43,14 @@ enum submit_fault {
     SUBMITS_WRITES_PRIVATE, /* 4 bytes behind the private data */
     SUBMITS_PREEMPT_FAILS,
     /* resets */
-    SUBMITS_ABORTED_UNKNOWN, /* LastAbortedFenceId was never submitted */
-    SUBMITS_ABORTED_OLD,     /* it is older than what was completed */
-    SUBMITS_RESET_RUNS,      /* the engine is not reset */
-    SUBMITS_RESET_NOTIFIES,  /* after the reset the aborted fence is reported */
-    SUBMITS_DEPENDENTS,      /* the engine group lacks the engine */
-    SUBMITS_TIMEOUT_RUNS,    /* ResetFromTimeout leaves the engines running */
-    SUBMITS_FENCE_AHEAD,     /* QueryCurrentFence answers what nobody has reported */
+    SUBMITS_ABORTED_UNKNOWN,  /* LastAbortedFenceId was never submitted */
+    SUBMITS_ABORTED_OLD,      /* it is older than what was completed */
+    SUBMITS_RESET_RUNS,       /* the engine is not reset */
+    SUBMITS_RESET_NOTIFIES,   /* after the reset the aborted fence is reported */
+    SUBMITS_DEPENDENTS,       /* the engine group lacks the engine */
+    SUBMITS_TIMEOUT_RUNS,     /* ResetFromTimeout leaves the engines running */
+    SUBMITS_TIMEOUT_NOTIFIES, /* and after it the last fence of node 0 is reported */
+    SUBMITS_FENCE_AHEAD,      /* QueryCurrentFence answers what nobody has reported */
     SUBMITS_FAULTS
 };
 

@@ -159,6 +159,17 @@ static VOID NTAPI notify_later(PKDPC dpc, PVOID context, PVOID argument1, PVOID 
     submissions_complete(context, later_fence);
 }
 
+static void complete_soon(struct refgpu_node *node, ULONG fence)
+{
+    LARGE_INTEGER soon;
+
+    later_fence = fence;
+    KeInitializeTimer(&later);
+    KeInitializeDpc(&later_dpc, notify_later, node);
+    soon.QuadPart = -15; /* 1.5 us */
+    (void)KeSetTimer(&later, soon, &later_dpc);
+}
+
 /* The engine goes on with what it does. */
 static NTSTATUS only_say_so(struct refgpu_node *node, DXGKARG_RESETENGINE *reset)
 {
@@ -174,35 +185,32 @@ NTSTATUS NTAPI __wrap_RefGpuResetEngine(IN_CONST_HANDLE hAdapter,
 {
     struct refgpu_adapter *adapter = hAdapter;
     struct refgpu_node *node = &adapter->node[pResetEngine->NodeOrdinal];
-    LARGE_INTEGER soon;
     NTSTATUS status;
 
     if (submissions.fault == SUBMITS_RESET_RUNS)
         return only_say_so(node, pResetEngine);
-    if (submissions.fault == SUBMITS_TIMEOUT_RUNS)
+    if (submissions.fault == SUBMITS_TIMEOUT_RUNS || submissions.fault == SUBMITS_TIMEOUT_NOTIFIES)
         return STATUS_UNSUCCESSFUL;
     status = __real_RefGpuResetEngine(hAdapter, pResetEngine);
     if (submissions.fault == SUBMITS_ABORTED_UNKNOWN)
         pResetEngine->LastAbortedFenceId = node->last_submitted + 1;
     if (submissions.fault == SUBMITS_ABORTED_OLD)
         pResetEngine->LastAbortedFenceId -= 2;
-    if (submissions.fault == SUBMITS_RESET_NOTIFIES) {
-        later_fence = pResetEngine->LastAbortedFenceId;
-        KeInitializeTimer(&later);
-        KeInitializeDpc(&later_dpc, notify_later, node);
-        soon.QuadPart = -1;
-        (void)KeSetTimer(&later, soon, &later_dpc);
-    }
+    if (submissions.fault == SUBMITS_RESET_NOTIFIES)
+        complete_soon(node, pResetEngine->LastAbortedFenceId);
     return status;
 }
 
 NTSTATUS NTAPI __wrap_RefGpuResetFromTimeout(IN_CONST_HANDLE hAdapter)
 {
     struct refgpu_adapter *adapter = hAdapter;
+    NTSTATUS status = STATUS_SUCCESS;
 
     if (submissions.fault != SUBMITS_TIMEOUT_RUNS)
-        return __real_RefGpuResetFromTimeout(hAdapter);
+        status = __real_RefGpuResetFromTimeout(hAdapter);
     for (ULONG i = 0; i < REFGPU_NODES; i++)
         adapter->node[i].completed = adapter->node[i].last_submitted;
-    return STATUS_SUCCESS;
+    if (submissions.fault == SUBMITS_TIMEOUT_NOTIFIES)
+        complete_soon(&adapter->node[0], adapter->node[0].last_submitted);
+    return status;
 }

@@ -187,6 +187,55 @@ static void ignore_requests(struct probe *p)
     p->before[PROBE_PreemptCommand] = keep_silent;
 }
 
+static UINT request;
+
+static void note_request(struct probe *p, struct probe_call *call)
+{
+    request = ((const DXGKARG_PREEMPTCOMMAND *)(uintptr_t)call->arg[1])->PreemptionFenceId;
+    keep_silent(p, call);
+}
+
+static void note_requests(struct probe *p)
+{
+    p->before[PROBE_PreemptCommand] = note_request;
+}
+
+static void preempt(struct probe *p, uint32_t completed)
+{
+    const DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    BOOLEAN result;
+
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED;
+    data.DmaPreempted.PreemptionFenceId = request;
+    data.DmaPreempted.LastCompletedFenceId = p->state[0].reported[1] = completed;
+    data.DmaPreempted.NodeOrdinal = 1;
+    CHECK(
+        NT_SUCCESS(dxgk->DxgkCbSynchronizeExecution(dxgk->DeviceHandle, notify, NULL, 0, &result)));
+    (void)dxgk->DxgkCbQueueDpc(dxgk->DeviceHandle);
+    probe_sleep(MS);
+}
+
+static void preempt_too_late(struct probe *p)
+{
+    const uint32_t fence = submit_one(p);
+
+    tell(fence, true);
+    probe_sleep(2 * PROBE_SECOND + 100 * MS);
+    CHECK(request != 0);
+    preempt(p, fence);
+    CHECK_RULE("SUBMIT-046", probe_rule(p, "SUBMIT-046") == 1 &&
+                                 probe_said(p, "SUBMIT-046", "DMA_PREEMPTED says"));
+    tell(fence, false);
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+TEST(nothing_is_preempted_as_completed_that_is_executed)
+{
+    request = 0;
+    run(note_requests, preempt_too_late);
+}
+
 static bool done, again;
 
 static void wait_for_the_end(struct probe *p)

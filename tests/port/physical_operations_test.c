@@ -343,8 +343,7 @@ static void notify(struct probe *p, struct probe_call *call)
     BOOLEAN result;
 
     (void)call;
-    if (!in_reset || probe_count(p, PROBE_ResetFromTimeout) != 1 ||
-        probe_count(p, PROBE_RestartFromTimeout) != 0)
+    if (!in_reset || probe_count(p, PROBE_ResetFromTimeout) != 1)
         return;
     CHECK(NT_SUCCESS(
         dxgk->DxgkCbSynchronizeExecution(dxgk->DeviceHandle, notify_one, NULL, 0, &result)));
@@ -359,6 +358,7 @@ TEST(nothing_is_notified_until_the_device_is_restarted)
     in_reset = false;
     p->after[PROBE_ResetFromTimeout] = notify;
     p->after[PROBE_BuildPagingBuffer] = notify;
+    p->after[PROBE_RestartFromTimeout] = notify;
     CHECK(NT_SUCCESS(probe_start(p)));
     probe_clients_begin(p);
     client = probe_client_run(p, use_both);

@@ -79,9 +79,23 @@ static void destroy(void *device)
     free(device);
 }
 
+/* The oldest packet begins, or the engine is rid of it: so the host finds a driver that says something else. */
+static void tell_work(const struct device *d, bool begins)
+{
+    const struct packet *packet = &d->queue[d->head];
+    const struct dxgk_device_work work = {.fence = packet->fence,
+                                          .begins = begins,
+                                          .bytes = packet->bytes,
+                                          .address = packet->address};
+
+    d->services->work(d->host, &work);
+}
+
 static void drop_packets(struct device *d)
 {
     d->services->timer_disarm(d->host, TIMER);
+    if (d->count)
+        tell_work(d, false);
     d->status = d->enable = d->fault_fence = 0;
     d->dma_lo = d->dma_hi = d->dma_bytes = 0;
     d->notify_idle = false;
@@ -210,9 +224,10 @@ static uint64_t duration(struct device *d, const struct packet *packet)
 
 static void start_next(struct device *d)
 {
-    if (d->count)
+    if (d->count) {
+        tell_work(d, true);
         d->services->timer_arm(d->host, TIMER, duration(d, &d->queue[d->head]));
-    else if (d->notify_idle) {
+    } else if (d->notify_idle) {
         d->notify_idle = false;
         raise_causes(d, BLITTER_IRQ_IDLE);
     }
@@ -230,6 +245,7 @@ static void finish_packet(void *device, unsigned timer)
 
         good = d->services->dma_read(d->host, packet.address + at, &c, sizeof(c)) && execute(d, &c);
     }
+    tell_work(d, false);
     d->head = (d->head + 1) % BLITTER_QUEUE;
     d->count--;
     d->completed = packet.fence;

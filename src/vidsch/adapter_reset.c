@@ -191,6 +191,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     abandon(vidsch);
     vidsch->paging.discard = true;
     vidmm_reset_cleanup(vidsch->vidmm);
+    sim_block(sim_now() + 1, NULL); /* others may destroy what they have (TDR-052) */
     vidsch->paging.discard = false;
     vidsch_engine_check_stopped(vidsch, false);
     status = ddi_restart_from_timeout(vidsch->ddi);

@@ -133,9 +133,10 @@ static void finish(void)
     CHECK(NT_SUCCESS(probe_gpu_end(&other)) && NT_SUCCESS(probe_gpu_end(&gpu)));
 }
 
-static void run(void (*body)(struct probe *p))
+static struct probe *start(bool strict)
 {
-    const struct probe_options options = {.port = {.tdr = {.level = 3,
+    const struct probe_options options = {.strict = strict,
+                                          .port = {.tdr = {.level = 3,
                                                            .delay = 2,
                                                            .ddi_delay = 5,
                                                            .limit_count = 5,
@@ -143,7 +144,6 @@ static void run(void (*body)(struct probe *p))
                                                            .enable_preemption = true},
                                                    .loss = note_loss}};
     struct probe *p = probe_create(&options);
-    struct probe_client *client;
 
     memset(&engine, 0, sizeof(engine));
     line[0] = '\0';
@@ -153,10 +153,21 @@ static void run(void (*body)(struct probe *p))
     p->before[PROBE_ResetEngine] = was_reset;
     probe_clients_begin(p);
     CHECK(NT_SUCCESS(probe_start(p)));
-    client = probe_client_run(p, body);
+    return p;
+}
+
+static void stop(struct probe *p, struct probe_client *client)
+{
     probe_client_end(p, client);
     probe_clients_end(p);
     probe_destroy(p);
+}
+
+static void run(void (*body)(struct probe *p))
+{
+    struct probe *p = start(false);
+
+    stop(p, probe_client_run(p, body));
 }
 
 static D3DKMT_DEVICEEXECUTION_STATE state(D3DKMT_HANDLE device)
@@ -356,4 +367,35 @@ static void hang_silently(struct probe *p)
 TEST(a_request_that_is_never_answered_is_a_timeout)
 {
     run(hang_silently);
+}
+
+/* ---- the same breach in both modes ---- */
+
+static NTSTATUS later; /* of a submission after it */
+
+static void break_once(struct probe *p)
+{
+    (void)p;
+    begin();
+    engine.silent = true;
+    complete_late(MS);
+    probe_sleep(2 * PROBE_SECOND);
+    later = submit(gpu.context, 0x30000);
+}
+
+TEST(a_breach_is_recorded_or_stops_the_machine)
+{
+    for (unsigned strict = 0; strict < 2; strict++) {
+        struct probe *p = start(strict != 0);
+        struct probe_client *client = probe_client_run(p, break_once);
+
+        CHECK_RULE("TDR-002",
+                   probe_rule(p, "PREEMPT-048") == 1 && probe_record(p, "PREEMPT-048")->severity ==
+                                                            (strict ? VERIFY_FATAL : VERIFY_ERROR));
+        CHECK_RULE("TDR-002", verify_bugcheck_state(p->log)->happened == (strict != 0) &&
+                                  (later == STATUS_SUCCESS) == (strict == 0));
+        CHECK_RULE("TDR-002", strict == 0 || (verify_bugcheck_state(p->log)->code == 0xC4 &&
+                                              later == (NTSTATUS)STATUS_DEVICE_REMOVED));
+        stop(p, client);
+    }
 }

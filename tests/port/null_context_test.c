@@ -287,3 +287,51 @@ TEST(the_driver_knows_what_moves_by_its_own_name)
 {
     context_rig_run(create(true), moves_body);
 }
+
+/* ---- whose turn it is ---- */
+
+static uint64_t first_move(bool out, uint64_t from)
+{
+    for (unsigned i = 0; i < moved_count; i++)
+        if (moved[i].out == out && moved[i].order >= from && moved[i].allocation == NAME)
+            return moved[i].order;
+    return UINT64_MAX;
+}
+
+/* Of two contexts the first has memory of its own. */
+static void alternate(struct probe *p)
+{
+    uint64_t slept, from;
+    D3DKMT_HANDLE other;
+
+    begin(p);
+    node_of_context = 1;
+    other = other_context();
+    slept = p->calls; /* it ran last: it is left before its memory goes */
+    sleep_and_wake(p);
+    CHECK_RULE("PREEMPT-029/b", null_switch(slept) &&
+                                    null_switch(slept)->order < first_move(true, slept) &&
+                                    first_move(true, slept) < p->calls);
+    from = p->calls; /* its memory is back before its next packet */
+    submit_on(G->context);
+    CHECK_RULE("PREEMPT-029/a", first_move(false, slept) > first_move(true, slept) &&
+                                    first_move(false, slept) < sent[sent_count - 1].order &&
+                                    sent[sent_count - 1].order >= from);
+    from = p->calls; /* it stays while nobody else runs */
+    submit_on(G->context);
+    CHECK_RULE("PREEMPT-029/b",
+               first_move(true, from) == UINT64_MAX && first_move(false, from) == UINT64_MAX);
+    submit_on(other); /* and may go once a packet of another context was put on the node */
+    slept = p->calls;
+    sleep_and_wake(p);
+    CHECK_RULE("PREEMPT-029/c", !null_switch(slept) && first_move(true, slept) < p->calls);
+    submit_on(G->context);
+    CHECK_RULE("PREEMPT-029/a", first_move(false, slept) < sent[sent_count - 1].order);
+    context_rig_inside(0, context_destroy_item);
+    context_end_client();
+}
+
+TEST(memory_of_a_context_is_there_for_its_turn)
+{
+    context_rig_run(create(true), alternate);
+}

@@ -190,6 +190,8 @@ static bool reset_hardware(struct vidsch_node *node)
         return false;
     if (hung)
         count_timeout(vidsch, hung->process);
+    if (!vidsch_hw_reopen(node, vidsch->recovery.promoted, sizeof(vidsch->recovery.promoted)))
+        return false;
     if (node->count) {
         promote(vidsch, "packets outside of hardware queues were on node %u", node->ordinal);
         return false;

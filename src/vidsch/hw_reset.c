@@ -97,22 +97,6 @@ static bool await_suspends(struct vidsch_node *node, char *why, size_t why_bytes
     return true;
 }
 
-static bool resume(struct vidsch_node *node, char *why, size_t why_bytes)
-{
-    DXGKARG_RESUMEHWENGINE args = {.NodeOrdinal = node->ordinal};
-    NTSTATUS status;
-
-    leave_time(node);
-    if (!ddi_has(node->vidsch->ddi, DxgkDdiResumeHwEngine))
-        return true;
-    status = ddi_resume_hw_engine(node->vidsch->ddi, &args);
-    if (NT_SUCCESS(status))
-        return true;
-    snprintf(why, why_bytes, "DxgkDdiResumeHwEngine returned %s for node %u",
-             nt_status_text(status).text, node->ordinal);
-    return false;
-}
-
 bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char *why,
                      size_t why_bytes)
 {
@@ -155,7 +139,23 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
                  node->ordinal);
         return false;
     }
-    return resume(node, why, why_bytes);
+    return true;
+}
+
+bool vidsch_hw_reopen(struct vidsch_node *node, char *why, size_t why_bytes)
+{
+    DXGKARG_RESUMEHWENGINE args = {.NodeOrdinal = node->ordinal};
+    NTSTATUS status;
+
+    leave_time(node);
+    if (!ddi_has(node->vidsch->ddi, DxgkDdiResumeHwEngine))
+        return true;
+    status = ddi_resume_hw_engine(node->vidsch->ddi, &args);
+    if (NT_SUCCESS(status))
+        return true;
+    snprintf(why, why_bytes, "DxgkDdiResumeHwEngine returned %s for node %u",
+             nt_status_text(status).text, node->ordinal);
+    return false;
 }
 
 const struct vidsch_device *vidsch_hw_culprit(const struct vidsch_node *node)

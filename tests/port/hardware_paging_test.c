@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging on a hardware-scheduled node: a hardware queue of the system context, its progress fence, and its recovery. */
+#include "port/running/power.h"
 #include "port/support/hardware.h"
 #include "port/support/paged.h"
 #include "vidsch/vidsch.h"
@@ -25,6 +26,8 @@ static struct {
     uint64_t value, last_id; /* of the latest signal of either kind, of the latest submission */
     bool rising;             /* both go up by 1 each time */
     bool early;              /* a submission came before the signal of its id was built */
+    uint64_t abandoned;      /* ids that a reset ended */
+    bool stale;              /* one of them was submitted afterwards */
     unsigned fills, split;   /* fill operations; the next one takes so many buffers */
     unsigned in_rest;        /* signals in a buffer in which an operation found no room */
     bool full;
@@ -111,6 +114,7 @@ static void note_submission(struct probe *p, struct probe_call *call)
     (void)p;
     if (args->hHwQueue != seen.queue)
         return;
+    seen.stale |= args->HwQueueProgressFenceId <= seen.abandoned;
     seen.rising &= args->HwQueueProgressFenceId == seen.last_id + 1;
     seen.early |= args->HwQueueProgressFenceId > seen.value;
     seen.last_id = args->HwQueueProgressFenceId;
@@ -164,13 +168,16 @@ static void work(void)
 static void queue_body(struct probe *p)
 {
     const DXGK_SUBMITCOMMANDFLAGS paging_alone = {.Paging = 1};
+    uint64_t since;
 
     CHECK_RULE("PAGE-021", seen.flags.SystemContext && seen.flags.HwQueueSupported);
     CHECK_RULE("PAGE-021", probe_count(p, PROBE_CreateHwQueue) == 1 &&
                                seen.parent == seen.context && seen.create.Flags.Value == 0 &&
                                seen.create.HwQueueProgressFenceCPUVirtualAddress &&
                                seen.create.HwQueueProgressFenceGPUVirtualAddress);
+    since = sim_now();
     work();
+    CHECK_RULE("SUBMIT-117/d", sim_now() - since < PROBE_SECOND); /* no watch was needed */
     CHECK_RULE("PAGE-021", hardware.submissions > 0 && seen.rising &&
                                probe_count(p, PROBE_SubmitCommandVirtual) == 0 &&
                                seen.last_id == hardware.submissions);
@@ -347,19 +354,25 @@ static void let_go(struct probe *p, struct probe_call *call)
     (void)call;
     hardware.held = false;
     hardware.ended = hardware.submissions; /* what was in flight is gone */
+    seen.abandoned = seen.value;
 }
+
+static uint64_t hardware_seen; /* the last id before */
 
 static void hang_body(struct probe *p)
 {
     work();
     hold_next();
     hardware.suspend = SUSPEND_IGNORED;
+    hardware_seen = seen.last_id;
+    seen.split = 3; /* some wait behind the first */
     p->before[PROBE_ResetFromTimeout] = let_go;
     lost_body(p);
     CHECK_RULE("TDR-038", probe_count(p, PROBE_ResetHwEngine) == 1 && !p->sim->stopped);
     (void)probe_gpu_end(&gpu);
     work(); /* as after any reset */
-    CHECK_RULE("TDR-038", !p->sim->stopped);
+    CHECK_RULE("TDR-038", !p->sim->stopped && seen.abandoned > hardware_seen + 1 && !seen.stale &&
+                              seen.last_id > seen.abandoned);
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
 }
 
@@ -388,6 +401,7 @@ TEST(paging_that_hangs_costs_the_adapter)
     system_host = NULL;
     p->before[PROBE_CreateContext] = before_context;
     p->after[PROBE_ResetHwEngine] = invalidate;
+    p->node[HARDWARE_NODE].Flags.MaxInFlightHwQueueBuffers = 1;
     run(p, hang_body);
 }
 
@@ -446,5 +460,94 @@ TEST(paging_that_is_refused_is_a_bug_check)
                                  probe_said(p, "SUBMIT-037", "DxgkDdiSubmitCommandToHwQueue"));
     probe_client_end(p, process);
     probe_clients_end(p);
+    probe_destroy(p);
+}
+
+/* ---- beside clients of the same node ---- */
+
+static void let_client_go(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    hardware.held = false;
+    for (unsigned i = hardware.ended; i < hardware.submissions; i++)
+        hardware.submission[i].ended = true;
+    probe_device_cause(0, 1u << HARDWARE_ENGINE, 0);
+}
+
+/* A command of the client hangs, and paging behind it with the engine. The client alone is lost. */
+static void beside_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+
+    work();
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    hold_next();
+    hardware.suspend = SUSPEND_IGNORED;
+    hardware.invalidate = (int)hardware.contexts - 1;
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)));
+    p->before[PROBE_ResumeHwEngine] = let_client_go;
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, MIB, &allocation)));
+    CHECK_RULE("TDR-075", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                              probe_count(p, PROBE_ResetFromTimeout) == 0 &&
+                              hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_HUNG);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)) && NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+TEST(paging_goes_on_after_the_reset_that_a_client_caused)
+{
+    run(create(true, true), beside_body);
+}
+
+/* ---- the end of the adapter ---- */
+
+static void sleep_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+    uint64_t before;
+
+    work();
+    before = seen.last_id;
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    CHECK_RULE("PAGE-021", seen.last_id > before && seen.rising && !seen.early &&
+                               probe_count(p, PROBE_SubmitCommandVirtual) == 0);
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, MIB, &allocation)));
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+TEST(memory_is_moved_out_and_back_through_the_queue)
+{
+    run(create(true, false), sleep_body);
+}
+
+static void restart_body(struct probe *p)
+{
+    probe_remove(p, 0);
+    CHECK_RULE("LIFE-168/a",
+               probe_count(p, PROBE_DestroyHwQueue) == 1 &&
+                   (HANDLE)(uintptr_t)probe_nth(p, PROBE_DestroyHwQueue, 0)->arg[0] == seen.queue &&
+                   probe_nth(p, PROBE_DestroyHwQueue, 0)->order <
+                       probe_nth(p, PROBE_DestroyContext, 0)->order);
+}
+
+TEST(the_queue_of_paging_ends_before_its_context)
+{
+    struct probe *p = create(true, false);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, restart_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+/* The driver makes no queue: the adapter does not start. */
+TEST(without_its_queue_the_adapter_does_not_start)
+{
+    struct probe *p = create(true, false);
+
+    p->after[PROBE_CreateHwQueue] = NULL;
+    p->before[PROBE_CreateHwQueue] = probe_fail_call;
+    CHECK_RULE("PAGE-021", IS(probe_start(p), STATUS_UNSUCCESSFUL));
     probe_destroy(p);
 }

@@ -213,3 +213,77 @@ TEST(a_stop_suspends_contexts_with_work_and_destroys_their_queues)
         probe_destroy(p);
     }
 }
+
+/* ---- a queue that is destroyed while it works ---- */
+
+static void finish_later(struct probe *p)
+{
+    (void)p;
+    probe_sleep(PROBE_SECOND / 2);
+    CHECK_RULE("KMT-179", probe_count(p, PROBE_DestroyHwQueue) == 0);
+    hardware_finish(2);
+}
+
+static void busy_body(struct probe *p)
+{
+    D3DKMT_DESTROYHWQUEUE destroy;
+    uint64_t since;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_submit(&client, 2)));
+    probe_sleep(1000000);
+    since = sim_now();
+    destroy.hHwQueue = client.queue;
+    CHECK(NT_SUCCESS(D3DKMTDestroyHwQueue(&destroy)));
+    CHECK_RULE("KMT-179", sim_now() - since >= PROBE_SECOND / 3 && hardware_in_flight() == 0 &&
+                              probe_count(p, PROBE_SuspendContext) == 0 &&
+                              probe_count(p, PROBE_DestroyHwQueue) == 1);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(a_queue_is_destroyed_when_its_commands_have_ended)
+{
+    struct probe *p = hardware_create(NULL);
+    struct probe_client *busy, *helper;
+
+    hardware.held = true;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    busy = probe_client_start(p, busy_body);
+    helper = probe_client_run(p, finish_later);
+    probe_client_wait(p, busy);
+    probe_client_end(p, helper);
+    probe_client_end(p, busy);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+/* ---- many commands ---- */
+
+static void many_body(struct probe *p)
+{
+    uint64_t since;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    hardware.suspend = SUSPEND_IGNORED;
+    hardware.invalidate = (int)hardware.contexts - 1;
+    since = sim_now();
+    for (UINT64 id = 1; id <= 100000; id++)
+        if (!NT_SUCCESS(hardware_submit(&client, id)))
+            fail_msg("submission %llu failed", (unsigned long long)id);
+    CHECK_RULE("KMT-313/c", sim_now() - since < PROBE_SECOND);
+    probe_sleep(1000000);
+    CHECK_RULE("KMT-313/c", hardware_in_flight() == 2);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+    CHECK(probe_count(p, PROBE_DestroyHwQueue) == 1);
+}
+
+TEST(commands_are_never_throttled)
+{
+    struct probe *p = hardware_create(NULL);
+
+    p->caps.SupportPerEngineTDR = TRUE;
+    p->node[HARDWARE_NODE].Flags.MaxInFlightHwQueueBuffers = 2;
+    hardware.held = true;
+    run(p, many_body);
+}

@@ -212,7 +212,7 @@ NTSTATUS ddi_signal_monitored_fence(struct ddi_adapter *a, HANDLE context,
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
 NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args);
 NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *args);
-NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a,
+NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a, HANDLE context,
                                      const DXGKARG_VALIDATESUBMITCOMMAND *args);
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args);
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args);

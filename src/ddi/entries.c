@@ -193,10 +193,10 @@ NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *
     CALL_IN(a, DxgkDdiSubmitCommand, args, a->context);
 }
 
-NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a,
+NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a, HANDLE context,
                                      const DXGKARG_VALIDATESUBMITCOMMAND *args)
 {
-    CALL_IN(a, DxgkDdiValidateSubmitCommand, args, a->context);
+    CALL_IN(a, DxgkDdiValidateSubmitCommand, args, context);
 }
 
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)

@@ -2,6 +2,7 @@
 /* Hardware queues as clients use them (client.h): creation, commands, waits and signals. */
 #include <string.h>
 
+#include "nt/base/status_name.h"
 #include "sim/irql.h"
 #include "sim/sim_assert.h"
 #include "util/checked.h"
@@ -11,6 +12,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/dma_memory.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -18,6 +20,7 @@
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
+#include "vidsch/vidsch_bugcheck.h"
 
 /* ---- creation ---- */
 
@@ -135,16 +138,70 @@ static NTSTATUS check(const struct vidsch_context *queue, const D3DKMT_SUBMITCOM
     return STATUS_SUCCESS;
 }
 
+/* Known bytes behind the private data, since the driver may write to it when it validates. */
+#define PRIVATE_ZONE VIDSCH_CANARY_BYTES
+
+/* Bytes of private data that the driver gets: those of the client, and behind them, where it
+ * validates them, what it may add (SUBMIT-114). */
+static uint32_t private_room(const struct vidsch_context *queue, uint32_t of_client)
+{
+    const struct vidsch_context *parent = queue->hw_queue->parent;
+    const bool validates = ddi_has(queue->device->vidsch->ddi, DxgkDdiValidateSubmitCommand);
+
+    return of_client && validates && parent->info.DmaBufferPrivateDataSize > of_client
+               ? parent->info.DmaBufferPrivateDataSize
+               : of_client;
+}
+
+/* SUBMIT-113 (yields) */
+static NTSTATUS validate(const struct vidsch_context *queue,
+                         const D3DKMT_SUBMITCOMMANDTOHWQUEUE *args, const struct packet *packet)
+{
+    struct ddi_adapter *ddi = queue->device->vidsch->ddi;
+    const struct hw_submission *hw = packet->hw;
+    DXGKARG_VALIDATESUBMITCOMMAND question = {
+        .Commands = hw->va,
+        .CommandLength = hw->bytes,
+        .Flags = {.HardwareQueueSubmission = 1},
+        .ContextCount = 1,
+        .Context = {queue->hw_queue->driver_handle},
+        .pPrivateDriverData = hw->private_data,
+        .PrivateDriverDataSize = hw->private_bytes,
+        .UmdPrivateDataSize = args->PrivateDriverDataSize,
+        .HwQueueProgressFenceId = hw->id,
+    };
+    NTSTATUS status;
+
+    if (!args->PrivateDriverDataSize || !ddi_has(ddi, DxgkDdiValidateSubmitCommand))
+        return STATUS_SUCCESS;
+    status = ddi_validate_submit_command(ddi, queue->hw_queue->parent->mm.driver_handle, &question);
+    if (!NT_SUCCESS(status))
+        return refuse(status, "SUBMIT-114", "DxgkDdiValidateSubmitCommand returned %s",
+                      nt_status_text(status).text);
+    if (!vidsch_dma_memory_is_canary((const uint8_t *)hw->private_data + hw->private_bytes,
+                                     PRIVATE_ZONE)) {
+        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
+                     hw->private_bytes, 0, 0,
+                     "DxgkDdiValidateSubmitCommand wrote beyond the %u bytes of private data",
+                     hw->private_bytes);
+        return STATUS_INVALID_PARAMETER;
+    }
+    status = vidsch_device_check(queue->device, true);       /* lost meanwhile? */
+    return NT_SUCCESS(status) ? check(queue, args) : status; /* or another one came first */
+}
+
 static NTSTATUS make_packet(struct vidsch_context *queue, const D3DKMT_SUBMITCOMMANDTOHWQUEUE *args,
                             const void *private_data, struct packet **out)
 {
     struct vidsch *vidsch = queue->device->vidsch;
     struct packet *packet = vidsch_packet_create(queue, PACKET_HW);
     struct hw_submission *hw;
+    uint32_t bytes;
 
     if (!packet)
         return STATUS_NO_MEMORY;
-    hw = packet->hw = util_zalloc(1, sizeof(*hw) + args->PrivateDriverDataSize);
+    bytes = private_room(queue, args->PrivateDriverDataSize);
+    hw = packet->hw = util_zalloc(1, sizeof(*hw) + bytes + PRIVATE_ZONE);
     if (!hw) {
         vidsch_packet_free(vidsch, packet);
         return STATUS_NO_MEMORY;
@@ -152,10 +209,11 @@ static NTSTATUS make_packet(struct vidsch_context *queue, const D3DKMT_SUBMITCOM
     hw->id = args->HwQueueProgressFenceId;
     hw->va = args->CommandBuffer;
     hw->bytes = args->CommandLength;
-    hw->private_bytes = args->PrivateDriverDataSize;
+    hw->private_bytes = bytes;
     hw->private_data = hw + 1;
-    if (hw->private_bytes)
-        memcpy(hw->private_data, private_data, hw->private_bytes);
+    if (args->PrivateDriverDataSize)
+        memcpy(hw->private_data, private_data, args->PrivateDriverDataSize);
+    memset((uint8_t *)hw->private_data + bytes, VIDSCH_CANARY, PRIVATE_ZONE);
     *out = packet;
     return STATUS_SUCCESS;
 }
@@ -181,6 +239,11 @@ NTSTATUS vidsch_hw_queue_submit(struct vidsch_context *queue,
         status = make_packet(queue, args, private_data, &packet);
     if (!NT_SUCCESS(status))
         return status;
+    status = validate(queue, args, packet);
+    if (!NT_SUCCESS(status)) {
+        vidsch_packet_free(queue->device->vidsch, packet);
+        return status;
+    }
     queue->hw_queue->last_id = args->HwQueueProgressFenceId;
     vidsch_queue_push(packet);
     return STATUS_SUCCESS;

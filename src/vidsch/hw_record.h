@@ -40,7 +40,6 @@ struct vidsch_hw_node {
     bool fault_noted;   /* and of a page fault */
     bool unannounced;   /* a command has ended, as the watch found, and nothing was notified */
     bool watch_due;
-    unsigned suspends;    /* calls of DxgkDdiSuspendContext in progress */
     struct list contexts; /* struct vidsch_hw_context */
     struct list ready;    /* queues whose head is a packet, in order of arrival */
     uint32_t count;       /* packets in flight */

@@ -81,22 +81,6 @@ static void leave_time(struct vidsch_node *node)
     node->hw.closed = false;
 }
 
-/* DxgkDdiSuspendContext is called no more while the node is stopped; wait for those in progress. */
-static bool await_suspends(struct vidsch_node *node, char *why, size_t why_bytes)
-{
-    struct vidsch *vidsch = node->vidsch;
-    const uint64_t end = sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS;
-
-    while (node->hw.suspends && !sim_current->stopped)
-        if (!vidsch_change_wait(vidsch, end)) {
-            snprintf(why, why_bytes,
-                     "DxgkDdiSuspendContext did not return in TdrDdiDelay (%u s) on node %u",
-                     vidsch->config.tdr.ddi_delay, node->ordinal);
-            return false;
-        }
-    return true;
-}
-
 bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char *why,
                      size_t why_bytes)
 {
@@ -107,8 +91,6 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     NTSTATUS status;
 
     vidsch_assert_recovery(vidsch);
-    if (!await_suspends(node, why, why_bytes))
-        return false;
     node->hw.resetting = true;
     status = ddi_reset_hw_engine(vidsch->ddi, &args);
     node->hw.resetting = false;

@@ -130,32 +130,10 @@ void vidsch_hw_watch_check(struct vidsch_node *node)
     vidsch_change_announce(&vidsch->change);
 }
 
-/* A reset was called off that would have ended its work. */
-static void abandon(struct vidsch_hw_context *hw)
-{
-    struct vidsch *vidsch = hw->context->node->vidsch;
-
-    vidsch->worker.busy_node = hw->context->node;
-    vidsch->worker.busy_context = hw->context;
-    (void)vidsch_hw_suspend(hw);
-    vidsch->worker.busy_node = NULL;
-    vidsch->worker.busy_context = NULL;
-    vidsch_change_announce(&vidsch->change);
-}
-
 void vidsch_hw_go_on(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
 
-    LIST_FOR(link, &node->hw.contexts) {
-        struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
-
-        if (hw->abandoning && hw->state == HW_RUNS && !node->stopped && vidsch_hw_in_flight(hw)) {
-            abandon(hw);
-            vidsch_kick_node(node); /* for the others: the list may have changed */
-            return;
-        }
-    }
     LIST_FOR(link, &node->hw.contexts) {
         struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
 

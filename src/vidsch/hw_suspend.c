@@ -69,10 +69,7 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
     vidsch_life_event(vidsch, hw->context->node, JOURNAL_SUSPEND,
                       ddi_handle_number(hw->context->mm.host_handle), hw->suspend_fence, 0);
     trace_instant(hw->context->track, "suspend", "fence", hw->suspend_fence, NULL, 0);
-    hw->context->node->hw.suspends++;
     status = ddi_suspend_context(vidsch->ddi, &args);
-    hw->context->node->hw.suspends--;
-    vidsch_change_announce(&vidsch->change);
     if (status == STATUS_PENDING || sim_current->stopped || hw->state != HW_SUSPENDING ||
         hw->acknowledged || args.contextSuspendFence != hw->suspend_fence)
         return true;
@@ -144,7 +141,7 @@ void vidsch_hw_abandon(struct vidsch_hw_context *hw)
         return;
     }
     hw->abandoning = true;           /* else, without DxgkDdiSuspendContext, it ends by itself */
-    if (!hw->context->node->stopped) /* what it acknowledged then would be refused (TDR-023) */
+    if (!hw->context->node->stopped) /* else the reset ends it, and may have no answer (TDR-023) */
         (void)vidsch_hw_suspend(hw);
 }
 

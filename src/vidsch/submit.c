@@ -137,7 +137,7 @@ static NTSTATUS validate(struct vidsch_context *const *contexts, UINT count,
         question.PrivateDriverDataSize = (UINT)min_of(question.PrivateDriverDataSize,
                                                       packets[i]->buffer->private_bytes);
     }
-    status = ddi_validate_submit_command(ddi, &question);
+    status = ddi_validate_submit_command(ddi, question.Context[0], &question);
     if (!NT_SUCCESS(status))
         return refuse(status, "SUBMIT-114", "DxgkDdiValidateSubmitCommand returned %s",
                       nt_status_text(status).text);

@@ -373,6 +373,16 @@ static void hang_body(struct probe *p)
     work(); /* as after any reset */
     CHECK_RULE("TDR-038", !p->sim->stopped && seen.abandoned > hardware_seen + 1 && !seen.stale &&
                               seen.last_id > seen.abandoned);
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    hold_next();
+    p->after[PROBE_ResetHwEngine] = NULL; /* which hits nothing now */
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)));
+    while (probe_count(p, PROBE_ResumeHwEngine) == 0)
+        probe_sleep(PROBE_SECOND);
+    CHECK_RULE("TDR-038", probe_count(p, PROBE_ResetFromTimeout) == 1);
+    hardware.held = false;
+    hardware_finish(hardware_in_flight());
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
 }
 

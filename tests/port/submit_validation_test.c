@@ -149,7 +149,7 @@ static void ask_once(struct probe *p)
     CHECK_RULE("SUBMIT-113", asked.order < sent[3].order && asked.order > sent[2].order);
     call = probe_nth(p, PROBE_ValidateSubmitCommand, 1);
     CHECK_RULE("SUBMIT-113", call->irql == PASSIVE_LEVEL && call->left <= sent[3].order &&
-                                 call->arg[0] == (uint64_t)(uintptr_t)p->state[0].context);
+                                 call->arg[0] == (uint64_t)(uintptr_t)sent[3].context);
     CHECK_RULE("SUBMIT-113", asked.args.Commands == 0x20000 && asked.args.CommandLength == 96 &&
                                  asked.args.Flags.Value == 0 &&
                                  asked.args.HwQueueProgressFenceId == 0);

@@ -434,6 +434,8 @@ static void engine_changed(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRU
 /* Of the GPU's own scheduler. */
 static void notify_hardware(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
+    const bool hardware = any_hardware(vidsch);
+
     switch (data->InterruptType) {
     case DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT:
         engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal,
@@ -443,13 +445,16 @@ static void notify_hardware(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERR
         engine_changed(vidsch, data);
         break;
     case DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT:
-        log_written(vidsch, data);
+        if (hardware)
+            log_written(vidsch, data);
+        else
+            no_object(data->InterruptType);
         break;
     case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED:
         context_suspended(vidsch, data);
         break;
     case DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED:
-        if (any_hardware(vidsch))
+        if (hardware)
             hw_queue_faulted(vidsch, data);
         else
             no_object(data->InterruptType);

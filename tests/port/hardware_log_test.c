@@ -156,6 +156,12 @@ static void without_body(struct probe *p)
     CHECK_RULE("SUBMIT-086", probe_said(p, "SUBMIT-086", "for node 1, which has no scheduling log"));
 }
 
+static void packets_body(struct probe *p)
+{
+    notify(HARDWARE_NODE);
+    CHECK_RULE("SUBMIT-073", probe_said(p, "SUBMIT-073", "interrupt type 15"));
+}
+
 static void fails_body(struct probe *p)
 {
     CHECK_RULE("SUBMIT-121",
@@ -169,7 +175,7 @@ TEST(without_a_log_there_is_nothing_to_read)
     struct probe *p = create();
 
     p->node[HARDWARE_NODE].Flags.ContextSchedulingSupported = 0;
-    run(p, without_body);
+    run(p, packets_body);
     CHECK_RULE("SUBMIT-121", logs == 0);
     p = create();
     probe_set_entry(p, PROBE_SetSchedulingLogBuffer, false);

@@ -419,6 +419,14 @@ NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
+bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value)
+{
+    (void)vidmm;
+    (void)va;
+    (void)value;
+    return false;
+}
+
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va)
 {

@@ -234,6 +234,7 @@ struct probe *hardware_create(const struct probe_options *options)
     for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
         probe_set_entry(p, entries[i], true);
     p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = HARDWARE_PAGING_NODE + 1;
+    p->physical.NumExecutionNodes = HARDWARE_PAGING_NODE + 1;
     p->node[HARDWARE_PAGING_NODE] = p->node[HARDWARE_NODE];
     p->node[HARDWARE_NODE].Flags.ContextSchedulingSupported = 1;
     p->physical.PagingNodeIndex = HARDWARE_PAGING_NODE;

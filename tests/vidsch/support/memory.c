@@ -3,14 +3,14 @@
  * A memory manager that places nothing and answers what the test has set. It stands in for the room vidmm: test programs of
  * vidsch are linked with it instead.
  */
-#include "vidmm/allocation/allocation.h"
-#include "vidmm/context/client_pages.h"
 #include "ddi/client_handle.h"
 #include "nt/base/kprocess.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/offer.h"
 #include "vidmm/allocation/renaming.h"
+#include "vidmm/context/client_pages.h"
 #include "vidmm/context/context.h"
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/context/fence_memory.h"
@@ -318,6 +318,8 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     struct slot_page *page = (void *)slot->page;
 
     (void)process;
+    if (!page)
+        return;
     if (page->memory)
         vidmm_fence_memory_release(page->memory);
     util_free(page);
@@ -342,6 +344,14 @@ void vidmm_fence_memory_release(struct vidmm_fence_memory *memory)
 {
     if (--memory->references == 0)
         util_free(memory);
+}
+
+bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value)
+{
+    (void)vidmm;
+    (void)va;
+    (void)value;
+    return false;
 }
 
 NTSTATUS vidmm_fence_slot_open_gpu(struct vidmm_process *process, struct vidmm_fence_memory *memory,

@@ -229,24 +229,6 @@ NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINF
  * in; may be NULL. */
 NTSTATUS ddi_debug_report(struct ddi_adapter *a, uint32_t reason,
                           DXGKARG_COLLECTDBGINFO_EXT *extension);
-/* Hardware scheduling */
-NTSTATUS ddi_create_hw_context(struct ddi_adapter *a, HANDLE device, DXGKARG_CREATEHWCONTEXT *args);
-NTSTATUS ddi_destroy_hw_context(struct ddi_adapter *a, HANDLE context);
-NTSTATUS ddi_create_hw_queue(struct ddi_adapter *a, HANDLE context, DXGKARG_CREATEHWQUEUE *args);
-NTSTATUS ddi_destroy_hw_queue(struct ddi_adapter *a, HANDLE queue);
-/* `raised`: at DISPATCH_LEVEL (THREAD-041). */
-NTSTATUS ddi_submit_command_to_hw_queue(struct ddi_adapter *a,
-                                        const DXGKARG_SUBMITCOMMANDTOHWQUEUE *args, bool raised);
-NTSTATUS ddi_setup_priority_bands(struct ddi_adapter *a, const DXGKARG_SETUPPRIORITYBANDS *args);
-NTSTATUS
-ddi_set_context_scheduling_properties(struct ddi_adapter *a,
-                                      const DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES *args);
-NTSTATUS ddi_set_scheduling_log_buffer(struct ddi_adapter *a,
-                                       const DXGKARG_SETSCHEDULINGLOGBUFFER *args);
-NTSTATUS ddi_suspend_context(struct ddi_adapter *a, const DXGKARG_SUSPENDCONTEXT *args);
-NTSTATUS ddi_resume_context(struct ddi_adapter *a, const DXGKARG_RESUMECONTEXT *args);
-NTSTATUS ddi_reset_hw_engine(struct ddi_adapter *a, DXGKARG_RESETHWENGINE *args);
-NTSTATUS ddi_resume_hw_engine(struct ddi_adapter *a, DXGKARG_RESUMEHWENGINE *args);
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args);
 NTSTATUS ddi_end_exclusive_access(struct ddi_adapter *a, DXGKARG_ENDEXCLUSIVEACCESS *args);
 

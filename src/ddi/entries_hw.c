@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The typed DDI calls of hardware scheduling, as those of entries.c. Of levels and IRQLs only those
  * of the submission are documented (THREAD-015, THREAD-020, THREAD-022, THREAD-041). */
+#include "ddi/entries_hw.h"
 #include "ddi/door.h"
 #include "ddi/parts.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/hw_log.h"
+#include "ddi/entries_hw.h"
 #include "nt/base/status_name.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

@@ -40,9 +40,11 @@ struct vidsch_hw_node {
     bool fault_noted;   /* and of a page fault */
     bool unannounced;   /* a command has ended, as the watch found, and nothing was notified */
     bool watch_due;
-    struct list contexts; /* struct vidsch_hw_context */
-    struct list ready;    /* queues whose head is a packet, in order of arrival */
-    uint32_t count;       /* packets in flight */
+    bool native_noted;              /* and of signaled native fences */
+    bool native_all, native_legacy; /* it names none: all of them; the monitored fences as well */
+    struct list contexts;           /* struct vidsch_hw_context */
+    struct list ready;              /* queues whose head is a packet, in order of arrival */
+    uint32_t count;                 /* packets in flight */
     uint64_t submissions;
     bool logs, log_noted; /* the driver has a scheduling log; a record of it is in the ring */
     bool log_full;        /* entries were lost: the worker gives the driver the next log */

@@ -392,9 +392,9 @@ static bool native_fences_signaled(struct vidsch *vidsch,
         return false;
     node = node_of(vidsch, data->NativeFenceSignaled.NodeOrdinal,
                    data->NativeFenceSignaled.EngineOrdinal, "NATIVE_FENCE_SIGNALED");
-    if (node && vidsch_native_notified(node, data) && !node->native.noted &&
+    if (node && vidsch_native_notified(node, data) && !node->hw.native_noted &&
         record(vidsch, DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED, node))
-        node->native.noted = true;
+        node->hw.native_noted = true;
     return true;
 }
 

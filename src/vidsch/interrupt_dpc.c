@@ -98,7 +98,7 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
     if (r->type == DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED)
         node->hw.fault_noted = false;
     if (r->type == DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED)
-        node->native.noted = false;
+        node->hw.native_noted = false;
     if (r->type == DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT) { /* a reset leaves it as it is */
         node->hw.log_noted = false;
         vidsch_hw_log_read(node);

@@ -164,9 +164,9 @@ bool vidsch_native_notified(struct vidsch_node *node, const DXGKARGCB_NOTIFY_INT
     const HANDLE *array = data->NativeFenceSignaled.pSignaledNativeFenceArray;
 
     if (!array) {
-        node->native.all = true;
-        node->native.legacy |= (data->Flags.Value & DXGK_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES) !=
-                               0;
+        node->hw.native_all = true;
+        node->hw.native_legacy |= (data->Flags.Value &
+                                   DXGK_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES) != 0;
         return true;
     }
     for (UINT i = 0; i < data->NativeFenceSignaled.SignaledNativeFenceCount; i++)
@@ -194,12 +194,12 @@ void vidsch_native_dpc(struct vidsch_node *node)
         vidsch_signal_changed(sync);
         vidsch_native_waiters_changed(sync);
     }
-    if (node->native.all)
+    if (node->hw.native_all)
         read_all(vidsch);
-    if (node->native.legacy) {
+    if (node->hw.native_legacy) {
         vidsch_hw_retire_node(node);
         LIST_FOR_SAFE(process, next, &vidsch->processes)
             vidsch_signal_reread(vidsch, CONTAINER(process, struct vidsch_process, link));
     }
-    node->native.all = node->native.legacy = false;
+    node->hw.native_all = node->hw.native_legacy = false;
 }

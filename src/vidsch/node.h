@@ -107,11 +107,7 @@ struct vidsch_node {
     bool ignoring;    /* notifications are dropped (TDR-022) */
     bool after_reset; /* no submission since the last reset (TDR-024) */
     enum recover_cause recover;
-    bool watch_due; /* the watch fired: the worker must check the node (timeout.h) */
-    struct {
-        bool noted;       /* a record of signaled native fences is in the ring */
-        bool all, legacy; /* it names none: all native fences; the monitored fences as well */
-    } native;
+    bool watch_due;       /* the watch fired: the worker must check the node (timeout.h) */
     bool monitored_noted; /* a record of a signaled monitored fence is in the ring (interrupt.h) */
     bool timeout_noted;   /* a record of a hang, or of a fault without a fence, is in the ring */
     struct node_event watch, deadline, quantum;

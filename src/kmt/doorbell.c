@@ -128,10 +128,9 @@ NTSTATUS APIENTRY D3DKMTCreateDoorbell(D3DKMT_CREATE_DOORBELL *user)
                         sizeof(arguments), KMT_WRITES);
 }
 
-#define DOORBELL_FUNCTION(function, type, body, flags) \
-    KMT_FUNCTION(function, type, type, body, flags)
-
-DOORBELL_FUNCTION(D3DKMTConnectDoorbell, D3DKMT_CONNECT_DOORBELL, connect_doorbell, 0)
-DOORBELL_FUNCTION(D3DKMTDestroyDoorbell, D3DKMT_DESTROY_DOORBELL, destroy_doorbell, KMT_ENDS)
-DOORBELL_FUNCTION(D3DKMTNotifyWorkSubmission, D3DKMT_NOTIFY_WORK_SUBMISSION, notify_work_submission,
-                  0)
+KMT_FUNCTION(D3DKMTConnectDoorbell, D3DKMT_CONNECT_DOORBELL, D3DKMT_CONNECT_DOORBELL,
+             connect_doorbell, 0)
+KMT_FUNCTION(D3DKMTDestroyDoorbell, D3DKMT_DESTROY_DOORBELL, D3DKMT_DESTROY_DOORBELL,
+             destroy_doorbell, KMT_ENDS)
+KMT_FUNCTION(D3DKMTNotifyWorkSubmission, D3DKMT_NOTIFY_WORK_SUBMISSION,
+             D3DKMT_NOTIFY_WORK_SUBMISSION, notify_work_submission, 0)

@@ -13,6 +13,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/hw_submit.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
@@ -38,19 +39,15 @@ static void turn_off(struct vidsch_doorbell *bell, UINT64 status)
         set_status(bell, status);
 }
 
-bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw)
+/* Wait until no other thread is in the driver with the queue's doorbell; NULL: it has none (any
+ * more). */
+static struct vidsch_doorbell *enter(const struct vidsch_hw_queue *hw)
 {
-    const uint64_t queued = hw->doorbell ? *hw->doorbell->queued.kernel : hw->last_id;
-
-    return hw->flags.UserModeSubmission && !hw->given_up &&
-           queued > vidsch_sync_current(hw->progress);
-}
-
-static void enter(struct vidsch_doorbell *bell)
-{
-    while (bell->busy && !sim_current->stopped)
-        vidsch_change_wait(bell->queue->device->vidsch, SIM_FOREVER);
-    bell->busy = true;
+    while (hw->doorbell && hw->doorbell->busy && !sim_current->stopped)
+        vidsch_change_wait(hw->queue->device->vidsch, SIM_FOREVER);
+    if (hw->doorbell)
+        hw->doorbell->busy = true;
+    return hw->doorbell;
 }
 
 static void leave(struct vidsch_doorbell *bell)
@@ -248,8 +245,8 @@ static NTSTATUS show(struct vidsch_doorbell *bell, const DXGKARG_CONNECTDOORBELL
 NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue)
 {
     struct vidsch *vidsch = queue->device->vidsch;
-    struct vidsch_doorbell *bell = queue->hw_queue->doorbell;
     DXGKARG_CONNECTDOORBELL args = {.hDoorbell = NULL};
+    struct vidsch_doorbell *bell;
     NTSTATUS status;
 
     sim_assert_passive();
@@ -257,9 +254,9 @@ NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue)
     status = vidsch_device_check(queue->device, false);
     if (!NT_SUCCESS(status))
         return status;
+    bell = enter(queue->hw_queue);
     if (!bell)
         return refuse_none();
-    enter(bell);
     if (bell->connected || device_is_lost(queue->device)) {
         leave(bell);
         return vidsch_device_check(queue->device, false);
@@ -278,6 +275,7 @@ NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue)
             disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
     }
     leave(bell);
+    vidsch_hw_watch_begin(queue->node);
     return NT_SUCCESS(status) ? vidsch_device_check(queue->device, false) : status;
 }
 
@@ -300,6 +298,7 @@ NTSTATUS vidsch_doorbell_notify(struct vidsch_context *queue)
 
 /* ---- the end ---- */
 
+/* The caller has entered. */
 static void destroy(struct vidsch_doorbell *bell)
 {
     struct vidsch_hw_queue *hw = bell->queue->hw_queue;
@@ -307,7 +306,6 @@ static void destroy(struct vidsch_doorbell *bell)
     DXGKARG_DESTROYDOORBELL args = {.hDoorbell = bell->driver_handle};
     NTSTATUS status;
 
-    enter(bell);
     disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
     if (*bell->queued.kernel > hw->last_id)
         hw->last_id = *bell->queued.kernel;
@@ -321,26 +319,29 @@ static void destroy(struct vidsch_doorbell *bell)
 
 NTSTATUS vidsch_doorbell_destroy(struct vidsch_context *queue)
 {
-    if (!queue->hw_queue->doorbell)
+    struct vidsch_doorbell *bell = enter(queue->hw_queue);
+
+    if (!bell)
         return refuse_none();
-    destroy(queue->hw_queue->doorbell);
+    destroy(bell);
     return STATUS_SUCCESS;
 }
 
 void vidsch_doorbell_finish(struct vidsch_hw_queue *hw)
 {
     struct vidsch_device *device = hw->queue->device;
-    struct vidsch_doorbell *bell = hw->doorbell;
+    struct vidsch_doorbell *bell = enter(hw);
 
     if (bell) {
-        enter(bell);
         disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
         leave(bell);
     }
+    vidsch_hw_watch_begin(hw->queue->node);
     while (vidsch_doorbell_pending(hw) && !device_is_lost(device) && !sim_current->stopped)
         vidsch_change_wait(device->vidsch, SIM_FOREVER);
-    if (hw->doorbell)
-        destroy(hw->doorbell);
+    bell = enter(hw);
+    if (bell)
+        destroy(bell);
 }
 
 /* ---- by the host and by the driver ---- */
@@ -363,7 +364,7 @@ static void disconnect_all(struct vidsch_device *device, UINT64 status)
     struct vidsch_doorbell *bell;
 
     while ((bell = find_connected(device)) != NULL && !sim_current->stopped) {
-        enter(bell);
+        bell->busy = true;
         disconnect(bell, status);
         leave(bell);
     }

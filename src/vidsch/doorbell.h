@@ -14,6 +14,7 @@
 
 #include "vidmm/context/client_pages.h"
 #include "vidsch/hw_record.h"
+#include "vidsch/sync_object.h"
 
 struct vidmm_allocation;
 struct vidsch_device;
@@ -27,9 +28,19 @@ struct vidsch_doorbell {
     bool busy;                               /* a thread is in the driver with it */
 };
 
+/* The value that the client has told last. */
+static inline uint64_t vidsch_doorbell_queued(const struct vidsch_hw_queue *hw)
+{
+    return hw->doorbell ? *hw->doorbell->queued.kernel : hw->last_id;
+}
+
 /* Is there work that the client has queued and the progress fence has not reached? Any level up to
  * DISPATCH_LEVEL. */
-bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw);
+static inline bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw)
+{
+    return hw->flags.UserModeSubmission && !hw->given_up &&
+           vidsch_doorbell_queued(hw) > vidsch_sync_current(hw->progress);
+}
 /* The device is lost: what its clients ring does nothing any more, and never will again. On the
  * worker, yields. */
 void vidsch_doorbells_abort(struct vidsch_device *device);

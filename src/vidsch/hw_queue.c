@@ -49,6 +49,7 @@ static bool begin(struct vidsch_context *queue, const struct vidsch_hw_queue_req
     hw->parent = request->parent;
     hw->progress = request->progress;
     hw->flags = request->flags;
+    hw->looked_at = UINT64_MAX;
     list_init(&hw->in_flight);
     list_init(&hw->link);
     queue->hw_queue = hw;
@@ -86,6 +87,8 @@ NTSTATUS vidsch_hw_queue_open(const struct vidsch_hw_queue_request *request,
         vidsch_context_free(queue);
         return status;
     }
+    if (request->flags.UserModeSubmission)
+        request->progress->of_doorbell = parent->node;
     list_push_back(&parent->hw->queues, &queue->hw_queue->link);
     list_push_back(&device->contexts, &queue->link);
     if (device_is_lost(device))

@@ -88,6 +88,7 @@ struct vidsch_hw_queue {
     uint64_t seen;                    /* what the progress fence held when it was read last */
     struct vidsch_doorbell *doorbell; /* doorbell.h; NULL: none */
     bool doorbell_begins;             /* the driver is making it */
+    uint64_t looked_at;               /* progress at the last look of the watch, while pending */
     bool given_up;                    /* what the client has queued there is not waited for */
     uint64_t oldest_since;            /* virtual ns */
 };

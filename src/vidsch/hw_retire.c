@@ -80,7 +80,13 @@ static void check_progress(struct vidsch_hw_queue *hw)
                 "the progress fence of hardware queue %u on node %u went back from %llu to %llu",
                 number, hw->queue->node->ordinal, (unsigned long long)before,
                 (unsigned long long)now);
-    else if (now > before && now > hw->given_id)
+    else if (hw->flags.UserModeSubmission && now > before && now > vidsch_doorbell_queued(hw))
+        verify_client_error("SUBMIT-125",
+                            "the progress fence of hardware queue %u on node %u holds %llu, but the "
+                            "client has told %llu as the last value queued",
+                            number, hw->queue->node->ordinal, (unsigned long long)now,
+                            (unsigned long long)vidsch_doorbell_queued(hw));
+    else if (!hw->flags.UserModeSubmission && now > before && now > hw->given_id)
         WARNING("SUBMIT-117",
                 "the progress fence of hardware queue %u on node %u holds %llu, but the last command "
                 "given to the driver has the id %llu",

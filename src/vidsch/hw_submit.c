@@ -6,6 +6,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/hw_retire.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
@@ -77,8 +78,8 @@ static bool is_overdue(const struct vidsch_hw_context *hw)
     LIST_FOR(link, &hw->queues) {
         const struct vidsch_hw_queue *queue = CONTAINER(link, struct vidsch_hw_queue, link);
 
-        if (!list_empty(&queue->in_flight) && !is_exempt(queue) &&
-            sim_now() >= queue->oldest_since + delay)
+        if ((!list_empty(&queue->in_flight) || vidsch_doorbell_pending(queue)) &&
+            !is_exempt(queue) && sim_now() >= queue->oldest_since + delay)
             return true;
     }
     return false;
@@ -93,6 +94,32 @@ static void find_unannounced(struct vidsch_node *node)
     node->hw.unannounced = node->hw.count < before && !node->monitored_noted;
     if (node->hw.unannounced)
         sim_event_arm(&node->hw.watch, sim_now() + vidsch_tdr_delay(node->vidsch) / 4);
+}
+
+/* What clients submit themselves, the watch alone sees: since when it has not gone on. False: there
+ * is nothing. */
+static bool look_at_doorbells(struct vidsch_node *node)
+{
+    bool any = false;
+
+    LIST_FOR(link, &node->hw.contexts) {
+        LIST_FOR(q, &CONTAINER(link, struct vidsch_hw_context, node_link)->queues) {
+            struct vidsch_hw_queue *queue = CONTAINER(q, struct vidsch_hw_queue, link);
+            const bool pending = vidsch_doorbell_pending(queue);
+            const uint64_t now = pending ? vidsch_sync_current(queue->progress) : UINT64_MAX;
+
+            if (pending && now != queue->looked_at)
+                queue->oldest_since = sim_now();
+            queue->looked_at = now;
+            any |= pending;
+        }
+    }
+    return any;
+}
+
+void vidsch_hw_watch_begin(struct vidsch_node *node)
+{
+    watch(node, sim_now());
 }
 
 void vidsch_hw_watch_check(struct vidsch_node *node)
@@ -110,7 +137,8 @@ void vidsch_hw_watch_check(struct vidsch_node *node)
             node->ordinal);
     node->hw.unannounced = false;
     find_unannounced(node);
-    if (node->hw.count == 0 || node->stopped || vidsch->recovery.resetting)
+    if ((!look_at_doorbells(node) && node->hw.count == 0) || node->stopped ||
+        vidsch->recovery.resetting)
         return;
     LIST_FOR(link, &node->hw.contexts) {
         struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);

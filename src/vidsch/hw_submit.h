@@ -17,6 +17,8 @@ void vidsch_hw_submit(struct packet *packet);
 void vidsch_hw_go_on(struct vidsch_node *node);
 
 void vidsch_hw_watch_init(struct vidsch_node *node);
+/* A client may have queued something for itself, or somebody waits for it. */
+void vidsch_hw_watch_begin(struct vidsch_node *node);
 /* The watch fired: suspend the contexts of queues without progress for TdrDelay (yields). */
 void vidsch_hw_watch_check(struct vidsch_node *node);
 

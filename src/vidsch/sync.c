@@ -10,6 +10,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/hw_submit.h"
 #include "vidsch/native_fence.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
@@ -409,6 +410,9 @@ static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *
     op = vidsch_sync_op_create(list[0]->vidsch, OP_WAIT_CPU, list, values, count);
     if (!op)
         return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < count; i++)
+        if (list[i]->of_doorbell)
+            vidsch_hw_watch_begin(list[i]->of_doorbell);
     op->any = wait_any;
     *out = op;
     return STATUS_SUCCESS;

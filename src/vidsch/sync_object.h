@@ -28,11 +28,12 @@ struct vidsch_sync {
     struct vidmm_fence_slot slot;      /* not shared */
     struct vidmm_fence_memory *memory; /* shared, or native */
     struct vidsch_native *native;      /* native_fence.h; NULL: the driver does not know it */
-    uint64_t value;                    /* D3DDDI_FENCE */
-    uint64_t queued;                   /* value that the last signal sets, be it done or queued */
-    uint32_t count, max_count;         /* semaphore; mutex: 1 free, 0 owned */
-    struct vidsch_context *owner;      /* mutex */
-    void (*notify)(void *context);     /* CPU notification */
+    struct vidsch_node *of_doorbell; /* progress of a queue of this node, submitted to by clients */
+    uint64_t value;                  /* D3DDDI_FENCE */
+    uint64_t queued;                 /* value that the last signal sets, be it done or queued */
+    uint32_t count, max_count;       /* semaphore; mutex: 1 free, 0 owned */
+    struct vidsch_context *owner;    /* mutex */
+    void (*notify)(void *context);   /* CPU notification */
     void *notify_context;
 };
 

@@ -154,12 +154,12 @@ static void busy(struct probe *p, bool bell_first)
         CHECK(NT_SUCCESS(bell_destroy(&client)));
     sim_thread_release(probe_thread(p, nt_process_current(), "destroyer", destroy_body));
     probe_sleep(10000000);
-    CHECK_RULE("SUBMIT-125", !destroyed && probe_count(p, PROBE_DestroyHwQueue) == 0);
+    CHECK_RULE("SUBMIT-125/a", !destroyed && probe_count(p, PROBE_DestroyHwQueue) == 0);
     CHECK_RULE("KMT-470/a", probe_count(p, PROBE_DisconnectDoorbell) == 1 &&
                                 probe_count(p, PROBE_DestroyDoorbell) == bell_first);
     bell_progress(p, &client, 5);
     probe_sleep(1000000);
-    CHECK_RULE("SUBMIT-125", destroyed && probe_count(p, PROBE_DestroyHwQueue) == 1);
+    CHECK_RULE("SUBMIT-125/b", destroyed && probe_count(p, PROBE_DestroyHwQueue) == 1);
     CHECK_RULE("KMT-470/b", first(p, PROBE_DestroyDoorbell) < first(p, PROBE_DestroyHwQueue));
     CHECK(probe_count(p, PROBE_DisconnectDoorbell) == 1);
     end();
@@ -188,13 +188,31 @@ static void idle_body(struct probe *p)
     bell_progress(p, &client, 5);
     probe_sleep(1000000);
     destroy_body(p); /* returns at once */
-    CHECK_RULE("SUBMIT-125", probe_count(p, PROBE_DestroyHwQueue) == 1);
+    CHECK_RULE("SUBMIT-125/b", probe_count(p, PROBE_DestroyHwQueue) == 1);
     end();
 }
 
 TEST(an_idle_queue_ends_at_once)
 {
     run(doorbells_create(NULL), idle_body);
+}
+
+static void untold_body(struct probe *p)
+{
+    begin();
+    *client.queued = 5;
+    bell_progress(p, &client, 5);
+    probe_sleep(1000000);
+    CHECK_RULE("SUBMIT-125/d", probe_rule(p, "SUBMIT-125") == 0);
+    bell_progress(p, &client, 6);
+    probe_sleep(1000000);
+    CHECK_RULE("SUBMIT-125/d", probe_rule(p, "SUBMIT-125") == 1 && probe_rule(p, "SUBMIT-117") == 0);
+    end();
+}
+
+TEST(a_client_that_queues_without_telling_is_reported)
+{
+    run(doorbells_create(NULL), untold_body);
 }
 
 /* ---- the end of the process ---- */
@@ -266,6 +284,92 @@ TEST(a_lost_device_aborts_its_doorbells)
     run(doorbells_create(NULL), lost_body);
 }
 
+static void mark_body(struct probe *p)
+{
+    D3DKMT_MARKDEVICEASERROR mark = {.Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC};
+
+    (void)p;
+    mark.hDevice = client.hw.gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTMarkDeviceAsError(&mark)));
+}
+
+static void be_slow(struct probe *p, struct probe_call *call)
+{
+    LARGE_INTEGER interval = {.QuadPart = -100000};
+
+    (void)p;
+    (void)call;
+    CHECK(NT_SUCCESS(KeDelayExecutionThread(KernelMode, FALSE, &interval)));
+}
+
+static void meanwhile_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(bell_begin(&client)) && NT_SUCCESS(bell_create(&client)));
+    p->before[PROBE_ConnectDoorbell] = be_slow;
+    sim_thread_release(probe_thread(p, nt_process_current(), "other", mark_body));
+    CHECK_RULE("KMT-185", IS(bell_connect(&client), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("SUBMIT-124/c", *client.status == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT &&
+                                   doorbells.bell[0].connects == 1 &&
+                                   doorbells.bell[0].disconnects == 1);
+    *client.bell = 1;
+    CHECK_RULE("SUBMIT-124/c", *(volatile UINT64 *)(void *)doorbells.memory == 0);
+    end();
+}
+
+TEST(a_device_that_is_lost_while_it_connects_rings_nothing)
+{
+    run(doorbells_create(NULL), meanwhile_body);
+}
+
+static void end_bell_body(struct probe *p)
+{
+    (void)p;
+    CHECK(NT_SUCCESS(bell_destroy(&client)));
+    destroyed = true;
+}
+
+static void end_meanwhile_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(bell_begin(&client)) && NT_SUCCESS(bell_create(&client)));
+    p->before[PROBE_ConnectDoorbell] = be_slow;
+    destroyed = false;
+    sim_thread_release(probe_thread(p, nt_process_current(), "other", end_bell_body));
+    CHECK(NT_SUCCESS(bell_connect(&client)));
+    probe_sleep(10000000);
+    CHECK_RULE("KMT-188", destroyed && doorbells.bell[0].disconnects == 1 &&
+                              first(p, PROBE_DisconnectDoorbell) < first(p, PROBE_DestroyDoorbell));
+    end();
+}
+
+static NTSTATUS late;
+
+static void connect_late_body(struct probe *p)
+{
+    (void)p;
+    late = bell_connect(&client);
+    destroyed = true;
+}
+
+static void slow_end_body(struct probe *p)
+{
+    begin();
+    p->before[PROBE_DisconnectDoorbell] = be_slow;
+    destroyed = false;
+    sim_thread_release(probe_thread(p, nt_process_current(), "other", connect_late_body));
+    CHECK(NT_SUCCESS(bell_destroy(&client)));
+    probe_sleep(20000000);
+    CHECK_RULE("KMT-188", destroyed && IS(late, STATUS_INVALID_PARAMETER) &&
+                              doorbells.bell[0].connects == 1 && doorbells.destroyed == 1);
+    end();
+}
+
+/* And what comes too late finds none. */
+TEST(the_end_of_a_doorbell_waits_for_its_connection)
+{
+    run(doorbells_create(NULL), end_meanwhile_body);
+    run(doorbells_create(NULL), slow_end_body);
+}
+
 static void stay_body(struct probe *p)
 {
     (void)p;
@@ -315,6 +419,88 @@ static void reset_body(struct probe *p)
 TEST(a_reset_of_the_adapter_aborts_doorbells)
 {
     run(doorbells_create(NULL), reset_body);
+}
+
+/* ---- timeouts ---- */
+
+/* The GPU hangs at the fifth command, and it will be this context's fault. */
+static void hang(struct probe *p)
+{
+    hardware.suspend = SUSPEND_IGNORED;
+    for (unsigned i = 0; i < hardware.contexts; i++)
+        if (hardware.context[i].host == hardware.create_context.hHwContext)
+            hardware.invalidate = (int)i;
+    *client.queued = 5;
+    bell_progress(p, &client, 4);
+}
+
+static void hung_body(struct probe *p)
+{
+    begin();
+    probe_sleep(10 * PROBE_SECOND);
+    hang(p);
+    probe_sleep(20 * PROBE_SECOND); /* nobody waits, and nothing was connected meanwhile */
+    CHECK(probe_count(p, PROBE_SuspendContext) == 0);
+    CHECK_RULE("SUBMIT-125/c", IS(hardware_wait(&client.hw, 5), STATUS_DEVICE_REMOVED) &&
+                                   probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                   hardware_device_state(&client.hw) == D3DKMT_DEVICEEXECUTION_HUNG);
+    CHECK_RULE("SUBMIT-124/c", *client.status == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
+    end();
+}
+
+static void hung_connected_body(struct probe *p)
+{
+    begin();
+    hang(p);
+    probe_sleep(20 * PROBE_SECOND);
+    CHECK_RULE("SUBMIT-125/c", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                   IS(bell_connect(&client), STATUS_DEVICE_REMOVED));
+    end();
+}
+
+static void hung_destroyed_body(struct probe *p)
+{
+    begin();
+    probe_sleep(10 * PROBE_SECOND);
+    hang(p);
+    destroy_body(p);
+    CHECK_RULE("SUBMIT-125/c", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                                   first(p, PROBE_ResetHwEngine) < first(p, PROBE_DestroyHwQueue));
+    end();
+}
+
+static void slow_step(struct probe *p)
+{
+    for (UINT64 value = 1; value <= 5; value++) {
+        probe_sleep(3 * PROBE_SECOND / 2);
+        bell_progress(p, &client, value);
+    }
+}
+
+static void slow_body(struct probe *p)
+{
+    begin();
+    hardware.suspend = SUSPEND_IGNORED;
+    *client.queued = 5;
+    sim_thread_release(probe_thread(p, nt_process_current(), "gpu", slow_step));
+    CHECK_RULE("SUBMIT-125/c", NT_SUCCESS(hardware_wait(&client.hw, 5)) &&
+                                   probe_count(p, PROBE_SuspendContext) == 0);
+    probe_sleep(20 * PROBE_SECOND); /* idle */
+    CHECK_RULE("SUBMIT-125/c", probe_count(p, PROBE_SuspendContext) == 0);
+    end();
+}
+
+TEST(a_queue_without_progress_is_a_timeout)
+{
+    static void (*const bodies[])(struct probe *) = {hung_body, hung_connected_body,
+                                                     hung_destroyed_body, slow_body};
+
+    for (unsigned i = 0; i < 4; i++) {
+        struct probe *p = doorbells_create(NULL);
+
+        p->caps.SupportPerEngineTDR = TRUE;
+        run(p, bodies[i]);
+    }
 }
 
 /* ---- power ---- */

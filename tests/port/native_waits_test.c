@@ -361,6 +361,58 @@ TEST(the_end_of_a_fence_ends_its_waits)
     run(end_of_wait_body);
 }
 
+static void outlive_body(struct probe *p)
+{
+    D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE wait = {.ObjectCount = 1,
+                                                     .FenceValueArray = (const UINT64[]){45}};
+    struct hardware_client second;
+    struct phys_addr place;
+
+    begin();
+    second = client;
+    CHECK(NT_SUCCESS(hardware_queue(&second, client.context, (D3DDDI_CREATEHWQUEUEFLAGS){0})));
+    wait.hHwQueue = client.queue;
+    wait.ObjectHandleArray = &fence[0].Info.hSyncObject;
+    CHECK(NT_SUCCESS(D3DKMTSubmitWaitForSyncObjectsToHwQueue(&wait)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)));
+    probe_sleep(1000000);
+    CHECK(ram_physical(p->ram, fence[0].Info.NativeFenceMapping.CurrentValueCpuVa, &place));
+    CHECK(NT_SUCCESS(native_destroy(fence[0].Info.hSyncObject)) && native.destroyed == 1);
+    *(volatile uint64_t *)ram_direct(p->ram, place) = 45;
+    CHECK(NT_SUCCESS(hardware_submit(&second, 1)) && NT_SUCCESS(hardware_wait(&second, 1)));
+    CHECK_RULE("SUBMIT-145", NT_SUCCESS(hardware_wait(&client, 1)) && hardware.submissions == 2);
+    end();
+}
+
+/* The driver no longer knows the fence: the end of other work shows what the GPU wrote. */
+TEST(a_queued_wait_outlives_the_fence)
+{
+    run(outlive_body);
+}
+
+static void asleep_body(struct probe *p)
+{
+    struct waiter *w;
+
+    begin();
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionNone)));
+    w = start_waiter(p, 0, 45);
+    CHECK_RULE("SUBMIT-150/b", native.count == 0 && !w->done);
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    probe_sleep(1000000);
+    CHECK_RULE("SUBMIT-150/b", native.count == 1 && native_monitored(driver[0]) == 44);
+    gpu_signal(p, 0, 45);
+    native_interrupt(&host[0], 1, 0);
+    CHECK(w->done);
+    end();
+}
+
+TEST(an_adapter_that_sleeps_is_told_when_it_wakes)
+{
+    waiters = 0;
+    run(asleep_body);
+}
+
 /* ---- a device that is lost ---- */
 
 static void lost_body(struct probe *p)

@@ -14,6 +14,7 @@
 #include "nt/base/image.h"
 #include "nt/base/current.h"
 #include "nt/ke/driver_call.h"
+#include "nt/mm/race_guard.h"
 #include "nt/ps/attach.h"
 #include "sim/dpc.h"
 #include "sim/inside.h"
@@ -160,6 +161,7 @@ static bool on_thread(void)
 static void enter_in_order(struct race *races, struct ddi_record *call)
 {
     call->place = race_place(races);
+    nt_race_guard_wake();
     if (on_thread())
         sim_order_ask_host();
 }

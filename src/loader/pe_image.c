@@ -4,6 +4,9 @@
 
 #include "loader/imports.h"
 #include "loader/pe.h"
+#include "nt/mm/race_guard.h"
+#include "race/race.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 
 /* The names that loader_image_imports searches; they stay where pe_collect_imports put them. */
@@ -50,6 +53,21 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
     return status;
 }
 
+/* Its data are watched for races; not the addresses that it imports. */
+static void watch(const struct pe_image *pe, const struct pe_file *file)
+{
+    nt_race_guard_begin();
+    for (uint32_t i = 0; i < file->sections; i++) {
+        const struct pe_section *s = &file->section[i];
+
+        if (!(s->flags & PE_SECTION_WRITE) || s->flags & PE_SECTION_EXECUTE ||
+            s->memory_bytes == 0 || strcmp(s->name, ".idata") == 0)
+            continue;
+        race_watch(sim_current->races, pe->base + s->address, s->memory_bytes);
+        nt_race_guard_add(pe->base + s->address, s->memory_bytes);
+    }
+}
+
 NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source,
                        unsigned options, char *error, size_t error_bytes)
 {
@@ -79,7 +97,11 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     image->high = pe->bytes;
     entry = image->base + file.optional.entry;
     memcpy(&image->entry, &entry, sizeof(entry));
-    return x64_function_table_add(&pe->table) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    if (!x64_function_table_add(&pe->table))
+        return STATUS_NO_MEMORY;
+    if (sim_current && sim_current->races)
+        watch(pe, &file);
+    return STATUS_SUCCESS;
 }
 
 void pe_image_unload(struct loader_image *image)
@@ -88,6 +110,8 @@ void pe_image_unload(struct loader_image *image)
 
     if (!pe)
         return;
+    if (sim_current && sim_current->races && pe->base)
+        nt_race_guard_forget(pe->base, pe->bytes);
     x64_function_table_remove(&pe->table);
     pe_free_stubs(pe);
     pe_unmap(pe);

@@ -30,10 +30,11 @@ extern const struct nt_component nt_image_component, nt_current_component, nt_pr
     nt_worker_component, nt_lock_order_component, nt_registry_component, nt_variable_component,
     nt_timer_resolution_component, nt_power_setting_component, nt_power_framework_component,
     nt_bios_component, nt_wmi_component, nt_dma_component, nt_image_life_component,
-    nt_pool_dma_component;
+    nt_pool_dma_component, nt_race_guard_component;
 
 static const struct nt_component *const components[] = {
     &nt_image_component,
+    &nt_race_guard_component,
     &nt_current_component,
     &nt_processor_component,
     &nt_wait_component,

@@ -91,6 +91,7 @@ bool race_watches(struct race *race, const volatile void *address);
 #define RACE_WRITE  1u
 #define RACE_ATOMIC 2u
 #define RACE_FREE   4u /* with RACE_WRITE: the memory is given back */
+#define RACE_IMAGE  8u /* of an image, which does not show what is volatile */
 
 struct race_access {
     uintptr_t pc;     /* return address of the hook, or that of the instruction */

@@ -93,6 +93,7 @@ struct sim_core {
     bool (*denies)(const void *address);
     const void *process; /* the current process at the last call of on_process */
     bool (*on_page)(uintptr_t address);
+    struct sim_guarding guarding;
     void (*on_raised)(void);
     struct sim_fault fault;
     /* registers of `fault`, until its landing has copied them */

@@ -14,6 +14,11 @@ void sim_on_trap(bool (*handler)(struct sim_trap *trap))
     core_of(sim_current)->on_trap = handler;
 }
 
+void sim_on_guard(const struct sim_guarding *guarding)
+{
+    core_of(sim_current)->guarding = guarding ? *guarding : (struct sim_guarding){.fault = NULL};
+}
+
 void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void))
 {
     core_of(sim_current)->on_page = page;

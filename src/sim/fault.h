@@ -101,6 +101,25 @@ void sim_on_trap(bool (*handler)(struct sim_trap *trap));
  * recovery mark; true: report it to the handler of sim_on_fault instead of leaving it to the
  * process. NULL: no handler. */
 void sim_on_process(void (*changed)(void), bool (*denies)(const void *address));
+/* Registers that a string instruction changes, in the context of a signal. */
+struct sim_string {
+    uint64_t *rip, *rcx, *rsi, *rdi;
+    uint64_t rax;
+};
+/* What becomes of an access to memory that is guarded (nt/mm/race_guard.h). */
+enum sim_guard {
+    SIM_GUARD_NONE, /* it is not guarded: an ordinary fault */
+    SIM_GUARD_STEP, /* it is open: repeat the instruction, and tell when it has run */
+    SIM_GUARD_TRAP, /* for the handler of sim_on_trap */
+    SIM_GUARD_DONE, /* the handler has carried out the instruction */
+};
+/* Handlers for that, called in a signal handler before all others; they must be quick. */
+struct sim_guarding {
+    enum sim_guard (*fault)(uintptr_t address, const struct sim_string *registers);
+    bool (*stepped)(void); /* an instruction has run that was to be told; false: none was */
+};
+/* NULL: nothing is guarded. */
+void sim_on_guard(const struct sim_guarding *guarding);
 /* Handlers for memory that is accessible only below DISPATCH_LEVEL. `page`: an access has faulted
  * there; called in a signal handler before all other handlers. True: it is accessible now, and the
  * access is repeated. `raised`: the level has become DISPATCH or above, or a thread at such a level

@@ -34,6 +34,8 @@
 #define LEAST_STACK        4096u    /* with less than this a stack counts as full */
 #define FLAGS_OF_DRIVERS   0x44500u /* trap, direction, nested task, alignment check */
 #define FLAG_ALIGNMENT     0x40000u
+#define FLAG_TRAP          0x100u
+#define TRAP_DEBUG         1
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
 
@@ -214,6 +216,35 @@ static bool client_is_denied(const struct sim_core *core, uintptr_t address)
            core->denies((const void *)address);
 }
 
+/* An access to guarded memory, or the end of an instruction that was allowed one. False: neither,
+ * or it is for other handlers. */
+static bool guarded(const struct sim_core *core, int signal, uintptr_t address, greg_t *regs)
+{
+    const struct sim_string string = {.rip = (uint64_t *)&regs[REG_RIP],
+                                      .rcx = (uint64_t *)&regs[REG_RCX],
+                                      .rsi = (uint64_t *)&regs[REG_RSI],
+                                      .rdi = (uint64_t *)&regs[REG_RDI],
+                                      .rax = (uint64_t)regs[REG_RAX]};
+
+    if (!core->guarding.fault)
+        return false;
+    if (signal == SIGTRAP && regs[REG_TRAPNO] == TRAP_DEBUG && core->guarding.stepped()) {
+        regs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
+        return true;
+    }
+    if (signal != SIGSEGV)
+        return false;
+    switch (core->guarding.fault(address, &string)) {
+    case SIM_GUARD_STEP:
+        regs[REG_EFL] |= FLAG_TRAP;
+        return true;
+    case SIM_GUARD_DONE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void handle_signal(int signal, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;
@@ -224,6 +255,10 @@ static void handle_signal(int signal, siginfo_t *info, void *data)
     struct sim_core *core;
     bool access = signal == SIGSEGV || signal == SIGBUS;
 
+    if (sim_current && guarded(core_of(sim_current), signal, trap.address, regs)) {
+        errno = saved;
+        return;
+    }
     if (access && sim_current && core_of(sim_current)->on_page &&
         core_of(sim_current)->on_page((uintptr_t)info->si_addr)) {
         errno = saved;

@@ -25,6 +25,7 @@
 #include "nt/mm/pool.h"
 #include "nt/base/active.h"
 #include "nt/base/faults.h"
+#include "nt/base/image.h"
 #include "nt/base/items.h"
 #include "nt/base/memory.h"
 #include "nt/base/nt_report.h"
@@ -34,6 +35,7 @@
 #include "nt/mm/pool_limit.h"
 #include "nt/mm/pool_page.h"
 #include "nt/mm/pool_special.h"
+#include "nt/mm/race_guard.h"
 #include "race/race.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
@@ -51,6 +53,7 @@
 #define POOL_GUARD_BYTES    16u
 #define POOL_FRONT_BYTES    16u
 #define LARGEST_QUARANTINED (64u * 1024u)
+#define LARGEST_GUARDED     (64u * 1024u)
 
 /* Sizes of slots: multiples of 16 that waste little of a page. */
 static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
@@ -107,6 +110,7 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
     if (page->executable)
         (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
+    nt_race_guard_forget(page->base, page->pages * PAGE_BYTES);
     nt_pool_disown_page(page);
     ram_give_contiguous(nt->ram, page->first, page->pages);
     util_free(page);
@@ -246,6 +250,17 @@ static const struct nt_resource_class block_class = {
     .reclaim = reclaim,
 };
 
+/* For races. Pages that are in several places, or hold code, trap for other reasons. */
+static void watch(const struct nt_block *block)
+{
+    const struct nt_config *config = &nt_state()->config;
+
+    race_watch(sim_current->races, block->address, block->bytes);
+    if (nt_image_current() && block->bytes <= LARGEST_GUARDED && !block->executable &&
+        !config->special_pool && !config->force_irql)
+        nt_race_guard_add(block->address, block->bytes);
+}
+
 struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller)
 {
@@ -280,7 +295,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     memset(block->address + bytes, GUARD, block->room - bytes);
     memset(block->address - block->front, GUARD, block->front);
     if (sim_current->races)
-        race_watch(sim_current->races, block->address, bytes);
+        watch(block);
     nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;

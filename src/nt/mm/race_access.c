@@ -67,8 +67,10 @@ static void report(const struct race_found *found)
     say_access(&found->before, found->before_name, before, sizeof(before));
     say_stack(&found->before, stack, sizeof(stack));
     say_memory(found->address, memory, sizeof(memory));
-    verify_report_each("THREAD-080", VERIFY_ERROR, "the %s is in no order with the earlier %s: %s%s",
-                       now, before, memory, stack);
+    verify_report_each(
+        "THREAD-080",
+        (found->now.kind | found->before.kind) & RACE_IMAGE ? VERIFY_WARNING : VERIFY_ERROR,
+        "the %s is in no order with the earlier %s: %s%s", now, before, memory, stack);
 }
 
 void nt_race_access(const volatile void *address, uint64_t bytes, unsigned kind, uintptr_t pc)

@@ -12,6 +12,7 @@
  * with the registers that the signal handler got.
  */
 #include "x64/traps/trap.h"
+#include "nt/mm/race_guard.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
 #include "sim/stack.h"
@@ -21,6 +22,7 @@
 #include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
 #include "x64/traps/privileged.h"
+#include "x64/traps/race_trap.h"
 #include "x64/traps/refuse.h"
 #include "x64/traps/state.h"
 #include "x64/traps/string_instruction.h"
@@ -100,6 +102,10 @@ __attribute__((used)) void x64_trapped(struct x64_interrupted *frame)
     const struct x64_plan *plan = x64_plan_at(frame->rip);
 
     x64_state()->traps++;
+    if (sim_current->races && nt_race_guard_traps_at(frame->address)) {
+        x64_race_trap(plan, frame);
+        return;
+    }
     if (plan)
         emulate(plan, frame);
     else
@@ -117,7 +123,7 @@ static bool is_ours(const struct sim_trap *trap, const greg_t *regs)
             return false;
         if (regs[REG_TRAPNO] == TRAP_PROTECTION)
             return sim_current->inside != 0;
-        return x64_traps_at(trap->address);
+        return x64_traps_at(trap->address) || nt_race_guard_traps_at(trap->address);
     case SIGILL:
         return sim_current->inside != 0 && regs[REG_TRAPNO] == TRAP_OPCODE;
     case SIGTRAP:

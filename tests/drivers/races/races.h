@@ -32,7 +32,7 @@ struct item {
 };
 
 struct shared {
-    KSPIN_LOCK lock, other_lock;
+    KSPIN_LOCK lock, other_lock, tick_lock;
     EX_SPIN_LOCK readers;
     ULONG in_flight;       /* the ISR and submissions: the interrupt's lock */
     ULONG retired;         /* DPC and submissions: lock */
@@ -42,7 +42,7 @@ struct shared {
     ULONG sum, generation; /* lock; readers */
     KTIMER timer;
     KDPC timer_dpc;
-    ULONG ticks; /* lock */
+    ULONG ticks; /* tick_lock */
     WORK_QUEUE_ITEM work;
     volatile LONG work_is_queued;
     KEVENT work_done;
@@ -57,14 +57,14 @@ extern struct shared *shared;
 extern DRIVER_INITIALIZATION_DATA reference;
 extern DXGKRNL_INTERFACE dxgk;
 
-/* submit.c: what a submission, the ISR and the DPC do */
+/* races_submit.c: what a submission, the ISR and the DPC do */
 void races_submit(void);
 void races_interrupt(void);
 void races_dpc(void);
 void races_items(void);
 void races_use_made(void); /* and the thread */
 
-/* passive.c: what runs at PASSIVE_LEVEL, and timers */
+/* races_passive.c: what runs at PASSIVE_LEVEL, and timers */
 NTSTATUS races_start(void);
 void races_device(void); /* from CreateDevice */
 void races_stop(void);

@@ -8,20 +8,20 @@ struct shared *shared;
 DRIVER_INITIALIZATION_DATA reference;
 DXGKRNL_INTERFACE dxgk;
 
-NTSTATUS NTAPI __real_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                                     PDRIVER_INITIALIZATION_DATA DriverInitializationData);
-NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                                     PDRIVER_INITIALIZATION_DATA DriverInitializationData);
+/* The miniport's DriverEntry calls RacesInitialize instead. */
+#undef DxgkInitialize
+NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                              PDRIVER_INITIALIZATION_DATA DriverInitializationData);
 
 static NTSTATUS NTAPI start_device(IN_CONST_PVOID context, IN_PDXGK_START_INFO info,
-                                   IN_PDXGKRNL_INTERFACE interface, OUT_PULONG sources,
+                                   IN_PDXGKRNL_INTERFACE callbacks, OUT_PULONG sources,
                                    OUT_PULONG children)
 {
     NTSTATUS status = races_start();
 
-    dxgk = *interface;
+    dxgk = *callbacks;
     return NT_SUCCESS(status)
-               ? reference.DxgkDdiStartDevice(context, info, interface, sources, children)
+               ? reference.DxgkDdiStartDevice(context, info, callbacks, sources, children)
                : status;
 }
 
@@ -68,9 +68,8 @@ static void NTAPI dpc_routine(IN_CONST_PVOID context)
     reference.DxgkDdiDpcRoutine(context);
 }
 
-/* Called instead of DxgkInitialize by the miniport's DriverEntry. */
-NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                                     PDRIVER_INITIALIZATION_DATA DriverInitializationData)
+NTSTATUS NTAPI RacesInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                               PDRIVER_INITIALIZATION_DATA DriverInitializationData)
 {
     DRIVER_INITIALIZATION_DATA *table = DriverInitializationData;
 
@@ -83,5 +82,5 @@ NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
     table->DxgkDdiSubmitCommandVirtual = submit_virtual;
     table->DxgkDdiInterruptRoutine = interrupt_routine;
     table->DxgkDdiDpcRoutine = dpc_routine;
-    return __real_DxgkInitialize(DriverObject, RegistryPath, table);
+    return DxgkInitialize(DriverObject, RegistryPath, table);
 }

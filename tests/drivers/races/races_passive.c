@@ -23,9 +23,9 @@ static void tick(ULONG by)
 {
     KIRQL level;
 
-    KeAcquireSpinLock(&shared->lock, &level);
+    KeAcquireSpinLock(&shared->tick_lock, &level);
     shared->ticks += by;
-    KeReleaseSpinLock(&shared->lock, level);
+    KeReleaseSpinLock(&shared->tick_lock, level);
 }
 
 static VOID NTAPI on_timer(PKDPC dpc, PVOID context, PVOID argument1, PVOID argument2)
@@ -104,6 +104,7 @@ NTSTATUS races_start(void)
         return STATUS_NO_MEMORY;
     KeInitializeSpinLock(&shared->lock);
     KeInitializeSpinLock(&shared->other_lock);
+    KeInitializeSpinLock(&shared->tick_lock);
     races_items();
     KeInitializeEvent(&shared->work_done, NotificationEvent, TRUE);
     KeInitializeEvent(&shared->thread_ready, NotificationEvent, FALSE);

@@ -429,14 +429,6 @@ NTSTATUS vidmm_start_tables(struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
-bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value)
-{
-    (void)vidmm;
-    (void)va;
-    (void)value;
-    return false;
-}
-
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct logical_page *logical,
                                  uint64_t pages, struct gpu_va *va)
 {
@@ -661,12 +653,4 @@ void vidmm_batch_drop(struct va_batch *batch, struct va_updates *updates)
 {
     (void)batch;
     (void)updates;
-}
-
-bool vidmm_paging_fence(const struct vidmm *vidmm, struct gpu_va *va, volatile uint64_t **value)
-{
-    (void)vidmm;
-    *va = (struct gpu_va){0};
-    *value = NULL;
-    return false;
 }

@@ -290,7 +290,8 @@ void vidsch_life_returned(struct packet *packet, bool by_reset)
     end_stage(packet, by_reset ? "reset" : "preempted", 1, NULL, 0);
     begin_stage(packet, STAGE_QUEUED, NULL, 0);
     packet->ending = JOURNAL_COMPLETED;
-    packet->returns += packet->returns < UINT8_MAX;
+    if (packet->returns < UINT8_MAX)
+        packet->returns++;
     vidsch_life_event(vidsch_of(packet), packet->context->node, JOURNAL_RETURNED, packet->flow,
                       fence_of(packet), by_reset);
 }

@@ -77,6 +77,12 @@ static void dma(void)
 
 static void services_wild(void)
 {
+    const struct dxgk_device_work work = {.node = (unsigned)(next() % 3 ? next() % 4 : wild()),
+                                          .fence = (uint32_t)wild(),
+                                          .begins = next() % 2,
+                                          .bytes = (uint32_t)wild(),
+                                          .address = wild()};
+
     self.services->interrupt(self.host, (uint32_t)wild());
     self.services->timer_arm(self.host, (unsigned)wild(), wild());
     self.services->timer_disarm(self.host, (unsigned)wild());
@@ -84,6 +90,7 @@ static void services_wild(void)
     self.services->trace_end(self.host, (unsigned)wild(), "nothing");
     self.services->trace_begin(self.host, (unsigned)wild(), "something", wild());
     self.services->dma_source(self.host, (unsigned)wild(), wild());
+    self.services->work(self.host, &work);
 }
 
 static void *other_thread(void *argument)

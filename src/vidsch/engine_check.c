@@ -118,28 +118,28 @@ void vidsch_engine_check_completed(const struct vidsch_node *node, uint32_t fenc
             what, fence, node->ordinal, executing);
 }
 
+/* The hardware may have lost an interrupt, or a request: these are warnings. */
+
 void vidsch_engine_check_overdue(const struct vidsch_node *node)
 {
     const uint32_t oldest = node->count ? node_in_flight(node, 0)->fence : 0;
 
     if (node->tells_work && oldest && node->executed == oldest && node->executing != oldest &&
         fence_after(oldest, node->reported))
-        VIOLATION(
-            "SUBMIT-090",
-            "the engine of node %u is done with fence %u since %llu ms, and the driver has not "
-            "notified that",
-            node->ordinal, oldest, (unsigned long long)((sim_now() - node->executed_at) / MS));
+        WARNING("SUBMIT-090",
+                "the engine of node %u is done with fence %u since %llu ms, and the driver has not "
+                "notified that",
+                node->ordinal, oldest, (unsigned long long)((sim_now() - node->executed_at) / MS));
 }
 
 void vidsch_engine_check_unanswered(const struct vidsch_node *node)
 {
     if (node->tells_work && !node->executing)
-        VIOLATION(
-            "PREEMPT-016",
-            "the engine of node %u executes nothing, and the driver has not answered the request "
-            "%u for preemption since %llu ms",
-            node->ordinal, node->preempt_id,
-            (unsigned long long)((sim_now() - node->preempt_past.asked_at) / MS));
+        WARNING("PREEMPT-016",
+                "the engine of node %u executes nothing, and neither it nor the driver has answered "
+                "the request %u for preemption since %llu ms",
+                node->ordinal, node->preempt_id,
+                (unsigned long long)((sim_now() - node->preempt_past.asked_at) / MS));
 }
 
 void vidsch_engine_check_reset(const struct vidsch_node *node)

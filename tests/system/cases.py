@@ -949,7 +949,7 @@ SUBMIT_FAULTS = (
     ("PREEMPT-019", "DMA_PREEMPTED with PreemptionFenceId 2 on node 0: the request that is outstanding is 1"),
     ("PREEMPT-019", "DMA_PREEMPTED with PreemptionFenceId 1 on node 0: request 1 was answered before"),
     ("PREEMPT-020", "DMA_COMPLETED with fence 5 on node 0: completed 4, submitted 5; that packet was preempted"),
-    ("PREEMPT-016", "the engine of node 0 executes nothing, and the driver has not answered the request 1 for preemption"),
+    ("PREEMPT-016", "the engine of node 0 executes nothing, and neither it nor the driver has answered the request 1 for preemption"),
     ("PATCH-065", "DxgkDdiRender returned a pDmaBuffer outside the 65536 bytes given"),
     ("PATCH-066", "DxgkDdiRender wrote outside its DMA buffer"),
     ("PATCH-102", "patch location 1 refers to allocation 1 of 1"),
@@ -996,7 +996,8 @@ def case_submissions():
             if re.search("violations +0 \\(0 warnings\\)", done.stdout) is None or "1 engine resets" not in done.stdout:
                 fail(f"the sound driver is blamed, seed {seed}\n{done.stderr}\n{done.stdout}")
         for fault, (rule, words) in enumerate(SUBMIT_FAULTS, 1):
-            said = [line for line in submitted(fault, expect=3).stderr.splitlines() if f" {rule}: " in line]
+            done = submitted(fault, expect=0 if rule == "PREEMPT-016" else 3)  # that may be the hardware's fault, too
+            said = [line for line in done.stderr.splitlines() if f" {rule}: " in line]
             if not said or words not in said[0]:
                 fail(f"mistake {fault} is not told by {rule}: {said}")
 

@@ -79,7 +79,8 @@ struct dxgk_device_config {
 enum dxgk_dma_access { DXGK_DMA_READ = 1, DXGK_DMA_WRITE = 2 };
 
 /* The engine of a node begins the work that was submitted with this fence id, or is rid of it: it has
- * completed it, stopped in it, or dropped it in a reset. */
+ * completed it, stopped in it, or dropped it in a reset. The model tells that before the driver can
+ * learn of it. */
 struct dxgk_device_work {
     unsigned node;
     uint32_t fence;

@@ -130,12 +130,10 @@ void vidsch_hw_watch_check(struct vidsch_node *node)
     vidsch_assert_worker(vidsch);
     node->hw.watch_due = false;
     if (node->hw.unannounced)
-        VIOLATION(
-            "SUBMIT-117",
-            "a command of a hardware queue on node %u has ended, as its progress fence says, and "
-            "the driver has not notified DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED since",
-            node->ordinal);
-    node->hw.unannounced = false;
+        WARNING("SUBMIT-117",
+                "a command of a hardware queue on node %u has ended, as its progress fence says, and "
+                "the driver has not notified DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED since",
+                node->ordinal);
     find_unannounced(node);
     if ((!look_at_doorbells(node) && node->hw.count == 0) || node->stopped ||
         vidsch->recovery.resetting)

@@ -80,15 +80,20 @@ static size_t collect(const struct journal *journal, const struct group *group, 
     return count;
 }
 
+static double us(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
 static void write_group(const struct journal *journal, const struct group *group, uint64_t *times,
                         FILE *out)
 {
     for (enum stage stage = 0; stage < STAGES; stage++) {
-        const size_t count = collect(journal, group, stage, times);
+        const size_t count = collect(journal, group, stage, times), last = count - 1;
 
         if (count)
             fprintf(out, "    %-34s %6zu  median %10.1f us  at most %10.1f us\n", names[stage],
-                    count, (double)times[(count - 1) / 2] / 1e3, (double)times[count - 1] / 1e3);
+                    count, us(times[last / 2]), us(times[last]));
     }
 }
 

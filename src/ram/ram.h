@@ -127,6 +127,9 @@ struct ram_view_source {
 };
 bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
                         const struct ram_view_source *source, uint64_t count);
+/* Point pages of a view at pages of their own, zeroed, which are nobody else's and no frames. On
+ * failure they point nowhere. */
+bool ram_view_blank(struct ram *ram, void *view, uint64_t first_page, uint64_t count);
 void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t count);
 void ram_view_release(struct ram *ram, void *view, uint64_t pages);
 

@@ -119,6 +119,14 @@ void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t
     memset(&ram->arena_frames[at], 0, count * sizeof(*ram->arena_frames));
 }
 
+bool ram_view_blank(struct ram *ram, void *view, uint64_t first_page, uint64_t count)
+{
+    uint64_t at = arena_page(ram, view, first_page);
+
+    ram_view_unpoint(ram, view, first_page, count);
+    return mprotect(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, PROT_READ | PROT_WRITE) == 0;
+}
+
 void ram_view_release(struct ram *ram, void *view, uint64_t pages)
 {
     ram_view_unpoint(ram, view, 0, pages);

@@ -19,6 +19,7 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/aperture_range.h"
+#include "vidmm/residency/cpu_view.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/space/address_space.h"
 #include "vidmm/space/gpu_mmu.h"
@@ -70,6 +71,12 @@ void vidmm_tables_lost(struct vidmm *vidmm)
 {
     if (vidmm->mmu)
         vidmm->mmu->watch.lost = true;
+}
+
+void vidmm_reset_begin(struct vidmm *vidmm)
+{
+    LIST_FOR(node, &vidmm->allocations)
+        cpu_view_blank(CONTAINER(node, struct vidmm_allocation, link));
 }
 
 void vidmm_reset_cleanup(struct vidmm *vidmm)

@@ -10,6 +10,9 @@
 
 struct vidmm;
 
+/* Before DxgkDdiResetFromTimeout: clients cannot reach video memory through their views any more
+ * (TDR-048). Without the lock, which a thread that may not enter the driver now can have. */
+void vidmm_reset_begin(struct vidmm *vidmm);
 /* After DxgkDdiResetFromTimeout: the content of video memory is lost. vidmm_reset_cleanup tells the
  * driver (zero-size TRANSFER, UNMAP_APERTURE_SEGMENT) and marks the content as lost;
  * vidmm_reset_restore writes the page tables again after the restart. */

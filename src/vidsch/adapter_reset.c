@@ -180,6 +180,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
 
     vidsch_loss_adapter_reset(&loss, vidsch, cause);
     vidsch_life_event(vidsch, NULL, JOURNAL_ADAPTER_RESET, cause, 0, 0);
+    vidmm_reset_begin(vidsch->vidmm);
     status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {

@@ -257,14 +257,14 @@ TEST_WITH(mm, what_cannot_come_stays_out)
 
 /* ---- a reset ---- */
 
-/* The view of video memory is gone, the lock is the client's to give back. */
+/* The view shows video memory no more, the lock is the client's to give back. */
 TEST_WITH(mm, a_reset_leaves_locks_to_the_client)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE vram = mm_make(c, MM_SET_VRAM, PAGES, 1);
     D3DKMT_HANDLE system = mm_make(c, MM_SET_APERTURE, PAGES, 0xA001);
     D3DKMT_HANDLE permanent = mm_make(c, MM_SET_VRAM, PAGES, 3);
-    void *address[3];
+    void *address[3], *again;
     uint8_t byte;
 
     OK(mm_resident(c, vram));
@@ -276,13 +276,20 @@ TEST_WITH(mm, a_reset_leaves_locks_to_the_client)
     memset(address[1], 0x41, PAGE_BYTES);
     vidmm_device_set_lost(c->device);
     vidmm_reset_cleanup(rig->vidmm);
-    CHECK(!sim_copy_checked(&byte, address[0], 1));
+    CHECK(sim_copy_checked(&byte, address[0], 1) && byte == 0);
     CHECK(sim_copy_checked(&byte, address[1], 1) && byte == 0x41);
     CHECK(sim_copy_checked(&byte, address[2], 1));
     CHECK(!mm_allocation(c, system)->aperture.view && !mm_allocation(c, system)->logical);
-    CHECK(mm_allocation(c, vram)->view.lock_count == 1 && !mm_allocation(c, vram)->view.address);
+    CHECK(mm_allocation(c, vram)->view.lock_count == 1 && mm_allocation(c, vram)->view.lost &&
+          mm_allocation(c, vram)->view.address == address[0]);
     OK(vidmm_reset_restore(rig->vidmm));
     CHECK(vidmm_validate(rig->vidmm));
+    memset(address[0], 0x42, PAGE_BYTES); /* goes nowhere */
+    c->device->lost = false; /* as if by a device that opens it anew */
+    OK(vidmm_lock2(c->device, vram, &again));
+    CHECK(again == address[0] && !mm_allocation(c, vram)->view.lost &&
+          sim_copy_checked(&byte, again, 1) && byte != 0x42);
+    OK(vidmm_unlock2(c->device, vram));
     OK(vidmm_unlock2(c->device, vram));
     OK(vidmm_unlock2(c->device, system));
     OK(vidmm_unlock2(c->device, permanent));

@@ -145,7 +145,7 @@ static NTSTATUS ensure_view(struct vidmm_allocation *allocation)
     struct vidmm *vidmm = allocation->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
 
-    while (NT_SUCCESS(status) && !allocation->view.address) {
+    while (NT_SUCCESS(status) && (!allocation->view.address || allocation->view.lost)) {
         if (allocation->view.locking) {
             /* Another thread is creating the view. */
             sim_mutex_unlock(&vidmm->lock);

@@ -195,7 +195,7 @@ static void drop_view(struct vidmm_allocation *allocation)
     if (allocation->view.address)
         ram_view_release(allocation->vidmm->config.ram, allocation->view.address, allocation->pages);
     allocation->view.address = NULL;
-    allocation->view.unmapped = false;
+    allocation->view.unmapped = allocation->view.lost = false;
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
     allocation->view.through_range = allocation->view.kept_out = false;
@@ -204,10 +204,19 @@ static void drop_view(struct vidmm_allocation *allocation)
 
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
 {
-    allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
-    if (allocation->view.address && point(allocation))
+    const bool lost = allocation->view.lost; /* others have its address */
+
+    if (!lost)
+        allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram,
+                                                    allocation->pages);
+    if (allocation->view.address && point(allocation)) {
+        allocation->view.lost = false;
         return STATUS_SUCCESS;
-    drop_view(allocation); /* and the window that was opened for it */
+    }
+    if (lost)
+        cpu_view_lose(allocation);
+    else
+        drop_view(allocation); /* and the window that was opened for it */
     return vidmm_host_is_full();
 }
 
@@ -271,12 +280,36 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;
     allocation->view.unmapped = !point(allocation);
-    if (!allocation->view.unmapped)
+    if (!allocation->view.unmapped) {
+        allocation->view.lost = false;
         return STATUS_SUCCESS;
+    }
     /* Part of the view may map the new place already. Mapping nothing is better than mapping the
      * wrong place; the caller returns to the old place and calls this again. */
     ram_view_unpoint(allocation->vidmm->config.ram, allocation->view.address, 0, allocation->pages);
     return STATUS_INSUFFICIENT_RESOURCES;
+}
+
+void cpu_view_blank(const struct vidmm_allocation *allocation)
+{
+    if (cpu_view_follows(allocation) && cpu_view_in_memory_segment(allocation))
+        (void)ram_view_blank(allocation->vidmm->config.ram, allocation->view.address, 0,
+                             allocation->pages);
+}
+
+void cpu_view_lose(struct vidmm_allocation *allocation)
+{
+    struct allocation_view *view = &allocation->view;
+
+    if (!ram_view_blank(allocation->vidmm->config.ram, view->address, 0, allocation->pages)) {
+        drop_view(allocation);
+        return;
+    }
+    view->lost = true;
+    view->unmapped = view->through_range = false;
+    util_free(view->fingerprints);
+    view->fingerprints = NULL;
+    cpu_view_close_window(allocation);
 }
 
 void cpu_view_end(struct vidmm_allocation *allocation)

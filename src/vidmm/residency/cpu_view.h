@@ -36,6 +36,11 @@ void cpu_view_close_window(struct vidmm_allocation *allocation);
  * view maps neither. */
 NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation);
 NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation);
+/* Show pages that are nobody else's in place of video memory: reads give zeros, and what is written
+ * is lost. cpu_view_blank needs no lock, and leaves the record as it is; cpu_view_lose is for good,
+ * until the content has another place or is locked anew. */
+void cpu_view_blank(const struct vidmm_allocation *allocation);
+void cpu_view_lose(struct vidmm_allocation *allocation);
 void cpu_view_end(struct vidmm_allocation *allocation);
 
 #endif

@@ -595,7 +595,7 @@ void placement_purge(struct vidmm_allocation *allocation)
 
     give_place(NULL, allocation, false);
     if (memory && cpu_view_follows(allocation))
-        cpu_view_end(allocation); /* the content it showed is lost; the locks stay */
+        cpu_view_lose(allocation); /* KMT-275 */
     if (allocation->logical) {
         /* The GPU is stopped, so operations already built need not be waited for. */
         if (allocation->aperture.view)

@@ -451,6 +451,11 @@ static void build_one(struct vidmm *vidmm, bool wait)
         vidsch_for_vidmm.paging_wait(vidmm->ddi, ticket);
 }
 
+void vidmm_reset_begin(struct vidmm *vidmm)
+{
+    (void)vidmm;
+}
+
 void vidmm_reset_cleanup(struct vidmm *vidmm)
 {
     vidmm->cleanups++;

@@ -14,6 +14,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/hw_submit.h"
+#include "vidsch/node.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
@@ -380,6 +381,35 @@ void vidsch_doorbells_abort(struct vidsch_device *device)
             turn_off(hw->doorbell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
     }
     disconnect_all(device, D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
+}
+
+static struct vidsch_doorbell *find_awake(const struct vidsch_node *node)
+{
+    LIST_FOR(d, &node->vidsch->devices) {
+        LIST_FOR(c, &CONTAINER(d, struct vidsch_device, link)->contexts) {
+            const struct vidsch_context *context = CONTAINER(c, struct vidsch_context, link);
+            struct vidsch_doorbell *bell = context->hw_queue ? context->hw_queue->doorbell : NULL;
+
+            if (bell && context->node == node && bell->rests != node->hw.rests && bell->connected &&
+                !bell->busy)
+                return bell;
+        }
+    }
+    return NULL;
+}
+
+void vidsch_doorbells_rest(struct vidsch_node *node)
+{
+    struct vidsch_doorbell *bell;
+
+    vidsch_assert_worker(node->vidsch);
+    node->hw.rest_due = false;
+    while ((bell = find_awake(node)) != NULL && !sim_current->stopped) {
+        bell->rests = node->hw.rests; /* a client that connects it again has woken the engine */
+        bell->busy = true;
+        disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
+        leave(bell);
+    }
 }
 
 void vidsch_doorbells_disconnect(struct vidsch *vidsch)

@@ -18,12 +18,14 @@
 
 struct vidmm_allocation;
 struct vidsch_device;
+struct vidsch_node;
 
 struct vidsch_doorbell {
     struct vidsch_context *queue;
     HANDLE host_handle, driver_handle;
     struct vidmm_client_pages bell, secondary, status, queued;
     struct vidmm_allocation *ring, *control; /* held */
+    uint64_t rests;                          /* of the node, when it was disconnected for one */
     bool connected;                          /* as far as the driver knows */
     bool busy;                               /* a thread is in the driver with it */
 };
@@ -44,6 +46,9 @@ static inline bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw)
 /* The device is lost: what its clients ring does nothing any more, and never will again. On the
  * worker, yields. */
 void vidsch_doorbells_abort(struct vidsch_device *device);
+/* The engine goes to F1: its clients have to connect theirs again (TDR-078). On the worker,
+ * yields. */
+void vidsch_doorbells_rest(struct vidsch_node *node);
 /* The queue is to end: disconnect, wait for what was queued, and destroy it (yields). */
 void vidsch_doorbell_finish(struct vidsch_hw_queue *hw);
 

@@ -46,6 +46,9 @@ struct vidsch_hw_node {
     struct list ready;              /* queues whose head is a packet, in order of arrival */
     uint32_t count;                 /* packets in flight */
     uint64_t submissions;
+    bool rest_noted;      /* the engine goes to F1: a record of it is in the ring */
+    bool rest_due;        /* and its doorbells are to be disconnected */
+    uint64_t rests;       /* how often it has */
     bool logs, log_noted; /* the driver has a scheduling log; a record of it is in the ring */
     bool log_full;        /* entries were lost: the worker gives the driver the next log */
     unsigned log_turn;    /* index of the one in use */

@@ -419,6 +419,15 @@ static void engine_hung(struct vidsch *vidsch, UINT ordinal, UINT engine)
         node->timeout_noted = true;
 }
 
+/* To F1; the header calls it idle. */
+static void engine_rests(struct vidsch *vidsch, UINT ordinal, UINT engine)
+{
+    struct vidsch_node *node = node_of(vidsch, ordinal, engine, "GPU_ENGINE_STATE_CHANGE");
+
+    if (node && !node->hw.rest_noted && record(vidsch, DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE, node))
+        node->hw.rest_noted = true;
+}
+
 static void engine_changed(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     const unsigned state = (unsigned)data->EngineStateChange.NewState;
@@ -426,6 +435,9 @@ static void engine_changed(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRU
     if (state == DXGK_ENGINE_STATE_HUNG)
         engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
                     data->EngineStateChange.EngineOrdinal);
+    else if (state == DXGK_ENGINE_STATE_IDLE)
+        engine_rests(vidsch, data->EngineStateChange.NodeOrdinal,
+                     data->EngineStateChange.EngineOrdinal);
     else if (state > DXGK_ENGINE_STATE_HUNG)
         VIOLATION("TDR-078", "GPU_ENGINE_STATE_CHANGE for node %u with NewState %u",
                   data->EngineStateChange.NodeOrdinal, state);

@@ -104,6 +104,13 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
         vidsch_hw_log_read(node);
         return;
     }
+    if (r->type == DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE) {
+        node->hw.rest_noted = false;
+        node->hw.rest_due = true;
+        node->hw.rests++;
+        vidsch_kick_node(node);
+        return;
+    }
     if (r->generation != node->generation)
         return;
     switch (r->type) {

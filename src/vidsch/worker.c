@@ -13,6 +13,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dispatch.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/hw_log.h"
 #include "vidsch/hw_submit.h"
@@ -163,6 +164,8 @@ static bool serve(struct vidsch_node *node)
     if (node->hw.on) {
         if (node->hw.watch_due)
             vidsch_hw_watch_check(node);
+        if (node->hw.rest_due)
+            vidsch_doorbells_rest(node);
         if (node->hw.log_full)
             vidsch_hw_log_swap(node);
         vidsch_hw_go_on(node);

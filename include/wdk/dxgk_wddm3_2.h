@@ -97,6 +97,19 @@ typedef struct _DXGK_FEATURE_INTERFACE {
 /* From DriverEntry, before DxgkInitialize. */
 NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEATUREENABLED2 *pArgs);
 
+/* The interface of DXGK_FEATURE_NATIVE_FENCE, version 1: what the host supports of native fences. */
+typedef struct _DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1 {
+    UINT SupportOptimizedDefaultFenceType : 1; /* MonitoredValue in memory of the GPU */
+    UINT SupportIntraGpuFenceType : 1;
+} DXGK_MS_STRUCT DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1, *INOUT_PDXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1;
+
+typedef NTSTATUS(NTAPI *DXGKCB_FEATURE_NATIVEFENCE_CAPS_1)(
+    INOUT_PDXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1 pArgs);
+
+typedef struct _DXGKCBINT_FEATURE_NATIVEFENCE_1 {
+    DXGKCB_FEATURE_NATIVEFENCE_CAPS_1 GetOSCaps;
+} DXGKCBINT_FEATURE_NATIVEFENCE_1;
+
 /* ---- the driver's side ---- */
 
 typedef struct _DXGKARG_QUERYFEATURESUPPORT {

@@ -53,6 +53,29 @@ static UINT caps_3_1(void)
     return caps.Value;
 }
 
+/* As the driver asks; the status, and the caps. */
+static NTSTATUS ask_host(struct probe *p, DXGKARGCB_QUERYFEATUREINTERFACE *query, UINT *caps)
+{
+    DXGK_FEATURE_INTERFACE interface = {.Size = sizeof(interface),
+                                        .Version = DXGK_FEATURE_INTERFACE_VERSION_1};
+    DXGKCBINT_FEATURE_NATIVEFENCE_1 own = {NULL};
+    DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    NTSTATUS status;
+
+    CHECK(NT_SUCCESS(dxgk->DxgkCbQueryServices(dxgk->DeviceHandle, DxgkServicesFeature,
+                                               (PINTERFACE)(void *)&interface)));
+    query->FeatureId = DXGK_FEATURE_NATIVE_FENCE;
+    query->Interface = &own;
+    status = interface.QueryFeatureInterface(dxgk->DeviceHandle, query);
+    interface.InterfaceDereference(interface.Context);
+    CHECK(NT_SUCCESS(status) == (own.GetOSCaps != NULL));
+    if (NT_SUCCESS(status)) {
+        CHECK(NT_SUCCESS(own.GetOSCaps((DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1 *)(void *)caps)));
+        CHECK(IS(own.GetOSCaps(NULL), STATUS_INVALID_PARAMETER));
+    }
+    return status;
+}
+
 static void without_body(struct probe *p)
 {
     D3DKMT_OPENNATIVEFENCEFROMNTHANDLE open = {.hNtHandle = (HANDLE)(uintptr_t)0x1234};
@@ -75,6 +98,39 @@ static void with_body(struct probe *p)
     CHECK_RULE("KMT-093", caps_3_1() == 1);
     CHECK_RULE("CAPS-121", probe_queries(p, DXGKQAITYPE_NATIVE_FENCE_CAPS) == 1);
     end();
+}
+
+static void interface_body(struct probe *p)
+{
+    const bool enabled = native.features >> DXGK_FEATURE_NATIVE_FENCE & 1;
+    DXGKARGCB_QUERYFEATUREINTERFACE query = {.Version = 1, .InterfaceSize = 64};
+    UINT caps = UINT32_MAX;
+
+    if (!enabled) {
+        CHECK_RULE("LIFE-127/d", IS(ask_host(p, &query, &caps), STATUS_NOT_SUPPORTED));
+        return;
+    }
+    CHECK_RULE("LIFE-127/d", NT_SUCCESS(ask_host(p, &query, &caps)) && caps == 0 &&
+                                 query.InterfaceSize == sizeof(DXGKCBINT_FEATURE_NATIVEFENCE_1));
+    CHECK_RULE("LIFE-127/d", NT_SUCCESS(ask_host(p, &query, &caps))); /* just enough */
+    query.InterfaceSize--;
+    CHECK_RULE("LIFE-127/d", IS(ask_host(p, &query, &caps), STATUS_BUFFER_TOO_SMALL) &&
+                                 query.InterfaceSize == sizeof(DXGKCBINT_FEATURE_NATIVEFENCE_1));
+    query.Version = 2;
+    CHECK_RULE("LIFE-127/d", IS(ask_host(p, &query, &caps), STATUS_NOT_SUPPORTED));
+}
+
+TEST(the_feature_has_an_interface_in_the_host)
+{
+    struct probe *p = native_create(NULL);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_end(p, interface_body);
+    p = native_create(NULL);
+    native.features = 1ull << DXGK_FEATURE_HWSCH;
+    p->caps.SchedulingCaps.NativeGpuFence = 0;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_end(p, interface_body);
 }
 
 /* Without the cap; without the feature, where the cap is cleared; with both. */

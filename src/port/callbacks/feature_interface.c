@@ -21,6 +21,7 @@
 #include "nt/ke/level.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/features.h"
+#include "port/callbacks/native_fence_interface.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
 #include "port/running/query_interface.h"
@@ -295,7 +296,23 @@ static NTSTATUS NTAPI is_feature_enabled2(HANDLE handle, INOUT_PDXGKARGCB_ISFEAT
     return port_callback_return(&cb, status);
 }
 
-/* No feature of the host has an interface of its own. */
+/* One feature of the host has an interface of its own, which is there while it is enabled. */
+static NTSTATUS give_interface(struct port_adapter *adapter, DXGKARGCB_QUERYFEATUREINTERFACE *args)
+{
+    const struct known_feature *feature = find(args->FeatureId);
+
+    if (!feature)
+        return refuse(STATUS_INVALID_PARAMETER, NULL, "feature %u is unknown",
+                      (unsigned)args->FeatureId);
+    if (args->FeatureId != DXGK_FEATURE_NATIVE_FENCE)
+        return refuse(STATUS_NOT_SUPPORTED, NULL, "feature %u has no interface",
+                      (unsigned)args->FeatureId);
+    if (!negotiate(adapter->port, adapter, feature).Enabled)
+        return refuse(STATUS_NOT_SUPPORTED, "LIFE-127", "feature %u is not enabled",
+                      (unsigned)args->FeatureId);
+    return port_native_fence_interface(args);
+}
+
 static NTSTATUS NTAPI query_feature_interface(HANDLE handle,
                                               INOUT_PDXGKARGCB_QUERYFEATUREINTERFACE user)
 {
@@ -307,13 +324,10 @@ static NTSTATUS NTAPI query_feature_interface(HANDLE handle,
     if (!NT_SUCCESS(status))
         return status;
     if (!PORT_TAKE(DXGKARGCB_QUERYFEATUREINTERFACE, &args, user))
+        return port_callback_return(&cb, STATUS_INVALID_PARAMETER);
+    status = give_interface(cb.adapter, &args);
+    if (!PORT_GIVE_MEMBER(DXGKARGCB_QUERYFEATUREINTERFACE, user, InterfaceSize, &args.InterfaceSize))
         status = STATUS_INVALID_PARAMETER;
-    else if (!find(args.FeatureId))
-        status = refuse(STATUS_INVALID_PARAMETER, NULL, "feature %u is unknown",
-                        (unsigned)args.FeatureId);
-    else
-        status = refuse(STATUS_NOT_SUPPORTED, NULL, "feature %u has no interface",
-                        (unsigned)args.FeatureId);
     return port_callback_return(&cb, status);
 }
 

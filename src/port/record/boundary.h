@@ -56,7 +56,7 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     X(DXGKARGCB_ISFEATUREENABLED,               PORT_BOTH)  \
     X(DXGKARGCB_ISFEATUREENABLED2,              PORT_BOTH)  \
     X(DXGKARGCB_QUERYFEATURESUPPORT,            PORT_BOTH)  \
-    X(DXGKARGCB_QUERYFEATUREINTERFACE,          PORT_IN)    \
+    X(DXGKARGCB_QUERYFEATUREINTERFACE,          PORT_BOTH)  \
     X(INTERFACE,                                PORT_IN)    \
     X(DXGK_TIMED_OPERATION,                     PORT_BOTH)  \
     /* handles and context allocations */                   \
@@ -67,6 +67,9 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     X(DXGKARGCB_MAPCONTEXTALLOCATION,           PORT_IN)    \
     X(DXGKARGCB_UPDATECONTEXTALLOCATION,        PORT_IN)    \
     X(DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE,  PORT_BOTH)  \
+    /* features */                                          \
+    X(DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1,     PORT_OUT)   \
+    X(DXGKCBINT_FEATURE_NATIVEFENCE_1,          PORT_OUT)   \
     /* hardware scheduling */                               \
     X(DXGKARGCB_INVALIDATEHWCONTEXT,            PORT_IN)    \
     X(DXGKARGCB_DISCONNECTDOORBELL,             PORT_IN)    \

@@ -23,6 +23,7 @@
 #include "host/run.h"
 #include "host/windows_trace.h"
 #include "kmt/kmt.h"
+#include "loader/lines.h"
 #include "loader/loader.h"
 #include "nt/base/nt_config.h"
 #include "nt/nt.h"
@@ -185,6 +186,7 @@ static bool create_services(struct dxgk_machine *machine)
         .force_irql = machine->config.force_irql,
         .deadlock_detection = true,
         .symbolize = loader_symbolize,
+        .line = loader_source_line,
         .raise = x64_raise_in_caller,
         .find = x64_routine_find,
         .waits = waits_line,

@@ -105,6 +105,17 @@ static void live(const char *driver, unsigned race, uint64_t seed, bool detect, 
     free(c);
 }
 
+/* Whether it names a line of source for each: of an inline routine, that of its header. */
+static bool names_lines(const char *seen)
+{
+    const char *earlier = strstr(seen, "earlier");
+    const char *now = strstr(seen, "+0x"), *before = earlier ? strstr(earlier, "+0x") : NULL;
+    unsigned line = 0, earlier_line = 0;
+
+    return now && before && sscanf(now, "+0x%*x at %*[a-z_.]:%u", &line) == 1 &&
+           sscanf(before, "+0x%*x at %*[a-z_.]:%u", &earlier_line) == 1 && line && earlier_line;
+}
+
 /* Whether the first race names both functions, one of them first and the other after it. */
 static bool names(const char *seen, const char *driver, const char *one, const char *other)
 {
@@ -132,7 +143,8 @@ static bool found(unsigned i, const char *folder, const char *driver)
     snprintf(path, sizeof(path), "%s/%s", folder, driver);
     for (; seed <= SEEDS && !seen[0]; seed++)
         live(path, i + 1, seed, true, seen, sizeof(seen));
-    right = seen[0] && names(seen, driver, races[i].one, races[i].other);
+    right = seen[0] && names(seen, driver, races[i].one, races[i].other) &&
+            (strstr(driver, ".sys") || names_lines(seen));
     if (!right || getenv("DXGK_NOISY"))
         printf("    %s, seed %llu: %s\n", races[i].what, (unsigned long long)seed - 1, seen);
     return right;

@@ -29,6 +29,8 @@ struct nt_config {
     /* Names an address inside a driver image ("a.sys!StartDevice+0x42"); false: not in one. NULL:
      * only the dynamic linker is asked. */
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
+    /* Writes "submit.c:85" for an address in a driver; false: not known. NULL: it never is. */
+    bool (*line)(uintptr_t pc, char *text, size_t bytes);
     /* Finds routines of upper rooms that a PE driver may import, by name; they take precedence over
      * those here. NULL: none. */
     void *(*find)(const char *name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nt/base/caller.h"
+#include "nt/base/state.h"
 #include "nt/ke/level.h"
 #include "nt/mm/pool.h"
 #include "race/race.h"
@@ -19,14 +20,18 @@ static const char *act(unsigned kind)
     return kind & RACE_FREE ? "free" : name[kind & (RACE_WRITE | RACE_ATOMIC)];
 }
 
-/* "write in refgpu.so!isr+0x12 (interrupt on processor 1 at DIRQL, DxgkDdiInterruptRoutine)" */
+/* "write in refgpu.so!isr+0x12 at submit.c:85 (interrupt on processor 1 at DIRQL,
+ * DxgkDdiInterruptRoutine)" */
 static void say_access(const struct race_access *access, const char *task, char *text, size_t bytes)
 {
-    char place[96];
+    const struct nt_config *config = &nt_state()->config;
+    char place[96], line[72] = " at ";
 
     nt_caller_name((const void *)access->pc, place, sizeof(place)); // NOLINT: a place in the driver
-    snprintf(text, bytes, "%s in %s (%s on processor %u at %s%s%s)", act(access->kind), place, task,
-             access->processor, nt_irql_name(access->irql), access->call ? ", " : "",
+    if (!config->line || !config->line(access->pc - 1, line + 4, sizeof(line) - 4))
+        line[0] = '\0';
+    snprintf(text, bytes, "%s in %s%s (%s on processor %u at %s%s%s)", act(access->kind), place,
+             line, task, access->processor, nt_irql_name(access->irql), access->call ? ", " : "",
              access->call ? access->call : "");
 }
 

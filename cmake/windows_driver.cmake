@@ -4,10 +4,13 @@
 #
 #   dxgk_windows_driver(target COMPILER gcc|clang|msvc|msvc_wdk OUTPUT file SOURCES source...
 #                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [LIBRARIES file...]
-#                       [DEPENDS target or file...])
+#                       [DEPENDS target or file...] [HEADER header] [OBJECTS_OF target])
 #
 # Compiler msvc is clang for Microsoft's own environment, without headers; msvc_wdk is the same over include/wdk and
 # mingw-w64's kernel headers. Sources may be C, C++ or assembly (clang's).
+#
+# HEADER is included first by every source, which are C, and precompiled (precompiled.cmake). With OBJECTS_OF, the objects of another
+# image are linked, too.
 #
 # With DXGK_IMAGES_OF, the folder of another build of these sources, its images are brought up to date and taken: no option of a
 # build changes them.
@@ -80,7 +83,7 @@ if(DXGK_CAN_GCC)
 endif()
 
 function(dxgk_windows_driver target)
-    cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;LIBRARIES;DEPENDS" ${ARGN})
+    cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY;HEADER;OBJECTS_OF" "SOURCES;OPTIONS;LINK;LIBRARIES;DEPENDS" ${ARGN})
     if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (NOT D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_CLANG))
         return()
     endif()
@@ -120,7 +123,28 @@ function(dxgk_windows_driver target)
     else()
         set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options})
     endif()
+    cmake_path(GET D_OUTPUT PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder} ${CMAKE_CURRENT_BINARY_DIR}/${target})
     set(objects)
+    if(D_OBJECTS_OF)
+        get_property(objects GLOBAL PROPERTY DXGK_OBJECTS_OF_${D_OBJECTS_OF})
+        list(APPEND D_DEPENDS ${D_OBJECTS_OF})
+    endif()
+    set(precompiled)
+    if(D_HEADER AND DXGK_PRECOMPILES)
+        cmake_path(ABSOLUTE_PATH D_HEADER BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        set(header ${CMAKE_CURRENT_BINARY_DIR}/${target}/precompiled.h)
+        file(CONFIGURE OUTPUT ${header} CONTENT "#include \"${D_HEADER}\"\n")
+        if(D_COMPILER STREQUAL gcc)
+            set(precompiled ${header}.gch)
+            set(with_precompiled -Winvalid-pch -include ${header})
+        else()
+            set(precompiled ${header}.pch)
+            set(with_precompiled -include-pch ${precompiled})
+        endif()
+        add_custom_command(OUTPUT ${precompiled} COMMAND ${compile} -std=gnu11 -MD -MF ${precompiled}.d -x c-header -c ${header} -o ${precompiled}
+                           DEPENDS ${D_HEADER} DEPFILE ${precompiled}.d)
+    endif()
     foreach(source ${D_SOURCES})
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         cmake_path(GET source STEM stem)
@@ -132,12 +156,15 @@ function(dxgk_windows_driver target)
         elseif(extension STREQUAL ".S")
             set(language -Wno-unused-command-line-argument)
         endif()
-        add_custom_command(OUTPUT ${object} COMMAND ${compile} ${language} -MD -MF ${object}.d -c ${source} -o ${object}
-                           DEPENDS ${source} DEPFILE ${object}.d)
+        set(first)
+        if(precompiled AND extension STREQUAL ".c")
+            set(first ${with_precompiled})
+        endif()
+        add_custom_command(OUTPUT ${object} COMMAND ${compile} ${language} ${first} -MD -MF ${object}.d -c ${source} -o ${object}
+                           DEPENDS ${source} ${precompiled} DEPFILE ${object}.d)
         list(APPEND objects ${object})
     endforeach()
-    cmake_path(GET D_OUTPUT PARENT_PATH folder)
-    file(MAKE_DIRECTORY ${folder} ${CMAKE_CURRENT_BINARY_DIR}/${target})
+    set_property(GLOBAL PROPERTY DXGK_OBJECTS_OF_${target} ${objects})
     if(D_COMPILER STREQUAL gcc)
         add_custom_command(OUTPUT ${D_OUTPUT}
             COMMAND ${DXGK_MINGW_GCC} -nostdlib -shared -Wl,--subsystem,native -Wl,--entry,${gnu_entry} -Wl,--dynamicbase

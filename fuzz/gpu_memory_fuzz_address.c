@@ -352,7 +352,7 @@ void fuzz_free(void)
         args.Size += how & 32 ? PAGE : 0x100;
     range = fuzz_range_at(me, args.BaseAddress / PAGE); /* it may be another one, and all of it */
     whole = range && range->first * PAGE == args.BaseAddress && range->pages * PAGE == args.Size;
-    if (fuzz_run->working)
+    if (fuzz_run->working || fuzz_run->updating)
         fuzz_drain(); /* nothing that is queued uses it */
     status = D3DKMTFreeGpuVirtualAddress(&args);
     fuzz_trace("  0x%llx bytes at 0x%llx: 0x%x", (unsigned long long)args.Size,

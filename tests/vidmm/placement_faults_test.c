@@ -285,7 +285,7 @@ TEST_WITH(mm, a_reset_leaves_locks_to_the_client)
     OK(vidmm_reset_restore(rig->vidmm));
     CHECK(vidmm_validate(rig->vidmm));
     memset(address[0], 0x42, PAGE_BYTES); /* goes nowhere */
-    c->device->lost = false; /* as if by a device that opens it anew */
+    c->device->lost = false;              /* as if by a device that opens it anew */
     OK(vidmm_lock2(c->device, vram, &again));
     CHECK(again == address[0] && !mm_allocation(c, vram)->view.lost &&
           sim_copy_checked(&byte, again, 1) && byte != 0x42);

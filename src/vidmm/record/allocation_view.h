@@ -30,7 +30,7 @@ struct allocation_view {
     uint32_t lock_count;
     bool locking;       /* a thread is creating it */
     bool unmapped;      /* nothing is behind `address`: it could not be mapped after a move */
-    bool lost; /* a reset took what `address` showed; pages of its own are behind it */
+    bool lost;          /* a reset took what `address` showed; pages of its own are behind it */
     void *fingerprints; /* hash of each page while the GPU copies the content */
     struct host_mapping window;    /* of its memory segment's CPU host aperture */
     struct view_range range;       /* may stay after the last unlock */

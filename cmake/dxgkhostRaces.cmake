@@ -3,10 +3,10 @@
 function(dxgkhost_race_hooks target)
     foreach(language C CXX)
         if(CMAKE_${language}_COMPILER_ID STREQUAL GNU)
-            target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:${language}>:-fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan>)
+            target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:${language}>:-fno-sanitize=all -fsanitize=thread --param=tsan-distinguish-volatile=1 -Wno-tsan>)
         elseif(CMAKE_${language}_COMPILER_ID)
             target_compile_options(${target} PRIVATE
-                "$<$<COMPILE_LANGUAGE:${language}>:SHELL:-fsanitize=thread -mllvm -tsan-distinguish-volatile=1>")
+                "$<$<COMPILE_LANGUAGE:${language}>:SHELL:-fno-sanitize=all -fsanitize=thread -mllvm -tsan-distinguish-volatile=1>")
         endif()
     endforeach()
     # What the hooks do not see otherwise: copies by routines.

@@ -352,11 +352,11 @@ static void submit_many(struct probe *p)
     hangs = true;
     for (unsigned i = 0; i < MANY; i++)
         CHECK(NT_SUCCESS(probe_gpu_submit(&gpu)));
-    CHECK_RULE("KMT-313",
+    CHECK_RULE("KMT-313/b",
                sim_now() - begun < PROBE_SECOND && execution() == D3DKMT_DEVICEEXECUTION_ACTIVE);
     mark(&gpu);
     probe_sleep(PROBE_SECOND);
-    CHECK_RULE("KMT-313", cancelled >= MANY - 2 && cancelled + sent == MANY);
+    CHECK_RULE("KMT-313/b", cancelled >= MANY - 2 && cancelled + sent == MANY);
     hangs = false;
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
 }

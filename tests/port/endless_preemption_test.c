@@ -351,15 +351,15 @@ static void hang_silently(struct probe *p)
     probe_sleep(MS);
     CHECK(NT_SUCCESS(submit(high, 0x30000)));
     probe_sleep(1998 * MS);
-    CHECK_RULE("PREEMPT-041",
+    CHECK_RULE("PREEMPT-041/a",
                probe_count(p, PROBE_PreemptCommand) == 1 && probe_count(p, PROBE_ResetEngine) == 0);
     probe_sleep(4 * MS);
-    CHECK_RULE("PREEMPT-041", probe_count(p, PROBE_ResetEngine) == 1 &&
-                                  state(gpu.device) == D3DKMT_DEVICEEXECUTION_HUNG &&
-                                  state(other.device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
-    CHECK_RULE("PREEMPT-041", strstr(line, "node 1, engine 0, fence ") &&
-                                  strstr(line, "; preemption (id 1, for other work) was asked for "
-                                               "2000.000 ms before and not answered"));
+    CHECK_RULE("PREEMPT-041/a", probe_count(p, PROBE_ResetEngine) == 1 &&
+                                    state(gpu.device) == D3DKMT_DEVICEEXECUTION_HUNG &&
+                                    state(other.device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("PREEMPT-041/a", strstr(line, "node 1, engine 0, fence ") &&
+                                    strstr(line, "; preemption (id 1, for other work) was asked for "
+                                                 "2000.000 ms before and not answered"));
     CHECK_RULE("PREEMPT-048/a", probe_rule(p, "PREEMPT-048") == 0);
     finish();
 }

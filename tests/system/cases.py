@@ -334,8 +334,9 @@ def case_power():
             if losses(done) < 3 or digest(os.path.join(folder, "compositor.png")) != wanted:
                 fail(f"not the same picture after losses of power:\n{done.stdout}")
         # While address spaces come and go, one has no root table yet, or no longer.
+        less = ("--set", "processes=3", "--set", "mappings=100") if SANITIZED else ()
         for seed in ("1", "3"):
-            run("address_spaces.lua", "--power-cycle", "300000", "--cpus", "2", "--seed", seed, "--out", folder)
+            run("address_spaces.lua", "--power-cycle", "300000", "--cpus", "2", "--seed", seed, "--out", folder, *less)
         # Physical addresses, with contexts and without.
         blitter = os.path.join(SOURCE, "examples", "blitter", "blitter.lua")
         device = ["--device", os.path.join(BUILD, "examples", "blitter_device.so"), "--out", folder]

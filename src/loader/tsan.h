@@ -8,9 +8,6 @@
 #include <stdint.h>
 
 #pragma GCC visibility push(default)
-#ifndef __clang__ /* gcc knows some by itself where a sanitizer is on, with other parameters */
-#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
-#endif
 // NOLINTBEGIN: the compiler's names
 #define DECLARE(bytes)                                         \
     void __tsan_read##bytes(void *address);                    \

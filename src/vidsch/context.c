@@ -193,6 +193,12 @@ void vidsch_context_free(struct vidsch_context *context)
     util_free(context);
 }
 
+void vidsch_context_abandon(struct vidsch_context *context)
+{
+    vidmm_context_finish(&context->mm);
+    vidsch_context_free(context);
+}
+
 static struct vidsch_context *alloc(struct vidsch_device *device, struct vidsch_node *node,
                                     bool is_virtual, bool system, enum ddi_handle kind)
 {
@@ -377,7 +383,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
                             false);
     if (!context || (owns_queues(request) && !begin_hardware(context, request->hardware))) {
         if (context)
-            vidsch_context_free(context);
+            vidsch_context_abandon(context);
         util_free(private_data);
         return STATUS_NO_MEMORY;
     }
@@ -415,7 +421,7 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
     args.Flags.SystemContext = 1;                                 /* PAGE-020 */
     args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
     if (vidsch->config.hw_paging && !begin_hardware(context, false)) {
-        vidsch_context_free(context);
+        vidsch_context_abandon(context);
         return STATUS_NO_MEMORY;
     }
     args.Flags.HwQueueSupported = context->hw != NULL;

@@ -84,6 +84,9 @@ struct vidsch_context {
 /* A record without the driver's part, for a client's queue of the kind; NULL: out of memory. */
 struct vidsch_context *vidsch_context_alloc(struct vidsch_device *device, struct vidsch_node *node,
                                             enum ddi_handle kind);
+/* One of which the driver has no part: it never had, or has no more. */
+void vidsch_context_abandon(struct vidsch_context *context);
+/* And of which the memory manager has none, either. */
 void vidsch_context_free(struct vidsch_context *context);
 NTSTATUS vidsch_context_create_system(struct vidsch *vidsch);
 /* Make the companion of a context (companion.h). */

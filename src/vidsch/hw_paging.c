@@ -53,7 +53,7 @@ NTSTATUS vidsch_hw_paging_begin(struct vidsch *vidsch)
         status = vidsch_hw_queue_create(queue, &args);
     }
     if (!NT_SUCCESS(status)) {
-        vidsch_context_free(queue);
+        vidsch_context_abandon(queue);
         return status;
     }
     list_push_back(&parent->hw->queues, &queue->hw_queue->link);

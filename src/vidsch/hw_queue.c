@@ -84,7 +84,7 @@ NTSTATUS vidsch_hw_queue_open(const struct vidsch_hw_queue_request *request,
         return STATUS_NO_MEMORY;
     status = begin(queue, request) ? vidsch_hw_queue_create(queue, &args) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status)) {
-        vidsch_context_free(queue);
+        vidsch_context_abandon(queue);
         return status;
     }
     if (request->flags.UserModeSubmission)

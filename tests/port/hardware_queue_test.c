@@ -287,3 +287,27 @@ TEST(commands_are_never_throttled)
     hardware.held = true;
     run(p, many_body);
 }
+
+/* ---- a queue that the driver refuses ---- */
+
+/* What the memory manager has of a process's contexts holds together afterwards, which it did not. */
+static void refused_body(struct probe *p)
+{
+    struct hardware_client more;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    more = client;
+    p->before[PROBE_CreateHwQueue] = probe_fail_call;
+    p->after[PROBE_CreateHwQueue] = NULL;
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(IS(hardware_queue(&more, client.context, (D3DDDI_CREATEHWQUEUEFLAGS){0}),
+                 STATUS_UNSUCCESSFUL));
+    CHECK(probe_count(p, PROBE_CreateHwQueue) == 4);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+    CHECK(probe_count(p, PROBE_DestroyHwQueue) == 1);
+}
+
+TEST(a_queue_that_the_driver_refuses_leaves_nothing)
+{
+    run(hardware_create(NULL), refused_body);
+}

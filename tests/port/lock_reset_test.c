@@ -103,6 +103,8 @@ static void lock_over_reset(struct probe *p)
     view[0] = 5;
     CHECK_RULE("KMT-275/a", view[0] == 5 && word_in_memory(p, place) == OLD);
     CHECK_RULE("KMT-275/a", paged_lock(&gpu, allocation) == NULL); /* the device is lost */
+    while (!sim_thread_ended(beside))
+        probe_sleep(MS);
     sim_thread_release(beside);
     { /* a device that is made now has memory of its own */
         struct probe_gpu old = gpu;

@@ -439,8 +439,8 @@ static void prepare(struct probe *p)
 
 static void forget_hooks(struct probe *p)
 {
-    memset(p->before, 0, sizeof(p->before));
-    memset(p->after, 0, sizeof(p->after));
+    for (unsigned i = 0; i < PROBE_DDI_COUNT; i++)
+        p->before[i] = p->after[i] = NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

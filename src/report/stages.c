@@ -30,7 +30,7 @@ static bool time_of(const struct journal_packet *packet, enum stage stage, uint6
     uint64_t from[STAGES] = {
         [RENDERED] = packet->rendered, [QUEUED] = packet->queued,      [PATCHED] = packet->patched,
         [RUN] = packet->started,       [TO_DPC] = packet->interrupted, [DONE] = packet->dpc};
-    uint64_t to[STAGES] = {
+    const uint64_t to[STAGES] = {
         [RENDERED] = packet->queued, [QUEUED] = packet->submitted, [PATCHED] = packet->submitted,
         [RUN] = packet->interrupted, [TO_DPC] = packet->dpc,       [DONE] = packet->ended,
         [ALL] = packet->ended};

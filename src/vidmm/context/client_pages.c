@@ -21,22 +21,22 @@ static bool point(struct vidmm *vidmm, const struct vidmm_client_pages *pages, i
     return true;
 }
 
-NTSTATUS vidmm_client_pages_create(struct vidmm *vidmm, uint32_t count, bool writable,
-                                   struct vidmm_client_pages *pages)
+NTSTATUS vidmm_client_pages_create(struct vidmm *vidmm, uint32_t pages, bool writable,
+                                   struct vidmm_client_pages *out)
 {
     const struct ram_request request = {
         .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
     struct ram *ram = vidmm->config.ram;
 
-    *pages = (struct vidmm_client_pages){.pages = count, .writable = writable};
-    pages->taken = ram_take_contiguous(ram, &request, &pages->frame);
-    if (pages->taken)
-        pages->client = ram_view_reserve(ram, count);
-    if (!pages->client || !point(vidmm, pages, -1, pages->frame.value, true)) {
-        vidmm_client_pages_destroy(vidmm, pages);
+    *out = (struct vidmm_client_pages){.pages = pages, .writable = writable};
+    out->taken = ram_take_contiguous(ram, &request, &out->frame);
+    if (out->taken)
+        out->client = ram_view_reserve(ram, pages);
+    if (!out->client || !point(vidmm, out, -1, out->frame.value, true)) {
+        vidmm_client_pages_destroy(vidmm, out);
         return STATUS_NO_MEMORY;
     }
-    pages->kernel = ram_direct(ram, page_phys(pages->frame));
+    out->kernel = ram_direct(ram, page_phys(out->frame));
     return STATUS_SUCCESS;
 }
 

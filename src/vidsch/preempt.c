@@ -92,12 +92,12 @@ void vidsch_preempt_unanswered(struct vidsch_node *node)
         now - node->preempt_past.asked_at < delay)
         return;
     if (now - node->oldest_since >= delay / 2)
-        VIOLATION("PREEMPT-048",
-                  "preemption of node %u (id %u) was asked for %.3f ms ago, and its last packet, "
-                  "fence %u, was completed %.3f ms ago, but DXGK_INTERRUPT_DMA_PREEMPTED was not "
-                  "reported",
-                  node->ordinal, node->preempt_id, (double)(now - node->preempt_past.asked_at) / 1e6,
-                  node->last_completed, (double)(now - node->oldest_since) / 1e6);
+        WARNING("PREEMPT-048",
+                "preemption of node %u (id %u) was asked for %.3f ms ago, and its last packet, "
+                "fence %u, was completed %.3f ms ago, but DXGK_INTERRUPT_DMA_PREEMPTED was not "
+                "reported",
+                node->ordinal, node->preempt_id, (double)(now - node->preempt_past.asked_at) / 1e6,
+                node->last_completed, (double)(now - node->oldest_since) / 1e6);
 }
 
 void vidsch_preempt_close(struct vidsch_node *node)

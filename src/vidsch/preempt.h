@@ -21,7 +21,7 @@ bool vidsch_preempt_is_futile(const struct vidsch_node *node);
 /* The packet was preempted too often. */
 bool vidsch_preempt_is_stuck(const struct packet *packet);
 /* The packets that were to be preempted have all been completed: a request that is still to be
- * answered is a mistake of the driver (PREEMPT-048). */
+ * answered is told (PREEMPT-048). */
 void vidsch_preempt_unanswered(struct vidsch_node *node);
 /* A reset closes the request as if it had not been made; a late answer is dropped (TDR-044). */
 void vidsch_preempt_close(struct vidsch_node *node);

@@ -267,6 +267,9 @@ static void after(struct probe *p, struct probe_call *call)
         spoil((void *)(uintptr_t)call->arg[1], bytes);
     else
         call->result = (uint64_t)(uint32_t)any_status();
+    if (call->ddi == PROBE_CreateContext) /* gigabytes are allocated as asked */
+        ((DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1])->ContextInfo.DmaBufferPrivateDataSize &=
+            0xFFFFFF;
 }
 
 /* ---- the clients ---- */

@@ -395,8 +395,6 @@ static void operate(struct rig_client *c)
         unmake,     set_priority, mark_error, resident,   pass,     pass};
 
     what[rig_byte() % (sizeof(what) / sizeof(what[0]))](c);
-    if (rig.operations % 64 == 0)
-        probe_forget(rig.p);
 }
 
 /* ---- the driver's side ---- */

@@ -411,8 +411,6 @@ static void operate(struct rig_client *c)
         raise,       idle_some,    pass,         pass};
 
     what[rig_byte() % (sizeof(what) / sizeof(what[0]))](c);
-    if (rig.operations % 64 == 0)
-        probe_forget(rig.p);
 }
 
 static void leave(struct rig_client *c)

@@ -141,8 +141,9 @@ struct fuzz_device {
     bool live, lost;
     D3DKMT_HANDLE device, queue, queue_fence, context, fence;
     const volatile uint64_t *queue_value, *fence_value;
-    uint64_t queued;                               /* last value of its queue that was handed out */
-    uint64_t signals;                              /* value of `fence` once all updates are done */
+    uint64_t queued;      /* last value of its queue that was handed out */
+    uint64_t given, done; /* number of the last work: submitted; executed */
+    uint64_t signals;     /* value of `fence` once all updates are done */
     HANDLE host_device, host_context, own_context; /* the handles of the host; that of the driver */
     HANDLE context_allocation[CONTEXT_ALLOCATIONS];
     uint64_t context_pages[CONTEXT_ALLOCATIONS];
@@ -254,6 +255,7 @@ struct fuzz_access {
 
 struct fuzz_work {
     uint32_t magic, count;
+    uint64_t number; /* of its device's, from 1 on */
     struct fuzz_access access[ACCESSES];
 };
 

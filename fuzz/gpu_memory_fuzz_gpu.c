@@ -425,4 +425,8 @@ void fuzz_gpu_work(const struct fuzz_work *work, HANDLE context)
                     (unsigned long long)value, (unsigned long long)a->value);
         MUST(a->write || !a->known || value == a->value);
     }
+    for (unsigned i = 0; i < PROCESSES; i++)
+        for (unsigned k = 0; k < DEVICES; k++)
+            if (fuzz_run->process[i].device[k].own_context == context)
+                fuzz_run->process[i].device[k].done = work->number;
 }

@@ -105,7 +105,8 @@ static bool at_rest(void)
         for (unsigned k = 0; k < DEVICES; k++) {
             const struct fuzz_device *d = &fuzz_run->process[i].device[k];
 
-            if (d->live && !d->lost && (*d->queue_value < d->queued || *d->fence_value < d->signals))
+            if (d->live && !d->lost &&
+                (*d->queue_value < d->queued || *d->fence_value < d->signals || d->done < d->given))
                 return false;
         }
     return fuzz_driver_idle();

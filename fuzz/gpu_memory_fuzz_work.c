@@ -34,9 +34,10 @@ static bool choose(unsigned number, struct fuzz_access *access)
     return false;
 }
 
-static NTSTATUS submit(const struct fuzz_device *d, struct fuzz_work *work)
+static NTSTATUS submit(struct fuzz_device *d, struct fuzz_work *work)
 {
     D3DKMT_SUBMITCOMMAND args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.Commands = 0x10000;
@@ -45,7 +46,11 @@ static NTSTATUS submit(const struct fuzz_device *d, struct fuzz_work *work)
     args.BroadcastContext[0] = d->context;
     args.pPrivateDriverData = work;
     args.PrivateDriverDataSize = sizeof(*work);
-    return D3DKMTSubmitCommand(&args);
+    work->number = ++d->given;
+    status = D3DKMTSubmitCommand(&args);
+    if (!NT_SUCCESS(status))
+        d->given--;
+    return status;
 }
 
 void fuzz_submit(void)

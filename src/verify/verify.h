@@ -170,7 +170,8 @@ enum verify_admission {
 /* The rules of docs/spec/rules, compiled in. */
 struct verify_rule {
     const char *id, *since, *applies_to, *text, *source, *test;
-    bool since_1x; /* applies to drivers of WDDM 1.x, too, as `since` says */
+    /* Applies to drivers of WDDM 1.x, too, as `since` says; its series is not wholly absent. */
+    bool since_1x;
     /* If the rule is not in force because the host lacks something: index in verify_absent of the
      * text that says what. 0: in force. */
     uint8_t absent;

@@ -23,7 +23,7 @@ SAMPLES = sorted((ROOT / "tests/wintrace/samples").glob("*.etl"))
 KEYWORDS = {"Base": 0x1, "References": 0x4, "Patch": 0x10, "Resource": 0x40, "Memory": 0x80, "DxgKrnl_Power": 0x200, "GPUScheduler": 0x8000,
             "GPUVA": 0x100000, "VidMmWorkerThread": 0x200000, "HardwareSchedulingLog": 0x4000000, "Present": 0x8000000}
 PROVIDER = "802EC45A-1E99-4B83-9920-87C98277BA9D"
-RULE = re.compile(r"\b(?:LIFE|CAPS|THREAD|NT|GPUVA|CTXA|PHYS|IOMMU|SEG|ALLOC|RES|PAGE|PATCH|SUBMIT|PREEMPT|TDR|KMT)-\d{3}\b")
+RULE = re.compile(r"\b(?:LIFE|CAPS|THREAD|NT|GPUVA|CTXA|PHYS|IOMMU|SEG|ALLOC|RES|PAGE|PATCH|SUBMIT|PREEMPT|TDR|KMT|DISP|VIDPN|PRES)-\d{3}\b")
 EVENT = re.compile(r"(\d+) (\w+?)(?: (Start|Stop|DC_Start))?: (\w+(?:, \w+)*)")
 FIELD = re.compile(r"((?:U?Int(?:8|16|32|64))|HexInt(?:32|64)|Pointer|Boolean|UnicodeString) (\w+)(?:\[(\w+)\])?")
 HOST = None

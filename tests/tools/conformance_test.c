@@ -62,7 +62,8 @@ TEST_WITH(conformance, the_summary_has_a_line_per_series)
                   "PHYS 0 0 0.0 0 0 0 0\nIOMMU 0 0 0.0 0 0 0 0\nSEG 0 0 0.0 0 0 0 0\n"
                   "ALLOC 0 0 0.0 0 0 0 0\nRES 0 0 0.0 0 0 0 0\nPAGE 0 0 0.0 0 0 0 0\n"
                   "PATCH 2 0 0.0 0 0 0 2\nSUBMIT 0 0 0.0 0 0 0 0\nPREEMPT 0 0 0.0 0 0 0 0\n"
-                  "TDR 0 0 0.0 0 0 0 0\nKMT 1 0 0.0 0 0 0 1\nTOTAL 8 2 25.0 2 0 2 8\n");
+                  "TDR 0 0 0.0 0 0 0 0\nKMT 1 0 0.0 0 0 0 1\nDISP 0 0 0.0 0 0 0 0\n"
+                  "VIDPN 0 0 0.0 0 0 0 0\nPRES 0 0 0.0 0 0 0 0\nTOTAL 8 2 25.0 2 0 2 8\n");
 }
 
 TEST_WITH(conformance, the_summary_of_this_project_counts_every_rule)
@@ -262,7 +263,8 @@ TEST_WITH(conformance, evidence_counts_each_rule_once)
                       NO_RULE("GPUVA") NO_RULE("CTXA") NO_RULE("PHYS") NO_RULE("IOMMU")
                           NO_RULE("SEG") NO_RULE("ALLOC") NO_RULE("RES") NO_RULE("PAGE")
                               NO_RULE("PATCH") NO_RULE("SUBMIT") NO_RULE("PREEMPT") NO_RULE("TDR")
-                                  NO_RULE("KMT") "TOTAL 6 2 33.3 2 33.3 2 33.3\n");
+                                  NO_RULE("KMT") NO_RULE("DISP") NO_RULE("VIDPN")
+                                      NO_RULE("PRES") "TOTAL 6 2 33.3 2 33.3 2 33.3\n");
 }
 
 TEST_WITH(conformance, evidence_of_a_project_without_observations)

@@ -59,6 +59,18 @@ static struct vidsch_hw_context *blamed(const struct vidsch_node *node)
     return first;
 }
 
+/* As the cause, or as collateral damage. */
+static bool hit_paging(const struct vidsch_node *node)
+{
+    LIST_FOR(link, &node->hw.contexts) {
+        const struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
+
+        if (hw->invalidated && hw->context->device->system)
+            return true;
+    }
+    return false;
+}
+
 static void lose_invalidated(struct vidsch_node *node, const char *text)
 {
     LIST_FOR(link, &node->hw.contexts) {
@@ -109,12 +121,12 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
                       guilty ? ddi_handle_number(guilty->context->mm.host_handle) : 0, 0, 0);
     vidsch_loss_hw_reset(&loss, node, guilty ? guilty->context : NULL);
     *hung = guilty && !guilty->collateral ? guilty->context->device : NULL;
-    if (guilty && guilty->context->device->system) { /* TDR-038 */
+    lose_invalidated(node, loss.text);
+    if (hit_paging(node)) { /* TDR-038 */
         node->hw.closed = false;
         snprintf(why, why_bytes, "that of node %u invalidated the context of paging", node->ordinal);
         return false;
     }
-    lose_invalidated(node, loss.text);
     vidsch_hw_after_reset(node);
     if (!guilty && ++node->barren_resets >= vidsch->config.tdr.limit_count) { /* TDR-084 */
         node->hw.closed = false;

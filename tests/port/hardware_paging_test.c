@@ -509,6 +509,52 @@ TEST(paging_goes_on_after_the_reset_that_a_client_caused)
     run(create(true, true), beside_body);
 }
 
+/* As before, but the driver says that the reset has hit paging, too. */
+static void damage(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_INVALIDATEHWCONTEXT args = {.hAdapter = p->state[0].dxgk.DeviceHandle,
+                                          .hHwContext = system_host,
+                                          .Flags.CollateralDamage = 1};
+
+    (void)call;
+    CHECK(NT_SUCCESS(p->state[0].dxgk.DxgkCbInvalidateHwContext(&args)));
+    args.hHwContext = hardware.context[hardware.contexts - 1].host;
+    args.Flags.CollateralDamage = 0;
+    CHECK(NT_SUCCESS(p->state[0].dxgk.DxgkCbInvalidateHwContext(&args)));
+}
+
+static void collateral_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+
+    work();
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    hold_next();
+    hardware.suspend = SUSPEND_IGNORED;
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)));
+    p->before[PROBE_ResetFromTimeout] = let_go;
+    (void)probe_gpu_allocate(&gpu, MIB, &allocation);
+    CHECK_RULE("TDR-038", probe_count(p, PROBE_ResetHwEngine) == 1 &&
+                              probe_count(p, PROBE_ResetFromTimeout) == 1 &&
+                              probe_count(p, PROBE_ResumeHwEngine) == 0 && !p->sim->stopped &&
+                              hardware_device_state(&client) == D3DKMT_DEVICEEXECUTION_HUNG);
+    (void)probe_gpu_end(&client.gpu);
+    (void)probe_gpu_end(&gpu);
+    work();
+    CHECK_RULE("TDR-038", !p->sim->stopped && !seen.stale && seen.last_id > seen.abandoned);
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+TEST(paging_that_a_reset_damages_costs_the_adapter)
+{
+    struct probe *p = create(true, false);
+
+    system_host = NULL;
+    p->before[PROBE_CreateContext] = before_context;
+    p->after[PROBE_ResetHwEngine] = damage;
+    run(p, collateral_body);
+}
+
 /* ---- the end of the adapter ---- */
 
 static void sleep_body(struct probe *p)

@@ -25,7 +25,8 @@ static D3DDDI_NATIVEFENCEMAPPING mapping_of(const struct kmt_sync *sync)
     };
 }
 
-/* On failure nothing remains. */
+/* On failure nothing remains. The driver and the scheduler know the fence before any thread of the
+ * client can end it. */
 static NTSTATUS make(struct kmt_device *device, D3DDDI_CREATENATIVEFENCEINFO *info,
                      void *private_data)
 {
@@ -35,7 +36,7 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_CREATENATIVEFENCEINFO *in
 
     if (!NT_SUCCESS(status))
         return status;
-    status = kmt_sync_make_handle(device, sch, info->Flags, &sync);
+    status = kmt_sync_make(device, sch, info->Flags, &sync);
     if (!NT_SUCCESS(status)) {
         vidsch_sync_destroy(sch);
         return status;
@@ -50,6 +51,9 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_CREATENATIVEFENCEINFO *in
         kmt_sync_remove(sync);
         return status;
     }
+    status = kmt_sync_publish(sync);
+    if (!NT_SUCCESS(status))
+        return status;
     info->hSyncObject = sync->handle;
     info->NativeFenceMapping = mapping_of(sync);
     return STATUS_SUCCESS;
@@ -113,13 +117,8 @@ static NTSTATUS open_native_fence(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = check_native(share->part[KMT_PART_SYNC]);
     if (NT_SUCCESS(status))
-        status = kmt_sync_open(device->adapter, device, share->part[KMT_PART_SYNC], &sync);
-    if (NT_SUCCESS(status)) {
-        kmt_sync_limit(sync, args->hNtHandle);
-        status = kmt_sync_view(sync, args->Flags, args->EngineAffinity);
-        if (!NT_SUCCESS(status))
-            kmt_sync_remove(sync);
-    }
+        status = kmt_sync_open_nt(device, share->part[KMT_PART_SYNC], args->hNtHandle, args->Flags,
+                                  args->EngineAffinity, &sync);
     if (NT_SUCCESS(status)) {
         args->hSyncObject = sync->handle;
         args->NativeFenceMapping = mapping_of(sync);

@@ -277,6 +277,8 @@ static NTSTATUS open_others(struct kmt_call *call, const struct kmt_nt_share *sh
     if (!NT_SUCCESS(status))
         return status;
     status = kmt_sync_open(device->adapter, device, share->part[KMT_PART_SYNC], &sync);
+    if (NT_SUCCESS(status))
+        status = kmt_sync_publish(sync);
     if (!NT_SUCCESS(status)) {
         kmt_keyed_close(keyed);
         return status;

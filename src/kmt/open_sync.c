@@ -30,6 +30,8 @@ static NTSTATUS open_on_adapter(struct kmt_call *call, struct kmt_shared *shared
         return status;
     kmt_call_pin(call, adapter);
     status = kmt_sync_open(adapter, NULL, shared, sync);
+    if (NT_SUCCESS(status))
+        status = kmt_sync_publish(*sync);
     kmt_adapter_put(adapter, call);
     return status;
 }
@@ -55,12 +57,28 @@ static NTSTATUS open_global(struct kmt_call *call, void *arguments)
     return status;
 }
 
-void kmt_sync_limit(struct kmt_sync *sync, HANDLE handle)
+static void limit(struct kmt_sync *sync, HANDLE handle)
 {
     ACCESS_MASK access = nt_user_handle_access(handle);
 
     sync->no_wait = !(access & D3DDDI_SYNC_OBJECT_WAIT);
     sync->no_signal = !(access & D3DDDI_SYNC_OBJECT_SIGNAL);
+}
+
+NTSTATUS kmt_sync_open_nt(struct kmt_device *device, struct kmt_shared *shared, HANDLE handle,
+                          D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, UINT affinity,
+                          struct kmt_sync **out)
+{
+    NTSTATUS status = kmt_sync_open(device->adapter, device, shared, out);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    limit(*out, handle);
+    status = kmt_sync_view(*out, flags, affinity);
+    if (NT_SUCCESS(status))
+        return kmt_sync_publish(*out);
+    kmt_sync_remove(*out);
+    return status;
 }
 
 static NTSTATUS open_nt(struct kmt_call *call, void *arguments)
@@ -74,7 +92,7 @@ static NTSTATUS open_nt(struct kmt_call *call, void *arguments)
         return status;
     status = open_on_adapter(call, share->part[KMT_PART_SYNC], &sync);
     if (NT_SUCCESS(status)) {
-        kmt_sync_limit(sync, args->hNtHandle);
+        limit(sync, args->hNtHandle);
         args->hSyncObject = sync->handle;
     }
     kmt_nt_share_close(share);
@@ -109,13 +127,8 @@ static NTSTATUS open_nt2(struct kmt_call *call, void *arguments)
         return status;
     status = vidsch_device_check(device->sch, false);
     if (NT_SUCCESS(status))
-        status = kmt_sync_open(device->adapter, device, share->part[KMT_PART_SYNC], &sync);
-    if (NT_SUCCESS(status)) {
-        kmt_sync_limit(sync, args->hNtHandle);
-        status = kmt_sync_view(sync, args->Flags, args->MonitoredFence.EngineAffinity);
-        if (!NT_SUCCESS(status))
-            kmt_sync_remove(sync);
-    }
+        status = kmt_sync_open_nt(device, share->part[KMT_PART_SYNC], args->hNtHandle, args->Flags,
+                                  args->MonitoredFence.EngineAffinity, &sync);
     if (NT_SUCCESS(status))
         answer(sync, args);
     kmt_nt_share_close(share);

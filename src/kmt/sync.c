@@ -37,18 +37,34 @@ static struct kmt_sync *add(struct kmt_adapter *adapter, struct kmt_device *devi
     sync->adapter = adapter;
     sync->device = device;
     sync->sch = sch;
-    sync->handle = handle_create(&adapter->process->nt->handles, DDI_CLIENT_SYNC, sync);
-    if (!sync->handle) {
-        util_free(sync);
-        return NULL;
-    }
     list_push_back(device ? &device->syncs : &adapter->syncs, &sync->link);
     return sync;
 }
 
+static bool make_handle(struct kmt_sync *sync)
+{
+    sync->handle = handle_create(&sync->adapter->process->nt->handles, DDI_CLIENT_SYNC, sync);
+    return sync->handle != 0;
+}
+
+NTSTATUS kmt_sync_publish(struct kmt_sync *sync)
+{
+    if (make_handle(sync))
+        return STATUS_SUCCESS;
+    kmt_sync_remove(sync);
+    return STATUS_NO_MEMORY;
+}
+
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch)
 {
-    return add(device->adapter, device, sch);
+    struct kmt_sync *sync = add(device->adapter, device, sch);
+
+    if (sync && !make_handle(sync)) {
+        list_remove(&sync->link);
+        util_free(sync);
+        return NULL;
+    }
+    return sync;
 }
 
 NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
@@ -178,24 +194,22 @@ static NTSTATUS share(struct kmt_device *device, struct vidsch_sync *sch,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmt_sync_make_handle(struct kmt_device *device, struct vidsch_sync *sch,
-                              D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out)
+NTSTATUS kmt_sync_make(struct kmt_device *device, struct vidsch_sync *sch,
+                       D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out)
 {
     if (flags.Shared)
         return share(device, sch, flags, out);
-    *out = kmt_sync_add(device, sch);
+    *out = add(device->adapter, device, sch);
     return *out ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-/* The creator's part of a shared monitored fence. On failure the handle is gone, and the object. */
+/* The creator's part of a shared monitored fence. */
 static NTSTATUS view_of_creator(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
     NTSTATUS status = kmt_sync_view(sync, info->Flags, info->MonitoredFence.EngineAffinity);
 
-    if (!NT_SUCCESS(status)) {
-        kmt_sync_remove(sync);
+    if (!NT_SUCCESS(status))
         return status;
-    }
     info->MonitoredFence.FenceValueCPUVirtualAddress = vidsch_sync_view_cpu(sync->view);
     info->MonitoredFence.FenceValueGPUVirtualAddress = vidsch_sync_view_gpu(sync->view);
     return STATUS_SUCCESS;
@@ -211,23 +225,22 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
 
     if (!NT_SUCCESS(status))
         return status;
-    status = kmt_sync_make_handle(device, sch, info->Flags, &sync);
+    status = kmt_sync_make(device, sch, info->Flags, &sync);
     if (!NT_SUCCESS(status)) {
         vidsch_sync_destroy(sch);
         return status;
     }
-    if (info->Type == D3DDDI_MONITORED_FENCE && info->Flags.Shared) {
+    if (info->Type == D3DDDI_MONITORED_FENCE && info->Flags.Shared)
         status = view_of_creator(sync, &answer);
-        if (!NT_SUCCESS(status))
-            return status;
-    }
-    if (info->Type == D3DDDI_CPU_NOTIFICATION) {
+    else if (info->Type == D3DDDI_CPU_NOTIFICATION)
         status = attach_event(sync, info->CPUNotification.Event, info->Flags.SignalByKmd);
-        if (!NT_SUCCESS(status)) {
-            kmt_sync_remove(sync);
-            return status;
-        }
+    if (!NT_SUCCESS(status)) {
+        kmt_sync_remove(sync);
+        return status;
     }
+    status = kmt_sync_publish(sync);
+    if (!NT_SUCCESS(status))
+        return status;
     *info = answer;
     info->SharedHandle = sync->shared ? sync->shared->global : 0; /* KMT-336, KMT-337 */
     *handle = sync->handle;

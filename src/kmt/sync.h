@@ -36,8 +36,12 @@ struct kmt_sync {
 /* Give the scheduler's object a handle, and an end with the device. NULL: out of memory, and the
  * caller still has the object. */
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
-/* A further handle, for a shared object of the adapter, with a reference of its own; `device` may
- * be NULL, but not for a monitored fence, whose addresses are in its process (KMT-359). */
+/* Another thread finds what has a handle, and may end it. So the handle comes last: until then only
+ * the call that makes the record knows it. On failure the record is removed. */
+NTSTATUS kmt_sync_publish(struct kmt_sync *sync);
+/* A further record, without a handle, for a shared object of the adapter, with a reference of its
+ * own; `device` may be NULL, but not for a monitored fence, whose addresses are in its process
+ * (KMT-359). */
 NTSTATUS kmt_sync_open(struct kmt_adapter *adapter, struct kmt_device *device,
                        struct kmt_shared *shared, struct kmt_sync **out);
 /* The device's part of a shared monitored fence that was just opened: with its addresses, and with
@@ -47,12 +51,15 @@ NTSTATUS kmt_sync_view(struct kmt_sync *sync, D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS
 /* The handle goes, and with the last one the object. */
 void kmt_sync_remove(struct kmt_sync *sync);
 
-/* With a handle of its own; or, shared, with that record and its handle by Flags.NtSecuritySharing.
- * On failure the caller still has the scheduler's object. */
-NTSTATUS kmt_sync_make_handle(struct kmt_device *device, struct vidsch_sync *sch,
-                              D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out);
-/* What the access of an NT handle leaves of the object's uses (KMT-247). */
-void kmt_sync_limit(struct kmt_sync *sync, HANDLE handle);
+/* The record of a new object, without a handle; if it is shared, with what the processes share of
+ * it. On failure the caller still has the scheduler's object. */
+NTSTATUS kmt_sync_make(struct kmt_device *device, struct vidsch_sync *sch,
+                       D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, struct kmt_sync **out);
+/* Open by an NT handle, whose access limits the uses (KMT-247), for a device: with its view, and
+ * with a handle. */
+NTSTATUS kmt_sync_open_nt(struct kmt_device *device, struct kmt_shared *shared, HANDLE handle,
+                          D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags, UINT affinity,
+                          struct kmt_sync **out);
 
 struct kmt_sync_list {
     struct vidsch_sync *sync[KMT_MAX_OBJECTS];

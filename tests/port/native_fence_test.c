@@ -208,6 +208,66 @@ TEST(the_driver_makes_and_destroys_native_fences)
     run(native_create(NULL), life_body);
 }
 
+/* ---- a thread that guesses the handle ---- */
+
+#define NEXT_HANDLE 64u /* from one handle of a process to the next */
+
+static D3DKMT_HANDLE known;   /* the latest of the process */
+static bool pausing, enough;  /* the call of the other thread pauses in the driver, or is over */
+static unsigned tries, found; /* guesses meanwhile, and objects that had the handle */
+
+static void pry_body(struct probe *p)
+{
+    (void)p;
+    while (!enough) {
+        for (unsigned i = 1; pausing && i < 8; i++, tries++)
+            found += NT_SUCCESS(native_destroy(known + i * NEXT_HANDLE));
+        probe_sleep(100000);
+    }
+}
+
+static void pause(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    pausing = true;
+    probe_sleep(1000000);
+    pausing = false;
+}
+
+static void begin_prying(struct probe *p)
+{
+    enough = false;
+    tries = found = 0;
+    sim_thread_release(probe_thread(p, nt_process_current(), "guesser", pry_body));
+}
+
+static void end_prying(D3DKMT_HANDLE given)
+{
+    enough = true;
+    CHECK(tries > 0 && given == known + NEXT_HANDLE);
+    CHECK_RULE("KMT-419/c", found == 0 && native.destroyed == 0);
+    CHECK_RULE("KMT-419/c", NT_SUCCESS(native_destroy(given)));
+}
+
+static void guessing_body(struct probe *p)
+{
+    D3DKMT_CREATENATIVEFENCE second;
+
+    begin();
+    known = first.Info.hSyncObject;
+    p->before[PROBE_CreateNativeFence] = pause;
+    begin_prying(p);
+    CHECK_RULE("KMT-419/c", NT_SUCCESS(native_make(client.gpu.device, 40, plain, &second)));
+    end_prying(second.Info.hSyncObject);
+    end();
+}
+
+TEST(a_fence_that_the_driver_is_making_has_no_handle)
+{
+    run(native_create(NULL), guessing_body);
+}
+
 /* ---- two processes ---- */
 
 static void share_by_name(D3DKMT_HANDLE fence)
@@ -262,6 +322,29 @@ static void opening_body(struct probe *p)
     probe_sleep(1000000);
     CHECK_RULE("KMT-420", native.count == told + 1 && native.told[told].current &&
                               *(volatile UINT64 *)open.NativeFenceMapping.CurrentValueCpuVa == 8);
+}
+
+/* Opened by the process that has it: the GPU's mapping takes its time. */
+static void guessing_open_body(struct probe *p)
+{
+    const D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags = {.Shared = 1, .NtSecuritySharing = 1};
+    D3DKMT_OPENNATIVEFENCEFROMNTHANDLE open;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(native_make(client.gpu.device, 7, flags, &first)));
+    share_by_name(first.Info.hSyncObject);
+    known = first.Info.hSyncObject;
+    p->before[PROBE_BuildPagingBuffer] = pause;
+    begin_prying(p);
+    CHECK_RULE("KMT-419/c", NT_SUCCESS(open_by_name(client.gpu.device, &open)));
+    end_prying(open.hSyncObject);
+    p->before[PROBE_BuildPagingBuffer] = NULL;
+    end();
+}
+
+TEST(a_fence_that_is_being_opened_has_no_handle)
+{
+    run(native_create(NULL), guessing_open_body);
 }
 
 static void sharing_body(struct probe *p)

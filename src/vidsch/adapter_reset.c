@@ -25,6 +25,7 @@
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
 #include "vidsch/loss_report.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
 #include "vidsch/packet.h"
@@ -167,6 +168,7 @@ static void reopen(struct vidsch *vidsch)
         node->preempt_past.reason = PREEMPT_NONE;
         vidsch_kick_node(node);
     }
+    vidsch_native_missed(vidsch);
     vidsch_kick_worker(vidsch);
     vidsch_change_announce(&vidsch->change);
 }

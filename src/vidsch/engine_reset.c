@@ -23,6 +23,7 @@
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
 #include "vidsch/loss_report.h"
+#include "vidsch/native_fence.h"
 #include "vidsch/node.h"
 #include "vidsch/null_context.h"
 #include "vidsch/packet.h"
@@ -58,6 +59,7 @@ static void open_node(struct vidsch_node *node)
     node->ignoring = false;
     node->monitored_noted = node->timeout_noted = false;
     node->preempt_past.reason = PREEMPT_NONE;
+    vidsch_native_missed(node->vidsch);
     vidsch_kick_node(node);
     vidsch_change_announce(&node->vidsch->change);
 }

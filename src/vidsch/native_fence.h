@@ -49,5 +49,8 @@ void vidsch_native_tell(struct vidsch *vidsch);
 bool vidsch_native_notified(struct vidsch_node *node, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 /* Its DPC. */
 void vidsch_native_dpc(struct vidsch_node *node);
+/* A node is open again after a reset, and what it notified meanwhile was dropped: read all fences
+ * that are waited for, native and monitored ones. Any level up to DISPATCH_LEVEL. */
+void vidsch_native_missed(struct vidsch *vidsch);
 
 #endif

@@ -182,6 +182,18 @@ static void read_all(struct vidsch *vidsch)
         vidsch_native_waiters_changed(CONTAINER(link, struct vidsch_sync, watch_link));
 }
 
+static void read_monitored(struct vidsch *vidsch)
+{
+    LIST_FOR_SAFE(process, next, &vidsch->processes)
+        vidsch_signal_reread(vidsch, CONTAINER(process, struct vidsch_process, link));
+}
+
+void vidsch_native_missed(struct vidsch *vidsch)
+{
+    read_all(vidsch);
+    read_monitored(vidsch);
+}
+
 void vidsch_native_dpc(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -198,8 +210,7 @@ void vidsch_native_dpc(struct vidsch_node *node)
         read_all(vidsch);
     if (node->hw.native_legacy) {
         vidsch_hw_retire_node(node);
-        LIST_FOR_SAFE(process, next, &vidsch->processes)
-            vidsch_signal_reread(vidsch, CONTAINER(process, struct vidsch_process, link));
+        read_monitored(vidsch);
     }
     node->hw.native_all = node->hw.native_legacy = false;
 }

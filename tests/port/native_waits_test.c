@@ -298,6 +298,94 @@ TEST(an_adapter_without_native_fences_has_no_such_interrupt)
     run_on(p, none_body);
 }
 
+/* ---- while the engine is reset ---- */
+
+static D3DKMT_CREATESYNCHRONIZATIONOBJECT2 monitored;
+
+/* The GPU signals in the last moment, and the host hears nothing. */
+static void signal_in_reset(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    gpu_signal(p, 0, 41);
+    native_gpu_write(p, monitored.Info.MonitoredFence.FenceValueCPUVirtualAddress, 1);
+    native_interrupt(&host[0], 1, 0);
+    hardware.extra.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    hardware.extra.MonitoredFenceSignaled.NodeOrdinal = HARDWARE_NODE;
+    hardware_notify();
+    CHECK(!waiter[0].done && !waiter[1].done);
+}
+
+static D3DKMT_HANDLE make_monitored(D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags)
+{
+    memset(&monitored, 0, sizeof(monitored));
+    monitored.hDevice = client.gpu.device;
+    monitored.Info.Type = D3DDDI_MONITORED_FENCE;
+    monitored.Info.Flags = flags;
+    CHECK(NT_SUCCESS(D3DKMTCreateSynchronizationObject2(&monitored)));
+    return monitored.hSyncObject;
+}
+
+static void begin_reset(struct probe *p)
+{
+    start_waiter(p, 0, 41);
+    start_waiter(p, 1, 1);
+    hardware.held = true;
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)));
+    hardware.extra.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT;
+    hardware.extra.GpuEngineTimeout.NodeOrdinal = HARDWARE_NODE;
+    hardware_notify();
+    probe_sleep(PROBE_SECOND / 10);
+}
+
+static void deaf_body(struct probe *p)
+{
+    static const D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS plain;
+
+    begin();
+    fence[1].Info.hSyncObject = make_monitored(plain);
+    p->before[PROBE_ResetHwEngine] = signal_in_reset;
+    begin_reset(p);
+    CHECK(probe_count(p, PROBE_ResetHwEngine) == 1 && probe_count(p, PROBE_ResetFromTimeout) == 0);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_RULE("SUBMIT-151/e", waiter[i].done && NT_SUCCESS(waiter[i].status));
+    hardware_finish(1);
+    end();
+}
+
+/* All devices are lost, but waits for shared fences go on, which may keep their values. */
+static void deaf_adapter_body(struct probe *p)
+{
+    const D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags = {
+        .Shared = 1, .NtSecuritySharing = 1, .NoSignalMaxValueOnTdr = 1};
+
+    begin();
+    CHECK(NT_SUCCESS(native_make(client.gpu.device, 40, flags, &fence[0])));
+    host[0] = native.fence[native.fences - 1].host;
+    fence[1].Info.hSyncObject = make_monitored(flags);
+    p->before[PROBE_ResetHwEngine] = probe_fail_call;
+    p->before[PROBE_ResetFromTimeout] = signal_in_reset;
+    begin_reset(p);
+    CHECK(probe_count(p, PROBE_ResetFromTimeout) == 1);
+    CHECK_RULE("TDR-059",
+               *(volatile UINT64 *)fence[0].Info.NativeFenceMapping.CurrentValueCpuVa == 41);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_RULE("SUBMIT-151/e", waiter[i].done && NT_SUCCESS(waiter[i].status));
+    end();
+}
+
+TEST(what_is_signaled_during_a_reset_is_seen_after_it)
+{
+    static void (*const bodies[])(struct probe *) = {deaf_body, deaf_adapter_body};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = native_create(NULL);
+
+        waiters = 0;
+        p->caps.SupportPerEngineTDR = TRUE;
+        run_on(p, bodies[i]);
+    }
+}
+
 /* ---- signals by the CPU ---- */
 
 static void cpu_body(struct probe *p)

@@ -28,7 +28,7 @@ void port_interrupt_control_probe(struct port_adapter *adapter)
         return;
     }
     if (status != STATUS_NOT_IMPLEMENTED)
-        VIOLATION("SUBMIT-070",
-                  "%s answered %s to DXGK_INTERRUPT_DMA_COMPLETED, which it does not control",
-                  entry, nt_status_text(status).text);
+        WARNING("SUBMIT-070",
+                "%s answered %s to DXGK_INTERRUPT_DMA_COMPLETED, which it does not control", entry,
+                nt_status_text(status).text);
 }

@@ -163,11 +163,6 @@ void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_cl
     };
 }
 
-static enum ddi_handle kind_of(const struct vidsch_context *context)
-{
-    return context->hw_queue ? DDI_HANDLE_HW_QUEUE : DDI_HANDLE_CONTEXT;
-}
-
 void vidsch_context_free(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -179,7 +174,7 @@ void vidsch_context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->promise.commands);
     vidsch_client_block_destroy(vidsch, &context->promise.allocations);
     vidsch_client_block_destroy(vidsch, &context->promise.patches);
-    (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, kind_of(context));
+    (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, context->kind);
     vidsch_hw_context_free(context);
     vidsch_hw_queue_free(context);
     vidsch_priority_end(context);
@@ -209,6 +204,7 @@ static struct vidsch_context *alloc(struct vidsch_device *device, struct vidsch_
         return NULL;
     context->device = device;
     context->node = node;
+    context->kind = kind;
     context->level = system ? VIDSCH_PAGING_LEVEL : vidsch_priority_level(context);
     list_init(&context->link);
     list_init(&context->queue);

@@ -41,6 +41,7 @@ struct vidsch_context {
     struct vidmm_context mm; /* first: the driver's host handle resolves to it */
     struct vidsch_device *device;
     struct vidsch_node *node;
+    enum ddi_handle kind;     /* of its host handle: a context, or a hardware queue */
     struct list link;         /* device->contexts */
     struct list queue;        /* packets, first in first out */
     struct list run_link;     /* ready list, or device->parked */

@@ -2,6 +2,9 @@
 /* Hardware contexts and hardware queues: creation, commands, progress, destruction, and an adapter that is stopped meanwhile. */
 #include "port/support/hardware.h"
 
+#include "port/record/adapter_record.h"
+#include "sim/machine.h"
+
 #include <string.h>
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
@@ -310,4 +313,38 @@ static void refused_body(struct probe *p)
 TEST(a_queue_that_the_driver_refuses_leaves_nothing)
 {
     run(hardware_create(NULL), refused_body);
+}
+
+/* ---- without memory ---- */
+
+static void shortage_body(struct probe *p)
+{
+    const struct handle_table *handles = &p->adapter[0]->ddi.handles.table;
+    struct hardware_client more;
+    NTSTATUS status;
+    uint32_t before;
+    unsigned failed = 0;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    for (uint64_t at = 1;; at++) {
+        more = client;
+        before = handles->live;
+        p->sim->heap.fail_at = p->sim->heap.requests + at;
+        status = hardware_queue(&more, client.context, (D3DDDI_CREATEHWQUEUEFLAGS){0});
+        p->sim->heap.fail_at = 0;
+        if (NT_SUCCESS(status))
+            break;
+        failed++;
+        CHECK_RULE("KMT-013", IS(status, STATUS_NO_MEMORY) && handles->live == before &&
+                                  hardware_in_flight() == 0);
+    }
+    CHECK(failed > 4 && handles->live == before + 1);
+    CHECK_RULE("KMT-013",
+               NT_SUCCESS(hardware_submit(&more, 1)) && NT_SUCCESS(hardware_wait(&more, 1)));
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(a_queue_for_which_memory_was_short_leaves_no_handle)
+{
+    run(hardware_create(NULL), shortage_body);
 }

@@ -97,6 +97,10 @@ static inline bool ddi_feature_granted(const struct ddi_adapter *adapter, DXGK_F
     return (UINT)feature < 64 && adapter->features >> (UINT)feature & 1;
 }
 
+/* Whether it was the driver that failed a call. A call that is kept from it, because the adapter is
+ * gone or the machine has stopped, fails too, and nobody is to blame. */
+bool ddi_driver_failed(const struct ddi_adapter *adapter, NTSTATUS status);
+
 /* From BeginExclusiveAccess to EndExclusiveAccess, and during a reset, only the calling thread may
  * enter the driver (THREAD-033, THREAD-036). Waits at most `limit` virtual ns until no other thread
  * is inside, else returns STATUS_IO_TIMEOUT (the better known STATUS_TIMEOUT is not an error

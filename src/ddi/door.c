@@ -113,6 +113,11 @@ static NTSTATUS removed(const struct ddi_adapter *adapter)
                   adapter->gone ? "the adapter is gone" : "the machine was stopped");
 }
 
+bool ddi_driver_failed(const struct ddi_adapter *adapter, NTSTATUS status)
+{
+    return !NT_SUCCESS(status) && !adapter->gone && !sim_current->stopped;
+}
+
 /* Wait until the call may enter. */
 static NTSTATUS admit(struct ddi_record *call)
 {

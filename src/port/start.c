@@ -149,7 +149,8 @@ static void after_stop(struct port_adapter *adapter, const char *when)
     port_maps_stopped(adapter, when); /* LIFE-101 */
     port_resources_revoke(adapter);
     physical_adapter_set_started(port_adapter_physical(adapter), false);
-    physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */
+    if (!adapter->ddi.gone) /* else the driver could not give anything back */
+        physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */
 }
 
 void port_stop(struct port_adapter *adapter)

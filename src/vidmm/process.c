@@ -97,7 +97,7 @@ static void process_destroy(struct vidmm_process *process)
     if (process->ready) {
         NTSTATUS status = ddi_destroy_process(vidmm->ddi, process->driver_handle);
 
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
+        if (ddi_driver_failed(vidmm->ddi, status))
             VIOLATION("GPUVA-038", "DxgkDdiDestroyProcess returned 0x%08X", (unsigned)status);
     }
     if (process->pasid)

@@ -185,7 +185,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     vidmm_reset_begin(vidsch->vidmm);
     status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
-    if (!NT_SUCCESS(status)) {
+    if (!NT_SUCCESS(status) && !vidsch->ddi->gone) {
         stop_machine("TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
         return false;
     }
@@ -198,7 +198,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     vidsch->paging.discard = false;
     vidsch_engine_check_stopped(vidsch, false);
     status = ddi_restart_from_timeout(vidsch->ddi);
-    if (!NT_SUCCESS(status)) {
+    if (!NT_SUCCESS(status) && !vidsch->ddi->gone) {
         stop_machine("TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");
         return false;
     }
@@ -222,7 +222,8 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
     if (!prepare(vidsch, cause))
         return;
     vidsch_recovery_collect(vidsch, VIDEO_TDR_TIMEOUT_DETECTED);
-    WARNING("TDR-066", "record 0x117: adapter reset");
+    if (!vidsch->ddi->gone)
+        WARNING("TDR-066", "record 0x117: adapter reset");
     if (!reset(vidsch, cause))
         return;
     reopen(vidsch);

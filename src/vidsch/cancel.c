@@ -75,7 +75,7 @@ static void cancel_queue(struct vidsch_context *context)
             describe(packet, &args);
             status = ddi_cancel_command(vidsch->ddi, &args);
             check_lists(packet);
-            if (!NT_SUCCESS(status) && !sim_current->stopped)
+            if (ddi_driver_failed(vidsch->ddi, status))
                 verify_fatal("TDR-064", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_CANCEL_FAILED,
                              (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered %s",
                              nt_status_text(status).text);

@@ -261,7 +261,7 @@ static void destroy_driver_side(struct vidsch_context *context)
         vidsch_hw_context_destroy(context);
     } else if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware && !context->hosts_own) {
         status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
+        if (ddi_driver_failed(vidsch->ddi, status))
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered %s", nt_status_text(status).text);
     }
     if (context->hw)

@@ -137,7 +137,7 @@ static void destroy_with_driver(struct vidsch_device *device)
     if (sim_current->stopped || device->hosts_own)
         return;
     status = ddi_destroy_device(device->vidsch->ddi, device->driver_handle);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(device->vidsch->ddi, status))
         VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered %s", nt_status_text(status).text);
 }
 

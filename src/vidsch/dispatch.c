@@ -72,9 +72,11 @@ static bool place_allocations(struct packet *packet)
 static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status,
                             const struct packet *packet)
 {
-    verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence,
-                 packet->context->node->ordinal, "the driver answered %s for fence %u of node %u",
-                 nt_status_text(status).text, packet->fence, packet->context->node->ordinal);
+    if (ddi_driver_failed(packet->context->device->vidsch->ddi, status))
+        verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence,
+                     packet->context->node->ordinal,
+                     "the driver answered %s for fence %u of node %u", nt_status_text(status).text,
+                     packet->fence, packet->context->node->ordinal);
 }
 
 /* Segment and address of a buffer (PATCH-144). */
@@ -321,7 +323,8 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (NT_SUCCESS(status))
         return;
     /* `packet` may have been freed by now. */
-    if (!may_refuse || status != STATUS_INVALID_PARAMETER)
+    if (ddi_driver_failed(vidsch->ddi, status) &&
+        (!may_refuse || status != STATUS_INVALID_PARAMETER))
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, fence, node->ordinal,
                      "%s answered %s for fence %u of node %u", ddi, nt_status_text(status).text,

@@ -212,7 +212,9 @@ static bool reset_one(struct vidsch_node *node)
     trace_instant(node->track, "engine status", "responsive", responsive, NULL, 0);
     status = ddi_reset_engine(vidsch->ddi, &reset);
     if (!NT_SUCCESS(status)) {
-        WARNING("TDR-039",
+        if (ddi_driver_failed(vidsch->ddi, status))
+            WARNING(
+                "TDR-039",
                 "DxgkDdiResetEngine returned %s for node %u: promoted to adapter reset (reason 9)",
                 nt_status_text(status).text, node->ordinal);
         promote(vidsch, "DxgkDdiResetEngine returned %s for node %u", nt_status_text(status).text,

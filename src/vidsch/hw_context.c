@@ -50,7 +50,7 @@ void vidsch_hw_setup_bands(struct vidsch *vidsch)
     bands.gracePeriodForBand[DXGK_SCHEDULING_PRIORITY_BAND_IDLE] = 0;
     bands.gracePeriodForBand[DXGK_SCHEDULING_PRIORITY_BAND_REALTIME] = 0;
     status = ddi_setup_priority_bands(vidsch->ddi, &bands);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, status))
         VIOLATION("SUBMIT-119", "DxgkDdiSetupPriorityBands answered %s",
                   nt_status_text(status).text);
 }
@@ -103,7 +103,7 @@ void vidsch_hw_context_destroy(struct vidsch_context *context)
     if (sim_current->stopped)
         return;
     status = ddi_destroy_hw_context(context->device->vidsch->ddi, context->mm.driver_handle);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(context->device->vidsch->ddi, status))
         VIOLATION("KMT-171", "DxgkDdiDestroyHwContext answered %s", nt_status_text(status).text);
 }
 
@@ -141,7 +141,7 @@ void vidsch_hw_context_tell(const struct vidsch_context *context)
         !ddi_has(vidsch->ddi, DxgkDdiSetContextSchedulingProperties))
         return;
     status = ddi_set_context_scheduling_properties(vidsch->ddi, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, status))
         VIOLATION("SUBMIT-119", "DxgkDdiSetContextSchedulingProperties answered %s",
                   nt_status_text(status).text);
 }
@@ -185,7 +185,7 @@ void vidsch_hw_queue_destroy(struct vidsch_context *queue)
     if (sim_current->stopped)
         return;
     status = ddi_destroy_hw_queue(queue->device->vidsch->ddi, queue->hw_queue->driver_handle);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(queue->device->vidsch->ddi, status))
         VIOLATION("KMT-178", "DxgkDdiDestroyHwQueue answered %s", nt_status_text(status).text);
 }
 

@@ -160,7 +160,7 @@ static bool give(struct vidsch_node *node, struct vidsch_hw_log *log)
     status = ddi_set_scheduling_log_buffer(node->vidsch->ddi, &args);
     if (NT_SUCCESS(status))
         return true;
-    if (!sim_current->stopped)
+    if (ddi_driver_failed(node->vidsch->ddi, status))
         VIOLATION("SUBMIT-121", "DxgkDdiSetSchedulingLogBuffer of node %u answered %s",
                   node->ordinal, nt_status_text(status).text);
     return false;

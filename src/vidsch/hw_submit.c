@@ -245,7 +245,7 @@ void vidsch_hw_submit(struct packet *packet)
     /* The packet may end inside the call: the driver has a copy of its private data. Both levels
      * occur (THREAD-041). */
     status = ddi_submit_command_to_hw_queue(vidsch->ddi, &args, node->hw.submissions++ % 2);
-    if (NT_SUCCESS(status) || sim_current->stopped)
+    if (!ddi_driver_failed(vidsch->ddi, status))
         return;
     if (paging)
         refused_paging(node, args.HwQueueProgressFenceId, status);

@@ -74,7 +74,7 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
     if (status == STATUS_PENDING || sim_current->stopped || hw->state != HW_SUSPENDING ||
         hw->acknowledged || args.contextSuspendFence != hw->suspend_fence)
         return true;
-    if (NT_SUCCESS(status)) {
+    if (!ddi_driver_failed(vidsch->ddi, status)) { /* nothing runs on an adapter that is gone */
         suspended(hw);
         return true;
     }
@@ -96,7 +96,7 @@ void vidsch_hw_resume(struct vidsch_hw_context *hw)
     if (!ddi_has(vidsch->ddi, DxgkDdiResumeContext))
         return;
     status = ddi_resume_context(vidsch->ddi, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, status))
         VIOLATION("PREEMPT-044", "DxgkDdiResumeContext answered %s", nt_status_text(status).text);
 }
 

@@ -83,7 +83,7 @@ void vidsch_native_end(struct vidsch_sync *sync)
         while (native->busy && !sim_current->stopped)
             vidsch_change_wait(vidsch, SIM_FOREVER);
         status = ddi_destroy_native_fence(vidsch->ddi, native->driver_handle);
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
+        if (ddi_driver_failed(vidsch->ddi, status))
             VIOLATION("SUBMIT-149", "DxgkDdiDestroyNativeFence answered %s",
                       nt_status_text(status).text);
     }

@@ -47,9 +47,9 @@ static void finish(struct vidsch *vidsch, struct batch *batch)
     vidsch_change_announce(&vidsch->change);
 }
 
-static void report(const char *entry, NTSTATUS status)
+static void report(const struct vidsch *vidsch, const char *entry, NTSTATUS status)
 {
-    if (!NT_SUCCESS(status) && status != STATUS_NO_MEMORY && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, status) && status != STATUS_NO_MEMORY)
         VIOLATION("SUBMIT-150", "%s answered %s", entry, nt_status_text(status).text);
 }
 
@@ -63,7 +63,8 @@ static void update(struct vidsch *vidsch, struct batch *batch)
     for (UINT i = 0; i < batch->count; i++)
         *vidmm_fence_memory_kernel(batch->native[i]->memory) = batch->value[i];
     if (ddi_has(vidsch->ddi, DxgkDdiUpdateMonitoredValues))
-        report("DxgkDdiUpdateMonitoredValues", ddi_update_monitored_values(vidsch->ddi, &args));
+        report(vidsch, "DxgkDdiUpdateMonitoredValues",
+               ddi_update_monitored_values(vidsch->ddi, &args));
     for (UINT i = 0; i < batch->count; i++)
         vidsch_signal_changed(batch->native[i]->sync);
 }
@@ -74,7 +75,7 @@ static void notify(struct vidsch *vidsch, struct batch *batch)
                                                     .UpdatedValueCount = batch->count};
 
     if (ddi_has(vidsch->ddi, DxgkDdiNotifyCurrentValueUpdates))
-        report("DxgkDdiNotifyCurrentValueUpdates",
+        report(vidsch, "DxgkDdiNotifyCurrentValueUpdates",
                ddi_notify_current_value_updates(vidsch->ddi, &args));
 }
 

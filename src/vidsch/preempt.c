@@ -78,7 +78,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     if (vidsch->config.tdr.level != TDR_LEVEL_OFF && reason != PREEMPT_DEPENDENT)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
-    if (!NT_SUCCESS(status))
+    if (ddi_driver_failed(vidsch->ddi, status))
         verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
                      (uint32_t)status, args.PreemptionFenceId, node->ordinal,
                      "DxgkDdiPreemptCommand answered %s", nt_status_text(status).text);

@@ -45,7 +45,7 @@ void port_maps_stopped(struct port_adapter *adapter, const char *when)
     LIST_FOR(node, &adapter->maps) {
         struct map *map = CONTAINER(node, struct map, link);
 
-        if (!map->left)
+        if (!map->left && !adapter->ddi.gone)
             WARNING("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there %s",
                     (unsigned long long)map->start, (unsigned long long)map->bytes, when);
         map->left = true;

@@ -198,9 +198,10 @@ void port_services_revoke(struct port_adapter *adapter)
     while ((node = list_pop_front(&adapter->services.interfaces)) != NULL) {
         struct port_service *service = CONTAINER(node, struct port_service, link);
 
-        WARNING("LIFE-116",
-                "the %s interface of DxgkCbQueryServices is still referenced after StopDevice",
-                kind_of(service->type)->name);
+        if (!adapter->ddi.gone)
+            WARNING("LIFE-116",
+                    "the %s interface of DxgkCbQueryServices is still referenced after StopDevice",
+                    kind_of(service->type)->name);
         util_free(service);
     }
     port_timed_operations_forget(adapter);

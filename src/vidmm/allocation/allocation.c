@@ -260,7 +260,7 @@ static void driver_destroy(struct creation *c)
     if (args.NumAllocations == 0 && !args.Flags.DestroyResource)
         return;
     status = ddi_destroy_allocation(c->vidmm->ddi, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(c->vidmm->ddi, status))
         VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
 }
 
@@ -399,7 +399,7 @@ static void driver_close(struct creation *c)
     if (args.NumAllocations == 0)
         return;
     status = ddi_close_allocation(c->vidmm->ddi, c->device->driver_handle, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(c->vidmm->ddi, status))
         VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
 }
 

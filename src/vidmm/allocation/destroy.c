@@ -250,7 +250,7 @@ static void call_close(struct destruction *d, const HANDLE *handle, UINT count)
     NTSTATUS status = ddi_close_allocation(d->device->process->vidmm->ddi, d->device->driver_handle,
                                            &args);
 
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(d->device->process->vidmm->ddi, status))
         VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned %s", nt_status_text(status).text);
 }
 
@@ -271,7 +271,7 @@ static void call_destroy(struct vidmm *vidmm, const DXGKARG_DESTROYALLOCATION *a
 {
     NTSTATUS status = ddi_destroy_allocation(vidmm->ddi, args);
 
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(vidmm->ddi, status))
         VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned %s", nt_status_text(status).text);
 }
 

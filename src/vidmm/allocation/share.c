@@ -203,8 +203,8 @@ static void driver_close(struct opening *o)
             .NumAllocations = 1, .pOpenHandleList = &o->info[i].hDeviceSpecificAllocation};
 
         if (o->info[i].hDeviceSpecificAllocation &&
-            !NT_SUCCESS(ddi_close_allocation(vidmm->ddi, o->device->driver_handle, &args)) &&
-            !sim_current->stopped)
+            ddi_driver_failed(vidmm->ddi,
+                              ddi_close_allocation(vidmm->ddi, o->device->driver_handle, &args)))
             VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation failed");
     }
 }

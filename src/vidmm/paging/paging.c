@@ -227,7 +227,7 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op,
             vidmm_tell_operation(vidmm, op, subject, status != STATUS_SUCCESS);
         if (status == STATUS_SUCCESS)
             return status;
-        if (sim_current->stopped)
+        if (sim_current->stopped || vidmm->ddi->gone)
             return STATUS_DEVICE_REMOVED;
         if (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) {
             if (fresh && !progress) {
@@ -301,8 +301,10 @@ NTSTATUS paging_build_beside(struct vidmm *vidmm, struct vidmm_paging_buffer *bu
         vidmm_tell_operation(vidmm, op, subject, status != STATUS_SUCCESS);
     if (status == STATUS_SUCCESS)
         count(vidmm, op);
-    if (status == STATUS_SUCCESS || sim_current->stopped)
-        return sim_current->stopped ? STATUS_DEVICE_REMOVED : status;
+    if (sim_current->stopped || vidmm->ddi->gone)
+        return STATUS_DEVICE_REMOVED;
+    if (status == STATUS_SUCCESS)
+        return status;
     if (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && (progress || !fresh))
         return status;
     verify_fatal(status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? "PAGE-013" : "PAGE-010",
@@ -325,7 +327,7 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
     vidmm->statistics.build_calls++;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (status != STATUS_SUCCESS) {
-        if (!sim_current->stopped)
+        if (!sim_current->stopped && !vidmm->ddi->gone)
             VIOLATION("GPUVA-186", "%s without a buffer returned 0x%08X",
                       operation_name(op->Operation), (unsigned)status);
         return NT_SUCCESS(status) ? STATUS_UNSUCCESSFUL : status;

@@ -99,7 +99,7 @@ static NTSTATUS ask(struct vidmm_allocation *allocation, UINT id, UINT private_d
     NTSTATUS status = ddi_acquire_swizzling_range(vidmm->ddi, &args);
 
     if (!NT_SUCCESS(status)) {
-        if (status != UNAVAILABLE && status != UNSUPPORTED && !sim_current->stopped)
+        if (ddi_driver_failed(vidmm->ddi, status) && status != UNAVAILABLE && status != UNSUPPORTED)
             VIOLATION("ALLOC-132", "DxgkDdiAcquireSwizzlingRange returned %s",
                       nt_status_text(status).text);
         return status;

@@ -10,7 +10,6 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/packet.h"
-#include "vidsch/preempt.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
 
@@ -169,15 +168,11 @@ static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,
 }
 
 /* How often it gave way to others, and for how long, if that is what it is reset for. */
-static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node,
-                       const struct packet *packet)
+static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node)
 {
     if (node_is_barren(node))
         add(loss, "; %u preemptions in a row, and no packet was completed in %.3f ms",
             node->barren_preemptions, milliseconds(node->barren_since));
-    if (packet && vidsch_preempt_is_stuck(packet))
-        add(loss, "; it was preempted %u times in %.3f ms", packet->context->preempted.times,
-            milliseconds(packet->context->preempted.since));
 }
 
 /* The hung packet, where its commands are, and whether they can still be reached. */
@@ -202,7 +197,7 @@ void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node
     else
         add(loss, ", no packet was aborted");
     add_cause(loss, node->vidsch, node->recover);
-    add_barren(loss, node, aborted);
+    add_barren(loss, node);
     add_preemption(loss, node);
     add(loss, "; the driver called the engine %s", responsive ? "responsive" : "unresponsive");
     add_hung(loss, aborted, &text);
@@ -249,7 +244,7 @@ void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vi
     else
         add(loss, ", no packet in flight");
     add_cause(loss, vidsch, cause);
-    add_barren(loss, node, packet);
+    add_barren(loss, node);
     if (vidsch->recovery.promoted[0])
         add(loss, "; no engine reset: %s", vidsch->recovery.promoted);
     add_preemption(loss, node);

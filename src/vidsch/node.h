@@ -27,7 +27,7 @@
 #define VIDSCH_MAX_NODES      64u
 #define VIDSCH_MAX_DEPTH      64u   /* packets in flight on a node */
 #define VIDSCH_BARREN         256u  /* PREEMPT-046: preemptions in a row that lead nowhere */
-#define VIDSCH_STUCK          4096u /* PREEMPT-047: preemptions of one packet */
+#define VIDSCH_STUCK          4096u /* PREEMPT-047: preemptions of one packet, to be told */
 
 struct packet;
 struct vidsch_context;

@@ -112,6 +112,17 @@ void vidsch_preempt_close(struct vidsch_node *node)
     sim_event_cancel(&node->deadline.event);
 }
 
+static void tell_stuck(const struct vidsch_node *node, const struct packet *packet)
+{
+    const struct preempted_packet *preempted = &packet->context->preempted;
+
+    WARNING("PREEMPT-047",
+            "fence %u of node %u had the engine, was preempted %u times in %.3f ms, and has not "
+            "ended: is it begun anew at each resubmission?",
+            packet->fence, node->ordinal, preempted->times,
+            (double)(sim_now() - preempted->since) / 1e6);
+}
+
 /* The oldest packet in flight had the engine, and gives way. */
 static void count_barren(struct vidsch_node *node)
 {
@@ -122,18 +133,8 @@ static void count_barren(struct vidsch_node *node)
         node->barren_since = sim_now();
     if (preempted->ticket != packet->ticket)
         *preempted = (struct preempted_packet){.ticket = packet->ticket, .since = sim_now()};
-    preempted->times++;
-}
-
-bool vidsch_preempt_is_stuck(const struct packet *packet)
-{
-    return packet->context->preempted.ticket == packet->ticket &&
-           packet->context->preempted.times >= VIDSCH_STUCK;
-}
-
-bool vidsch_preempt_is_futile(const struct vidsch_node *node)
-{
-    return node_is_barren(node) || (node->count && vidsch_preempt_is_stuck(node_in_flight(node, 0)));
+    if (++preempted->times == VIDSCH_STUCK && !vidsch_node_is_exempt(node))
+        tell_stuck(node, packet);
 }
 
 void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
@@ -223,8 +224,8 @@ static bool may_preempt(const struct vidsch_node *node)
 bool vidsch_preempt_comes_first(const struct vidsch_node *node, uint32_t level)
 {
     return !node->vidsch->config.policy.patient && level != VIDSCH_PAGING_LEVEL &&
-           may_preempt(node) && level > highest_in_flight(node) &&
-           !vidsch_preempt_is_futile(node) && !node->unbroken;
+           may_preempt(node) && level > highest_in_flight(node) && !node_is_barren(node) &&
+           !node->unbroken;
 }
 
 /* From when on the newcomer is a reason. */
@@ -264,10 +265,10 @@ void vidsch_preempt_consider(struct vidsch_node *node)
             sim_event_arm(&node->quantum.event, due);
         return;
     }
-    if (vidsch_preempt_is_futile(node) && !vidsch_node_is_exempt(node) &&
+    if (node_is_barren(node) && !vidsch_node_is_exempt(node) &&
         vidsch->config.tdr.level != TDR_LEVEL_OFF &&
         vidsch->config.tdr.debug_mode != TDR_DEBUG_IGNORE_TIMEOUTS) {
-        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046, PREEMPT-047 */
+        vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-046 */
         return;
     }
     vidsch_tell_selected(node, newcomer_at(node, level));

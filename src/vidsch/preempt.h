@@ -15,11 +15,6 @@ bool vidsch_preempt_comes_first(const struct vidsch_node *node, uint32_t level);
 void vidsch_preempt_consider(struct vidsch_node *node);
 /* The driver answered the request. Level up to DISPATCH_LEVEL. */
 void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed);
-/* Would it lead nowhere to preempt the node again (PREEMPT-046, PREEMPT-047)? Then it has to be
- * reset. */
-bool vidsch_preempt_is_futile(const struct vidsch_node *node);
-/* The packet was preempted too often. */
-bool vidsch_preempt_is_stuck(const struct packet *packet);
 /* The packets that were to be preempted have all been completed: a request that is still to be
  * answered is told (PREEMPT-048). */
 void vidsch_preempt_unanswered(struct vidsch_node *node);

@@ -74,10 +74,10 @@ void vidsch_timeout_check(struct vidsch_node *node)
         vidsch_engine_check_overdue(node);
         sim_event_arm(&node->watch.event, sim_now() + delay);
         if (vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware &&
-            !vidsch_preempt_is_futile(node))
+            !node_is_barren(node))
             vidsch_preempt_request(node, PREEMPT_TIMEOUT);
         else
-            vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003, -046, -047 */
+            vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003, PREEMPT-046 */
     }
     vidsch->worker.busy_node = NULL;
     vidsch_change_announce(&vidsch->change);

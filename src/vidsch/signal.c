@@ -191,9 +191,9 @@ void vidsch_signal_device_lost(struct vidsch_device *device)
     LIST_FOR(node, &device->syncs) { /* TDR-059 */
         struct vidsch_sync *sync = CONTAINER(node, struct vidsch_sync, link);
 
-        if (sync->type == D3DDDI_MONITORED_FENCE && !sync->flags.NoSignal &&
+        if (sync->type == D3DDDI_MONITORED_FENCE && !sync->memory && !sync->flags.NoSignal &&
             !sync->flags.NoSignalMaxValueOnTdr)
-            jump(sync);
+            jump(sync); /* what has memory of its own has its flags in the views */
     }
     LIST_FOR(node, &device->views) {
         const struct vidsch_sync_view *view = CONTAINER(node, struct vidsch_sync_view, link);

@@ -527,6 +527,32 @@ TEST(the_fences_of_a_lost_device_jump_and_the_driver_is_told)
     run(lost_body);
 }
 
+static void keep_body(struct probe *p)
+{
+    static const D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags[] = {
+        {.NoSignal = 1}, {.NoSignalMaxValueOnTdr = 1}, {.NoWait = 1}};
+    D3DKMT_MARKDEVICEASERROR mark = {.Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC};
+    D3DKMT_CREATENATIVEFENCE made[3];
+
+    (void)p;
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(NT_SUCCESS(native_make(client.gpu.device, 40, flags[i], &made[i])));
+    mark.hDevice = client.gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTMarkDeviceAsError(&mark)));
+    probe_sleep(10000000);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_RULE("TDR-059",
+                   *(volatile UINT64 *)made[i].Info.NativeFenceMapping.CurrentValueCpuVa ==
+                       (i == 2 ? UINT64_MAX : 40));
+    end();
+}
+
+TEST(a_fence_that_the_device_cannot_signal_or_that_has_the_flag_keeps_its_value)
+{
+    run(keep_body);
+}
+
 /* ---- without memory ---- */
 
 static uint64_t shortage_at;

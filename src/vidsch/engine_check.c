@@ -20,7 +20,8 @@ struct commands {
 };
 
 /* Where the driver was told that the commands of the packet are. False: in a segment, whose place
- * on the bus is the driver's affair. */
+ * on the bus is the driver's affair; or it was given none, and its own may make the GPU leave a
+ * context (PREEMPT-034). */
 static bool commands_of(const struct packet *packet, struct commands *commands)
 {
     const struct paging_slot *slot = packet->paging;
@@ -43,7 +44,7 @@ static bool commands_of(const struct packet *packet, struct commands *commands)
                                 slot->public.start;
         return packet->context->mm.virtual_addressing || slot->memory->aperture.segment == 0;
     default:
-        return true;
+        return false;
     }
 }
 

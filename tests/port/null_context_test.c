@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lazy context switching on a started adapter: before memory of the context that ran last moves, the hardware leaves it. */
+#include "dxgkhost/device.h"
 #include "port/support/context_client.h"
 
 #define NAME ((HANDLE)(uintptr_t)0xA110C)
@@ -178,6 +179,47 @@ static void unaware_body(struct probe *p)
 TEST(a_driver_without_preemption_gets_no_switch)
 {
     context_rig_run(create(false), unaware_body);
+}
+
+/* By commands of the driver's own. */
+static void leave_context(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)
+                                                   call->arg[1];
+    struct dxgk_device_work work = {.node = args->NodeOrdinal,
+                                    .fence = args->SubmissionFenceId,
+                                    .begins = true,
+                                    .address = 0x7000,
+                                    .bytes = 32};
+
+    note_submission(p, call);
+    if (!args->Flags.ContextSwitch)
+        return;
+    call->marked = true;
+    probe_device_work(0, &work);
+    work.begins = false;
+    probe_device_work(0, &work);
+}
+
+static void own_commands_body(struct probe *p)
+{
+    uint64_t from;
+
+    begin(p);
+    from = p->calls;
+    sleep_and_wake(p);
+    CHECK(null_switch(from) && p->call[null_switch(from)->order]->marked);
+    CHECK_RULE("SUBMIT-030", probe_rule(p, "SUBMIT-030") == 0);
+    context_rig_inside(0, context_destroy_item);
+    context_end_client();
+}
+
+TEST(the_driver_may_have_commands_of_its_own_for_it)
+{
+    struct probe *p = create(true);
+
+    p->before[PROBE_SubmitCommandVirtual] = leave_context;
+    context_rig_run(p, own_commands_body);
 }
 
 /* Another context's commands were queued since. */

@@ -327,7 +327,7 @@ static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREAT
     if (!NT_SUCCESS(status))
         destroy_driver_side(context);
     else
-        vidsch_hw_context_tell(context);
+        vidsch_priority_begin(context);
     return status;
 }
 

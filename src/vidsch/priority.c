@@ -88,6 +88,19 @@ NTSTATUS vidsch_context_set_in_process_priority(struct vidsch_context *context, 
 
 /* ---- of a process ---- */
 
+void vidsch_priority_begin(struct vidsch_context *context)
+{
+    const struct vidsch_process *process = context->device->process;
+    D3DKMT_SCHEDULINGPRIORITYCLASS told;
+
+    do {
+        told = process->priority_class;
+        vidsch_hw_context_tell(context);
+    } while (told != process->priority_class && !sim_current->stopped);
+    if (!context->device->system)
+        change_level(context);
+}
+
 /* Hardware queues have the priority of their context, and some companions are the host's alone. */
 static bool is_told_of(const struct vidsch_context *context)
 {

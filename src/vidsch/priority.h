@@ -14,6 +14,10 @@ struct vidsch_context;
 
 /* Of a client's context. */
 uint32_t vidsch_priority_level(const struct vidsch_context *context);
+/* Of a context that is about to join those of its device, which a change of class goes through:
+ * tell the driver of it, and take the class that its process has by now (yields, but not at the
+ * end). */
+void vidsch_priority_begin(struct vidsch_context *context);
 /* Of a context that is to end: until the driver was told of a change that is under way. */
 void vidsch_priority_await_told(const struct vidsch_context *context);
 /* The context ends. */

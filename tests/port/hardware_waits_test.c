@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits and signals of hardware queues, contexts made with HwQueueSupported, the cap on buffers in flight, and priorities. */
+#include "nt/base/current.h"
 #include "port/support/hardware.h"
+#include "sim/thread.h"
 
 #include <string.h>
 
@@ -365,6 +367,51 @@ static void priorities_body(struct probe *p)
     CHECK(NT_SUCCESS(D3DKMTSetContextSchedulingPriority(&set)));
     other_priorities(p);
     end();
+}
+
+static HANDLE new_context;
+static unsigned told_of_new;
+static DXGK_SCHEDULING_PRIORITY_BAND band_of_new;
+
+static void change_meanwhile(struct probe *p)
+{
+    (void)p;
+    while (told_of_new == 0)
+        probe_sleep(100000);
+    set_class(D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH);
+}
+
+/* Of the new context, which is the first; the class changes before the driver returns. */
+static void tell_slowly(struct probe *p, struct probe_call *call)
+{
+    note_properties(p, call);
+    new_context = new_context ? new_context : properties.hContext;
+    if (properties.hContext != new_context)
+        return;
+    band_of_new = properties.priorityBand;
+    if (++told_of_new == 1)
+        probe_sleep(2000000);
+}
+
+static void new_context_body(struct probe *p)
+{
+    D3DKMT_CREATEHWCONTEXT args = {.NodeOrdinal = HARDWARE_NODE};
+
+    CHECK(NT_SUCCESS(probe_gpu_begin(&client.gpu)));
+    args.hDevice = client.gpu.device;
+    told_of_new = 0;
+    new_context = NULL;
+    p->before[PROBE_SetContextSchedulingProperties] = tell_slowly;
+    sim_thread_release(probe_thread(p, nt_process_current(), "other", change_meanwhile));
+    CHECK(NT_SUCCESS(D3DKMTCreateHwContext(&args)));
+    CHECK(new_context == hardware.context[hardware.contexts - 1].driver);
+    CHECK_RULE("KMT-168", told_of_new == 2 && band_of_new == DXGK_SCHEDULING_PRIORITY_BAND_FOCUS);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(a_class_that_changes_while_the_driver_is_told_is_told_again)
+{
+    run(hardware_create(NULL), new_context_body);
 }
 
 TEST(the_driver_is_told_of_bands_and_priorities)

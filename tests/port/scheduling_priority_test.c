@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Who comes first: classes of processes, and contexts that are ahead of the others of their process. */
+#include "nt/base/current.h"
 #include "nt/base/kprocess.h"
 #include "port/support/client.h"
+#include "sim/thread.h"
 
 #include <string.h>
 
@@ -347,6 +349,45 @@ TEST(a_class_is_of_all_contexts_of_a_process)
     CHECK_RULE("KMT-166", strcmp(order_of(p, "AACC"), "CCAA") == 0);
     class_for(p, 1, CLASS(NORMAL));
     CHECK(strcmp(order_of(p, "AACC"), "CACA") == 0);
+    end(p);
+}
+
+static bool making;
+
+static void make_slowly(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    making = true;
+    probe_sleep(2 * MS);
+    making = false;
+}
+
+static void set_class_meanwhile(struct probe *p)
+{
+    while (!making)
+        probe_sleep(MS / 10);
+    set_class(p);
+    CHECK(making);
+}
+
+static void context_meanwhile(struct probe *p)
+{
+    sim_thread_release(probe_thread(p, nt_process_current(), "other", set_class_meanwhile));
+    p->before[PROBE_CreateContext] = make_slowly;
+    another_context(p);
+    p->before[PROBE_CreateContext] = NULL;
+}
+
+/* The driver is making the context when the class changes. */
+TEST(a_context_in_the_making_gets_the_new_class)
+{
+    struct probe *p = begin();
+
+    CHECK(strcmp(order_of(p, "AACC"), "CACA") == 0);
+    wanted = CLASS(HIGH);
+    probe_client_go_on(p, two.client[1], context_meanwhile);
+    CHECK_RULE("KMT-166", strcmp(order_of(p, "AACC"), "CCAA") == 0);
     end(p);
 }
 

@@ -404,6 +404,7 @@ static void new_context_body(struct probe *p)
     p->before[PROBE_SetContextSchedulingProperties] = tell_slowly;
     sim_thread_release(probe_thread(p, nt_process_current(), "other", change_meanwhile));
     CHECK(NT_SUCCESS(D3DKMTCreateHwContext(&args)));
+    probe_sleep(1000000); /* the thread ends before its process */
     CHECK(new_context == hardware.context[hardware.contexts - 1].driver);
     CHECK_RULE("KMT-168", told_of_new == 2 && band_of_new == DXGK_SCHEDULING_PRIORITY_BAND_FOCUS);
     CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));

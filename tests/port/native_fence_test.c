@@ -245,6 +245,7 @@ static void begin_prying(struct probe *p)
 static void end_prying(D3DKMT_HANDLE given)
 {
     enough = true;
+    probe_sleep(1000000); /* the thread ends before its process */
     CHECK(tries > 0 && given == known + NEXT_HANDLE);
     CHECK_RULE("KMT-419/c", found == 0 && native.destroyed == 0);
     CHECK_RULE("KMT-419/c", NT_SUCCESS(native_destroy(given)));

@@ -377,6 +377,7 @@ static void context_meanwhile(struct probe *p)
     p->before[PROBE_CreateContext] = make_slowly;
     another_context(p);
     p->before[PROBE_CreateContext] = NULL;
+    probe_sleep(MS); /* the thread ends before its process */
 }
 
 /* The driver is making the context when the class changes. */

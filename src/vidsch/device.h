@@ -31,6 +31,7 @@ struct vidsch_device {
     uint64_t last_ticket;
     uint64_t awaited_ticket; /* smallest one that `changed` is waited on for; UINT64_MAX: none */
     bool nudged;             /* vidsch_device_wait_ticket is to return */
+    uint32_t user_queues;    /* hardware queues for submission from user mode */
     uint32_t pending;        /* packets of any kind, queued or in flight */
     uint32_t in_flight;      /* GPU packets on a node, or on the way there */
     bool system;

@@ -7,14 +7,16 @@
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/marks.h"
 #include "vidsch/packet.h"
 #include "vidsch/scheduler.h"
 
 bool vidsch_device_ticket_done(const struct vidsch_device *device, uint64_t ticket)
 {
     /* The list is in order of tickets, so its head is the oldest that is not done. */
-    return list_empty(&device->outstanding) ||
-           CONTAINER(device->outstanding.next, struct packet, device_link)->ticket > ticket;
+    return (list_empty(&device->outstanding) ||
+            CONTAINER(device->outstanding.next, struct packet, device_link)->ticket > ticket) &&
+           vidsch_marks_reached(device, ticket);
 }
 
 NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket)

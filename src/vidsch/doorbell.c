@@ -16,6 +16,7 @@
 #include "vidsch/hw_submit.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
+#include "vidsch/ringing_hold.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/vidsch_assert.h"
@@ -262,6 +263,7 @@ NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue)
         leave(bell);
         return vidsch_device_check(queue->device, false);
     }
+    vidsch_ringing_connects(queue->hw_queue->parent->hw);
     args.hDoorbell = bell->driver_handle;
     args.Flags.RequireSecondaryAddress = bell->secondary.client != NULL;
     bell->connected = true; /* it may be taken away before the entry returns */
@@ -277,6 +279,7 @@ NTSTATUS vidsch_doorbell_connect(struct vidsch_context *queue)
     }
     leave(bell);
     vidsch_hw_watch_begin(queue->node);
+    vidsch_ringing_go_on(queue->device);
     return NT_SUCCESS(status) ? vidsch_device_check(queue->device, false) : status;
 }
 
@@ -410,6 +413,21 @@ void vidsch_doorbells_rest(struct vidsch_node *node)
         disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
         leave(bell);
     }
+}
+
+bool vidsch_doorbells_disconnect_context(struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues) {
+        struct vidsch_doorbell *bell = CONTAINER(link, struct vidsch_hw_queue, link)->doorbell;
+
+        if (!bell || !bell->connected || bell->busy)
+            continue;
+        bell->busy = true;
+        disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
+        leave(bell);
+        return true;
+    }
+    return false;
 }
 
 void vidsch_doorbells_disconnect(struct vidsch *vidsch)

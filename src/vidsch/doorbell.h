@@ -46,6 +46,8 @@ static inline bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw)
 /* The device is lost: what its clients ring does nothing any more, and never will again. On the
  * worker, yields. */
 void vidsch_doorbells_abort(struct vidsch_device *device);
+/* Of a context that cannot be suspended. False: none is connected (yields). */
+bool vidsch_doorbells_disconnect_context(struct vidsch_hw_context *hw);
 /* The engine goes to F1: its clients have to connect theirs again (TDR-078). On the worker,
  * yields. */
 void vidsch_doorbells_rest(struct vidsch_node *node);

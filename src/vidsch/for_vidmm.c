@@ -8,10 +8,13 @@
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/hw_record.h"
+#include "vidsch/marks.h"
 #include "vidsch/null_context.h"
 #include "vidsch/paging.h"
 #include "vidsch/paging_submit.h"
 #include "vidsch/ready.h"
+#include "vidsch/ringing.h"
+#include "vidsch/ringing_hold.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/suspend.h"
 
@@ -70,9 +73,17 @@ static NTSTATUS paging_wait(struct ddi_adapter *adapter, uint64_t ticket)
 
 static uint64_t device_ticket(struct vidmm_device *mm)
 {
-    const struct vidsch_device *device = vidmm_device_owner(mm);
+    struct vidsch_device *device = vidmm_device_owner(mm);
+    uint64_t ticket;
 
-    return device->last_ticket;
+    if (vidsch_marks_make(device, &ticket))
+        vidsch_ringing_watch(device);
+    return ticket;
+}
+
+static bool device_rings(struct vidmm_device *mm)
+{
+    return vidsch_ringing_device(vidmm_device_owner(mm));
 }
 
 static bool device_done(struct vidmm_device *mm, uint64_t ticket)
@@ -102,6 +113,7 @@ static void device_resident(struct vidmm_device *mm)
 
     device->awaiting_residency = false;
     vidsch_ready_unpark(device);
+    vidsch_ringing_go_on(device);
 }
 
 static uint32_t device_number(const struct vidmm_device *mm)
@@ -120,6 +132,7 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .paging_done = paging_done,
     .paging_wait = paging_wait,
     .device_ticket = device_ticket,
+    .device_rings = device_rings,
     .device_done = device_done,
     .device_wait = device_wait,
     .device_nudge = device_nudge,

@@ -194,6 +194,7 @@ void vidsch_hw_queue_free(struct vidsch_context *queue)
     if (!queue->hw_queue)
         return;
     list_remove(&queue->hw_queue->link);
+    queue->device->user_queues -= queue->hw_queue->flags.UserModeSubmission;
     if (queue->device->system) /* hw_paging.c made it */
         util_free(queue->hw_queue->progress);
     util_free(queue->hw_queue);

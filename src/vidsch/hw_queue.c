@@ -52,6 +52,7 @@ static bool begin(struct vidsch_context *queue, const struct vidsch_hw_queue_req
     hw->looked_at = UINT64_MAX;
     list_init(&hw->in_flight);
     list_init(&hw->link);
+    queue->device->user_queues += hw->flags.UserModeSubmission;
     queue->hw_queue = hw;
     return true;
 }

@@ -78,6 +78,12 @@ struct vidsch_hw_context {
     struct sim_event deadline;    /* of the acknowledgement (TDR-074) */
 };
 
+/* See marks.h. */
+#define VIDSCH_MARKS 4u
+struct vidsch_mark {
+    uint64_t ticket, value;
+};
+
 struct vidsch_hw_queue {
     struct vidsch_context *queue; /* its software queue */
     struct vidsch_context *parent;
@@ -93,6 +99,8 @@ struct vidsch_hw_queue {
     bool doorbell_begins;             /* the driver is making it */
     uint64_t looked_at;               /* progress at the last look of the watch, while pending */
     bool given_up;                    /* what the client has queued there is not waited for */
+    unsigned marks;
+    struct vidsch_mark mark[VIDSCH_MARKS]; /* oldest first */
     uint64_t oldest_since;            /* virtual ns */
 };
 

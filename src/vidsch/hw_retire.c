@@ -6,9 +6,11 @@
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/device_wait.h"
 #include "vidsch/doorbell.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
+#include "vidsch/marks.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/process.h"
@@ -101,6 +103,8 @@ static void retire_queue(struct vidsch_hw_queue *hw)
            CONTAINER(hw->in_flight.next, struct packet, link)->hw->id <=
                vidsch_sync_current(hw->progress))
         retire_oldest(hw);
+    if (vidsch_marks_look(hw))
+        vidsch_device_wake(hw->queue->device);
 }
 
 void vidsch_hw_check_progress(const struct vidsch_hw_context *hw)

@@ -3,6 +3,7 @@
 #include "ddi/entries_hw.h"
 #include "nt/base/status_name.h"
 #include "sim/machine.h"
+#include "vidmm/residency/residency.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -13,7 +14,9 @@
 #include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
+#include "vidsch/ready.h"
 #include "vidsch/recovery.h"
+#include "vidsch/ringing.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/vidsch_assert.h"
@@ -157,6 +160,37 @@ void vidsch_hw_watch_check(struct vidsch_node *node)
     vidsch_change_announce(&vidsch->change);
 }
 
+static bool has_packets(const struct vidsch_hw_context *hw)
+{
+    LIST_FOR(link, &hw->queues)
+        if (!list_empty(&CONTAINER(link, struct vidsch_hw_queue, link)->in_flight))
+            return true;
+    return false;
+}
+
+/* What clients submit themselves needs all that a packet waits for before it is submitted (RES-010,
+ * SUBMIT-024). */
+static bool may_ring(struct vidsch_hw_context *hw)
+{
+    struct vidsch_device *device = hw->context->device;
+
+    if (!vidsch_ringing_wants(hw) || vidsch_ringing_held(hw) || device->awaiting_residency)
+        return false;
+    device->awaiting_residency = true; /* a report that comes while we ask clears it */
+    if (!vidmm_device_prepare(device->mm, &hw->context->mm))
+        return false;
+    device->awaiting_residency = false;
+    vidsch_ready_unpark(device);
+    return hw->state == HW_SUSPENDED && vidsch_ringing_wants(hw) && !vidsch_ringing_held(hw);
+}
+
+/* A suspended context must run. */
+static bool must_go_on(struct vidsch_hw_context *hw)
+{
+    return hw->state == HW_SUSPENDED && !hw->context->node->stopped &&
+           (has_packets(hw) || may_ring(hw));
+}
+
 void vidsch_hw_go_on(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -164,7 +198,7 @@ void vidsch_hw_go_on(struct vidsch_node *node)
     LIST_FOR(link, &node->hw.contexts) {
         struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
 
-        if (hw->state != HW_SUSPENDED || !vidsch_hw_in_flight(hw) || node->stopped)
+        if (!must_go_on(hw))
             continue;
         LIST_FOR(q, &hw->queues)
             CONTAINER(q, struct vidsch_hw_queue, link)->oldest_since = sim_now();

@@ -15,6 +15,7 @@
 #include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
+#include "vidsch/ringing.h"
 #include "vidsch/scheduler.h"
 
 void vidsch_null_context_note(struct vidsch_node *node, const struct packet *packet)
@@ -71,7 +72,8 @@ static struct vidsch_hw_context *still_active(const struct vidsch_device *device
         const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
 
         if (context->hw && (!only || only == &context->mm) && context->state != CONTEXT_LOST &&
-            (context->hw->active || context->hw->state == HW_SUSPENDING))
+            (context->hw->active || context->hw->state == HW_SUSPENDING ||
+             (context->hw->state == HW_RUNS && vidsch_ringing_may(context->hw))))
             return context->hw;
     }
     return NULL;

@@ -15,9 +15,24 @@
 #include "vidsch/process.h"
 #include "vidsch/ready.h"
 #include "vidsch/recovery.h"
+#include "vidsch/ringing_hold.h"
 #include "vidsch/scheduler.h"
 
 #define FIRST_TRY_NS 1000000u
+
+/* Packets end first: they may wait for what a client submits itself. False: not by the deadline. */
+static bool come_to_rest(struct vidsch *vidsch, bool (*works)(const struct vidsch *),
+                         uint64_t deadline)
+{
+    do {
+        while (works(vidsch) && !sim_current->stopped)
+            if (!vidsch_change_wait(vidsch, deadline) && works(vidsch))
+                return false;
+        if (!vidsch_ringing_hold(vidsch, NULL, deadline))
+            return false;
+    } while (works(vidsch) && !sim_current->stopped);
+    return true;
+}
 
 /* ---- all ---- */
 
@@ -37,11 +52,10 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
 
     sim_assert_passive();
     vidsch->suspension.all++;
-    while (at_work(vidsch) && !sim_current->stopped)
-        if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
-            vidsch_resume(vidsch);
-            return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
-        }
+    if (!come_to_rest(vidsch, at_work, deadline)) {
+        vidsch_resume(vidsch);
+        return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
+    }
     if (!sim_current->stopped)
         return STATUS_SUCCESS;
     vidsch_resume(vidsch);
@@ -52,6 +66,7 @@ void vidsch_resume(struct vidsch *vidsch)
 {
     vidsch->suspension.all--;
     vidsch_kick_all(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }
 
 static uint64_t at_most(uint64_t try_ns, uint64_t deadline)
@@ -118,11 +133,10 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 
     sim_assert_passive();
     vidsch->suspension.clients++;
-    while (clients_at_work(vidsch) && !sim_current->stopped)
-        if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
-            vidsch_release_clients(vidsch);
-            return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
-        }
+    if (!come_to_rest(vidsch, clients_at_work, deadline)) {
+        vidsch_release_clients(vidsch);
+        return refuse(STATUS_IO_TIMEOUT, NULL, "the work of clients did not end in time");
+    }
     if (!sim_current->stopped)
         return STATUS_SUCCESS;
     vidsch_release_clients(vidsch);
@@ -133,6 +147,7 @@ void vidsch_release_clients(struct vidsch *vidsch)
 {
     vidsch->suspension.clients--;
     vidsch_kick_all(vidsch);
+    vidsch_change_announce(&vidsch->change);
 }
 
 /* ---- a process ---- */
@@ -176,8 +191,11 @@ NTSTATUS vidsch_suspend_process(struct vidmm_process *mm)
         if (device->process == process)
             park(device);
     }
-    while (process_runs(vidsch, process) && !sim_current->stopped)
-        vidsch_change_wait(vidsch, SIM_FOREVER);
+    do
+        while (process_runs(vidsch, process) && !sim_current->stopped)
+            vidsch_change_wait(vidsch, SIM_FOREVER);
+    while (vidsch_ringing_hold(vidsch, process, SIM_FOREVER) && process_runs(vidsch, process) &&
+           !sim_current->stopped);
     return STATUS_SUCCESS;
 }
 
@@ -192,8 +210,10 @@ void vidsch_resume_process(struct vidmm_process *mm)
     LIST_FOR(link, &vidsch->devices) {
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
 
-        if (device->process == process)
-            vidsch_ready_unpark(device);
+        if (device->process != process)
+            continue;
+        vidsch_ready_unpark(device);
+        vidsch_ringing_go_on(device);
     }
     vidsch_process_put(process);
 }

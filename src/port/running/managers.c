@@ -252,6 +252,8 @@ static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept
 
     if (!NT_SUCCESS(status))
         return status;
+    if (losing_power) /* KMT-186: the contexts are suspended, and their memory is still there */
+        vidsch_doorbells_disconnect(adapter->managers.vidsch);
     status = empty_and_suspend(adapter, kept_bytes, losing_power);
     if (!NT_SUCCESS(status))
         vidsch_release_clients(adapter->managers.vidsch);

@@ -62,15 +62,19 @@ struct vidmm_scheduler {
     /* Block until the ticket is complete. STATUS_DEVICE_REMOVED if the adapter is
      * stopped or lost. */
     NTSTATUS (*paging_wait)(struct ddi_adapter *adapter, uint64_t ticket);
-    /* The ticket of the last packet that any context of the device has queued; whether it and all
-     * earlier ones are retired; and wait until they are. device_nudge has that wait, or the next
-     * one, return early, with STATUS_RETRY; only one thread waits for a device. */
+    /* The ticket of the last packet that any context of the device has queued, or one that stands
+     * for what its clients have submitted themselves; whether it and all earlier ones are retired;
+     * and wait until they are. device_nudge has that wait, or the next one, return early, with
+     * STATUS_RETRY; only one thread waits for a device. */
     uint64_t (*device_ticket)(struct vidmm_device *device);
     bool (*device_done)(struct vidmm_device *device, uint64_t ticket);
     NTSTATUS (*device_wait)(struct vidmm_device *device, uint64_t ticket);
     void (*device_nudge)(struct vidmm_device *device);
+    /* May work of the device begin at any time, since its clients submit it themselves? Not while
+     * its process is suspended. */
+    bool (*device_rings)(struct vidmm_device *device);
     /* Stop submitting work of all contexts of a process, and wait until its work in flight is
-     * retired; then allow it again. */
+     * retired, and what its clients submit themselves does not run; then allow it again. */
     NTSTATUS (*process_suspend)(struct vidmm_process *process);
     void (*process_resume)(struct vidmm_process *process);
     /* Memory of this context of the device, or of each (`context` NULL), is going to move, and its

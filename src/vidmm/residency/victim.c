@@ -103,7 +103,8 @@ bool victim_device_idle(struct vidmm_device *device)
     const struct vidmm *vidmm = device->process->vidmm;
 
     return device->lost || device->process->suspended ||
-           vidmm->scheduler->device_done(device, vidmm->scheduler->device_ticket(device));
+           (vidmm->scheduler->device_done(device, vidmm->scheduler->device_ticket(device)) &&
+            !vidmm->scheduler->device_rings(device));
 }
 
 NTSTATUS victim_need_idle(struct paging_turn *turn, struct vidmm_allocation *allocation)

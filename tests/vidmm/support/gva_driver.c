@@ -258,6 +258,12 @@ static bool device_done(struct vidmm_device *device, uint64_t ticket)
     return true;
 }
 
+static bool device_rings(struct vidmm_device *device)
+{
+    (void)device;
+    return false;
+}
+
 static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
 {
     (void)device;
@@ -311,6 +317,7 @@ const struct vidmm_scheduler gva_scheduler = {
     .paging_wait = paging_wait,
     .device_ticket = device_ticket,
     .device_done = device_done,
+    .device_rings = device_rings,
     .device_wait = device_wait,
     .device_nudge = device_nudge,
     .process_suspend = process_suspend,

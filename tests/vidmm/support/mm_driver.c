@@ -385,6 +385,12 @@ static bool device_done(struct vidmm_device *device, uint64_t ticket)
     return ((struct mm_client *)vidmm_device_owner(device))->completed >= ticket;
 }
 
+static bool device_rings(struct vidmm_device *device)
+{
+    (void)device;
+    return false;
+}
+
 static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
 {
     struct mm_client *client = vidmm_device_owner(device);
@@ -466,6 +472,7 @@ const struct vidmm_scheduler mm_scheduler = {
     .paging_wait = paging_wait,
     .device_ticket = device_ticket,
     .device_done = device_done,
+    .device_rings = device_rings,
     .device_wait = device_wait,
     .device_nudge = device_nudge,
     .process_suspend = process_suspend,

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/marks.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/doorbell.h"
+
+#include <string.h>
+
+/* NULL: it is none for submission from user mode. */
+static struct vidsch_hw_queue *queue_of(const struct list *link)
+{
+    struct vidsch_hw_queue *hw = CONTAINER(link, struct vidsch_context, link)->hw_queue;
+
+    return hw && hw->flags.UserModeSubmission ? hw : NULL;
+}
+
+static bool reached(const struct vidsch_hw_queue *hw, const struct vidsch_mark *mark)
+{
+    return vidsch_sync_current(hw->progress) >= mark->value || !vidsch_doorbell_pending(hw);
+}
+
+/* False: the youngest stands for it. */
+static bool mark(struct vidsch_hw_queue *hw, uint64_t ticket)
+{
+    const uint64_t value = vidsch_doorbell_queued(hw);
+
+    if (hw->marks == VIDSCH_MARKS) {
+        hw->mark[VIDSCH_MARKS - 1].value = value;
+        return false;
+    }
+    if (hw->marks && hw->mark[hw->marks - 1].value >= value)
+        return false;
+    hw->mark[hw->marks++] = (struct vidsch_mark){ticket, value};
+    return true;
+}
+
+bool vidsch_marks_make(struct vidsch_device *device, uint64_t *ticket)
+{
+    bool any = false, made = false;
+
+    if (device->user_queues)
+        LIST_FOR(link, &device->contexts) {
+            struct vidsch_hw_queue *hw = queue_of(link);
+
+            if (!hw || !vidsch_doorbell_pending(hw))
+                continue;
+            any = true;
+            made |= mark(hw, device->last_ticket + 1);
+        }
+    *ticket = device->last_ticket += made;
+    return any;
+}
+
+bool vidsch_marks_reached(const struct vidsch_device *device, uint64_t ticket)
+{
+    if (device->user_queues)
+        LIST_FOR(link, &device->contexts) {
+            const struct vidsch_hw_queue *hw = queue_of(link);
+
+            for (unsigned i = 0; hw && i < hw->marks && hw->mark[i].ticket <= ticket; i++)
+                if (!reached(hw, &hw->mark[i]))
+                    return false;
+        }
+    return true;
+}
+
+bool vidsch_marks_look(struct vidsch_hw_queue *hw)
+{
+    unsigned gone = 0;
+
+    while (gone < hw->marks && reached(hw, &hw->mark[gone]))
+        gone++;
+    if (!gone)
+        return false;
+    hw->marks -= gone;
+    memmove(hw->mark, hw->mark + gone, hw->marks * sizeof(hw->mark[0]));
+    return true;
+}

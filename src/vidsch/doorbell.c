@@ -14,14 +14,19 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/hw_submit.h"
+#include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
+#include "vidsch/ringing.h"
 #include "vidsch/ringing_hold.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/vidsch_assert.h"
 
 #include "ddi/entries_doorbell.h"
+
+/* How long the end of a queue waits for progress. */
+#define PATIENCE_NS 60000000000u
 
 /* ---- state ---- */
 
@@ -331,18 +336,59 @@ NTSTATUS vidsch_doorbell_destroy(struct vidsch_context *queue)
     return STATUS_SUCCESS;
 }
 
+/* The client may have told a value, and written no commands. When the GPU has let go of the context
+ * (PREEMPT-044), what it has is of no use to anybody. */
+static void give_up(struct vidsch_hw_queue *hw)
+{
+    struct vidsch_hw_context *context = hw->parent->hw;
+
+    hw->given_up = true;
+    verify_client_error(
+        "SUBMIT-125",
+        "hardware queue %u on node %u ends with its progress fence at %llu, although "
+        "the client has told %llu as the last value queued: for %llu s the fence has "
+        "not risen",
+        ddi_handle_number(hw->queue->mm.host_handle), hw->queue->node->ordinal,
+        (unsigned long long)vidsch_sync_current(hw->progress),
+        (unsigned long long)vidsch_doorbell_queued(hw),
+        (unsigned long long)(PATIENCE_NS / VIDSCH_SECOND_NS));
+    if (!hw->queue->node->stopped)
+        (void)vidsch_hw_suspend(context);
+    while (context->state == HW_SUSPENDING && !sim_current->stopped)
+        vidsch_change_wait(hw->queue->device->vidsch, SIM_FOREVER);
+    vidsch_ringing_go_on(hw->queue->device); /* for its other queues */
+}
+
+/* Until the GPU has come to what was queued, or there is no hope that it does. A context that lets
+ * itself be suspended is no timeout, so the watch alone would not tell. */
+static void await_queued(struct vidsch_hw_queue *hw)
+{
+    const struct vidsch_device *device = hw->queue->device;
+    struct ddi_adapter *ddi = device->vidsch->ddi;
+    uint64_t at = vidsch_sync_current(hw->progress), since = sim_now();
+
+    vidsch_hw_watch_begin(hw->queue->node);
+    while (vidsch_doorbell_pending(hw) && !device_is_lost(device) && !sim_current->stopped) {
+        if (ddi->asleep)
+            ddi->wake(ddi);
+        vidsch_change_wait(device->vidsch, since + PATIENCE_NS);
+        if (vidsch_sync_current(hw->progress) != at || vidsch_ringing_held(hw->parent->hw))
+            since = sim_now();
+        at = vidsch_sync_current(hw->progress);
+        if (sim_now() >= since + PATIENCE_NS && vidsch_doorbell_pending(hw))
+            give_up(hw);
+    }
+}
+
 void vidsch_doorbell_finish(struct vidsch_hw_queue *hw)
 {
-    struct vidsch_device *device = hw->queue->device;
     struct vidsch_doorbell *bell = enter(hw);
 
     if (bell) {
         disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
         leave(bell);
     }
-    vidsch_hw_watch_begin(hw->queue->node);
-    while (vidsch_doorbell_pending(hw) && !device_is_lost(device) && !sim_current->stopped)
-        vidsch_change_wait(device->vidsch, SIM_FOREVER);
+    await_queued(hw);
     bell = enter(hw);
     if (bell)
         destroy(bell);

@@ -20,6 +20,7 @@
 #include "vidsch/dxgkrnl_events.h"
 #include "vidsch/engine_check.h"
 #include "vidsch/hw_reset.h"
+#include "vidsch/hw_retire.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
 #include "vidsch/loss_report.h"
@@ -312,6 +313,20 @@ static bool reset_group(struct vidsch *vidsch, uint64_t mask)
     return true;
 }
 
+/* Is there something to reset on a hardware-scheduled node? Clients may have told less than they
+ * submitted, so of a hang that it reports the driver knows more. */
+static bool hardware_works(const struct vidsch_node *node)
+{
+    if (!node->hw.on)
+        return false;
+    if (node->hw.count || vidsch_hw_culprit(node) || node->recover == RECOVER_DRIVER)
+        return true;
+    LIST_FOR(link, &node->hw.contexts)
+        if (vidsch_hw_in_flight(CONTAINER(link, struct vidsch_hw_context, node_link)))
+            return true;
+    return false;
+}
+
 void vidsch_engine_reset(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
@@ -334,7 +349,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
         return;
     }
     node->ignoring = true; /* the snapshot: `reported` does not change from here on */
-    if (node->hw.count == 0 && !vidsch_hw_culprit(node) &&
+    if (!hardware_works(node) &&
         (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported)) {
         if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
             sim_dpc_flush();

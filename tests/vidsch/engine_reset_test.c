@@ -97,7 +97,7 @@ TEST_WITH(fixture, nothing_left_calls_the_reset_off)
     struct vidsch_device *device = make_device(f);
 
     CHECK(vidsch_force_engine_reset(f->vidsch, 1) == STATUS_SUCCESS);
-    CHECK_RULE("TDR-021", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_COLLECT) == 0);
+    CHECK_RULE("TDR-021/a", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_COLLECT) == 0);
     submit(make_context(device, 1), 1, 16);
     idle(device);
     vidsch_device_destroy(device);

@@ -118,27 +118,43 @@ bool ddi_driver_failed(const struct ddi_adapter *adapter, NTSTATUS status)
     return !NT_SUCCESS(status) && !adapter->gone && !sim_current->stopped;
 }
 
+/* True: the adapter fell asleep while this call waited, and the call is outside again. */
+static bool must_wake_again(struct ddi_record *call, bool was_awake)
+{
+    if (!was_awake || !wakes(call))
+        return false;
+    ddi_unlock(call);
+    call->class_lock = NULL;
+    call->frame.process = NULL;
+    call->frame.counted = call->frame.alone = false;
+    return true;
+}
+
 /* Wait until the call may enter. */
 static NTSTATUS admit(struct ddi_record *call)
 {
     const struct sim_machine *m = sim_current;
     struct ddi_adapter *adapter = call->frame.adapter;
     NTSTATUS status;
+    bool was_awake;
 
     if (m->stopped || adapter->gone)
         return removed(adapter);
     list_init(&call->link);
-    if (wakes(call))
-        adapter->wake(adapter);
-    if (call->level == LEVEL_NONE || !can_wait())
-        return STATUS_SUCCESS;
-    status = ddi_lock(call);
-    if (!NT_SUCCESS(status))
-        return status;
-    if (m->stopped || adapter->gone) { /* while this call waited */
-        ddi_unlock(call);
-        return removed(adapter);
-    }
+    do {
+        if (wakes(call))
+            adapter->wake(adapter);
+        if (call->level == LEVEL_NONE || !can_wait())
+            return STATUS_SUCCESS;
+        was_awake = !adapter->asleep;
+        status = ddi_lock(call);
+        if (!NT_SUCCESS(status))
+            return status;
+        if (m->stopped || adapter->gone) { /* while this call waited */
+            ddi_unlock(call);
+            return removed(adapter);
+        }
+    } while (must_wake_again(call, was_awake));
     return STATUS_SUCCESS;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells of an engine that goes to F1. */
+/* Doorbells of an engine that goes to F1, and of an adapter that goes to sleep. */
 #include "port/support/doorbells.h"
+
+#include "nt/base/current.h"
+#include "sim/thread.h"
 
 #include <string.h>
 
@@ -57,4 +60,49 @@ TEST(an_engine_that_goes_to_F1_has_its_doorbells_disconnected)
 
     p->node[HARDWARE_PAGING_NODE].Flags.ContextSchedulingSupported = 1;
     run(p, rest_body);
+}
+
+/* ---- D3 ---- */
+
+static void be_slow(struct probe *p, struct probe_call *call)
+{
+    LARGE_INTEGER interval = {.QuadPart = -100000};
+
+    (void)p;
+    (void)call;
+    CHECK(NT_SUCCESS(KeDelayExecutionThread(KernelMode, FALSE, &interval)));
+}
+
+static NTSTATUS slept;
+
+static void fall_asleep(struct probe *p)
+{
+    slept = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+}
+
+static const struct probe_call *last(struct probe *p, enum probe_ddi ddi)
+{
+    return probe_nth(p, ddi, probe_count(p, ddi) - 1);
+}
+
+static void contest_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(bell_begin(&client)) && NT_SUCCESS(bell_create(&client)));
+    p->before[PROBE_SetPowerState] = be_slow;
+    sim_thread_release(probe_thread(p, nt_process_current(), "sleeper", fall_asleep));
+    while (probe_count(p, PROBE_SetPowerState) == 0)
+        probe_sleep(1000000);
+    CHECK(NT_SUCCESS(bell_connect(&client)) && NT_SUCCESS(slept));
+    CHECK_RULE("LIFE-156/d",
+               probe_count(p, PROBE_ConnectDoorbell) == 1 &&
+                   last(p, PROBE_SetPowerState)->arg[2] == PowerDeviceD0 &&
+                   last(p, PROBE_SetPowerState)->order < last(p, PROBE_ConnectDoorbell)->order &&
+                   port_adapter_power(p->adapter[0]) == PowerDeviceD0);
+    CHECK_RULE("KMT-185", *client.status == D3DDDI_DOORBELLSTATUS_CONNECTED);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.hw.gpu)));
+}
+
+TEST(a_doorbell_is_not_connected_in_D3)
+{
+    run(doorbells_create(NULL), contest_body);
 }

@@ -75,7 +75,7 @@ static void disconnect(struct vidsch_doorbell *bell, UINT64 status)
         return;
     bell->connected = false;
     answer = ddi_disconnect_doorbell(vidsch->ddi, &args);
-    if (!NT_SUCCESS(answer) && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, answer))
         VIOLATION("SUBMIT-123", "DxgkDdiDisconnectDoorbell answered %s",
                   nt_status_text(answer).text);
 }
@@ -320,7 +320,7 @@ static void destroy(struct vidsch_doorbell *bell)
         hw->last_id = *bell->queued.kernel;
     hw->doorbell = NULL;
     status = ddi_destroy_doorbell(vidsch->ddi, &args);
-    if (!NT_SUCCESS(status) && !sim_current->stopped)
+    if (ddi_driver_failed(vidsch->ddi, status))
         VIOLATION("KMT-188", "DxgkDdiDestroyDoorbell answered %s", nt_status_text(status).text);
     vidsch_change_announce(&vidsch->change);
     bell_free(bell);

@@ -505,9 +505,13 @@ NTSTATUS vidsch_doorbell_taken(const DXGKARGCB_DISCONNECTDOORBELL *args)
         return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-123",
                       "hHwQueue %p is not that of a hardware queue", args->hHwQueue);
     if (args->DisconnectReason != D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY &&
-        args->DisconnectReason != D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT)
-        VIOLATION("SUBMIT-123", "DxgkCbDisconnectDoorbell with DisconnectReason %d",
+        args->DisconnectReason != D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT) {
+        VIOLATION("SUBMIT-123",
+                  "DxgkCbDisconnectDoorbell with DisconnectReason %d: the doorbell stays connected",
                   (int)args->DisconnectReason);
+        return refuse(STATUS_INVALID_PARAMETER, "SUBMIT-123", "DisconnectReason %d",
+                      (int)args->DisconnectReason);
+    }
     if (!hw->doorbell)
         return STATUS_SUCCESS;
     turn_off(hw->doorbell, (UINT64)args->DisconnectReason);

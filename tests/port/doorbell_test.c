@@ -306,15 +306,32 @@ static void taken_body(struct probe *p)
                                                     D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT)) &&
                               *client.status == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
     CHECK(probe_reports(p, VERIFY_WARNING) == 0);
-    CHECK_RULE("SUBMIT-123/d",
-               NT_SUCCESS(doorbells_take(p, client.queue_host, D3DDDI_DOORBELLSTATUS_CONNECTED)) &&
-                   probe_rule(p, "SUBMIT-123") == 1);
+    end();
+}
+
+/* Neither a status of connected doorbells nor one that there is not. */
+static void no_reason_body(struct probe *p)
+{
+    static const D3DDDI_DOORBELLSTATUS reasons[] = {D3DDDI_DOORBELLSTATUS_CONNECTED,
+                                                    D3DDDI_DOORBELLSTATUS_CONNECTED_NOTIFY_KMD,
+                                                    (D3DDDI_DOORBELLSTATUS)4};
+
+    begin();
+    doorbells.status = D3DDDI_DOORBELLSTATUS_CONNECTED_NOTIFY_KMD;
+    CHECK(NT_SUCCESS(bell_connect(&client)));
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_RULE("SUBMIT-123/d",
+                   IS(doorbells_take(p, client.queue_host, reasons[i]), STATUS_INVALID_PARAMETER) &&
+                       probe_rule(p, "SUBMIT-123") == i + 1 && *client.status == 1);
+    *client.bell = 5;
+    CHECK_RULE("SUBMIT-123/d", *physical(0) == 5);
     end();
 }
 
 TEST(the_driver_takes_a_doorbell_away)
 {
     run(doorbells_create(NULL), taken_body);
+    run(doorbells_create(NULL), no_reason_body);
 }
 
 static void stealing_body(struct probe *p)

@@ -407,17 +407,22 @@ static struct vidsch_doorbell *find_connected(const struct vidsch_device *device
     return NULL;
 }
 
+/* No thread is in the driver with it. */
+static void disconnect_one(struct vidsch_doorbell *bell, UINT64 status)
+{
+    bell->busy = true;
+    disconnect(bell, status);
+    leave(bell);
+}
+
 /* One after the other: while the driver is called, queues may come and go. A thread that is in the
  * driver with a doorbell sees itself that the device is lost. */
 static void disconnect_all(struct vidsch_device *device, UINT64 status)
 {
     struct vidsch_doorbell *bell;
 
-    while ((bell = find_connected(device)) != NULL && !sim_current->stopped) {
-        bell->busy = true;
-        disconnect(bell, status);
-        leave(bell);
-    }
+    while ((bell = find_connected(device)) != NULL && !sim_current->stopped)
+        disconnect_one(bell, status);
 }
 
 void vidsch_doorbells_abort(struct vidsch_device *device)
@@ -455,9 +460,7 @@ void vidsch_doorbells_rest(struct vidsch_node *node)
     node->hw.rest_due = false;
     while ((bell = find_awake(node)) != NULL && !sim_current->stopped) {
         bell->rests = node->hw.rests; /* a client that connects it again has woken the engine */
-        bell->busy = true;
-        disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
-        leave(bell);
+        disconnect_one(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
     }
 }
 
@@ -468,20 +471,37 @@ bool vidsch_doorbells_disconnect_context(struct vidsch_hw_context *hw)
 
         if (!bell || !bell->connected || bell->busy)
             continue;
-        bell->busy = true;
-        disconnect(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
-        leave(bell);
+        disconnect_one(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
         return true;
     }
     return false;
 }
 
+/* One that is connected, and was not disconnected in this round. */
+static struct vidsch_doorbell *find_any(const struct vidsch *vidsch)
+{
+    LIST_FOR(d, &vidsch->devices) {
+        LIST_FOR(c, &CONTAINER(d, struct vidsch_device, link)->contexts) {
+            const struct vidsch_hw_queue *hw = CONTAINER(c, struct vidsch_context, link)->hw_queue;
+
+            if (hw && hw->doorbell && hw->doorbell->connected && !hw->doorbell->busy &&
+                hw->doorbell->round != vidsch->doorbell_rounds)
+                return hw->doorbell;
+        }
+    }
+    return NULL;
+}
+
 void vidsch_doorbells_disconnect(struct vidsch *vidsch)
 {
+    struct vidsch_doorbell *bell;
+
     sim_assert_passive();
-    LIST_FOR_SAFE(link, next, &vidsch->devices)
-        disconnect_all(CONTAINER(link, struct vidsch_device, link),
-                       D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
+    vidsch->doorbell_rounds++;
+    while ((bell = find_any(vidsch)) != NULL && !sim_current->stopped) {
+        bell->round = vidsch->doorbell_rounds; /* its client may connect it again at once */
+        disconnect_one(bell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY);
+    }
 }
 
 static struct vidsch_hw_queue *queue_of(HANDLE handle)

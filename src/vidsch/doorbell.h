@@ -26,8 +26,9 @@ struct vidsch_doorbell {
     struct vidmm_client_pages bell, secondary, status, queued;
     struct vidmm_allocation *ring, *control; /* held */
     uint64_t rests;                          /* of the node, when it was disconnected for one */
-    bool connected;                          /* as far as the driver knows */
-    bool busy;                               /* a thread is in the driver with it */
+    uint64_t round; /* vidsch->doorbell_rounds, when it was disconnected with all others */
+    bool connected; /* as far as the driver knows */
+    bool busy;      /* a thread is in the driver with it */
 };
 
 /* The value that the client has told last. */

@@ -49,6 +49,7 @@ struct vidsch {
     uint32_t next_flow;   /* packet->flow */
     uint32_t next_buffer; /* dma_buffer->number */
     uint32_t next_sync;   /* vidsch_sync->number */
+    uint64_t doorbell_rounds;
     struct vidsch_worker worker;
     struct vidsch_change change;
     struct vidsch_advance advance;

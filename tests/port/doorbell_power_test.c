@@ -106,3 +106,119 @@ TEST(a_doorbell_is_not_connected_in_D3)
 {
     run(doorbells_create(NULL), contest_body);
 }
+
+/* ---- while devices come and go ---- */
+
+#define MANY 4u
+
+static struct bell_client many[MANY];
+static struct nt_process *their_process;
+static bool gone;
+
+/* All whose doorbell is still connected. */
+static void destroy_others(struct probe *p)
+{
+    (void)p;
+    for (unsigned i = 0; i < MANY; i++)
+        if (!doorbells.bell[i].disconnects)
+            CHECK(NT_SUCCESS(probe_gpu_end(&many[i].hw.gpu)));
+    gone = true;
+}
+
+static void let_them(struct probe *p)
+{
+    doorbells.at_disconnect = NULL;
+    sim_thread_release(probe_thread(p, their_process, "destroyer", destroy_others));
+    while (!gone)
+        probe_sleep(1000000);
+}
+
+static void many_body(struct probe *p)
+{
+    (void)p;
+    their_process = nt_process_current();
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK(NT_SUCCESS(bell_begin(&many[i])) && NT_SUCCESS(bell_create(&many[i])) &&
+              NT_SUCCESS(bell_connect(&many[i])));
+    doorbells.at_disconnect = let_them;
+}
+
+static void wake_up(struct probe *p)
+{
+    slept = port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone);
+}
+
+static unsigned tries;
+
+static void connect_again(struct probe *p)
+{
+    (void)p;
+    while (tries < 100) {
+        const struct bell_client *lost = *client.status ? &client : *other.status ? &other : NULL;
+
+        if (lost) {
+            (void)bell_connect(lost);
+            tries++;
+        }
+        probe_sleep(10000);
+    }
+}
+
+static void eager(struct probe *p)
+{
+    if (probe_count(p, PROBE_DisconnectDoorbell) == 1)
+        sim_thread_release(probe_thread(p, their_process, "eager", connect_again));
+    probe_sleep(1000000);
+}
+
+static void eager_body(struct probe *p)
+{
+    (void)p;
+    their_process = nt_process_current();
+    CHECK(NT_SUCCESS(bell_begin(&client)) && NT_SUCCESS(bell_create(&client)) &&
+          NT_SUCCESS(bell_connect(&client)));
+    CHECK(NT_SUCCESS(bell_begin(&other)) && NT_SUCCESS(bell_create(&other)) &&
+          NT_SUCCESS(bell_connect(&other)));
+    tries = 0;
+    doorbells.at_disconnect = eager;
+}
+
+static void check_asleep(struct probe *p)
+{
+    fall_asleep(p);
+    CHECK_RULE("KMT-186", NT_SUCCESS(slept) && probe_count(p, PROBE_DisconnectDoorbell) <= 4);
+    tries = 100;
+}
+
+TEST(clients_that_connect_at_once_keep_no_adapter_awake)
+{
+    struct probe *p = doorbells_create(NULL);
+    struct probe_client *process;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, eager_body);
+    CHECK(probe_run(p, check_asleep) == SIM_DONE);
+    probe_client_end(p, process);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+TEST(devices_may_end_while_doorbells_are_disconnected)
+{
+    struct probe *p = doorbells_create(NULL);
+    struct probe_client *process;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, many_body);
+    CHECK(probe_run(p, fall_asleep) == SIM_DONE && NT_SUCCESS(slept) && gone);
+    CHECK_RULE("KMT-186", doorbells.destroyed == MANY - 1);
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK_RULE("KMT-186", doorbells.bell[i].disconnects == 1);
+    CHECK(probe_run(p, wake_up) == SIM_DONE && NT_SUCCESS(slept));
+    probe_client_end(p, process);
+    CHECK(probe_reports(p, VERIFY_WARNING) == 0);
+    probe_clients_end(p);
+    probe_destroy(p);
+}

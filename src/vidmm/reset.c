@@ -75,6 +75,7 @@ void vidmm_tables_lost(struct vidmm *vidmm)
 
 void vidmm_reset_begin(struct vidmm *vidmm)
 {
+    vidmm->blank = true;
     LIST_FOR(node, &vidmm->allocations)
         cpu_view_blank(CONTAINER(node, struct vidmm_allocation, link));
 }
@@ -94,6 +95,7 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
         if (allocation->runs)
             purge(allocation);
     }
+    vidmm->blank = false; /* what is in video memory from now on has come after the reset */
     paging_flush(vidmm, NULL);
     paging_retire(vidmm, vidmm->last_ticket);
     context_allocations_lost(vidmm);

@@ -86,34 +86,34 @@ static bool make_discard(struct vidmm *vidmm)
     struct ram_request request = {.owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
     struct page_number first;
 
-    vidmm->discard = util_zalloc(1, sizeof(*vidmm->discard));
-    if (!vidmm->discard)
+    vidmm->discard.buffer = util_zalloc(1, sizeof(*vidmm->discard.buffer));
+    if (!vidmm->discard.buffer)
         return false;
     if (table->PagingBufferPrivateDataSize) {
-        vidmm->discard->private_data = util_zalloc(1, table->PagingBufferPrivateDataSize);
-        if (!vidmm->discard->private_data)
+        vidmm->discard.buffer->private_data = util_zalloc(1, table->PagingBufferPrivateDataSize);
+        if (!vidmm->discard.buffer->private_data)
             return false;
-        vidmm->discard->private_capacity = table->PagingBufferPrivateDataSize;
+        vidmm->discard.buffer->private_capacity = table->PagingBufferPrivateDataSize;
     }
     request.pages = align_up(table->PagingBufferSize ? table->PagingBufferSize : 1, PAGE_BYTES) >>
                     PAGE_BITS;
     if (!ram_take_contiguous(vidmm->config.ram, &request, &first))
         return false;
-    vidmm->discard->data = ram_direct(vidmm->config.ram, page_phys(first));
-    vidmm->discard->capacity = (uint32_t)(request.pages << PAGE_BITS);
-    vidmm->discard_first = first;
+    vidmm->discard.buffer->data = ram_direct(vidmm->config.ram, page_phys(first));
+    vidmm->discard.buffer->capacity = (uint32_t)(request.pages << PAGE_BITS);
+    vidmm->discard.first = first;
     return true;
 }
 
 static void discard_free(struct vidmm *vidmm)
 {
-    if (!vidmm->discard)
+    if (!vidmm->discard.buffer)
         return;
-    if (vidmm->discard->data)
-        ram_give_contiguous(vidmm->config.ram, vidmm->discard_first,
-                            vidmm->discard->capacity >> PAGE_BITS);
-    util_free(vidmm->discard->private_data);
-    util_free(vidmm->discard);
+    if (vidmm->discard.buffer->data)
+        ram_give_contiguous(vidmm->config.ram, vidmm->discard.first,
+                            vidmm->discard.buffer->capacity >> PAGE_BITS);
+    util_free(vidmm->discard.buffer->private_data);
+    util_free(vidmm->discard.buffer);
 }
 
 /* The driver says how many it has; more than anybody can use do not cost more. */

@@ -18,6 +18,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/doorbell.h"
 #include "vidsch/engine_check.h"
 #include "vidsch/hw_reset.h"
 #include "vidsch/hw_retire.h"
@@ -183,6 +184,7 @@ static bool reset(struct vidsch *vidsch, enum recover_cause cause)
     vidsch_loss_adapter_reset(&loss, vidsch, cause);
     vidsch_life_event(vidsch, NULL, JOURNAL_ADAPTER_RESET, cause, 0, 0);
     vidmm_reset_begin(vidsch->vidmm);
+    vidsch_doorbells_blank(vidsch);
     status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status) && !vidsch->ddi->gone) {

@@ -437,6 +437,18 @@ void vidsch_doorbells_abort(struct vidsch_device *device)
     disconnect_all(device, D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
 }
 
+void vidsch_doorbells_blank(struct vidsch *vidsch)
+{
+    LIST_FOR(d, &vidsch->devices) {
+        LIST_FOR(c, &CONTAINER(d, struct vidsch_device, link)->contexts) {
+            const struct vidsch_hw_queue *hw = CONTAINER(c, struct vidsch_context, link)->hw_queue;
+
+            if (hw && hw->doorbell)
+                turn_off(hw->doorbell, D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
+        }
+    }
+}
+
 static struct vidsch_doorbell *find_awake(const struct vidsch_node *node)
 {
     LIST_FOR(d, &node->vidsch->devices) {

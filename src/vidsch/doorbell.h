@@ -47,6 +47,9 @@ static inline bool vidsch_doorbell_pending(const struct vidsch_hw_queue *hw)
 /* The device is lost: what its clients ring does nothing any more, and never will again. On the
  * worker, yields. */
 void vidsch_doorbells_abort(struct vidsch_device *device);
+/* The adapter is to be reset, and then all devices are lost: what clients ring does nothing any
+ * more, before the driver is told. PASSIVE_LEVEL. */
+void vidsch_doorbells_blank(struct vidsch *vidsch);
 /* Of a context that cannot be suspended. False: none is connected (yields). */
 bool vidsch_doorbells_disconnect_context(struct vidsch_hw_context *hw);
 /* The engine goes to F1: its clients have to connect theirs again (TDR-078). On the worker,

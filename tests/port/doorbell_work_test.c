@@ -407,12 +407,28 @@ TEST(a_stop_aborts_and_destroys_doorbells)
     probe_destroy(p);
 }
 
+static UINT64 status_inside;
+
+/* The client rings. */
+static void ring_inside(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    *client.bell = 9;
+    status_inside = *client.status;
+}
+
 static void reset_body(struct probe *p)
 {
     begin();
+    *client.bell = 8;
+    p->before[PROBE_ResetFromTimeout] = ring_inside;
     CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
     probe_sleep(10000000);
-    CHECK_RULE("SUBMIT-124/c", *client.status == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT);
+    CHECK_RULE("SUBMIT-124/c", *client.status == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT &&
+                                   probe_count(p, PROBE_DisconnectDoorbell) == 1);
+    CHECK_RULE("TDR-048/b", status_inside == D3DDDI_DOORBELLSTATUS_DISCONNECTED_ABORT &&
+                                *(volatile UINT64 *)(void *)doorbells.memory == 8);
     end();
 }
 

@@ -16,10 +16,12 @@ static struct probe_gpu gpu;
 static volatile uint64_t *view; /* what is locked */
 static volatile enum { QUIET, RESETTING, RESET } stage;
 static volatile unsigned touched; /* while the adapter was reset */
-static volatile uint64_t seen;
-static off_t place; /* of the first word, in video memory */
+static volatile uint64_t seen, late_seen;
+static off_t place, late_place; /* of the first word, in video memory */
+static D3DKMT_HANDLE late;      /* is locked while the adapter is reset */
 
-static const uint64_t OLD = 0x1122334455667788ull, NEW = 0x99AABBCCDDEEFF00ull;
+static const uint64_t OLD = 0x1122334455667788ull, NEW = 0x99AABBCCDDEEFF00ull,
+                      LATE = 0x0123456789ABCDEFull;
 
 static int memory_file(const struct probe *p)
 {
@@ -56,16 +58,23 @@ static void reset_slowly(struct probe *p, struct probe_call *call)
     stage = RESETTING;
     probe_sleep(10 * MS);
     CHECK_RULE("KMT-276", touched > 0 && word_in_memory(p, place) == OLD);
-    CHECK_RULE("TDR-048", touched > 0 && word_in_memory(p, place) == OLD &&
-                              word_in_memory(p, place + (off_t)BYTES - 8) == OLD);
+    CHECK_RULE("TDR-048/a", touched > 0 && word_in_memory(p, place) == OLD &&
+                                word_in_memory(p, place + (off_t)BYTES - 8) == OLD);
+    CHECK_RULE("TDR-048/a", late_seen == 0 && word_in_memory(p, late_place) == LATE);
     stage = RESET;
 }
 
 static void touch(struct probe *p)
 {
+    volatile uint64_t *late_view;
+
     (void)p;
     while (stage == QUIET)
         probe_sleep(MS / 10);
+    late_view = paged_lock(&gpu, late);
+    CHECK(late_view && stage == RESETTING);
+    late_seen = *late_view;
+    *late_view = NEW;
     while (stage == RESETTING) {
         seen = view[0];
         view[0] = NEW;
@@ -78,6 +87,7 @@ static void touch(struct probe *p)
 static D3DKMT_HANDLE lock_one(struct probe *p)
 {
     D3DKMT_HANDLE allocation;
+    volatile uint64_t *shown;
 
     CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
     CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, BYTES, &allocation)));
@@ -85,6 +95,12 @@ static D3DKMT_HANDLE lock_one(struct probe *p)
     CHECK(view != NULL);
     view[0] = view[BYTES / 8 - 1] = OLD;
     place = find_in_memory(p, OLD);
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&gpu, BYTES, &late)));
+    shown = paged_lock(&gpu, late);
+    CHECK(shown != NULL);
+    *shown = LATE;
+    late_place = find_in_memory(p, LATE);
+    CHECK(NT_SUCCESS(paged_unlock(&gpu, late)));
     return allocation;
 }
 
@@ -96,7 +112,7 @@ static void lock_over_reset(struct probe *p)
 
     CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
     CHECK(stage == RESET);
-    CHECK_RULE("TDR-048", seen != OLD);
+    CHECK_RULE("TDR-048/a", seen != OLD);
     for (unsigned i = 1; i < BYTES / 8 - 1; i++)
         sum += view[i];
     CHECK_RULE("KMT-275/a", sum == 0);
@@ -131,7 +147,7 @@ TEST(what_is_locked_is_not_reached_during_a_reset)
 
     stage = QUIET;
     touched = 0;
-    seen = OLD;
+    seen = late_seen = OLD;
     paged_watch(p);
     flags.Value = 0;
     flags.CpuVisible = 1;

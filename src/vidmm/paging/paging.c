@@ -66,7 +66,7 @@ static NTSTATUS buffer_open(struct vidmm *vidmm)
         return STATUS_SUCCESS;
     if (vidmm->reset) {
         /* TDR-051: what is built during the clean-up after a reset is not submitted. */
-        vidmm->buffer = vidmm->discard;
+        vidmm->buffer = vidmm->discard.buffer;
         vidmm->buffer->used = vidmm->buffer->start = 0;
         vidmm->buffer->private_used = vidmm->buffer->private_start = 0;
         return STATUS_SUCCESS;
@@ -90,7 +90,7 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
     NTSTATUS status;
 
     vidmm->buffer = NULL;
-    if (!buffer || buffer == vidmm->discard)
+    if (!buffer || buffer == vidmm->discard.buffer)
         return STATUS_SUCCESS;
     buffer->nobodys = vidmm->losing_power;
     if (vidmm->config.hw_paging &&

@@ -60,6 +60,12 @@ struct aperture_dummy {
     bool exists;
 };
 
+/* The buffer in which operations are built that are not submitted. */
+struct vidmm_discard {
+    struct vidmm_paging_buffer *buffer;
+    struct page_number first;
+};
+
 /* The last numbers given, for events. */
 struct vidmm_serials {
     uint32_t allocations, opens, queues, jobs;
@@ -116,8 +122,8 @@ struct vidmm {
     uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
     struct driver_waits driver;
     bool reset; /* between reset_cleanup and reset_restore: operations are built, not submitted */
-    struct vidmm_paging_buffer *discard; /* the buffer they are built in */
-    struct page_number discard_first;
+    bool blank; /* from reset_begin to reset_cleanup: no view of a client shows video memory */
+    struct vidmm_discard discard;
     struct aperture_dummy dummy;
     struct vidmm_serials serials;
     struct chronicle chronicle;

@@ -180,6 +180,10 @@ static bool point_at_range(struct vidmm_allocation *allocation)
 
 static bool point(struct vidmm_allocation *allocation)
 {
+    if (allocation->vidmm->blank && cpu_view_in_memory_segment(allocation) &&
+        !cpu_view_shows_backing(allocation)) /* TDR-048 */
+        return ram_view_blank(allocation->vidmm->config.ram, allocation->view.address, 0,
+                              allocation->pages);
     if (cpu_view_in_memory_segment(allocation) && allocation->view.through_range)
         return point_at_range(allocation);
     if (cpu_view_in_memory_segment(allocation) && allocation->view.window.window)

@@ -223,11 +223,32 @@ static NTSTATUS refuse_none(void)
     return refuse(STATUS_INVALID_PARAMETER, "KMT-188", "the queue has no doorbell");
 }
 
+static NTSTATUS show_page(struct vidsch_doorbell *bell, struct vidmm_client_pages *pages,
+                          const void *address)
+{
+    struct vidmm *vidmm = bell->queue->device->vidsch->vidmm;
+
+    if (vidmm_client_pages_point(vidmm, pages, address))
+        return STATUS_SUCCESS;
+    if (vidmm_client_pages_are_registers(vidmm, address)) {
+        NOTE("SUBMIT-122",
+             "DxgkDdiConnectDoorbell gave %p, registers of the device: this host maps none for a "
+             "process, and the doorbell is not connected. A model may have doorbells in a memory BAR",
+             address);
+        return refuse(STATUS_NOT_SUPPORTED, "SUBMIT-122",
+                      "the doorbell is in registers, of which this host maps none for a process");
+    }
+    VIOLATION("SUBMIT-122",
+              "DxgkDdiConnectDoorbell gave %p: no beginning of %u pages of RAM or of a BAR",
+              address, pages->pages);
+    return STATUS_UNSUCCESSFUL;
+}
+
 /* What the driver gave is shown to the client, unless it was taken away, or the device lost,
  * meanwhile. */
 static NTSTATUS show(struct vidsch_doorbell *bell, const DXGKARG_CONNECTDOORBELL *args)
 {
-    struct vidmm *vidmm = bell->queue->device->vidsch->vidmm;
+    NTSTATUS status;
 
     if (args->Status != D3DDDI_DOORBELLSTATUS_CONNECTED &&
         args->Status != D3DDDI_DOORBELLSTATUS_CONNECTED_NOTIFY_KMD) {
@@ -235,16 +256,11 @@ static NTSTATUS show(struct vidsch_doorbell *bell, const DXGKARG_CONNECTDOORBELL
                   (int)args->Status);
         return STATUS_UNSUCCESSFUL;
     }
-    if (!vidmm_client_pages_point(vidmm, &bell->bell, args->KernelCpuVirtualAddress) ||
-        (bell->secondary.client &&
-         !vidmm_client_pages_point(vidmm, &bell->secondary,
-                                   args->SecondaryKernelCpuVirtualAddress))) {
-        VIOLATION("SUBMIT-122",
-                  "DxgkDdiConnectDoorbell gave %p and %p: no beginning of a page of RAM or of a "
-                  "memory BAR, which is all that this host maps for a process",
-                  args->KernelCpuVirtualAddress, args->SecondaryKernelCpuVirtualAddress);
-        return STATUS_UNSUCCESSFUL;
-    }
+    status = show_page(bell, &bell->bell, args->KernelCpuVirtualAddress);
+    if (NT_SUCCESS(status) && bell->secondary.client)
+        status = show_page(bell, &bell->secondary, args->SecondaryKernelCpuVirtualAddress);
+    if (!NT_SUCCESS(status))
+        return status;
     set_status(bell, (UINT64)args->Status);
     return STATUS_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Doorbells: creation and what refuses it, connecting and disconnecting, and their end. */
 #include "port/support/doorbells.h"
+#include "port/support/scattered.h"
 
 #include "sim/fault.h"
 
@@ -245,6 +246,58 @@ TEST(a_secondary_doorbell_has_an_address_of_its_own)
     run(p, secondary_body);
 }
 
+/* ---- pages here and there ---- */
+
+static MDL *apart;
+
+/* Two pages of RAM that do not follow each other. */
+static void scatter(struct probe *p, struct probe_call *call)
+{
+    static const PHYSICAL_ADDRESS low, high = {.QuadPart = -1};
+
+    (void)call;
+    scattered_begin(p, 64, 1);
+    apart = MmAllocatePagesForMdl(low, high, low, 2 * PAGE_SIZE);
+    scattered_end(p, 64, 1);
+    CHECK(apart && MmGetMdlByteCount(apart) == 2 * PAGE_SIZE);
+    CHECK(MmGetMdlPfnArray(apart)[0] + 1 != MmGetMdlPfnArray(apart)[1]);
+    doorbells.answer = MmMapLockedPagesSpecifyCache(apart, KernelMode, MmCached, NULL, FALSE,
+                                                    NormalPagePriority);
+    CHECK(doorbells.answer != NULL);
+}
+
+static void gather(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    MmUnmapLockedPages(doorbells.answer, apart);
+    MmFreePagesFromMdl(apart);
+    ExFreePool(apart);
+}
+
+static void scattered_body(struct probe *p)
+{
+    const volatile UINT64 *words;
+
+    p->before[PROBE_ConnectDoorbell] = scatter;
+    p->before[PROBE_DestroyDoorbell] = gather;
+    begin();
+    CHECK(NT_SUCCESS(bell_connect(&client)));
+    words = doorbells.answer;
+    client.bell[0] = 6;
+    client.bell[512] = 7;
+    CHECK_RULE("SUBMIT-122/g", words[0] == 6 && words[512] == 7);
+    end();
+}
+
+TEST(pages_of_a_doorbell_need_not_follow_each_other)
+{
+    struct probe *p = doorbells_create(NULL);
+
+    doorbells.caps.DoorbellSizeInBytes = 2 * PAGE_SIZE;
+    run(p, scattered_body);
+}
+
 /* ---- what the driver answers ---- */
 
 static void answers_body(struct probe *p)
@@ -262,9 +315,12 @@ static void answers_body(struct probe *p)
     doorbells.answer = doorbells.memory + 8;
     CHECK_RULE("SUBMIT-122/d",
                IS(bell_connect(&client), STATUS_UNSUCCESSFUL) && probe_rule(p, "SUBMIT-122") == 2);
-    doorbells.answer = (void *)p->state[0].registers; /* no memory */
-    CHECK_RULE("SUBMIT-122/d",
-               IS(bell_connect(&client), STATUS_UNSUCCESSFUL) && probe_rule(p, "SUBMIT-122") == 3);
+    CHECK(probe_reports(p, VERIFY_ERROR) == 2);
+    doorbells.answer = (void *)p->state[0].registers;
+    CHECK_RULE("SUBMIT-122/f", IS(bell_connect(&client), STATUS_NOT_SUPPORTED) &&
+                                   *client.status == 2 && probe_rule(p, "SUBMIT-122") == 3 &&
+                                   probe_reports(p, VERIFY_WARNING) == 2 &&
+                                   doorbells.bell[0].disconnects == 3);
     doorbells.answer = NULL;
     *client.bell = 3;
     CHECK(*physical(0) == 0);

@@ -59,24 +59,60 @@ static bool find_in_bar(const struct vidmm *vidmm, struct phys_addr address, uin
     return false;
 }
 
+/* A driver's addresses may follow each other where pages of RAM do not. */
+static bool point_at_ram(struct vidmm *vidmm, const struct vidmm_client_pages *pages,
+                         const uint8_t *address)
+{
+    struct ram *ram = vidmm->config.ram;
+    struct phys_addr place;
+
+    for (uint32_t i = 0; i < pages->pages; i++)
+        if (!ram_physical(ram, address + i * PAGE_BYTES, &place))
+            return false;
+    for (uint32_t i = 0; i < pages->pages; i++) {
+        struct ram_view_source source = {.file = -1, .writable = pages->writable};
+
+        (void)ram_physical(ram, address + i * PAGE_BYTES, &place);
+        source.page = place.value >> PAGE_BITS;
+        if (!ram_view_point_run(ram, pages->client, i, &source, 1)) {
+            vidmm_client_pages_own(vidmm, pages);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool vidmm_client_pages_point(struct vidmm *vidmm, struct vidmm_client_pages *pages,
                               const void *address)
 {
     struct phys_addr place;
     uint64_t page;
-    int file = -1;
+    int file;
 
     if (!address || (uintptr_t)address % PAGE_BYTES)
         return false;
     if (ram_physical(vidmm->config.ram, address, &place))
-        page = place.value >> PAGE_BITS;
-    else if (!bus_physical(bus_current(), address, &place) ||
-             !find_in_bar(vidmm, place, (uint64_t)pages->pages * PAGE_BYTES, &file, &page))
-        return false;
-    return point(vidmm, pages, file, page, false);
+        return point_at_ram(vidmm, pages, address);
+    return bus_physical(bus_current(), address, &place) &&
+           find_in_bar(vidmm, place, (uint64_t)pages->pages * PAGE_BYTES, &file, &page) &&
+           point(vidmm, pages, file, page, false);
 }
 
-void vidmm_client_pages_own(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+bool vidmm_client_pages_are_registers(const struct vidmm *vidmm, const void *address)
+{
+    const struct dxgk_device_description *d = bus_device_description(vidmm->config.device);
+    struct phys_addr place;
+
+    if (!bus_physical(bus_current(), address, &place))
+        return false;
+    for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
+        if (d->bar[bar].kind == DXGK_BAR_REGISTERS &&
+            place.value - bus_device_bar(vidmm->config.device, bar).value < d->bar[bar].bytes)
+            return true;
+    return false;
+}
+
+void vidmm_client_pages_own(struct vidmm *vidmm, const struct vidmm_client_pages *pages)
 {
     if (pages->client)
         (void)point(vidmm, pages, -1, pages->frame.value, true);

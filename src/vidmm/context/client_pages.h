@@ -33,11 +33,13 @@ struct vidmm_client_pages {
 NTSTATUS vidmm_client_pages_create(struct vidmm *vidmm, uint32_t pages, bool writable,
                                    struct vidmm_client_pages *out);
 /* Show the memory at this kernel address, which begins a page. False: there is no memory of RAM or
- * of the device there, and the pages show what they did. */
+ * of the device there, and the pages show what they did or their own page. */
 bool vidmm_client_pages_point(struct vidmm *vidmm, struct vidmm_client_pages *pages,
                               const void *address);
+/* Does the kernel address lead to registers of the device, of which no page can be shown? */
+bool vidmm_client_pages_are_registers(const struct vidmm *vidmm, const void *address);
 /* Show its own page again. */
-void vidmm_client_pages_own(struct vidmm *vidmm, struct vidmm_client_pages *pages);
+void vidmm_client_pages_own(struct vidmm *vidmm, const struct vidmm_client_pages *pages);
 /* Also of what was never created. */
 void vidmm_client_pages_destroy(struct vidmm *vidmm, struct vidmm_client_pages *pages);
 

@@ -379,7 +379,14 @@ bool vidmm_client_pages_point(struct vidmm *vidmm, struct vidmm_client_pages *pa
     return false;
 }
 
-void vidmm_client_pages_own(struct vidmm *vidmm, struct vidmm_client_pages *pages)
+bool vidmm_client_pages_are_registers(const struct vidmm *vidmm, const void *address)
+{
+    (void)vidmm;
+    (void)address;
+    return false;
+}
+
+void vidmm_client_pages_own(struct vidmm *vidmm, const struct vidmm_client_pages *pages)
 {
     (void)vidmm;
     (void)pages;

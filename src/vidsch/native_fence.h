@@ -42,8 +42,9 @@ uint64_t vidsch_native_value(const struct vidsch_sync *sync);
 void vidsch_native_free(struct vidsch_native *native);
 
 /* native_tell.c. */
-/* On the worker: tell the driver what is due (yields). */
-void vidsch_native_tell(struct vidsch *vidsch);
+/* On the worker: tell the driver some of what is due; true: there is more, and may come as fast as
+ * it is told (yields). */
+bool vidsch_native_tell(struct vidsch *vidsch);
 
 /* DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED at DIRQL: is it good enough to be recorded? */
 bool vidsch_native_notified(struct vidsch_node *node, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);

@@ -89,12 +89,14 @@ static void tell_written(struct vidsch *vidsch)
 {
     struct batch batch = {0};
 
-    LIST_FOR(link, &vidsch->syncs.native_due) {
+    LIST_FOR_SAFE(link, next, &vidsch->syncs.native_due) {
         struct vidsch_native *native = CONTAINER(link, struct vidsch_native, due_link);
 
         if (!native->written || batch.count == BATCH)
             continue;
         native->written = false;
+        list_remove(link); /* it may be written again at once, and is behind the others then */
+        list_push_back(&vidsch->syncs.native_due, link);
         put(&batch, native, 0);
     }
     if (!batch.count)
@@ -125,13 +127,14 @@ static void tell_monitored(struct vidsch *vidsch)
     finish(vidsch, &batch);
 }
 
-void vidsch_native_tell(struct vidsch *vidsch)
+bool vidsch_native_tell(struct vidsch *vidsch)
 {
     vidsch_assert_worker(vidsch);
-    while (!list_empty(&vidsch->syncs.native_due) && may_call(vidsch)) {
+    if (!list_empty(&vidsch->syncs.native_due) && may_call(vidsch)) {
         tell_written(vidsch);
         tell_monitored(vidsch);
     }
+    return !list_empty(&vidsch->syncs.native_due) && may_call(vidsch);
 }
 
 /* ---- what the driver notifies ---- */

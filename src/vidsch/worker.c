@@ -198,11 +198,12 @@ static void turn(struct vidsch *vidsch)
 void vidsch_worker_main(void *arg)
 {
     struct vidsch *vidsch = arg;
+    bool more;
 
     while (!vidsch->worker.end) {
         if (!list_empty(&vidsch->syncs.dead))
             vidsch_sync_reap(vidsch);
-        vidsch_native_tell(vidsch);
+        more = vidsch_native_tell(vidsch);
         if (vidsch->recovery.restore_hangs)
             vidsch_adapter_reset_failed(vidsch);
         if (!list_empty(&vidsch->worker.lost)) {
@@ -217,6 +218,8 @@ void vidsch_worker_main(void *arg)
             vidsch_debug_check(vidsch);
             continue;
         }
+        if (more)
+            continue;
         vidsch->worker.idle = true;
         sim_waitq_wait(&vidsch->worker.wait, SIM_FOREVER);
         vidsch->worker.idle = false;

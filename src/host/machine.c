@@ -23,7 +23,6 @@
 #include "host/run.h"
 #include "host/windows_trace.h"
 #include "kmt/kmt.h"
-#include "loader/lines.h"
 #include "loader/loader.h"
 #include "nt/base/nt_config.h"
 #include "nt/nt.h"

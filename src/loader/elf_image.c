@@ -15,6 +15,7 @@
 #include "loader/file.h"
 #include "loader/image.h"
 #include "loader/imports.h"
+#include "loader/lines.h"
 #include "loader/symbols.h"
 #include "loader/threads.h"
 #include "race/race.h"
@@ -136,10 +137,14 @@ static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_
     return STATUS_SUCCESS;
 }
 
-/* Its data are watched for races. */
-static void watch(const struct loader_image *image, const struct elf_file *elf)
+/* Its data are watched for races, and reports name lines. */
+static void watch(struct loader_image *image, const struct elf_file *elf,
+                  const struct loader_file *file)
 {
-    for (uint32_t i = 0; sim_current && sim_current->races && i < elf->segments; i++)
+    if (!sim_current || !sim_current->races)
+        return;
+    image->lines = lines_read(file);
+    for (uint32_t i = 0; i < elf->segments; i++)
         if (elf->segment[i].flags & PF_W)
             race_watch(sim_current->races,
                        (const void *)(image->base + elf->segment[i].address), // NOLINT: an address
@@ -169,7 +174,7 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
     if (NT_SUCCESS(status))
         status = after_map(image, error, error_bytes);
     if (NT_SUCCESS(status))
-        watch(image, &elf);
+        watch(image, &elf, file);
     return status;
 }
 

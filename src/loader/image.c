@@ -8,6 +8,7 @@
 
 #include "loader/elf_image.h"
 #include "loader/file.h"
+#include "loader/lines.h"
 #include "loader/pe.h"
 #include "loader/symbols.h"
 #include "sim/slot.h"
@@ -117,6 +118,7 @@ void loader_image_unload(struct loader_image *image)
     pe_image_unload(image);
     loader_modules_close(image);
     symbol_table_finish(&image->symbols);
+    lines_free(image->lines);
     util_free(image->import);
     util_free(image->import_names);
     util_free(image);
@@ -178,25 +180,40 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc)
     return address >= image->low && address < image->high;
 }
 
-bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
+static const struct loader_image *image_of(uintptr_t pc)
 {
     struct loader *loader = loader_current();
 
     if (!loader)
-        return false;
+        return NULL;
     LIST_FOR(node, &loader->images) {
         const struct loader_image *image = CONTAINER(node, struct loader_image, link);
-        const struct symbol *symbol;
 
-        if (!loader_image_contains(image, pc))
-            continue;
-        symbol = symbol_table_find(&image->symbols, pc - image->base);
-        if (symbol)
-            snprintf(text, bytes, "%s!%s+0x%llx", image->name, image->symbols.names + symbol->name,
-                     (unsigned long long)(pc - image->base - symbol->value));
-        else
-            snprintf(text, bytes, "%s+0x%llx", image->name, (unsigned long long)(pc - image->base));
-        return true;
+        if (loader_image_contains(image, pc))
+            return image;
     }
-    return false;
+    return NULL;
+}
+
+bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
+{
+    const struct loader_image *image = image_of(pc);
+    const struct symbol *symbol;
+
+    if (!image)
+        return false;
+    symbol = symbol_table_find(&image->symbols, pc - image->base);
+    if (symbol)
+        snprintf(text, bytes, "%s!%s+0x%llx", image->name, image->symbols.names + symbol->name,
+                 (unsigned long long)(pc - image->base - symbol->value));
+    else
+        snprintf(text, bytes, "%s+0x%llx", image->name, (unsigned long long)(pc - image->base));
+    return true;
+}
+
+bool loader_source_line(uintptr_t pc, char *text, size_t bytes)
+{
+    const struct loader_image *image = image_of(pc);
+
+    return image && image->lines && lines_find(image->lines, pc - image->base, text, bytes);
 }

@@ -36,6 +36,7 @@ struct loader_image {
      * Stays open as long as the image, since the dynamic linker knows the copy by the descriptor's
      * name. */
     int copy;
+    struct lines *lines; /* NULL: none, or races are not detected */
     int *thread; /* threads of the process when the image was mapped; NULL: not known */
     uint32_t threads;
     bool stays; /* threads of its own still run in it, so it stays mapped */

@@ -7,14 +7,12 @@
  */
 #include "loader/lines.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loader/file.h"
-#include "loader/image.h"
-#include "util/list.h"
 #include "x64/unwind/dwarf.h"
 
 #define FORMATS 8u /* members of an entry of version 5 */
@@ -30,12 +28,13 @@ struct section {
     uint64_t size;
 };
 
-struct tables {
+struct lines {
     struct section line, line_str, str;
+    uint8_t bytes[]; /* of all three */
 };
 
 struct unit {
-    const struct tables *tables;
+    const struct lines *tables;
     unsigned version, offset_bytes;
     uint8_t instruction_bytes, line_range, opcode_base;
     int8_t line_base;
@@ -47,8 +46,7 @@ struct unit {
 };
 
 struct row {
-    uint64_t address, file;
-    int64_t line;
+    uint64_t address, file, line;
 };
 
 /* ---- sections ---- */
@@ -69,10 +67,10 @@ static struct section find_section(const struct loader_file *file, const char *n
     for (unsigned i = 0; i < head->e_shnum; i++) {
         uint64_t at = names->sh_offset + section[i].sh_name;
 
-        if (at >= file->size ||
-            strnlen((const char *)file->bytes + at, file->size - at) != strlen(name) ||
-            strcmp((const char *)file->bytes + at, name) != 0 || section[i].sh_type == SHT_NOBITS ||
-            section[i].sh_flags & SHF_COMPRESSED || section[i].sh_offset > file->size ||
+        if (at >= file->size || file->size - at <= strlen(name) ||
+            memcmp(file->bytes + at, name, strlen(name) + 1) != 0 ||
+            section[i].sh_type == SHT_NOBITS || section[i].sh_flags & SHF_COMPRESSED ||
+            section[i].sh_offset > file->size ||
             section[i].sh_size > file->size - section[i].sh_offset)
             continue;
         found.bytes = file->bytes + section[i].sh_offset;
@@ -234,7 +232,7 @@ static bool step(const struct unit *unit, struct dwarf *d, struct row *row, bool
         unsigned adjusted = (unsigned)(opcode - unit->opcode_base);
 
         row->address += adjusted / unit->line_range * unit->instruction_bytes;
-        row->line += unit->line_base + (int)(adjusted % unit->line_range);
+        row->line += (uint64_t)unit->line_base + adjusted % unit->line_range;
         return true;
     }
     switch (opcode) {
@@ -253,7 +251,7 @@ static bool step(const struct unit *unit, struct dwarf *d, struct row *row, bool
         row->address += dwarf_unsigned(d) * unit->instruction_bytes;
         return false;
     case ADVANCE_LINE:
-        row->line += dwarf_signed(d);
+        row->line += (uint64_t)dwarf_signed(d);
         return false;
     case SET_FILE:
         row->file = dwarf_unsigned(d);
@@ -295,14 +293,15 @@ static bool find_row(const struct unit *unit, struct dwarf program, uint64_t add
     return false;
 }
 
-static bool find_line(const struct tables *tables, uint64_t address, char *text, size_t bytes)
+/* ---- lines ---- */
+
+bool lines_find(const struct lines *lines, uint64_t address, char *text, size_t bytes)
 {
-    struct dwarf all = {.at = tables->line.bytes,
-                        .end = tables->line.bytes + tables->line.size,
-                        .ok = tables->line.bytes != NULL};
+    struct dwarf all = {
+        .at = lines->line.bytes, .end = lines->line.bytes + lines->line.size, .ok = true};
 
     while (all.ok && all.at < all.end) {
-        struct unit unit = {.tables = tables, .offset_bytes = 4};
+        struct unit unit = {.tables = lines, .offset_bytes = 4};
         uint64_t length = dwarf_fixed(&all, 4);
         struct dwarf one;
         struct row row;
@@ -315,27 +314,38 @@ static bool find_line(const struct tables *tables, uint64_t address, char *text,
         read_header(&unit, &one);
         if (!one.ok || !find_row(&unit, one, address, &row))
             continue;
-        snprintf(text, bytes, "%s:%lld", file_name(&unit, row.file), (long long)row.line);
+        snprintf(text, bytes, "%s:%llu", file_name(&unit, row.file), (unsigned long long)row.line);
         return true;
     }
     return false;
 }
 
-bool loader_source_line(uintptr_t pc, char *text, size_t bytes)
+static uint8_t *keep(struct section *section, uint8_t *to)
 {
-    struct loader_file file;
-    struct tables tables;
-    char error[128];
-    Dl_info info;
-    bool found;
+    if (section->size)
+        memcpy(to, section->bytes, section->size);
+    section->bytes = to;
+    return to + section->size;
+}
 
-    if (!dladdr((void *)pc, &info) || !info.dli_fname || // NOLINT: an address in code
-        loader_file_read(&file, info.dli_fname, "", error, sizeof(error)) != STATUS_SUCCESS)
-        return false;
-    tables.line = find_section(&file, ".debug_line");
-    tables.line_str = find_section(&file, ".debug_line_str");
-    tables.str = find_section(&file, ".debug_str");
-    found = find_line(&tables, pc - (uintptr_t)info.dli_fbase, text, bytes);
-    loader_file_free(&file);
-    return found;
+struct lines *lines_read(const struct loader_file *file)
+{
+    struct section line = find_section(file, ".debug_line");
+    struct section line_str = find_section(file, ".debug_line_str");
+    struct section str = find_section(file, ".debug_str");
+    struct lines *lines = line.size ? malloc(sizeof(*lines) + line.size + line_str.size + str.size)
+                                    : NULL;
+
+    if (!lines)
+        return NULL;
+    (void)keep(&str, keep(&line_str, keep(&line, lines->bytes)));
+    lines->line = line;
+    lines->line_str = line_str;
+    lines->str = str;
+    return lines;
+}
+
+void lines_free(struct lines *lines)
+{
+    free(lines);
 }

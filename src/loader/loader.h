@@ -90,6 +90,9 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
  * static functions; "refgpu.so+0x1234" where no symbol is known. False: not in an image. Does not
  * allocate, and works in any state of the machine. */
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
+/* "submit.c:85" of an address in an ELF image with debug information, in a machine that detects
+ * races; under the same terms. */
+bool loader_source_line(uintptr_t pc, char *text, size_t bytes);
 /* The import that an image has called, by the return address of the call and, where the call does
  * not tell, the address of the routine (0: not known). False: not found. For reports: works in any
  * state of the machine. */

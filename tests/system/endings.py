@@ -277,6 +277,14 @@ def case_isolated():
                     fail(name)
             isolated_run(folder, os.path.join(workloads, "escape.lua"), *device, "--iommu", "isolation", driver=driver)
             isolated_run(folder, os.path.join(workloads, "hang.lua"), *device, "--verbose", driver=driver)
+        # the lines in a report of races are those that were read with the driver
+        path = os.path.join(folder, "races.reg")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\races]\n\"Race\"=4:01000000\n")
+        done = isolated_run(folder, os.path.join(workloads, "burst.lua"), *device, "--races", "--stress", "--registry", path,
+                            driver="tests/drivers/races.so", expect=3)
+        if "THREAD-080" not in done.stderr or " at races_submit.c:" not in done.stderr or "LIFE-190" in done.stderr:
+            fail(done.stderr)
         # a workload is refused, not ended
         path = os.path.join(folder, "w.lua")
         with open(path, "w", encoding="utf-8") as file:

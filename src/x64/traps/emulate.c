@@ -12,24 +12,11 @@
 #include "x64/traps/state.h"
 #include "x64/traps/stub.h"
 
-/* Address of the operand; for a bit string, of the word that contains the bit. */
-static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
-{
-    uintptr_t address = x64_effective_address(plan, frame);
-    uint32_t bytes = plan->operand_bytes;
-    int64_t bit;
-
-    if (!plan->bit_string)
-        return address;
-    bit = (int64_t)(x64_get(frame, plan->reg, bytes) << (64 - 8 * bytes)) >> (64 - 8 * bytes);
-    return address + (uintptr_t)((bit >> (bytes == 8 ? 6 : bytes == 4 ? 5 : 4)) * (int64_t)bytes);
-}
-
 bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_machine *x64 = x64_state();
     struct x64_plan copy = *plan; /* other code may run, and trap, during the accesses */
-    uintptr_t address = operand_address(plan, frame);
+    uintptr_t address = x64_operand_address(plan, frame);
     _Alignas(64) uint8_t operand[X64_WIDEST];
     uint64_t gpr[16], flags;
 

@@ -100,6 +100,8 @@ static void take_memory(struct x64_plan *plan, const struct decoded *d,
     plan->short_address = d->instruction.address_width == 32;
     plan->reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
     plan->writes = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    plan->locked = d->instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK ||
+                   d->instruction.mnemonic == ZYDIS_MNEMONIC_XCHG;
 }
 
 /* ---- what to do ---- */
@@ -394,6 +396,18 @@ uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_in
     if (plan->short_address)
         address = (uint32_t)address;
     return plan->gs ? address + x64_gs_base() : address;
+}
+
+uintptr_t x64_operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
+{
+    uintptr_t address = x64_effective_address(plan, frame);
+    uint32_t bytes = plan->operand_bytes;
+    int64_t bit;
+
+    if (!plan->bit_string)
+        return address;
+    bit = (int64_t)(x64_get(frame, plan->reg, bytes) << (64 - 8 * bytes)) >> (64 - 8 * bytes);
+    return address + (uintptr_t)((bit >> (bytes == 8 ? 6 : bytes == 4 ? 5 : 4)) * (int64_t)bytes);
 }
 
 const char *x64_mnemonic(const struct x64_plan *plan)

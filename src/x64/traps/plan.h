@@ -43,6 +43,7 @@ struct x64_plan {
     bool reads, writes;
     bool vector;     /* uses vector or floating-point registers */
     bool bit_string; /* `reg` is a bit offset from the memory operand */
+    bool locked;     /* atomic: by its prefix, or always */
     bool repeat, while_equal, while_unequal;
     int64_t displacement;
     const uint8_t *stub;
@@ -55,6 +56,8 @@ struct x64_plan {
 const struct x64_plan *x64_plan_at(uintptr_t pc);
 /* Address of the memory operand, without the bit offset. */
 uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_interrupted *frame);
+/* The same, but for a bit string that of the word that contains the bit. */
+uintptr_t x64_operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame);
 const char *x64_mnemonic(const struct x64_plan *plan);
 
 #endif

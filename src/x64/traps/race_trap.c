@@ -11,38 +11,44 @@
 #include "x64/traps/interrupted.h"
 #include "x64/traps/plan.h"
 
-#include <Zydis/Zydis.h>
+/* What the instruction accesses there. A string instruction, and one with several operands in
+ * memory, accesses at least what has trapped. */
+struct touched {
+    uintptr_t address;
+    uint32_t bytes;
+    unsigned kind;
+};
 
-#define LOCK_PREFIX 0xF0u
-
-static bool is_interlocked(const struct x64_plan *plan)
+static struct touched touched(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
-    if (plan->mnemonic == ZYDIS_MNEMONIC_XCHG)
-        return true;
-    for (unsigned i = 0; i < plan->length && i < 4; i++)
-        if (plan->bytes[i] == LOCK_PREFIX)
-            return true;
-    return false;
+    struct touched t = {.address = frame->address,
+                        .bytes = 1,
+                        .kind = RACE_IMAGE | (frame->kind == SIM_FAULT_WRITE ? RACE_WRITE : 0)};
+    uintptr_t operand;
+
+    if (!plan)
+        return t;
+    operand = plan->has_memory ? x64_operand_address(plan, frame) : 0;
+    if (plan->has_memory && t.address - operand < plan->operand_bytes) {
+        t.address = operand;
+        t.bytes = plan->operand_bytes;
+        t.kind = RACE_IMAGE | (plan->writes ? RACE_WRITE : 0) | (plan->locked ? RACE_ATOMIC : 0);
+    } else if (plan->operand_bytes && plan->operand_bytes <= 8 &&
+               t.address % plan->operand_bytes == 0) {
+        t.bytes = plan->operand_bytes;
+    }
+    return t;
 }
 
 void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
-    uintptr_t address = frame->address, pc = (uintptr_t)frame->rip;
-    unsigned kind = RACE_IMAGE | (frame->kind == SIM_FAULT_WRITE ? RACE_WRITE : 0);
-    uint32_t bytes = 1;
+    const struct touched t = touched(plan, frame);
+    const void *address = (const void *)t.address; // NOLINT: the driver's
+    uintptr_t pc = (uintptr_t)frame->rip;
 
-    if (plan && plan->kind == X64_MEMORY && !plan->bit_string) {
-        address = x64_effective_address(plan, frame);
-        bytes = plan->operand_bytes;
-        kind = RACE_IMAGE | (plan->writes ? RACE_WRITE : 0) |
-               (is_interlocked(plan) ? RACE_ATOMIC : 0);
-    } else if (plan && plan->operand_bytes && plan->operand_bytes <= 8 &&
-               address % plan->operand_bytes == 0) {
-        bytes = plan->operand_bytes;
-    }
     sim_stress_point(); /* other code may run, and trap: the plan is not looked at any more */
-    nt_race_access((const void *)address, bytes, kind, pc); // NOLINT: the driver's address
-    if (kind & RACE_ATOMIC && race_watches(sim_current->races, (const void *)address)) // NOLINT
-        sim_order_exchange((const void *)address);                                     // NOLINT
+    nt_race_access(address, t.bytes, t.kind, pc);
+    if (t.kind & RACE_ATOMIC && race_watches(sim_current->races, address))
+        sim_order_exchange(address);
     nt_race_guard_pass(pc);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accesses of an image to memory that is watched for races: what each instruction accesses, how it passes, and what becomes of one
+ * that does not come to its end. Functions of the image lie in a section of their own.
+ */
+#include "x64/support/rig.h"
+
+#include "nt/base/image.h"
+#include "nt/mm/race_guard.h"
+#include "race/race.h"
+#include "sim/machine.h"
+
+#include <sys/mman.h>
+
+#define PAGE  4096u
+#define IMAGE __attribute__((section("race_image"), used)) RIG_DRIVER_CODE
+
+extern char __start_race_image[], __stop_race_image[];
+
+/* Pages that are watched, and one behind them that is not there. */
+#define PAGES 3u
+static char *watched;
+
+static void begin(void)
+{
+    rig_boot(11, 2);
+    sim_current->races = race_create(2); /* the machine's from now on */
+    rig.image->base = (uintptr_t)__start_race_image;
+    rig.image->bytes = (uint64_t)(__stop_race_image - __start_race_image);
+    watched = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                   -1, 0);
+    CHECK(watched != MAP_FAILED);
+    CHECK(mprotect(watched + PAGES * PAGE, PAGE, PROT_NONE) == 0);
+    nt_race_guard_begin();
+    race_watch(sim_current->races, watched, PAGES * PAGE);
+    nt_race_guard_add(watched, PAGES * PAGE);
+}
+
+static void end(void)
+{
+    nt_race_guard_forget(watched, PAGES * PAGE);
+    rig_teardown();
+    munmap(watched, (PAGES + 1) * PAGE);
+}
+
+static bool closed(unsigned page)
+{
+    return nt_race_guard_traps_at((uintptr_t)watched + page * PAGE);
+}
+
+/* One thread, then another one: nothing orders them but the driver's own doing. */
+static bool races(void (*first)(void), void (*second)(void))
+{
+    bool found;
+
+    begin();
+    CHECK(rig_run(first));
+    CHECK(rig_run(second));
+    found = rig_reported("THREAD-080") != 0;
+    CHECK(closed(0));
+    end();
+    return found;
+}
+
+#define DO(name, instructions)                                                                 \
+    static IMAGE void name(void)                                                               \
+    {                                                                                          \
+        __asm__ volatile(instructions : : "D"(watched) : "rax", "rcx", "rsi", "cc", "memory"); \
+    }
+
+DO(write_f0, "movl $1, 0xF0(%%rdi)")
+DO(write_0, "movl $1, (%%rdi)")
+DO(write_8, "movl $1, 8(%%rdi)")
+DO(write_12, "movl $1, 12(%%rdi)")
+DO(add_locked, "lock addl $1, 8(%%rdi)")
+DO(exchange, "movl $3, %%eax\n\txchgl %%eax, 8(%%rdi)")
+DO(set_bit_locked, "movl $70, %%eax\n\tlock btsl %%eax, (%%rdi)")
+DO(set_bit, "movl $70, %%eax\n\tbtsl %%eax, (%%rdi)")
+DO(set_bit_before, "leaq 16(%%rdi), %%rcx\n\tmovl $-64, %%eax\n\tlock btsl %%eax, (%%rcx)")
+DO(look_at_bit, "movl $70, %%eax\n\tbtl %%eax, (%%rdi)")
+DO(write_and_set_bit, "movl $1, (%%rdi)\n\tmovl $70, %%eax\n\tlock btsl %%eax, (%%rdi)")
+DO(set_bit_and_write, "movl $70, %%eax\n\tlock btsl %%eax, (%%rdi)\n\tmovl $1, (%%rdi)")
+
+TEST(only_the_prefix_makes_an_instruction_atomic)
+{
+    CHECK_RULE("THREAD-080/c", races(write_f0, write_f0));
+    CHECK_RULE("THREAD-080/c", !races(add_locked, add_locked));
+    CHECK_RULE("THREAD-080/c", !races(add_locked, exchange));
+    CHECK_RULE("THREAD-080/c", races(add_locked, write_8));
+}
+
+TEST(an_atomic_bit_is_of_the_word_that_contains_it)
+{
+    CHECK_RULE("THREAD-080/c", !races(set_bit_locked, set_bit_locked));
+    CHECK_RULE("THREAD-080/c", !races(set_bit_locked, add_locked));
+    CHECK_RULE("THREAD-080/c", !races(set_bit_locked, set_bit_before));
+    CHECK_RULE("THREAD-080/c", races(set_bit_locked, set_bit));
+    CHECK_RULE("THREAD-080/c", races(set_bit_locked, write_8));
+    CHECK_RULE("THREAD-080/c", races(look_at_bit, write_8));
+    CHECK_RULE("THREAD-080/c", !races(look_at_bit, look_at_bit));
+    CHECK_RULE("THREAD-080/c", !races(set_bit_locked, write_0));
+    CHECK_RULE("THREAD-080/c", !races(set_bit_locked, write_12));
+    CHECK_RULE("THREAD-080/c", !races(write_and_set_bit, set_bit_and_write));
+}

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "bus/bus.h"
+#include "bus/window.h"
 #include "nt/mm/race_access.h"
 #include "race/race.h"
 #include "sim/machine.h"
@@ -37,6 +39,14 @@ static inline void touch(const volatile void *address, size_t bytes, unsigned ki
     nt_race_access(address, bytes, kind, pc);
 }
 
+/* A register of a device is no variable: who reads it does not follow who has written it. */
+static bool carries(const volatile void *address)
+{
+    const struct bus *bus = bus_current();
+
+    return !(bus && bus_register_space(bus, address)) && race_carries(sim_current->races, address);
+}
+
 /* Of the whole operation, before the access: the compiler's orders are those of C11. */
 static inline void touch_atomic(const volatile void *address, size_t bytes, unsigned kind,
                                 int order, uintptr_t pc)
@@ -44,7 +54,7 @@ static inline void touch_atomic(const volatile void *address, size_t bytes, unsi
     if (!detects())
         return;
     touch(address, bytes, kind, pc);
-    if (order == __ATOMIC_RELAXED || !race_watches(sim_current->races, address))
+    if (order == __ATOMIC_RELAXED || !carries(address))
         return;
     if (kind != ATOMIC_WRITE || order != __ATOMIC_RELEASE)
         sim_order_acquire(address);

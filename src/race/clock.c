@@ -6,8 +6,9 @@
 
 #include "race/record.h"
 
-#define MAX_TASKS 8192u
-#define DISPATCH  2u
+#define MAX_TASKS     8192u
+#define MAX_STRANGERS 65536u
+#define DISPATCH      2u
 
 /* ---- clocks ---- */
 
@@ -206,6 +207,13 @@ static struct race_clock *mark_of(struct race *race, const volatile void *object
     if (place && !*place)
         *place = calloc(1, sizeof(struct race_clock));
     return place ? *place : NULL;
+}
+
+bool race_carries(struct race *race, const volatile void *address)
+{
+    if (race_watches(race, address) || race_table_get(&race->marks, (uintptr_t)address))
+        return true;
+    return race->strangers < MAX_STRANGERS && ++race->strangers;
 }
 
 void race_release(struct race *race, const volatile void *object)

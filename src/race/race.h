@@ -86,6 +86,8 @@ void race_watch(struct race *race, const void *address, uint64_t bytes);
 
 /* Whether they are. */
 bool race_watches(struct race *race, const volatile void *address);
+/* Whether an interlocked operation there is to give order: elsewhere only at so many addresses. */
+bool race_carries(struct race *race, const volatile void *address);
 
 /* Of an access. */
 #define RACE_WRITE  1u

@@ -42,6 +42,7 @@ struct race {
     struct race_clock level[RACE_PROCESSORS][RACE_LEVELS];
     unsigned processors;
     struct race_table marks; /* struct race_clock, by the address of the object */
+    uint32_t strangers;      /* marks of variables in memory that is not watched */
     /* shadow.c */
     struct race_table pages; /* struct race_page, by address / 4096 */
     struct race_page *last;  /* the page of the last access */

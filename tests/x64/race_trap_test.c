@@ -102,3 +102,23 @@ TEST(an_atomic_bit_is_of_the_word_that_contains_it)
     CHECK_RULE("THREAD-080/c", !races(set_bit_locked, write_12));
     CHECK_RULE("THREAD-080/c", !races(write_and_set_bit, set_bit_and_write));
 }
+
+/* More than a page's share within its window. */
+static IMAGE void write_often(void)
+{
+    for (unsigned i = 0; i < 5000; i++)
+        __asm__ volatile("movl $1, (%%rdi)" : : "D"(watched) : "memory");
+}
+
+TEST(a_page_rests_unless_a_variable_there_gives_order)
+{
+    begin();
+    CHECK(rig_run(write_often));
+    CHECK(!closed(0) && closed(1));
+    end();
+    begin();
+    CHECK(rig_run(add_locked));
+    CHECK(rig_run(write_often));
+    CHECK_RULE("THREAD-080/c", closed(0));
+    end();
+}

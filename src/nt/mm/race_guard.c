@@ -20,6 +20,7 @@
 
 struct guarded {
     bool closed, resting, gone;
+    bool orders; /* nt_race_guard_keep */
     uint32_t traps;
     uint64_t since;
     uintptr_t number;
@@ -126,7 +127,7 @@ static bool rests(struct nt_race_guard *guard, struct guarded *page)
         page->since = sim_current->now;
         page->traps = 0;
     }
-    if (++page->traps < SHARE)
+    if (++page->traps < SHARE || page->orders)
         return false;
     page->since = sim_current->now;
     page->traps = 0;
@@ -204,6 +205,7 @@ void nt_race_guard_add(const void *address, uint64_t bytes)
             return;
         page = *place;
         guard->count += page->gone || !page->number;
+        page->orders = page->orders && !page->gone;
         page->number = number;
         page->gone = false;
         if (page->closed || page->resting)
@@ -240,6 +242,14 @@ bool nt_race_guard_traps_at(uintptr_t address)
                                      : NULL;
 
     return page && page->closed;
+}
+
+void nt_race_guard_keep(uintptr_t address)
+{
+    struct guarded *page = race_table_get(&guard_state()->pages, address / PAGE_BYTES);
+
+    if (page)
+        page->orders = true;
 }
 
 void nt_race_guard_pass(uintptr_t pc)

@@ -11,7 +11,8 @@
  * To pass: the page is opened, one instruction runs, with the processor's trap flag set, and the
  * page is closed again. An instruction that touches several pages opens them one after another. A
  * page that takes more than its share of traps rests: it stays open for a while, and what happens
- * there meanwhile is not seen.
+ * there meanwhile is not seen. One with a variable that gives order does not rest, or what that
+ * guards would seem to race.
  */
 #ifndef DXGK_NT_RACE_GUARD_H
 #define DXGK_NT_RACE_GUARD_H
@@ -31,6 +32,8 @@ void nt_race_guard_forget(const void *address, uint64_t bytes);
 void nt_race_guard_wake(void);
 /* Whether an access there traps. */
 bool nt_race_guard_traps_at(uintptr_t address);
+/* A variable there gives order: its page does not rest. */
+void nt_race_guard_keep(uintptr_t address);
 /* The next fault of the instruction at pc passes. */
 void nt_race_guard_pass(uintptr_t pc);
 

@@ -48,7 +48,9 @@ void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *fr
 
     sim_stress_point(); /* other code may run, and trap: the plan is not looked at any more */
     nt_race_access(address, t.bytes, t.kind, pc);
-    if (t.kind & RACE_ATOMIC && race_watches(sim_current->races, address))
+    if (t.kind & RACE_ATOMIC) {
         sim_order_exchange(address);
+        nt_race_guard_keep(t.address);
+    }
     nt_race_guard_pass(pc);
 }

@@ -52,6 +52,8 @@ static void destroy(struct _EX_TIMER *timer)
 
     sim_event_cancel(&timer->event);
     sim_dpc_remove(&timer->dpc);
+    sim_order_take(timer); /* what follows comes after the deletion, and the last call back */
+    sim_order_take(&timer->running);
     nt_resource_untrack(&timer->resource);
     hash_remove(nt_state()->ex_timers, (uintptr_t)timer);
     util_free(timer);
@@ -85,6 +87,7 @@ static void call_back(struct _EX_TIMER *timer)
     nt_callback_enter(&frame, timer->resource.image, "a timer callback");
     timer->callback(timer, timer->context);
     nt_callback_leave(&frame);
+    sim_order_release(&timer->running);
     timer->running = false;
 }
 
@@ -245,6 +248,7 @@ NT_EXPORT BOOLEAN NTAPI ExDeleteTimer(PEX_TIMER Timer, BOOLEAN Cancel, BOOLEAN W
         while (timer->running || timer->dpc.queued)
             sim_spin();
     }
+    sim_order_release(timer);
     if (timer->running || timer->dpc.queued || sim_event_pending(&timer->event))
         timer->deleted = true;
     else

@@ -242,8 +242,7 @@ static BOOLEAN set(PKTIMER timer, LARGE_INTEGER due, LONG period, PKDPC dpc, con
     before = find(timer);
     if (before)
         drop(before);
-    sim_order_forget(timer);
-    sim_order_release(timer);
+    sim_order_release(timer); /* to those who have set it before, the expiry comes after, too */
     timer->Header.SignalState = 0;
     timer->DueTime.QuadPart = (ULONGLONG)due.QuadPart;
     timer->Period = (ULONG)period;

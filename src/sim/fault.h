@@ -117,6 +117,8 @@ enum sim_guard {
 struct sim_guarding {
     enum sim_guard (*fault)(uintptr_t address, const struct sim_string *registers);
     bool (*stepped)(void); /* an instruction has run that was to be told; false: none was */
+    /* one that was to be told has faulted, and is repeated, emulated, or left; false: none was */
+    bool (*broken_off)(void);
 };
 /* NULL: nothing is guarded. */
 void sim_on_guard(const struct sim_guarding *guarding);

@@ -122,6 +122,8 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
 
     if (core->report.stage != SIM_NOT_REPORTING)
         return; /* the watchdog; a report has a clock of its own */
+    if (core->guarding.fault)
+        (void)core->guarding.broken_off();
     core->fault.stack_low = stack.low;
     core->fault.stack_high = stack.high;
     core->fault.pc = (uintptr_t)regs[REG_RIP];
@@ -217,7 +219,7 @@ static bool client_is_denied(const struct sim_core *core, uintptr_t address)
 }
 
 /* An access to guarded memory, or the end of an instruction that was allowed one. False: neither,
- * or it is for other handlers. */
+ * or it is for other handlers, for whom no instruction is being stepped. */
 static bool guarded(const struct sim_core *core, int signal, uintptr_t address, greg_t *regs)
 {
     const struct sim_string string = {.rip = (uint64_t *)&regs[REG_RIP],
@@ -232,17 +234,18 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
         regs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
         return true;
     }
-    if (signal != SIGSEGV)
-        return false;
-    switch (core->guarding.fault(address, &string)) {
+    switch (signal == SIGSEGV ? core->guarding.fault(address, &string) : SIM_GUARD_NONE) {
     case SIM_GUARD_STEP:
         regs[REG_EFL] |= FLAG_TRAP;
         return true;
     case SIM_GUARD_DONE:
         return true;
     default:
-        return false;
+        break;
     }
+    if (core->guarding.broken_off())
+        regs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
+    return false;
 }
 
 static void handle_signal(int signal, siginfo_t *info, void *data)

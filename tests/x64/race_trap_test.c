@@ -122,3 +122,105 @@ TEST(a_page_rests_unless_a_variable_there_gives_order)
     CHECK_RULE("THREAD-080/c", closed(0));
     end();
 }
+
+/* ---- instructions that do not come to their end ---- */
+
+static bool closed_then; /* while the device answered */
+
+static void look(void)
+{
+    closed_then = closed(0);
+}
+
+/* It begins on the page, and is then emulated. */
+static IMAGE void copy_to_register(void)
+{
+    __asm__ volatile("movsl\n\tmovl $2, 8(%%rcx)"
+                     :
+                     : "S"(watched), "D"(rig.registers), "c"(watched)
+                     : "memory");
+}
+
+static IMAGE void copy_to_nowhere(void)
+{
+    __asm__ volatile("movsq" : : "S"(watched), "D"(watched + PAGES * PAGE) : "memory");
+}
+
+TEST(an_instruction_that_goes_on_in_the_emulation_leaves_no_page_open)
+{
+    begin();
+    *(uint32_t *)(void *)watched = 0x12345678;
+    rig.on_access = look;
+    CHECK(rig_run(copy_to_register));
+    CHECK(rig_accessed(0, true, 0, 4, 0x12345678));
+    CHECK_RULE("THREAD-080/c", closed_then && closed(0));
+    CHECK(*(uint32_t *)(void *)(watched + 8) == 2);
+    end();
+}
+
+TEST(an_instruction_that_faults_leaves_no_page_open)
+{
+    begin();
+    CHECK(!rig_run(copy_to_nowhere) && rig.faulted);
+    CHECK(rig.fault.kind == SIM_FAULT_WRITE);
+    CHECK(rig.fault.address == (uintptr_t)watched + PAGES * PAGE);
+    CHECK_RULE("THREAD-080/c", closed(0));
+    end();
+}
+
+/* ---- what the host does there ---- */
+
+static char *from, *to;
+
+static void move_bytes(void)
+{
+    __asm__ volatile("rep movsb" : : "S"(from), "D"(to), "c"(PAGES * PAGE) : "memory");
+}
+
+static void store_bytes(void)
+{
+    __asm__ volatile("rep stosb" : : "a"(7), "D"(to), "c"(PAGES * PAGE) : "memory");
+}
+
+static bool faults_at(void (*fn)(void), const char *address, uint64_t rest)
+{
+    rig.faulted = false;
+    return !rig_run(fn) && rig.faulted && rig.fault.kind != SIM_FAULT_STACK &&
+           rig.fault.address == (uintptr_t)address && rig.registers_then.general[1] == rest;
+}
+
+TEST(a_large_copy_of_the_host_ends_where_memory_does)
+{
+    char *end_of_memory;
+
+    begin();
+    end_of_memory = watched + PAGES * PAGE;
+    from = watched;
+    to = watched + 100;
+    CHECK(faults_at(move_bytes, end_of_memory, 100));
+    CHECK(closed(0) && closed(1) && closed(2));
+    end();
+    begin();
+    from = watched + 1000;
+    to = watched;
+    CHECK(faults_at(move_bytes, end_of_memory, 1000));
+    end();
+    begin();
+    to = watched + PAGE;
+    CHECK(faults_at(store_bytes, end_of_memory, PAGE));
+    CHECK(watched[PAGES * PAGE - 1] == 7 && watched[PAGE] == 7 && watched[PAGE - 1] == 0);
+    CHECK(closed(0) && closed(1) && closed(2));
+    end();
+}
+
+TEST(a_copy_that_overlaps_itself_repeats_its_beginning)
+{
+    begin();
+    memcpy(watched, "abc", 3);
+    from = watched;
+    to = watched + 3;
+    CHECK(faults_at(move_bytes, watched + PAGES * PAGE, 3));
+    CHECK(memcmp(watched, "abcabcabc", 9) == 0);
+    CHECK(memcmp(watched + PAGES * PAGE - 6, "abcabc", 6) == 0);
+    end();
+}

@@ -61,40 +61,58 @@ static bool is_driver(uintptr_t pc)
     return false;
 }
 
-/* Open or close those of the pages that are guarded. */
-static void set_range(struct nt_race_guard *guard, uintptr_t at, uint64_t bytes, bool open)
+/* Copy within a page of the host, and one that may be guarded. False: the other one is not there. */
+static bool copy_piece(struct nt_race_guard *guard, uintptr_t at, uint8_t *piece, uint64_t bytes,
+                       bool write)
 {
-    for (uintptr_t number = at / PAGE_BYTES; number * PAGE_BYTES < at + bytes; number++) {
-        const struct guarded *page = race_table_get(&guard->pages, number);
+    const struct guarded *page = race_table_get(&guard->pages, at / PAGE_BYTES);
+    bool opened = page && page->closed && set_open(page->number, true);
+    void *there = (void *)at; // NOLINT: an address in registers
+    bool done = write ? sim_copy_checked(there, piece, bytes)
+                      : sim_copy_checked(piece, there, bytes);
 
-        if (page && page->closed)
-            (void)set_open(number, open);
-    }
+    if (opened)
+        (void)set_open(page->number, false);
+    return done;
+}
+
+/* Bytes that can be moved at a time: of one page here and there, and none that were just written. */
+static uint64_t piece_of(const struct sim_string *r, bool moves)
+{
+    uint64_t bytes = PAGE_BYTES - *r->rdi % PAGE_BYTES;
+
+    if (moves && bytes > PAGE_BYTES - *r->rsi % PAGE_BYTES)
+        bytes = PAGE_BYTES - *r->rsi % PAGE_BYTES;
+    if (moves && *r->rdi - *r->rsi - 1 < bytes)
+        bytes = *r->rdi - *r->rsi;
+    return bytes < *r->rcx ? bytes : *r->rcx;
 }
 
 /* How the host's memset and memcpy go over large blocks: bytes repeated, upwards. After each of
- * them the trap flag would stop. */
+ * them the trap flag would stop. Where it would fault, the instruction goes on by itself. False: at
+ * once. */
 static bool carry_out(struct nt_race_guard *guard, const struct sim_string *r)
 {
     static const uint8_t store[] = {0xF3, 0xAA}, move[] = {0xF3, 0xA4};
     const void *code = (const void *)*r->rip; // NOLINT: code that runs
-    bool moves = memcmp(code, move, sizeof(move)) == 0;
-    uint64_t bytes = *r->rcx;
+    bool moves = memcmp(code, move, sizeof(move)) == 0, any = false;
+    uint8_t piece[PAGE_BYTES];
 
     if (!moves && memcmp(code, store, sizeof(store)) != 0)
         return false;
-    set_range(guard, *r->rdi, bytes, true);
-    if (moves) {
-        set_range(guard, *r->rsi, bytes, true);
-        memmove((void *)*r->rdi, (const void *)*r->rsi, bytes); // NOLINT: as the instruction does
-        set_range(guard, *r->rsi, bytes, false);
-        *r->rsi += bytes;
-    } else {
-        memset((void *)*r->rdi, (int)(r->rax & 0xFF), bytes); // NOLINT
+    if (!moves)
+        memset(piece, (int)(r->rax & 0xFF), sizeof(piece));
+    while (*r->rcx) {
+        uint64_t bytes = piece_of(r, moves);
+
+        if ((moves && !copy_piece(guard, *r->rsi, piece, bytes, false)) ||
+            !copy_piece(guard, *r->rdi, piece, bytes, true))
+            return any;
+        *r->rsi += moves ? bytes : 0;
+        *r->rdi += bytes;
+        *r->rcx -= bytes;
+        any = true;
     }
-    set_range(guard, *r->rdi, bytes, false);
-    *r->rdi += bytes;
-    *r->rcx = 0;
     *r->rip += sizeof(store);
     return true;
 }
@@ -154,6 +172,23 @@ static bool on_step(void)
     return true;
 }
 
+static bool on_broken_off(void)
+{
+    struct nt_race_guard *guard = guard_state();
+
+    if (!guard || guard->opened == 0)
+        return false;
+    while (guard->opened) {
+        uintptr_t number = guard->open[--guard->opened];
+        struct guarded *page = race_table_get(&guard->pages, number);
+
+        if (page && !page->gone)
+            page->closed = set_open(number, false);
+    }
+    guard->pass = 0;
+    return true;
+}
+
 /* ---- pages ---- */
 
 void nt_race_guard_wake(void)
@@ -182,7 +217,8 @@ void nt_race_guard_begin(void)
     if (!guard || guard->on || !sim_current->races)
         return;
     guard->on = true;
-    sim_on_guard(&(struct sim_guarding){.fault = on_fault, .stepped = on_step});
+    sim_on_guard(
+        &(struct sim_guarding){.fault = on_fault, .stepped = on_step, .broken_off = on_broken_off});
 }
 
 bool nt_race_guard_is_on(void)

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include "loader/pe.h"
+#include "nt/mm/race_guard.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 
 /* Space after the image for generated code; costs only addresses. */
@@ -184,7 +186,11 @@ NTSTATUS pe_note_discardable(struct pe_image *image, const struct pe_file *file)
 
 void pe_discard(struct pe_image *image)
 {
-    for (uint32_t i = 0; i < image->discardables; i++)
-        (void)mprotect(image->base + image->discardable[i].address, image->discardable[i].bytes,
-                       PROT_NONE);
+    for (uint32_t i = 0; i < image->discardables; i++) {
+        void *section = image->base + image->discardable[i].address;
+
+        if (sim_current && sim_current->races)
+            nt_race_guard_forget(section, image->discardable[i].bytes);
+        (void)mprotect(section, image->discardable[i].bytes, PROT_NONE);
+    }
 }

@@ -5,11 +5,13 @@
  */
 #include "x64/support/rig.h"
 
+#include "loader/pe.h"
 #include "nt/base/image.h"
 #include "nt/mm/race_guard.h"
 #include "race/race.h"
 #include "sim/machine.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define PAGE  4096u
@@ -165,6 +167,21 @@ TEST(an_instruction_that_faults_leaves_no_page_open)
     CHECK(rig.fault.kind == SIM_FAULT_WRITE);
     CHECK(rig.fault.address == (uintptr_t)watched + PAGES * PAGE);
     CHECK_RULE("THREAD-080/c", closed(0));
+    end();
+}
+
+TEST(a_section_that_was_discarded_is_not_opened_again)
+{
+    struct pe_image pe = {.discardables = 1};
+
+    begin();
+    pe.base = (uint8_t *)watched;
+    pe.discardable = calloc(1, sizeof(*pe.discardable));
+    pe.discardable->bytes = PAGE;
+    pe_discard(&pe);
+    free(pe.discardable);
+    CHECK(!rig_run(write_0) && rig.faulted);
+    CHECK_RULE("THREAD-080/c", rig.fault.address == (uintptr_t)watched && !closed(0) && closed(1));
     end();
 }
 

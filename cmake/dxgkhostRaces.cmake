@@ -9,6 +9,7 @@ function(dxgkhost_race_hooks target)
                 "$<$<COMPILE_LANGUAGE:${language}>:SHELL:-fno-sanitize=all -fsanitize=thread -mllvm -tsan-distinguish-volatile=1>")
         endif()
     endforeach()
-    # What the hooks do not see otherwise: copies by routines.
+    # What the hooks do not see otherwise: copies by routines. Those that check sizes would be others.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-U_FORTIFY_SOURCE>)
     target_compile_definitions(${target} PRIVATE memcpy=__tsan_memcpy memmove=__tsan_memmove memset=__tsan_memset)
 endfunction()

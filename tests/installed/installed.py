@@ -84,7 +84,19 @@ cmake_minimum_required(VERSION 3.25)
 project(wpp LANGUAGES C)
 find_package(dxgkhost REQUIRED)
 dxgkhost_add_driver(wpp SOURCES wpp_source.c WPP wpp_trace.h)
-dxgkhost_add_driver(races SOURCES wpp_source.c WPP wpp_trace.h RACES)
+dxgkhost_add_driver(races SOURCES wpp_source.c copies.c WPP wpp_trace.h RACES)
+"""
+COPIES_SOURCE = """\
+#include <ntddk.h>
+#include <string.h>
+
+void copies(void *to, const void *from, size_t bytes);
+void copies(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    RtlMoveMemory(to, from, bytes);
+    RtlZeroMemory(to, bytes);
+}
 """
 
 # As images by each compiler: a header in another case, tracing, pool of ExAllocatePool2, C++ with a pure virtual function.
@@ -151,11 +163,14 @@ def package(user):
     (wpp / "CMakeLists.txt").write_text(WPP_PROJECT, encoding="ascii")
     for name in ("wpp_source.c", "wpp_trace.h"):
         shutil.copy(SOURCE / "tests" / "abi" / name, wpp)
-    run(["cmake", "-S", wpp, "-B", wpp / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}"])
+    (wpp / "copies.c").write_text(COPIES_SOURCE, encoding="ascii")
+    run(["cmake", "-S", wpp, "-B", wpp / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}", "-DCMAKE_C_FLAGS=-O2 -D_FORTIFY_SOURCE=2"])
     run(["cmake", "--build", wpp / "build"])
     expect((wpp / "build" / "wpp.so").is_file(), "no wpp.so")
     # Hooks of accesses, which the host has, and nothing of the compiler's runtime.
-    expect("__tsan_func_entry" in run(["nm", "-D", "--undefined-only", wpp / "build" / "races.so"]), "no hooks in races.so")
+    hooks = run(["nm", "-D", "--undefined-only", wpp / "build" / "races.so"])
+    for hook in ("func_entry", "memcpy", "memmove", "memset"):
+        expect(f"__tsan_{hook}" in hooks, f"no hook {hook} in races.so: {hooks}")
     expect("tsan" not in run(["readelf", "-d", wpp / "build" / "races.so"]), "races.so needs the compiler's runtime")
     # A version that is not there is refused.
     (wpp / "CMakeLists.txt").write_text(WPP_PROJECT.replace("dxgkhost REQUIRED", "dxgkhost 99 REQUIRED"), encoding="ascii")

@@ -4,8 +4,8 @@
 #
 #   dxgk_precompile(target header...)    # the headers as the target's folders find them; after its last source
 #
-# A source that defines what headers ask for, before it includes them, is compiled without; so is one with the property
-# SKIP_PRECOMPILE_HEADERS.
+# A source that defines something before it includes a header, which may ask for it, is compiled without; so is one with the property
+# SKIP_PRECOMPILE_HEADERS. The sources are looked at when the build is configured: configure it anew where one begins to do so.
 set(DXGK_PRECOMPILES OFF)
 file(REAL_PATH "${CMAKE_C_COMPILER}" compiler)
 if(DXGK_PRECOMPILED AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT compiler MATCHES "ccache$")
@@ -21,7 +21,7 @@ function(dxgk_precompile target)
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE file)
         if(source MATCHES "\\.c$" AND EXISTS ${file})
             file(STRINGS ${file} lines REGEX "^# *(define|include) ")
-            if(lines MATCHES "^# *define" OR lines MATCHES "<initguid\\.h>")
+            if(lines MATCHES "^# *define" OR lines MATCHES ";# *define .*;# *include " OR lines MATCHES "<initguid\\.h>")
                 set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
             endif()
         endif()

@@ -61,7 +61,7 @@ static bool is_driver(uintptr_t pc)
     return false;
 }
 
-/* Copy within a page of the host, and one that may be guarded. False: the other one is not there. */
+/* Copy between a page of the host and one that may be guarded. False: that one is not there. */
 static bool copy_piece(struct nt_race_guard *guard, uintptr_t at, uint8_t *piece, uint64_t bytes,
                        bool write)
 {
@@ -76,7 +76,7 @@ static bool copy_piece(struct nt_race_guard *guard, uintptr_t at, uint8_t *piece
     return done;
 }
 
-/* Bytes that can be moved at a time: of one page here and there, and none that were just written. */
+/* Bytes to move at a time: of one page here and there, and none that were just written. */
 static uint64_t piece_of(const struct sim_string *r, bool moves)
 {
     uint64_t bytes = PAGE_BYTES - *r->rdi % PAGE_BYTES;

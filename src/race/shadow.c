@@ -124,13 +124,27 @@ static struct race_access *victim(struct race *race, struct granule *granule)
     return &granule->access[race->evictions++ % ACCESSES];
 }
 
-/* The accesses of one granule: keep the new one; the earlier one that it races with, else NULL. */
+/* False: this pair of places was told before. */
+static bool is_news(struct race *race, uintptr_t a, uintptr_t b)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    uint64_t key = low * 0x9E3779B97F4A7C15u + (high + 1) * 0xC2B2AE3D27D4EB4Fu;
+    void **place = race_table_put(&race->pairs, key ? key : 1);
+
+    if (!place || *place)
+        return false;
+    *place = race;
+    return true;
+}
+
+/* The accesses of one granule: keep the new one. True: it races with an earlier one, and that is
+ * `wanted`, and news. */
 static bool look(struct race *race, struct granule *granule, const struct race_access *now,
-                 struct race_access *before)
+                 bool wanted, struct race_access *before)
 {
     const struct race_task *task = race->current;
     struct race_access *place = NULL;
-    bool races = false;
+    bool news = false;
 
     for (unsigned i = 0; i < ACCESSES; i++) {
         struct race_access *old = &granule->access[i];
@@ -142,8 +156,8 @@ static bool look(struct race *race, struct granule *granule, const struct race_a
             continue;
         }
         ordered = old->task == now->task || old->time <= race_knows(task, old->task);
-        if (!ordered && !races && conflicts(old, now)) {
-            races = true;
+        if (wanted && !news && !ordered && conflicts(old, now) && is_news(race, now->pc, old->pc)) {
+            news = true;
             *before = *old;
         }
         if (!ordered || !implies(now, old) || now->kind & RACE_FREE)
@@ -154,23 +168,11 @@ static bool look(struct race *race, struct granule *granule, const struct race_a
             place = old;
     }
     if (now->kind & RACE_FREE)
-        return races;
+        return news;
     if (!place)
         place = victim(race, granule);
     *place = *now;
-    return races;
-}
-
-/* False: this pair of places was told before. */
-static bool is_news(struct race *race, uintptr_t a, uintptr_t b)
-{
-    uint64_t key = a < b ? (uint64_t)a * 31 ^ b : (uint64_t)b * 31 ^ a;
-    void **place = race_table_put(&race->pairs, key ? key : 1);
-
-    if (!place || *place)
-        return false;
-    *place = race;
-    return true;
+    return news;
 }
 
 bool race_access(struct race *race, const volatile void *address, uint64_t bytes,
@@ -192,8 +194,7 @@ bool race_access(struct race *race, const volatile void *address, uint64_t bytes
         struct race_access before;
 
         access.bytes = (uint8_t)((0xFFu << (at - first)) & (0xFFu >> (first + GRANULE - stop)));
-        if (granule && look(race, granule, &access, &before) && !news &&
-            is_news(race, access.pc, before.pc)) {
+        if (granule && look(race, granule, &access, !news, &before)) {
             news = true;
             found->now = access;
             found->before = before;

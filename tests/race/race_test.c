@@ -256,6 +256,24 @@ TEST(each_pair_of_places_is_told_once)
     end(&rig);
 }
 
+TEST(a_pair_that_was_told_hides_no_other)
+{
+    struct rig rig;
+    struct race_task *c;
+
+    begin(&rig);
+    c = race_task_create(rig.race, "c");
+    CHECK(!write_by(&rig, rig.a, 1));
+    CHECK(write_by(&rig, c, 2));
+    CHECK(write_by(&rig, rig.b, 3)); /* with both */
+    CHECK(rig.found.before.pc == 1);
+    CHECK(write_by(&rig, rig.b, 3));
+    CHECK(rig.found.before.pc == 2);
+    CHECK(!write_by(&rig, rig.b, 3));
+    CHECK(race_pairs(rig.race) == 3);
+    end(&rig);
+}
+
 TEST(an_access_knows_how_it_was_reached)
 {
     uintptr_t pc[8];

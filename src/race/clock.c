@@ -104,7 +104,20 @@ static struct race_task *used_again(struct race *race)
     return NULL;
 }
 
-struct race_task *race_task_create(struct race *race, const char *name)
+/* It knows nothing, and what its number did before is over. */
+static void begin_anew(struct race_task *task, const char *name)
+{
+    uint32_t time = task->knows.time[task->number] + 1;
+
+    memset(task->knows.time, 0, task->knows.count * sizeof(*task->knows.time));
+    task->knows.time[task->number] = time;
+    task->place = task->beyond = 0;
+    task->ended = false;
+    snprintf(task->name, sizeof(task->name), "%s", name);
+}
+
+/* A task that knows nothing; NULL: out of memory. */
+static struct race_task *take_task(struct race *race, const char *name)
 {
     struct race_task *task = used_again(race);
 
@@ -119,11 +132,15 @@ struct race_task *race_task_create(struct race *race, const char *name)
     }
     if (!reach(&task->knows, task->number + 1u))
         return NULL;
-    task->knows.time[task->number]++;
-    task->place = task->beyond = 0;
-    task->ended = false;
-    snprintf(task->name, sizeof(task->name), "%s", name);
-    if (race->current) {
+    begin_anew(task, name);
+    return task;
+}
+
+struct race_task *race_task_create(struct race *race, const char *name)
+{
+    struct race_task *task = take_task(race, name);
+
+    if (task && race->current) {
         join(&task->knows, &race->current->knows);
         if (!race->current->carrier)
             race->current->knows.time[race->current->number]++;
@@ -138,13 +155,26 @@ void race_task_end(struct race_task *task)
         task->ended = true;
 }
 
-void race_task_restart(struct race_task *task)
+struct race_task *race_task_restart(struct race *race, struct race_task *task)
 {
-    uint32_t time = task->knows.time[task->number] + 1;
+    struct race_task **oldest = &race->left[race->lefts % RACE_LEFT];
+    struct race_task *next = *oldest;
+    char name[sizeof(task->name)];
 
-    memset(task->knows.time, 0, task->knows.count * sizeof(*task->knows.time));
-    task->knows.time[task->number] = time;
-    task->place = task->beyond = 0;
+    memcpy(name, task->name, sizeof(name));
+    if (next)
+        begin_anew(next, name);
+    else
+        next = take_task(race, name);
+    if (!next) {
+        begin_anew(task, name);
+        return task;
+    }
+    *oldest = task;
+    race->lefts++;
+    if (race->current == task)
+        race->current = next;
+    return next;
 }
 
 struct race_task *race_switch(struct race *race, struct race_task *task)

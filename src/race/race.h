@@ -49,9 +49,10 @@ void race_destroy(struct race *race);
 struct race_task *race_task_create(struct race *race, const char *name);
 /* It never runs again; its number may be used anew. NULL: nothing. */
 void race_task_end(struct race_task *task);
-/* The task forgets what it knows of others: it begins something that has nothing to do with what it
- * did before. */
-void race_task_restart(struct race_task *task);
+/* The flow of the task begins something that has nothing to do with what it did before: it goes on
+ * as another task, which knows nothing. Returns that one, which is current if the task was; short
+ * of memory, the task itself. After some more such beginnings the number is used anew. */
+struct race_task *race_task_restart(struct race *race, struct race_task *task);
 /* The task that runs from now on; NULL: none of the driver's. Returns the one before. */
 struct race_task *race_switch(struct race *race, struct race_task *task);
 /* The same for a DPC, or an interrupt of that level, on a processor; race_end ends it. `outer`:

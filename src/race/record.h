@@ -8,6 +8,7 @@
 
 #define RACE_LEVELS     16u
 #define RACE_PROCESSORS 64u
+#define RACE_LEFT       16u
 
 /* What is known of each task, by its number; beyond `count` nothing. */
 struct race_clock {
@@ -36,6 +37,8 @@ struct race {
     /* clock.c */
     struct race_task **task; /* by number; those that have ended are used again, oldest first */
     uint32_t tasks, room, ended;
+    struct race_task *left[RACE_LEFT]; /* by race_task_restart, a ring */
+    uint32_t lefts;
     struct race_task *current;
     struct race_task carrier;
     struct race_task *dpc[RACE_PROCESSORS][RACE_LEVELS]; /* and the interrupts of each level */

@@ -166,14 +166,38 @@ TEST(a_new_task_knows_its_makers_past_and_a_restarted_one_nothing)
     CHECK(!touch(&rig, 8, 4, RACE_WRITE, 2)); /* after the start of it */
     CHECK(!write_by(&rig, child, 3));
     CHECK(touch(&rig, 8, 4, RACE_WRITE, 4));
-    race_task_restart(child);
+    child = race_task_restart(rig.race, child);
     (void)race_switch(rig.race, rig.a);
     CHECK(!touch(&rig, 16, 4, RACE_WRITE, 5));
     race_release(rig.race, &rig.object[0]);
     (void)race_switch(rig.race, child);
     race_acquire(rig.race, &rig.object[0]);
-    race_task_restart(child);
+    child = race_task_restart(rig.race, child);
     CHECK(touch(&rig, 16, 4, RACE_WRITE, 6));
+    end(&rig);
+}
+
+TEST(what_a_restarted_task_did_before_is_in_no_order_with_what_it_does)
+{
+    struct race_task *before;
+    struct rig rig;
+
+    begin(&rig);
+    before = rig.a;
+    CHECK(!write_by(&rig, rig.a, 1));
+    rig.a = race_task_restart(rig.race, rig.a); /* which is current */
+    CHECK(rig.a != before);
+    CHECK(touch(&rig, 0, 4, RACE_WRITE, 2));
+    CHECK(strcmp(rig.found.now_name, "a") == 0 && strcmp(rig.found.before_name, "a") == 0);
+    race_release(rig.race, &rig.object[0]);
+    CHECK(!touch(&rig, 8, 4, RACE_WRITE, 3));
+    race_release(rig.race, &rig.object[1]); /* in time for what it begins next */
+    rig.a = race_task_restart(rig.race, rig.a);
+    race_acquire(rig.race, &rig.object[1]);
+    CHECK(!touch(&rig, 8, 4, RACE_WRITE, 4));
+    for (unsigned i = 0; i < 1000; i++)
+        rig.a = race_task_restart(rig.race, rig.a);
+    CHECK(!touch(&rig, 64, 4, RACE_WRITE, 5));
     end(&rig);
 }
 

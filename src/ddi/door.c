@@ -184,7 +184,7 @@ static void enter_in_order(struct race *races, struct ddi_record *call)
     call->place = race_place(races);
     nt_race_guard_wake();
     if (on_thread())
-        sim_order_ask_host();
+        sim_order_ask_host_of_all();
 }
 
 static void leave_in_order(struct race *races, const struct ddi_record *call)
@@ -349,7 +349,7 @@ struct ddi_frame *ddi_callback_enter(struct ddi_adapter *adapter, const char *na
     frame->track = frame->outer ? frame->outer->track : ddi_track(LEVEL_ZERO);
     trace_begin(frame->track, name, NULL, 0);
     if (sim_current->races && !sim_in_interrupt())
-        sim_order_tell_host();
+        sim_order_tell_host_midway();
     sim_point();
     return frame;
 }

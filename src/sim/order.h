@@ -57,8 +57,9 @@ static inline void sim_order_tell_device(void)
     sim_order_release(&sim_current->races);
 }
 
-/* What the host keeps of a driver is under locks of the host: a call into the driver knows what the
- * calls knew that have ended, or have called back, before it began. */
+/* What the host keeps of a driver is under locks of the host. A call into the driver knows what the
+ * calls knew that have ended, or have called back, before it began; one that calls back itself,
+ * what those knew that have ended. */
 static inline void sim_order_tell_host(void)
 {
     sim_order_release(sim_current);
@@ -67,6 +68,18 @@ static inline void sim_order_tell_host(void)
 static inline void sim_order_ask_host(void)
 {
     sim_order_acquire(sim_current);
+}
+
+/* Before a callback. */
+static inline void sim_order_tell_host_midway(void)
+{
+    sim_order_release(&sim_current->call);
+}
+
+static inline void sim_order_ask_host_of_all(void)
+{
+    sim_order_acquire(sim_current);
+    sim_order_acquire(&sim_current->call);
 }
 
 /* The current thread begins something new, which is not in order with what it did before. */

@@ -64,7 +64,7 @@ static void watch(const struct pe_image *pe, const struct pe_file *file)
             s->memory_bytes == 0 || strcmp(s->name, ".idata") == 0)
             continue;
         race_watch(sim_current->races, pe->base + s->address, s->memory_bytes);
-        nt_race_guard_add(pe->base + s->address, s->memory_bytes);
+        nt_race_guard_add(pe->base + s->address, s->memory_bytes, false);
     }
 }
 

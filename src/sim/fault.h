@@ -115,7 +115,8 @@ enum sim_guard {
 };
 /* Handlers for that, called in a signal handler before all others; they must be quick. */
 struct sim_guarding {
-    enum sim_guard (*fault)(uintptr_t address, const struct sim_string *registers);
+    /* `fetch`: it is of code, which runs there */
+    enum sim_guard (*fault)(uintptr_t address, bool fetch, const struct sim_string *registers);
     bool (*stepped)(void); /* an instruction has run that was to be told; false: none was */
     /* one that was to be told has faulted, and is repeated, emulated, or left; false: none was */
     bool (*broken_off)(void);

@@ -38,6 +38,7 @@
 #define TRAP_DEBUG         1
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
+#define ERROR_FETCH        0x10
 
 extern int sim_copy_raw(void *to, const void *from, size_t bytes);
 extern void sim_signal_return(void);
@@ -203,7 +204,7 @@ static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
         return SIM_FAULT_ALIGNMENT;
     if (trap != TRAP_PAGE) /* for other traps the error code has another meaning */
         return SIM_FAULT_READ;
-    if (error & 0x10)
+    if (error & ERROR_FETCH)
         return SIM_FAULT_EXECUTE;
     return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
 }
@@ -227,6 +228,7 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
                                       .rsi = (uint64_t *)&regs[REG_RSI],
                                       .rdi = (uint64_t *)&regs[REG_RDI],
                                       .rax = (uint64_t)regs[REG_RAX]};
+    bool fetch = regs[REG_TRAPNO] == TRAP_PAGE && regs[REG_ERR] & ERROR_FETCH;
 
     if (!core->guarding.fault)
         return false;
@@ -234,7 +236,7 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
         regs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
         return true;
     }
-    switch (signal == SIGSEGV ? core->guarding.fault(address, &string) : SIM_GUARD_NONE) {
+    switch (signal == SIGSEGV ? core->guarding.fault(address, fetch, &string) : SIM_GUARD_NONE) {
     case SIM_GUARD_STEP:
         regs[REG_EFL] |= FLAG_TRAP;
         return true;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#define TAG   0x74736554u /* "Test" */
 #define PAGE  4096u
 #define IMAGE __attribute__((section("race_image"), used)) RIG_DRIVER_CODE
 
@@ -35,7 +36,7 @@ static void begin(void)
     CHECK(mprotect(watched + PAGES * PAGE, PAGE, PROT_NONE) == 0);
     nt_race_guard_begin();
     race_watch(sim_current->races, watched, PAGES * PAGE);
-    nt_race_guard_add(watched, PAGES * PAGE);
+    nt_race_guard_add(watched, PAGES * PAGE, false);
 }
 
 static void end(void)
@@ -122,6 +123,59 @@ TEST(a_page_rests_unless_a_variable_there_gives_order)
     CHECK(rig_run(add_locked));
     CHECK(rig_run(write_often));
     CHECK_RULE("THREAD-080/c", closed(0));
+    end();
+}
+
+/* ---- pages that may hold code ---- */
+
+static char *executable; /* a block of pool, and the result of the code there */
+static unsigned result;
+
+static IMAGE void take_executable(void)
+{
+    executable = ExAllocatePoolWithTag(NonPagedPoolExecute, 2 * PAGE, TAG);
+}
+
+static IMAGE void write_there(void)
+{
+    executable[8] = 1;
+}
+
+/* mov eax, 5; ret */
+static IMAGE void write_code(void)
+{
+    memcpy(executable + PAGE, "\xB8\5\0\0\0\xC3", 6);
+}
+
+static IMAGE void run_there(void)
+{
+    unsigned (*code)(void);
+    char *first = executable + PAGE;
+
+    memcpy(&code, &first, sizeof(code));
+    result = code();
+}
+
+static IMAGE void give_executable(void)
+{
+    ExFreePoolWithTag(executable, TAG);
+}
+
+TEST(executable_pool_is_watched_until_code_runs_there)
+{
+    begin();
+    CHECK(rig_run(take_executable));
+    CHECK_RULE("THREAD-080/c", nt_race_guard_traps_at((uintptr_t)executable));
+    CHECK(rig_run(write_there));
+    CHECK(rig_run(write_code));
+    CHECK(rig_reported("THREAD-080") == 0);
+    CHECK(rig_run(write_there));
+    CHECK_RULE("THREAD-080/c", rig_reported("THREAD-080") == 1);
+    CHECK(nt_race_guard_traps_at((uintptr_t)executable + PAGE));
+    CHECK(rig_run(run_there) && result == 5);
+    CHECK(!nt_race_guard_traps_at((uintptr_t)executable + PAGE));
+    CHECK(nt_race_guard_traps_at((uintptr_t)executable));
+    CHECK(rig_run(run_there) && rig_run(give_executable));
     end();
 }
 

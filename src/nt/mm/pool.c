@@ -105,12 +105,12 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
+    nt_race_guard_forget(page->base, page->pages * PAGE_BYTES);
     /* Fails only if neighboring mappings cannot be merged; then the page merely stays
      * executable. */
     if (page->executable)
         (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
-    nt_race_guard_forget(page->base, page->pages * PAGE_BYTES);
     nt_pool_disown_page(page);
     ram_give_contiguous(nt->ram, page->first, page->pages);
     util_free(page);
@@ -250,15 +250,15 @@ static const struct nt_resource_class block_class = {
     .reclaim = reclaim,
 };
 
-/* For races. Pages that are in several places, or hold code, trap for other reasons. */
+/* For races. Pages that are in several places trap for other reasons. */
 static void watch(const struct nt_block *block)
 {
     const struct nt_config *config = &nt_state()->config;
 
     race_watch(sim_current->races, block->address, block->bytes);
-    if (nt_image_current() && block->bytes <= LARGEST_GUARDED && !block->executable &&
-        !config->special_pool && !config->force_irql)
-        nt_race_guard_add(block->address, block->bytes);
+    if (nt_image_current() && block->bytes <= LARGEST_GUARDED && !config->special_pool &&
+        !config->force_irql)
+        nt_race_guard_add(block->address, block->bytes, block->executable);
 }
 
 struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,

@@ -21,6 +21,7 @@
 struct guarded {
     bool closed, resting, gone;
     bool orders; /* nt_race_guard_keep */
+    bool executable;
     uint32_t traps;
     uint64_t since;
     uintptr_t number;
@@ -42,10 +43,21 @@ static struct nt_race_guard *guard_state(void)
     return nt_state() ? nt_state()->race_guard : NULL;
 }
 
-static bool set_open(uintptr_t number, bool open)
+static bool set_open(const struct guarded *page, bool open)
 {
-    return mprotect((void *)(number * PAGE_BYTES), PAGE_BYTES, // NOLINT: a page by its number
-                    open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+    int rights = PROT_READ | PROT_WRITE | (page->executable ? PROT_EXEC : 0);
+
+    return mprotect((void *)(page->number * PAGE_BYTES), PAGE_BYTES, // NOLINT: a page by its number
+                    open ? rights : PROT_NONE) == 0;
+}
+
+static void forget_page(struct nt_race_guard *guard, struct guarded *page)
+{
+    if (page->closed)
+        (void)set_open(page, true);
+    page->closed = false;
+    page->gone = true;
+    guard->count--;
 }
 
 /* ---- in the signal handler ---- */
@@ -66,13 +78,13 @@ static bool copy_piece(struct nt_race_guard *guard, uintptr_t at, uint8_t *piece
                        bool write)
 {
     const struct guarded *page = race_table_get(&guard->pages, at / PAGE_BYTES);
-    bool opened = page && page->closed && set_open(page->number, true);
+    bool opened = page && page->closed && set_open(page, true);
     void *there = (void *)at; // NOLINT: an address in registers
     bool done = write ? sim_copy_checked(there, piece, bytes)
                       : sim_copy_checked(piece, there, bytes);
 
     if (opened)
-        (void)set_open(page->number, false);
+        (void)set_open(page, false);
     return done;
 }
 
@@ -117,7 +129,7 @@ static bool carry_out(struct nt_race_guard *guard, const struct sim_string *r)
     return true;
 }
 
-static enum sim_guard on_fault(uintptr_t address, const struct sim_string *registers)
+static enum sim_guard on_fault(uintptr_t address, bool fetch, const struct sim_string *registers)
 {
     struct nt_race_guard *guard = guard_state();
     uintptr_t pc = *registers->rip;
@@ -126,12 +138,18 @@ static enum sim_guard on_fault(uintptr_t address, const struct sim_string *regis
 
     if (!page || !page->closed)
         return SIM_GUARD_NONE;
+    if (fetch && !page->executable)
+        return SIM_GUARD_NONE;
+    if (fetch) {
+        forget_page(guard, page);
+        return SIM_GUARD_DONE;
+    }
     if (guard->opened == 0 && guard->pass != pc && sim_current->inside && !sim_current->stopped &&
         is_driver(pc))
         return SIM_GUARD_TRAP;
     if (guard->opened == 0 && !is_driver(pc) && carry_out(guard, registers))
         return SIM_GUARD_DONE;
-    if (guard->opened == OPEN || !set_open(address / PAGE_BYTES, true))
+    if (guard->opened == OPEN || !set_open(page, true))
         return SIM_GUARD_NONE;
     page->closed = false;
     guard->open[guard->opened++] = address / PAGE_BYTES;
@@ -166,7 +184,7 @@ static bool on_step(void)
         struct guarded *page = race_table_get(&guard->pages, number);
 
         if (page && !rests(guard, page))
-            page->closed = set_open(number, false);
+            page->closed = set_open(page, false);
     }
     guard->pass = 0;
     return true;
@@ -183,7 +201,7 @@ static bool on_broken_off(void)
         struct guarded *page = race_table_get(&guard->pages, number);
 
         if (page && !page->gone)
-            page->closed = set_open(number, false);
+            page->closed = set_open(page, false);
     }
     guard->pass = 0;
     return true;
@@ -206,7 +224,7 @@ void nt_race_guard_wake(void)
         *place = page->next_resting;
         page->resting = false;
         if (!page->gone)
-            page->closed = set_open(page->number, false);
+            page->closed = set_open(page, false);
     }
 }
 
@@ -226,7 +244,7 @@ bool nt_race_guard_is_on(void)
     return guard_state() && guard_state()->on;
 }
 
-void nt_race_guard_add(const void *address, uint64_t bytes)
+void nt_race_guard_add(const void *address, uint64_t bytes, bool executable)
 {
     struct nt_race_guard *guard = guard_state();
     uintptr_t end = (uintptr_t)address + bytes;
@@ -236,17 +254,19 @@ void nt_race_guard_add(const void *address, uint64_t bytes)
     for (uintptr_t number = (uintptr_t)address / PAGE_BYTES; number * PAGE_BYTES < end; number++) {
         void **place = guard->count < CROWD ? race_table_put(&guard->pages, number) : NULL;
         struct guarded *page;
+        bool fresh;
 
         if (!place || (!*place && (*place = calloc(1, sizeof(*page))) == NULL))
             return;
         page = *place;
-        guard->count += page->gone || !page->number;
-        page->orders = page->orders && !page->gone;
+        fresh = page->gone || !page->number;
+        guard->count += fresh;
+        page->orders = page->orders && !fresh;
+        page->executable = fresh ? executable : page->executable;
         page->number = number;
         page->gone = false;
-        if (page->closed || page->resting)
-            continue;
-        page->closed = set_open(number, false);
+        if (!page->closed && !page->resting)
+            page->closed = set_open(page, false);
     }
 }
 
@@ -260,13 +280,8 @@ void nt_race_guard_forget(const void *address, uint64_t bytes)
     for (uintptr_t number = (uintptr_t)address / PAGE_BYTES; number * PAGE_BYTES < end; number++) {
         struct guarded *page = race_table_get(&guard->pages, number);
 
-        if (!page || page->gone)
-            continue;
-        if (page->closed)
-            (void)set_open(number, true);
-        page->closed = false;
-        page->gone = true;
-        guard->count--;
+        if (page && !page->gone)
+            forget_page(guard, page);
     }
 }
 
@@ -307,7 +322,7 @@ static void finish(struct nt *nt)
         struct guarded *page = guard->pages.slot[i].value;
 
         if (page && page->closed)
-            (void)set_open(guard->pages.slot[i].key, true);
+            (void)set_open(page, true);
     }
     race_table_finish(&guard->pages, free);
 }

@@ -23,9 +23,10 @@
 /* From now on pool of drivers is guarded: an image is there. */
 void nt_race_guard_begin(void);
 bool nt_race_guard_is_on(void);
-/* Guard the whole pages that contain these bytes; they must be readable and writable, and no code.
- * Pages that are guarded already are left as they are. */
-void nt_race_guard_add(const void *address, uint64_t bytes);
+/* Guard the whole pages that contain these bytes; they must be readable and writable, and no code,
+ * though they may be executable: one where code runs is guarded no longer. Pages that are guarded
+ * already are left as they are. */
+void nt_race_guard_add(const void *address, uint64_t bytes, bool executable);
 /* The pages go away, or belong to others. */
 void nt_race_guard_forget(const void *address, uint64_t bytes);
 /* Pages that have rested long enough are guarded again; called where the driver is entered. */

@@ -37,12 +37,12 @@ static void join(struct race_clock *to, const struct race_clock *from)
             to->time[i] = from->time[i];
 }
 
-static void free_clock(void *value)
+static void free_mark(void *value)
 {
-    struct race_clock *clock = value;
+    struct race_mark *mark = value;
 
-    free(clock->time);
-    free(clock);
+    free(mark->clock.time);
+    free(mark);
 }
 
 /* ---- tasks ---- */
@@ -70,7 +70,7 @@ void race_destroy(struct race *race)
         for (unsigned level = 0; level < RACE_LEVELS; level++)
             free(race->level[i][level].time);
     free(race->carrier.knows.time);
-    race_table_finish(&race->marks, free_clock);
+    race_table_finish(&race->marks, free_mark);
     race_shadow_finish(race);
     race_calls_finish(race);
     free(race->task);
@@ -92,16 +92,16 @@ static bool make_room(struct race *race)
     return true;
 }
 
-/* A task that has ended, if there are too many for new ones. */
+/* A task that has ended, if there are too many. */
 static struct race_task *used_again(struct race *race)
 {
-    for (uint32_t i = 0; race->tasks >= MAX_TASKS && i < race->tasks; i++) {
-        struct race_task *task = race->task[race->ended++ % race->tasks];
+    struct race_task *task = race->first_ended;
 
-        if (task->ended)
-            return task;
-    }
-    return NULL;
+    if (!task || (race->ended <= RACE_ENDED && race->tasks < MAX_TASKS))
+        return NULL;
+    race->first_ended = task->next_ended;
+    race->ended--;
+    return task;
 }
 
 /* It knows nothing, and what its number did before is over. */
@@ -112,7 +112,7 @@ static void begin_anew(struct race_task *task, const char *name)
     memset(task->knows.time, 0, task->knows.count * sizeof(*task->knows.time));
     task->knows.time[task->number] = time;
     task->place = task->beyond = 0;
-    task->ended = false;
+    task->next_ended = NULL;
     snprintf(task->name, sizeof(task->name), "%s", name);
 }
 
@@ -149,10 +149,16 @@ struct race_task *race_task_create(struct race *race, const char *name)
 }
 
 /* Its accesses are still compared. */
-void race_task_end(struct race_task *task)
+void race_task_end(struct race *race, struct race_task *task)
 {
-    if (task)
-        task->ended = true;
+    if (!task)
+        return;
+    if (race->first_ended)
+        race->last_ended->next_ended = task;
+    else
+        race->first_ended = task;
+    race->last_ended = task;
+    race->ended++;
 }
 
 struct race_task *race_task_restart(struct race *race, struct race_task *task)
@@ -230,64 +236,79 @@ void race_end(struct race *race, unsigned processor, uint8_t irql, struct race_t
 
 /* ---- marks ---- */
 
-static struct race_clock *mark_of(struct race *race, const volatile void *object)
+static struct race_mark *find_mark(const struct race *race, const volatile void *object)
+{
+    return race_table_get(&race->marks, (uintptr_t)object);
+}
+
+static struct race_mark *mark_of(struct race *race, const volatile void *object)
 {
     void **place = race_table_put(&race->marks, (uintptr_t)object);
+    struct race_mark *mark;
 
-    if (place && !*place)
-        *place = calloc(1, sizeof(struct race_clock));
-    return place ? *place : NULL;
+    if (!place || *place)
+        return place ? *place : NULL;
+    mark = *place = calloc(1, sizeof(*mark));
+    if (mark) {
+        struct race_page *page = race_page_of(race, (uintptr_t)object);
+
+        mark->object = (uintptr_t)object;
+        mark->next = page ? page->marks : NULL;
+        if (page)
+            page->marks = mark;
+    }
+    return mark;
 }
 
 bool race_carries(struct race *race, const volatile void *address)
 {
-    if (race_watches(race, address) || race_table_get(&race->marks, (uintptr_t)address))
+    if (race_watches(race, address) || find_mark(race, address))
         return true;
     return race->strangers < MAX_STRANGERS && ++race->strangers;
 }
 
 void race_release(struct race *race, const volatile void *object)
 {
-    struct race_clock *mark = race->current ? mark_of(race, object) : NULL;
+    struct race_mark *mark = race->current ? mark_of(race, object) : NULL;
 
     if (mark)
-        release_to(race, mark);
+        release_to(race, &mark->clock);
 }
 
 void race_acquire(struct race *race, const volatile void *object)
 {
-    const struct race_clock *mark = race_table_get(&race->marks, (uintptr_t)object);
+    const struct race_mark *mark = find_mark(race, object);
 
     if (mark && race->current)
-        join(&race->current->knows, mark);
+        join(&race->current->knows, &mark->clock);
 }
 
 void race_relay(struct race *race, const volatile void *from, const volatile void *to)
 {
-    const struct race_clock *mark = race_table_get(&race->marks, (uintptr_t)from);
-    struct race_clock *other = mark ? mark_of(race, to) : NULL;
+    const struct race_mark *mark = find_mark(race, from);
+    struct race_mark *other = mark ? mark_of(race, to) : NULL;
 
     if (other)
-        join(other, mark);
+        join(&other->clock, &mark->clock);
 }
 
 void race_forget(struct race *race, const volatile void *object)
 {
-    struct race_clock *mark = race_table_get(&race->marks, (uintptr_t)object);
+    struct race_mark *mark = find_mark(race, object);
 
-    if (mark)
-        memset(mark->time, 0, mark->count * sizeof(*mark->time));
+    if (mark && mark->clock.count)
+        memset(mark->clock.time, 0, mark->clock.count * sizeof(*mark->clock.time));
 }
 
 struct race_task *race_carry(struct race *race, const volatile void *object)
 {
-    const struct race_clock *mark = race_table_get(&race->marks, (uintptr_t)object);
+    const struct race_mark *mark = find_mark(race, object);
 
     if (race->carrier.knows.count)
         memset(race->carrier.knows.time, 0,
                race->carrier.knows.count * sizeof(*race->carrier.knows.time));
     if (mark)
-        join(&race->carrier.knows, mark);
+        join(&race->carrier.knows, &mark->clock);
     return race_switch(race, &race->carrier);
 }
 

@@ -47,8 +47,9 @@ void race_destroy(struct race *race);
 
 /* A new task, which knows what the current one knows. NULL: out of memory. */
 struct race_task *race_task_create(struct race *race, const char *name);
-/* It never runs again; its number may be used anew. NULL: nothing. */
-void race_task_end(struct race_task *task);
+/* It never runs again; its number is used anew when some hundreds have ended after it. NULL:
+ * nothing. */
+void race_task_end(struct race *race, struct race_task *task);
 /* The flow of the task begins something that has nothing to do with what it did before: it goes on
  * as another task, which knows nothing. Returns that one, which is current if the task was; short
  * of memory, the task itself. After some more such beginnings the number is used anew. */
@@ -82,7 +83,8 @@ void race_acquire_dpcs(struct race *race);
 
 /* ---- memory ---- */
 
-/* Accesses of these bytes are watched from now on; what was known of them is forgotten. */
+/* Accesses of these bytes are watched from now on; what was known of them is forgotten, and what
+ * objects there carried. */
 void race_watch(struct race *race, const void *address, uint64_t bytes);
 
 /* Whether they are. */

@@ -16,13 +16,13 @@ struct granule {
     struct race_access access[ACCESSES]; /* `bytes` 0: none */
 };
 
-struct block {
+struct race_block {
     struct granule granule[BLOCK / GRANULE];
 };
 
-struct race_page {
-    struct block *block[PAGE / BLOCK]; /* NULL: not accessed yet */
-};
+_Static_assert(sizeof(((struct race_page *)NULL)->block) / sizeof(struct race_block *) ==
+                   PAGE / BLOCK,
+               "the blocks of a page");
 
 static void free_page(void *value)
 {
@@ -44,8 +44,7 @@ void race_shadow_finish(struct race *race)
     race_table_finish(&race->pairs, nothing_to_free);
 }
 
-/* NULL: the page is not watched. */
-static struct race_page *page_of(struct race *race, uintptr_t address)
+struct race_page *race_page_of(struct race *race, uintptr_t address)
 {
     uint64_t number = address / PAGE;
 
@@ -54,6 +53,16 @@ static struct race_page *page_of(struct race *race, uintptr_t address)
         race->last = race_table_get(&race->pages, number);
     }
     return race->last;
+}
+
+static void clear_marks(const struct race_page *page, uintptr_t at, uintptr_t stop)
+{
+    for (struct race_mark *mark = page->marks; mark; mark = mark->next) {
+        if (mark->object < at || mark->object >= stop)
+            continue;
+        free(mark->clock.time);
+        mark->clock = (struct race_clock){.time = NULL};
+    }
 }
 
 void race_watch(struct race *race, const void *address, uint64_t bytes)
@@ -66,11 +75,12 @@ void race_watch(struct race *race, const void *address, uint64_t bytes)
         uintptr_t stop = (at / BLOCK + 1) * BLOCK < end ? (at / BLOCK + 1) * BLOCK : end;
         void **place = race_table_put(&race->pages, at / PAGE);
         struct race_page *page;
-        struct block *block;
+        struct race_block *block;
 
         if (!place || (!*place && (*place = calloc(1, sizeof(struct race_page))) == NULL))
             return;
         page = *place;
+        clear_marks(page, at, stop);
         block = page->block[at % PAGE / BLOCK];
         if (block)
             memset(&block->granule[at % BLOCK / GRANULE], 0,
@@ -81,13 +91,13 @@ void race_watch(struct race *race, const void *address, uint64_t bytes)
 
 bool race_watches(struct race *race, const volatile void *address)
 {
-    return page_of(race, (uintptr_t)address) != NULL;
+    return race_page_of(race, (uintptr_t)address) != NULL;
 }
 
 static struct granule *granule_of(struct race *race, uintptr_t address, bool make)
 {
-    struct race_page *page = page_of(race, address);
-    struct block **block;
+    struct race_page *page = race_page_of(race, address);
+    struct race_block **block;
 
     if (!page)
         return NULL;

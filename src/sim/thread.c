@@ -89,7 +89,7 @@ _Noreturn void sim_thread_exit(void)
     if (thread->on_exit)
         thread->on_exit(thread->on_exit_arg);
     thread->state = THREAD_ENDED;
-    race_task_end(thread->task);
+    race_task_end(sim_current->races, thread->task);
     sim_event_cancel(&thread->timeout);
     if (thread->kind == SIM_THREAD_CLIENT)
         core->clients--;

@@ -331,7 +331,51 @@ TEST(thousands_of_tasks_come_and_go)
         struct race_task *task = race_task_create(rig.race, "thread");
 
         CHECK(task);
-        race_task_end(task);
+        race_task_end(rig.race, task);
     }
+    end(&rig);
+}
+
+TEST(numbers_of_tasks_are_used_again_when_many_have_ended)
+{
+    struct race_task *first, *later, *task;
+    struct rig rig;
+
+    begin(&rig);
+    first = race_task_create(rig.race, "first");
+    (void)race_switch(rig.race, NULL);
+    later = race_task_create(rig.race, "later");
+    CHECK(!write_by(&rig, first, 1));
+    race_task_end(rig.race, first);
+    CHECK(write_by(&rig, later, 2)); /* which knows nothing of it */
+    (void)race_switch(rig.race, NULL);
+    for (unsigned i = 0; i < 1500; i++) {
+        task = race_task_create(rig.race, "one of many");
+        race_task_end(rig.race, task);
+    }
+    task = race_task_create(rig.race, "last");
+    CHECK(write_by(&rig, task, 3)); /* nor does this one */
+    CHECK(rig.found.now.task < 600 && strcmp(rig.found.now_name, "last") == 0);
+    end(&rig);
+}
+
+TEST(what_objects_carried_ends_with_their_memory)
+{
+    struct rig rig;
+
+    begin(&rig);
+    CHECK(!write_by(&rig, rig.a, 1));
+    race_release(rig.race, rig.memory + 100);
+    race_release(rig.race, rig.memory + 108);
+    race_watch(rig.race, rig.memory + 96, 12);
+    (void)race_switch(rig.race, rig.b);
+    race_acquire(rig.race, rig.memory + 100);
+    CHECK(touch(&rig, 0, 4, 0, 2));
+    race_acquire(rig.race, rig.memory + 108);
+    CHECK(!touch(&rig, 0, 4, 0, 3));
+    race_release(rig.race, rig.memory + 100); /* it may carry again */
+    (void)race_switch(rig.race, rig.a);
+    race_acquire(rig.race, rig.memory + 100);
+    CHECK(!write_by(&rig, rig.a, 4));
     end(&rig);
 }

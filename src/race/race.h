@@ -5,14 +5,14 @@
  *
  * Theory of operation
  *
- *   A *task* is a flow of control that is in order by itself: a thread, the DPCs of one processor,
- *   the interrupts of one level of one processor. Each has a vector clock: how far it knows each
- *   task, itself included. What a driver sees as synchronization carries clocks from task to task
- *   through the *marks* of objects, which are found by the object's address: a release joins the
- *   clock of the current task to the mark and lets the task's own time advance, an acquire joins
- *   the mark to the clock of the current task. A raised level is a lock of its processor: raising
- *   to DISPATCH_LEVEL acquires what the last lowering there has released. The scheduler of the
- *   simulation carries nothing.
+ *   A *task* is a flow of control that is in order by itself: a thread, a work item, the DPCs of
+ *   one processor, the interrupts of one level of one processor. Each has a vector clock: how far
+ *   it knows each task, itself included. What a driver sees as synchronization carries clocks from
+ *   task to task through the *marks* of objects, which are found by the object's address, until its
+ *   memory is given anew: a release joins the clock of the current task to the mark and lets the
+ *   task's own time advance, an acquire joins the mark to the clock of the current task. A raised
+ *   level is a lock of its processor: raising to DISPATCH_LEVEL acquires what the last lowering
+ *   there has released. The scheduler of the simulation carries nothing.
  *
  *   The *shadow* holds, for each 8 bytes of the memory that is watched, the last four accesses that
  *   matter: task and time (an epoch, as in FastTrack, in place of a vector), which bytes, and what

@@ -65,10 +65,12 @@ static bool races(void (*first)(void), void (*second)(void))
     return found;
 }
 
-#define DO(name, instructions)                                                                 \
-    static IMAGE void name(void)                                                               \
-    {                                                                                          \
-        __asm__ volatile(instructions : : "D"(watched) : "rax", "rcx", "rsi", "cc", "memory"); \
+#define DO(name, instructions)                                                             \
+    static IMAGE void name(void)                                                           \
+    {                                                                                      \
+        char *at = watched;                                                                \
+                                                                                           \
+        __asm__ volatile(instructions : "+D"(at) : : "rax", "rcx", "rsi", "cc", "memory"); \
     }
 
 DO(write_f0, "movl $1, 0xF0(%%rdi)")
@@ -104,6 +106,22 @@ TEST(an_atomic_bit_is_of_the_word_that_contains_it)
     CHECK_RULE("THREAD-080/c", !races(set_bit_locked, write_0));
     CHECK_RULE("THREAD-080/c", !races(set_bit_locked, write_12));
     CHECK_RULE("THREAD-080/c", !races(write_and_set_bit, set_bit_and_write));
+}
+
+DO(write_page_1, "movl $1, 4096(%%rdi)")
+DO(write_page_1_beyond, "movl $1, 4104(%%rdi)")
+DO(move_to_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tmovsq")
+DO(move_much_to_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tmovl $3, %%ecx\n\trep movsl")
+DO(compare_with_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tcmpsq")
+
+TEST(an_instruction_with_two_operands_accesses_both)
+{
+    CHECK_RULE("THREAD-080/c", races(write_0, move_to_page_1));
+    CHECK_RULE("THREAD-080/c", races(move_to_page_1, write_page_1));
+    CHECK_RULE("THREAD-080/c", !races(move_to_page_1, write_page_1_beyond));
+    CHECK_RULE("THREAD-080/c", races(move_much_to_page_1, write_page_1_beyond));
+    CHECK_RULE("THREAD-080/c", races(compare_with_page_1, write_page_1));
+    CHECK_RULE("THREAD-080/c", !races(compare_with_page_1, compare_with_page_1));
 }
 
 /* More than a page's share within its window. */
@@ -191,15 +209,20 @@ static void look(void)
 /* It begins on the page, and is then emulated. */
 static IMAGE void copy_to_register(void)
 {
+    char *source = watched;
+    volatile void *target = rig.registers;
+
     __asm__ volatile("movsl\n\tmovl $2, 8(%%rcx)"
-                     :
-                     : "S"(watched), "D"(rig.registers), "c"(watched)
+                     : "+S"(source), "+D"(target)
+                     : "c"(watched)
                      : "memory");
 }
 
 static IMAGE void copy_to_nowhere(void)
 {
-    __asm__ volatile("movsq" : : "S"(watched), "D"(watched + PAGES * PAGE) : "memory");
+    char *source = watched, *target = watched + PAGES * PAGE;
+
+    __asm__ volatile("movsq" : "+S"(source), "+D"(target) : : "memory");
 }
 
 TEST(an_instruction_that_goes_on_in_the_emulation_leaves_no_page_open)
@@ -245,12 +268,16 @@ static char *from, *to;
 
 static void move_bytes(void)
 {
-    __asm__ volatile("rep movsb" : : "S"(from), "D"(to), "c"(PAGES * PAGE) : "memory");
+    uint64_t count = PAGES * PAGE;
+
+    __asm__ volatile("rep movsb" : "+S"(from), "+D"(to), "+c"(count) : : "memory");
 }
 
 static void store_bytes(void)
 {
-    __asm__ volatile("rep stosb" : : "a"(7), "D"(to), "c"(PAGES * PAGE) : "memory");
+    uint64_t count = PAGES * PAGE;
+
+    __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(7) : "memory");
 }
 
 static bool faults_at(void (*fn)(void), const char *address, uint64_t rest)

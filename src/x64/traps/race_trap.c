@@ -11,14 +11,45 @@
 #include "x64/traps/interrupted.h"
 #include "x64/traps/plan.h"
 
-/* What the instruction accesses there. A string instruction, and one with several operands in
- * memory, accesses at least what has trapped. */
+#include <Zydis/Zydis.h>
+
+/* What the instruction accesses. */
 struct touched {
     uintptr_t address;
     uint32_t bytes;
     unsigned kind;
 };
 
+/* Of one that moves or compares, at the source and at the destination. False: it does not. */
+static bool touched_both(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                         struct touched t[2])
+{
+    bool moves = false;
+
+    if (!plan || plan->kind != X64_STRING)
+        return false;
+    switch (plan->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVSB:
+    case ZYDIS_MNEMONIC_MOVSW:
+    case ZYDIS_MNEMONIC_MOVSD:
+    case ZYDIS_MNEMONIC_MOVSQ:
+        moves = true;
+        break;
+    case ZYDIS_MNEMONIC_CMPSB:
+    case ZYDIS_MNEMONIC_CMPSW:
+    case ZYDIS_MNEMONIC_CMPSD:
+    case ZYDIS_MNEMONIC_CMPSQ:
+        break;
+    default:
+        return false;
+    }
+    t[0] = (struct touched){frame->gpr[X64_RSI], plan->operand_bytes, RACE_IMAGE};
+    t[1] = (struct touched){frame->gpr[X64_RDI], plan->operand_bytes,
+                            RACE_IMAGE | (moves ? RACE_WRITE : 0)};
+    return true;
+}
+
+/* Of another one, there; at least what has trapped. */
 static struct touched touched(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     struct touched t = {.address = frame->address,
@@ -42,15 +73,21 @@ static struct touched touched(const struct x64_plan *plan, const struct x64_inte
 
 void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
-    const struct touched t = touched(plan, frame);
-    const void *address = (const void *)t.address; // NOLINT: the driver's
+    struct touched t[2];
+    unsigned count = touched_both(plan, frame, t) ? 2 : 1;
     uintptr_t pc = (uintptr_t)frame->rip;
 
+    if (count == 1)
+        t[0] = touched(plan, frame);
     sim_stress_point(); /* other code may run, and trap: the plan is not looked at any more */
-    nt_race_access(address, t.bytes, t.kind, pc);
-    if (t.kind & RACE_ATOMIC) {
-        sim_order_exchange(address);
-        nt_race_guard_keep(t.address);
+    for (unsigned i = 0; i < count; i++) {
+        const void *address = (const void *)t[i].address; // NOLINT: the driver's
+
+        nt_race_access(address, t[i].bytes, t[i].kind, pc);
+        if (t[i].kind & RACE_ATOMIC) {
+            sim_order_exchange(address);
+            nt_race_guard_keep(t[i].address);
+        }
     }
     nt_race_guard_pass(pc);
 }

@@ -16,6 +16,7 @@
 #include "port/record/machine.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 
@@ -89,6 +90,7 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     deadline = sim_inside_enter(60000000000u);
     status = entry(driver->object, path);
     nt_call_returned(&guard, true, "DriverEntry");
+    sim_order_tell_host();
     check_object(driver, "DriverEntry");
     ddi_loan_check(&driver->registry_path, (uintptr_t)entry);
     ddi_loan_check(&driver->registry_buffer, (uintptr_t)entry);

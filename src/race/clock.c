@@ -328,6 +328,16 @@ void race_lower(struct race *race, unsigned processor, uint8_t from, uint8_t to)
         release_to(race, &race->level[processor][level]);
 }
 
+void race_barrier(struct race *race)
+{
+    for (uint32_t i = 0; i < race->tasks; i++) {
+        struct race_task *task = race->task[i];
+
+        if (race_knows(task, task->number))
+            task->barrier = task->knows.time[task->number]++;
+    }
+}
+
 void race_acquire_dpcs(struct race *race)
 {
     for (unsigned i = 0; race->current && i < race->processors; i++)

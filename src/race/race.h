@@ -78,6 +78,8 @@ struct race_task *race_carry(struct race *race, const volatile void *object);
 /* The level of the processor changes. */
 void race_raise(struct race *race, unsigned processor, uint8_t from, uint8_t to);
 void race_lower(struct race *race, unsigned processor, uint8_t from, uint8_t to);
+/* All that was done so far comes before all that follows: the processors stand still together. */
+void race_barrier(struct race *race);
 /* All DPCs of all processors have ended. */
 void race_acquire_dpcs(struct race *race);
 

@@ -34,6 +34,7 @@ struct race_task {
     struct race_clock knows; /* of itself: its own time */
     uint16_t number;
     bool carrier;                 /* of marks only: it accesses nothing, and has no time */
+    uint32_t barrier;             /* its time at the last one: all know it */
     struct race_task *next_ended; /* in the order in which they did */
     uint32_t place;               /* in the tree of calls */
     uint32_t beyond;              /* calls that the tree had no room for */

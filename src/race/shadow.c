@@ -165,7 +165,8 @@ static bool look(struct race *race, struct granule *granule, const struct race_a
                 place = old;
             continue;
         }
-        ordered = old->task == now->task || old->time <= race_knows(task, old->task);
+        ordered = old->task == now->task || old->time <= race_knows(task, old->task) ||
+                  old->time <= race->task[old->task]->barrier;
         if (wanted && !news && !ordered && conflicts(old, now) && is_news(race, now->pc, old->pc)) {
             news = true;
             *before = *old;

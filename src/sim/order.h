@@ -44,6 +44,13 @@ static inline void sim_order_take(const volatile void *object)
     sim_order_forget(object);
 }
 
+/* All processors stand still. */
+static inline void sim_order_barrier(void)
+{
+    if (sim_current->races)
+        race_barrier(sim_current->races);
+}
+
 /* An event that runs on behalf of what has released the object: until the event ends. */
 static inline void sim_order_carry(const volatile void *object)
 {

@@ -82,7 +82,8 @@ static void both_body(struct probe *p)
     sim_thread_release(b);
 }
 
-static bool races(enum how how)
+/* Whether there is a race, with these calls. */
+static bool races_in(void (*body)(struct probe *p), probe_hook *first, probe_hook *second)
 {
     struct probe_options options = {.processors = 4};
     struct probe *p = probe_create(&options);
@@ -90,17 +91,78 @@ static bool races(enum how how)
 
     CHECK(NT_SUCCESS(probe_start(p)));
     catalogue_provide(p);
-    memset(&both, 0, sizeof(both));
-    both.how = how;
-    p->before[FIRST] = in_first;
-    p->before[SECOND] = in_second;
+    p->before[FIRST] = first;
+    p->before[SECOND] = second;
     sim_current->races = race_create(4); /* the machine's from now on */
     race_watch(sim_current->races, &both.bytes, sizeof(both.bytes));
-    CHECK(probe_run(p, both_body) == SIM_DONE);
+    CHECK(probe_run(p, body) == SIM_DONE);
     found = probe_rule(p, "THREAD-080") != 0;
     p->before[FIRST] = p->before[SECOND] = NULL;
     probe_destroy(p);
     return found;
+}
+
+static bool races(enum how how)
+{
+    memset(&both, 0, sizeof(both));
+    both.how = how;
+    return races_in(both_body, in_first, in_second);
+}
+
+/* ---- the protected callback ---- */
+
+static bool protected;
+
+static VOID NTAPI in_protected(PVOID context, PVOID protected_context, NTSTATUS status)
+{
+    (void)context;
+    (void)protected_context;
+    CHECK(NT_SUCCESS(status));
+    nt_race_access(&both.bytes, sizeof(both.bytes), RACE_WRITE, 3);
+    protected = true;
+}
+
+/* The second call is over before the request, which does not come after it. */
+static void ask_for_exclusion(struct probe *p, struct probe_call *call)
+{
+    call->answered = true;
+    both.told = true;
+    while (!both.done)
+        probe_sleep(500);
+    CHECK(NT_SUCCESS(p->state[0].dxgk.DxgkCbExcludeAdapterAccess(p->state[0].dxgk.DeviceHandle, 0,
+                                                                 in_protected, NULL)));
+}
+
+static void write_alone(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    nt_race_access(&both.bytes, sizeof(both.bytes), RACE_WRITE, protected ? 5 : 4);
+}
+
+static void exclusion_body(struct probe *p)
+{
+    struct sim_thread *thread[3];
+
+    thread[0] = probe_thread(p, probe_process(p, "one"), "first", call_first);
+    while (!both.told)
+        probe_sleep(500);
+    thread[1] = probe_thread(p, probe_process(p, "two"), "second", call_second);
+    while (!both.ended || !protected)
+        probe_sleep(1000);
+    both.done = false;
+    thread[2] = probe_thread(p, probe_process(p, "three"), "third", call_second);
+    while (!both.done)
+        probe_sleep(1000);
+    for (unsigned i = 0; i < 3; i++)
+        sim_thread_release(thread[i]);
+}
+
+TEST(a_protected_callback_comes_between_the_calls_that_it_excludes)
+{
+    protected = false;
+    memset(&both, 0, sizeof(both));
+    CHECK_RULE("THREAD-080/a", !races_in(exclusion_body, ask_for_exclusion, write_alone));
 }
 
 TEST(calls_that_overlap_are_in_order_only_where_one_begins_or_ends)

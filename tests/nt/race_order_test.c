@@ -194,6 +194,17 @@ static void rundown_release(struct objects *o)
     ExReleaseRundownProtection(&o->rundown);
 }
 
+static void rundown_open_again(struct objects *o)
+{
+    ExWaitForRundownProtectionRelease(&o->rundown);
+    ExReInitializeRundownProtection(&o->rundown);
+}
+
+static void rundown_begin(struct objects *o)
+{
+    ExWaitForRundownProtectionRelease(&o->rundown);
+}
+
 static void rundown_wait(struct objects *o)
 {
     ExWaitForRundownProtectionRelease(&o->rundown);
@@ -252,6 +263,10 @@ static const struct kind {
     {"event", nothing, event_set, event_wait, nothing, true, true},
     {"event's state", nothing, notification_set, notification_read, nothing, false, true},
     {"rundown", rundown_acquire, rundown_release, rundown_wait, nothing, false, true},
+    {"rundown, open again", nothing, rundown_open_again, rundown_acquire, nothing, false, true},
+    {"rundown, refused", nothing, rundown_begin, rundown_acquire, nothing, false, true},
+    {"protections", rundown_acquire, rundown_release, rundown_acquire, rundown_release, false,
+     false},
     {"list", nothing, list_push, list_pop, nothing, false, true},
     {"nothing", nothing, nothing, nothing, nothing, false, false},
 };

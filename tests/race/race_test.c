@@ -232,6 +232,24 @@ TEST(a_raised_level_is_a_lock_of_its_processor)
     end(&rig);
 }
 
+TEST(a_barrier_orders_all_with_all)
+{
+    struct rig rig;
+
+    begin(&rig);
+    CHECK(!write_by(&rig, rig.a, 1));
+    CHECK(!touch(&rig, 8, 4, RACE_WRITE, 2));
+    race_barrier(rig.race);
+    CHECK(!touch(&rig, 16, 4, RACE_WRITE, 3));
+    CHECK(!write_by(&rig, rig.b, 4));
+    CHECK(touch(&rig, 16, 4, RACE_WRITE, 5)); /* which came after it */
+    race_barrier(rig.race);
+    CHECK(!write_by(&rig, rig.a, 6));
+    CHECK(!touch(&rig, 16, 4, RACE_WRITE, 7));
+    CHECK(!touch(&rig, 8, 4, RACE_WRITE, 8));
+    end(&rig);
+}
+
 TEST(an_earlier_access_is_kept_until_one_takes_its_place)
 {
     struct rig rig;

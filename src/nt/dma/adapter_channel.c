@@ -24,6 +24,7 @@
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
 
@@ -110,6 +111,7 @@ static IO_ALLOCATION_ACTION call(struct nt_dma_channel *channel)
     struct nt_callback callback;
     IO_ALLOCATION_ACTION action;
 
+    sim_order_take(channel); /* which another thread may have asked for */
     nt_callback_enter(&callback, channel->resource.image, "an AdapterControl routine");
     action = channel->control(channel->device_object, nt_dma_irp(channel->device_object), channel,
                               channel->context);
@@ -167,6 +169,7 @@ static NTSTATUS request(struct nt_dma_adapter *adapter, const struct nt_dma_chan
     channel->context = wanted->context;
     channel->transfer_context = wanted->transfer_context;
     channel->waiting = true;
+    sim_order_release(channel);
     list_push_back(&adapter->waiting, &channel->link);
     if (base)
         *base = channel;

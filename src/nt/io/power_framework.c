@@ -15,6 +15,7 @@
 #include "nt/ke/driver_call.h"
 #include "nt/ke/enter.h"
 #include "nt/ke/level.h"
+#include "sim/order.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -88,6 +89,7 @@ static void settle(struct device *device, ULONG index)
     struct component *component = &device->components[index];
     uint64_t serial = device->resource.serial;
 
+    sim_order_exchange(component);
     while (is_registered(device, serial) && device->started && !component->changing &&
            component->active != (component->references != 0)) {
         struct nt_callback callback;
@@ -100,7 +102,9 @@ static void settle(struct device *device, ULONG index)
         else if (!component->active && device->idle)
             device->idle(device->context, index);
         nt_callback_leave(&callback);
+        sim_order_release(component); /* to those whom another thread's call serves, too */
     }
+    sim_order_acquire(component);
 }
 
 static bool states_valid(const PO_FX_COMPONENT_V1 *component)

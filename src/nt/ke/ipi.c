@@ -10,6 +10,7 @@
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/point.h"
 #include "verify/verify.h"
 
@@ -41,10 +42,12 @@ static ULONG_PTR take_part(struct broadcast *broadcast)
 {
     ULONG_PTR result;
 
-    broadcast->arrived++;
+    if (++broadcast->arrived == sim_current->processors)
+        sim_order_barrier();
     wait_for(&broadcast->arrived); /* all processors start together */
     result = broadcast->routine(broadcast->argument);
-    broadcast->done++;
+    if (++broadcast->done == sim_current->processors)
+        sim_order_barrier();
     return result;
 }
 

@@ -22,6 +22,7 @@
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "sim/order.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
 #include "trace/trace.h"
@@ -57,9 +58,11 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_call_state(&state);
     nt_call_guard(&guard, true);
     frame->guard = &guard;
+    sim_order_ask_host_of_all();
     deadline = sim_inside_enter(SIM_FOREVER);
     exclusion->callback(adapter->ddi.context, exclusion->context, status);
     nt_call_returned(&guard, true, frame->name);
+    sim_order_tell_host();
     sim_inside_leave(deadline);
     nt_call_check(&state, frame->name);
     adapter->exclusions.bridge_open = false;

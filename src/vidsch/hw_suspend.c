@@ -148,11 +148,14 @@ void vidsch_hw_abandon(struct vidsch_hw_context *hw)
 
 void vidsch_hw_after_reset(struct vidsch_node *node)
 {
+    const struct vidsch *vidsch = node->vidsch;
+
     LIST_FOR_SAFE(link, next, &node->hw.contexts) {
         struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
 
         sim_event_cancel(&hw->deadline);
-        hw->state = HW_RUNS;
+        if (hw->state != HW_SUSPENDED || vidsch->recovery.resetting)
+            hw->state = HW_RUNS; /* else it may be held, or its memory be away (ringing.h) */
         hw->acknowledged = hw->unnotified = false;
         if (hw->abandoning || hw->invalidated)
             vidsch_hw_fail_context(hw);

@@ -70,6 +70,7 @@ static struct probe *created(void)
 {
     struct probe *p = doorbells_create(NULL);
 
+    p->caps.SupportPerEngineTDR = TRUE;
     memset(&moves, 0, sizeof(moves));
     suspended = false;
     resumed_after = 0;
@@ -195,7 +196,17 @@ static void rung_body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(&client.hw.gpu)));
 }
 
-TEST(memory_of_who_may_ring_moves_while_its_context_is_suspended)
+static void reset_body(struct probe *p)
+{
+    hardware.extra.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE;
+    hardware.extra.EngineStateChange.NodeOrdinal = HARDWARE_NODE;
+    hardware.extra.EngineStateChange.NewState = DXGK_ENGINE_STATE_HUNG;
+    hardware_notify();
+    CHECK(probe_count(p, PROBE_ResetHwEngine) == 1);
+}
+
+/* A reset of the engine, for which it is not to blame, does not let it run. */
+static void contest(bool reset)
 {
     struct probe *p = created();
     struct probe_client *a, *b;
@@ -208,14 +219,22 @@ TEST(memory_of_who_may_ring_moves_while_its_context_is_suspended)
     CHECK_RULE("SUBMIT-125/e", probe_count(p, PROBE_SuspendContext) == 1 && moves.count &&
                                    order(p, PROBE_SuspendContext, 0) < moves.first);
     CHECK_RULE("RES-010", suspended && probe_count(p, PROBE_ResumeContext) == 0);
+    if (reset)
+        CHECK(probe_run(p, reset_body) == SIM_DONE);
     probe_client_go_on(p, b, give_back);
     probe_client_go_on(p, a, rung_body);
-    CHECK(!moves.while_running);
+    CHECK(!moves.while_running && !suspended);
     probe_client_end(p, b);
     probe_client_end(p, a);
     CHECK(probe_reports(p, VERIFY_WARNING) == 0);
     probe_clients_end(p);
     probe_destroy(p);
+}
+
+TEST(memory_of_who_may_ring_moves_while_its_context_is_suspended)
+{
+    contest(false);
+    contest(true);
 }
 
 /* ---- the client's own calls ---- */

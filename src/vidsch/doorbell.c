@@ -25,9 +25,6 @@
 
 #include "ddi/entries_doorbell.h"
 
-/* How long the end of a queue waits for progress. */
-#define PATIENCE_NS 60000000000u
-
 /* ---- state ---- */
 
 static void set_status(struct vidsch_doorbell *bell, UINT64 status)
@@ -367,7 +364,7 @@ static void give_up(struct vidsch_hw_queue *hw)
         ddi_handle_number(hw->queue->mm.host_handle), hw->queue->node->ordinal,
         (unsigned long long)vidsch_sync_current(hw->progress),
         (unsigned long long)vidsch_doorbell_queued(hw),
-        (unsigned long long)(PATIENCE_NS / VIDSCH_SECOND_NS));
+        (unsigned long long)(VIDSCH_PATIENCE_NS / VIDSCH_SECOND_NS));
     if (!hw->queue->node->stopped)
         (void)vidsch_hw_suspend(context);
     while (context->state == HW_SUSPENDING && !sim_current->stopped)
@@ -387,11 +384,11 @@ static void await_queued(struct vidsch_hw_queue *hw)
     while (vidsch_doorbell_pending(hw) && !device_is_lost(device) && !sim_current->stopped) {
         if (ddi->asleep)
             ddi->wake(ddi);
-        vidsch_change_wait(device->vidsch, since + PATIENCE_NS);
+        vidsch_change_wait(device->vidsch, since + VIDSCH_PATIENCE_NS);
         if (vidsch_sync_current(hw->progress) != at || vidsch_ringing_held(hw->parent->hw))
             since = sim_now();
         at = vidsch_sync_current(hw->progress);
-        if (sim_now() >= since + PATIENCE_NS && vidsch_doorbell_pending(hw))
+        if (sim_now() >= since + VIDSCH_PATIENCE_NS && vidsch_doorbell_pending(hw))
             give_up(hw);
     }
 }

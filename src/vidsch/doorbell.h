@@ -20,6 +20,9 @@ struct vidmm_allocation;
 struct vidsch_device;
 struct vidsch_node;
 
+/* How long it is waited for progress of what a client has told: it may have submitted less. */
+#define VIDSCH_PATIENCE_NS 60000000000u
+
 struct vidsch_doorbell {
     struct vidsch_context *queue;
     HANDLE host_handle, driver_handle;

@@ -99,9 +99,10 @@ struct vidsch_hw_queue {
     bool doorbell_begins;             /* the driver is making it */
     uint64_t looked_at;               /* progress at the last look of the watch, while pending */
     bool given_up;                    /* what the client has queued there is not waited for */
+    uint64_t moved_at; /* progress was seen, or none was to be expected, while there are marks */
     unsigned marks;
     struct vidsch_mark mark[VIDSCH_MARKS]; /* oldest first */
-    uint64_t oldest_since;            /* virtual ns */
+    uint64_t oldest_since;                 /* virtual ns */
 };
 
 /* What a packet of a hardware queue carries. */

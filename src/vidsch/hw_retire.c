@@ -71,6 +71,8 @@ static void check_progress(struct vidsch_hw_queue *hw)
     const uint32_t number = ddi_handle_number(hw->queue->mm.host_handle);
 
     hw->seen = now;
+    if (now > before)
+        hw->moved_at = sim_now();
     if (now > before && hw->parent->hw->state == HW_SUSPENDED)
         VIOLATION(
             "PREEMPT-044",

@@ -113,6 +113,8 @@ static bool look_at_doorbells(struct vidsch_node *node)
 
             if (pending && now != queue->looked_at)
                 queue->oldest_since = sim_now();
+            if (vidsch_ringing_held(queue->parent->hw))
+                queue->moved_at = sim_now();
             queue->looked_at = now;
             any |= pending;
         }

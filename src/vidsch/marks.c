@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/marks.h"
+#include "sim/machine.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/doorbell.h"
@@ -16,7 +17,8 @@ static struct vidsch_hw_queue *queue_of(const struct list *link)
 
 static bool reached(const struct vidsch_hw_queue *hw, const struct vidsch_mark *mark)
 {
-    return vidsch_sync_current(hw->progress) >= mark->value || !vidsch_doorbell_pending(hw);
+    return vidsch_sync_current(hw->progress) >= mark->value || !vidsch_doorbell_pending(hw) ||
+           sim_now() >= hw->moved_at + VIDSCH_PATIENCE_NS;
 }
 
 /* False: the youngest stands for it. */
@@ -24,6 +26,8 @@ static bool mark(struct vidsch_hw_queue *hw, uint64_t ticket)
 {
     const uint64_t value = vidsch_doorbell_queued(hw);
 
+    if (!hw->marks)
+        hw->moved_at = sim_now();
     if (hw->marks == VIDSCH_MARKS) {
         hw->mark[VIDSCH_MARKS - 1].value = value;
         return false;

@@ -2,7 +2,8 @@
 /*
  * Tickets of a device for work that its clients submitted themselves. A mark holds the value that a
  * queue had queued when the ticket was given out, and is reached with that value of the progress
- * fence. When a queue has no mark left, the youngest stands for what is queued later, too.
+ * fence, or when it is clear that it will not come (doorbell.h). When a queue has no mark left, the
+ * youngest stands for what is queued later, too.
  */
 #ifndef DXGK_VIDSCH_MARKS_H
 #define DXGK_VIDSCH_MARKS_H

@@ -83,6 +83,34 @@ TEST(so_does_the_end_of_a_process)
     run(doorbells_create(NULL), leave_body);
 }
 
+/* ---- allocations ---- */
+
+static void synchronous_body(struct probe *p)
+{
+    D3DKMT_HANDLE allocation;
+    D3DKMT_DESTROYALLOCATION2 destroy = {
+        .phAllocationList = &allocation, .AllocationCount = 1, .Flags = {.SynchronousDestroy = 1}};
+
+    begin();
+    CHECK(NT_SUCCESS(probe_gpu_allocate(&client.hw.gpu, 4096, &allocation)));
+    destroy.hDevice = client.hw.gpu.device;
+    probe_sleep(70 * PROBE_SECOND);
+    began = sim_now();
+    *client.queued = 5;
+    sim_thread_release(probe_thread(p, nt_process_current(), "gpu", goes_on));
+    CHECK(NT_SUCCESS(D3DKMTDestroyAllocation2(&destroy)));
+    CHECK_RULE("SUBMIT-125/i", sim_now() >= began + 110 * PROBE_SECOND &&
+                                   sim_now() < began + 112 * PROBE_SECOND &&
+                                   probe_count(p, PROBE_DestroyAllocation) == 1);
+    bell_progress(p, &client, 5);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.hw.gpu)));
+}
+
+TEST(an_allocation_is_not_kept_for_what_never_comes)
+{
+    run(doorbells_create(NULL), synchronous_body);
+}
+
 /* ---- asleep ---- */
 
 static void works(struct probe *p)

@@ -93,7 +93,7 @@ TEST(a_reset_of_what_is_gone_succeeds)
     process = probe_client_run(p, busy_body);
     CHECK(probe_run(p, unplug_body) == SIM_DONE && NT_SUCCESS(unplugged));
     CHECK(probe_run(p, wait_body) == SIM_DONE);
-    CHECK_RULE("LIFE-151/b", !p->sim->stopped && probe_rule(p, "TDR-066") == 1 &&
+    CHECK_RULE("LIFE-151/b", !p->sim->stopped && probe_rule(p, "TDR-066") == 0 &&
                                  probe_count(p, PROBE_ResetFromTimeout) == 0);
     probe_client_end(p, process);
     CHECK(probe_reports(p, VERIFY_ERROR) == 0);

@@ -13,6 +13,7 @@
 #include "vidsch/life.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
+#include "vidsch/ringing.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/vidsch_bugcheck.h"
 
@@ -134,7 +135,7 @@ void vidsch_hw_abandon(struct vidsch_hw_context *hw)
     const struct vidsch *vidsch = hw->context->node->vidsch;
 
     vidsch_hw_retire_context(hw);
-    if (!vidsch_hw_in_flight(hw))
+    if (!vidsch_hw_in_flight(hw) && !vidsch_ringing_wants(hw))
         return;
     if (hw->invalidated || vidsch->recovery.resetting || sim_current->stopped ||
         hw->state == HW_SUSPENDED) {

@@ -83,6 +83,30 @@ TEST(so_does_the_end_of_a_process)
     run(doorbells_create(NULL), leave_body);
 }
 
+/* ---- loss ---- */
+
+static void lost_body(struct probe *p)
+{
+    D3DKMT_MARKDEVICEASERROR mark = {.Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC};
+
+    begin();
+    mark.hDevice = client.hw.gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTMarkDeviceAsError(&mark)));
+    probe_sleep(10000000);
+    CHECK_RULE("KMT-471", probe_count(p, PROBE_SuspendContext) == 1 &&
+                              probe_count(p, PROBE_DisconnectDoorbell) == 1 &&
+                              probe_nth(p, PROBE_SuspendContext, 0)->order <
+                                  probe_nth(p, PROBE_DisconnectDoorbell, 0)->order);
+    CHECK(probe_count(p, PROBE_ResumeContext) == 0);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.hw.gpu)));
+}
+
+/* What it rang for is unknown. */
+TEST(a_lost_device_is_suspended_also_if_it_told_nothing)
+{
+    run(doorbells_create(NULL), lost_body);
+}
+
 /* ---- allocations ---- */
 
 static void synchronous_body(struct probe *p)

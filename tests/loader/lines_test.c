@@ -22,7 +22,7 @@ struct made {
 /* Of version 2. */
 static const uint8_t unit[72] = {
     68, 0,    0,    0,    2,    0,    23,   0,    0,    0, /* its header */
-    1,  1,    -1,   1,    10,                        /* lines from -1 on, opcodes from 10 on */
+    1,  1,    0xFF, 1,    10,                        /* lines from -1 on, opcodes from 10 on */
     0,  1,    1,    1,    1,    0,    0,    0,    1, /* operands */
     0,  'a',  '.',  'c',  0,    0,    0,    0,    0, /* no folder, a file */
     0,  9,    2,    0,    0x10, 0,    0,    0,    0,    0,    0, /* address 0x1000 */

@@ -114,6 +114,35 @@ DO(move_to_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tmovsq")
 DO(move_much_to_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tmovl $3, %%ecx\n\trep movsl")
 DO(compare_with_page_1, "movq %%rdi, %%rsi\n\taddq $4096, %%rdi\n\tcmpsq")
 
+/* Two registers of the device, from there and to there, which is emulated. */
+static IMAGE void read_registers(void)
+{
+    volatile void *source = rig.registers;
+    char *target = watched + 4;
+    uint64_t count = 2;
+
+    __asm__ volatile("rep movsl" : "+S"(source), "+D"(target), "+c"(count) : : "memory");
+}
+
+static IMAGE void write_registers(void)
+{
+    char *source = watched + 4;
+    volatile void *target = rig.registers;
+    uint64_t count = 2;
+
+    __asm__ volatile("rep movsl" : "+S"(source), "+D"(target), "+c"(count) : : "memory");
+}
+
+TEST(what_is_emulated_accesses_memory_too)
+{
+    CHECK_RULE("THREAD-080/c", races(write_8, read_registers));
+    CHECK_RULE("THREAD-080/c", races(read_registers, write_8));
+    CHECK_RULE("THREAD-080/c", races(write_registers, write_8));
+    CHECK_RULE("THREAD-080/c", !races(write_registers, write_0));
+    CHECK_RULE("THREAD-080/c", !races(write_registers, write_12));
+    CHECK_RULE("THREAD-080/c", !races(write_registers, write_registers));
+}
+
 TEST(an_instruction_with_two_operands_accesses_both)
 {
     CHECK_RULE("THREAD-080/c", races(write_0, move_to_page_1));

@@ -295,6 +295,11 @@ bool nt_race_guard_traps_at(uintptr_t address)
     return page && page->closed;
 }
 
+bool nt_race_guard_traps(uintptr_t address, uintptr_t pc)
+{
+    return nt_race_guard_traps_at(address) && is_driver(pc);
+}
+
 void nt_race_guard_keep(uintptr_t address)
 {
     struct guarded *page = race_table_get(&guard_state()->pages, address / PAGE_BYTES);

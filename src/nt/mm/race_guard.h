@@ -33,6 +33,8 @@ void nt_race_guard_forget(const void *address, uint64_t bytes);
 void nt_race_guard_wake(void);
 /* Whether an access there traps. */
 bool nt_race_guard_traps_at(uintptr_t address);
+/* The same, of code of a driver. */
+bool nt_race_guard_traps(uintptr_t address, uintptr_t pc);
 /* A variable there gives order: its page does not rest. */
 void nt_race_guard_keep(uintptr_t address);
 /* The next fault of the instruction at pc passes. */

@@ -6,10 +6,14 @@
 #include "x64/traps/memory.h"
 #include "bus/bus.h"
 #include "bus/window.h"
+#include "nt/mm/race_access.h"
+#include "nt/mm/race_guard.h"
 #include "nt/mm/retired_view.h"
 #include "nt/mm/user_range.h"
 #include "nt/nt.h"
+#include "race/race.h"
 #include "sim/fault.h"
+#include "sim/machine.h"
 #include "verify/verify.h"
 #include "x64/traps/block.h"
 #include "x64/traps/interrupted.h"
@@ -123,6 +127,14 @@ static uintptr_t culprit(uintptr_t address)
     return (address | (X64_PAGE - 1)) + 1;
 }
 
+/* For the detector of races: the driver's own instruction would have trapped there, too. */
+static void note_plain(const struct x64_interrupted *frame, uintptr_t address, uint32_t bytes,
+                       unsigned kind)
+{
+    if (sim_current->races && nt_race_guard_traps(address, (uintptr_t)frame->rip))
+        nt_race_access((const void *)address, bytes, RACE_IMAGE | kind, (uintptr_t)frame->rip);
+}
+
 bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
               uint32_t bytes, void *to)
 {
@@ -142,6 +154,7 @@ bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, 
         memset(to, 0, bytes);
         return true;
     default:
+        note_plain(frame, address, bytes, 0);
         if (sim_copy_checked(to, (const void *)address, bytes))
             return true;
         x64_refuse(frame, SIM_FAULT_READ, culprit(address));
@@ -163,6 +176,7 @@ bool x64_write(const struct x64_plan *plan, const struct x64_interrupted *frame,
         report_gap(plan, frame, address);
         return true;
     default:
+        note_plain(frame, address, bytes, RACE_WRITE);
         if (sim_copy_checked((void *)address, from, bytes))
             return true;
         x64_refuse(frame, SIM_FAULT_WRITE, culprit(address));

@@ -8,6 +8,8 @@
 #include "race/race.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "x64/traps/locked.h"
+#include "x64/x64.h"
 
 /* The names that loader_image_imports searches; they stay where pe_collect_imports put them. */
 static NTSTATUS list_imports(struct loader_image *image)
@@ -104,6 +106,13 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     return STATUS_SUCCESS;
 }
 
+static void forget(const struct pe_image *pe)
+{
+    nt_race_guard_forget(pe->base, pe->bytes);
+    if (x64_is_created())
+        x64_locked_forget((uintptr_t)pe->base, pe->bytes);
+}
+
 void pe_image_unload(struct loader_image *image)
 {
     struct pe_image *pe = image->pe;
@@ -111,7 +120,7 @@ void pe_image_unload(struct loader_image *image)
     if (!pe)
         return;
     if (sim_current && sim_current->races && pe->base)
-        nt_race_guard_forget(pe->base, pe->bytes);
+        forget(pe);
     x64_function_table_remove(&pe->table);
     pe_free_stubs(pe);
     pe_unmap(pe);

@@ -2,6 +2,8 @@
 /* Rewrites instructions of an image that would be slow here, or read the real clock
  * (x64/rewrite/rewrite.h). */
 #include "loader/pe.h"
+#include "sim/machine.h"
+#include "x64/rewrite/locked.h"
 #include "x64/rewrite/rewrite.h"
 #include "x64/x64.h"
 
@@ -21,8 +23,16 @@ NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file)
     for (uint32_t i = 0; i < file->sections; i++) {
         const struct pe_section *s = &file->section[i];
 
-        if (can_rewrite(s) &&
-            !x64_rewrite(&image->table, s->address, s->address + s->memory_bytes, &counts))
+        struct x64_locked locked = {.at = NULL};
+        bool done;
+
+        if (!can_rewrite(s))
+            continue;
+        if (sim_current->races)
+            x64_locked_find(&locked, &image->table, s->address, s->address + s->memory_bytes);
+        done = x64_rewrite(&image->table, s->address, s->address + s->memory_bytes, &counts);
+        x64_locked_replace(&locked, &image->table);
+        if (!done)
             return STATUS_NO_MEMORY;
     }
     return STATUS_SUCCESS;

@@ -14,18 +14,25 @@
 
 bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
+    if (x64_traps_at(x64_operand_address(plan, frame)))
+        return x64_memory_anywhere(plan, frame);
+    x64_refuse_foreign(plan, frame);
+    return false;
+}
+
+bool x64_memory_anywhere(const struct x64_plan *plan, struct x64_interrupted *frame)
+{
     struct x64_machine *x64 = x64_state();
     struct x64_plan copy = *plan; /* other code may run, and trap, during the accesses */
     uintptr_t address = x64_operand_address(plan, frame);
     _Alignas(64) uint8_t operand[X64_WIDEST];
     uint64_t gpr[16], flags;
 
-    if (!x64_traps_at(address)) {
-        x64_refuse_foreign(plan, frame);
+    if (copy.reads && !x64_read(&copy, frame, address, copy.operand_bytes, operand)) {
+        if (copy.writes) /* as the processor says */
+            x64->refused_kind = SIM_FAULT_WRITE;
         return false;
     }
-    if (copy.reads && !x64_read(&copy, frame, address, copy.operand_bytes, operand))
-        return false;
     plan = x64_plan_at(frame->rip); /* its stub may have been cleared meanwhile */
     if (!plan || plan->kind != X64_MEMORY) {
         x64_refuse(frame, SIM_FAULT_EXECUTE, frame->rip);

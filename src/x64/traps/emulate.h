@@ -9,6 +9,8 @@
 #include "x64/traps/plan.h"
 
 bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame);
+/* The same where the operand is memory, too. */
+bool x64_memory_anywhere(const struct x64_plan *plan, struct x64_interrupted *frame);
 bool x64_push(const struct x64_plan *plan, struct x64_interrupted *frame);
 bool x64_pop(const struct x64_plan *plan, struct x64_interrupted *frame);
 

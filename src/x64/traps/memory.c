@@ -127,11 +127,12 @@ static uintptr_t culprit(uintptr_t address)
     return (address | (X64_PAGE - 1)) + 1;
 }
 
-/* For the detector of races: the driver's own instruction would have trapped there, too. */
-static void note_plain(const struct x64_interrupted *frame, uintptr_t address, uint32_t bytes,
-                       unsigned kind)
+/* For the detector of races: the driver's own instruction would have trapped there, too. One that
+ * is interlocked has been recorded. */
+static void note_plain(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                       uintptr_t address, uint32_t bytes, unsigned kind)
 {
-    if (sim_current->races && nt_race_guard_traps(address, (uintptr_t)frame->rip))
+    if (sim_current->races && !plan->locked && nt_race_guard_traps(address, (uintptr_t)frame->rip))
         nt_race_access((const void *)address, bytes, RACE_IMAGE | kind, (uintptr_t)frame->rip);
 }
 
@@ -154,7 +155,7 @@ bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, 
         memset(to, 0, bytes);
         return true;
     default:
-        note_plain(frame, address, bytes, 0);
+        note_plain(plan, frame, address, bytes, 0);
         if (sim_copy_checked(to, (const void *)address, bytes))
             return true;
         x64_refuse(frame, SIM_FAULT_READ, culprit(address));
@@ -176,7 +177,7 @@ bool x64_write(const struct x64_plan *plan, const struct x64_interrupted *frame,
         report_gap(plan, frame, address);
         return true;
     default:
-        note_plain(frame, address, bytes, RACE_WRITE);
+        note_plain(plan, frame, address, bytes, RACE_WRITE);
         if (sim_copy_checked((void *)address, from, bytes))
             return true;
         x64_refuse(frame, SIM_FAULT_WRITE, culprit(address));

@@ -12,6 +12,7 @@
 #include "sim/fault.h"
 #include "x64/traps/block.h"
 #include "x64/traps/interrupted.h"
+#include "x64/traps/locked.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/state.h"
 #include "x64/traps/stub.h"
@@ -323,11 +324,15 @@ static void choose(struct x64_plan *plan, const struct decoded *d)
 /* Read up to the longest instruction; less at the end of mapped memory. */
 static uint32_t read_code(uintptr_t pc, uint8_t *bytes)
 {
-    uint32_t in_page = X64_PAGE - (uint32_t)(pc % X64_PAGE);
+    uint32_t in_page = X64_PAGE - (uint32_t)(pc % X64_PAGE), count = 0;
 
     if (sim_copy_checked(bytes, (const void *)pc, X64_LONGEST))
-        return X64_LONGEST;
-    return in_page < X64_LONGEST && sim_copy_checked(bytes, (const void *)pc, in_page) ? in_page : 0;
+        count = X64_LONGEST;
+    else if (in_page < X64_LONGEST && sim_copy_checked(bytes, (const void *)pc, in_page))
+        count = in_page;
+    if (count)
+        (void)x64_locked_at(pc, bytes); /* the byte that was there */
+    return count;
 }
 
 static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, const uint8_t *bytes,
@@ -365,8 +370,14 @@ static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, c
  * place. */
 static bool is_current(const struct x64_plan *plan, uintptr_t pc)
 {
-    return plan->pc == pc && plan->length != 0 && pc % X64_PAGE + plan->length <= X64_PAGE &&
-           memcmp(plan->bytes, (const void *)pc, plan->length) == 0;
+    const uint8_t *code = (const uint8_t *)pc;
+    uint8_t first;
+
+    if (plan->pc != pc || plan->length == 0 || pc % X64_PAGE + plan->length > X64_PAGE)
+        return false;
+    first = *code;
+    (void)x64_locked_at(pc, &first);
+    return plan->bytes[0] == first && memcmp(plan->bytes + 1, code + 1, plan->length - 1u) == 0;
 }
 
 const struct x64_plan *x64_plan_at(uintptr_t pc)

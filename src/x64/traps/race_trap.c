@@ -9,6 +9,7 @@
 #include "sim/order.h"
 #include "sim/point.h"
 #include "x64/traps/interrupted.h"
+#include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
 
 #include <Zydis/Zydis.h>
@@ -71,7 +72,7 @@ static struct touched touched(const struct x64_plan *plan, const struct x64_inte
     return t;
 }
 
-void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *frame)
+void x64_race_note(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     struct touched t[2];
     unsigned count = touched_both(plan, frame, t) ? 2 : 1;
@@ -84,10 +85,16 @@ void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *fr
         const void *address = (const void *)t[i].address; // NOLINT: the driver's
 
         nt_race_access(address, t[i].bytes, t[i].kind, pc);
-        if (t[i].kind & RACE_ATOMIC) {
+        if (t[i].kind & RACE_ATOMIC && !x64_traps_at(t[i].address) &&
+            race_carries(sim_current->races, address)) {
             sim_order_exchange(address);
             nt_race_guard_keep(t[i].address);
         }
     }
-    nt_race_guard_pass(pc);
+}
+
+void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *frame)
+{
+    x64_race_note(plan, frame);
+    nt_race_guard_pass((uintptr_t)frame->rip);
 }

@@ -6,8 +6,10 @@
 struct x64_interrupted;
 struct x64_plan;
 
-/* Record the access that has trapped, and let others run; the instruction passes when it faults
- * again. `plan` NULL: what it is cannot be told. */
+/* Let others run, and record the access. `plan` NULL: what it is cannot be told; it is not valid
+ * any more when this returns. */
+void x64_race_note(const struct x64_plan *plan, const struct x64_interrupted *frame);
+/* The same; the instruction passes when it faults again. */
 void x64_race_trap(const struct x64_plan *plan, const struct x64_interrupted *frame);
 
 #endif

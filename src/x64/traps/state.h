@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "race/table.h"
 #include "sim/fault.h"
 #include "sim/slot.h"
 #include "x64/traps/interrupted.h"
@@ -32,6 +33,7 @@ struct x64_machine {
     KUSER_SHARED_DATA *shared;
     uint64_t reads_since; /* of the shared data, counted from then */
     uint32_t reads;
+    struct race_table locked; /* locked.c: bytes that breakpoints have taken the place of */
 };
 
 extern struct sim_slot x64_slot;

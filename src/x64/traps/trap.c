@@ -19,6 +19,7 @@
 #include "verify/verify.h"
 #include "x64/traps/emulate.h"
 #include "x64/traps/interrupted.h"
+#include "x64/traps/locked.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
 #include "x64/traps/privileged.h"
@@ -36,6 +37,7 @@
 #define TRAP_BREAKPOINT   3
 #define TRAP_OPCODE       6
 #define TRAP_PROTECTION   13
+#define TRAP_PAGE         14
 #define BREAKPOINT_OPCODE 0xCC
 #define RED_ZONE          256u /* the landing returns through the bytes below the stack pointer */
 #define ROOM              (16u << 10) /* stack space that emulation may need */
@@ -95,13 +97,36 @@ static void emulate(const struct x64_plan *plan, struct x64_interrupted *frame)
     }
 }
 
+/* An interlocked instruction: record its access, and carry it out. */
+static void run_locked(struct x64_interrupted *frame)
+{
+    const struct x64_plan *plan = x64_plan_at(frame->rip);
+
+    if (plan && plan->kind == X64_MEMORY) {
+        frame->address = x64_operand_address(plan, frame);
+        frame->kind = SIM_FAULT_WRITE;
+        x64_race_note(plan, frame);
+        plan = x64_plan_at(frame->rip); /* other code may have run */
+    }
+    if (plan && plan->kind == X64_MEMORY)
+        (void)x64_memory_anywhere(plan, frame);
+    else
+        x64_refuse(frame, SIM_FAULT_EXECUTE, frame->rip);
+}
+
 /* Called by the landing. */
 void x64_trapped(struct x64_interrupted *frame);
 __attribute__((used)) void x64_trapped(struct x64_interrupted *frame)
 {
     const struct x64_plan *plan = x64_plan_at(frame->rip);
 
+    uint8_t first;
+
     x64_state()->traps++;
+    if (x64_locked_at(frame->rip, &first)) {
+        run_locked(frame);
+        return;
+    }
     if (sim_current->races && nt_race_guard_traps_at(frame->address)) {
         x64_race_trap(plan, frame);
         return;
@@ -143,7 +168,8 @@ static bool has_room(const struct x64_machine *x64, uintptr_t sp)
            sp - low > sizeof(struct x64_interrupted) + x64->vector_bytes + ROOM;
 }
 
-static void land(const struct x64_machine *x64, const struct sim_trap *trap, greg_t *regs)
+/* `past`: RIP is behind the breakpoint. */
+static void land(const struct x64_machine *x64, const struct sim_trap *trap, greg_t *regs, bool past)
 {
     uintptr_t top = (uintptr_t)regs[REG_RSP] - RED_ZONE;
     struct x64_interrupted *frame =
@@ -158,7 +184,7 @@ static void land(const struct x64_machine *x64, const struct sim_trap *trap, gre
     frame->address = trap->address;
     frame->kind = trap->kind;
     memset(frame->vector + 512, 0, 64); /* the header, which XRSTOR validates */
-    if (trap->signal == SIGTRAP)        /* RIP is after the breakpoint instruction */
+    if (trap->signal == SIGTRAP && past)
         frame->rip -= *(const uint8_t *)(frame->rip - 1) == BREAKPOINT_OPCODE ? 1 : 2;
     regs[REG_RDI] = (greg_t)(uintptr_t)frame;
     regs[REG_RSP] = (greg_t)(uintptr_t)frame;
@@ -170,7 +196,12 @@ static bool on_trap(struct sim_trap *trap)
     greg_t *regs = ((ucontext_t *)trap->context)->uc_mcontext.gregs;
     struct x64_machine *x64 = x64_state();
     uintptr_t pc = (uintptr_t)regs[REG_RIP];
+    uint8_t first;
+    bool locked = trap->signal == SIGTRAP && regs[REG_TRAPNO] == TRAP_BREAKPOINT &&
+                  x64_locked_at(pc - 1, &first);
 
+    if (locked)
+        regs[REG_RIP] = (greg_t)--pc;
     /* a fault of the driver's instruction in its stub, with its registers */
     if (x64_stubs_contain(&x64->stubs, pc)) {
         regs[REG_RIP] = (greg_t)x64->running;
@@ -180,6 +211,8 @@ static bool on_trap(struct sim_trap *trap)
         trap->kind = x64->refused_kind;
         trap->address = x64->refused_address;
         x64->refused_pc = 0;
+        if (locked)
+            regs[REG_TRAPNO] = TRAP_PAGE;
         return false;
     }
     if (!is_ours(trap, regs))
@@ -190,7 +223,7 @@ static bool on_trap(struct sim_trap *trap)
         trap->kind = SIM_FAULT_STACK;
         return false;
     }
-    land(x64, trap, regs);
+    land(x64, trap, regs, !locked);
     return true;
 }
 

@@ -266,6 +266,9 @@ static NTSTATUS wait_for_idle(struct kmt_call *call, void *arguments)
     if (!device)
         return STATUS_INVALID_PARAMETER;
     kmt_device_drain(device); /* KMT-124, KMT-136 */
+    device->draining++;
+    vidsch_device_wait_rung(device->sch);
+    device->draining--;
     return STATUS_SUCCESS;
 }
 

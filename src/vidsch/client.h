@@ -21,6 +21,8 @@ void vidsch_device_destroy(struct vidsch_device *device);
 struct vidmm_device *vidsch_device_mm(struct vidsch_device *device);
 D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device);
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device);
+/* Until what its clients have submitted themselves up to now has ended (yields). */
+void vidsch_device_wait_rung(struct vidsch_device *device);
 /* STATUS_SUCCESS, or the status that a submission (or any other call) on a lost device returns
  * (KMT-123). */
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission);

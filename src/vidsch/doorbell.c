@@ -13,6 +13,7 @@
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
 #include "vidsch/hw_submit.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/node.h"
@@ -370,6 +371,7 @@ static void give_up(struct vidsch_hw_queue *hw)
     while (context->state == HW_SUSPENDING && !sim_current->stopped)
         vidsch_change_wait(hw->queue->device->vidsch, SIM_FOREVER);
     vidsch_ringing_go_on(hw->queue->device); /* for its other queues */
+    vidsch_device_wake(hw->queue->device);
 }
 
 /* Until the GPU has come to what was queued, or there is no hope that it does. A context that lets

@@ -5,6 +5,7 @@
 #include "sim/sim_assert.h"
 #include "sim/wait.h"
 #include "vidsch/change.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -12,6 +13,7 @@
 #include "vidsch/hw_submit.h"
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
+#include "vidsch/marks.h"
 #include "vidsch/node.h"
 #include "vidsch/process.h"
 #include "vidsch/ringing.h"
@@ -85,4 +87,16 @@ void vidsch_ringing_watch(const struct vidsch_device *device)
     LIST_FOR(link, &device->contexts)
         if (CONTAINER(link, struct vidsch_context, link)->hw)
             vidsch_hw_watch_begin(CONTAINER(link, struct vidsch_context, link)->node);
+}
+
+void vidsch_device_wait_rung(struct vidsch_device *device)
+{
+    uint64_t ticket;
+
+    sim_assert_passive();
+    if (!vidsch_marks_make(device, &ticket))
+        return;
+    vidsch_ringing_watch(device);
+    while (!vidsch_marks_reached(device, ticket) && !sim_current->stopped)
+        sim_waitq_wait(&device->changed, SIM_FOREVER);
 }

@@ -43,7 +43,7 @@ TEST_WITH(client, devices_say_their_state)
     SHOW(c, "KMT-133", state_of(&g, (D3DKMT_DEVICESTATE_TYPE)0, &state) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-133",
          state_of(&g, (D3DKMT_DEVICESTATE_TYPE)50, &state) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-136", gpu_wait_idle(&g) == STATUS_SUCCESS);
+    SHOW(c, "KMT-136/a", gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, gpu_destroy_device(&g) == STATUS_SUCCESS);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
@@ -220,7 +220,7 @@ TEST_WITH(client, destroying_waits_for_queued_work)
     TRY(c, gpu_create_copy_context(&g) == STATUS_SUCCESS);
     *(volatile uint64_t *)target.cpu = 0;
     TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
-    SHOW(c, "KMT-136",
+    SHOW(c, "KMT-136/a",
          gpu_wait_idle(&g) == STATUS_SUCCESS && *(volatile uint64_t *)target.cpu == 0x55);
     TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
     before = dxgk_client_time();

@@ -273,6 +273,32 @@ TEST(what_the_client_gives_up_waits_for_what_it_has_queued)
     run(created(), give_up_body);
 }
 
+static void finish_later(struct probe *p)
+{
+    probe_sleep(PROBE_SECOND);
+    *client.queued = 6;
+    bell_progress(p, &client, 4);
+    probe_sleep(PROBE_SECOND);
+    bell_progress(p, &client, 5);
+    probe_sleep(PROBE_SECOND);
+    bell_progress(p, &client, 6);
+}
+
+static void idle_body(struct probe *p)
+{
+    begin();
+    *client.queued = 5;
+    sim_thread_release(probe_thread(p, nt_process_current(), "gpu", finish_later));
+    CHECK_RULE("KMT-136/b",
+               NT_SUCCESS(probe_gpu_wait_idle(&client.hw.gpu)) && *client.hw.value == 5);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.hw.gpu)));
+}
+
+TEST(an_idle_device_has_nothing_queued)
+{
+    run(created(), idle_body);
+}
+
 /* ---- level two ---- */
 
 static uint64_t resumes_inside;

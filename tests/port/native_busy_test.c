@@ -41,8 +41,8 @@ static void busy_body(struct probe *p)
         probe_sleep(1000000);
     began = sim_now();
     CHECK_RULE("SUBMIT-150/h", NT_SUCCESS(hardware_submit(&client, 1)) &&
-                                 NT_SUCCESS(hardware_wait(&client, 1)) &&
-                                 sim_now() < began + PROBE_SECOND / 10);
+                                   NT_SUCCESS(hardware_wait(&client, 1)) &&
+                                   sim_now() < began + PROBE_SECOND / 10);
     enough = true;
     while (!sim_thread_ended(busy))
         probe_sleep(1000000);

@@ -37,7 +37,7 @@ struct loader_image {
      * name. */
     int copy;
     struct lines *lines; /* NULL: none, or races are not detected */
-    int *thread; /* threads of the process when the image was mapped; NULL: not known */
+    int *thread;         /* threads of the process when the image was mapped; NULL: not known */
     uint32_t threads;
     bool stays; /* threads of its own still run in it, so it stays mapped */
 

@@ -35,7 +35,9 @@ struct nt_process;
 /* The driver of one adapter as the host calls it: table, context, and which threads are inside. */
 struct ddi_adapter {
     DRIVER_INITIALIZATION_DATA table; /* members newer than table.Version are NULL */
-    PVOID context;                    /* MiniportDeviceContext */
+    /* the one entry of a display-only driver that the table does not have; NULL: another driver */
+    PDXGKDDI_PRESENTDISPLAYONLY present_display_only;
+    PVOID context; /* MiniportDeviceContext */
     struct nt_image *image;
     char driver_name[64];
     struct ddi_handles handles;               /* host handles given to the driver */
@@ -147,7 +149,8 @@ NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTE
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args);
 NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
                                    ULONG bytes);
-NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS status);
+NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS status,
+                                BOOLEAN non_destructive_only);
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor);
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,

@@ -115,7 +115,8 @@ NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR
                     "the array of DXGK_CHILD_DESCRIPTOR", a->context, passed.data, bytes);
 }
 
-NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
+NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child,
+                                BOOLEAN non_destructive_only)
 {
     struct ddi_lent passed;
     struct ddi_call call;
@@ -125,7 +126,7 @@ NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 
     if (!NT_SUCCESS(status))
         return ddi_lent_refuse(&passed, status);
-    status = a->table.DxgkDdiQueryChildStatus(a->context, passed.data, FALSE);
+    status = a->table.DxgkDdiQueryChildStatus(a->context, passed.data, non_destructive_only);
     ddi_returned(&call);
     ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiQueryChildStatus);
     ddi_lent_end(&passed, child);

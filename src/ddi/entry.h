@@ -25,6 +25,7 @@ enum ddi_level {
     LEVEL_VIDMM,     /* level 1, VidMm class (THREAD-021) */
     LEVEL_ROOT,      /* level 1, a class for SetRootPageTable alone (THREAD-021) */
     LEVEL_SWIZZLING, /* level 1, swizzling class (THREAD-023) */
+    LEVEL_POINTER,   /* level 1, pointer class (PRES-228) */
     LEVEL_CHILD,     /* level 1, child I/O class: one thread per child (THREAD-024) */
     /* level 0, may also run during SetPowerState and QueryChildRelations (THREAD-032) */
     LEVEL_QUERY,

@@ -246,7 +246,7 @@ NTSTATUS ddi_lock(struct ddi_record *call)
         call->frame.counted = true;
         while (call->level == LEVEL_CHILD && child_is_busy(call) && !sim_current->stopped)
             sim_waitq_wait(&locks->waiting, SIM_FOREVER);
-        if (call->level >= LEVEL_SCHEDULER && call->level <= LEVEL_SWIZZLING) {
+        if (call->level >= LEVEL_SCHEDULER && call->level <= LEVEL_POINTER) {
             struct sim_mutex *mutex = &locks->class_lock[call->level - LEVEL_SCHEDULER];
 
             if (mutex->owner != sim_current->thread) {

@@ -13,7 +13,7 @@
 
 struct ddi_record;
 
-#define DDI_CLASSES 4u /* LEVEL_SCHEDULER .. LEVEL_SWIZZLING */
+#define DDI_CLASSES 5u /* LEVEL_SCHEDULER .. LEVEL_POINTER */
 
 /* Which threads are inside the driver of one adapter. */
 struct ddi_locks {

@@ -266,6 +266,31 @@ const struct ddi_part ddi_parts_create_doorbell[] = {
      .what = "the private data of DXGKARG_CREATEDOORBELL", .way = DDI_PART_BACK},
     NO_MORE};
 
+/* ---- displays ---- */
+
+/* Not pSource, the image, which lives until the present is complete (PRES-206). */
+const struct ddi_part ddi_parts_present_display_only[] = {
+    {POINTER(DXGKARG_PRESENT_DISPLAYONLY, pMoves),
+     COUNTED_BY(DXGKARG_PRESENT_DISPLAYONLY, NumMoves, sizeof(D3DKMT_MOVE_RECT)),
+     .what = "pMoves of DXGKARG_PRESENT_DISPLAYONLY"},
+    {POINTER(DXGKARG_PRESENT_DISPLAYONLY, pDirtyRect),
+     COUNTED_BY(DXGKARG_PRESENT_DISPLAYONLY, NumDirtyRects, sizeof(RECT)),
+     .what = "pDirtyRect of DXGKARG_PRESENT_DISPLAYONLY"},
+    NO_MORE};
+
+/* PRES-236: a monochrome shape has two masks. */
+static size_t shape_bytes(const void *structure)
+{
+    const DXGKARG_SETPOINTERSHAPE *args = structure;
+
+    return (size_t)args->Pitch * args->Height * (args->Flags.Monochrome ? 2 : 1);
+}
+
+const struct ddi_part ddi_parts_set_pointer_shape[] = {
+    {POINTER(DXGKARG_SETPOINTERSHAPE, pPixels), .bytes = shape_bytes,
+     .what = "pPixels of DXGKARG_SETPOINTERSHAPE"},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

@@ -52,7 +52,7 @@ static void query_status(struct port_adapter *adapter, ULONG index)
     memset(&status, 0, sizeof(status));
     status.Type = StatusConnection;
     status.ChildUid = child->ChildUid;
-    if (NT_SUCCESS(ddi_query_child_status(&adapter->ddi, &status)))
+    if (NT_SUCCESS(ddi_query_child_status(&adapter->ddi, &status, FALSE)))
         adapter->children.connected[index] = status.HotPlug.Connected;
 }
 

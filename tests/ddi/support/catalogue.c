@@ -131,7 +131,7 @@ static void query_child(struct ddi_adapter *door, ULONG uid)
 {
     DXGK_CHILD_STATUS status = {.ChildUid = uid};
 
-    (void)ddi_query_child_status(door, &status);
+    (void)ddi_query_child_status(door, &status, TRUE);
 }
 
 static void describe_child(struct ddi_adapter *door, ULONG uid)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The typed DDI calls of displays; otherwise like entries.c. */
+#include "ddi/entries_display.h"
+#include "ddi/door.h"
+#include "ddi/parts.h"
+
+#include "sim/machine.h"
+
+NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN *args)
+{
+    CALL_BOTH(a, DxgkDdiIsSupportedVidPn, args, a->context);
+}
+
+NTSTATUS ddi_recommend_functional_vidpn(struct ddi_adapter *a,
+                                        const DXGKARG_RECOMMENDFUNCTIONALVIDPN *args)
+{
+    CALL_IN(a, DxgkDdiRecommendFunctionalVidPn, args, a->context);
+}
+
+NTSTATUS ddi_enum_vidpn_cofunc_modality(struct ddi_adapter *a,
+                                        const DXGKARG_ENUMVIDPNCOFUNCMODALITY *args)
+{
+    CALL_IN(a, DxgkDdiEnumVidPnCofuncModality, args, a->context);
+}
+
+NTSTATUS ddi_recommend_monitor_modes(struct ddi_adapter *a,
+                                     const DXGKARG_RECOMMENDMONITORMODES *args)
+{
+    CALL_IN(a, DxgkDdiRecommendMonitorModes, args, a->context);
+}
+
+NTSTATUS ddi_commit_vidpn(struct ddi_adapter *a, const DXGKARG_COMMITVIDPN *args)
+{
+    CALL_IN(a, DxgkDdiCommitVidPn, args, a->context);
+}
+
+NTSTATUS ddi_set_vidpn_source_visibility(struct ddi_adapter *a,
+                                         const DXGKARG_SETVIDPNSOURCEVISIBILITY *args)
+{
+    CALL_IN(a, DxgkDdiSetVidPnSourceVisibility, args, a->context);
+}
+
+NTSTATUS ddi_update_active_vidpn_present_path(struct ddi_adapter *a,
+                                              const DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *args)
+{
+    CALL_IN(a, DxgkDdiUpdateActiveVidPnPresentPath, args, a->context);
+}
+
+NTSTATUS ddi_query_vidpn_hw_capability(struct ddi_adapter *a, DXGKARG_QUERYVIDPNHWCAPABILITY *args)
+{
+    CALL_BOTH(a, DxgkDdiQueryVidPnHWCapability, args, a->context);
+}
+
+NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_DISPLAYONLY *args)
+{
+    struct ddi_parts passed;
+    struct ddi_call call;
+    NTSTATUS status = ddi_parts_lend(&passed, ddi_parts_present_display_only, args, sizeof(*args),
+                                     ddi_structure_DxgkDdiPresentDisplayOnly)
+                          ? ddi_enter(&call, a, DDI_DxgkDdiPresentDisplayOnly)
+                          : STATUS_NO_MEMORY;
+
+    if (!NT_SUCCESS(status))
+        return ddi_parts_refuse(&passed, status);
+    status = a->present_display_only(a->context, passed.structure.data);
+    ddi_returned(&call);
+    ddi_parts_check(&passed, (uintptr_t)a->present_display_only);
+    ddi_parts_end(&passed, NULL);
+    return ddi_leave_with(&call, status);
+}
+
+NTSTATUS ddi_set_pointer_position(struct ddi_adapter *a, const DXGKARG_SETPOINTERPOSITION *args)
+{
+    CALL_IN(a, DxgkDdiSetPointerPosition, args, a->context);
+}
+
+NTSTATUS ddi_set_pointer_shape(struct ddi_adapter *a, const DXGKARG_SETPOINTERSHAPE *args)
+{
+    CALL_PARTS_IN(a, DxgkDdiSetPointerShape, args, ddi_parts_set_pointer_shape, a->context);
+}
+
+NTSTATUS ddi_stop_device_and_release_post_display_ownership(struct ddi_adapter *a, UINT target,
+                                                            DXGK_DISPLAY_INFORMATION *info)
+{
+    CALL_BOTH(a, DxgkDdiStopDeviceAndReleasePostDisplayOwnership, info, a->context, target);
+}
+
+NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHILD_CONTAINER_ID *id)
+{
+    struct ddi_lent passed;
+    struct ddi_call call;
+    NTSTATUS status = ddi_structure_lend(&passed, DDI_DxgkDdiGetChildContainerId, id, sizeof(*id),
+                                         ddi_structure_DxgkDdiGetChildContainerId)
+                          ? ddi_enter_child(&call, a, DDI_DxgkDdiGetChildContainerId, child)
+                          : STATUS_NO_MEMORY;
+
+    if (!NT_SUCCESS(status))
+        return ddi_lent_refuse(&passed, status);
+    status = a->table.DxgkDdiGetChildContainerId(a->context, child, passed.data);
+    ddi_returned(&call);
+    ddi_structure_check(&passed, sizeof(*id), true, (uintptr_t)a->table.DxgkDdiGetChildContainerId);
+    ddi_structure_end(&passed, DDI_DxgkDdiGetChildContainerId, sizeof(*id), id);
+    return ddi_leave_with(&call, status);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The typed DDI calls of displays; otherwise like ddi.h. */
+#ifndef DXGK_DDI_ENTRIES_DISPLAY_H
+#define DXGK_DDI_ENTRIES_DISPLAY_H
+
+#include "ddi/ddi.h"
+
+NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN *args);
+NTSTATUS ddi_recommend_functional_vidpn(struct ddi_adapter *a,
+                                        const DXGKARG_RECOMMENDFUNCTIONALVIDPN *args);
+NTSTATUS ddi_enum_vidpn_cofunc_modality(struct ddi_adapter *a,
+                                        const DXGKARG_ENUMVIDPNCOFUNCMODALITY *args);
+NTSTATUS ddi_recommend_monitor_modes(struct ddi_adapter *a,
+                                     const DXGKARG_RECOMMENDMONITORMODES *args);
+NTSTATUS ddi_commit_vidpn(struct ddi_adapter *a, const DXGKARG_COMMITVIDPN *args);
+NTSTATUS ddi_set_vidpn_source_visibility(struct ddi_adapter *a,
+                                         const DXGKARG_SETVIDPNSOURCEVISIBILITY *args);
+NTSTATUS ddi_update_active_vidpn_present_path(struct ddi_adapter *a,
+                                              const DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *args);
+NTSTATUS ddi_query_vidpn_hw_capability(struct ddi_adapter *a, DXGKARG_QUERYVIDPNHWCAPABILITY *args);
+/* Of a display-only driver, whose entry is not in the table. */
+NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_DISPLAYONLY *args);
+NTSTATUS ddi_set_pointer_position(struct ddi_adapter *a, const DXGKARG_SETPOINTERPOSITION *args);
+NTSTATUS ddi_set_pointer_shape(struct ddi_adapter *a, const DXGKARG_SETPOINTERSHAPE *args);
+NTSTATUS ddi_stop_device_and_release_post_display_ownership(struct ddi_adapter *a, UINT target,
+                                                            DXGK_DISPLAY_INFORMATION *info);
+NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHILD_CONTAINER_ID *id);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "modes/display_power.h"
+#include "ddi/ddi.h"
+#include "modes/apply.h"
+#include "modes/enumerate.h"
+#include "modes/modes.h"
+#include "modes/monitor.h"
+#include "modes/vidpn.h"
+#include "nt/base/status_name.h"
+#include "verify/verify.h"
+
+static void child_power(struct modes *modes, UINT target, DEVICE_POWER_STATE state)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (ddi_has(modes->ddi, DxgkDdiSetPowerState))
+        status = ddi_set_power_state(modes->ddi, target, state, PowerActionNone);
+    if (!NT_SUCCESS(status) && !modes->ddi->gone)
+        VIOLATION("DISP-150", "DxgkDdiSetPowerState returned %s for child 0x%x",
+                  nt_status_text(status).text, target);
+}
+
+/* ---- off ---- */
+
+NTSTATUS modes_turn_off(struct modes *modes, struct modes_target *target)
+{
+    struct vidpn *vidpn;
+    NTSTATUS status;
+
+    target->off = true;
+    if (!vidpn_path_to(modes->active, target->id))
+        return STATUS_SUCCESS;
+    vidpn = vidpn_copy(modes->active);
+    vidpn_destroy(target->kept);
+    target->kept = vidpn_copy(modes->active);
+    if (!vidpn || !target->kept) {
+        vidpn_destroy(vidpn);
+        return STATUS_NO_MEMORY;
+    }
+    vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
+    status = modes_commit(modes, vidpn, COMMIT_POWER);
+    child_power(modes, target->id, PowerDeviceD3);
+    return status;
+}
+
+/* ---- on ---- */
+
+static bool copy_modes(struct mode_set **to, const struct mode_set *from)
+{
+    struct mode_set *copy = mode_set_copy(from);
+
+    if (!copy)
+        return false;
+    mode_set_destroy(*to);
+    *to = copy;
+    return true;
+}
+
+/* Add the path that the target had, with its modes and transformation. False: something else is in
+ * its place. */
+static bool add_kept(struct vidpn *vidpn, const struct modes_target *target)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *had = target->kept ? vidpn_path_to(target->kept, target->id)
+                                                         : NULL;
+    D3DKMDT_VIDPN_PRESENT_PATH path;
+
+    if (!had || vidpn_paths_from(vidpn, had->VidPnSourceId))
+        return false;
+    path = *had;
+    if (vidpn_has_ordinal(vidpn, (UINT)path.ImportanceOrdinal))
+        path.ImportanceOrdinal = (D3DKMDT_VIDPN_PRESENT_PATH_IMPORTANCE)vidpn_free_ordinal(vidpn);
+    return vidpn_add(vidpn, &path) &&
+           copy_modes(vidpn_source_set(vidpn, path.VidPnSourceId),
+                      *vidpn_source_set(target->kept, path.VidPnSourceId)) &&
+           copy_modes(vidpn_target_set(vidpn, path.VidPnTargetId),
+                      *vidpn_target_set(target->kept, path.VidPnTargetId));
+}
+
+/* A path with nothing pinned, from a source that has none. False: there is none such. */
+static bool add_fresh(struct vidpn *vidpn, const struct modes_target *target)
+{
+    D3DKMDT_VIDPN_PRESENT_PATH path;
+    UINT source = 0;
+
+    while (source < vidpn->modes->sources && vidpn_paths_from(vidpn, source))
+        source++;
+    path = vidpn_new_path(source, target->id, vidpn_free_ordinal(vidpn));
+    return source < vidpn->modes->sources && vidpn_add(vidpn, &path);
+}
+
+/* The paths of the targets whose monitors are on are to be in the VidPN. Sets *fresh if modes are
+ * to be chosen for one. */
+static void add_paths(const struct modes *modes, struct vidpn *vidpn, bool *fresh)
+{
+    for (UINT i = 0; i < modes->targets; i++) {
+        const struct modes_target *target = &modes->target[i];
+
+        if (target->monitor && !target->off && target->kept && !vidpn_path_to(vidpn, target->id))
+            (void)add_kept(vidpn, target);
+    }
+    for (UINT i = 0; i < modes->targets; i++) {
+        const struct modes_target *target = &modes->target[i];
+
+        if (target->monitor && !target->off && !vidpn_path_to(vidpn, target->id))
+            *fresh |= add_fresh(vidpn, target);
+    }
+}
+
+/* Light what is to be lit, as it was before if the driver still supports that. */
+static NTSTATUS light(struct modes *modes, struct vidpn *vidpn, enum commit_how how)
+{
+    bool fresh = false;
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    if (!vidpn)
+        return status;
+    add_paths(modes, vidpn, &fresh);
+    if (fresh) {
+        status = modes_apply(modes, vidpn, NULL, how);
+    } else if (!vidpn->paths || modes_is_supported(modes, vidpn)) {
+        status = modes_commit(modes, vidpn, how);
+    } else {
+        vidpn_destroy(vidpn);
+        status = STATUS_GRAPHICS_INVALID_VIDPN;
+    }
+    return NT_SUCCESS(status) || modes->ddi->gone ? status : modes_apply_all(modes, how);
+}
+
+NTSTATUS modes_turn_on(struct modes *modes, struct modes_target *target)
+{
+    target->off = false;
+    child_power(modes, target->id, PowerDeviceD0);
+    return light(modes, vidpn_copy(modes->active), COMMIT_POWER);
+}
+
+/* ---- changes while it is off ---- */
+
+struct modes_target *modes_dark_target(const struct modes *modes, UINT source)
+{
+    for (UINT i = 0; i < modes->targets; i++) {
+        struct modes_target *target = &modes->target[i];
+
+        if (target->off && target->kept && vidpn_path(target->kept, source, target->id))
+            return target;
+    }
+    return NULL;
+}
+
+NTSTATUS modes_change_dark(struct modes *modes, struct modes_target *target,
+                           const struct modes_wish *wish)
+{
+    struct vidpn *vidpn = vidpn_copy(modes->active);
+    const D3DKMDT_VIDPN_PRESENT_PATH path = vidpn_new_path(wish->source, target->id,
+                                                           vidpn ? vidpn_free_ordinal(vidpn) : 0);
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    if (vidpn && vidpn_add(vidpn, &path))
+        status = modes_choose(modes, &vidpn, wish);
+    if (NT_SUCCESS(status))
+        status = modes_commit_dark(modes, vidpn, wish->source);
+    if (!NT_SUCCESS(status)) {
+        vidpn_destroy(vidpn);
+        return status;
+    }
+    target->last = wish->size;
+    vidpn_destroy(target->kept);
+    target->kept = vidpn;
+    return status;
+}
+
+/* ---- with the adapter ---- */
+
+NTSTATUS modes_sleep(struct modes *modes)
+{
+    NTSTATUS status = STATUS_SUCCESS, off;
+
+    for (UINT i = 0; i < modes->targets; i++) {
+        struct modes_target *target = &modes->target[i];
+
+        if (!target->monitor || target->off)
+            continue;
+        off = modes_turn_off(modes, target);
+        if (NT_SUCCESS(status))
+            status = off;
+        target->asleep = true;
+    }
+    modes->asleep = true;
+    return status;
+}
+
+/* DISP-153: connections have been read again meanwhile. */
+static void meet(struct modes *modes, struct modes_target *target)
+{
+    if (target->monitor && (target->left || !target->connected))
+        monitor_depart(target);
+    target->left = false;
+    if (target->asleep) {
+        target->asleep = target->off = false;
+        child_power(modes, target->id, PowerDeviceD0);
+    }
+    if (target->monitor || !target->connected)
+        return;
+    target->changed = false;
+    (void)monitor_arrive(modes, target);
+}
+
+NTSTATUS modes_wake(struct modes *modes)
+{
+    modes->asleep = false;
+    for (UINT i = 0; i < modes->targets; i++)
+        meet(modes, &modes->target[i]);
+    return light(modes, vidpn_copy(modes->active), COMMIT_RESUME);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The display worker of an adapter: the one thread that makes its child, monitor and VidPN calls
+ * (DISP-049, DISP-172). What comes from elsewhere is a request to it; requests are carried out in
+ * their order.
+ */
+#ifndef DXGK_MODES_DISPLAY_WORKER_H
+#define DXGK_MODES_DISPLAY_WORKER_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+#include "modes/choose.h"
+
+struct modes;
+
+/* NULL in modes->worker: out of memory. */
+NTSTATUS display_worker_begin(struct modes *modes);
+/* Wait for what is at work, and end the thread. PASSIVE_LEVEL. */
+void display_worker_end(struct modes *modes);
+
+/* The driver has lost a present: it is started again soon, and the active VidPN is committed again
+ * (PRES-258). At most DISPATCH_LEVEL. */
+void display_worker_lost(struct modes *modes);
+
+/* The driver says whether a monitor is there; at most DISPATCH_LEVEL. It is seen to soon. False:
+ * the adapter has no such target. */
+bool display_worker_note(struct modes *modes, UINT target, bool connected);
+
+/* The same and wait, as all of the following: bring monitors and paths up to what is known. */
+NTSTATUS display_update(struct modes *modes);
+/* Give one source another mode (VIDPN-204), or its path another rotation. */
+NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
+/* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */
+NTSTATUS display_power(struct modes *modes, UINT target, bool on);
+/* Before the adapter leaves D0: all displays off. After D0: on again (PRES-249, PRES-250). */
+NTSTATUS display_suspend(struct modes *modes);
+NTSTATUS display_resume(struct modes *modes);
+/* After a reset (VIDPN-192). */
+NTSTATUS display_restore(struct modes *modes);
+/* What drivers are asked in strict mode. */
+void display_strict(struct modes *modes);
+/* The adapter stops: no source is visible, no path is left (VIDPN-191). With `keep`, the picture is
+ * handed on, and nothing is done but to end. */
+void display_stop(struct modes *modes, bool keep);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "modes/modes.h"
+#include "modes/refusals.h"
+#include "modes/monitor.h"
+#include "modes/scope.h"
+#include "modes/vidpn.h"
+#include "sim/slot.h"
+#include "util/alloc.h"
+#include "util/list.h"
+
+/* The adapters of a machine that have outputs. */
+struct outputs {
+    struct list list; /* struct modes */
+};
+
+static struct sim_slot outputs_slot;
+SIM_SLOT_CLAIM(outputs_slot)
+
+static struct outputs *outputs_now(void)
+{
+    struct outputs *outputs = sim_slot_get(&outputs_slot);
+
+    if (outputs)
+        return outputs;
+    outputs = util_zalloc(1, sizeof(*outputs));
+    if (!outputs)
+        return NULL;
+    list_init(&outputs->list);
+    sim_slot_set(&outputs_slot, outputs);
+    return outputs;
+}
+
+struct modes *modes_find(HANDLE adapter)
+{
+    const struct outputs *outputs = sim_slot_get(&outputs_slot);
+
+    if (!outputs)
+        return NULL;
+    LIST_FOR(node, &outputs->list)
+        if (CONTAINER(node, struct modes, link)->adapter == adapter)
+            return CONTAINER(node, struct modes, link);
+    return NULL;
+}
+
+struct modes *modes_create(const struct modes *described, const struct modes_target *targets)
+{
+    struct outputs *outputs = outputs_now();
+    struct modes *modes = outputs ? util_zalloc(1, sizeof(*modes)) : NULL;
+
+    if (!modes)
+        return NULL;
+    *modes = *described;
+    modes->target = util_zalloc(modes->targets + 1, sizeof(*modes->target));
+    if (modes->target) {
+        memcpy(modes->target, targets, modes->targets * sizeof(*targets));
+        modes->active = vidpn_create(modes);
+    }
+    if (!modes->active) {
+        util_free(modes->target);
+        util_free(modes);
+        return NULL;
+    }
+    list_push_back(&outputs->list, &modes->link);
+    return modes;
+}
+
+void modes_destroy(struct modes *modes)
+{
+    if (!modes)
+        return;
+    for (UINT i = 0; i < modes->targets; i++)
+        monitor_depart(&modes->target[i]);
+    modes_refused_forget(modes);
+    vidpn_destroy(modes->active);
+    list_remove(&modes->link);
+    util_free(modes->target);
+    util_free(modes);
+}
+
+void modes_finish(void)
+{
+    util_free(sim_slot_get(&outputs_slot));
+    sim_slot_set(&outputs_slot, NULL);
+    modes_scopes_finish();
+}
+
+UINT modes_lit_target(const struct modes *modes)
+{
+    for (UINT source = 0; source < modes->sources; source++)
+        if (vidpn_paths_from(modes->active, source))
+            return vidpn_path_from(modes->active, source, 0)->VidPnTargetId;
+    for (UINT i = 0; i < modes->targets; i++)
+        if (modes->target[i].connected)
+            return modes->target[i].id;
+    return modes->targets ? modes->target[0].id : 0;
+}

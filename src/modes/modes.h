@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outputs of one adapter: its video present sources and targets, the monitors on them, and the
+ * VidPN that is in force. For the files of this room.
+ */
+#ifndef DXGK_MODES_MODES_H
+#define DXGK_MODES_MODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+#include "ddi/ddi.h"
+
+struct monitor;
+struct vidpn;
+
+#define MODES_MAX_SOURCES 16u /* DISP-016 */
+
+struct modes_target {
+    UINT id; /* ChildUid */
+    D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY technology;
+    bool turns;              /* how its monitor is turned can be asked (DISP-033) */
+    bool connected;          /* as the driver said last */
+    bool left, changed;      /* it has said so since: gone; there, perhaps once more (DISP-050) */
+    UINT angle;              /* of the monitor, in degrees (DISP-045) */
+    bool off;                /* the display is turned off */
+    bool asleep;             /* with the adapter, to be turned on with it */
+    struct monitor *monitor; /* NULL: none is there, or is known yet */
+    D3DKMDT_2DREGION last;   /* size of the last source mode of its path (VIDPN-151) */
+    uint64_t last_of;        /* mark of the monitor that had it (monitor.c); 0: none */
+    struct vidpn *kept;      /* that was active when the display was turned off; NULL: none */
+};
+
+/* A commit that the driver has refused: what this source shows in the VidPN. */
+struct modes_refusal {
+    struct vidpn *vidpn;
+    UINT source;
+};
+
+#define MODES_MAX_REFUSALS 32u
+
+struct modes_source {
+    bool visible; /* as the driver was told last */
+    bool shown;   /* it has been visible */
+};
+
+/* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
+struct modes_viewer {
+    /* Before a commit that changes or removes what the source shows: no present is outstanding
+     * afterwards. */
+    void (*ends)(void *context, UINT source);
+    /* After the commit. */
+    void (*begins)(void *context, UINT source);
+    /* The source has been made visible, and its picture is due. */
+    void (*visible)(void *context, UINT source);
+    /* The primary of the pinned mode of the source in the VidPN that is to be committed, as
+     * hPrimaryAllocation; NULL: of a display-only driver. */
+    HANDLE (*primary)(void *context, UINT source);
+    void *context;
+};
+
+/* How a driver that has lost a present is started again, by the display worker. False: it cannot
+ * go on. */
+struct modes_restart {
+    bool (*run)(void *context);
+    void (*over)(void *context); /* after what was committed is committed again */
+    void *context;
+};
+
+struct modes {
+    struct list link; /* of the machine */
+    struct ddi_adapter *ddi;
+    HANDLE adapter; /* DeviceHandle, as the monitor interface gets it */
+    UINT version;   /* interface version of the driver */
+    bool display_only;
+    bool vsync_control;   /* DISP-009; true for full drivers */
+    bool tell_unpinned;   /* STATUS_GRAPHICS_MODE_NOT_PINNED for no pinned mode (VIDPN-066) */
+    bool smooth_rotation; /* SupportSmoothRotation (DISP-163) */
+    bool ended;           /* the adapter stops: no VidPN DDI is called any more */
+    bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
+    UINT sources, targets;
+    struct modes_source source[MODES_MAX_SOURCES];
+    struct modes_target *target;
+    struct vidpn *active; /* committed; NULL: none yet */
+    UINT arrivals;        /* of monitors so far */
+    struct modes_viewer viewer;
+    struct modes_restart restart;
+    struct display_worker *worker;
+    struct modes_refusal refusal[MODES_MAX_REFUSALS]; /* in the change that is being made */
+    UINT refusals;
+    /* Bring the adapter to D0 and keep it there, for a request to the worker; the worker must
+     * not, as who changes the power waits for it. NULL: it is there anyway. */
+    NTSTATUS (*hold)(struct ddi_adapter *ddi);
+    void (*release)(struct ddi_adapter *ddi);
+};
+
+/* Those of the adapter with this DeviceHandle; NULL: there is none. */
+struct modes *modes_find(HANDLE adapter);
+/* NULL: out of memory, or the adapter has none. `targets`: array of ids and technologies, which is
+ * copied. */
+struct modes *modes_create(const struct modes *described, const struct modes_target *targets);
+/* With what is left of it: the driver is called no more. */
+void modes_destroy(struct modes *modes);
+
+/* The machine ends, and no adapter has outputs any more. */
+void modes_finish(void);
+
+/* The target of the lowest source that is lit, else the first with a monitor, else the first
+ * (PRES-032). */
+UINT modes_lit_target(const struct modes *modes);
+
+/* NULL: the adapter has no such target. */
+static inline struct modes_target *modes_target(const struct modes *modes, UINT id)
+{
+    for (UINT i = 0; i < modes->targets; i++)
+        if (modes->target[i].id == id)
+            return &modes->target[i];
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* That of tests/port serves here, too. */
+#include "port/support/probe.c"

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of each source that is shown; for the files of this room. */
+#ifndef DXGK_SCREENS_SCREEN_H
+#define DXGK_SCREENS_SCREEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+#include "modes/modes.h"
+#include "screens/pointer.h"
+#include "screens/pointer_draw.h"
+#include "screens/pointer_shape.h"
+#include "screens/region.h"
+#include "screens/screens.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+
+#define SCREEN_BYTES    4u /* of a pixel (PRES-200) */
+#define SCREEN_STATUSES 8u /* that are told once for each mode set */
+
+/* What a driver has said of an outstanding present. */
+enum progress { NOTHING_YET, COMPLETE, FAILED };
+
+/* What the driver was told last of the pointer on a source; and the pointer drawn in software. */
+struct screen_pointer {
+    bool known, visible, shaped;
+    LONG x, y;
+    RECT area; /* that it covers in the newest frame; empty: none is drawn */
+    struct pointer_under under;
+};
+
+struct screen {
+    UINT source;
+    /* the image; no frames: there is none. It stays while the source has no path. */
+    struct screens_image image;
+    struct page_number *frame;
+    uint64_t frames;
+    uint8_t *shown; /* the same frames, for the driver to read */
+    bool lit;       /* the source has a path */
+    bool rotated;   /* the path has a rotation (PRES-208) */
+    D3DDDI_RATIONAL rate;
+    uint64_t epoch; /* time of the first blank */
+    uint64_t after; /* no frame before this time */
+    /* what is due */
+    bool visible, due;
+    struct region dirty; /* pixels that are not on the screen */
+    /* a present */
+    bool calling, outstanding, late;
+    struct region sent;
+    enum progress reported, told; /* by interrupt; by DPC */
+    uint64_t deadline;
+    uint64_t completed;
+    NTSTATUS failure; /* of the last present that ended */
+    NTSTATUS warned[SCREEN_STATUSES];
+    unsigned warnings;
+    struct screen_pointer pointer;
+};
+
+/* Of all sources. */
+struct screens_pointer {
+    struct sim_mutex lock;
+    struct pointer_shape shape, fitted; /* as it was given; as the hardware gets it */
+    bool hard;                          /* the hardware can show it */
+    bool fresh;                         /* the shape is another */
+    struct screens_cursor cursor;
+};
+
+struct screens {
+    struct screens_config config;
+    struct sim_thread *presenter;
+    struct sim_waitq work, news;
+    bool stop, ended;
+    unsigned users;       /* threads that wait in here to draw */
+    bool lost, restarted; /* a present was lost; since then the driver has been started again */
+    struct screen screen[MODES_MAX_SOURCES];
+    struct screens_pointer pointer;
+};
+
+static inline RECT screen_whole(const struct screen *s)
+{
+    return (RECT){0, 0, (LONG)s->image.width, (LONG)s->image.height};
+}
+
+/* image.c: the image of the mode that is committed. If the source has the size and format that it
+ * had, or no path, the old one stays (PRES-198). */
+void screen_renew(struct screens *screens, struct screen *s);
+void screen_free(struct screens *screens, struct screen *s);
+/* Pixels that are to be sent: those inside the image. */
+void screen_add_dirty(struct screen *s, const RECT *r);
+
+/* screens.c: an outstanding present has ended. At most DISPATCH_LEVEL. */
+void screen_complete(struct screens *screens, struct screen *s, bool shown);
+
+#endif

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT ADMISSION OBSERVED TABLE.tsv...
 
-ABSENT (docs/spec/not-in-force.tsv) names the rules, or whole series, that the host does not carry out yet, and what that is. ADMISSION
+ABSENT (docs/spec/not-in-force.tsv) names the rules that the host does not carry out yet, and what that is. ADMISSION
 (docs/spec/admission.tsv) gives the class, refused or expected, of each rule that can refuse something, and the evidence. OBSERVED
 (docs/spec/evidence.tsv) says what Windows was seen to do about a rule.
 """
 import sys
 
 
+DISPLAYS = ("DISP", "VIDPN", "PRES")  # the start of an adapter without displays does not name them
 MAX_ABSENT = 64  # VERIFY_MAX_ABSENT of src/verify/verify.h
 
 
@@ -17,17 +18,16 @@ def quote(text):
 
 
 def read_absent(path, rules):
-    """({rule: what}, the rules whose whole series is absent)"""
+    """{rule: what}"""
     with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t") for line in file]
     if lines[0] != ["id", "what"] or any(len(cells) != 2 for cells in lines):
         sys.exit(f"{path}: not a table of id and what")
     told = dict(lines[1:])
-    wholly = {rule for rule in rules if series_of(rule) in told}
-    unknown = sorted(told.keys() - rules - {series_of(rule) for rule in wholly})
+    unknown = sorted(told.keys() - rules)
     if unknown:
         sys.exit(f"{path}: no such rule: {' '.join(unknown)}")
-    return {rule: told.get(rule, told.get(series_of(rule))) for rule in rules if rule in told or rule in wholly}, wholly
+    return told
 
 
 def series_of(rule):
@@ -81,7 +81,7 @@ def main():
                 if cells[0] in rows:
                     sys.exit(f"{table}:{number}: {cells[0]} is there twice")
                 rows[cells[0]] = cells
-    absent, wholly = read_absent(sys.argv[2], rows.keys())
+    absent = read_absent(sys.argv[2], rows.keys())
     unknown = sorted(admission.keys() - rows.keys())
     if unknown:
         sys.exit(f"{sys.argv[3]}: no such rule: {' '.join(unknown)}")
@@ -95,7 +95,7 @@ def main():
         file.write('#include "verify/verify.h"\n\nconst struct verify_rule verify_rules[] = {\n')
         for key in sorted(rows):
             file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) +
-                       f", {'true' if rows[key][1].startswith('1') and key not in wholly else 'false'}, {texts.index(absent.get(key))}, {', '.join(admission.get(key, ('VERIFY_NO_ADMISSION', 'NULL')))}, {quote(evidence(rows[key], observed))}" + "},\n")
+                       f", {'true' if rows[key][1].startswith('1') and series_of(key) not in DISPLAYS else 'false'}, {texts.index(absent.get(key))}, {', '.join(admission.get(key, ('VERIFY_NO_ADMISSION', 'NULL')))}, {quote(evidence(rows[key], observed))}" + "},\n")
         file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n\n")
         file.write("const char *const verify_absent[] = {" + ", ".join(quote(text) if text else "NULL" for text in texts) + "};\n")
 

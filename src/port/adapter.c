@@ -19,6 +19,7 @@
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
 #include "port/running/managers.h"
+#include "port/running/post.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
 #include "port/start.h"
@@ -91,6 +92,7 @@ static void dismantle(struct port_adapter *adapter)
     bus_device_on_fault(adapter->device, NULL, NULL);
     (void)ddi_handle_remove(&port->handles, adapter->handle, DDI_HANDLE_ADAPTER);
     port_start_forget(adapter);
+    port_post_forget(adapter);
     ddi_loan_finish(&adapter->start_info);
     ddi_loan_finish(&adapter->start_interface);
     ddi_loan_finish(&adapter->resource_loan);
@@ -130,13 +132,14 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     adapter->guid.Data2 = 0x4db0;
     if (NT_SUCCESS(ddi_adapter_init(&adapter->ddi, &driver->table, driver->image, driver->service))) {
         ddi_set_room(&adapter->ddi, &port_room, adapter);
+        adapter->ddi.present_display_only = driver->present_display_only;
         adapter->ddi.raised_submit = port->config.raised_submit;
         adapter->ddi.raised_limit = port->config.raised_limit_ns;
         adapter->ddi.reset_at_bugcheck = port->config.reset_device;
         adapter->ddi.handles.adapter = (uint16_t)(1 + adapter->luid.LowPart % DDI_HANDLE_ADAPTERS);
         adapter->handle = ddi_handle_create(&port->handles, DDI_HANDLE_ADAPTER, adapter);
     }
-    if (!adapter->handle || !register_pdo(adapter)) {
+    if (!adapter->handle || !register_pdo(adapter) || !NT_SUCCESS(port_post_prepare(adapter))) {
         free_adapter(adapter);
         return NULL;
     }

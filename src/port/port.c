@@ -3,11 +3,13 @@
  * one. */
 #include "port/port.h"
 #include "ddi/handle.h"
+#include "modes/modes.h"
 #include "physmem/physical_memory.h"
 #include "port/callbacks/maps.h"
 #include "port/callbacks/physical.h"
 #include "port/record/adapter_record.h"
 #include "port/registration_device.h"
+#include "port/running/post.h"
 #include "sim/mutex.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
@@ -65,8 +67,10 @@ void port_destroy(struct port *port)
     if (!port)
         return;
     port_registration_device_finish(port);
+    port_post_finish(port);
     physical_memory_destroy(port->physical);
     ddi_handles_finish(&port->handles);
+    modes_finish();
     port_machine_set(NULL);
     util_free(port);
 }

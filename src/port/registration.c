@@ -12,6 +12,7 @@
 #include "port/record/machine.h"
 #include "port/record/port_entries.h"
 #include "port/record/versions.h"
+#include "port/registration_display.h"
 #include "sim/irql.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -101,31 +102,48 @@ static VOID NTAPI withdraw(PDRIVER_OBJECT object)
     uninitialize(object);
 }
 
-static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_STRING path,
-                           const DRIVER_INITIALIZATION_DATA *data)
+/* LIFE-014, LIFE-015, DISP-005: may a driver register now, with these arguments? */
+static NTSTATUS may_register(struct port *port, const char *name, const DRIVER_OBJECT *object,
+                             const UNICODE_STRING *path, const void *data)
 {
-    struct port_driver *driver = port ? port->loading : NULL;
-    DRIVER_INITIALIZATION_DATA table;
-    ULONG version = 0;
-    size_t bytes;
+    const struct port_driver *driver = port ? port->loading : NULL;
 
-    if (!object || !path || !data) { /* LIFE-014 */
+    if (!object || !path || !data) {
         if (driver)
-            port_cause(port, "DxgkInitialize was called with %s NULL",
+            port_cause(port, "%s was called with %s NULL", name,
                        !object ? "DriverObject"
                        : !path ? "RegistryPath"
-                               : "DriverInitializationData");
+                               : "its initialization data");
         return STATUS_INVALID_PARAMETER;
     }
     if (!driver || object != driver->object || driver->registered) {
-        verify_refusal("LIFE-015", "DxgkInitialize was called %s",
+        verify_refusal("LIFE-015", "%s was called %s", name,
                        driver && driver->registered
                            ? "a second time"
                            : "outside the DriverEntry of its driver object");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
-    if (!NT_SUCCESS(port->config.initialize_failure))
-        return port->config.initialize_failure; /* LIFE-012 */
+    return port->config.initialize_failure; /* LIFE-012; 0: it succeeds */
+}
+
+static void note_registered(struct port_driver *driver, PDRIVER_OBJECT object,
+                            const DRIVER_INITIALIZATION_DATA *table)
+{
+    driver->table = *table;
+    driver->registered = true;
+    object->DriverUnload = withdraw; /* LIFE-182 */
+}
+
+static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_STRING path,
+                           const DRIVER_INITIALIZATION_DATA *data)
+{
+    NTSTATUS status = may_register(port, "DxgkInitialize", object, path, data);
+    DRIVER_INITIALIZATION_DATA table;
+    ULONG version = 0;
+    size_t bytes;
+
+    if (!NT_SUCCESS(status))
+        return status;
     if (!PORT_TAKE_MEMBER(DRIVER_INITIALIZATION_DATA, &version, data, Version))
         return STATUS_INVALID_PARAMETER;
     bytes = port_version_table_bytes(version);
@@ -140,10 +158,18 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
     if (entries_missing(&table))
         return STATUS_INVALID_PARAMETER;
     clear_reserved(&table);
-    driver->table = table;
-    driver->registered = true;
-    object->DriverUnload = withdraw; /* LIFE-182 */
+    note_registered(port->loading, object, &table);
     return STATUS_SUCCESS;
+}
+
+/* The status of the call that registered the driver, else of the last one (LIFE-010). */
+static void note_call(struct port *port, NTSTATUS status)
+{
+    if (!port->loading ||
+        (port->loading->initialize_called && NT_SUCCESS(port->loading->initialize_status)))
+        return;
+    port->loading->initialize_called = true;
+    port->loading->initialize_status = status;
 }
 
 EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
@@ -161,10 +187,7 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
         status = STATUS_INVALID_DEVICE_REQUEST;
     else
         status = initialize(port, DriverObject, RegistryPath, DriverInitializationData);
-    if (port->loading && !port->loading->initialize_called) {
-        port->loading->initialize_called = true;
-        port->loading->initialize_status = status;
-    }
+    note_call(port, status);
     ddi_callback_leave(frame);
     return status;
 }
@@ -173,22 +196,33 @@ EXPORT NTSTATUS NTAPI
 DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                 PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
 {
+    struct port *port = port_current();
+    DRIVER_INITIALIZATION_DATA table;
+    PDXGKDDI_PRESENTDISPLAYONLY present = NULL;
     struct ddi_frame *frame;
-    NTSTATUS status = STATUS_NOT_SUPPORTED;
+    NTSTATUS status;
 
-    if (!port_current())
+    if (!port)
         return STATUS_INVALID_DEVICE_STATE;
     frame = ddi_callback_enter(NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE &&
         verify_finding("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
-                       nt_irql_name(sim_irql()))) {
+                       nt_irql_name(sim_irql())))
         status = STATUS_INVALID_DEVICE_REQUEST;
-    } else if (!DriverObject || !RegistryPath || !KmdDodInitializationData) {
-        status = STATUS_INVALID_PARAMETER;
-    } else {
-        verify_decline("LIFE-036",
-                       "a display-only driver registers itself, and display is not there yet");
+    else
+        status = may_register(port, "DxgkInitializeDisplayOnlyDriver", DriverObject, RegistryPath,
+                              KmdDodInitializationData);
+    if (NT_SUCCESS(status) && port->config.no_displays) {
+        verify_decline("LIFE-036", "a display-only driver registers itself, and displays are off");
+        status = STATUS_NOT_SUPPORTED;
     }
+    if (NT_SUCCESS(status))
+        status = port_display_only_table(port, KmdDodInitializationData, &table, &present);
+    if (NT_SUCCESS(status)) {
+        note_registered(port->loading, DriverObject, &table);
+        port->loading->present_display_only = present;
+    }
+    note_call(port, status);
     ddi_callback_leave(frame);
     return status;
 }

@@ -20,7 +20,9 @@
 #include "port/dxgkrnl_events.h"
 #include "port/query/children.h"
 #include "port/query/components.h"
+#include "port/query/display_caps.h"
 #include "port/query/interrupt_control.h"
+#include "port/query/outputs.h"
 #include "port/query/segments.h"
 #include "port/query_order.h"
 #include "port/record/adapter_info.h"
@@ -28,11 +30,13 @@
 #include "port/record/cause.h"
 #include "port/record/port_refuse.h"
 #include "port/record/versions.h"
+#include "port/running/display.h"
 #include "port/running/dma_fault.h"
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
 #include "port/running/isolate.h"
 #include "port/running/managers.h"
+#include "port/running/post.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
 #include "sim/machine.h"
@@ -89,11 +93,14 @@ static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG
     }
     *children = reported;
     adapter->displays = sources > 0;
-    if (sources > 0)
+    if (sources > 0 && !adapter->ddi.present_display_only)
         PORT_UNSERVED(
             adapter, "LIFE-069",
             "the driver reports %u video present sources; this host runs render and compute adapters, display is not there yet",
             sources);
+    if (reported > PORT_MAX_CHILDREN && adapter->ddi.present_display_only)
+        PORT_CANNOT("DISP-019", "the driver reports %u children; this host has room for %u",
+                    reported, PORT_MAX_CHILDREN);
     if (reported > PORT_MAX_CHILDREN)
         PORT_REFUSE("LIFE-067", "the driver reports %u children", reported);
     return STATUS_SUCCESS;
@@ -153,11 +160,24 @@ static void after_stop(struct port_adapter *adapter, const char *when)
         physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */
 }
 
-void port_stop(struct port_adapter *adapter)
+static void stop_driver(struct port_adapter *adapter, bool stopped)
 {
     uint64_t interrupts, dma;
-    NTSTATUS status;
 
+    if (!stopped) {
+        NTSTATUS status = ddi_stop_device(&adapter->ddi);
+
+        if (!NT_SUCCESS(status) && !adapter->ddi.gone)
+            VIOLATION("LIFE-170", "StopDevice returned %s", nt_status_text(status).text);
+    }
+    interrupts = bus_device_interrupts(adapter->device);
+    dma = bus_device_dma_bytes(adapter->device);
+    after_stop(adapter, "after StopDevice");
+    watch_silence(adapter, interrupts, dma);
+}
+
+void port_stop(struct port_adapter *adapter)
+{
     sim_assert_passive();
     port_exclude_wait(adapter);
     port_power_up(adapter);
@@ -166,15 +186,10 @@ void port_stop(struct port_adapter *adapter)
     port_power_stopping(adapter);
     port_isolate_stopping(adapter);
     port_managers_destroy(adapter); /* LIFE-167 */
+    port_display_stop(adapter, port_post_is_released(adapter));
     port_tell_stop(adapter);
     port_power_components_stop(adapter);
-    status = ddi_stop_device(&adapter->ddi);
-    if (!NT_SUCCESS(status) && !adapter->ddi.gone)
-        VIOLATION("LIFE-170", "StopDevice returned %s", nt_status_text(status).text);
-    interrupts = bus_device_interrupts(adapter->device);
-    dma = bus_device_dma_bytes(adapter->device);
-    after_stop(adapter, "after StopDevice");
-    watch_silence(adapter, interrupts, dma);
+    stop_driver(adapter, port_post_release(adapter));
 }
 
 void port_start_forget(struct port_adapter *adapter)
@@ -185,6 +200,76 @@ void port_start_forget(struct port_adapter *adapter)
 }
 
 /* ---- the sequence ---- */
+
+/* Resources, interrupts and StartDevice; a failure leaves none of them. */
+static NTSTATUS start_driver(struct port_adapter *adapter, ULONG *sources, ULONG *children)
+{
+    NTSTATUS status = port_resources_create(adapter);
+
+    if (NT_SUCCESS(status)) {
+        status = port_feature_interface_begin(adapter);
+        if (!NT_SUCCESS(status))
+            port_resources_revoke(adapter);
+    }
+    if (!NT_SUCCESS(status)) {
+        port_cause_of_failure(adapter, status);
+        return status;
+    }
+    bus_device_on_fault(adapter->device, port_dma_fault, adapter);
+    physical_adapter_set_started(port_adapter_physical(adapter), true);
+    adapter->state = PORT_STARTING;
+    port_interrupts_connect(adapter); /* LIFE-066 */
+    status = start_device(adapter, sources, children);
+    if (!NT_SUCCESS(status)) {
+        port_cause_of_failure(adapter, status);
+        port_post_start_failed(adapter, status);
+        verify_set_undoing(verify_current, true);
+        after_stop(adapter, "after a StartDevice that failed"); /* LIFE-070: no StopDevice */
+        return status;
+    }
+    adapter->state = PORT_STARTED;
+    return STATUS_SUCCESS;
+}
+
+/* PRES-258: a display-only driver, with the same resources; what the host knows of it stays. On the
+ * display worker. */
+static NTSTATUS start_again(struct port_adapter *adapter)
+{
+    ULONG sources, children;
+
+    stop_driver(adapter, false);
+    return start_driver(adapter, &sources, &children);
+}
+
+/* DISP-011, DISP-170: the same for a display-only driver, which is asked about nothing but displays
+ * and power, and has no memory and no nodes to manage. */
+static NTSTATUS complete_display_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
+{
+    ULONG children = 0;
+    NTSTATUS status = check_outputs(adapter, sources, reported, &children);
+
+    sources = sources == MARKER ? 0 : sources;
+    if (NT_SUCCESS(status))
+        status = port_children_query_relations(adapter, children);
+    if (NT_SUCCESS(status))
+        status = port_outputs_check(adapter, sources);
+    if (NT_SUCCESS(status))
+        status = port_display_caps_query(adapter);
+    if (NT_SUCCESS(status) && adapter->caps.driver.SupportRuntimePowerManagement)
+        status = port_components_query(adapter);
+    if ((NT_SUCCESS(status) || status == STATUS_NOT_SUPPORTED) && adapter->refused)
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    if (NT_SUCCESS(status))
+        status = port_power_components_start(adapter);
+    adapter->display.start_again = start_again;
+    if (NT_SUCCESS(status))
+        status = port_display_start(adapter, sources);
+    if (NT_SUCCESS(status)) {
+        port_etw_tell(adapter);
+        port_tell_start(adapter);
+    }
+    return status;
+}
 
 /* LIFE-072: what follows once StartDevice has succeeded. */
 static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
@@ -226,7 +311,8 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         return status;
     exchange_pre_start_info(adapter);
-    status = port_query_order_before_start(adapter);
+    if (!adapter->ddi.present_display_only)
+        status = port_query_order_before_start(adapter);
     return NT_SUCCESS(status) ? port_domain_create(adapter) : status;
 }
 
@@ -263,36 +349,21 @@ static NTSTATUS start(struct port_adapter *adapter)
     adapter->refused = adapter->unserved = adapter->displays = adapter->domain.settled = false;
     adapter->ddi.failed_entry = NULL;
     status = again ? STATUS_SUCCESS : prepare_start(adapter);
-    if (NT_SUCCESS(status))
-        status = port_resources_create(adapter);
-    if (NT_SUCCESS(status)) {
-        status = port_feature_interface_begin(adapter);
-        if (!NT_SUCCESS(status))
-            port_resources_revoke(adapter);
-    }
-    if (!NT_SUCCESS(status)) {
+    if (!NT_SUCCESS(status))
         port_cause_of_failure(adapter, status);
+    else
+        status = start_driver(adapter, &sources, &children);
+    if (!NT_SUCCESS(status))
         return status;
-    }
-    bus_device_on_fault(adapter->device, port_dma_fault, adapter);
-    physical_adapter_set_started(port_adapter_physical(adapter), true);
-    adapter->state = PORT_STARTING;
-    port_interrupts_connect(adapter); /* LIFE-066 */
-    status = start_device(adapter, &sources, &children);
-    if (!NT_SUCCESS(status)) {
-        port_cause_of_failure(adapter, status);
-        verify_set_undoing(verify_current, true);
-        after_stop(adapter, "after a StartDevice that failed"); /* LIFE-070: no StopDevice */
-        return status;
-    }
-    adapter->state = PORT_STARTED;
     port_power_started(adapter);
-    status = complete_start(adapter, sources, children);
+    status = adapter->ddi.present_display_only ? complete_display_start(adapter, sources, children)
+                                               : complete_start(adapter, sources, children);
     if (!NT_SUCCESS(status)) {
         port_cause_of_failure(adapter, status);
         verify_set_undoing(verify_current, true);
         port_stop(adapter); /* LIFE-071 */
-    } else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    } else if (!again && !adapter->ddi.present_display_only &&
+               port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         tell_what_is_absent(adapter);
     return status;
 }

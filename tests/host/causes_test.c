@@ -140,7 +140,7 @@ TEST(what_fails_before_the_start_names_itself)
     dxgk_machine_destroy(m.dxgk);
     load(&m, 8, DXGK_ERROR);
     CHECK_RULE("LIFE-014/a",
-               says(&m, "refused.so: DxgkInitialize was called with DriverInitializationData NULL"));
+               says(&m, "refused.so: DxgkInitialize was called with its initialization data NULL"));
     dxgk_machine_destroy(m.dxgk);
     load(&m, 9, DXGK_ERROR);
     CHECK_RULE("LIFE-019/a", record_of(&m, "LIFE-019", &v) && v.refuses &&

@@ -320,7 +320,7 @@ TEST_WITH(probe, device_presence)
                                  !present);
 }
 
-TEST_WITH(probe, firmware_and_displays)
+static void firmware_body(struct probe *p)
 {
     ACPI_EVAL_INPUT_BUFFER_COMPLEX input = {.Signature = 0x12345678};
     UCHAR output[32];
@@ -349,4 +349,11 @@ TEST_WITH(probe, firmware_and_displays)
                                     &(DXGK_CHILD_STATUS){.Type = StatusConnection, .ChildUid = 5}),
                                 STATUS_INVALID_PARAMETER) &&
                                  probe_rule(p, "LIFE-083") == 1);
+}
+
+TEST(firmware_and_displays)
+{
+    const struct probe_options dark = {.port.no_displays = true};
+
+    probe_end(probe_started(&dark), firmware_body);
 }

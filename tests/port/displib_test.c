@@ -86,7 +86,8 @@ static NTSTATUS register_a_bad_table(struct probe *p, PDRIVER_OBJECT object, PUN
 
 TEST(what_the_port_driver_refuses_is_passed_on)
 {
-    struct probe *p = probe_create(NULL);
+    const struct probe_options dark = {.port.no_displays = true};
+    struct probe *p = probe_create(&dark);
 
     forget();
     p->driver_entry = register_a_bad_table;

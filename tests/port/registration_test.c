@@ -499,7 +499,8 @@ static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
 
 TEST(display_only_drivers_are_not_run)
 {
-    struct probe *p = probe_create(NULL);
+    const struct probe_options dark = {.port.no_displays = true};
+    struct probe *p = probe_create(&dark);
 
     p->driver_entry = display_only;
     CHECK(IS(probe_start(p), STATUS_NOT_SUPPORTED));

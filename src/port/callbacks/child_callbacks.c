@@ -3,7 +3,9 @@
 #include "port/callbacks/child_callbacks.h"
 #include "port/callbacks/callback.h"
 #include "port/query/children.h"
+#include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
+#include "port/running/display.h"
 #include "sim/irql.h"
 
 static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)
@@ -17,7 +19,9 @@ static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STA
         return status;
     status = STATUS_INVALID_PARAMETER;
     if (PORT_TAKE(DXGK_CHILD_STATUS, &copy, ChildStatus)) {
-        if (port_children_note_status(cb.adapter, &copy))
+        if (cb.adapter->ddi.present_display_only || cb.adapter->display.modes)
+            status = port_display_note(cb.adapter, &copy); /* DISP-048 */
+        else if (port_children_note_status(cb.adapter, &copy))
             status = STATUS_SUCCESS;
         else
             VIOLATION("LIFE-083", "the adapter has no child 0x%x", copy.ChildUid);

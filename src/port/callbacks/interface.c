@@ -8,6 +8,8 @@
 
 #include "port/callbacks/interface.h"
 #include "ddi/ddi.h"
+#include "modes/monitor.h"
+#include "modes/vidpn_interfaces.h"
 #include "nt/ke/level.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/child_callbacks.h"
@@ -29,6 +31,7 @@
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
 #include "port/record/versions.h"
+#include "port/running/post.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "verify/refusal.h"
@@ -58,23 +61,25 @@ static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
     return port_callback_return(&cb, status);
 }
 
-/* LIFE-073: on an adapter without outputs the firmware has set up no display. */
+/* PRES-007 to PRES-014: written on success alone, and zeroed where displays are off (LIFE-073). */
 static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
                              PDXGK_DISPLAY_INFORMATION info, PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
 {
-    static const DXGK_DISPLAY_INFORMATION zero;
-    static const DXGK_DISPLAY_OWNERSHIP_FLAGS zero_flags;
+    DXGK_DISPLAY_INFORMATION found;
+    DXGK_DISPLAY_OWNERSHIP_FLAGS found_flags;
     struct port_callback cb;
-    NTSTATUS status = port_callback_begin(&cb, handle, name, caller, SIM_IRQL_PASSIVE, "THREAD-043",
-                                          0);
+    NTSTATUS status = port_callback_begin(&cb, handle, name, caller, SIM_IRQL_APC, "THREAD-043", 0);
 
     if (!NT_SUCCESS(status))
         return status;
-    status = refuse(STATUS_UNSUCCESSFUL, NULL, "no display was left by the firmware");
-    if (!PORT_GIVE(DXGK_DISPLAY_INFORMATION, info, &zero))
+    if (!info)
+        return port_callback_return(
+            &cb, refuse(STATUS_INVALID_PARAMETER, NULL, "no place for the description"));
+    status = port_post_acquire(cb.adapter, &found, &found_flags);
+    if ((NT_SUCCESS(status) || cb.adapter->port->config.no_displays) &&
+        (!PORT_GIVE(DXGK_DISPLAY_INFORMATION, info, &found) ||
+         (flags && !PORT_GIVE(DXGK_DISPLAY_OWNERSHIP_FLAGS, flags, &found_flags))))
         status = STATUS_INVALID_PARAMETER;
-    else if (flags)
-        (void)PORT_GIVE(DXGK_DISPLAY_OWNERSHIP_FLAGS, flags, &zero_flags);
     return port_callback_return(&cb, status);
 }
 
@@ -108,8 +113,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
 
 /* Name, highest IRQL, and the rule that gives it. */
 #define STUBS(X)                                                          \
-    X(DxgkCbQueryVidPnInterface, SIM_IRQL_HIGH, "LIFE-059")               \
-    X(DxgkCbQueryMonitorInterface, SIM_IRQL_HIGH, "LIFE-059")             \
     X(DxgkCbCompletePStateTransition, SIM_IRQL_HIGH, "LIFE-059")          \
     X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
     X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
@@ -160,6 +163,8 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     interface->DxgkCbEvalAcpiMethod = eval_acpi_method;
     interface->DxgkCbAcquirePostDisplayOwnership = acquire_post_display_ownership;
     interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;
+    interface->DxgkCbQueryVidPnInterface = modes_query_vidpn_interface;
+    interface->DxgkCbQueryMonitorInterface = modes_query_monitor_interface;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         parts[i](interface);
     /* Members that were added after the host's version do not exist. */

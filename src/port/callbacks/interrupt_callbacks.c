@@ -9,6 +9,7 @@
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
+#include "screens/screens.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
@@ -77,7 +78,9 @@ static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
         sim_order_release(interrupt);
         interrupt->notified = true;
         cb.adapter->interrupts.unnotified++;
-        if (scheduler)
+        if (cb.adapter->display.screens)
+            screens_notify(cb.adapter->display.screens, &copy);
+        else if (scheduler)
             vidsch_notify_interrupt(scheduler, &copy);
     }
     port_callback_end(&cb);
@@ -109,6 +112,8 @@ static void NTAPI notify_dpc(IN_CONST_HANDLE hAdapter)
     ask_interrupts(cb.adapter);
     cb.adapter->interrupts.dpc_notified = true;
     cb.adapter->interrupts.unnotified = 0;
+    if (cb.adapter->display.screens)
+        screens_notify_dpc(cb.adapter->display.screens);
     if (scheduler)
         vidsch_notify_dpc(scheduler);
     if (before < SIM_IRQL_DISPATCH)

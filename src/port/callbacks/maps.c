@@ -13,6 +13,8 @@
 #include "port/callbacks/physical.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
+#include "port/running/post.h"
+#include "ram/ram.h"
 #include "sim/irql.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -25,6 +27,7 @@ struct map {
     MEMORY_CACHING_TYPE cache;
     struct nt_process *process; /* the process of a user mode mapping; NULL: system space */
     bool ports;                 /* I/O ports: nothing is mapped, this is only a record */
+    bool ram;                   /* the frame buffer of firmware, at its place in RAM */
     bool left;                  /* it outlived a StopDevice, and that was told */
 };
 
@@ -34,7 +37,8 @@ static void unmap_range(struct port_adapter *adapter, struct map *map)
         port_physical_view_ends(adapter->port, map->address, map->bytes, NULL);
         if (map->process)
             nt_user_range_remove(map->address);
-        bus_unmap(adapter->port->config.bus, map->address);
+        if (!map->ram)
+            bus_unmap(adapter->port->config.bus, map->address);
     }
     list_remove(&map->link);
     util_free(map);
@@ -141,13 +145,14 @@ static bool give_to_process(const struct map *map, const struct port_adapter *ad
 static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes,
                           MEMORY_CACHING_TYPE cache, struct nt_process *process, struct map **out)
 {
+    const bool ram = port_post_is_in_ram(adapter, start, bytes); /* PRES-004 */
     NTSTATUS status;
     void *address;
 
     if (!bytes || cache < MmNonCached || cache > MmWriteCombined)
         return refuse(STATUS_INVALID_PARAMETER, "LIFE-098", "%llu bytes with cache type %d",
                       (unsigned long long)bytes, (int)cache);
-    if (!granted(adapter, start, bytes)) {
+    if (!granted(adapter, start, bytes) && !ram) {
         VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no memory range of the adapter",
                   (unsigned long long)start, (unsigned long long)bytes);
         return STATUS_INVALID_PARAMETER;
@@ -162,7 +167,8 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
             return STATUS_CONFLICTING_ADDRESSES;
         }
     }
-    address = bus_map(adapter->port->config.bus, (struct phys_addr){start}, bytes);
+    address = ram ? ram_direct(adapter->port->config.ram, (struct phys_addr){start})
+                  : bus_map(adapter->port->config.bus, (struct phys_addr){start}, bytes);
     if (!address)
         return STATUS_INSUFFICIENT_RESOURCES; /* PHYS-036 */
     status = new_map(adapter, start, bytes, address, out);
@@ -172,11 +178,14 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
         status = STATUS_INSUFFICIENT_RESOURCES;
     }
     if (!NT_SUCCESS(status)) {
-        bus_unmap(adapter->port->config.bus, address);
+        if (!ram)
+            bus_unmap(adapter->port->config.bus, address);
         *out = NULL;
         return status;
     }
-    bus_set_cache(adapter->port->config.bus, address, nt_address_cache_type(cache));
+    (*out)->ram = ram;
+    if (!ram)
+        bus_set_cache(adapter->port->config.bus, address, nt_address_cache_type(cache));
     (*out)->cache = cache;
     (*out)->process = process;
     return STATUS_SUCCESS;

@@ -5,6 +5,7 @@
 
 #include "port/query/children.h"
 #include "ddi/ddi.h"
+#include "port/query/outputs.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
 #include "util/alloc.h"
@@ -25,12 +26,15 @@ static NTSTATUS check_child(struct port_adapter *adapter, ULONG index)
     const bool output = child->ChildDeviceType == TypeVideoOutput ||
                         child->ChildDeviceType == TypeIntegratedDisplay;
 
-    if (child->ChildDeviceType != TypeOther && !(output && adapter->displays))
+    if (!adapter->ddi.present_display_only && child->ChildDeviceType != TypeOther &&
+        !(output && adapter->displays))
         PORT_REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs",
                     index, (int)child->ChildDeviceType);
-    if (!output && child->ChildCapabilities.Type.Other.MustBeZero)
+    if (child->ChildDeviceType == TypeOther && child->ChildCapabilities.Type.Other.MustBeZero)
         PORT_FINDING(adapter, "LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
                      child->ChildCapabilities.Type.Other.MustBeZero);
+    if (adapter->ddi.present_display_only)
+        return port_output_check(adapter, index);
     for (ULONG other = 0; other < index; other++)
         if (list[other].ChildUid == child->ChildUid)
             PORT_FINDING(adapter, "LIFE-078", "children %u and %u have the same ChildUid 0x%x",
@@ -39,7 +43,7 @@ static NTSTATUS check_child(struct port_adapter *adapter, ULONG index)
 }
 
 /* LIFE-080: asked only for children whose status can change. */
-static void query_status(struct port_adapter *adapter, ULONG index)
+void port_child_query_status(struct port_adapter *adapter, ULONG index, BOOLEAN quietly)
 {
     const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[index];
     DXGK_CHILD_STATUS status;
@@ -52,12 +56,12 @@ static void query_status(struct port_adapter *adapter, ULONG index)
     memset(&status, 0, sizeof(status));
     status.Type = StatusConnection;
     status.ChildUid = child->ChildUid;
-    if (NT_SUCCESS(ddi_query_child_status(&adapter->ddi, &status, FALSE)))
+    if (NT_SUCCESS(ddi_query_child_status(&adapter->ddi, &status, quietly)))
         adapter->children.connected[index] = status.HotPlug.Connected;
 }
 
 /* LIFE-081: a generic descriptor, which nothing uses. */
-static void query_descriptor(struct port_adapter *adapter, ULONG index)
+void port_child_query_descriptor(struct port_adapter *adapter, ULONG index)
 {
     DXGK_GENERIC_DESCRIPTOR generic;
     DXGK_DEVICE_DESCRIPTOR descriptor;
@@ -116,8 +120,8 @@ void port_children_query(struct port_adapter *adapter)
     for (ULONG i = 0; i < adapter->children.count; i++) {
         if (adapter->children.child[i].ChildDeviceType != TypeOther)
             continue; /* outputs of displays are left alone (LIFE-069) */
-        query_descriptor(adapter, i);
-        query_status(adapter, i);
+        port_child_query_descriptor(adapter, i);
+        port_child_query_status(adapter, i, FALSE);
     }
 }
 

@@ -14,6 +14,9 @@ struct port_adapter;
 NTSTATUS port_children_query_relations(struct port_adapter *adapter, ULONG children);
 /* The last queries: the descriptor and the status of each child. */
 void port_children_query(struct port_adapter *adapter);
+/* The same for one child that is no output; `quietly`: NonDestructiveOnly. */
+void port_child_query_descriptor(struct port_adapter *adapter, ULONG index);
+void port_child_query_status(struct port_adapter *adapter, ULONG index, BOOLEAN quietly);
 /* False: there is no such child. */
 bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
 void port_children_forget(struct port_adapter *adapter);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/record/adapter_info.h"
+#include "modes/modes.h"
 #include "nt/cm/registry.h"
 #include "nt/io/device_object.h"
 #include "port/record/adapter_record.h"
@@ -134,6 +135,21 @@ DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter)
 bool port_adapter_is_2x(const struct port_adapter *adapter)
 {
     return port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+}
+
+bool port_adapter_display_only(const struct port_adapter *adapter)
+{
+    return adapter->ddi.present_display_only != NULL;
+}
+
+ULONG port_adapter_sources(const struct port_adapter *adapter)
+{
+    return adapter->display.modes ? adapter->display.modes->sources : 0;
+}
+
+bool port_adapter_is_post(const struct port_adapter *adapter)
+{
+    return adapter->post.bytes != 0;
 }
 
 UINT port_adapter_nodes(const struct port_adapter *adapter)

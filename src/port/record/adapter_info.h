@@ -62,6 +62,11 @@ DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
 /* Is the driver treated as one of WDDM 2.x, by its interface version and the version it claims
  * (CAPS-122)? */
 bool port_adapter_is_2x(const struct port_adapter *adapter);
+/* Its driver only shows pictures: there are no nodes, memory, devices or contexts (DISP-012). */
+bool port_adapter_display_only(const struct port_adapter *adapter);
+ULONG port_adapter_sources(const struct port_adapter *adapter);
+/* Did the firmware light it? */
+bool port_adapter_is_post(const struct port_adapter *adapter);
 UINT port_adapter_nodes(const struct port_adapter *adapter);
 /* NULL: no such node. */
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);

@@ -9,6 +9,7 @@
 
 #include "ddi/loan.h"
 #include "port/record/callback_state.h"
+#include "port/record/display_state.h"
 #include "port/record/domain_state.h"
 #include "port/record/interrupt_state.h"
 #include "port/record/machine.h"
@@ -68,6 +69,8 @@ struct port_adapter {
     struct port_power power;
     struct port_components components;
     struct port_managers managers;
+    struct port_post post;
+    struct port_display display;
     struct port_services services;
     struct port_exclusions exclusions;
     struct port_driver_features features;

@@ -81,6 +81,9 @@ static size_t bytes_at(enum port_structure structure, UINT version)
 
     if (structure == PORT_STRUCTURE_DRIVER_INITIALIZATION_DATA)
         bytes = port_version_table_bytes(version);
+    else if (structure == PORT_STRUCTURE_KMDDOD_INITIALIZATION_DATA &&
+             version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        bytes = offsetof(KMDDOD_INITIALIZATION_DATA, DxgkDdiPowerRuntimeSetDeviceHandle);
     else if (structure == PORT_STRUCTURE_DXGKARGCB_CREATECONTEXTALLOCATION &&
              version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         bytes = offsetof(DXGKARGCB_CREATECONTEXTALLOCATION, PhysicalAdapterIndex);

@@ -95,7 +95,8 @@ enum port_crossing { PORT_IN = 1, PORT_OUT = 2, PORT_BOTH = 3 };
     X(DXGKARGCB_FREE_ADL,                       PORT_IN)    \
     X(DXGKARGCB_SAVEMEMORYFORHOTUPDATE,         PORT_IN)    \
     /* registration */                                      \
-    X(DRIVER_INITIALIZATION_DATA,               PORT_IN)
+    X(DRIVER_INITIALIZATION_DATA,               PORT_IN)    \
+    X(KMDDOD_INITIALIZATION_DATA,               PORT_IN)
 
 enum port_structure {
 #define PORT_STRUCTURE_ID(type, way) PORT_STRUCTURE_##type,

@@ -13,8 +13,17 @@
 #include "sim/slot.h"
 #include "util/list.h"
 
+struct bus_device;
 struct port_adapter;
 struct port_driver;
+struct port_left;
+
+/* What firmware has lit (PRES-002). */
+struct port_firmware_display {
+    const struct bus_device *device; /* port_post_configure; NULL: nothing was said */
+    UINT width, height, pitch;
+    D3DDDIFORMAT format;
+};
 
 #define PORT_FIRST_LUID 0x1000u
 
@@ -32,6 +41,8 @@ struct port {
     struct physical_memory *physical;
     void (*end_clients)(void *context, struct port_adapter *adapter); /* port_on_stop; or NULL */
     void *end_clients_context;
+    struct port_firmware_display firmware;
+    struct port_left *left;       /* post.c: the display of a device without a driver; NULL: none */
     DRIVER_OBJECT dxgkrnl_driver; /* registration_device.c */
     DEVICE_OBJECT dxgkrnl_device;
 };
@@ -45,6 +56,7 @@ struct port_driver {
     char service[64];
     struct nt_image *image;
     DRIVER_INITIALIZATION_DATA table;
+    PDXGKDDI_PRESENTDISPLAYONLY present_display_only; /* of a display-only driver; else NULL */
     bool registered;
     bool initialize_called;
     NTSTATUS initialize_status;

@@ -56,11 +56,14 @@ struct port_config {
     UINT interface_version;        /* the host's; 0: the newest */
     UINT required_dma_queue_entry; /* 0: use 2 */
     bool raised_submit;            /* call SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
+    bool tell_unpinned;            /* STATUS_GRAPHICS_MODE_NOT_PINNED (VIDPN-066) */
     bool split_dma_buffers;        /* WDDM 1.x: cut at every split point (PATCH-132) */
     bool driver_fences;            /* the driver signals the paging fence (GPUVA-242) */
     bool test_prepatching;         /* what DxgkDdiRender wrote counts, if it is right (PATCH-141) */
     struct vidsch_tdr_settings tdr;
     struct vidsch_policy policy;
+    UINT present_pitch;    /* bytes that lines of staging images are longer (PRES-200) */
+    bool present_unpaced;  /* each change of a picture is presented at once (PRES-224) */
     bool chronicle;        /* of each adapter's memory (vidmm/record/chronicle.h) */
     bool journal;          /* of each adapter's submissions (vidsch/life.h) */
     bool sparse_addresses; /* GPUVA-058, GPUVA-062 */
@@ -68,6 +71,7 @@ struct port_config {
     const struct dxgk_table_format *table_format; /* NULL: as the device model says */
     bool check_patches;                           /* what DxgkDdiPatch does */
     const struct dxgk_patch_format *patch_format; /* NULL: as the device model says */
+    bool no_displays;                             /* display support is off (DISP-001) */
     bool sizes_of_host; /* DXGKRNL_INTERFACE.Size is that of the host, not the driver (LIFE-058) */
     NTSTATUS initialize_failure; /* DxgkInitialize fails with this; 0: it succeeds (LIFE-012) */
     /* Bit n: drivers may enable DXGK_FEATURE_ID n (LIFE-122). Sharing of backing stores needs no

@@ -17,6 +17,8 @@ struct port_power {
     DEVICE_POWER_STATE state;
     bool stable;           /* constant clocks, as a profiler asked */
     bool unplugged;        /* surprise removal */
+    POWER_ACTION left_for; /* why the adapter left D0 last */
+    bool entering_d0;      /* DxgkDdiSetPowerState to D0 of the adapter is called */
     struct sim_mutex lock; /* held across a change of device power */
     uint32_t users;        /* calls that need the power state to stay as it is */
     struct sim_waitq idle; /* woken when that becomes 0 */

@@ -69,6 +69,9 @@ struct port_children {
     DXGK_CHILD_DESCRIPTOR *child;
     BOOLEAN *connected;
     ULONG count;
+    bool known;
+    DXGK_CHILD_STATUS early[8]; /* that the driver has told before; the last ones (DISP-054) */
+    ULONG told;
 };
 
 #endif

@@ -142,6 +142,8 @@ void port_interrupts_connect(struct port_adapter *adapter)
     adapter->interrupts.dpc.describe = describe_dpc;
     adapter->interrupts.unnotified = 0;
     adapter->ddi.synchronize = synchronize;
+    if (adapter->ddi.present_display_only && !ddi_has(&adapter->ddi, DxgkDdiInterruptRoutine))
+        return; /* DISP-008 */
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {
         struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 

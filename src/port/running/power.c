@@ -8,8 +8,10 @@
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
+#include "port/running/display.h"
 #include "port/running/isolate.h"
 #include "port/running/managers.h"
+#include "port/running/post.h"
 #include "port/running/power_components.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
@@ -22,8 +24,20 @@
 
 /* ---- life ---- */
 
+static NTSTATUS hold(struct ddi_adapter *ddi)
+{
+    return port_adapter_power_hold(port_adapter_of_ddi(ddi));
+}
+
+static void release(struct ddi_adapter *ddi)
+{
+    port_adapter_power_release(port_adapter_of_ddi(ddi));
+}
+
 void port_power_init(struct port_adapter *adapter)
 {
+    adapter->display.hold = hold;
+    adapter->display.release = release;
     adapter->power.state = PowerDeviceUnspecified;
     sim_mutex_init(&adapter->power.lock);
     sim_waitq_init(&adapter->power.idle);
@@ -56,7 +70,11 @@ static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 {
     for (ULONG i = 0; i < adapter->children.count; i++) {
         const ULONG uid = adapter->children.child[i].ChildUid;
-        NTSTATUS status = tell_state(adapter, uid, state, action);
+        NTSTATUS status;
+
+        if (adapter->display.modes) /* display.c: those that are lit (DISP-151) */
+            continue;
+        status = tell_state(adapter, uid, state, action);
 
         if (!NT_SUCCESS(status))
             VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned %s", uid,
@@ -125,13 +143,17 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
     for (UINT i = 0; i < adapter->segments.count; i++)
         kept_bytes[i] = kept_in(adapter, i, action);
     port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
+    port_display_suspend(adapter);
     status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {
         port_power_components_release(adapter);
+        port_display_resume(adapter);
         return status;
     }
     adapter->power.evacuated = true;
-    vidsch_doorbells_disconnect(adapter->managers.vidsch); /* KMT-186 */
+    adapter->power.left_for = action;
+    if (adapter->managers.vidsch)
+        vidsch_doorbells_disconnect(adapter->managers.vidsch); /* KMT-186 */
     set_children(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;
@@ -150,12 +172,19 @@ static NTSTATUS end_evacuation(struct port_adapter *adapter)
 
 static NTSTATUS enter_d0(struct port_adapter *adapter)
 {
+    NTSTATUS status;
+
     adapter->ddi.asleep = false;
+    adapter->power.entering_d0 = true;
+    port_post_woke(adapter, adapter->power.left_for == PowerActionHibernate);
     set_state(adapter, PowerDeviceD0, PowerActionNone);
+    adapter->power.entering_d0 = false;
     set_children(adapter, PowerDeviceD0, PowerActionNone);
     port_power_components_release(adapter);
     port_isolate_power_up(adapter);
-    return end_evacuation(adapter);
+    status = end_evacuation(adapter);
+    port_display_resume(adapter);
+    return status;
 }
 
 static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,

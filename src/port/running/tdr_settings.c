@@ -8,7 +8,9 @@
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 
-#define MOST_LIMIT_COUNT 1024u /* that many reset times are kept for the limit */
+#define PRESENT_DELAY      2u /* s */
+#define MOST_PRESENT_DELAY 900u
+#define MOST_LIMIT_COUNT   1024u /* that many reset times are kept for the limit */
 
 /* The value does not change if the registry has none, or one of another type. */
 static bool read_setting(const char *path, const char *name, UINT *value)
@@ -38,4 +40,12 @@ struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *d
     if (read_setting(DRIVERS "\\Scheduler", "EnablePreemption", &enable)) /* PREEMPT-006 */
         settings.enable_preemption = enable != 0;
     return settings;
+}
+
+UINT port_tdr_present_delay(void)
+{
+    UINT delay = PRESENT_DELAY;
+
+    read_setting(DRIVERS, "TdrDodPresentDelay", &delay);
+    return delay < 1 ? 1 : delay > MOST_PRESENT_DELAY ? MOST_PRESENT_DELAY : delay;
 }

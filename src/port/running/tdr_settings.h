@@ -8,4 +8,7 @@
 /* `defaults` holds for values that the registry does not have. */
 struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults);
 
+/* TdrDodPresentDelay (PRES-218), s. */
+UINT port_tdr_present_delay(void);
+
 #endif

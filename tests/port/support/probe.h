@@ -159,7 +159,7 @@ struct probe {
     UINT history_bits;
     DXGK_DEVICE_TYPE_CAPS type;
     DXGK_CHILD_DESCRIPTOR child[4];
-    ULONG children;
+    ULONG children, sources;
     NTSTATUS query_status[64]; /* by query type; 0: answered */
 };
 

@@ -33,24 +33,24 @@
     X(SubmitCommand, 2) \
     X(PreemptCommand, 2) \
     X(BuildPagingBuffer, 2) \
-    X(SetPalette, 0) \
-    X(SetPointerPosition, 0) \
-    X(SetPointerShape, 0) \
+    X(SetPalette, 2) \
+    X(SetPointerPosition, 2) \
+    X(SetPointerShape, 2) \
     X(ResetFromTimeout, 1) \
     X(RestartFromTimeout, 1) \
     X(Escape, 2) \
     X(CollectDbgInfo, 2) \
     X(QueryCurrentFence, 2) \
-    X(IsSupportedVidPn, 0) \
-    X(RecommendFunctionalVidPn, 0) \
-    X(EnumVidPnCofuncModality, 0) \
-    X(SetVidPnSourceAddress, 0) \
-    X(SetVidPnSourceVisibility, 0) \
-    X(CommitVidPn, 0) \
-    X(UpdateActiveVidPnPresentPath, 0) \
-    X(RecommendMonitorModes, 0) \
-    X(RecommendVidPnTopology, 0) \
-    X(GetScanLine, 0) \
+    X(IsSupportedVidPn, 2) \
+    X(RecommendFunctionalVidPn, 2) \
+    X(EnumVidPnCofuncModality, 2) \
+    X(SetVidPnSourceAddress, 2) \
+    X(SetVidPnSourceVisibility, 2) \
+    X(CommitVidPn, 2) \
+    X(UpdateActiveVidPnPresentPath, 2) \
+    X(RecommendMonitorModes, 2) \
+    X(RecommendVidPnTopology, 2) \
+    X(GetScanLine, 2) \
     X(StopCapture, 0) \
     X(ControlInterrupt, 3) \
     X(CreateOverlay, 0) \
@@ -67,16 +67,16 @@
     X(LinkDevice, 3) \
     X(SetDisplayPrivateDriverFormat, 0) \
     X(RenderKm, 0) \
-    X(QueryVidPnHWCapability, 0) \
+    X(QueryVidPnHWCapability, 2) \
     X(SetPowerComponentFState, 3) \
     X(QueryDependentEngineGroup, 2) \
     X(QueryEngineStatus, 2) \
     X(ResetEngine, 2) \
-    X(StopDeviceAndReleasePostDisplayOwnership, 0) \
-    X(SystemDisplayEnable, 0) \
-    X(SystemDisplayWrite, 0) \
+    X(StopDeviceAndReleasePostDisplayOwnership, 3) \
+    X(SystemDisplayEnable, 6) \
+    X(SystemDisplayWrite, 7) \
     X(CancelCommand, 2) \
-    X(GetChildContainerId, 0) \
+    X(GetChildContainerId, 3) \
     X(PowerRuntimeControlRequest, 7) \
     X(SetVidPnSourceAddressWithMultiPlaneOverlay, 0) \
     X(NotifySurpriseRemoval, 2) \

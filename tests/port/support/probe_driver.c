@@ -178,7 +178,7 @@ static uint64_t start_device(struct probe *p, struct probe_call *call)
     descriptor = a->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
     p->segment[0].CpuTranslatedAddress = (descriptor + 1)->u.Memory.Start; /* the second range */
     WRITE_REGISTER_ULONG(a->registers + PROBE_REG_ENABLE / 4, 1);
-    *(PULONG)(uintptr_t)call->arg[3] = 0;
+    *(PULONG)(uintptr_t)call->arg[3] = p->sources;
     *(PULONG)(uintptr_t)call->arg[4] = p->children;
     a->started = true;
     return STATUS_SUCCESS;

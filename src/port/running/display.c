@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "port/running/display.h"
+#include "ddi/ddi.h"
+#include "modes/display_worker.h"
+#include "modes/modes.h"
+#include "modes/monitor.h"
+#include "nt/base/status_name.h"
+#include "port/query/children.h"
+#include "port/record/adapter_record.h"
+#include "port/running/post.h"
+#include "port/running/tdr_settings.h"
+#include "screens/screens.h"
+#include "sim/sim.h"
+#include "verify/verify.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MINUTE (60 * SECOND)
+
+static bool is_output(const DXGK_CHILD_DESCRIPTOR *child)
+{
+    return child->ChildDeviceType == TypeVideoOutput ||
+           child->ChildDeviceType == TypeIntegratedDisplay;
+}
+
+/* DISP-039 to DISP-041: is a monitor there? A driver that fails leaves what was known. */
+static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRIPTOR *child,
+                           bool before)
+{
+    const DXGK_CHILD_STATUS asked = {.Type = StatusConnection, .ChildUid = child->ChildUid};
+    DXGK_CHILD_STATUS answer = asked;
+    NTSTATUS status;
+
+    if (child->ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected)
+        return true;
+    status = ddi_query_child_status(&adapter->ddi, &answer, TRUE);
+    if (!NT_SUCCESS(status)) {
+        if (!adapter->ddi.gone)
+            WARNING("DISP-040", "DxgkDdiQueryChildStatus returned %s for child 0x%x",
+                    nt_status_text(status).text, child->ChildUid);
+        return before;
+    }
+    if (answer.Type != asked.Type || answer.ChildUid != asked.ChildUid) {
+        VIOLATION("DISP-040", "DxgkDdiQueryChildStatus changed Type or ChildUid of child 0x%x",
+                  child->ChildUid);
+        return before;
+    }
+    return answer.HotPlug.Connected != FALSE;
+}
+
+static bool is_other(const DXGK_CHILD_DESCRIPTOR *child)
+{
+    return child->ChildDeviceType == TypeOther;
+}
+
+/* In table order; at the start those that are no outputs, too (DISP-039). */
+static void ask_connections(struct port_adapter *adapter, bool at_start)
+{
+    struct modes *modes = adapter->display.modes;
+
+    for (ULONG i = 0; i < adapter->children.count; i++) {
+        const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[i];
+        struct modes_target *target = modes_target(modes, child->ChildUid);
+
+        if (is_output(child) && target)
+            target->connected = ask_connection(adapter, child, target->connected);
+        else if (is_other(child) && at_start)
+            port_child_query_status(adapter, i, TRUE); /* DISP-041 */
+    }
+}
+
+static void ask_descriptors(struct port_adapter *adapter)
+{
+    for (ULONG i = 0; i < adapter->children.count; i++)
+        if (is_other(&adapter->children.child[i]))
+            port_child_query_descriptor(adapter, i);
+}
+
+/* ---- what there is ---- */
+
+static bool is_turned(const DXGK_CHILD_DESCRIPTOR *child)
+{
+    const D3DKMDT_MONITOR_ORIENTATION_AWARENESS awareness =
+        child->ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness;
+
+    return child->ChildDeviceType == TypeVideoOutput &&
+           (awareness == D3DKMDT_MOA_POLLED || awareness == D3DKMDT_MOA_INTERRUPTIBLE);
+}
+
+static ULONG list_targets(const struct port_adapter *adapter, struct modes_target *targets)
+{
+    ULONG count = 0;
+
+    for (ULONG i = 0; i < adapter->children.count; i++) {
+        const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[i];
+
+        if (!is_output(child))
+            continue;
+        targets[count] = (struct modes_target){
+            .id = child->ChildUid,
+            .turns = is_turned(child),
+            .technology =
+                child->ChildDeviceType == TypeVideoOutput
+                    ? child->ChildCapabilities.Type.VideoOutput.InterfaceTechnology
+                    : child->ChildCapabilities.Type.IntegratedDisplayChild.InterfaceTechnology};
+        count++;
+    }
+    return count;
+}
+
+static bool has_vsync_control(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    return ddi_has(d, DxgkDdiControlInterrupt) && ddi_has(d, DxgkDdiGetScanLine) &&
+           ddi_has(d, DxgkDdiInterruptRoutine) && ddi_has(d, DxgkDdiDpcRoutine);
+}
+
+static struct modes *make_modes(struct port_adapter *adapter, ULONG sources)
+{
+    struct modes_target targets[PORT_MAX_CHILDREN];
+    const struct modes described = {
+        .ddi = &adapter->ddi,
+        .adapter = adapter->handle,
+        .version = port_driver_version(adapter),
+        .display_only = adapter->ddi.present_display_only != NULL,
+        .vsync_control = has_vsync_control(adapter), /* DISP-009 */
+        .tell_unpinned = adapter->port->config.tell_unpinned,
+        .smooth_rotation = adapter->caps.driver.SupportSmoothRotation &&
+                           ddi_has(&adapter->ddi, DxgkDdiUpdateActiveVidPnPresentPath),
+        .hold = adapter->display.hold,
+        .release = adapter->display.release,
+        .sources = sources,
+        .targets = list_targets(adapter, targets)};
+
+    return modes_create(&described, targets);
+}
+
+/* ---- recovery ---- */
+
+/* PRES-258: whether one more within this minute is too many. */
+static bool too_many(struct port_display *display)
+{
+    uint64_t *at = display->recovered;
+
+    if (display->recoveries == PORT_DISPLAY_RECOVERIES) {
+        if (sim_now() - at[0] < MINUTE)
+            return true;
+        memmove(at, at + 1, (PORT_DISPLAY_RECOVERIES - 1) * sizeof(*at));
+        display->recoveries--;
+    }
+    at[display->recoveries++] = sim_now();
+    return false;
+}
+
+static bool restart(void *context)
+{
+    struct port_adapter *adapter = context;
+    DXGKARG_COLLECTDBGINFO_EXT extension;
+    NTSTATUS status;
+
+    if (!port_runs(adapter) || adapter->ddi.gone)
+        return false;
+    if (too_many(&adapter->display)) {
+        verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, 0, 0, 0,
+                     "a present was lost for the sixth time within a minute");
+        return false;
+    }
+    WARNING("PRES-257", "record 0x117: a present was lost, and the driver starts again");
+    if (ddi_has(&adapter->ddi, DxgkDdiCollectDbgInfo))
+        (void)ddi_debug_report(&adapter->ddi, VIDEO_TDR_TIMEOUT_DETECTED, &extension);
+    status = adapter->display.start_again(adapter);
+    if (!NT_SUCCESS(status)) {
+        verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, (uint32_t)status, 0, 0,
+                     "recovery failed: StartDevice returned %s", nt_status_text(status).text);
+        return false;
+    }
+    screens_restarted(adapter->display.screens);
+    return true;
+}
+
+static void restart_over(void *context)
+{
+    const struct port_adapter *adapter = context;
+
+    screens_recovered(adapter->display.screens);
+}
+
+/* ---- life ---- */
+
+static struct screens *make_screens(struct port_adapter *adapter)
+{
+    const struct screens_config config = {
+        .modes = adapter->display.modes,
+        .ram = adapter->port->config.ram,
+        .reports = ddi_has(&adapter->ddi, DxgkDdiInterruptRoutine) &&
+                   ddi_has(&adapter->ddi, DxgkDdiDpcRoutine),
+        .pitch_excess = adapter->port->config.present_pitch,
+        .unpaced = adapter->port->config.present_unpaced,
+        .pointer_caps = adapter->caps.driver.PointerCaps,
+        .pointer_width = adapter->caps.driver.MaxPointerWidth,
+        .pointer_height = adapter->caps.driver.MaxPointerHeight,
+        .limit_ns = port_tdr_present_delay() * SECOND};
+
+    return screens_create(&config);
+}
+
+/* ---- what the driver says of children ---- */
+
+static const DXGK_CHILD_DESCRIPTOR *find_child(const struct port_adapter *adapter, ULONG uid)
+{
+    for (ULONG i = 0; i < adapter->children.count; i++)
+        if (adapter->children.child[i].ChildUid == uid)
+            return &adapter->children.child[i];
+    return NULL;
+}
+
+static NTSTATUS note_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRIPTOR *child,
+                                bool connected)
+{
+    const DXGK_CHILD_STATUS status = {
+        .Type = StatusConnection, .ChildUid = child->ChildUid, .HotPlug.Connected = connected};
+
+    if (!connected && child->ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected) {
+        VIOLATION("DISP-052", "child 0x%x, which is always connected, was indicated as gone",
+                  child->ChildUid);
+        return STATUS_INVALID_PARAMETER;
+    }
+    (void)port_children_note_status(adapter, &status);
+    if (adapter->display.modes)
+        (void)display_worker_note(adapter->display.modes, child->ChildUid, connected);
+    return STATUS_SUCCESS;
+}
+
+static void note_angle(struct port_adapter *adapter, const DXGK_CHILD_DESCRIPTOR *child, UINT angle)
+{
+    struct modes_target *target = adapter->display.modes
+                                      ? modes_target(adapter->display.modes, child->ChildUid)
+                                      : NULL;
+
+    if (target && child->ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness ==
+                      D3DKMDT_MOA_INTERRUPTIBLE)
+        target->angle = monitor_angle(child->ChildUid, angle);
+}
+
+NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status)
+{
+    const DXGK_CHILD_DESCRIPTOR *child = find_child(adapter, status->ChildUid);
+    struct port_children *children = &adapter->children;
+
+    if (!children->known) { /* DISP-054 */
+        children->early[children->told++ % (sizeof(children->early) / sizeof(DXGK_CHILD_STATUS))] =
+            *status;
+        return STATUS_SUCCESS;
+    }
+    if (!child) {
+        VIOLATION("LIFE-083", "the adapter has no child 0x%x", status->ChildUid);
+        return STATUS_INVALID_PARAMETER;
+    }
+    switch ((int)status->Type) {
+    case StatusConnection:
+        return note_connection(adapter, child, status->HotPlug.Connected != FALSE);
+    case StatusRotation:
+        note_angle(adapter, child, status->Rotation.Angle);
+        return STATUS_SUCCESS;
+    case StatusMiracastConnection:
+        if (is_output(child) &&
+            child->ChildCapabilities.Type.VideoOutput.InterfaceTechnology == D3DKMDT_VOT_MIRACAST)
+            return note_connection(adapter, child, status->Miracast.Connected != FALSE);
+        VIOLATION("DISP-047", "StatusMiracastConnection of child 0x%x, which is no Miracast sink",
+                  status->ChildUid);
+        return STATUS_INVALID_PARAMETER;
+    default:
+        return STATUS_SUCCESS;
+    }
+}
+
+/* DISP-054 */
+static void apply_early(struct port_adapter *adapter)
+{
+    struct port_children *children = &adapter->children;
+    const ULONG room = sizeof(children->early) / sizeof(children->early[0]);
+
+    children->known = true;
+    for (ULONG i = children->told > room ? children->told - room : 0; i < children->told; i++)
+        (void)port_display_note(adapter, &children->early[i % room]);
+    children->told = 0;
+}
+
+/* ---- life ---- */
+
+NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
+{
+    struct port_display *display = &adapter->display;
+    NTSTATUS status;
+
+    adapter->post.told = false;
+    display->modes = make_modes(adapter, sources);
+    if (!display->modes)
+        return STATUS_NO_MEMORY;
+    display->modes->restart = (struct modes_restart){
+        .run = restart, .over = restart_over, .context = adapter};
+    ask_connections(adapter, true);
+    ask_descriptors(adapter);
+    apply_early(adapter);
+    display->screens = make_screens(adapter);
+    status = display->screens ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
+    if (!NT_SUCCESS(status))
+        return status;
+    status = display_update(display->modes);
+    if (!NT_SUCCESS(status) && status != STATUS_NO_MEMORY)
+        status = STATUS_SUCCESS; /* VIDPN-149: it stays dark, and has started */
+    if (NT_SUCCESS(status) && verify_current && verify_strict(verify_current))
+        display_strict(display->modes);
+    return status;
+}
+
+/* What the driver is to keep as it is, if it hands its picture on. */
+static void note_lit(struct port_adapter *adapter)
+{
+    struct modes *modes = adapter->display.modes;
+    const struct modes_target *target;
+
+    adapter->post.target = modes_lit_target(modes);
+    target = modes_target(modes, adapter->post.target);
+    adapter->post.mode = target ? target->last : (D3DKMDT_2DREGION){0};
+    adapter->post.monitor = false;
+    for (UINT i = 0; i < modes->targets; i++)
+        adapter->post.monitor |= modes->target[i].connected;
+}
+
+void port_display_stop(struct port_adapter *adapter, bool keep)
+{
+    struct port_display *display = &adapter->display;
+
+    if (!display->modes)
+        return;
+    note_lit(adapter);
+    if (display->modes->worker)
+        display_stop(display->modes, keep);
+    display_worker_end(display->modes);
+    screens_destroy(display->screens);
+    modes_destroy(display->modes);
+    display->screens = NULL;
+    display->modes = NULL;
+}
+
+void port_display_suspend(struct port_adapter *adapter)
+{
+    if (adapter->display.modes)
+        (void)display_suspend(adapter->display.modes);
+}
+
+void port_display_resume(struct port_adapter *adapter)
+{
+    if (!adapter->display.modes)
+        return;
+    ask_connections(adapter, false); /* DISP-153 */
+    (void)display_resume(adapter->display.modes);
+}
+
+/* ---- what is seen ---- */
+
+struct modes *port_display_modes(const struct port_adapter *adapter)
+{
+    return adapter->display.modes;
+}
+
+struct screens *port_display_screens(const struct port_adapter *adapter)
+{
+    return adapter->display.screens;
+}
+
+static bool has_shown(const struct modes *modes)
+{
+    for (UINT i = 0; modes && i < modes->sources; i++)
+        if (modes->source[i].shown)
+            return true;
+    return !modes;
+}
+
+/* A device model that says nothing scans out the frame buffer of the firmware, which its driver
+ * has taken over. */
+struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
+{
+    const DXGK_DISPLAY_INFORMATION *info = &adapter->post.info;
+
+    if (!source && !has_shown(adapter->display.modes))
+        port_post_look(adapter);
+    if (source || !adapter->post.bytes || !adapter->post.acquired) /* PRES-312 */
+        return (struct port_scanout){.pixels = NULL};
+    return (struct port_scanout){.pixels = port_post_pixels(adapter),
+                                 .width = info->Width,
+                                 .height = info->Height,
+                                 .pitch = info->Pitch,
+                                 .format = info->ColorFormat,
+                                 .bytes = adapter->post.bytes};
+}

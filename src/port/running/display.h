@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The displays of a started adapter: its monitors, modes and screens. */
+#ifndef DXGK_PORT_DISPLAY_H
+#define DXGK_PORT_DISPLAY_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+struct modes;
+struct port_adapter;
+struct screens;
+
+/* After the queries of the start: ask what is connected, and light it (DISP-170). */
+NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources);
+/* Before the driver is stopped: nothing is shown any more; with `keep`, all stays as it is, as the
+ * driver hands its picture on (VIDPN-191). */
+void port_display_stop(struct port_adapter *adapter, bool keep);
+/* Around adapter D3 (PRES-249, PRES-250). */
+void port_display_suspend(struct port_adapter *adapter);
+void port_display_resume(struct port_adapter *adapter);
+/* What is scanned out for a source, as memory (PRES-312). */
+struct port_scanout {
+    const uint8_t *pixels; /* NULL: there is no signal */
+    UINT width, height, pitch;
+    D3DDDIFORMAT format;
+    uint64_t bytes;
+};
+struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source);
+/* NULL: it has no displays that run. */
+struct modes *port_display_modes(const struct port_adapter *adapter);
+struct screens *port_display_screens(const struct port_adapter *adapter);
+
+/* DxgkCbIndicateChildStatus of a display-only driver or of outputs that run; at most
+ * DISPATCH_LEVEL. */
+NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
+
+#endif

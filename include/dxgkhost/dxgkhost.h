@@ -99,6 +99,10 @@ struct dxgk_machine_config {
     /* call DxgkDdiSubmitCommandVirtual at DISPATCH_LEVEL; else at PASSIVE_LEVEL, as Windows was seen
      * to do (THREAD-042) */
     bool raised_submit;
+    /* VidPNs say with STATUS_GRAPHICS_MODE_NOT_PINNED that a mode set has no pinned mode; else with
+     * STATUS_SUCCESS (VIDPN-066) */
+    bool tell_unpinned;
+    bool no_displays; /* display-only drivers are refused, no firmware has lit a screen (DISP-001) */
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     bool driver_fences; /* drivers of WDDM 2.2 and later signal the paging fence themselves (GPUVA-242, GPUVA-243) */
     /* separate pages for each pool block and all that DDIs are lent, so that an access beyond it or

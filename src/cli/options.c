@@ -238,6 +238,7 @@ static int parse_path(struct cli_options *options, const char *name, const char 
         const char *name, **path;
     } paths[] = {{"--trace", &options->trace},
                  {"--out", &options->out},
+                 {"--screen", &options->screen},
                  {"--device", &options->device},
                  {"--registry", &options->registry}};
 
@@ -290,6 +291,7 @@ static const struct option valued[] = {
     {"--trace", parse_path, true},
     {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
     {"--out", parse_path, true},
+    {"--screen", parse_path, true},
     {"--device", parse_path, false},
     {"--registry", parse_path, false},
 };
@@ -308,6 +310,8 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--special-pool", &options->config.special_pool},
         {"--force-irql", &options->config.force_irql},
         {"--raised-submit", &options->config.raised_submit},
+        {"--tell-unpinned", &options->config.tell_unpinned},
+        {"--no-displays", &options->config.no_displays},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
         {"--driver-fences", &options->config.driver_fences},
         {"--test-prepatching", &options->config.test_prepatching},

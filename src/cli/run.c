@@ -239,6 +239,11 @@ static int conclude(struct cli_session *session, double wall)
                 cli_report_names[session->failed_report]);
         status = status == CLI_OK ? CLI_ERROR : status;
     }
+    if (session->screen_error[0]) {
+        fprintf(stderr, "dxgkhost: %s: no picture of the screen: %s\n", options->screen,
+                session->screen_error);
+        status = status == CLI_OK ? CLI_ERROR : status;
+    }
     if (options->trace_file && !write_trace(session) && status == CLI_OK)
         status = CLI_ERROR;
     if (options->dxgkrnl_file && !write_dxgkrnl(session) && status == CLI_OK)

@@ -4,6 +4,8 @@
 #include "cli/severity.h"
 #include "cli/shared.h"
 #include "cli/violations.h"
+#include "dxgkhost/display.h"
+#include "images/png_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +115,24 @@ static bool keep_reports(struct cli_session *session)
     return text && fclose(text) == 0 && done;
 }
 
+/* The first screen, as the workload has left it. */
+static void keep_screen(struct cli_session *session)
+{
+    struct dxgk_picture seen;
+    struct picture picture;
+
+    if (dxgk_machine_capture(session->machine, 0, 0, &seen, session->screen_error,
+                             sizeof(session->screen_error)) != DXGK_OK)
+        return;
+    picture = (struct picture){seen.width, seen.height, seen.rgb};
+    if (!seen.rgb)
+        snprintf(session->screen_error, sizeof(session->screen_error), "the screen has no signal");
+    else
+        (void)png_write(session->options->screen, &picture, session->screen_error,
+                        sizeof(session->screen_error));
+    dxgk_picture_free(&seen);
+}
+
 /* ---- losses of power beside the workload ---- */
 
 /* After this many cycles without any submission in between, power cycling stops, so that a run that
@@ -215,6 +235,8 @@ static void run(struct cli_session *session)
         free(session->report_text);
         session->report_text = NULL;
     }
+    if (options->screen && session->loaded == DXGK_OK)
+        keep_screen(session);
     session->ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &session->statistics);
 }

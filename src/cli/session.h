@@ -28,6 +28,7 @@ enum cli_report {
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
+    const char *screen;               /* file for a picture of the screen at the end; NULL: none */
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];
@@ -84,6 +85,7 @@ struct cli_session {
     char *report_text;
     size_t report_bytes;
     enum cli_report failed_report; /* the last one begun */
+    char screen_error[512];        /* why --screen left no picture; "": it did */
     char error[4096];
 };
 

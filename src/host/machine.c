@@ -223,6 +223,8 @@ static bool create_graphics(struct dxgk_machine *machine)
                 .limit_time = 60,
                 .enable_preemption = true},
         .raised_submit = machine->config.raised_submit,
+        .tell_unpinned = machine->config.tell_unpinned,
+        .no_displays = machine->config.no_displays,
         .split_dma_buffers = machine->config.split_dma_buffers,
         .driver_fences = machine->config.driver_fences,
         .test_prepatching = machine->config.test_prepatching,

@@ -9,13 +9,10 @@
 #include "host/driver.h"
 #include "host/machine_record.h"
 #include "host/run.h"
+#include "host/task.h"
 #include "nt/base/status_name.h"
 #include "port/record/adapter_info.h"
 #include "port/running/power.h"
-#include "sim/machine.h"
-#include "sim/mark.h"
-#include "sim/thread.h"
-#include "sim/wait.h"
 #include "util/explain.h"
 #include "util/list.h"
 
@@ -28,8 +25,6 @@ struct change {
     NTSTATUS status;
     char name[80];
     bool there; /* in the new state all the same */
-    bool done;
-    struct sim_waitq changed;
 };
 
 static void change_all(void *arg)
@@ -48,8 +43,6 @@ static void change_all(void *arg)
         change->there = port_adapter_power(adapter->port) == change->state;
         (void)snprintf(change->name, sizeof(change->name), "%s", port_adapter_name(adapter->port));
     }
-    change->done = true;
-    sim_waitq_wake(&change->changed, UINT32_MAX);
 }
 
 static POWER_ACTION action_of(unsigned state, enum dxgk_power_action action)
@@ -99,25 +92,11 @@ static enum dxgk_result explain(const struct change *change, char *error, size_t
     return DXGK_ERROR;
 }
 
-/* False: the machine stopped meanwhile; nothing runs any more that knows `change`. */
-static bool carry_out(struct change *change, struct sim_thread *thread)
-{
-    struct sim_mark mark;
-
-    sim_thread_release(thread);
-    if (SIM_RECOVER(&mark))
-        return false;
-    while (!change->done && !sim_current->stopped)
-        sim_waitq_wait(&change->changed, SIM_FOREVER);
-    sim_unmark(&mark);
-    return change->done;
-}
-
 enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action, char *error,
                                        size_t error_bytes)
 {
     struct change change = {.machine = host_run_client_machine()};
-    struct sim_thread *thread;
+    enum dxgk_result result;
 
     if (!change.machine || state > 3) {
         util_explain(error, error_bytes,
@@ -127,18 +106,14 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
     change.state = (DEVICE_POWER_STATE)((unsigned)PowerDeviceD0 + state);
     change.action = action_of(state, action);
     change.hybrid = state != 0 && action == DXGK_POWER_HYBRID_SLEEP;
-    sim_waitq_init(&change.changed);
-    if (!sim_current->stopped) {
-        thread = sim_thread_create("power", SIM_THREAD_KERNEL, change_all, &change);
-        if (!thread) {
-            util_explain(error, error_bytes, "out of memory");
-            return DXGK_OUT_OF_MEMORY;
-        }
-        if (carry_out(&change, thread))
-            return explain(&change, error, error_bytes);
-    }
-    util_explain(error, error_bytes, "no change to D%u: a bug check stopped the machine", state);
-    return DXGK_DRIVER_STOPPED;
+    result = host_task_run("power", change_all, &change);
+    if (result == DXGK_OK)
+        return explain(&change, error, error_bytes);
+    if (result == DXGK_OUT_OF_MEMORY)
+        util_explain(error, error_bytes, "out of memory");
+    else
+        util_explain(error, error_bytes, "no change to D%u: a bug check stopped the machine", state);
+    return result;
 }
 
 unsigned dxgk_client_power(void)

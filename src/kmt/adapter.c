@@ -133,6 +133,12 @@ NTSTATUS kmt_adapter_refuse_1x(void)
                   "the call is one of WDDM 2.0, and the driver of the adapter is of 1.x");
 }
 
+NTSTATUS kmt_adapter_refuse_display_only(const char *why)
+{
+    return refuse(STATUS_NOT_SUPPORTED, "DISP-012",
+                  "the adapter only shows pictures, which are drawn elsewhere: %s", why);
+}
+
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter)
 {
     return port_adapter_is_2x(adapter->port);
@@ -149,7 +155,8 @@ bool kmt_adapter_is_listed(const struct port_adapter *port)
 static bool passes(const struct port_adapter *port, const D3DKMT_ENUMADAPTERS_FILTER *filter)
 {
     return kmt_adapter_is_listed(port) &&
-           (filter->IncludeComputeOnly || !port_adapter_caps(port)->MiscCaps.ComputeOnly);
+           (filter->IncludeComputeOnly || !port_adapter_caps(port)->MiscCaps.ComputeOnly) &&
+           (filter->IncludeDisplayOnly || !port_adapter_display_only(port));
 }
 
 static ULONG count_adapters(const struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter)
@@ -186,11 +193,13 @@ static NTSTATUS fill(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *fi
 
         if (!passes(p, filter))
             continue;
-        memset(info, 0, sizeof(*info)); /* KMT-040, KMT-041: no sources */
+        memset(info, 0, sizeof(*info));
         status = kmt_adapter_open(call, p, &info->hAdapter);
         if (!NT_SUCCESS(status))
             break;
         info->AdapterLuid = port_adapter_luid(p);
+        info->NumOfSources = port_adapter_sources(p); /* KMT-040, PRES-262 */
+        info->bPrecisePresentRegionsPreferred = port_adapter_display_only(p);
         ++*count;
     }
     if (!NT_SUCCESS(status)) {

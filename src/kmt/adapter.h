@@ -46,6 +46,8 @@ NTSTATUS kmt_adapter_check(const struct kmt_adapter *adapter);
 /* The adapter's driver is of WDDM 2.0 or later (KMT-022). */
 /* KMT-022: STATUS_NOT_SUPPORTED, because the driver is of WDDM 1.x. */
 NTSTATUS kmt_adapter_refuse_1x(void);
+/* Of what an adapter without engines and memory cannot do, for the reason `why`. */
+NTSTATUS kmt_adapter_refuse_display_only(const char *why);
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter);
 
 #endif

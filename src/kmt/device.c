@@ -119,6 +119,8 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))
         return status;
+    if (port_adapter_display_only(adapter->port))
+        return kmt_adapter_refuse_display_only("this host does not take devices on it yet");
     device = util_zalloc(1, sizeof(*device));
     if (!device)
         return STATUS_NO_MEMORY;

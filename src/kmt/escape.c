@@ -175,6 +175,8 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
 
     if (!NT_SUCCESS(status))
         return status;
+    if (!vidsch)
+        return kmt_adapter_refuse_display_only("it has no engines to reset");
     switch (control->TdrControl) {
     case D3DKMT_TDRDBGCTRLTYPE_FORCETDR:
     case D3DKMT_TDRDBGCTRLTYPE_GPUTDR:

@@ -99,7 +99,7 @@ static NTSTATUS open_native_fence(struct kmt_call *call, void *arguments)
     D3DKMT_OPENNATIVEFENCEFROMNTHANDLE *args = arguments;
     struct kmt_nt_share *share;
     struct kmt_device *device;
-    struct kmt_sync *sync;
+    struct kmt_sync *sync = NULL;
     NTSTATUS status;
 
     if (args->Flags.Reserved || args->Flags.Reserved0 || args->Flags.SignalByKmd)

@@ -31,10 +31,12 @@ static void widen(WCHAR *to, size_t capacity, const char *from)
 
 static NTSTATUS segment_size(const struct kmt_query *query)
 {
+    const struct vidmm *vidmm = port_adapter_vidmm(query->adapter->port);
     D3DKMT_SEGMENTSIZEINFO info;
 
     memset(&info, 0, sizeof(info));
-    vidmm_segment_sizes(port_adapter_vidmm(query->adapter->port), &info); /* KMT-069 */
+    if (vidmm)
+        vidmm_segment_sizes(vidmm, &info); /* KMT-069 */
     return kmt_query_put(query, &info, sizeof(info));
 }
 

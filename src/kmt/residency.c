@@ -134,6 +134,8 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
                 mm = other->mm;
         }
     }
+    if (port_adapter_display_only(adapter->port))
+        return kmt_adapter_refuse_display_only("it has no segments");
     return vidmm_query_video_memory(port_adapter_vidmm(adapter->port), mm, args);
 }
 

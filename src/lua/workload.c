@@ -25,6 +25,7 @@
 #include "lua/buffer.h"
 #include "lua/constants.h"
 #include "lua/d3dkmt.h"
+#include "lua/display.h"
 #include "lua/image.h"
 #include "lua/lua_workload.h"
 #include "lua/library.h"
@@ -258,6 +259,7 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
     luaL_setfuncs(L, functions, 0);
     lua_buffer_open(L);
     lua_image_open(L);
+    lua_display_open(L);
     if (slash)
         lua_pushlstring(L, workload->file, (size_t)(slash - workload->file));
     else

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Displays of a machine's adapters: what a user does with a screen, and what is seen on it.
+ * Adapters are counted from 0 in the order of their start, the video present sources of an adapter
+ * from 0, too.
+ */
+#ifndef DXGKHOST_DISPLAY_H
+#define DXGKHOST_DISPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dxgkhost/dxgkhost.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dxgk_display_mode {
+    uint32_t width, height;                /* pixels of the source, before rotation */
+    uint32_t hz_numerator, hz_denominator; /* 0, 0: not known; of a wish: any */
+    unsigned quarter_turns;                /* counter-clockwise, 0 to 3 */
+};
+
+struct dxgk_display {
+    bool lit;     /* it has a path to a monitor, and a mode */
+    bool visible; /* the driver was told to show it */
+    struct dxgk_display_mode mode;
+    uint32_t target;                      /* ChildUid of its output */
+    uint32_t canvas_width, canvas_height; /* pixels as who draws sees them: after rotation */
+    uint64_t frames;                      /* presents that are complete */
+};
+/* False: the machine has no such source; *display is zeroed. */
+DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
+                                   struct dxgk_display *display);
+
+/* Called by a client: another mode for a source, among those that driver and monitor have. On
+ * failure the old one stays, and *error says why. */
+DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source,
+                                               const struct dxgk_display_mode *mode, char *error,
+                                               size_t error_bytes);
+/* Called by a client: turn the display on which the source is seen off, or on. */
+DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
+                                                    char *error, size_t error_bytes);
+
+/* Pixels of 32 bits, 0xXXRRGGBB, for a place of a screen; what is outside of it is left out. */
+struct dxgk_drawing {
+    const void *pixels;
+    size_t pitch; /* bytes from a line to the next */
+    int32_t x, y;
+    uint32_t width, height;
+};
+/* Called by a client: draw into the image of a source of a display-only adapter, and return when
+ * the driver has shown it; `settle` false: at once. Virtual time passes. */
+DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
+                                           const struct dxgk_drawing *drawing, bool settle,
+                                           char *error, size_t error_bytes);
+
+/* What a screen shows: red, green and blue bytes, without gaps; to be freed. */
+struct dxgk_picture {
+    uint32_t width, height;
+    uint8_t *rgb;      /* NULL: there is no signal */
+    bool black;        /* the source is not visible, so the pixels are black */
+    uint32_t checksum; /* CRC-32 over width, height and pixels; 0 without a signal */
+};
+/* The screen as it is now: nothing runs for it, and no time passes. On failure *error says why. */
+DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
+                                               unsigned source, struct dxgk_picture *picture,
+                                               char *error, size_t error_bytes);
+DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Screens as a user has them: their modes, what is drawn on them, and pictures of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dxgkhost/display.h"
+#include "host/driver.h"
+#include "host/enter.h"
+#include "host/machine_record.h"
+#include "host/run.h"
+#include "host/task.h"
+#include "modes/display_worker.h"
+#include "modes/mode_check.h"
+#include "modes/modes.h"
+#include "modes/vidpn.h"
+#include "nt/base/status_name.h"
+#include "port/running/display.h"
+#include "screens/picture.h"
+#include "screens/picture_format.h"
+#include "screens/screens.h"
+#include "sim/machine.h"
+#include "util/explain.h"
+#include "util/list.h"
+#include "verify/refusal.h"
+
+static struct port_adapter *find(const struct dxgk_machine *machine, unsigned number)
+{
+    LIST_FOR(node, &machine->adapters)
+        if (number-- == 0)
+            return CONTAINER(node, struct host_adapter, link)->port;
+    return NULL;
+}
+
+/* Those of an adapter that shows something; NULL: with a reason. */
+static struct modes *find_modes(struct dxgk_machine *machine, unsigned adapter, unsigned source,
+                                char *error, size_t error_bytes)
+{
+    const struct port_adapter *port = NULL;
+    struct modes *modes = NULL;
+
+    if (machine && host_may_look(machine))
+        port = find(machine, adapter);
+    if (port)
+        modes = port_display_modes(port);
+    if (!machine || !host_may_look(machine))
+        util_explain(error, error_bytes,
+                     machine ? "another host thread uses the machine" : "not a client's thread");
+    else if (!port)
+        util_explain(error, error_bytes, "the machine has no adapter %u", adapter);
+    else if (!modes)
+        util_explain(error, error_bytes, "adapter %u has no display that runs", adapter);
+    else if (source >= modes->sources)
+        util_explain(error, error_bytes, "adapter %u has no video present source %u", adapter,
+                     source);
+    else
+        return modes;
+    return NULL;
+}
+
+/* ---- what there is ---- */
+
+static void describe(const struct modes *modes, unsigned source, struct dxgk_display *display)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, 0);
+    const union mode *shown, *signal;
+    UINT turns;
+
+    if (!path)
+        return;
+    shown = mode_set_pinned(*vidpn_source_set(modes->active, source));
+    signal = mode_set_pinned(*vidpn_target_set(modes->active, path->VidPnTargetId));
+    if (!shown || !signal)
+        return;
+    turns = ((UINT)path->ContentTransformation.Rotation - D3DKMDT_VPPR_IDENTITY) % 4;
+    display->lit = true;
+    display->visible = modes->source[source].visible;
+    display->target = path->VidPnTargetId;
+    display->mode.width = shown->source.Format.Graphics.PrimSurfSize.cx;
+    display->mode.height = shown->source.Format.Graphics.PrimSurfSize.cy;
+    display->mode.quarter_turns = turns;
+    display->canvas_width = turns % 2 ? display->mode.height : display->mode.width;
+    display->canvas_height = turns % 2 ? display->mode.width : display->mode.height;
+    if (!mode_frequency_given(&signal->target.VideoSignalInfo.VSyncFreq))
+        return;
+    display->mode.hz_numerator = signal->target.VideoSignalInfo.VSyncFreq.Numerator;
+    display->mode.hz_denominator = signal->target.VideoSignalInfo.VSyncFreq.Denominator;
+}
+
+DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
+                                   struct dxgk_display *display)
+{
+    const struct modes *modes = find_modes(machine, adapter, source, NULL, 0);
+    const struct screens *screens;
+
+    memset(display, 0, sizeof(*display));
+    if (!modes)
+        return false;
+    describe(modes, source, display);
+    screens = port_display_screens(find(machine, adapter));
+    display->frames = screens ? screens_frames(screens, source) : 0;
+    return true;
+}
+
+/* ---- modes ---- */
+
+struct mode_request {
+    struct modes *modes;
+    struct modes_wish wish;
+    NTSTATUS status;
+    char reason[400];
+};
+
+static void set_mode(void *arg)
+{
+    struct mode_request *request = arg;
+    const char *reason;
+    struct refusal refusal;
+
+    refusal_begin(&refusal);
+    refusal.call = "a change of the mode";
+    request->status = display_set_mode(request->modes, &request->wish);
+    reason = refusal_reason(request->status);
+    util_explain(request->reason, sizeof(request->reason), "%s",
+                 reason                                     ? reason
+                 : request->status == STATUS_NO_MEMORY      ? "out of memory"
+                 : request->status == STATUS_DEVICE_REMOVED ? "the adapter was stopped, or is lost"
+                 : request->status == STATUS_INVALID_PARAMETER
+                     ? "the driver or the monitor has no such mode"
+                     : "the driver does not take it");
+    refusal_drop(&refusal);
+}
+
+/* What became of it, in words. */
+static enum dxgk_result result_of(enum dxgk_result result, NTSTATUS status, const char *what,
+                                  const char *reason, char *error, size_t error_bytes)
+{
+    if (result == DXGK_OUT_OF_MEMORY) {
+        util_explain(error, error_bytes, "out of memory");
+        return result;
+    }
+    if (result != DXGK_OK) {
+        util_explain(error, error_bytes, "%s: a bug check stopped the machine", what);
+        return result;
+    }
+    if (NT_SUCCESS(status))
+        return DXGK_OK;
+    util_explain(error, error_bytes, "%s: %s (%s)", what, reason, nt_status_text(status).text);
+    return DXGK_ERROR;
+}
+
+DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source,
+                                               const struct dxgk_display_mode *mode, char *error,
+                                               size_t error_bytes)
+{
+    struct mode_request request = {
+        .modes = find_modes(host_run_client_machine(), adapter, source, error, error_bytes)};
+    char what[80];
+    enum dxgk_result result;
+
+    if (!request.modes)
+        return DXGK_ERROR;
+    util_explain(what, sizeof(what), "no mode of %u x %u", mode->width, mode->height);
+    if (mode->quarter_turns > 3) {
+        util_explain(error, error_bytes, "%s: %u quarter turns", what, mode->quarter_turns);
+        return DXGK_ERROR;
+    }
+    request.wish.given = true;
+    request.wish.source = source;
+    request.wish.size = (D3DKMDT_2DREGION){mode->width, mode->height};
+    request.wish.frequency = (D3DDDI_RATIONAL){mode->hz_numerator, mode->hz_denominator};
+    request.wish.rotation = (D3DKMDT_VIDPN_PRESENT_PATH_ROTATION)((UINT)D3DKMDT_VPPR_IDENTITY +
+                                                                  mode->quarter_turns);
+    result = host_task_run("mode", set_mode, &request);
+    return result_of(result, request.status, what, request.reason, error, error_bytes);
+}
+
+struct power_request {
+    struct modes *modes;
+    UINT target;
+    bool on;
+    NTSTATUS status;
+};
+
+static void set_power(void *arg)
+{
+    struct power_request *request = arg;
+
+    request->status = display_power(request->modes, request->target, request->on);
+}
+
+DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
+                                                    char *error, size_t error_bytes)
+{
+    struct power_request request = {
+        .modes = find_modes(host_run_client_machine(), adapter, 0, error, error_bytes),
+        .target = target,
+        .on = on};
+    char what[80];
+    enum dxgk_result result;
+
+    if (!request.modes)
+        return DXGK_ERROR;
+    util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
+                 on ? "on" : "off");
+    result = host_task_run("display power", set_power, &request);
+    return result_of(result, request.status, what, "no monitor is there, or the driver refused",
+                     error, error_bytes);
+}
+
+/* ---- drawing ---- */
+
+struct draw_request {
+    struct screens *screens;
+    UINT source;
+    const struct dxgk_drawing *drawing;
+    bool settle, shown;
+    NTSTATUS failure; /* of the driver's present */
+};
+
+static RECT place(const struct dxgk_drawing *d)
+{
+    return (RECT){d->x, d->y, d->x + (LONG)d->width, d->y + (LONG)d->height};
+}
+
+static void copy(const struct screens_image *image, const struct dxgk_drawing *d)
+{
+    const RECT r = place(d);
+
+    for (LONG y = r.top < 0 ? 0 : r.top; y < r.bottom && y < (LONG)image->height; y++) {
+        const LONG left = r.left < 0 ? 0 : r.left;
+        const LONG right = r.right < (LONG)image->width ? r.right : (LONG)image->width;
+
+        if (left < right)
+            memcpy(image->pixels + (size_t)y * image->pitch + (size_t)left * 4,
+                   (const uint8_t *)d->pixels + (size_t)(y - r.top) * d->pitch +
+                       (size_t)(left - r.left) * 4,
+                   (size_t)(right - left) * 4);
+    }
+}
+
+static void draw(void *arg)
+{
+    struct draw_request *request = arg;
+    const RECT changed = place(request->drawing);
+    struct screens_image image;
+
+    request->shown = screens_draw(request->screens, request->source, &image);
+    if (!request->shown)
+        return;
+    copy(&image, request->drawing);
+    screens_drawn(request->screens, request->source, &changed);
+    if (request->settle)
+        request->shown = screens_settle(request->screens, request->source);
+    if (!request->shown)
+        request->failure = screens_failure(request->screens, request->source);
+}
+
+DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
+                                           const struct dxgk_drawing *drawing, bool settle,
+                                           char *error, size_t error_bytes)
+{
+    struct dxgk_machine *machine = host_run_client_machine();
+    struct draw_request request = {.source = source, .drawing = drawing, .settle = settle};
+    enum dxgk_result result;
+
+    if (!find_modes(machine, adapter, source, error, error_bytes))
+        return DXGK_ERROR;
+    request.screens = port_display_screens(find(machine, adapter));
+    if (!request.screens || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
+        drawing->x > INT32_MAX / 2 || drawing->y > INT32_MAX / 2) {
+        util_explain(error, error_bytes,
+                     request.screens ? "the drawing is out of all bounds"
+                                     : "the host draws on display-only adapters alone");
+        return DXGK_ERROR;
+    }
+    result = host_task_run("draw", draw, &request);
+    if (request.failure) /* PRES-219, PRES-220: the next present covers it again */
+        return result_of(result, request.failure, "the drawing is not on the screen",
+                         "the driver failed the present", error, error_bytes);
+    return result_of(result, request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
+                     "the drawing is not on the screen",
+                     "the source shows nothing, because it is dark or the adapter sleeps; the image "
+                     "has it, and is shown when the source is lit again",
+                     error, error_bytes);
+}
+
+/* ---- pictures ---- */
+
+static bool take(struct port_adapter *port, unsigned source, bool black, struct picture *picture,
+                 char *error, size_t error_bytes)
+{
+    const struct port_scanout scanout = port_display_scanout(port, source);
+    const struct picture_memory memory = {.bytes = scanout.pixels,
+                                          .size = scanout.bytes,
+                                          .pitch = scanout.pitch,
+                                          .width = scanout.width,
+                                          .height = scanout.height,
+                                          .format = scanout.format};
+
+    if (!scanout.pixels) {
+        util_explain(error, error_bytes,
+                     "nothing says what source %u scans out: the driver has not acquired the frame "
+                     "buffer of the firmware, or it is not of this source",
+                     source);
+        return false;
+    }
+    if (!black)
+        return picture_from_memory(picture, &memory, error, error_bytes);
+    if (picture_make_black(picture, scanout.width, scanout.height))
+        return true;
+    util_explain(error, error_bytes, "out of memory");
+    return false;
+}
+
+DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
+                                               unsigned source, struct dxgk_picture *picture,
+                                               char *error, size_t error_bytes)
+{
+    const struct modes *modes = find_modes(machine, adapter, source, error, error_bytes);
+    struct picture taken = {0};
+    struct dxgk_display display;
+
+    memset(picture, 0, sizeof(*picture));
+    if (!modes)
+        return DXGK_ERROR;
+    memset(&display, 0, sizeof(display));
+    describe(modes, source, &display);
+    if (!display.lit)
+        return DXGK_OK;
+    if (!take(find(machine, adapter), source, !display.visible, &taken, error, error_bytes))
+        return DXGK_ERROR;
+    picture->width = taken.width;
+    picture->height = taken.height;
+    picture->black = !display.visible;
+    picture->checksum = picture_checksum(&taken);
+    picture->rgb = malloc((size_t)taken.width * taken.height * 3);
+    if (picture->rgb)
+        memcpy(picture->rgb, taken.rows, (size_t)taken.width * taken.height * 3);
+    picture_free(&taken);
+    if (picture->rgb)
+        return DXGK_OK;
+    util_explain(error, error_bytes, "out of memory");
+    return DXGK_OUT_OF_MEMORY;
+}
+
+DXGK_API void dxgk_picture_free(struct dxgk_picture *picture)
+{
+    free(picture->rgb);
+    memset(picture, 0, sizeof(*picture));
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "dxgkhost/display.h"
+#include "lua/buffer.h"
+#include "lua/display.h"
+#include "lua/lua_workload.h"
+
+#define ERROR_BYTES 500u
+
+static struct dxgk_machine *machine_of(lua_State *L)
+{
+    struct lua_workload *workload;
+
+    memcpy(&workload, lua_getextraspace(L), sizeof(void *));
+    return workload->machine;
+}
+
+/* A member of the table at `index`, or `otherwise`. */
+static lua_Integer member(lua_State *L, int index, const char *name, lua_Integer otherwise,
+                          lua_Integer least, lua_Integer most)
+{
+    lua_Integer value = otherwise;
+    int whole = 1;
+
+    if (lua_getfield(L, index, name) != LUA_TNIL)
+        value = lua_tointegerx(L, -1, &whole);
+    lua_pop(L, 1);
+    if (!whole || value < least || value > most)
+        (void)luaL_error(L, "%s is to be a whole number from %I to %I", name, least, most);
+    return value;
+}
+
+/* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black]}; nil: no signal */
+static int screen(lua_State *L)
+{
+    const lua_Integer source = luaL_optinteger(L, 1, 0), adapter = luaL_optinteger(L, 2, 0);
+    struct dxgk_picture picture;
+    struct lua_buffer *pixels;
+    char error[ERROR_BYTES] = "";
+
+    luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    if (dxgk_machine_capture(machine_of(L), (unsigned)adapter, (unsigned)source, &picture, error,
+                             sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.screen: %s", error);
+    if (!picture.rgb)
+        return 0;
+    lua_createtable(L, 0, 5);
+    pixels = lua_buffer_push_own(L, (size_t)picture.width * picture.height * 4);
+    for (size_t i = 0; i < (size_t)picture.width * picture.height; i++) {
+        pixels->data[4 * i] = picture.rgb[3 * i + 2];
+        pixels->data[4 * i + 1] = picture.rgb[3 * i + 1];
+        pixels->data[4 * i + 2] = picture.rgb[3 * i];
+        pixels->data[4 * i + 3] = 0xFF;
+    }
+    lua_setfield(L, -2, "pixels");
+    lua_pushinteger(L, picture.width);
+    lua_setfield(L, -2, "width");
+    lua_pushinteger(L, picture.height);
+    lua_setfield(L, -2, "height");
+    lua_pushinteger(L, picture.checksum);
+    lua_setfield(L, -2, "checksum");
+    if (picture.black) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, "black");
+    }
+    dxgk_picture_free(&picture);
+    return 1;
+}
+
+/* draw{pixels =, width =, height = [, x =, y =, pitch =, source =, adapter =, wait = false]}, with
+ * pixels as dxgk.image.read gives them */
+static int draw(lua_State *L)
+{
+    struct dxgk_drawing drawing;
+    const struct lua_buffer *pixels;
+    char error[ERROR_BYTES] = "";
+    unsigned source, adapter;
+    bool settle = true;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    drawing.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
+    drawing.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
+    drawing.x = (int32_t)member(L, 1, "x", 0, -32768, 32768);
+    drawing.y = (int32_t)member(L, 1, "y", 0, -32768, 32768);
+    drawing.pitch = (size_t)member(L, 1, "pitch", (lua_Integer)drawing.width * 4,
+                                   (lua_Integer)drawing.width * 4, 1 << 24);
+    source = (unsigned)member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    if (lua_getfield(L, 1, "wait") == LUA_TBOOLEAN)
+        settle = lua_toboolean(L, -1);
+    (void)lua_getfield(L, 1, "pixels");
+    pixels = lua_buffer_check(L, -1);
+    if (pixels->bytes < (drawing.height - 1) * drawing.pitch + (size_t)drawing.width * 4)
+        return luaL_error(L, "dxgk.draw: the buffer is smaller than the picture");
+    if (!pixels->owned) { /* its memory may be gone */
+        struct lua_buffer *copy = lua_buffer_push_own(L, pixels->bytes);
+
+        lua_buffer_read(L, pixels, 0, copy->data, pixels->bytes);
+        pixels = copy;
+    }
+    drawing.pixels = pixels->data;
+    if (dxgk_client_draw(adapter, source, &drawing, settle, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.draw: %s", error);
+    return 0;
+}
+
+static void push_mode(lua_State *L, const struct dxgk_display *display)
+{
+    const struct {
+        const char *name;
+        lua_Integer value;
+    } members[] = {{"width", display->mode.width},
+                   {"height", display->mode.height},
+                   {"rotation", (lua_Integer)display->mode.quarter_turns * 90},
+                   {"canvas_width", display->canvas_width},
+                   {"canvas_height", display->canvas_height},
+                   {"target", display->target},
+                   {"frames", (lua_Integer)display->frames}};
+
+    lua_createtable(L, 0, 9);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        lua_pushinteger(L, members[i].value);
+        lua_setfield(L, -2, members[i].name);
+    }
+    lua_pushboolean(L, display->visible);
+    lua_setfield(L, -2, "visible");
+    if (!display->mode.hz_denominator)
+        return;
+    lua_pushnumber(L, (lua_Number)display->mode.hz_numerator / display->mode.hz_denominator);
+    lua_setfield(L, -2, "hz");
+}
+
+/* mode([source [, adapter]]): a table; nil: it is not lit. mode{width =, height = [, hz =,
+ * rotation =, source =, adapter =]}: change it */
+static int mode(lua_State *L)
+{
+    struct dxgk_display_mode wish;
+    struct dxgk_display display;
+    char error[ERROR_BYTES] = "";
+    lua_Integer rotation, hz;
+    unsigned source, adapter;
+
+    if (!lua_istable(L, 1)) {
+        const lua_Integer of = luaL_optinteger(L, 1, 0), on = luaL_optinteger(L, 2, 0);
+
+        luaL_argcheck(L, of >= 0 && of < 64, 1, "sources are counted from 0");
+        luaL_argcheck(L, on >= 0 && on < 64, 2, "adapters are counted from 0");
+        if (!dxgk_machine_display(machine_of(L), (unsigned)on, (unsigned)of, &display))
+            return luaL_error(L, "dxgk.mode: there is no such source");
+        if (!display.lit)
+            return 0;
+        push_mode(L, &display);
+        return 1;
+    }
+    lua_settop(L, 1);
+    wish.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
+    wish.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
+    hz = member(L, 1, "hz", 0, 0, 1000);
+    rotation = member(L, 1, "rotation", 0, 0, 270);
+    source = (unsigned)member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    if (rotation % 90)
+        return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
+    wish.hz_numerator = (uint32_t)hz;
+    wish.hz_denominator = hz ? 1 : 0;
+    wish.quarter_turns = (unsigned)(rotation / 90);
+    if (dxgk_client_set_mode(adapter, source, &wish, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.mode: %s", error);
+    return 0;
+}
+
+/* display(target, on [, adapter]): turn the display on an output on or off */
+static int power(lua_State *L)
+{
+    const lua_Integer target = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 3, 0);
+    char error[ERROR_BYTES] = "";
+
+    luaL_checktype(L, 2, LUA_TBOOLEAN);
+    luaL_argcheck(L, target >= 0 && target <= UINT32_MAX, 1, "a target is a number of 32 bits");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 3, "adapters are counted from 0");
+    if (dxgk_client_display_power((unsigned)adapter, (uint32_t)target, lua_toboolean(L, 2), error,
+                                  sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.display: %s", error);
+    return 0;
+}
+
+void lua_display_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"screen", screen}, {"draw", draw}, {"mode", mode}, {"display", power}, {NULL, NULL}};
+
+    luaL_setfuncs(L, functions, 0);
+}

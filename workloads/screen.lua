@@ -1,0 +1,93 @@
+-- The screen of a display-only driver: pictures in each of its modes, turned, and over a loss of power,
+-- compared pixel by pixel with what was drawn.
+--
+--   dxgkhost run bootfb.so screen.lua --device null --screen screen.png
+--
+-- Set: frames=N (pictures in each mode, default 4).
+
+local frames = math.tointeger(tonumber(dxgk.set.frames or "4")) or error("--set frames: not a number")
+
+local TILE = 64
+
+-- A tile whose pixels differ from those of any other by their place or by `k`.
+local function tile(k)
+  local pixels = dxgk.buffer(TILE * TILE * 4)
+  for y = 0, TILE - 1 do
+    for x = 0, TILE - 1 do
+      pixels:u32((y * TILE + x) * 4, 0xFF000000 | (x * 4) << 16 | (y * 4) << 8 | k & 255)
+    end
+  end
+  return pixels
+end
+
+-- Where pixel (x, y) of what is drawn is on the screen: turned counter-clockwise, and in the middle.
+local function place(mode, screen, x, y)
+  local w, h = mode.width, mode.height
+  local turned = {
+    [0] = function() return x, y end,
+    [90] = function() return y, h - 1 - x end,
+    [180] = function() return w - 1 - x, h - 1 - y end,
+    [270] = function() return w - 1 - y, x end,
+  }
+  local column, line = turned[mode.rotation]()
+  return column + (screen.width - w) // 2, line + (screen.height - h) // 2
+end
+
+local compared = 0
+
+local function compare(mode, x0, y0, k)
+  local screen = assert(dxgk.screen(), "no signal")
+  for i = 0, 255 do
+    local x, y = i * 7 % TILE, i * 13 % TILE
+    if x0 + x < mode.canvas_width and y0 + y < mode.canvas_height then
+      local column, line = place(mode, screen, x0 + x, y0 + y)
+      local is = screen.pixels:u32((line * screen.width + column) * 4) & 0xFFFFFF
+      local due = (x * 4) << 16 | (y * 4) << 8 | k & 255
+      if is ~= due then
+        error(("%d x %d by %d degrees: pixel %d, %d is 0x%06x, not 0x%06x"):format(
+          mode.width, mode.height, mode.rotation, x0 + x, y0 + y, is, due))
+      end
+      compared = compared + 1
+    end
+  end
+end
+
+-- Tiles in the corners and in the middle, then all of them again in one picture.
+local function show(k)
+  local mode = assert(dxgk.mode(), "the source is dark")
+  local right, bottom = mode.canvas_width - TILE, mode.canvas_height - TILE
+  local places = { { 0, 0 }, { right, 0 }, { 0, bottom }, { right, bottom }, { right // 2, bottom // 2 } }
+  for n = 1, frames do
+    local at = places[(n - 1) % #places + 1]
+    dxgk.draw { pixels = tile(k + n), width = TILE, height = TILE, x = at[1], y = at[2] }
+    compare(mode, at[1], at[2], k + n)
+  end
+  return mode, places, k
+end
+
+local first = assert(dxgk.mode(), "the driver lights no screen")
+local shown = 0
+for i, size in ipairs { { first.width, first.height }, { 800, 600 }, { 640, 480 } } do
+  for rotation = 0, 270, 90 do
+    local ok, why = pcall(dxgk.mode, { width = size[1], height = size[2], rotation = rotation })
+    if ok then
+      show(i * 40 + rotation // 10)
+      shown = shown + 1
+    elseif rotation == 0 and i == 1 then
+      error(why)
+    end
+  end
+end
+
+-- The picture is there again after a loss of power, without anybody drawing it.
+dxgk.mode { width = first.width, height = first.height }
+show(200)
+local before = dxgk.screen().checksum
+dxgk.power("D3")
+dxgk.power("D0")
+dxgk.sleep(100000000)
+assert(dxgk.screen().checksum == before, "another picture after D3")
+
+dxgk.report("modes", shown)
+dxgk.report("pixels compared", compared)
+dxgk.report("frames", dxgk.mode().frames)

@@ -69,7 +69,7 @@ function(dxgkhost_add_image name compiler sources options depends)
         execute_process(COMMAND ${DXGKHOST_MINGW_GCC} -print-libgcc-file-name OUTPUT_VARIABLE libgcc
                         OUTPUT_STRIP_TRAILING_WHITESPACE) # the stack probe of libdisplib.a
         set(link ${DXGKHOST_LLD_LINK} /nologo /driver /subsystem:native /entry:DriverEntry /machine:x64 /nodefaultlib /Brepro
-                 /debug:dwarf ${objects} ${libraries} ${libgcc} /out:${image})
+                 /section:INIT,erd /debug:dwarf ${objects} ${libraries} ${libgcc} /out:${image})
     else()
         set(link ${linker} -nostdlib -shared -Wl,--subsystem,native -Wl,--entry,DriverEntry -Wl,--dynamicbase
                  -Wl,--exclude-all-symbols -Wl,--no-insert-timestamp ${objects} ${libraries} -lgcc -o ${image})

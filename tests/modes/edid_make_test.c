@@ -141,6 +141,7 @@ TEST(range_limits_at_their_edges)
     CHECK(edid_range(edid.block[0], 0, &r) && r.RangeLimits.MinVSyncFreq.Numerator == 255);
     CHECK(edid_bytes_descriptor(&edid, 2)[5] == 255 && edid_bytes_descriptor(&edid, 2)[4] == 2);
     assert_true(timing_wanted(640, 480, 500, false, &slow));
+    edid_bytes_end(&edid);
     make(&edid, &(struct edid_wish){.timing = &slow, .count = 1});
     CHECK(edid_range(edid.block[0], 0, &r));
     CHECK(r.RangeLimits.MinVSyncFreq.Numerator == 1 && r.RangeLimits.MaxVSyncFreq.Numerator == 1);
@@ -162,6 +163,7 @@ TEST(range_limits_above_255)
           r.RangeLimits.MaxVSyncFreq.Numerator == 500);
     CHECK(r.RangeLimits.MinHSyncFreq.Numerator == 173000 &&
           r.RangeLimits.MaxHSyncFreq.Numerator == 333000);
+    edid_bytes_end(&edid);
     make(&edid, &(struct edid_wish){.timing = mixed, .count = 2});
     CHECK(edid_range(edid.block[0], 0, &r));
     CHECK(r.RangeLimits.MinVSyncFreq.Numerator == 59 && r.RangeLimits.MaxVSyncFreq.Numerator == 256);
@@ -210,9 +212,11 @@ TEST(standard_timings_before_extensions)
         list[i] = wanted(1280, 800, 59 + i);
     make(&edid, &(struct edid_wish){.timing = list, .count = 10, .serial = "1"});
     CHECK(edid.blocks == 2 && reads_back(&edid, list, 10)); /* 1 detailed, 8 standard, 1 behind */
+    edid_bytes_end(&edid);
     make(&edid, &(struct edid_wish){.timing = list, .count = 10});
     CHECK(edid.blocks == 1 &&
           reads_back(&edid, list, 10)); /* without serial number, a second is in the base block */
+    edid_bytes_end(&edid);
     make(&edid, &(struct edid_wish){.timing = list, .count = 11});
     CHECK(edid.blocks == 2 && reads_back(&edid, list, 11));
     edid_bytes_end(&edid);
@@ -230,6 +234,7 @@ TEST(standard_timings_at_their_edges)
     list[1] = wanted(1366, 768, 60); /* no standard timing says it to everyone */
     list[2] = wanted(240, 150, 60);
     list[3] = wanted(2296, 1435, 60);
+    edid_bytes_end(&edid);
     make(&edid, &(struct edid_wish){.timing = list, .count = 4});
     CHECK(reads_back(&edid, list, 4) && edid.block[0][38] == 1 && edid.blocks == 2);
     edid_bytes_end(&edid);

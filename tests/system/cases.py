@@ -548,6 +548,10 @@ def case_screen():
             header = file.read(24)
         if header[:8] != b"\x89PNG\r\n\x1a\n" or (int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")) != (1024, 768):
             fail(f"{screen} is no PNG of 1024x768")
+        # A host without displays refuses the driver, by name.
+        done = run("screen.lua", "--device", "null", "--no-displays", "--out", folder, expect=None, driver="bootfb.so")
+        if done.returncode == 0 or "LIFE-036" not in done.stderr:
+            fail(f"--no-displays: status {done.returncode}\n{done.stdout}\n{done.stderr}")
 
 
 def case_inspect():

@@ -329,36 +329,70 @@ TEST_WITH(mm, a_move_in_an_aperture_survives_every_fault, options->aperture_byte
 
 /* ---- the last resort ---- */
 
-/* The list fits, but no hole can be made by moving each member once: all are placed again, the ones with the
- * largest alignment first, then the largest ones. */
-TEST_WITH(mm, the_whole_list_is_placed_again, options->vram_bytes = MM_MB)
+/* No member fits into a hole that another leaves: the list is evicted and placed again, largest alignment first,
+ * then the largest. */
+static void placed_again(struct mm_rig *rig, bool locked)
 {
+    static const int sizes[] = {-40, 60, -40, 60, -55, 0}; /* the rest: 1 */
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 64 * (uint64_t)PAGE_BYTES);
-    D3DKMT_HANDLE first, h[4], aligned;
+    D3DKMT_HANDLE aligned;
+    struct row row;
+    void *address;
 
-    first = block(c, MM_SET_VRAM, 8);
-    OK(mm_resident(c, first));
-    for (unsigned i = 0; i < 4; i++) {
-        h[i] = block(c, MM_SET_VRAM, i == 2 ? 40 : 32);
-        OK(mm_resident(c, h[i]));
-        mm_write_content(rig, mm_allocation(c, h[i]), (uint8_t)i);
-    }
-    CHECK(place(c, h[0]) == 8 && place(c, h[1]) == 40 && place(c, h[2]) == 72 &&
-          place(c, h[3]) == 112);
-    OK(mm_destroy(c, first, 2));
+    lay_out(c, MM_SET_VRAM, sizes, &row);
     p.flags |= 0x8000;
     p.alignment = 64 * PAGE_BYTES;
-    p.size = 120 * (uint64_t)PAGE_BYTES; /* charged as 128; 136 are */
+    p.size = 120 * (uint64_t)PAGE_BYTES; /* charged as 128 */
     aligned = mm_create_ok(c, p);
-    CHECK(mm_resident(c, aligned) == STATUS_NO_MEMORY);
-    OK(mm_destroy(c, h[3], 2));
-    mm_mark(rig);
+    if (locked)
+        OK(vidmm_lock2(c->device, aligned, &address));
     OK(mm_resident(c, aligned));
     mm_idle(rig);
     CHECK(c->error == 0 && mm_allocation(c, aligned)->ready);
-    CHECK_RULE("ALLOC-028", place(c, aligned) % 64 == 0);
-    for (unsigned i = 0; i < 3; i++)
-        CHECK(mm_in_vram(c, h[i]) && mm_check_content(rig, mm_allocation(c, h[i]), (uint8_t)i));
+    CHECK_RULE("ALLOC-028", place(c, aligned) == 0);
+    CHECK(place(c, row.handle[1]) == 120 && place(c, row.handle[3]) == 180);
+    CHECK(place(c, row.handle[5]) == 240);
+    CHECK(intact(c, &row, 1) && intact(c, &row, 3));
     CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, the_whole_list_is_placed_again, options->vram_bytes = MM_MB)
+{
+    placed_again(rig, false);
+}
+
+TEST_WITH(mm, also_for_a_member_that_the_cpu_has_locked, options->vram_bytes = MM_MB)
+{
+    placed_again(rig, true);
+}
+
+/* What even that cannot place costs the device (RES-040); nobody tries for ever. */
+static void beside_a_pin(struct mm_rig *rig, uint64_t pages)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE pinned, h = block(c, MM_SET_VRAM, pages);
+    void *address;
+
+    OK(mm_client_open(rig, 1, 1));
+    pinned = block(&rig->client[1], MM_SET_VRAM, 8);
+    OK(mm_resident(&rig->client[1], pinned));
+    mm_allocation(&rig->client[1], pinned)->pins++;
+    OK(vidmm_lock2(c->device, h, &address));
+    OK(mm_resident(c, h));
+    mm_idle(rig);
+    CHECK_RULE("RES-040", (c->error != 0) == (pages > 248));
+    CHECK_RULE("RES-040", mm_allocation(c, h)->ready == (pages <= 248));
+    mm_allocation(&rig->client[1], pinned)->pins--;
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, a_member_is_placed_beside_a_pin, options->vram_bytes = MM_MB)
+{
+    beside_a_pin(rig, 248);
+}
+
+TEST_WITH(mm, a_member_that_no_repack_can_place_costs_the_device, options->vram_bytes = MM_MB)
+{
+    beside_a_pin(rig, 249);
 }

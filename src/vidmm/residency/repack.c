@@ -59,7 +59,8 @@ static struct vidmm_open **movable_list(struct paging_turn *turn, struct vidmm_d
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
         const struct vidmm_allocation *allocation = open->allocation;
 
-        if (allocation->offer.in_force || allocation->pins || allocation->view.lock_count)
+        if (allocation->offer.in_force ||
+            (allocation->runs && (allocation->pins || allocation->view.lock_count)))
             continue;
         /* A member in bare system memory takes no segment memory. One in a segment may be charged
          * to another segment, if it was placed before. */
@@ -105,7 +106,9 @@ NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
 {
     NTSTATUS status = placement_bring_in(turn, device->process->vidmm, allocation);
 
-    if (status == STATUS_NO_MEMORY && allocation->device_references)
-        status = repack(turn, device);
-    return status;
+    if (status != STATUS_NO_MEMORY || !allocation->device_references)
+        return status;
+    status = repack(turn, device);
+    /* Whoever waits for it would begin again for ever. */
+    return NT_SUCCESS(status) && !allocation->resident ? STATUS_NO_MEMORY : status;
 }

@@ -205,6 +205,10 @@ static void process_main(struct probe *p)
     while (fuzz_run->process[number].client->nt != nt_process_current())
         number++;
     while (fuzz_run->turn < PROCESSES) {
+        if (fuzz_run->looks[number]) {
+            fuzz_look_for_losses(number);
+            fuzz_run->looks[number] = false;
+        }
         if (fuzz_run->turn != number) {
             (void)sim_waitq_wait(&fuzz_run->turns, SIM_FOREVER);
             continue;

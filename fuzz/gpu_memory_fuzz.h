@@ -165,7 +165,8 @@ struct fuzz_run {
     struct fuzz_process process[PROCESSES];
     struct fuzz_allocation allocation[ALLOCATIONS];
     struct sim_waitq turns;
-    unsigned turn; /* process that acts; PROCESSES: the run is over */
+    unsigned turn;         /* process that acts; PROCESSES: the run is over */
+    bool looks[PROCESSES]; /* it is to look for losses before it waits for its turn */
     unsigned operations;
     uint64_t values;     /* given to words so far */
     bool doubtful;       /* update: see is_doubtful */
@@ -193,6 +194,8 @@ uint64_t fuzz_number(unsigned bytes);
 unsigned fuzz_byte(void);
 unsigned fuzz_below(unsigned bound);
 struct fuzz_process *fuzz_me(void);
+/* Mark the devices of a process that have been lost; in a thread of that process. */
+void fuzz_look_for_losses(unsigned process);
 unsigned fuzz_my_number(void);
 /* One of the process; NULL: it has none that works. */
 struct fuzz_device *fuzz_some_device(unsigned *number);

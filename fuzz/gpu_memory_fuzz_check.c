@@ -87,11 +87,14 @@ void fuzz_dump(void)
             const struct fuzz_device *d = &fuzz_run->process[i].device[k];
 
             if (d->live)
-                fprintf(stderr,
-                        "device %u of process %u%s: queue %llu of %llu, fence %llu of %llu\n", k, i,
-                        d->lost ? ", lost" : "", (unsigned long long)*d->queue_value,
-                        (unsigned long long)d->queued, (unsigned long long)*d->fence_value,
-                        (unsigned long long)d->signals);
+                fprintf(
+                    stderr,
+                    "device %u of process %u%s: queue %llu of %llu, fence %llu of %llu, packet %llu "
+                    "of %llu\n",
+                    k, i, d->lost ? ", lost" : "", (unsigned long long)*d->queue_value,
+                    (unsigned long long)d->queued, (unsigned long long)*d->fence_value,
+                    (unsigned long long)d->signals, (unsigned long long)d->done,
+                    (unsigned long long)d->given);
         }
     if (probe_refused_call)
         fprintf(stderr, "last refusal: %s: %s %s\n", probe_refused_call, probe_refused_rule,

@@ -112,11 +112,10 @@ static bool at_rest(void)
     return fuzz_driver_idle();
 }
 
-/* Has a device of this process been lost? */
-static void look_for_losses(void)
+void fuzz_look_for_losses(unsigned process)
 {
     for (unsigned k = 0; k < DEVICES; k++) {
-        struct fuzz_device *d = &fuzz_me()->device[k];
+        struct fuzz_device *d = &fuzz_run->process[process].device[k];
         D3DKMT_GETDEVICESTATE args;
 
         if (!d->live || d->lost)
@@ -132,6 +131,21 @@ static void look_for_losses(void)
     }
 }
 
+/* Which devices have been lost? Each process asks for its own (process_main). */
+static void look_everywhere(void)
+{
+    for (unsigned i = 0; i < fuzz_run->shape.processes; i++) {
+        if (i == fuzz_run->turn) {
+            fuzz_look_for_losses(i);
+            continue;
+        }
+        fuzz_run->looks[i] = true;
+        (void)sim_waitq_wake(&fuzz_run->turns, UINT32_MAX);
+        for (unsigned k = 0; k < 100 && fuzz_run->looks[i]; k++)
+            probe_sleep(1000);
+    }
+}
+
 void fuzz_drain(void)
 {
     struct util_heap *heap = &fuzz_run->probe->sim->heap;
@@ -143,7 +157,7 @@ void fuzz_drain(void)
         if (at_rest())
             break;
         if (i % 60 == 59)
-            look_for_losses();
+            look_everywhere();
         MUST(i < 299);
     }
     probe_sleep(100000);
@@ -151,7 +165,7 @@ void fuzz_drain(void)
         heap->fail_at = 0;
         heap->fail_onward = false;
     }
-    look_for_losses();
+    look_everywhere();
     fuzz_run->busy = fuzz_run->updating = false;
     fuzz_run->working = NULL;
 }

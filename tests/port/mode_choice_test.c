@@ -910,3 +910,25 @@ TEST(thirty_two_attempts)
     refuses = refuse_pinned;
     run(p, check_limit);
 }
+
+static void check_limit_of_all(struct probe *p)
+{
+    (void)p;
+    /* 512 attempts, and the questions for topologies that come before them */
+    CHECK_RULE("VIDPN-155", seen.supports == 532 && display_seen.commits == 1);
+}
+
+/* Two paths: 32 attempts of the one for each of the other's would be 1,024; after 512 there are no more. */
+TEST(attempts_of_all_paths_together)
+{
+    struct probe *p = rated_watched();
+
+    display.sources = display.outputs = 2;
+    for (unsigned i = 0; i < 8; i++)
+        display.target_mode[i] = rated(60 + i);
+    for (unsigned i = 0; i < 8; i++)
+        display.source_mode[i] = display_source_mode(640 + 8 * i, 480);
+    display.source_modes = display.target_modes = 8;
+    refuses = refuse_pinned;
+    run(p, check_limit_of_all);
+}

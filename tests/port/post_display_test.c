@@ -404,6 +404,23 @@ TEST(the_host_does_not_draw_into_it)
     }
 }
 
+/* Only a driver that has taken it over shows its pictures there. */
+TEST(it_is_scanned_out_for_whoever_has_acquired_it)
+{
+    for (unsigned acquired = 0; acquired < 2; acquired++) {
+        struct probe *p = asking(NULL);
+        struct port_scanout scanout;
+
+        if (!acquired)
+            p->after[PROBE_StartDevice] = NULL;
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        scanout = port_display_scanout(p->adapter[0], 0);
+        CHECK_RULE("PRES-312", (scanout.pixels != NULL) == acquired);
+        CHECK_RULE("PRES-312", port_display_scanout(p->adapter[0], 1).pixels == NULL);
+        display_end(p);
+    }
+}
+
 /* ---- before the first picture ---- */
 
 static void black_out(struct probe *p, struct probe_call *call)

@@ -207,6 +207,9 @@ void fuzz_end_device(unsigned number);
 void fuzz_close(unsigned process, unsigned device, struct fuzz_allocation *a);
 /* A status that says that the device is gone, which must have had a cause. */
 bool fuzz_device_gone(struct fuzz_device *device, NTSTATUS status);
+/* May there be no room? What devices list may not fit any more, once page tables and context
+ * allocations have grown, and what is locked stays. */
+bool fuzz_much_is_listed(void);
 bool fuzz_shortage(NTSTATUS status);
 /* Wait until nothing is queued. */
 void fuzz_drain(void);

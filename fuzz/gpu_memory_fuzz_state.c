@@ -71,8 +71,7 @@ bool fuzz_shortage(NTSTATUS status)
     return status == STATUS_NO_MEMORY || status == STATUS_INSUFFICIENT_RESOURCES;
 }
 
-/* What devices list may not fit any more, once page tables and context allocations have grown, and what is locked stays. */
-static bool much_is_listed(void)
+bool fuzz_much_is_listed(void)
 {
     const struct fuzz_shape *s = &fuzz_run->shape;
     uint64_t pages = 0;
@@ -91,7 +90,7 @@ bool fuzz_device_gone(struct fuzz_device *device, NTSTATUS status)
 {
     if (status != STATUS_DEVICE_REMOVED && status != STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE)
         return false;
-    MUST(fuzz_run->excused || much_is_listed());
+    MUST(fuzz_run->excused || fuzz_much_is_listed());
     device->lost = true;
     fuzz_run->busy = true;
     return true;
@@ -125,7 +124,7 @@ void fuzz_look_for_losses(unsigned process)
         args.StateType = D3DKMT_DEVICESTATE_EXECUTION;
         if (!NT_SUCCESS(D3DKMTGetDeviceState(&args)) ||
             args.ExecutionState != D3DKMT_DEVICEEXECUTION_ACTIVE) {
-            MUST(fuzz_run->excused || much_is_listed());
+            MUST(fuzz_run->excused || fuzz_much_is_listed());
             d->lost = true;
         }
     }

@@ -115,6 +115,11 @@ NTSTATUS ddi_flip(struct ddi_adapter *a, const DXGKARG_SETVIDPNSOURCEADDRESS *ar
     return call.status;
 }
 
+NTSTATUS ddi_present(struct ddi_adapter *a, HANDLE context, DXGKARG_PRESENT *args)
+{
+    CALL_PARTS_BOTH(a, DxgkDdiPresent, args, ddi_parts_present, context);
+}
+
 NTSTATUS ddi_get_scan_line(struct ddi_adapter *a, DXGKARG_GETSCANLINE *args)
 {
     CALL_BOTH(a, DxgkDdiGetScanLine, args, a->context);

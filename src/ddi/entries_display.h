@@ -26,6 +26,8 @@ NTSTATUS ddi_set_vidpn_source_address(struct ddi_adapter *a,
 /* The same entry for a flip: at DIRQL, under the interrupt lock, beside calls of levels zero and
  * one (PRES-130). */
 NTSTATUS ddi_flip(struct ddi_adapter *a, const DXGKARG_SETVIDPNSOURCEADDRESS *args);
+/* `context`: the driver's handle, of a device without MultiEngineAware. */
+NTSTATUS ddi_present(struct ddi_adapter *a, HANDLE context, DXGKARG_PRESENT *args);
 NTSTATUS ddi_get_scan_line(struct ddi_adapter *a, DXGKARG_GETSCANLINE *args);
 NTSTATUS ddi_set_pointer_position(struct ddi_adapter *a, const DXGKARG_SETPOINTERPOSITION *args);
 NTSTATUS ddi_set_pointer_shape(struct ddi_adapter *a, const DXGKARG_SETPOINTERSHAPE *args);

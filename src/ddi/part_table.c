@@ -370,6 +370,23 @@ static size_t surface_bytes(const void *structure)
     }
 }
 
+/* Empty, source and destination (PATCH-098). */
+static size_t present_list_bytes(const void *structure)
+{
+    (void)structure;
+    return 3 * sizeof(DXGK_ALLOCATIONLIST);
+}
+
+const struct ddi_part ddi_parts_present[] = {
+    {POINTER(DXGKARG_PRESENT, pAllocationList), .bytes = present_list_bytes,
+     .what = "pAllocationList of DXGKARG_PRESENT"},
+    {POINTER(DXGKARG_PRESENT, pDstSubRects), COUNTED_BY(DXGKARG_PRESENT, SubRectCnt, sizeof(RECT)),
+     .what = "pDstSubRects of DXGKARG_PRESENT"},
+    {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
+     .what = "pPrivateDriverData of DXGKARG_PRESENT"},
+    NO_MORE};
+
 typedef DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA standard_data;
 
 const struct ddi_part ddi_parts_standard_data[] = {

@@ -18,6 +18,7 @@
 #include "kmt/handle.h"
 #include "kmt/process.h"
 #include "kmt/shared.h"
+#include "kmt/source_owner.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/array.h"
@@ -146,6 +147,7 @@ static void widen(D3DDDI_ALLOCATIONINFO2 *to, const D3DDDI_ALLOCATIONINFO *from)
     to->pSystemMem = from->pSystemMem;
     to->pPrivateDriverData = from->pPrivateDriverData;
     to->PrivateDriverDataSize = from->PrivateDriverDataSize;
+    to->VidPnSourceId = from->VidPnSourceId;
     to->Flags.Primary = from->Flags.Primary;
     to->Flags.Stereo = from->Flags.Stereo;
     to->Flags.Reserved = from->Flags.Reserved ? 1 : 0;
@@ -177,10 +179,9 @@ static NTSTATUS check_elements(const struct allocation_creation *c)
     for (UINT i = 0; i < c->args->NumAllocations; i++) {
         const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
 
-        if (info->Flags.Primary || info->Flags.Stereo || info->Flags.Reserved)
+        if (info->Flags.Reserved)
             return refuse(STATUS_INVALID_PARAMETER, "KMT-203", /* KMT-009 */
-                          "allocation %u has Flags 0x%x: reserved bits, or those of a display", i,
-                          info->Flags.Value);
+                          "allocation %u has Flags 0x%x: reserved bits", i, info->Flags.Value);
         if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
             (info->PrivateDriverDataSize && !info->pPrivateDriverData))
             return kmt_client_refuse_private(info->pPrivateDriverData, info->PrivateDriverDataSize);
@@ -382,6 +383,18 @@ static NTSTATUS carry_out(struct allocation_creation *c, struct kmt_device *devi
     return status;
 }
 
+static NTSTATUS check_primaries(const struct allocation_creation *c,
+                                const struct kmt_adapter *adapter)
+{
+    for (UINT i = 0; i < c->args->NumAllocations; i++) {
+        NTSTATUS status = kmt_check_primary(adapter, i, &c->info[i]);
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, bool old)
 {
     struct allocation_creation c = {
@@ -394,6 +407,8 @@ static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, boo
     if (NT_SUCCESS(status)) {
         device = kmt_handle_device(call, args->hDevice);
         status = device ? check_resource(call, args) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = check_primaries(&c, device->adapter);
         if (NT_SUCCESS(status))
             status = check_support(args);
         if (NT_SUCCESS(status))

@@ -12,6 +12,7 @@
 #include "kmt/handle.h"
 #include "kmt/hw_queue.h"
 #include "kmt/paging_queue.h"
+#include "kmt/source_owner.h"
 #include "kmt/sync.h"
 #include "kmt/trim.h"
 #include "port/record/adapter_info.h"
@@ -182,6 +183,21 @@ static void take_handles(struct kmt_process *process, struct kmt_device *device,
         kmt_call_wait_unpinned(process, call, CONTAINER(node, struct kmt_paging_queue, link));
 }
 
+struct kmt_device *kmt_device_of(const struct kmt_call *call, const struct vidsch_device *sch)
+{
+    LIST_FOR(of_process, &call->process->adapters) {
+        struct kmt_adapter *adapter = CONTAINER(of_process, struct kmt_adapter, link);
+
+        LIST_FOR(node, &adapter->devices) {
+            struct kmt_device *device = CONTAINER(node, struct kmt_device, link);
+
+            if (device->sch == sch)
+                return device;
+        }
+    }
+    return NULL;
+}
+
 void kmt_device_drain(struct kmt_device *device)
 {
     device->draining++;
@@ -201,6 +217,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
+    kmt_source_leave(device);
     kmt_hw_queues_destroy(process, device, NULL, call);
     destroy_contexts(device);
     while (!list_empty(&device->queues))

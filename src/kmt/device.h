@@ -26,6 +26,8 @@ struct kmt_device {
     uint32_t draining;           /* calls that wait for it to become idle */
 };
 
+/* The record of a scheduler's device of the process; NULL: there is none. */
+struct kmt_device *kmt_device_of(const struct kmt_call *call, const struct vidsch_device *sch);
 /* Wait until the device is idle; until then a deadlock may be broken by putting it in error. */
 void kmt_device_drain(struct kmt_device *device);
 /* The device's own handle is gone already. `call` NULL: at the end of the process. */

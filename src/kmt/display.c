@@ -30,24 +30,6 @@ static NTSTATUS open_from_hdc(struct kmt_call *call, void *arguments)
     return refuse(STATUS_INVALID_PARAMETER, "KMT-049", "there is no display, and no HDC of one");
 }
 
-static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
-{
-    const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *args = arguments;
-
-    return kmt_handle_adapter(call, args->hAdapter)
-               ? refuse(STATUS_NOT_SUPPORTED, "KMT-001", "the adapter has no display")
-               : STATUS_INVALID_PARAMETER;
-}
-
-static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
-{
-    const D3DKMT_SETVIDPNSOURCEOWNER *args = arguments;
-
-    return kmt_handle_device(call, args->hDevice)
-               ? refuse(STATUS_NOT_SUPPORTED, "KMT-001", "the adapter has no display")
-               : STATUS_INVALID_PARAMETER;
-}
-
 /* No value can be the handle of a window. */
 static NTSTATUS check_occlusion(struct kmt_call *call, void *arguments)
 {
@@ -57,6 +39,4 @@ static NTSTATUS check_occlusion(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN_OUT(D3DKMTOpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, open_from_hdc)
-KMT_IN(D3DKMTCheckVidPnExclusiveOwnership, D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP, check_exclusive)
-KMT_IN(D3DKMTSetVidPnSourceOwner, D3DKMT_SETVIDPNSOURCEOWNER, set_source_owner)
 KMT_IN(D3DKMTCheckOcclusion, D3DKMT_CHECKOCCLUSION, check_occlusion)

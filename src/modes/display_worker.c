@@ -438,6 +438,11 @@ NTSTATUS display_update(struct modes *modes)
     return call_awake(modes, update, NULL);
 }
 
+NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg)
+{
+    return call_awake(modes, run, arg);
+}
+
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
 {
     struct modes_wish copy = *wish;

@@ -3,28 +3,18 @@
 
 #include "ddi/entries_display.h"
 #include "modes/mode_check.h"
-#include "modes/modes.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
-#include "screens/primary.h"
-#include "screens/scanouts.h"
+#include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
 
-struct scanout {
-    UINT source;
-    struct primary *shared; /* of the committed mode; NULL: the source has had no path yet */
-    struct primary *next;   /* of the one that is being committed */
-    const struct vidpn *next_for;
-    uint8_t *copy; /* of what it shows */
-};
-
-struct scanouts {
-    struct scanouts_config config;
-    struct scanout source[MODES_MAX_SOURCES];
-};
+#define DEFAULT_LIMIT UINT64_C(2000000000)
 
 /* ---- primaries of modes ---- */
 
@@ -32,6 +22,20 @@ static bool serves(const struct primary *primary, const D3DKMDT_SHAREDPRIMARYSUR
 {
     return primary && primary->surface.Width == surface->Width &&
            primary->surface.Height == surface->Height && primary->surface.Format == surface->Format;
+}
+
+/* What a client shows comes back with the display, unless a reset has taken it. */
+static NTSTATUS return_shown(struct scanout *s)
+{
+    if (s->lost)
+        flip_release(&s->now);
+    s->lost = false;
+    if (!s->now.allocation)
+        return STATUS_SUCCESS;
+    if (s->now.pinned)
+        return vidmm_scanout_place(s->now.allocation, &s->now.where);
+    s->now.pinned = NT_SUCCESS(vidmm_scanout_pin(s->now.allocation, &s->now.where));
+    return s->now.pinned ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
 /* PRES-061: also of a mode that the source has already, or had before its display was turned
@@ -55,37 +59,49 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
     if (!serves(s->shared, &surface))
         return primary_create(scanouts->config.device, &surface, &s->next);
     s->next = s->shared;
+    (void)return_shown(s); /* else the shared one is shown */
     return primary_return(s->shared);
 }
 
-static const struct primary *primary_for(const struct scanout *s, const struct vidpn *vidpn)
+/* What is shown in this VidPN: a client's primary only in the mode that it was flipped in. */
+static const struct vidmm_scanout *shown_in(const struct scanout *s, const struct vidpn *vidpn)
 {
-    return s->next && s->next_for == vidpn ? s->next : s->shared;
+    const struct primary *const shared = s->next && s->next_for == vidpn ? s->next : s->shared;
+
+    if (!shared)
+        return NULL;
+    return s->now.pinned && shared == s->shared ? &s->now.where : &shared->where;
 }
 
 static HANDLE primary(void *context, const struct vidpn *vidpn, UINT source)
 {
     const struct scanouts *scanouts = context;
-    const struct primary *p = primary_for(&scanouts->source[source], vidpn);
+    const struct vidmm_scanout *where = shown_in(&scanouts->source[source], vidpn);
 
-    return p ? p->where.allocation : NULL;
+    return where ? where->allocation : NULL;
+}
+
+static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where)
+{
+    DXGKARG_SETVIDPNSOURCEADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.VidPnSourceId = s->source;
+    args.PrimarySegment = where->segment;
+    args.PrimaryAddress.QuadPart = (LONGLONG)where->address;
+    args.hAllocation = where->allocation;
+    args.Flags.ModeChange = 1;
+    s->addressed = true;
+    return ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
 }
 
 static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
 {
-    const struct scanouts *scanouts = context;
-    const struct primary *p = primary_for(&scanouts->source[source], vidpn);
-    DXGKARG_SETVIDPNSOURCEADDRESS args;
+    struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
+    const struct vidmm_scanout *where = shown_in(s, vidpn);
 
-    if (!p)
-        return STATUS_SUCCESS;
-    memset(&args, 0, sizeof(args));
-    args.VidPnSourceId = source;
-    args.PrimarySegment = p->where.segment;
-    args.PrimaryAddress.QuadPart = (LONGLONG)p->where.address;
-    args.hAllocation = p->where.allocation;
-    args.Flags.ModeChange = 1;
-    return ddi_set_vidpn_source_address(scanouts->config.modes->ddi, &args);
+    return where ? set_address(s, where) : STATUS_SUCCESS;
 }
 
 static void settle(void *context, UINT source, bool committed, bool keep)
@@ -94,8 +110,11 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     struct scanout *s = &scanouts->source[source];
     struct primary *const stays = !committed || (!s->next && keep) ? s->shared : s->next;
 
-    if (s->shared != stays)
+    if (s->shared != stays) { /* what was flipped to was for the mode that is over */
+        flip_drop_all(s);
+        flip_release(&s->now);
         primary_destroy(s->shared);
+    }
     if (s->next != stays)
         primary_destroy(s->next);
     s->shared = stays;
@@ -103,18 +122,117 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->next_for = NULL;
 }
 
+/* ---- the other calls of the modes ---- */
+
+/* No vertical sync comes any more: what is handed over is what is shown last. */
+static void ends(void *context, UINT source)
+{
+    struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
+
+    while (s->calling && !sim_current->stopped)
+        sim_block(sim_now() + 1, NULL);
+    s->lit = s->addressed = false;
+    flip_complete(s, s->handed_count);
+}
+
+static void begins(void *context, UINT source)
+{
+    struct scanouts *scanouts = context;
+    const struct vidpn *vidpn = scanouts->config.modes->active;
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, 0);
+    struct scanout *s = &scanouts->source[source];
+
+    s->lit = path && source_mode(vidpn, source);
+    if (!s->lit)
+        return;
+    s->addressed = true;
+    s->target = path->VidPnTargetId;
+    s->rate = source_rate(vidpn, path);
+}
+
+static void visible(void *context, UINT source)
+{
+    struct scanouts *scanouts = context;
+
+    (void)source;
+    (void)sim_waitq_wake(&scanouts->work, 1);
+}
+
+/* ---- clients ---- */
+
+uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
+{
+    return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;
+}
+
+const struct vidmm_device *scanouts_owner(const struct scanouts *scanouts, UINT source,
+                                          D3DKMT_VIDPNSOURCEOWNER_TYPE *type)
+{
+    *type = scanouts->source[source].owner_type;
+    return scanouts->source[source].owner;
+}
+
+void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vidmm_device *device,
+                        D3DKMT_VIDPNSOURCEOWNER_TYPE type)
+{
+    scanouts->source[source].owner = device;
+    scanouts->source[source].owner_type = type;
+}
+
+NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
+                       D3DKMT_HANDLE allocation)
+{
+    struct scanout *s = &scanouts->source[source];
+    struct shown next = {.allocation = vidmm_scanout_get(device, allocation), .device = device};
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    if (!next.allocation)
+        return status;
+    status = vidmm_scanout_pin(next.allocation, &next.where);
+    next.pinned = NT_SUCCESS(status);
+    if (NT_SUCCESS(status))
+        status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
+    if (NT_SUCCESS(status)) {
+        flip_drop_all(s);
+        status = set_address(s, &next.where);
+        modes_go_on(scanouts->config.modes);
+    }
+    if (NT_SUCCESS(status)) {
+        const struct shown before = s->now;
+
+        s->now = next;
+        next = before;
+    }
+    flip_release(&next);
+    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    return status;
+}
+
+void scanouts_reset(struct scanouts *scanouts)
+{
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        flip_drop_all(s);
+        s->lost = true;
+        s->blanks = 0;
+    }
+    scanouts->enabled = false; /* PRES-172 */
+}
+
 /* ---- what is seen ---- */
 
 /* The host is not told the pitch of a primary: the largest alignment of lines for which the
  * allocation is large enough. */
-static UINT inferred_pitch(const struct primary *primary)
+static UINT inferred_pitch(const D3DKMDT_SHAREDPRIMARYSURFACEDATA *surface, uint64_t bytes)
 {
-    const UINT line = primary->surface.Width * mode_pixel_bytes(primary->surface.Format);
+    const UINT line = surface->Width * mode_pixel_bytes(surface->Format);
 
     for (UINT alignment = 4096; alignment > 1; alignment /= 2) {
         const uint64_t pitch = align_up(line, alignment);
 
-        if (pitch * primary->surface.Height <= vidmm_scanout_bytes(primary->allocation))
+        if (pitch * surface->Height <= bytes)
             return (UINT)pitch;
     }
     return line;
@@ -123,36 +241,36 @@ static UINT inferred_pitch(const struct primary *primary)
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture)
 {
     struct scanout *s = &scanouts->source[source];
-    const struct primary *p = s->shared;
+    struct vidmm_allocation *shown;
     uint64_t bytes;
 
-    if (!p)
+    if (!s->shared)
         return false;
-    picture->width = p->surface.Width;
-    picture->height = p->surface.Height;
-    picture->format = p->surface.Format;
-    picture->pitch = inferred_pitch(p);
+    shown = s->now.allocation ? s->now.allocation : s->shared->allocation;
+    picture->width = s->shared->surface.Width;
+    picture->height = s->shared->surface.Height;
+    picture->format = s->shared->surface.Format;
+    picture->pitch = inferred_pitch(&s->shared->surface, vidmm_scanout_bytes(shown));
     bytes = (uint64_t)picture->pitch * picture->height;
     util_free(s->copy);
     s->copy = util_alloc(bytes);
     picture->pixels = s->copy;
-    return s->copy && vidmm_scanout_read(p->allocation, s->copy, bytes);
-}
-
-/* ---- interrupts ---- */
-
-void scanouts_notify(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
-{
-    (void)scanouts;
-    (void)data;
-}
-
-void scanouts_notify_dpc(struct scanouts *scanouts)
-{
-    (void)scanouts;
+    return s->copy && vidmm_scanout_read(shown, s->copy, bytes);
 }
 
 /* ---- life ---- */
+
+static void flipper_main(void *arg)
+{
+    struct scanouts *scanouts = arg;
+    uint64_t until;
+
+    while (!scanouts->stop)
+        if (!flip_step(scanouts, &until) && !scanouts->stop)
+            (void)sim_waitq_wait(&scanouts->work, until);
+    scanouts->ended = true;
+    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+}
 
 struct scanouts *scanouts_create(const struct scanouts_config *config)
 {
@@ -161,9 +279,25 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     if (!scanouts)
         return NULL;
     scanouts->config = *config;
-    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+    if (!scanouts->config.limit_ns)
+        scanouts->config.limit_ns = DEFAULT_LIMIT;
+    list_init(&scanouts->over);
+    sim_waitq_init(&scanouts->work);
+    sim_waitq_init(&scanouts->news);
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
+        scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
-    config->modes->viewer = (struct modes_viewer){.prepare = prepare,
+        list_init(&scanouts->source[i].waiting);
+    }
+    scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
+    if (!scanouts->flipper) {
+        util_free(scanouts);
+        return NULL;
+    }
+    config->modes->viewer = (struct modes_viewer){.ends = ends,
+                                                  .begins = begins,
+                                                  .visible = visible,
+                                                  .prepare = prepare,
                                                   .primary = primary,
                                                   .address = address,
                                                   .settle = settle,
@@ -171,14 +305,34 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     return scanouts;
 }
 
+static void end_source(struct scanout *s)
+{
+    flip_drop_all(s);
+    flip_release(&s->now);
+    primary_destroy(s->shared);
+    util_free(s->copy);
+}
+
 void scanouts_destroy(struct scanouts *scanouts)
 {
+    uint64_t until;
+
     if (!scanouts)
         return;
     scanouts->config.modes->viewer = (struct modes_viewer){0};
+    if (scanouts->enabled)
+        vsync_control(scanouts, false); /* PRES-172 */
+    scanouts->stop = true;
+    (void)sim_waitq_wake(&scanouts->work, 1);
+    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    while ((!scanouts->ended || scanouts->users) && !sim_current->stopped)
+        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    sim_thread_release(scanouts->flipper);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
-        primary_destroy(scanouts->source[i].shared);
-        util_free(scanouts->source[i].copy);
+        scanouts->source[i].lit = false;
+        end_source(&scanouts->source[i]);
     }
+    while (!list_empty(&scanouts->over))
+        (void)flip_step(scanouts, &until);
     util_free(scanouts);
 }

@@ -11,6 +11,7 @@
 
 #include <ntddk.h>
 #include <dispmprt.h>
+#include <d3dkmthk.h>
 
 struct modes;
 struct scanouts;
@@ -19,12 +20,57 @@ struct vidmm_device;
 struct scanouts_config {
     struct modes *modes;
     struct vidmm_device *device; /* of the system, for shared primaries */
+    bool at_dirql;               /* FlipCaps.FlipOnVSyncMmIo */
+    bool immediate;              /* FlipCaps.FlipImmediateMmIo */
+    bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
+    UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
 struct scanouts *scanouts_create(const struct scanouts_config *config);
 /* What is left of primaries ends. PASSIVE_LEVEL; before the memory manager. */
 void scanouts_destroy(struct scanouts *scanouts);
+
+/* ---- flips ---- */
+
+struct scanouts_flip {
+    UINT source;
+    struct vidmm_device *device; /* of the client, with its handle */
+    D3DKMT_HANDLE allocation;    /* 0: the shared primary */
+    HANDLE context;              /* the driver's */
+    UINT interval;               /* vertical syncs since the flip before it; 0: at once */
+    UINT limit;                  /* presents of the device that may be queued (PRES-288) */
+    bool do_not_wait;
+};
+/* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
+ * PASSIVE_LEVEL. */
+NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
+/* The device ends: what it shows and owns goes, and the shared primaries are shown again (PRES-259).
+ * PASSIVE_LEVEL; waits until none of its allocations is held. */
+void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device);
+/* A reset of the adapter: flips end, and what clients showed is lost (PRES-254). */
+void scanouts_reset(struct scanouts *scanouts);
+/* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
+ * PASSIVE_LEVEL. */
+void scanouts_sleep(struct scanouts *scanouts);
+/* Flips of a source that are complete. */
+uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
+/* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
+NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source);
+
+/* ---- owners ---- */
+
+/* The device that owns a source; NULL: none does. */
+const struct vidmm_device *scanouts_owner(const struct scanouts *scanouts, UINT source,
+                                          D3DKMT_VIDPNSOURCEOWNER_TYPE *type);
+void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vidmm_device *device,
+                        D3DKMT_VIDPNSOURCEOWNER_TYPE type);
+/* Show a client's primary in the committed mode (PRES-277); on the display worker. */
+NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
+                       D3DKMT_HANDLE allocation);
+
+/* ---- what is seen ---- */
 
 /* What a source shows, as the host infers it from the address that the driver was given last
  * (PRES-313). */

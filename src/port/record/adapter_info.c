@@ -137,6 +137,11 @@ bool port_adapter_is_2x(const struct port_adapter *adapter)
     return port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
 }
 
+bool port_adapter_flips_at_intervals(const struct port_adapter *adapter)
+{
+    return adapter->caps.driver.FlipCaps.FlipInterval;
+}
+
 bool port_adapter_display_only(const struct port_adapter *adapter)
 {
     return adapter->ddi.present_display_only != NULL;

@@ -63,6 +63,8 @@ DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
  * (CAPS-122)? */
 bool port_adapter_is_2x(const struct port_adapter *adapter);
 /* Its driver only shows pictures: there are no nodes, memory, devices or contexts (DISP-012). */
+/* FlipCaps.FlipInterval (PRES-147). */
+bool port_adapter_flips_at_intervals(const struct port_adapter *adapter);
 bool port_adapter_display_only(const struct port_adapter *adapter);
 ULONG port_adapter_sources(const struct port_adapter *adapter);
 /* Did the firmware light it? */

@@ -225,8 +225,16 @@ static struct screens *make_screens(struct port_adapter *adapter)
 
 static struct scanouts *make_scanouts(struct port_adapter *adapter)
 {
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct scanouts_config config = {
-        .modes = adapter->display.modes, .device = vidsch_display_device(adapter->managers.vidsch)};
+        .modes = adapter->display.modes,
+        .device = vidsch_display_device(adapter->managers.vidsch),
+        .at_dirql = caps->FlipCaps.FlipOnVSyncMmIo,
+        .immediate = caps->FlipCaps.FlipImmediateMmIo,
+        .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
+                       caps->SupportDirectFlip,
+        .most_flips = caps->MaxQueuedFlipOnVSync,
+        .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND};
 
     return scanouts_create(&config);
 }
@@ -387,8 +395,11 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
 
 void port_display_suspend(struct port_adapter *adapter)
 {
-    if (adapter->display.modes)
-        (void)display_suspend(adapter->display.modes);
+    if (!adapter->display.modes)
+        return;
+    (void)display_suspend(adapter->display.modes);
+    if (adapter->display.scanouts)
+        scanouts_sleep(adapter->display.scanouts);
 }
 
 void port_display_resume(struct port_adapter *adapter)
@@ -409,6 +420,11 @@ struct modes *port_display_modes(const struct port_adapter *adapter)
 struct screens *port_display_screens(const struct port_adapter *adapter)
 {
     return adapter->display.screens;
+}
+
+struct scanouts *port_display_scanouts(const struct port_adapter *adapter)
+{
+    return adapter->display.scanouts;
 }
 
 static bool has_shown(const struct modes *modes)

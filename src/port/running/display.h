@@ -10,6 +10,7 @@
 
 struct modes;
 struct port_adapter;
+struct scanouts;
 struct screens;
 
 /* After the queries of the start: ask what is connected, and light it (DISP-170). */
@@ -31,6 +32,8 @@ struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT sour
 /* NULL: it has no displays that run. */
 struct modes *port_display_modes(const struct port_adapter *adapter);
 struct screens *port_display_screens(const struct port_adapter *adapter);
+/* Of a full driver; NULL: it is none that shows something. */
+struct scanouts *port_display_scanouts(const struct port_adapter *adapter);
 
 /* DxgkCbIndicateChildStatus of a display-only driver or of outputs that run; at most
  * DISPATCH_LEVEL. */

@@ -12,6 +12,7 @@
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/running/tdr_settings.h"
+#include "screens/scanouts.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/sim_assert.h"
@@ -40,8 +41,10 @@ static void restarted(struct ddi_adapter *ddi)
 {
     const struct port_adapter *adapter = port_adapter_of_ddi(ddi);
 
-    if (adapter->display.modes)
-        display_worker_reset(adapter->display.modes);
+    if (!adapter->display.modes)
+        return;
+    scanouts_reset(adapter->display.scanouts);
+    display_worker_reset(adapter->display.modes);
 }
 
 /* NULL: the index is that of none. */

@@ -7,6 +7,7 @@
 #include "util/address.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
+#include "vidmm/paging/follow.h"
 #include "vidmm/paging/paging_worker.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
@@ -49,6 +50,18 @@ bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source)
 {
     return allocation->primary &&
            (allocation->source == source || allocation->source == D3DDDI_ID_ANY);
+}
+
+HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation)
+{
+    return allocation->driver_handle;
+}
+
+HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    const struct vidmm_open *open = open_find(device, handle);
+
+    return open ? open->driver_handle : NULL;
 }
 
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
@@ -115,6 +128,36 @@ void vidmm_scanout_unpin(struct vidmm_allocation *allocation)
     allocation->pins--;
     victim_update(allocation);
     paging_poke(vidmm);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- the work before ---- */
+
+static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
+{
+    struct vidmm_scanout_wait *wait = CONTAINER(follow, struct vidmm_scanout_wait, follow);
+
+    (void)device;
+    wait->ready(wait->context);
+}
+
+void vidmm_scanout_after(struct vidmm_device *device, struct vidmm_scanout_wait *wait)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    follow_init(&wait->follow);
+    follow_device(device, &wait->follow, gpu_done);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+void vidmm_scanout_forget(struct vidmm_device *device, struct vidmm_scanout_wait *wait)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    if (follow_pending(&wait->follow))
+        follow_cancel(&wait->follow);
     sim_mutex_unlock(&vidmm->lock);
 }
 

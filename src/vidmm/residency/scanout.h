@@ -10,6 +10,8 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
+#include "vidmm/record/follow_record.h"
+
 struct vidmm_allocation;
 struct vidmm_device;
 
@@ -26,6 +28,9 @@ struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_H
 void vidmm_scanout_release(struct vidmm_allocation *allocation);
 /* Is it marked as a primary of this source? */
 bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);
+HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation); /* the driver's */
+/* The driver's handle of what the device has opened (DXGK_ALLOCATIONLIST); NULL: nothing. */
+HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE handle);
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 
 /* Page it in, and keep it there until as many calls of vidmm_scanout_unpin. Only a reset or the end
@@ -34,6 +39,17 @@ uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 void vidmm_scanout_unpin(struct vidmm_allocation *allocation);
+
+/* Call `ready(context)` when the GPU has finished what the device has queued so far; at once, if it
+ * has. Lock of the memory manager held. */
+struct vidmm_scanout_wait {
+    struct vidmm_follow follow;
+    void (*ready)(void *context);
+    void *context;
+};
+void vidmm_scanout_after(struct vidmm_device *device, struct vidmm_scanout_wait *wait);
+/* `ready` is not called any more. */
+void vidmm_scanout_forget(struct vidmm_device *device, struct vidmm_scanout_wait *wait);
 
 /* Read its content from the first byte on, where the CPU reaches it. False: it cannot, or it is
  * shorter. */

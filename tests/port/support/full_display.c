@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "port/support/full_display.h"
 #include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "support/test.h"
 
 #include <string.h>
 
@@ -92,6 +95,7 @@ static void address(struct probe *p, struct probe_call *call)
         .flags = args->Flags.Value,
         .duration = args->Duration,
         .irql = sim_current->irql};
+    full_engine.pending = (uint64_t)args->PrimaryAddress.QuadPart;
     call->answered = true;
     call->result = (uint64_t)full.address_status;
 }
@@ -102,6 +106,86 @@ static void in_commit(struct probe *p, const DXGKARG_COMMITVIDPN *args,
     (void)p;
     (void)vidpn;
     full_seen.committed[(display_seen.commits - 1) % FULL_CALLS] = args->hPrimaryAllocation;
+}
+
+/* ---- the display engine ---- */
+
+struct full_engine full_engine;
+
+static void control(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    CHECK((int)call->arg[1] == DXGK_INTERRUPT_CRTC_VSYNC);
+    full_engine.enabled = (call->arg[2] & 0xFF) != 0;
+    full_engine.enables += full_engine.enabled;
+    full_engine.disables += !full_engine.enabled;
+    call->answered = true;
+}
+
+static bool due;
+
+static void interrupt(struct probe *p, struct probe_call *call)
+{
+    struct probe_adapter *a = &p->state[0];
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    if (!due)
+        return;
+    due = false;
+    (void)READ_REGISTER_ULONG(a->registers + PROBE_REG_STATUS / 4);
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
+    data.CrtcVsync.VidPnTargetId = full_engine.target;
+    data.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)full_engine.latched;
+    a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
+    (void)a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
+    call->answered = true;
+    call->result = TRUE;
+}
+
+static void engine_main(void *arg)
+{
+    (void)arg;
+    while (!full_engine.ends) {
+        sim_block(sim_now() + 16666667, NULL);
+        full_engine.latched = full_engine.pending;
+        full_engine.ticks++;
+        if (!full_engine.enabled || full_engine.silent || full_engine.ends)
+            continue;
+        full_engine.reports++;
+        due = true;
+        probe_device_cause(0, 1, 0);
+    }
+    full_engine.runs = false;
+}
+
+void full_engine_start(struct probe *p)
+{
+    struct sim_thread *thread;
+
+    full_engine = (struct full_engine){.runs = true, .target = DISPLAY_CHILD};
+    if (full_seen.addresses)
+        full_engine.pending = full_seen.address[(full_seen.addresses - 1) % FULL_CALLS].address;
+    p->before[PROBE_InterruptRoutine] = interrupt;
+    p->before[PROBE_ControlInterrupt] = control;
+    thread = sim_thread_create("display engine", SIM_THREAD_KERNEL, engine_main, NULL);
+    CHECK(thread != NULL);
+    sim_thread_release(thread);
+}
+
+void full_engine_await(void)
+{
+    const UINT ticks = full_engine.ticks;
+
+    while (full_engine.ticks == ticks)
+        probe_sleep(100000);
+}
+
+void full_engine_stop(void)
+{
+    full_engine.ends = true;
+    while (full_engine.runs)
+        probe_sleep(1000000);
 }
 
 static NTSTATUS entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)

@@ -37,6 +37,20 @@ struct full_record {
     HANDLE committed[FULL_CALLS]; /* hPrimaryAllocation of each commit, by display_seen.commits */
 };
 
+/* What scans out: every 1/60 s, while vertical syncs are enabled, it latches the address of the
+ * last call and reports it. A thread of the test, from full_engine_start to full_engine_stop. */
+struct full_engine {
+    bool runs, ends, enabled, silent;
+    uint64_t pending, latched;
+    UINT ticks, reports, target;
+    UINT enables, disables;
+};
+extern struct full_engine full_engine;
+void full_engine_start(struct probe *p);
+void full_engine_stop(void);
+/* Until just after a vertical blank. */
+void full_engine_await(void);
+
 struct full_answers {
     NTSTATUS address_status, described_status;
     void (*in_described)(DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args);

@@ -58,7 +58,7 @@
     X(OpenAllocation, 2) \
     X(CloseAllocation, 2) \
     X(Render, 2) \
-    X(Present, 0) \
+    X(Present, 2) \
     X(UpdateOverlay, 0) \
     X(FlipOverlay, 0) \
     X(DestroyOverlay, 0) \

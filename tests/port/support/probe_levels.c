@@ -21,7 +21,7 @@ static bool varies(enum probe_ddi ddi)
     return ddi == PROBE_CollectDbgInfo || ddi == PROBE_ResetDevice ||
            ddi == PROBE_SetPowerComponentFState || ddi == PROBE_PowerRuntimeControlRequest ||
            ddi == PROBE_CalibrateGpuClock || ddi == PROBE_FormatHistoryBuffer ||
-           ddi == PROBE_SubmitCommandToHwQueue;
+           ddi == PROBE_SubmitCommandToHwQueue || ddi == PROBE_SetVidPnSourceAddress;
 }
 
 static const char *rule_of(const struct probe *p, enum probe_ddi ddi)

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flips of a full driver (PRES-119 to PRES-154). Each source has a queue in two parts:
+ *
+ *   waiting   first in, first out; only its head moves: when the GPU work before it is done, its
+ *             interval is over, and the hardware has room
+ *   handed    at most MaxQueuedFlipOnVSync of them, whose address the driver has been given; a
+ *             vertical sync with the address of one completes it and those before it
+ *
+ * O(1) per flip and per vertical sync, but for the comparison with what is handed over, usually one.
+ * One thread of the adapter hands over, as that pages in and enables vertical syncs.
+ */
+#include <string.h>
+
+#include "ddi/entries_display.h"
+#include "nt/base/status_name.h"
+#include "screens/scanouts_record.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "util/alloc.h"
+#include "verify/refusal.h"
+#include "verify/verify.h"
+
+#define MOST_QUEUED 64u /* of one device (PRES-289) */
+
+/* ---- what is shown ---- */
+
+void flip_release(struct shown *shown)
+{
+    if (!shown->allocation)
+        return;
+    if (shown->pinned)
+        vidmm_scanout_unpin(shown->allocation);
+    vidmm_scanout_release(shown->allocation);
+    *shown = (struct shown){.allocation = NULL};
+}
+
+/* What `flip` has shown up to now is over; its record carries that to the thread. */
+static void finish(struct flip *flip)
+{
+    list_push_back(&flip->scanout->all->over, &flip->link);
+    (void)sim_waitq_wake(&flip->scanout->all->work, 1);
+    (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
+}
+
+static void show(struct scanout *s, struct flip *flip)
+{
+    const struct shown before = s->now;
+
+    s->now = flip->primary;
+    flip->primary = before;
+    s->latched = s->syncs;
+    s->completed++;
+    finish(flip);
+}
+
+void flip_complete(struct scanout *s, UINT count)
+{
+    for (UINT i = 0; i < count; i++)
+        show(s, s->handed[i]);
+    s->handed_count -= count;
+    memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+}
+
+void flip_drop_all(struct scanout *s)
+{
+    struct list *node;
+
+    while (s->handed_count)
+        finish(s->handed[--s->handed_count]);
+    while ((node = list_pop_front(&s->waiting)) != NULL)
+        finish(CONTAINER(node, struct flip, link));
+}
+
+/* ---- handing over ---- */
+
+static NTSTATUS call(struct scanout *s, const struct flip *flip)
+{
+    const struct scanouts_config *config = &s->all->config;
+    DXGKARG_SETVIDPNSOURCEADDRESS args;
+    NTSTATUS status;
+
+    memset(&args, 0, sizeof(args));
+    args.VidPnSourceId = s->source;
+    args.PrimarySegment = flip->primary.where.segment;
+    args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
+    args.hAllocation = flip->primary.where.allocation;
+    args.ContextCount = flip->context ? 1 : 0;
+    args.Context[0] = flip->context;
+    if (flip->interval == 0 && config->immediate)
+        args.Flags.FlipImmediate = 1;
+    else
+        args.Flags.FlipOnNextVSync = 1; /* PRES-149 */
+    /* PRES-126, PRES-127 */
+    args.Flags.SharedPrimaryTransition = config->direct_flip &&
+                                         !flip->primary.allocation != !s->now.allocation;
+    s->calling = true;
+    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    s->calling = false;
+    s->addressed = true;
+    return status;
+}
+
+static void drop(struct scanout *s, struct flip *flip, NTSTATUS status)
+{
+    if (!s->all->config.modes->ddi->gone)
+        VIOLATION("PRES-132",
+                  "DxgkDdiSetVidPnSourceAddress returned %s for a flip of source %u, which is not "
+                  "shown",
+                  nt_status_text(status).text, s->source);
+    finish(flip);
+}
+
+static void hand_over(struct scanout *s, struct flip *flip)
+{
+    const bool immediate = flip->interval == 0 && s->all->config.immediate;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (flip->primary.allocation) {
+        status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+        flip->primary.pinned = NT_SUCCESS(status);
+    } else {
+        flip->primary.where = s->shared->where;
+    }
+    if (!NT_SUCCESS(status)) {
+        WARNING("PRES-081", "the primary of a flip of source %u cannot be paged in: %s", s->source,
+                nt_status_text(status).text);
+        finish(flip);
+        return;
+    }
+    if (!immediate && !s->all->enabled)
+        vsync_control(s->all, true); /* PRES-172 */
+    if (!s->lit) {                   /* the mode has changed meanwhile */
+        finish(flip);
+        return;
+    }
+    flip->handed = sim_now();
+    s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
+    status = call(s, flip);
+    if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
+        return; /* it is complete, or dropped */
+    if (!NT_SUCCESS(status)) {
+        s->handed_count--;
+        drop(s, flip, status);
+    } else if (immediate) {
+        flip_complete(s, s->handed_count); /* PRES-150 */
+    }
+}
+
+/* PRES-146 */
+static bool interval_is_over(const struct scanout *s, const struct flip *flip)
+{
+    return flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
+}
+
+/* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
+static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
+{
+    uint64_t at;
+
+    if (!flip->handed)
+        flip->handed = sim_now(); /* since when it could be shown */
+    at = flip->handed + vsync_period(s);
+    if (sim_now() < at) {
+        if (*until > at)
+            *until = at;
+        return false;
+    }
+    list_remove(&flip->link);
+    show(s, flip);
+    return true;
+}
+
+/* PRES-256: no vertical sync has completed it. */
+static void give_up(struct scanout *s)
+{
+    struct flip *flip = s->handed[0];
+
+    if (!s->all->config.modes->ddi->gone)
+        VIOLATION("PRES-327",
+                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
+                  "%llu ms of the flip of source %u; it counts as shown",
+                  s->target, (unsigned long long)flip->primary.where.address,
+                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
+    flip_complete(s, 1);
+}
+
+static bool step(struct scanout *s, uint64_t *until)
+{
+    struct flip *head;
+
+    if (s->handed_count) {
+        const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
+
+        if (sim_now() >= deadline) {
+            give_up(s);
+            return true;
+        }
+        if (deadline < *until)
+            *until = deadline;
+    }
+    if (list_empty(&s->waiting))
+        return false;
+    head = CONTAINER(s->waiting.next, struct flip, link);
+    if (!head->ready)
+        return false;
+    if (!s->lit || !s->all->config.modes->source[s->source].visible)
+        return skip_dark(s, head, until);
+    if (s->handed_count >= s->all->config.most_flips)
+        return false;
+    if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
+        if (s->all->enabled || s->all->config.modes->asleep)
+            return false;
+        vsync_control(s->all, true);
+        return true;
+    }
+    list_remove(&head->link);
+    hand_over(s, head);
+    return true;
+}
+
+bool flip_step(struct scanouts *scanouts, uint64_t *until)
+{
+    struct list *node = list_pop_front(&scanouts->over);
+
+    *until = SIM_FOREVER;
+    if (node) {
+        struct flip *flip = CONTAINER(node, struct flip, link);
+
+        if (flip->device && !flip->ready)
+            vidmm_scanout_forget(flip->device, &flip->wait);
+        flip_release(&flip->primary);
+        util_free(flip);
+        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+        return true;
+    }
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++)
+        if (step(&scanouts->source[i], until))
+            return true;
+    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
+        vsync_control(scanouts, true);
+        return true;
+    }
+    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
+        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
+
+        if (sim_now() >= at) {
+            vsync_control(scanouts, false);
+            return true;
+        }
+        if (at < *until)
+            *until = at;
+    }
+    return false;
+}
+
+/* ---- who flips ---- */
+
+static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    UINT count = 0;
+
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        const struct scanout *s = &scanouts->source[i];
+
+        for (UINT k = 0; k < s->handed_count; k++)
+            count += s->handed[k]->primary.device == device;
+        LIST_FOR(node, &s->waiting)
+            count += CONTAINER(node, struct flip, link)->primary.device == device;
+    }
+    return count;
+}
+
+static void leave(struct scanouts *scanouts)
+{
+    if (--scanouts->users == 0 && scanouts->stop)
+        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+}
+
+/* PRES-288, PRES-289 */
+static NTSTATUS await_room(struct scanouts *scanouts, const struct scanouts_flip *wanted)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    scanouts->users++;
+    while (!wanted->do_not_wait && !scanouts->stop && !sim_current->stopped &&
+           queued_of(scanouts, wanted->device) >= wanted->limit)
+        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    if (scanouts->stop || sim_current->stopped)
+        status = STATUS_DEVICE_REMOVED;
+    else if (queued_of(scanouts, wanted->device) >= MOST_QUEUED)
+        status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
+                        MOST_QUEUED);
+    leave(scanouts);
+    return status;
+}
+
+static void ready(void *context)
+{
+    struct flip *flip = context;
+
+    flip->ready = true;
+    (void)sim_waitq_wake(&flip->scanout->all->work, 1);
+}
+
+static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
+{
+    struct flip *flip = util_zalloc(1, sizeof(*flip));
+
+    if (!flip)
+        return NULL;
+    list_init(&flip->link);
+    flip->scanout = s;
+    flip->device = wanted->device;
+    flip->context = wanted->context;
+    flip->interval = wanted->interval;
+    flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
+    return flip;
+}
+
+NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
+{
+    struct scanout *s = &scanouts->source[wanted->source];
+    NTSTATUS status = await_room(scanouts, wanted);
+    struct flip *flip;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    flip = new_flip(s, wanted);
+    if (!flip)
+        return STATUS_NO_MEMORY;
+    if (wanted->allocation) {
+        flip->primary.allocation = vidmm_scanout_get(wanted->device, wanted->allocation);
+        if (!flip->primary.allocation) {
+            util_free(flip);
+            return STATUS_INVALID_PARAMETER;
+        }
+        flip->primary.device = wanted->device;
+    }
+    list_push_back(&s->waiting, &flip->link);
+    vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
+    (void)sim_waitq_wake(&scanouts->work, 1);
+    return STATUS_SUCCESS;
+}
+
+/* ---- the end of a client ---- */
+
+static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device)
+{
+    LIST_FOR_SAFE(node, following, &s->waiting) {
+        struct flip *flip = CONTAINER(node, struct flip, link);
+
+        if (flip->device != device)
+            continue;
+        list_remove(node);
+        finish(flip);
+    }
+}
+
+static bool is_of(const struct flip *flip, const struct vidmm_device *device)
+{
+    return flip->device == device || flip->primary.device == device;
+}
+
+static bool holds(const struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    LIST_FOR(node, &scanouts->over)
+        if (is_of(CONTAINER(node, struct flip, link), device))
+            return true;
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        const struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device)
+            return true;
+        for (UINT k = 0; k < s->handed_count; k++)
+            if (is_of(s->handed[k], device))
+                return true;
+    }
+    return false;
+}
+
+/* PRES-259 */
+static void show_shared(struct scanout *s)
+{
+    const struct scanouts_flip back = {.source = s->source};
+    struct flip *flip = s->shared ? new_flip(s, &back) : NULL;
+
+    if (!flip)
+        return;
+    flip->interval = 1;
+    flip->ready = true;
+    list_push_back(&s->waiting, &flip->link);
+    (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    scanouts->users++;
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        drop_waiting_of(s, device);
+        if (s->owner == device)
+            s->owner = NULL;
+        if (s->now.device == device || s->handed_count)
+            show_shared(s);
+    }
+    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    leave(scanouts);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vertical syncs of a full driver (PRES-155 to PRES-176): which ones complete flips, and when the
+ * driver is to report them. What a service routine tells is kept until its DPC (PRES-145).
+ */
+#include "ddi/entries_display.h"
+#include "modes/vidpn.h"
+#include "nt/base/status_name.h"
+#include "screens/scanouts_record.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "verify/verify.h"
+
+#define SECOND UINT64_C(1000000000)
+#define STORM  16u /* PRES-331 */
+
+uint64_t vsync_period(const struct scanout *s)
+{
+    const D3DDDI_RATIONAL rate = s->rate.Numerator ? s->rate : (D3DDDI_RATIONAL){60, 1};
+
+    return (uint64_t)((unsigned __int128)rate.Denominator * SECOND / rate.Numerator);
+}
+
+/* ---- control ---- */
+
+bool vsync_needed(const struct scanouts *scanouts)
+{
+    bool needed = scanouts->watchers != 0;
+
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        const struct scanout *s = &scanouts->source[i];
+
+        needed |= s->handed_count || !list_empty(&s->waiting);
+    }
+    return needed;
+}
+
+/* PRES-174: of the entries that the driver has, the newest. */
+static NTSTATUS call(struct ddi_adapter *ddi, bool on)
+{
+    const DXGK_CRTC_VSYNC_STATE state = on ? DXGK_VSYNC_ENABLE : DXGK_VSYNC_DISABLE_NO_PHASE;
+
+    if (ddi_has(ddi, DxgkDdiControlInterrupt3))
+        return ddi_control_interrupt3(
+            ddi, &(DXGKARG_CONTROLINTERRUPT3){.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC,
+                                              .CrtcVsyncState = state,
+                                              .VidPnSourceId = D3DDDI_ID_ALL});
+    if (ddi_has(ddi, DxgkDdiControlInterrupt2))
+        return ddi_control_interrupt2(
+            ddi, (DXGKARG_CONTROLINTERRUPT2){.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC,
+                                             .CrtcVsyncState = state});
+    if (ddi_has(ddi, DxgkDdiControlInterrupt))
+        return ddi_control_interrupt(ddi, DXGK_INTERRUPT_CRTC_VSYNC, on);
+    return STATUS_NOT_SUPPORTED;
+}
+
+void vsync_control(struct scanouts *scanouts, bool on)
+{
+    const struct modes *modes = scanouts->config.modes;
+    NTSTATUS status;
+
+    if (on && modes->asleep)
+        return;
+    status = modes_still(modes, "DxgkDdiControlInterrupt");
+    scanouts->enabled = on;
+    scanouts->needed = sim_now();
+    if (!NT_SUCCESS(status))
+        return;
+    status = call(modes->ddi, on);
+    modes_go_on(modes);
+    if (!NT_SUCCESS(status) && on && !scanouts->failed && !modes->ddi->gone) { /* PRES-176 */
+        scanouts->failed = true;
+        WARNING("PRES-176", "vertical syncs could not be enabled: %s", nt_status_text(status).text);
+    }
+}
+
+void scanouts_sleep(struct scanouts *scanouts)
+{
+    if (scanouts->enabled)
+        vsync_control(scanouts, false);
+}
+
+/* ---- what the driver tells ---- */
+
+/* The source whose flips the target's vertical syncs complete; NULL: there is none. */
+static struct scanout *synchronized(struct scanouts *scanouts, UINT target)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++)
+        if (scanouts->source[i].lit && scanouts->source[i].target == target)
+            return &scanouts->source[i];
+    return NULL;
+}
+
+static void note_flags(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    const bool masked = data->Flags.ValidPhysicalAdapterMask;
+
+    if (scanouts->flags_told ||
+        !(data->Flags.Value & ~1u || (masked && data->CrtcVsync.PhysicalAdapterMask != 1)))
+        return;
+    scanouts->flags_told = true; /* PRES-158 */
+    WARNING("PRES-158", "a vertical sync was reported with Flags 0x%x and PhysicalAdapterMask 0x%x",
+            data->Flags.Value, data->CrtcVsync.PhysicalAdapterMask);
+}
+
+static void note_storm(struct scanout *s)
+{
+    s->storm = sim_now() == s->last_sync ? s->storm + 1 : 1;
+    s->last_sync = sim_now();
+    if (s->storm == STORM + 1)
+        VIOLATION("PRES-331", "more than %u vertical syncs of target 0x%x were reported at one time",
+                  STORM, s->target);
+}
+
+static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    const UINT target = data->CrtcVsync.VidPnTargetId;
+    struct scanout *s = synchronized(scanouts, target);
+
+    if (!modes_target(scanouts->config.modes, target)) {
+        VIOLATION("PRES-159", "a vertical sync was reported for target 0x%x, which does not exist",
+                  target);
+        return;
+    }
+    note_flags(scanouts, data);
+    if (!s)
+        return;
+    note_storm(s);
+    if (s->blanks == SCANOUT_BLANKS)
+        return; /* its DPC is late */
+    s->blank[s->blanks++].address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart;
+}
+
+void scanouts_notify(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    if ((int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC)
+        take(scanouts, data);
+    else
+        VIOLATION("PRES-162", "a full driver reported an interrupt of type %d",
+                  (int)data->InterruptType);
+}
+
+/* ---- what it completes ---- */
+
+static bool is_shown(const struct scanout *s, uint64_t address)
+{
+    return s->now.allocation ? s->now.where.address == address
+                             : s->shared && s->shared->where.address == address;
+}
+
+/* Once a second (PRES-143, PRES-157). */
+static void judge_unknown(struct scanout *s, uint64_t address)
+{
+    if (!s->addressed || (s->last_unknown && sim_now() - s->last_unknown < SECOND))
+        return;
+    s->last_unknown = sim_now() ? sim_now() : 1;
+    if (!address)
+        VIOLATION("PRES-157", "a vertical sync of target 0x%x was reported with address 0",
+                  s->target);
+    else
+        WARNING("PRES-143",
+                "a vertical sync of target 0x%x names 0x%llx, where no primary is that is shown or "
+                "waits to be",
+                s->target, (unsigned long long)address);
+}
+
+static void settle(struct scanout *s, uint64_t address)
+{
+    UINT count = s->handed_count;
+
+    s->syncs++;
+    while (count && s->handed[count - 1]->primary.where.address != address)
+        count--; /* PRES-142, PRES-143 */
+    if (!address)
+        count = 0;
+    if (count)
+        flip_complete(s, count);
+    else if (!is_shown(s, address))
+        judge_unknown(s, address);
+    (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
+    (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+void scanouts_notify_dpc(struct scanouts *scanouts)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+        const UINT blanks = s->blanks;
+
+        for (UINT k = 0; k < blanks; k++)
+            settle(s, s->blank[k].address);
+        s->blanks -= blanks;
+    }
+}
+
+/* ---- who waits for one ---- */
+
+NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source)
+{
+    struct scanout *s = &scanouts->source[source];
+    const uint64_t syncs = s->syncs, limit = sim_now() + 2 * vsync_period(s);
+
+    scanouts->users++;
+    scanouts->watchers++;
+    (void)sim_waitq_wake(&scanouts->work, 1);
+    /* PRES-293: after two periods the host makes one up. */
+    while (s->syncs == syncs && sim_now() < limit && !scanouts->stop && !sim_current->stopped)
+        (void)sim_waitq_wait(&scanouts->news, limit);
+    scanouts->watchers--;
+    scanouts->needed = sim_now();
+    (void)sim_waitq_wake(&scanouts->work, 1);
+    if (--scanouts->users == 0 && scanouts->stop)
+        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    return scanouts->stop || sim_current->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}

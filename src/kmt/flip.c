@@ -21,7 +21,7 @@
 #include "screens/source_mode.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
-#include "vidmm/residency/scanout.h"
+#include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
 
 #define QUEUED_LIMIT 3u /* PRES-288 */
@@ -41,8 +41,8 @@ static bool find_source(const struct kmt_device *device, D3DKMT_HANDLE handle, U
     if (allocation)
         vidmm_scanout_release(allocation);
     if (!found)
-        (void)refuse(STATUS_INVALID_PARAMETER, "PRES-280", "handle 0x%x is no primary of the device",
-                     handle);
+        (void)refuse(STATUS_INVALID_PARAMETER, "PRES-280",
+                     "handle 0x%x is no primary of the device", handle);
     return found;
 }
 
@@ -157,6 +157,8 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
     DXGKARG_PRESENT present;
     NTSTATUS status;
 
+    if (!ddi_has(ddi, DxgkDdiPresent))
+        return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
     memset(list, 0, sizeof(list));
     memset(&present, 0, sizeof(present));
     list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, args->hSource);
@@ -166,7 +168,8 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
     status = ddi_present(ddi, context, &present);
     if (NT_SUCCESS(status) &&
         (present.pDmaBuffer || present.pDmaBufferPrivateData || present.pPatchLocationListOut))
-        VIOLATION("PRES-134", "DxgkDdiPresent advanced a pointer for a flip, which has no DMA buffer");
+        VIOLATION("PRES-134",
+                  "DxgkDdiPresent advanced a pointer for a flip, which has no DMA buffer");
     return status;
 }
 

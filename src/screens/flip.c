@@ -7,8 +7,8 @@
  *   handed    at most MaxQueuedFlipOnVSync of them, whose address the driver has been given; a
  *             vertical sync with the address of one completes it and those before it
  *
- * O(1) per flip and per vertical sync, but for the comparison with what is handed over, usually one.
- * One thread of the adapter hands over, as that pages in and enables vertical syncs.
+ * O(1) per flip and per vertical sync, but for the comparison with what is handed over, usually
+ * one. One thread of the adapter hands over, as that pages in and enables vertical syncs.
  */
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "vidmm/residency/scanout.h"
+#include "vidmm/allocation/scanout.h"
 
 struct vidmm_device;
 

@@ -46,8 +46,8 @@ struct scanouts_flip {
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
-/* The device ends: what it shows and owns goes, and the shared primaries are shown again (PRES-259).
- * PASSIVE_LEVEL; waits until none of its allocations is held. */
+/* The device ends: what it shows and owns goes, and the shared primaries are shown again
+ * (PRES-259). PASSIVE_LEVEL; waits until none of its allocations is held. */
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device);
 /* A reset of the adapter: flips end, and what clients showed is lost (PRES-254). */
 void scanouts_reset(struct scanouts *scanouts);

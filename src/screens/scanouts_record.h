@@ -101,7 +101,7 @@ void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 
-/* vsync.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
+/* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);

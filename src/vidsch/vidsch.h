@@ -152,8 +152,8 @@ void vidsch_resume(struct vidsch *vidsch);
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
 /* Ends vidsch_stand_still. */
 void vidsch_go_on(struct vidsch *vidsch);
-/* The system device on which shared primaries are opened (PRES-061); of an adapter with displays that
- * has been started. */
+/* The system device on which shared primaries are opened (PRES-061); of an adapter with displays
+ * that has been started. */
 struct vidmm_device *vidsch_display_device(const struct vidsch *vidsch);
 /* Like vidsch_suspend, but for clients' packets only; paging continues. */
 NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);

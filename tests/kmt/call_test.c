@@ -103,9 +103,9 @@ TEST(every_name_exists)
 
 TEST_WITH(client, what_needs_a_display_is_not_supported)
 {
-    static const char *const names[] = {
-        "SetGammaRamp",           "CreateOverlay",      "CreateOutputDupl",
-        "CreateProtectedSession", "CreateDCFromMemory", "SetVidPnSourceOwner1"};
+    static const char *const names[] = {"SetGammaRamp",       "CreateOverlay",
+                                        "CreateOutputDupl",   "CreateProtectedSession",
+                                        "CreateDCFromMemory", "SetVidPnSourceOwner1"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         TRY(c, find(names[i])(wild()) == STATUS_NOT_SUPPORTED);

@@ -204,19 +204,24 @@ TEST(a_primary_that_is_not_as_it_was_asked_for)
 
 TEST(what_a_full_driver_needs)
 {
-    static const enum probe_ddi needed[] = {PROBE_Present, PROBE_SetVidPnSourceAddress};
-    struct probe *p;
+    const struct probe_options strict = {.strict = true};
+    struct probe *p = full_display_create(NULL);
 
-    for (unsigned i = 0; i < 2; i++) {
-        p = full_display_create(NULL);
-        probe_set_entry(p, needed[i], false);
-        CHECK_RULE("PRES-091/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
-                                     probe_rule(p, "PRES-091") == 1);
-        probe_destroy(p);
-    }
+    probe_set_entry(p, PROBE_SetVidPnSourceAddress, false);
+    CHECK_RULE("PRES-091/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                 probe_rule(p, "PRES-091") == 1);
+    probe_destroy(p);
+    p = full_display_create(NULL);
+    probe_set_entry(p, PROBE_Present, false);
+    CHECK_RULE("PRES-091/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-091") == 1);
+    display_end(p);
+    p = full_display_create(&strict);
+    probe_set_entry(p, PROBE_Present, false);
+    CHECK_RULE("PRES-091/b", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR));
+    probe_destroy(p);
     p = full_display_create(NULL);
     probe_set_entry(p, PROBE_GetScanLine, false);
-    CHECK_RULE("PRES-091/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-091") == 1);
+    CHECK_RULE("PRES-091/c", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-091") == 1);
     display_end(p);
 
     for (UINT flips = 0; flips < 2; flips++) {

@@ -145,8 +145,8 @@ static void check_hybrid(struct port_adapter *adapter)
         PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set on an adapter with outputs");
 }
 
-/* Those of drivers without sources, or whose displays are switched off, are only checked (display_caps.c has
- * the others). */
+/* Those of drivers without sources, or whose displays are switched off, are only checked
+ * (display_caps.c has the others). */
 static void check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;

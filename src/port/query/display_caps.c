@@ -160,8 +160,9 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
 
-    if (!ddi_has(d, DxgkDdiPresent))
-        PORT_REFUSE("PRES-091", "the driver has video present sources, but DxgkDdiPresent is NULL");
+    if (!ddi_has(d, DxgkDdiPresent)) /* needed by presents alone */
+        PORT_FINDING(adapter, "PRES-091",
+                     "the driver has video present sources, but DxgkDdiPresent is NULL");
     if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress))
         PORT_REFUSE(
             "PRES-091",

@@ -204,8 +204,8 @@ static NTSTATUS new_record(struct creation *c, UINT i)
     allocation->resource = c->resource;
     allocation->creator = c->device->process->nt;
     allocation->read_only = c->request->flags.ReadOnly;
-    allocation->primary = item->info->Flags.Primary;
-    allocation->source = item->info->VidPnSourceId;
+    allocation->segments.primary = item->info->Flags.Primary;
+    allocation->segments.source = item->info->VidPnSourceId;
     if (c->request->flags.AllowNotZeroed)
         allocation->fill_pattern = ALLOCATION_PATTERN; /* KMT-216 */
     if (item->private_bytes) {
@@ -338,7 +338,8 @@ static NTSTATUS check_shared(const struct creation *c, const struct vidmm_alloca
     const struct vidmm *vidmm = c->vidmm;
     UINT memory = 0;
 
-    if (!c->request->flags.CreateShared || !allocation->flags.CpuVisible || allocation->primary ||
+    if (!c->request->flags.CreateShared || !allocation->flags.CpuVisible ||
+        allocation->segments.primary ||
         vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return STATUS_SUCCESS;
     for (UINT id = 1; id <= vidmm->segment_count; id++)

@@ -162,7 +162,7 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     if (unknown)
         VIOLATION("ALLOC-064", "reserved allocation flag bits 0x%08X", unknown);
     f.Value &= ~unknown;
-    status = allocation->primary ? check_primary_flags(&f) : STATUS_SUCCESS;
+    status = allocation->segments.primary ? check_primary_flags(&f) : STATUS_SUCCESS;
     if (NT_SUCCESS(status))
         status = check_cpu_flags(&f);
     if (NT_SUCCESS(status))
@@ -172,7 +172,8 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     if (is_2x(vidmm)) {
         status = check_flags_2x(vidmm, &f);
     } else {
-        status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}, allocation->primary);
+        status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value},
+                                allocation->segments.primary);
         allocation->arrival.alone = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.SynchronousPaging;
         allocation->view.order.swizzles = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.Swizzled;
         f.Value &= 0x437F; /* bits that mean the same in both layouts */
@@ -180,9 +181,10 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     allocation->flags = f;
     allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm) ||
                                       !vidmm->config.gpu_mmu /* RES-032, RES-056 */ ||
-                                      allocation->primary;
+                                      allocation->segments.primary;
     allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand ||
-                              (allocation->primary && !(info->FlagsWddm2.Value & ALTERNATE_VA));
+                              (allocation->segments.primary &&
+                               !(info->FlagsWddm2.Value & ALTERNATE_VA));
     return status;
 }
 
@@ -289,9 +291,10 @@ static NTSTATUS check_set(struct vidmm_allocation *allocation)
         if (segment->page_bytes == LARGE_PAGE)
             large = true;
     }
-    if (allocation->primary && hidden && !vidmm->config.caps.NonCpuVisiblePrimary)
-        FINDING("PRES-076", "a primary may lie in segment %u, which the CPU cannot see", hidden);
-    else if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture && !allocation->primary)
+    if (allocation->segments.primary && hidden && !vidmm->config.caps.NonCpuVisiblePrimary)
+        FINDING("PRES-077", "a primary may lie in segment %u, which the CPU cannot see", hidden);
+    else if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture &&
+             !allocation->segments.primary)
         FINDING(
             "ALLOC-065",
             "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set",

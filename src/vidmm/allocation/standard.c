@@ -65,8 +65,8 @@ static NTSTATUS check_pitch(const D3DKMDT_GDISURFACEDATA *surface)
     return STATUS_SUCCESS;
 }
 
-/* The two calls (ALLOC-022): the first asks for sizes alone, so `surface` (`bytes` bytes) is `wanted`
- * again before the second. */
+/* The two calls (ALLOC-022): the first asks for sizes alone, so `surface` (`bytes` bytes) is
+ * `wanted` again before the second. */
 static NTSTATUS describe(struct vidmm_device *device, D3DKMDT_STANDARDALLOCATION_TYPE type,
                          const void *wanted, void *surface, size_t bytes,
                          struct vidmm_standard_data *data)

@@ -57,6 +57,8 @@ const char *allocation_absence_text(enum allocation_absence absence);
 
 /* The segments that the driver named for an allocation. */
 struct allocation_segments {
+    bool primary;        /* it is, or may become, what a video present source shows */
+    UINT source;         /* which one; D3DDDI_ID_ANY: each (PRES-073) */
     UINT supported;      /* bit n: segment n + 1 */
     UINT reads, writes;  /* WDDM 1.x: for work that only reads it, or writes to it, too */
     UINT restricted;     /* to one of these, by what uses it next; 0: to neither */
@@ -165,8 +167,6 @@ struct vidmm_allocation {
     UINT priority;
     UINT fill_pattern; /* its initial content */
     bool accessed_physically, cpu_visible;
-    bool primary;             /* it is, or may become, what a video present source shows */
-    UINT source;              /* of a primary; D3DDDI_ID_ANY: each (PRES-073) */
     struct nt_process *creator; /* process that may lock it; NULL: it has ended, or internal */
 
     /* place */

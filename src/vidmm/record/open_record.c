@@ -36,8 +36,7 @@ struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_all
 
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(device->process->handles, handle,
-                                            DDI_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(device->process->handles, handle, DDI_CLIENT_ALLOCATION);
 
     if (open && open->device == device && !list_empty(&open->device_link))
         return open;

@@ -23,9 +23,9 @@ struct vidmm_process {
     struct vidmm *vidmm;
     struct nt_process *nt;        /* NULL: the paging process */
     struct handle_table *handles; /* of its client handles; the host's own are the system's */
-    HANDLE host_handle;   /* hDxgkProcess */
-    HANDLE driver_handle; /* hKmdProcess */
-    ULONG pasid;          /* 0: the process address space is not shared with the device */
+    HANDLE host_handle;           /* hDxgkProcess */
+    HANDLE driver_handle;         /* hKmdProcess */
+    ULONG pasid;                  /* 0: the process address space is not shared with the device */
     uint32_t references;
     struct vidmm_space *space;
     struct vidmm_space *privileged; /* for its companion contexts (privileged_space.h); or NULL */

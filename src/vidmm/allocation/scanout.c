@@ -17,7 +17,7 @@
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
 #include "vidmm/residency/placement.h"
-#include "vidmm/residency/scanout.h"
+#include "vidmm/allocation/scanout.h"
 #include "vidmm/residency/victim.h"
 #include "vidmm/segment/segment.h"
 
@@ -48,8 +48,8 @@ void vidmm_scanout_release(struct vidmm_allocation *allocation)
 
 bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source)
 {
-    return allocation->primary &&
-           (allocation->source == source || allocation->source == D3DDDI_ID_ANY);
+    return allocation->segments.primary &&
+           (allocation->segments.source == source || allocation->segments.source == D3DDDI_ID_ANY);
 }
 
 HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation)

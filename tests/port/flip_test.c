@@ -212,7 +212,7 @@ static void several(struct probe *p)
     CHECK(IS(flip(primary[1]), STATUS_SUCCESS)); /* the fourth waits */
     CHECK_RULE("PRES-288", flips(p) >= 1);
     probe_sleep(100000000);
-    CHECK_RULE("PRES-143/a", flips(p) == 4 && full_seen.addresses == calls + 4);
+    CHECK_RULE("PRES-143", flips(p) == 4 && full_seen.addresses == calls + 4);
     CHECK(last()->allocation ==
           full_seen.address[(full_seen.addresses - 4) % FULL_CALLS].allocation);
     end();

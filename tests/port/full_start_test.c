@@ -45,7 +45,7 @@ TEST(the_first_picture)
                shown->flags == MODE_CHANGE && shown->contexts == 0 && shown->source == 0);
     CHECK_RULE("PRES-122", shown->allocation == full_seen.primary);
     CHECK_RULE("PRES-129/a", shown->irql == 0);
-    CHECK_RULE("DISP-170/a", before(p, PROBE_CreateDevice, 1, PROBE_CommitVidPn, 0));
+    CHECK_RULE("DISP-170", before(p, PROBE_CreateDevice, 1, PROBE_CommitVidPn, 0));
     CHECK(display_seen.visible[0]);
     display_end(p);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -7,6 +8,7 @@
 #include "dxgkhost/display.h"
 #include "lua/buffer.h"
 #include "lua/display.h"
+#include "lua/field.h"
 #include "lua/lua_workload.h"
 
 #define ERROR_BYTES 500u
@@ -76,6 +78,8 @@ static int screen(lua_State *L)
  * pixels as dxgk.image.read gives them */
 static int draw(lua_State *L)
 {
+    static const char *const names[] = {"pixels", "width",  "height",  "x",   "y",
+                                        "pitch",  "source", "adapter", "wait"};
     struct dxgk_drawing drawing;
     const struct lua_buffer *pixels;
     char error[ERROR_BYTES] = "";
@@ -84,6 +88,7 @@ static int draw(lua_State *L)
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    field_check_names(L, 1, "dxgk.draw", names, sizeof(names) / sizeof(names[0]));
     drawing.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
     drawing.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
     drawing.x = (int32_t)member(L, 1, "x", 0, -32768, 32768);
@@ -92,8 +97,11 @@ static int draw(lua_State *L)
                                    (lua_Integer)drawing.width * 4, 1 << 24);
     source = (unsigned)member(L, 1, "source", 0, 0, 63);
     adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
-    if (lua_getfield(L, 1, "wait") == LUA_TBOOLEAN)
+    if (lua_getfield(L, 1, "wait") != LUA_TNIL) {
+        if (!lua_isboolean(L, -1))
+            return luaL_error(L, "dxgk.draw: wait is to be true or false");
         settle = lua_toboolean(L, -1);
+    }
     (void)lua_getfield(L, 1, "pixels");
     pixels = lua_buffer_check(L, -1);
     if (pixels->bytes < (drawing.height - 1) * drawing.pitch + (size_t)drawing.width * 4)
@@ -140,6 +148,7 @@ static void push_mode(lua_State *L, const struct dxgk_display *display)
  * rotation =, source =, adapter =]}: change it */
 static int mode(lua_State *L)
 {
+    static const char *const names[] = {"width", "height", "hz", "rotation", "source", "adapter"};
     struct dxgk_display_mode wish;
     struct dxgk_display display;
     char error[ERROR_BYTES] = "";
@@ -159,6 +168,7 @@ static int mode(lua_State *L)
         return 1;
     }
     lua_settop(L, 1);
+    field_check_names(L, 1, "dxgk.mode", names, sizeof(names) / sizeof(names[0]));
     wish.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
     wish.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
     hz = member(L, 1, "hz", 0, 0, 1000);
@@ -173,6 +183,54 @@ static int mode(lua_State *L)
     if (dxgk_client_set_mode(adapter, source, &wish, error, sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.mode: %s", error);
     return 0;
+}
+
+static void push_listed(lua_State *L, const struct dxgk_listed_mode *listed)
+{
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, listed->mode.width);
+    lua_setfield(L, -2, "width");
+    lua_pushinteger(L, listed->mode.height);
+    lua_setfield(L, -2, "height");
+    lua_pushinteger(L, listed->target);
+    lua_setfield(L, -2, "target");
+    if (listed->mode.hz_denominator) {
+        lua_pushnumber(L, (lua_Number)listed->mode.hz_numerator / listed->mode.hz_denominator);
+        lua_setfield(L, -2, "hz");
+    }
+    lua_createtable(L, 4, 0);
+    for (unsigned turn = 0, n = 0; turn < 4; turn++) {
+        if (!(listed->turns & 1u << turn))
+            continue;
+        lua_pushinteger(L, (lua_Integer)turn * 90);
+        lua_rawseti(L, -2, ++n);
+    }
+    lua_setfield(L, -2, "rotations");
+}
+
+/* modes([source [, adapter]]): an array of what mode{} takes, with target and rotations; nil: the
+ * source is dark */
+static int modes(lua_State *L)
+{
+    const lua_Integer source = luaL_optinteger(L, 1, 0), adapter = luaL_optinteger(L, 2, 0);
+    struct dxgk_listed_mode *list;
+    char error[ERROR_BYTES] = "";
+    size_t count;
+
+    luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    lua_createtable(L, 32, 0);
+    if (dxgk_client_list_modes((unsigned)adapter, (unsigned)source, &list, &count, error,
+                               sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.modes: %s", error);
+    if (!list)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        push_listed(L, &list[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    free(list);
+    return 1;
 }
 
 /* display(target, on [, adapter]): turn the display on an output on or off */
@@ -192,8 +250,8 @@ static int power(lua_State *L)
 
 void lua_display_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"screen", screen}, {"draw", draw}, {"mode", mode}, {"display", power}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"screen", screen}, {"draw", draw},     {"mode", mode},
+                                         {"modes", modes},   {"display", power}, {NULL, NULL}};
 
     luaL_setfuncs(L, functions, 0);
 }

@@ -220,6 +220,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     } else {
         vidpn_destroy(modes->active);
         modes->active = vidpn;
+        modes->changes++;
         remember_sizes(modes, vidpn);
         for (UINT source = 0; source < modes->sources; source++)
             if (due[source])

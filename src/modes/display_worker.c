@@ -434,6 +434,12 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
     return call_awake(modes, set_mode, &copy);
 }
 
+NTSTATUS display_worker_run(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg),
+                            void *arg)
+{
+    return call_awake(modes, run, arg);
+}
+
 NTSTATUS display_power(struct modes *modes, UINT target, bool on)
 {
     struct power args = {target, on};

@@ -33,6 +33,9 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected);
 NTSTATUS display_update(struct modes *modes);
 /* Give one source another mode (VIDPN-204), or its path another rotation. */
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
+/* Run what only this thread may do. */
+NTSTATUS display_worker_run(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg),
+                            void *arg);
 /* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */
 NTSTATUS display_power(struct modes *modes, UINT target, bool on);
 /* Before the adapter leaves D0: all displays off. After D0: on again (PRES-249, PRES-250). */

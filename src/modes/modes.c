@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "modes/modes.h"
+#include "modes/mode_list.h"
 #include "modes/refusals.h"
 #include "modes/monitor.h"
 #include "modes/scope.h"
@@ -72,6 +73,8 @@ void modes_destroy(struct modes *modes)
         return;
     for (UINT i = 0; i < modes->targets; i++)
         monitor_depart(&modes->target[i]);
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        modes_list_free(modes->source[i].list);
     modes_refused_forget(modes);
     vidpn_destroy(modes->active);
     list_remove(&modes->link);

@@ -14,6 +14,7 @@
 
 #include "ddi/ddi.h"
 
+struct mode_list;
 struct monitor;
 struct vidpn;
 
@@ -43,8 +44,9 @@ struct modes_refusal {
 #define MODES_MAX_REFUSALS 32u
 
 struct modes_source {
-    bool visible; /* as the driver was told last */
-    bool shown;   /* it has been visible */
+    bool visible;           /* as the driver was told last */
+    bool shown;             /* it has been visible */
+    struct mode_list *list; /* as of some time (modes/mode_list.h); NULL: none was asked for */
 };
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
@@ -86,6 +88,7 @@ struct modes {
     struct modes_target *target;
     struct vidpn *active; /* committed; NULL: none yet */
     UINT arrivals;        /* of monitors so far */
+    uint64_t changes;     /* of the active VidPN and of monitors, so far */
     struct modes_viewer viewer;
     struct modes_restart restart;
     struct display_worker *worker;

@@ -82,6 +82,19 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
                                                char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
 
+/* A present that is complete, for the hook `frame` of the configuration. */
+struct dxgk_frame {
+    unsigned adapter, source;
+    uint64_t number; /* of the source, from 1 on */
+    uint64_t virtual_ns;
+    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew */
+    /* What the driver was told to bring on the screen: left, top, right and bottom of each. */
+    const int32_t (*rectangle)[4];
+    size_t rectangles;
+    struct dxgk_picture picture; /* of the screen afterwards; the host's. No rgb: `error` says why */
+    const char *error;
+};
+
 #ifdef __cplusplus
 }
 #endif

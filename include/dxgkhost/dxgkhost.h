@@ -53,6 +53,7 @@ struct dxgk_recorder;
 struct dxgk_patch_format;
 struct dxgk_table_format;
 struct dxgk_violation;
+struct dxgk_frame;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
@@ -102,6 +103,11 @@ struct dxgk_machine_config {
     /* VidPNs say with STATUS_GRAPHICS_MODE_NOT_PINNED that a mode set has no pinned mode; else with
      * STATUS_SUCCESS (VIDPN-066) */
     bool tell_unpinned;
+    /* What firmware has lit on the POST device, in X8R8G8B8 (PRES-002): pixels, and bytes of a line;
+     * width 0: 1024 x 768. Sides of at most 16384. */
+    struct {
+        uint32_t width, height, pitch;
+    } firmware_screen;
     bool no_displays; /* display-only drivers are refused, no firmware has lit a screen (DISP-001) */
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     bool driver_fences; /* drivers of WDDM 2.2 and later signal the paging fence themselves (GPUVA-242, GPUVA-243) */
@@ -160,7 +166,16 @@ struct dxgk_machine_config {
     bool journal;
     /* Find accesses of the driver's memory that nothing orders (THREAD-080, docs/races.md). */
     bool races;
+    /* Receives, with log_context, each frame when it is complete. It runs in the middle of things: it
+     * may look at the machine, and no more. NULL: pictures are not taken of frames. */
+    void (*frame)(void *context, const struct dxgk_frame *frame);
 };
+
+/* Call a function at a virtual time, which is not before that of now; it runs as those of the
+ * configuration do. Not called: the machine ended before. False: out of memory, or the machine is
+ * not the caller's. */
+DXGK_API bool dxgk_machine_at(struct dxgk_machine *machine, uint64_t ns, void (*fn)(void *context),
+                              void *context);
 
 /*
  * A depot keeps the memory files of one machine for the next one: their pages are set to zero,
@@ -377,6 +392,9 @@ enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };
 DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
                                         enum dxgk_memory_form form, FILE *out);
 
+/* How many adapters have started, and have not been stopped. */
+DXGK_API unsigned dxgk_machine_adapters(const struct dxgk_machine *machine);
+
 /* What happened to the memory of an adapter (numbered from 0 in the order of their devices), as text
  * or SVG: what each process had mapped, from when to when; which allocations were in each segment,
  * and why they left. Of its submissions, as text only: when each was where, and how it ended. False:
@@ -386,6 +404,9 @@ enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY, DXGK_REPORT_SUBMISS
 DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
                                         enum dxgk_report report, enum dxgk_memory_form form,
                                         FILE *out);
+/* Whether an adapter has anything of the kind; false: *error says why not. */
+DXGK_API bool dxgk_machine_has_report(const struct dxgk_machine *machine, unsigned adapter,
+                                      enum dxgk_report report, char *error, size_t error_bytes);
 
 /* What a check of all page tables found; each wrong entry is a violation, too. */
 struct dxgk_table_check {

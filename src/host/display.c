@@ -312,23 +312,18 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
     return false;
 }
 
-DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
-                                               unsigned source, struct dxgk_picture *picture,
-                                               char *error, size_t error_bytes)
+enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source,
+                                      struct dxgk_picture *picture, char *error, size_t error_bytes)
 {
-    const struct modes *modes = host_display_modes(machine, adapter, source, error, error_bytes);
     struct picture taken = {0};
     struct dxgk_display display;
 
     memset(picture, 0, sizeof(*picture));
-    if (!modes)
-        return DXGK_ERROR;
     memset(&display, 0, sizeof(display));
-    describe(modes, source, &display);
+    describe(port_display_modes(port), source, &display);
     if (!display.lit)
         return DXGK_OK;
-    if (!take(host_display_adapter(machine, adapter), source, !display.visible, &taken, error,
-              error_bytes))
+    if (!take(port, source, !display.visible, &taken, error, error_bytes))
         return DXGK_ERROR;
     picture->width = taken.width;
     picture->height = taken.height;
@@ -342,6 +337,17 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
         return DXGK_OK;
     util_explain(error, error_bytes, "out of memory");
     return DXGK_OUT_OF_MEMORY;
+}
+
+DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
+                                               unsigned source, struct dxgk_picture *picture,
+                                               char *error, size_t error_bytes)
+{
+    memset(picture, 0, sizeof(*picture));
+    if (!host_display_modes(machine, adapter, source, error, error_bytes))
+        return DXGK_ERROR;
+    return host_display_capture(host_display_adapter(machine, adapter), source, picture, error,
+                                error_bytes);
 }
 
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture)

@@ -100,7 +100,8 @@ static UINT turns_of(const D3DKMDT_VIDPN_PRESENT_PATH *path)
     const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT *support =
         &path->ContentTransformation.RotationSupport;
 
-    return 1u | support->Rotate90 << 1 | support->Rotate180 << 2 | support->Rotate270 << 3;
+    return 1u | (support->Rotate90 ? 2u : 0) | (support->Rotate180 ? 4u : 0) |
+           (support->Rotate270 ? 8u : 0);
 }
 
 static bool can_be_scaled(const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path)

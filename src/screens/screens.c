@@ -32,15 +32,30 @@ static uint64_t blank_after(const struct screen *s, uint64_t time)
     }
 }
 
+static void tell_frame(const struct screens *screens, const struct screen *s)
+{
+    const struct screens_frame frame = {.source = s->source,
+                                        .number = s->completed,
+                                        .anew = s->sent_anew,
+                                        .rectangle = s->sent.rect,
+                                        .rectangles = s->sent.count};
+
+    if (screens->config.frame)
+        screens->config.frame(screens->config.frame_context, &frame);
+}
+
 void screen_complete(struct screens *screens, struct screen *s, bool shown)
 {
     s->outstanding = false;
     pointer_unmerge(s);
-    if (shown)
+    if (shown) {
         s->completed++;
-    else
+        tell_frame(screens, s);
+    } else {
+        s->anew |= s->sent_anew;
         region_add_all(&s->dirty,
                        &s->sent); /* PRES-219, PRES-220: the next present covers it again */
+    }
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
     (void)sim_waitq_wake(&screens->work, 1);
 }
@@ -91,6 +106,8 @@ static void present(struct screens *screens, struct screen *s)
     NTSTATUS status;
 
     s->sent = s->dirty;
+    s->sent_anew = s->anew;
+    s->anew = false;
     s->due = false;
     region_clear(&s->dirty);
     s->failure = STATUS_SUCCESS;
@@ -234,6 +251,7 @@ static void visible(void *context, UINT source)
     if (s->frame) {
         const RECT all = screen_whole(s);
 
+        s->anew = true;
         screen_add_dirty(s, &all);
     }
     (void)sim_waitq_wake(&screens->work, 1);

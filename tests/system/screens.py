@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import png
 from rules_shown import shown
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -79,6 +80,185 @@ def case_modes():
         if once != twice:
             fail(f"{once} DDI calls with one list, {twice} with two")
         shown("VIDPN-205")
+
+
+# Three squares, 30 ms apart, then another mode, and twice the same square.
+SHOW = SQUARE + """
+for i = 0, 2 do square(0x204060 + i * 0x300000, i * 40, i * 30) dxgk.sleep(30000000) end
+dxgk.mode { width = 800, height = 600 }
+square(0xFF0000, 0, 0)
+square(0xFF0000, 0, 0)
+dxgk.report("checksum", ("%08x"):format(dxgk.screen().checksum))
+"""
+
+
+def picture(path):
+    pictures = png.read(path)
+    if len(pictures) != 1:
+        fail(f"{path} is animated")
+    return pictures[0]
+
+
+def expect_pixels(seen, *wanted):
+    for x, y, colour in wanted:
+        if seen.at(x, y) != ((colour >> 16) & 255, (colour >> 8) & 255, colour & 255):
+            fail(f"pixel {x}, {y} is {seen.at(x, y)}, not 0x{colour:06x}")
+
+
+def case_at():
+    """Pictures at virtual times and at the end: each shows what was there then, and the run is the same without them."""
+    with tempfile.TemporaryDirectory() as folder:
+        at, end, odd, trace = (os.path.join(folder, name) for name in ("at.png", "end@.png", "a@b", "trace.json"))
+        done = run(folder, SHOW, "--screen", at + "@60ms", "--screen", end, "--screen", odd, "--trace", trace)
+        expect_pixels(picture(at), (1, 1, 0x204060), (45, 35, 0x504060), (85, 65, 0), (1, 700, 0))
+        expect_pixels(picture(end), (112, 84, 0xFF0000), (111, 84, 0), (85, 65, 0))
+        picture(odd)
+        if f"{picture(end).checksum():08x}" not in done.stdout:
+            fail(f"the checksum is not {picture(end).checksum():08x}\n{done.stdout}")
+        with open(trace, "rb") as file:
+            traced = file.read()
+        run(folder, SHOW, "--trace", trace)
+        with open(trace, "rb") as file:
+            if file.read() != traced:
+                fail("a picture changes the run")
+        late = os.path.join(folder, "late.png")
+        run(folder, SHOW, "--screen", late + "@1s", expect=1, words=("late.png@1s: no picture of the screen: the run ended before, at ",))
+        run(folder, "dxgk.display(0, false)", "--screen", late, expect=1, words=("late.png: no picture of the screen: the screen has no signal",))
+        run(folder, "dxgk.display(0, false) dxgk.sleep(1000000)", "--screen", late + "@900us", expect=1, words=("the screen has no signal then",))
+        run(folder, SHOW, "--screen", os.path.join(folder, "no", "where.png"), expect=1, words=("no picture of the screen: No such file",))
+        run(folder, SHOW, "--screen", "@5s", expect=2, words=("--screen wants FILE.png, or FILE.png@TIME: @5s",))
+        if os.path.exists(late):
+            fail("late.png is there")
+        shown("PRES-312", "PRES-319")
+
+
+def index_of(folder):
+    with open(os.path.join(folder, "index.tsv"), encoding="utf-8") as file:
+        head, *lines = file.read().splitlines()
+    return [dict(zip(head.split("\t"), line.split("\t"))) for line in lines]
+
+
+def case_frames():
+    """Each frame with its time, checksum and rectangles, equal ones in one file; two runs leave the same; limits hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        frames = os.path.join(folder, "frames")
+        done = run(folder, SHOW, "--frames", frames)
+        index = index_of(frames)
+        if [line["cause"] for line in index] != ["mode", "present", "present", "present", "mode", "present", "present"]:
+            fail(index)
+        if [line["rectangles"] for line in index[:3]] != ["0,0,1024,768", "0,0,32,32", "40,30,72,62"] or index[4]["rectangles"] != "0,0,800,600":
+            fail(index)
+        times = [int(line["time_ns"]) for line in index]
+        if times != sorted(times) or any(later - earlier < 16666000 for earlier, later in zip(times, times[1:])):
+            fail(f"times {times}")
+        for number, line in enumerate(index, 1):
+            seen = picture(os.path.join(frames, line["file"]))
+            if (line["adapter"], line["source"], int(line["frame"])) != ("0", "0", number) or f"{seen.checksum():08x}" != line["checksum"] or \
+                    (str(seen.width), str(seen.height)) != (line["width"], line["height"]):
+                fail(f"{line}: the file has {seen.width} x {seen.height}, {seen.checksum():08x}")
+        if index[5]["file"] != index[6]["file"] or len({line["file"] for line in index}) != 6 or len(os.listdir(frames)) != 7:
+            fail(f"files: {sorted(os.listdir(frames))}, {index}")
+        if index[-1]["checksum"] not in done.stdout:
+            fail(done.stdout)
+        again = os.path.join(folder, "again")
+        run(folder, SHOW, "--frames", again)
+        for name in os.listdir(frames):
+            with open(os.path.join(frames, name), "rb") as one, open(os.path.join(again, name), "rb") as other:
+                if one.read() != other.read():
+                    fail(f"{name} is another in the second run")
+        for limit, files in (("2", 2), ("0", 0), ("100,20K", 1)):
+            some = os.path.join(folder, "some" + limit)
+            done = run(folder, SHOW, "--frames", some, "--frames-limit", limit, words=(f"has {files} pictures of ",))
+            if len(os.listdir(some)) != files + 1 or len(index_of(some)) != 7 or done.stderr.count("--frames-limit") != 1:
+                fail(f"limit {limit}: {os.listdir(some)}\n{done.stderr}")
+            if [line["checksum"] for line in index_of(some)] != [line["checksum"] for line in index]:
+                fail("lines without a file have other checksums")
+        for wrong in ("", "x", "5,", "5,x", "-1", "5 ,1G"):
+            run(folder, SHOW, "--frames", frames, "--frames-limit", wrong, expect=2, words=("--frames-limit wants",))
+        run(folder, SHOW, "--frames", os.path.join(folder, "workload.lua"), expect=1, words=("Not a directory",))
+        shown("PRES-317", "PRES-318")
+
+
+def case_animation():
+    """An animated PNG has the frames as they were seen, each as long as it stood."""
+    with tempfile.TemporaryDirectory() as folder:
+        frames, path = os.path.join(folder, "frames"), os.path.join(folder, "all.png")
+        run(folder, SHOW + "dxgk.sleep(500000000)", "--frames", frames, "--animation", path)
+        index, seen = index_of(frames), png.read(path)
+        if [f"{one.checksum():08x}" for one in seen] != [line["checksum"] for line in index[:-1]]:
+            fail(f"{[hex(one.checksum()) for one in seen]}, and the index {index}")
+        times = [int(line["time_ns"]) / 1e6 for line in index[:-1]]
+        if any(abs(sum(one.ms for one in seen[:i]) - (times[i] - times[0])) > 1 for i in range(len(seen))) or seen[-1].ms < 500:
+            fail(f"{[one.ms for one in seen]}, and the index {times}")
+        run(folder, SHOW, "--animation", path, "--frames-limit", "3", words=("all.png: the animation is not whole: it has all that --frames-limit lets in",))
+        if len(png.read(path)) != 3:
+            fail("not 3 frames")
+        run(folder, SHOW, "--animation", os.path.join(folder, "no", "where.png"), expect=1, words=("no animation of the screen: No such file",))
+
+
+def case_explored():
+    """explore leaves a picture of each seed that fails, and refuses recordings."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out")
+        text = SHOW + "if dxgk.set.fails then error('it fails') end"
+        run(folder, text, "--seeds", "1..2", "-j", "1", "--screen", "some/screen.png", verb="explore")
+        if os.listdir(out):
+            fail(os.listdir(out))
+        run(folder, text, "--seeds", "1..2", "-j", "1", "--screen", "some/screen.png", "--screen", "early@10us", "--set", "fails=1", verb="explore", expect=3)
+        if sorted(os.listdir(out)) != ["early-1", "early-2", "screen-1.png", "screen-2.png"]:
+            fail(os.listdir(out))
+        expect_pixels(picture(os.path.join(out, "screen-2.png")), (112, 84, 0xFF0000))
+        expect_pixels(picture(os.path.join(out, "early-1")), (1, 1, 0))
+        for option in ("--frames", "--animation"):
+            run(folder, text, "--seeds", "1..2", option, os.path.join(folder, "x"), verb="explore", expect=2, words=("not an option of explore: " + option,))
+
+
+def case_isolated():
+    """Without rights the files and folders of these options can be written, and those beside them cannot."""
+    if SANITIZED:  # which needs rights of its own
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: os.path.join(folder, name) for name in ("screen.png", "early.png", "frames", "all.png", "beside.png")}
+        options = ("--screen", paths["screen.png"], "--screen", paths["early.png"] + "@1ms", "--frames", paths["frames"], "--animation", paths["all.png"])
+        run(folder, SHOW + f"assert(not io.open('{paths['beside.png']}', 'w'))", *options, "--isolate")
+        isolated = {name: open(path, "rb").read() for name, path in paths.items() if os.path.isfile(path)}
+        if sorted(isolated) != ["all.png", "early.png", "screen.png"] or len(os.listdir(paths["frames"])) != 7:
+            fail(sorted(isolated))
+        run(folder, SHOW, *options)
+        if isolated != {name: open(paths[name], "rb").read() for name in isolated}:
+            fail("other pictures without rights")
+        run(folder, SHOW + "error('no')", "--screen", "screen.png", "--seeds", "1", "--isolate", verb="explore", expect=3)
+        picture(os.path.join(folder, "out", "screen-1.png"))
+
+
+def case_firmware():
+    """A frame buffer of another size, with lines that are longer than their pixels."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "screen.png")
+        text = SQUARE + """
+            local last = dxgk.modes()
+            last = last[#last]
+            assert(last.width == dxgk.screen().width and last.height == dxgk.screen().height)
+            dxgk.mode { width = last.width, height = last.height }
+            square(0x123456, last.width - 32, last.height - 32)"""
+        for value, width, height in (("1366x768,5504", 1366, 768), ("1920x1080", 1920, 1080), ("640x480,2560", 640, 480)):
+            run(folder, text, "--firmware-screen", value, "--screen", path)
+            seen = picture(path)
+            if (seen.width, seen.height) != (width, height):
+                fail(f"{value}: {seen.width} x {seen.height}")
+            expect_pixels(seen, (width - 1, height - 1, 0x123456), (0, 0, 0))
+        for value in ("", "1024", "1024x", "x768", "0x768", "1024x0", "16385x768", "1024x16385", "1024x768,4095", "1024x768,", "1024x768,4096x", " 1024x768", "1024x-768"):
+            run(folder, text, "--firmware-screen", value, expect=2, words=("--firmware-screen",))
+
+
+def case_reports():
+    """A report of what a display-only adapter does not have says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, why in (("gpuva", "so there are no GPU address spaces"), ("residency", "so there are no segments"), ("submissions", "so nothing is submitted to it")):
+            run(folder, "", "--report", name, expect=1, words=(f"--report {name}: adapter 0: it is of a display-only driver, {why}",))
+        done = run(folder, "", "--report", "memory")
+        if "owners" not in done.stdout:
+            fail(done.stdout)
 
 
 def main():

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "modes/modes.h"
@@ -45,6 +46,16 @@ struct modes *modes_find(HANDLE adapter)
     return NULL;
 }
 
+static void name_tracks(struct modes *modes)
+{
+    char name[24];
+
+    for (UINT i = 0; i < modes->sources && i < MODES_MAX_SOURCES; i++) {
+        (void)snprintf(name, sizeof(name), "source %u", i);
+        modes->source[i].track = trace_track_create("screens", name);
+    }
+}
+
 struct modes *modes_create(const struct modes *described, const struct modes_target *targets)
 {
     struct outputs *outputs = outputs_now();
@@ -63,6 +74,7 @@ struct modes *modes_create(const struct modes *described, const struct modes_tar
         util_free(modes);
         return NULL;
     }
+    name_tracks(modes);
     list_push_back(&outputs->list, &modes->link);
     return modes;
 }

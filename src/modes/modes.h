@@ -13,6 +13,7 @@
 #include <dispmprt.h>
 
 #include "ddi/ddi.h"
+#include "trace/trace.h"
 
 struct mode_list;
 struct monitor;
@@ -46,6 +47,7 @@ struct modes_refusal {
 struct modes_source {
     bool visible;           /* as the driver was told last */
     bool shown;             /* it has been visible */
+    trace_track track;      /* of what becomes of it */
     struct mode_list *list; /* as of some time (modes/mode_list.h); NULL: none was asked for */
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Screens of display-only drivers as a user has them. Usage: screens.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
+import json
 import os
 import re
 import subprocess
@@ -259,6 +260,35 @@ def case_reports():
         done = run(folder, "", "--report", "memory")
         if "owners" not in done.stdout:
             fail(done.stdout)
+
+
+def case_traced():
+    """A row of the trace for each source: modes, visibility, and presents with what they have."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace.json")
+        run(folder, SHOW + "dxgk.mode { width = 800, height = 600, rotation = 90 }", "--trace", trace)
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        groups = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        rows = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        mine = [event for event in events if event["ph"] != "M" and groups[event["pid"]] == "screens"]
+        if {rows[event["pid"], event["tid"]] for event in mine} != {"source 0"}:
+            fail(rows)
+        steps = " ".join(event["name"] for event in mine if event["ph"] != "E")
+        if steps != "mode visible present present present present invisible mode visible present present present mode present":
+            fail(steps)
+        modes = [[event["args"][key] for key in ("source", "target", "width", "height", "rotation")] for event in mine if event["name"] == "mode"]
+        if modes != [[0, 0, 1024, 768, 0], [0, 0, 800, 600, 0], [0, 0, 800, 600, 90]]:
+            fail(modes)
+        presents = [event["args"] for event in mine if event["ph"] == "B"]
+        if [present["frame"] for present in presents] != list(range(1, len(presents) + 1)):
+            fail(presents)
+        box = [presents[2][key] for key in ("source", "rectangles", "left", "top", "right", "bottom", "width", "height", "format")]
+        if box != [0, 1, 40, 30, 72, 62, 1024, 768, 21]:
+            fail(box)
+        ends = [event for event in mine if event["ph"] == "E"]
+        if len(ends) != len(presents) or any(event["args"] != {"shown": 1} for event in ends):
+            fail(ends)
 
 
 def main():

@@ -291,6 +291,23 @@ def case_traced():
             fail(ends)
 
 
+def case_inspected():
+    """inspect tells the entry that presents, the outputs, and the modes of each source."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("entry points, interface version 0x10004, display-only", "DxgkDdiPresentDisplayOnly ", "bootfb.so!bootfb_present_display_only", "23 of 41",
+                 "SupportNonVGA SupportSmoothRotation", "output 0x0, other: a monitor without a descriptor, 8 modes, prefers 1280 x 1024",
+                 "source 0: 1280 x 1024, modes", "    1280 x 720 on output 0x0, turned by 90 180 270")
+        done = run(folder, "", "--firmware-screen", "1280x1024", verb="inspect", words=words)
+        if done.stdout.count(" on output 0x0") != 5 or "nodes" in done.stdout or done.stdout.count("\nsegments\n") != 1:
+            fail(done.stdout)
+        run(folder, "", "--no-displays", verb="inspect", expect=1, words=("refused",))
+        run(folder, "", "--screen", "x.png", verb="inspect", expect=2, words=("inspect runs no workload: --screen",))
+        with open(os.path.join(SOURCE, "include", "wdk", "dispmprt.h"), encoding="utf-8") as file:
+            table = re.search(r"struct _KMDDOD_INITIALIZATION_DATA \{(.*?)\n\}", file.read(), re.S).group(1)
+        if len(re.findall(r"^ +PDXGK\w+ \w+;", table, re.M)) != 41:
+            fail("the table of display-only drivers has another number of entries")
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = os.path.abspath(sys.argv[2])

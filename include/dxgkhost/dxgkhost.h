@@ -219,7 +219,8 @@ DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machin
 /* Plug in a device: a model from a shared object, or one that is linked in. Options are
  * "key=value". The path "null" is no file but the built-in device without behaviour: BAR 0 and
  * BAR 2 are plain memory of `vram` (64 MiB) and `registers` (64 KiB) bytes, 0 for none; further
- * options are vendor, device, subsystem-vendor, subsystem, revision, class, messages, dma-bits. */
+ * options are vendor, device, subsystem-vendor, subsystem, revision, class, messages, dma-bits, and
+ * outputs: so many have the EDID of their monitor in BAR 2, 1024 bytes each. */
 DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
                                                   const char *const *options, size_t count,
                                                   char *error, size_t error_bytes);
@@ -227,6 +228,26 @@ DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *mac
                                                         const struct dxgk_device_model *model,
                                                         const char *const *options, size_t count,
                                                         char *error, size_t error_bytes);
+
+/* A monitor on an output of a device (counted from 0 in the order in which they were added, outputs
+ * as its model counts them) from a virtual time on, or none: `edid` NULL. The device model shows it
+ * to the driver (PRES-322). Before the driver is loaded, a model with outputs has a monitor on its
+ * first one unless it has one, or none, by this call (PRES-323). Unless `force` the bytes must be whole: header,
+ * sums, and the number of extensions. On failure *error says why. */
+struct dxgk_monitor {
+    unsigned device, output;
+    const uint8_t *edid; /* copied */
+    size_t bytes;
+    bool force;
+    uint64_t virtual_ns; /* in the past: at once */
+};
+DXGK_API enum dxgk_result dxgk_machine_set_monitor(struct dxgk_machine *machine,
+                                                   const struct dxgk_monitor *monitor, char *error,
+                                                   size_t error_bytes);
+/* The EDID of a monitor with these modes, the first preferred: "1024x768@60,1920x1080@59.94"; to be
+ * freed with free. NULL: *error says why. */
+DXGK_API uint8_t *dxgk_edid_of_modes(const char *modes, size_t *bytes, char *error,
+                                     size_t error_bytes);
 
 /* Load a miniport, run DriverEntry, and start an adapter for each device that has no driver yet. On failure *error names
  * what refused it: the first rule whose finding did, with the value seen, or the driver's call that failed, with its status; all

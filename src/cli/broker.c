@@ -13,6 +13,7 @@
  * change its files between the judgement and the opening, but cannot make links: it has no rights.
  */
 #include "cli/broker.h"
+#include "cli/monitors.h"
 #include "cli/session.h"
 
 #include <errno.h>
@@ -123,6 +124,8 @@ bool cli_broker_init(struct cli_broker *broker, const struct cli_options *option
     allow_folder_of(broker, options->workload);
     allow(broker, options->registry);
     allow_values(broker, options->set, options->sets);
+    for (size_t i = 0; i < options->monitors.monitors; i++)
+        allow(broker, cli_monitor_file(&options->monitors.monitor[i]));
     allow_values(broker, options->device_set, options->device_sets);
     allow_to_write(broker, options->out);
     allow_pictures(broker, &options->pictures);

@@ -289,6 +289,7 @@ static const struct option valued[] = {
     {"--frames", cli_parse_frames, true},
     {"--frames-limit", cli_parse_frames_limit, true},
     {"--animation", cli_parse_animation, true},
+    {"--monitor", cli_parse_monitor, false},
     {"--firmware-screen", cli_parse_firmware_screen, false},
     {"--device", parse_path, false},
     {"--registry", parse_path, false},

@@ -101,3 +101,43 @@ int cli_parse_firmware_screen(struct cli_options *options, const char *name, con
     options->config.firmware_screen.pitch = pitch;
     return CLI_OK;
 }
+
+/* Behind "0=" or "0@20ms=" is what is plugged in there; without it, on output 0. */
+static bool parse_place(const char *value, struct cli_monitor *monitor)
+{
+    const char *equals = strchr(value, '=');
+    const size_t length = equals ? (size_t)(equals - value) : 0;
+    char place[64], *at;
+    uint64_t output;
+
+    if (!length || length >= sizeof(place))
+        return false;
+    snprintf(place, sizeof(place), "%.*s", (int)length, value);
+    at = strchr(place, '@');
+    if (at)
+        *at++ = '\0';
+    if (!cli_parse_number(place, &output) || output > UINT8_MAX ||
+        (at && !cli_parse_duration(at, &monitor->ns)))
+        return false;
+    monitor->output = (unsigned)output;
+    monitor->what = equals + 1;
+    return true;
+}
+
+int cli_parse_monitor(struct cli_options *options, const char *name, const char *value)
+{
+    struct cli_monitor_options *all = &options->monitors;
+    struct cli_monitor monitor = {.what = value};
+
+    if (!parse_place(value, &monitor))
+        monitor = (struct cli_monitor){.what = value};
+    if (!*monitor.what)
+        return cli_usage_error("--monitor wants [OUTPUT[@TIME]=]FILE, a list of modes, or none",
+                               value);
+    if (all->monitors == CLI_MAX_MONITORS) {
+        fprintf(stderr, "dxgkhost: %s: at most %u of them are possible\n", name, CLI_MAX_MONITORS);
+        return CLI_USAGE;
+    }
+    all->monitor[all->monitors++] = monitor;
+    return CLI_OK;
+}

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLI_MAX_SCREENS 64u
+#define CLI_MAX_SCREENS  64u
+#define CLI_MAX_MONITORS 64u
 
 struct cli_options;
 
@@ -26,6 +27,18 @@ struct cli_picture_options {
     uint64_t most_frames, most_bytes; /* of frames in the folder, and of the animation */
 };
 
+/* --monitor [OUTPUT[@TIME]=]WHAT */
+struct cli_monitor {
+    unsigned output;
+    uint64_t ns;
+    const char *what; /* a file, a list of modes, or "none" */
+};
+
+struct cli_monitor_options {
+    struct cli_monitor monitor[CLI_MAX_MONITORS];
+    size_t monitors;
+};
+
 void cli_picture_options_init(struct cli_picture_options *options);
 /* Whether a hook is wanted for each frame. */
 bool cli_picture_options_record(const struct cli_picture_options *options);
@@ -35,6 +48,7 @@ int cli_parse_screen(struct cli_options *options, const char *name, const char *
 int cli_parse_frames(struct cli_options *options, const char *name, const char *value);
 int cli_parse_frames_limit(struct cli_options *options, const char *name, const char *value);
 int cli_parse_animation(struct cli_options *options, const char *name, const char *value);
+int cli_parse_monitor(struct cli_options *options, const char *name, const char *value);
 int cli_parse_firmware_screen(struct cli_options *options, const char *name, const char *value);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
+#include "cli/monitors.h"
 #include "cli/pictures.h"
 #include "cli/reports.h"
 #include "cli/severity.h"
@@ -134,6 +135,9 @@ static void run(struct cli_session *session)
         session->loaded = dxgk_machine_add_device(machine, options->device, options->device_set,
                                                   options->device_sets, session->error,
                                                   sizeof(session->error));
+    if (session->loaded == DXGK_OK)
+        session->loaded = cli_plug_monitors(machine, options, session->error,
+                                            sizeof(session->error));
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));

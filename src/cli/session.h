@@ -31,6 +31,7 @@ enum cli_report {
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
     struct cli_picture_options pictures;
+    struct cli_monitor_options monitors;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];

@@ -5,6 +5,7 @@
  * shows what it was told before it forgets it.
  */
 #include "host/inspect.h"
+#include "host/log.h"
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -18,17 +19,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-
-void host_inspect_say(const struct dxgk_machine *machine, const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    machine->inspect.line(machine->inspect.context, line);
-}
 
 /* ---- bits by name ---- */
 

@@ -6,10 +6,6 @@
 struct dxgk_machine;
 struct port_answers;
 
-/* A line of the description. */
-void host_inspect_say(const struct dxgk_machine *machine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* What the port driver was told; `context` is the machine. */
 void host_inspect_observe(void *context, const struct port_answers *answers);
 /* Outputs, monitors and modes of the adapters that have started. */

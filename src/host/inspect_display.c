@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver of displays has: its outputs, the monitors on them, and the modes of its sources. */
+/* What a driver of displays has: outputs, the monitors on them, and the modes of its sources. */
 #include "host/driver.h"
 #include "host/inspect.h"
+#include "host/log.h"
 #include "host/machine_record.h"
 #include "host/run.h"
 #include "modes/display_worker.h"

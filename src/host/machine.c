@@ -20,6 +20,7 @@
 #include "host/iommu.h"
 #include "host/log.h"
 #include "host/moment.h"
+#include "host/monitor.h"
 #include "host/machine_record.h"
 #include "host/recorder.h"
 #include "host/run.h"
@@ -299,6 +300,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     list_init(&machine->adapters);
     list_init(&machine->processes);
     list_init(&machine->moments);
+    list_init(&machine->monitors);
     machine->log = verify_log_create_in(sim.arena);
     machine->trace = config->trace ? trace_sink_create_in(sim.arena) : NULL;
     machine->windows_trace = config->trace_dxgkrnl
@@ -448,6 +450,7 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
         sim_machine_destroy(machine->sim);
     }
     host_moments_free(machine);
+    host_monitors_free(machine);
     trace_sink_destroy(machine->trace);
     wintrace_sink_destroy(machine->windows_trace);
     verify_log_destroy(machine->log);

@@ -113,12 +113,23 @@ static bool can_be_scaled(const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT
     return false;
 }
 
-/* The source mode of the VidPN is pinned. */
+static bool any_accepted(const struct modes *modes, const struct modes_target *target,
+                         const struct mode_set *set)
+{
+    for (UINT i = 0; i < set->count; i++)
+        if (modes_monitor_accepts(modes, target, &set->mode[i].target.VideoSignalInfo))
+            return true;
+    return false;
+}
+
+/* The source mode of the VidPN is pinned. If the monitor accepts none of the signals, any can be
+ * chosen (VIDPN-153). */
 static bool add_targets(const struct modes *modes, struct mode_list *list, struct vidpn *vidpn,
                         const D3DKMDT_VIDPN_PRESENT_PATH *path)
 {
     struct mode_set *set = *vidpn_target_set(vidpn, path->VidPnTargetId);
     const struct modes_target *target = modes_target(modes, path->VidPnTargetId);
+    const bool any = !any_accepted(modes, target, set);
     bool good = true;
 
     for (UINT i = 0; good && i < set->count; i++) {
@@ -130,7 +141,7 @@ static bool add_targets(const struct modes *modes, struct mode_list *list, struc
             .turns = turns_of(path)};
 
         mode_set_pin(set, &set->mode[i]);
-        if (modes_monitor_accepts(modes, target, signal) && can_be_scaled(vidpn, path))
+        if ((any || modes_monitor_accepts(modes, target, signal)) && can_be_scaled(vidpn, path))
             good = insert(list, &mode);
     }
     return good;

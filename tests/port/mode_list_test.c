@@ -199,3 +199,24 @@ TEST(rates_in_order)
     display.rotation.Identity = display.rotation.Rotate90 = display.rotation.Offset0 = 1;
     run(p, check_rates);
 }
+
+static void check_none_accepted(struct probe *p)
+{
+    const struct mode_list *list = list_of(p, 0);
+
+    CHECK_RULE("VIDPN-205", list->count == 2 && is_mode(&list->mode[0], 1024, 768, 72) &&
+                                is_mode(&list->mode[1], 1024, 768, 90));
+}
+
+TEST(rates_that_the_monitor_does_not_take)
+{
+    struct probe *p = watched(1);
+
+    probe_set_entry(p, PROBE_ControlInterrupt, true);
+    probe_set_entry(p, PROBE_GetScanLine, true);
+    display.source_modes = 1;
+    display.target_mode[0] = rated(90);
+    display.target_mode[1] = rated(72);
+    display.target_modes = 2;
+    run(p, check_none_accepted);
+}

@@ -308,6 +308,80 @@ def case_inspected():
             fail("the table of display-only drivers has another number of entries")
 
 
+# What is shown, and the modes, now.
+TELL = """
+local function tell(what)
+  local mode = dxgk.mode()
+  print(what .. ": " .. (mode and mode.width .. "x" .. mode.height or "dark"))
+end
+"""
+
+
+def edid_file(folder, change=None):
+    """An EDID 1.3 with one detailed timing, 800x600 at 60 Hz, made here by its specification; with a byte that is wrong, 3 in the header."""
+    timing = bytes([0xA0, 0x0F, 0x20, 0x00, 0x31, 0x58, 0x1C, 0x20, 0x28, 0x80, 0x14, 0x00, 0, 0, 0, 0, 0, 0x1E])
+    name = bytes([0, 0, 0, 0xFC, 0]) + b"Test\n        "
+    base = bytearray(bytes([0, 255, 255, 255, 255, 255, 255, 0, 0x4C, 0x2D, 1, 0, 0, 0, 0, 0, 1, 20, 1, 3, 0x80, 30, 20, 120, 10]) + bytes(10) + bytes(3) + bytes([1] * 16) +
+                     timing + name + bytes([0, 0, 0, 0x10, 0] + [0] * 13) * 2 + bytes(2))
+    if change == 3:
+        base[change] ^= 1
+    base[127] = -sum(base[:127]) & 255
+    if change and change != 3:
+        base[change] ^= 1
+    path = os.path.join(folder, "monitor.bin")
+    with open(path, "wb") as file:
+        file.write(base)
+    return path
+
+
+def case_monitors():
+    """Monitors from modes and from EDID files, which come and go at virtual times, on the output of a device that tells of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        def plug(text, *monitors, driver="tests/drivers/monitors.so", verb="run", expect=0, words=(), more=()):
+            options = sum((["--monitor", monitor] for monitor in monitors), [])
+            return run(folder, text, "--device-set", "outputs=1", *options, *more, driver=driver, verb=verb, expect=expect, words=words)
+
+        look = TELL + "tell('start') dxgk.sleep(100000000) tell('100 ms') dxgk.sleep(100000000) tell('200 ms')"
+        plug(look, words=("start: 1024x768", "200 ms: 1024x768"))
+        plug("", verb="inspect", words=('output 0x0, HDMI: monitor "dxgkhost", EDID of 128 bytes, 3 modes, prefers 1024 x 768',))
+        shown("PRES-323", "PRES-322/b")
+        plug(look, "800x600,640x480", words=("start: 800x600", "200 ms: 800x600"))
+        plug("", "800x600,640x480", verb="inspect", words=("EDID of 128 bytes, 2 modes, prefers 800 x 600",))
+        plug("", "0=640x480@60", verb="inspect", words=("1 modes, prefers 640 x 480",))
+        path = edid_file(folder)
+        plug(look, path, words=("start: 800x600",))
+        plug("", path, verb="inspect", words=('monitor "Test", EDID of 128 bytes, 1 modes, prefers 800 x 600',))
+        plug(look, "none", words=("start: dark", "200 ms: dark"))
+        plug(look, "0@50ms=none", words=("start: 1024x768", "100 ms: dark", "200 ms: dark"))
+        plug(look, "640x480", "0@50ms=none", f"0@150ms={path}", words=("start: 640x480", "100 ms: dark", "200 ms: 800x600"))
+        plug(look, "640x480", "0@50ms=800x600", words=("start: 640x480", "100 ms: 800x600"))
+        # the screen, at the time of the change
+        screen = os.path.join(folder, "screen.png")
+        plug(look, "0@50ms=none", more=("--screen", screen + "@49999us"))
+        picture(screen)
+        plug(look, "0@50ms=none", more=("--screen", screen + "@51ms"), expect=1, words=("the screen has no signal then",))
+        plug(look, "0@5s=none", more=("--frames", os.path.join(folder, "frames")))
+        shown("PRES-324")
+        # a driver that asks no hardware
+        plug(look, "none", driver="drivers/bootfb.so", words=("start: 1024x768", "200 ms: 1024x768"))
+        shown("PRES-322/a")
+        for change, why in ((100, "block 0 of the EDID has a sum that is not 0"), (3, "block 0 of the EDID has no header of a base block")):
+            path = edid_file(folder, change)
+            plug(look, path, expect=1, words=(f"--monitor {path}: {why}",))
+        plug(look, "force:" + edid_file(folder, 100), words=("DISP-069",))
+        for wrong, why in (("800y600", '"800y600" is no mode such as 1024x768@60'), (os.path.join(folder, "none.bin"), "neither a file nor a list of modes"),
+                           (os.path.join(folder, "workload.lua"), "an EDID has 1 to 256 blocks of 128 bytes"), (folder, "this is a directory"), ("1=800x600", "the device has 1 output, and none with number 1"),
+                           ("force:no.bin", "no file no.bin"), ("20000x20000", "is no mode")):
+            plug(look, wrong, expect=1, words=(why,))
+        for wrong in ("", "0=", "0@5ms="):
+            plug(look, wrong, expect=2, words=("--monitor wants",))
+        run(folder, look, "--monitor", "800x600", expect=1, words=("--monitor 800x600: the device model tells of no outputs",))
+        run(folder, look, "--monitor", "800x600", device=os.path.join(BUILD, "devices", "refgpu.so"), expect=1, words=("the device model tells of no outputs",))
+        if not SANITIZED:
+            plug(look, edid_file(folder), more=("--isolate",), words=("start: 800x600",))
+        shown("PRES-321")
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = os.path.abspath(sys.argv[2])

@@ -59,11 +59,6 @@ static struct last *last_of(struct cli_frames *frames, const struct dxgk_frame *
     return &frames->last[(frame->adapter * 16 + frame->source) % SOURCES];
 }
 
-static bool is_full(const struct cli_frames *frames, size_t more)
-{
-    return frames->files >= frames->most || frames->bytes + more > frames->most_bytes;
-}
-
 static void leave_out(struct cli_frames *frames)
 {
     if (frames->left_out++ == 0)
@@ -86,12 +81,16 @@ static const char *write_picture(struct cli_frames *frames, const struct dxgk_fr
     if (last->there && last->checksum == frame->picture.checksum)
         return last->file;
     last->there = false;
-    png = frames->files < frames->most ? png_encode(&bytes, &picture, why, sizeof(why)) : NULL;
-    if (!png && frames->files < frames->most) {
+    if (frames->files >= frames->most) {
+        leave_out(frames);
+        return "-";
+    }
+    png = png_encode(&bytes, &picture, why, sizeof(why));
+    if (!png) {
         snprintf(frames->error, sizeof(frames->error), "%s", why);
         return "-";
     }
-    if (!png || is_full(frames, bytes)) {
+    if (frames->bytes + bytes > frames->most_bytes) {
         free(png);
         leave_out(frames);
         return "-";

@@ -21,6 +21,40 @@ static struct dxgk_machine *machine_of(lua_State *L)
     return workload->machine;
 }
 
+/* ---- memory of the C library ---- */
+
+#define BOX "dxgk.box"
+
+static int free_box(lua_State *L)
+{
+    void **box = luaL_checkudata(L, 1, BOX);
+
+    free(*box);
+    *box = NULL;
+    return 0;
+}
+
+/* On the stack: what is put there is freed at last, whatever is raised until then. */
+static void **push_box(lua_State *L)
+{
+    void **box = lua_newuserdatauv(L, sizeof(*box), 0);
+
+    *box = NULL;
+    luaL_setmetatable(L, BOX);
+    return box;
+}
+
+static void open_box(lua_State *L)
+{
+    if (luaL_newmetatable(L, BOX)) {
+        lua_pushcfunction(L, free_box);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pop(L, 1);
+}
+
+/* ---- arguments ---- */
+
 /* A member of the table at `index`, or `otherwise`. */
 static lua_Integer member(lua_State *L, int index, const char *name, lua_Integer otherwise,
                           lua_Integer least, lua_Integer most)
@@ -43,12 +77,15 @@ static int screen(lua_State *L)
     struct dxgk_picture picture;
     struct lua_buffer *pixels;
     char error[ERROR_BYTES] = "";
+    void **box;
 
     luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
     luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    box = push_box(L);
     if (dxgk_machine_capture(machine_of(L), (unsigned)adapter, (unsigned)source, &picture, error,
                              sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.screen: %s", error);
+    *box = picture.rgb;
     if (!picture.rgb)
         return 0;
     lua_createtable(L, 0, 5);
@@ -70,7 +107,8 @@ static int screen(lua_State *L)
         lua_pushboolean(L, true);
         lua_setfield(L, -2, "black");
     }
-    dxgk_picture_free(&picture);
+    free(*box);
+    *box = NULL;
     return 1;
 }
 
@@ -216,20 +254,24 @@ static int modes(lua_State *L)
     struct dxgk_listed_mode *list;
     char error[ERROR_BYTES] = "";
     size_t count;
+    void **box;
 
     luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
     luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    box = push_box(L);
     lua_createtable(L, 32, 0);
     if (dxgk_client_list_modes((unsigned)adapter, (unsigned)source, &list, &count, error,
                                sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.modes: %s", error);
+    *box = list;
     if (!list)
         return 0;
     for (size_t i = 0; i < count; i++) {
         push_listed(L, &list[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
-    free(list);
+    free(*box);
+    *box = NULL;
     return 1;
 }
 
@@ -248,10 +290,43 @@ static int power(lua_State *L)
     return 0;
 }
 
+/* monitor(what [, output [, device]]): what is plugged in from now on: a list of modes in a string,
+ * an EDID in a buffer, or false for none */
+static int monitor(lua_State *L)
+{
+    const lua_Integer output = luaL_optinteger(L, 2, 0), device = luaL_optinteger(L, 3, 0);
+    struct dxgk_monitor wanted = {.output = (unsigned)output, .device = (unsigned)device};
+    char error[ERROR_BYTES] = "";
+    void **box;
+
+    luaL_argcheck(L, output >= 0 && output < 256, 2, "outputs are counted from 0");
+    luaL_argcheck(L, device >= 0 && device < 64, 3, "devices are counted from 0");
+    box = push_box(L);
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        wanted.edid = *box = dxgk_edid_of_modes(lua_tostring(L, 1), &wanted.bytes, error,
+                                                sizeof(error));
+        if (!wanted.edid)
+            return luaL_error(L, "dxgk.monitor: %s", error);
+    } else if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) {
+        const struct lua_buffer *buffer = lua_buffer_check(L, 1);
+
+        wanted.bytes = buffer->bytes;
+        wanted.edid = *box = malloc(buffer->bytes + 1);
+        if (!*box)
+            return luaL_error(L, "dxgk.monitor: out of memory");
+        lua_buffer_read(L, buffer, 0, *box, buffer->bytes);
+    }
+    if (dxgk_machine_set_monitor(machine_of(L), &wanted, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.monitor: %s", error);
+    return 0;
+}
+
 void lua_display_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"screen", screen}, {"draw", draw},     {"mode", mode},
-                                         {"modes", modes},   {"display", power}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"screen", screen}, {"draw", draw},       {"mode", mode}, {"modes", modes},
+        {"display", power}, {"monitor", monitor}, {NULL, NULL}};
 
+    open_box(L);
     luaL_setfuncs(L, functions, 0);
 }

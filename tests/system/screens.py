@@ -355,6 +355,26 @@ def case_monitors():
         plug(look, "0@50ms=none", words=("start: 1024x768", "100 ms: dark", "200 ms: dark"))
         plug(look, "640x480", "0@50ms=none", f"0@150ms={path}", words=("start: 640x480", "100 ms: dark", "200 ms: 800x600"))
         plug(look, "640x480", "0@50ms=800x600", words=("start: 640x480", "100 ms: 800x600"))
+        # by the workload; it takes some time until the driver has told
+        plug(TELL + """
+            local function refused(why, ...)
+              local good, error = pcall(dxgk.monitor, ...)
+              assert(not good and error:find(why, 1, true), tostring(error))
+            end
+            dxgk.monitor(false) dxgk.sleep(1000000) tell("none")
+            dxgk.monitor("640x480@60,800x600") dxgk.sleep(1000000) tell("modes")
+            local file = assert(io.open(dxgk.set.edid, "rb"))
+            local bytes = file:read("a")
+            local edid = dxgk.buffer(#bytes)
+            for i = 1, #bytes do edid:u8(i - 1, bytes:byte(i)) end
+            dxgk.monitor(edid, 0) dxgk.sleep(1000000) tell("bytes")
+            edid:u8(127, edid:u8(127) ~ 1)
+            refused("has a sum that is not 0", edid)
+            refused("is no mode such as", "640")
+            refused("the device has 1 output, and none with number 1", false, 1)
+            refused("the machine has no device 1", false, 0, 1)
+            refused("outputs are counted from 0", false, -1)
+            refused("", 5)""", more=("--set", "edid=" + path), words=("none: dark", "modes: 640x480", "bytes: 800x600"))
         # the screen, at the time of the change
         screen = os.path.join(folder, "screen.png")
         plug(look, "0@50ms=none", more=("--screen", screen + "@49999us"))

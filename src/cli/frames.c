@@ -49,6 +49,7 @@ struct cli_frames *cli_frames_begin(const char *folder, uint64_t most, uint64_t 
         free(frames);
         return NULL;
     }
+    (void)setvbuf(frames->index, NULL, _IOLBF, BUFSIZ); /* whole if the process crashes */
     fputs("adapter\tsource\tframe\ttime_ns\tcause\twidth\theight\tchecksum\tfile\trectangles\n",
           frames->index);
     return frames;
@@ -134,17 +135,17 @@ const char *cli_frames_left_out(const struct cli_frames *frames)
 
 bool cli_frames_end(struct cli_frames *frames, char *why, size_t why_bytes)
 {
-    bool good = true;
+    bool bad;
 
     if (!frames)
         return true;
+    bad = ferror(frames->index) != 0;
+    bad |= fclose(frames->index) != 0;
     if (frames->error[0])
         util_explain(why, why_bytes, "%s", frames->error);
-    good = !frames->error[0];
-    if (fclose(frames->index) != 0 && good) {
-        util_explain(why, why_bytes, "index.tsv: %s", strerror(errno));
-        good = false;
-    }
+    else if (bad)
+        util_explain(why, why_bytes, "its index could not be written");
+    bad |= frames->error[0] != '\0';
     free(frames);
-    return good;
+    return !bad;
 }

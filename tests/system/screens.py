@@ -177,6 +177,19 @@ def case_frames():
         for wrong in ("", "x", "5,", "5,x", "-1", "5 ,1G"):
             run(folder, SHOW, "--frames", frames, "--frames-limit", wrong, expect=2, words=("--frames-limit wants",))
         run(folder, SHOW, "--frames", os.path.join(folder, "workload.lua"), expect=1, words=("Not a directory",))
+        full = os.path.join(folder, "full")
+        os.mkdir(full)
+        os.symlink("/dev/full", os.path.join(full, "index.tsv"))
+        run(folder, SHOW, "--frames", full, expect=1, words=("full: not all frames are there: its index could not be written",))
+        full = os.path.join(folder, "almost")
+        os.mkdir(full)
+        os.symlink("/dev/full", os.path.join(full, "0-0-000003.png"))
+        run(folder, SHOW, "--frames", full, expect=1, words=("almost: not all frames are there: 0-0-000003.png: No space left on device",))
+        # what was recorded before the process crashed is there
+        crashed = os.path.join(folder, "crashed")
+        run(folder, SHOW + "while true do end", "--frames", crashed, "--script-limit", "0", "--stall-limit", "1", expect=4, words=("the machine stood still",))
+        if len(index_of(crashed)) != 7:
+            fail(index_of(crashed))
         shown("PRES-317", "PRES-318")
 
 

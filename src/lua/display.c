@@ -70,6 +70,21 @@ static lua_Integer member(lua_State *L, int index, const char *name, lua_Integer
     return value;
 }
 
+/* A rate in Hz, to thousandths of one. */
+static void rate(lua_State *L, int index, struct dxgk_display_mode *wish)
+{
+    lua_Number hz = 0;
+    int number = 1;
+
+    if (lua_getfield(L, index, "hz") != LUA_TNIL)
+        hz = lua_tonumberx(L, -1, &number);
+    lua_pop(L, 1);
+    if (!number || !(hz >= 0 && hz <= 1000))
+        (void)luaL_error(L, "hz is to be a number from 0 to 1000");
+    wish->hz_numerator = (uint32_t)(hz * 1000 + 0.5);
+    wish->hz_denominator = wish->hz_numerator ? 1000 : 0;
+}
+
 /* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black]}; nil: no signal */
 static int screen(lua_State *L)
 {
@@ -190,7 +205,7 @@ static int mode(lua_State *L)
     struct dxgk_display_mode wish;
     struct dxgk_display display;
     char error[ERROR_BYTES] = "";
-    lua_Integer rotation, hz;
+    lua_Integer rotation;
     unsigned source, adapter;
 
     if (!lua_istable(L, 1)) {
@@ -209,14 +224,12 @@ static int mode(lua_State *L)
     field_check_names(L, 1, "dxgk.mode", names, sizeof(names) / sizeof(names[0]));
     wish.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
     wish.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
-    hz = member(L, 1, "hz", 0, 0, 1000);
     rotation = member(L, 1, "rotation", 0, 0, 270);
     source = (unsigned)member(L, 1, "source", 0, 0, 63);
     adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
     if (rotation % 90)
         return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
-    wish.hz_numerator = (uint32_t)hz;
-    wish.hz_denominator = hz ? 1 : 0;
+    rate(L, 1, &wish);
     wish.quarter_turns = (unsigned)(rotation / 90);
     if (dxgk_client_set_mode(adapter, source, &wish, error, sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.mode: %s", error);

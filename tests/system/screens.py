@@ -72,6 +72,10 @@ def case_modes():
             refused("dxgk.mode has no member heigth; the nearest is height", dxgk.mode, { width = 800, heigth = 600 })
             refused("dxgk.draw has no member pixel; the nearest is pixels", dxgk.draw, { width = 8, height = 8, pixel = dxgk.buffer(256) })
             refused("members have names, not a number", dxgk.mode, { 800, 600 })
+            dxgk.mode { width = 800, height = 600, hz = 59.94 }
+            for _, hz in ipairs { -1, 1000.5, "x", 0 / 0 } do
+              refused("hz is to be a number from 0 to 1000", dxgk.mode, { width = 800, height = 600, hz = hz })
+            end
             refused("wait is to be true or false", dxgk.draw, { width = 8, height = 8, pixels = dxgk.buffer(256), wait = 0 })
             refused("adapter 0 has no video present source 1", dxgk.modes, 1)
             refused("the machine has no adapter 1", dxgk.modes, 0, 1)

@@ -129,9 +129,10 @@ struct fuzz_allocation {
     bool visible;  /* to the CPU */
     bool lockable; /* and wherever it may be */
     bool shared;
-    bool loose;     /* the CPU and the GPU have a copy each, which become one at times */
-    unsigned owner; /* process that made it */
-    bool left;      /* it had no handle for a while */
+    bool loose;            /* the CPU and the GPU have a copy each, which become one at times */
+    unsigned owner;        /* process that made it */
+    bool left;             /* it had no handle for a while */
+    bool may_be_discarded; /* it was offered, by whomever, and has not been reclaimed since */
     D3DKMT_HANDLE global;
     struct fuzz_open open[PROCESSES][DEVICES];
     struct fuzz_word word[MOST_PAGES];

@@ -34,7 +34,8 @@ static void act_main(void *arg)
     acted = true;
 }
 
-static void let_system(void (*what)(void))
+/* False: out of memory. */
+static bool let_system(void (*what)(void))
 {
     struct sim_thread *thread;
 
@@ -42,10 +43,11 @@ static void let_system(void (*what)(void))
     acted = false;
     thread = sim_thread_create("system", SIM_THREAD_KERNEL, act_main, NULL);
     if (!thread)
-        return;
+        return false;
     while (!acted)
         probe_sleep(100000);
     sim_thread_release(thread);
+    return true;
 }
 
 static DEVICE_POWER_STATE state;
@@ -69,13 +71,17 @@ void fuzz_change_power(void)
     fuzz_run->busy = true;
     state = PowerDeviceD3;
     action = how & 1 ? PowerActionHibernate : PowerActionSleep;
-    let_system(set_power);
+    if (!let_system(set_power))
+        return;
     MUST(NT_SUCCESS(outcome) || fuzz_run->excused || fuzz_shortage(outcome));
     if (how & 2)
         probe_sleep(1000000);
     state = PowerDeviceD0;
-    let_system(set_power);
-    MUST(NT_SUCCESS(outcome) || fuzz_run->excused || fuzz_shortage(outcome));
+    if (let_system(set_power) && NT_SUCCESS(outcome))
+        return;
+    MUST(fuzz_run->excused || fuzz_shortage(outcome));
+    fuzz_run->probe->sim->heap.fail_at = 0; /* it must come back: who waits for it does so for ever */
+    MUST(let_system(set_power) && NT_SUCCESS(outcome));
 }
 
 static void unplug(void)
@@ -88,6 +94,6 @@ void fuzz_unplug(void)
     if (fuzz_byte() & 3)
         return;
     fuzz_run->excused = fuzz_run->removed = true;
-    let_system(unplug);
+    (void)let_system(unplug);
     fuzz_run->at = fuzz_run->end;
 }

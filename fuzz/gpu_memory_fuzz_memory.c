@@ -299,7 +299,7 @@ void fuzz_offer(void)
         return;
     MUST(!NT_SUCCESS(status) || !locks);
     if (NT_SUCCESS(status))
-        open_of(a, number)->offered = true;
+        open_of(a, number)->offered = a->may_be_discarded = true;
 }
 
 void fuzz_reclaim(void)
@@ -309,7 +309,6 @@ void fuzz_reclaim(void)
     struct fuzz_allocation *a = d ? fuzz_some_allocation(number) : NULL;
     D3DDDI_RECLAIM_RESULT result = (D3DDDI_RECLAIM_RESULT)-1;
     D3DKMT_RECLAIMALLOCATIONS2 args;
-    bool offered = false;
     NTSTATUS status;
 
     if (!a)
@@ -330,13 +329,11 @@ void fuzz_reclaim(void)
         return;
     if (args.PagingFenceValue > d->queued)
         d->queued = args.PagingFenceValue;
-    for (unsigned i = 0; i < PROCESSES; i++)
-        for (unsigned k = 0; k < DEVICES; k++)
-            offered |= a->open[i][k].offered;
     fuzz_trace("  result %d", (int)result);
-    MUST(result == D3DDDI_RECLAIM_RESULT_OK || offered || fuzz_run->excused);
+    MUST(result == D3DDDI_RECLAIM_RESULT_OK || a->may_be_discarded || fuzz_run->excused);
     if (result == D3DDDI_RECLAIM_RESULT_NOT_COMMITTED)
         return;
+    a->may_be_discarded = false;
     for (unsigned i = 0; i < PROCESSES; i++)
         for (unsigned k = 0; k < DEVICES; k++)
             a->open[i][k].offered = false;

@@ -4,6 +4,7 @@
 #include "ddi/door.h"
 #include "ddi/parts.h"
 
+#include "sim/irql.h"
 #include "sim/machine.h"
 
 NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN *args)
@@ -67,6 +68,56 @@ NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_D
     ddi_parts_check(&passed, (uintptr_t)a->present_display_only);
     ddi_parts_end(&passed, NULL);
     return ddi_leave_with(&call, status);
+}
+
+NTSTATUS ddi_set_vidpn_source_address(struct ddi_adapter *a,
+                                      const DXGKARG_SETVIDPNSOURCEADDRESS *args)
+{
+    CALL_IN(a, DxgkDdiSetVidPnSourceAddress, args, a->context);
+}
+
+struct flip {
+    struct ddi_adapter *adapter;
+    struct ddi_lent passed;
+    NTSTATUS status;
+};
+
+static bool flip(void *arg)
+{
+    struct flip *flip = arg;
+    struct ddi_adapter *a = flip->adapter;
+    struct ddi_call call;
+
+    flip->status = ddi_enter_at(&call, a, DDI_DxgkDdiSetVidPnSourceAddress, LEVEL_NONE,
+                                SIM_IRQL_DEVICE);
+    if (!NT_SUCCESS(flip->status))
+        return false;
+    flip->status = a->table.DxgkDdiSetVidPnSourceAddress(a->context, flip->passed.data);
+    ddi_returned(&call);
+    ddi_structure_check(&flip->passed, sizeof(DXGKARG_SETVIDPNSOURCEADDRESS), false,
+                        (uintptr_t)a->table.DxgkDdiSetVidPnSourceAddress);
+    flip->status = ddi_leave_with(&call, flip->status);
+    return true;
+}
+
+NTSTATUS ddi_flip(struct ddi_adapter *a, const DXGKARG_SETVIDPNSOURCEADDRESS *args)
+{
+    struct flip call = {.adapter = a};
+
+    if (!ddi_structure_lend(&call.passed, DDI_DxgkDdiSetVidPnSourceAddress, args, sizeof(*args),
+                            ddi_structure_DxgkDdiSetVidPnSourceAddress))
+        return STATUS_NO_MEMORY;
+    if (a->synchronize)
+        a->synchronize(a, flip, &call);
+    else
+        (void)flip(&call);
+    ddi_structure_end(&call.passed, DDI_DxgkDdiSetVidPnSourceAddress, sizeof(*args), NULL);
+    return call.status;
+}
+
+NTSTATUS ddi_get_scan_line(struct ddi_adapter *a, DXGKARG_GETSCANLINE *args)
+{
+    CALL_BOTH(a, DxgkDdiGetScanLine, args, a->context);
 }
 
 NTSTATUS ddi_set_pointer_position(struct ddi_adapter *a, const DXGKARG_SETPOINTERPOSITION *args)

@@ -20,6 +20,13 @@ NTSTATUS ddi_update_active_vidpn_present_path(struct ddi_adapter *a,
 NTSTATUS ddi_query_vidpn_hw_capability(struct ddi_adapter *a, DXGKARG_QUERYVIDPNHWCAPABILITY *args);
 /* Of a display-only driver, whose entry is not in the table. */
 NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_DISPLAYONLY *args);
+/* For a switch of mode; level two. */
+NTSTATUS ddi_set_vidpn_source_address(struct ddi_adapter *a,
+                                      const DXGKARG_SETVIDPNSOURCEADDRESS *args);
+/* The same entry for a flip: at DIRQL, under the interrupt lock, beside calls of levels zero and
+ * one (PRES-130). */
+NTSTATUS ddi_flip(struct ddi_adapter *a, const DXGKARG_SETVIDPNSOURCEADDRESS *args);
+NTSTATUS ddi_get_scan_line(struct ddi_adapter *a, DXGKARG_GETSCANLINE *args);
 NTSTATUS ddi_set_pointer_position(struct ddi_adapter *a, const DXGKARG_SETPOINTERPOSITION *args);
 NTSTATUS ddi_set_pointer_shape(struct ddi_adapter *a, const DXGKARG_SETPOINTERSHAPE *args);
 NTSTATUS ddi_stop_device_and_release_post_display_ownership(struct ddi_adapter *a, UINT target,

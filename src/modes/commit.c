@@ -39,7 +39,7 @@ void modes_show(struct modes *modes, UINT source, bool visible)
 static HANDLE primary_of(const struct modes *modes, const struct vidpn *vidpn, UINT source)
 {
     return modes->viewer.primary && vidpn_paths_from(vidpn, source)
-               ? modes->viewer.primary(modes->viewer.context, source)
+               ? modes->viewer.primary(modes->viewer.context, vidpn, source)
                : NULL; /* VIDPN-174 */
 }
 
@@ -208,6 +208,38 @@ static void trace_mode(const struct modes *modes, UINT source)
                signal->target.VideoSignalInfo.ActiveSize.cy);
 }
 
+/* PRES-062: primaries for the modes that come. */
+static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    for (UINT source = 0; modes->viewer.prepare && NT_SUCCESS(status) && source < modes->sources;
+         source++)
+        if (due[source] && !removes(vidpn, source))
+            status = modes->viewer.prepare(modes->viewer.context, vidpn, source);
+    return status;
+}
+
+/* PRES-132, PRES-153 */
+static NTSTATUS show_primaries(const struct modes *modes, const struct vidpn *vidpn, const bool *due)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    for (UINT source = 0; modes->viewer.address && NT_SUCCESS(status) && source < modes->sources;
+         source++)
+        if (due[source] && !removes(vidpn, source))
+            status = modes->viewer.address(modes->viewer.context, vidpn, source);
+    return status;
+}
+
+/* A display that is only turned off keeps its primary (PRES-061). */
+static void settle(const struct modes *modes, const bool *due, bool committed, enum commit_how how)
+{
+    for (UINT source = 0; modes->viewer.settle && source < modes->sources; source++)
+        if (due[source])
+            modes->viewer.settle(modes->viewer.context, source, committed, how == COMMIT_POWER);
+}
+
 static void tell(const struct modes *modes, void (*what)(void *context, UINT source),
                  const bool *due)
 {
@@ -216,12 +248,49 @@ static void tell(const struct modes *modes, void (*what)(void *context, UINT sou
             what(modes->viewer.context, source);
 }
 
-NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how how)
+/* Hide, commit, address; after a failure all is as it was, but hidden. */
+static NTSTATUS carry_out(struct modes *modes, struct vidpn *vidpn, const bool *due,
+                          enum commit_how how)
 {
     const bool again = how == COMMIT_AGAIN || how == COMMIT_RESUME;
     const DXGKARG_COMMITVIDPN_FLAGS flags = {
         .PathPowerTransition = how == COMMIT_POWER || how == COMMIT_RESUME}; /* VIDPN-175 */
-    bool due[MODES_MAX_SOURCES] = {false}, done[MODES_MAX_SOURCES] = {false};
+    bool done[MODES_MAX_SOURCES] = {false};
+    NTSTATUS status;
+
+    for (UINT source = 0; source < modes->sources; source++) {
+        if (again)
+            modes->source[source].visible = false; /* the driver's own doing (DISP-152) */
+        else if (due[source])
+            modes_show(modes, source, false);
+    }
+    tell(modes, modes->viewer.ends, due);
+    status = commit_due(modes, vidpn, due, done, flags);
+    if (NT_SUCCESS(status))
+        status = show_primaries(modes, vidpn, due);
+    if (NT_SUCCESS(status))
+        return status;
+    undo(modes, vidpn, done, flags);
+    (void)show_primaries(modes, modes->active, done);
+    return status;
+}
+
+static void take_over(struct modes *modes, struct vidpn *vidpn, const bool *due)
+{
+    vidpn_destroy(modes->active);
+    modes->active = vidpn;
+    modes->changes++;
+    remember_sizes(modes, vidpn);
+    for (UINT source = 0; source < modes->sources; source++)
+        if (due[source]) {
+            trace_mode(modes, source);
+            modes_ask_capabilities(modes, vidpn, source);
+        }
+}
+
+NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how how)
+{
+    bool due[MODES_MAX_SOURCES] = {false};
     bool any = false;
     NTSTATUS status;
 
@@ -231,38 +300,37 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
         vidpn_destroy(vidpn);
         return STATUS_SUCCESS;
     }
-    for (UINT source = 0; source < modes->sources; source++) {
-        if (again)
-            modes->source[source].visible = false; /* the driver's own doing (DISP-152) */
-        else if (due[source])
-            modes_show(modes, source, false);
-    }
-    tell(modes, modes->viewer.ends, due);
-    status = commit_due(modes, vidpn, due, done, flags);
+    status = prepare(modes, vidpn, due);
+    if (NT_SUCCESS(status))
+        status = modes_still(modes, "DxgkDdiCommitVidPn");
     if (!NT_SUCCESS(status)) {
-        undo(modes, vidpn, done, flags);
+        settle(modes, due, false, how);
         vidpn_destroy(vidpn);
-    } else {
-        vidpn_destroy(modes->active);
-        modes->active = vidpn;
-        modes->changes++;
-        remember_sizes(modes, vidpn);
-        for (UINT source = 0; source < modes->sources; source++)
-            if (due[source]) {
-                trace_mode(modes, source);
-                modes_ask_capabilities(modes, vidpn, source);
-            }
+        return status;
     }
+    status = carry_out(modes, vidpn, due, how);
+    if (NT_SUCCESS(status))
+        take_over(modes, vidpn, due);
+    else
+        vidpn_destroy(vidpn);
     tell(modes, modes->viewer.begins, due);
     for (UINT source = 0; source < modes->sources; source++)
         if (due[source] && !removes(modes->active, source) && !modes->ddi->gone)
             modes_show(modes, source, true);
+    modes_go_on(modes);
+    settle(modes, due, NT_SUCCESS(status), how);
     return status;
 }
 
 NTSTATUS modes_commit_dark(struct modes *modes, struct vidpn *vidpn, UINT source)
 {
-    return commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    NTSTATUS status = modes_still(modes, "DxgkDdiCommitVidPn");
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    modes_go_on(modes);
+    return status;
 }
 
 /* ---- one path ---- */
@@ -279,6 +347,9 @@ NTSTATUS modes_rotate(struct modes *modes, UINT source, UINT target,
     memset(&args, 0, sizeof(args));
     args.VidPnPresentPathInfo = *path;
     args.VidPnPresentPathInfo.ContentTransformation.Rotation = rotation;
+    status = modes_still(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
+    if (!NT_SUCCESS(status))
+        return status;
     if (modes->viewer.ends)
         modes->viewer.ends(modes->viewer.context, source);
     status = ddi_update_active_vidpn_present_path(modes->ddi, &args);
@@ -293,5 +364,6 @@ NTSTATUS modes_rotate(struct modes *modes, UINT source, UINT target,
         modes->viewer.begins(modes->viewer.context, source);
     if (modes->source[source].visible && modes->viewer.visible)
         modes->viewer.visible(modes->viewer.context, source);
+    modes_go_on(modes);
     return status;
 }

@@ -31,7 +31,7 @@ struct display_worker {
     struct sim_thread *thread;
     struct sim_waitq work, answered;
     struct list requests;
-    bool noted, lost, stop, ended;
+    bool noted, lost, reset, stop, ended;
 };
 
 /* ---- monitors that come and go ---- */
@@ -325,6 +325,9 @@ static void worker_main(void *arg)
         } else if (worker->lost && !modes->asleep) {
             worker->lost = false;
             recover(modes);
+        } else if (worker->reset && !modes->asleep) {
+            worker->reset = false;
+            (void)restore(modes, NULL);
         } else if (worker->noted && !modes->asleep) {
             worker->noted = false;
             (void)update(modes, NULL);
@@ -403,6 +406,14 @@ void display_worker_lost(struct modes *modes)
     if (!modes->worker)
         return;
     modes->worker->lost = true;
+    (void)sim_waitq_wake(&modes->worker->work, 1);
+}
+
+void display_worker_reset(struct modes *modes)
+{
+    if (!modes->worker)
+        return;
+    modes->worker->reset = true;
     (void)sim_waitq_wake(&modes->worker->work, 1);
 }
 

@@ -25,6 +25,10 @@ void display_worker_end(struct modes *modes);
  * (PRES-258). At most DISPATCH_LEVEL. */
 void display_worker_lost(struct modes *modes);
 
+/* The adapter has been reset: the active VidPN is committed again soon (VIDPN-192). At most
+ * DISPATCH_LEVEL. */
+void display_worker_reset(struct modes *modes);
+
 /* The driver says whether a monitor is there; at most DISPATCH_LEVEL. It is seen to soon. False:
  * the adapter has no such target. */
 bool display_worker_note(struct modes *modes, UINT target, bool connected);

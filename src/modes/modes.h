@@ -60,9 +60,17 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
-    /* The primary of the pinned mode of the source in the VidPN that is to be committed, as
-     * hPrimaryAllocation; NULL: of a display-only driver. */
-    HANDLE (*primary)(void *context, UINT source);
+    /* The rest are of full drivers; NULL: of a display-only one. */
+    /* Before anything else of a commit: have a primary ready for the mode that is pinned for the
+     * source in this VidPN (PRES-061). It keeps the one that is in force. */
+    NTSTATUS (*prepare)(void *context, const struct vidpn *vidpn, UINT source);
+    /* That primary, as hPrimaryAllocation; of another VidPN than that, the one in force. */
+    HANDLE (*primary)(void *context, const struct vidpn *vidpn, UINT source);
+    /* It is to be shown, between the commit and the visibility (PRES-153). */
+    NTSTATUS (*address)(void *context, const struct vidpn *vidpn, UINT source);
+    /* The commit is over: what was prepared is in force, and what it replaces ends; or, of a commit
+     * that has failed, what was prepared ends. */
+    void (*settle)(void *context, UINT source, bool committed, bool keep);
     void *context;
 };
 
@@ -96,11 +104,26 @@ struct modes {
     struct display_worker *worker;
     struct modes_refusal refusal[MODES_MAX_REFUSALS]; /* in the change that is being made */
     UINT refusals;
+    /* Around calls of level two: wait until no work is on the GPU, and keep it so; `name` is of the
+     * DDI, for reports. NULL: there is no such work. */
+    NTSTATUS (*still)(struct ddi_adapter *ddi, const char *name);
+    void (*go_on)(struct ddi_adapter *ddi);
     /* Bring the adapter to D0 and keep it there, for a request to the worker; the worker must
      * not, as who changes the power waits for it. NULL: it is there anyway. */
     NTSTATUS (*hold)(struct ddi_adapter *ddi);
     void (*release)(struct ddi_adapter *ddi);
 };
+
+static inline NTSTATUS modes_still(const struct modes *modes, const char *name)
+{
+    return modes->still ? modes->still(modes->ddi, name) : STATUS_SUCCESS;
+}
+
+static inline void modes_go_on(const struct modes *modes)
+{
+    if (modes->still)
+        modes->go_on(modes->ddi);
+}
 
 /* Those of the adapter with this DeviceHandle; NULL: there is none. */
 struct modes *modes_find(HANDLE adapter);

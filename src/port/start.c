@@ -93,12 +93,13 @@ static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG
     }
     *children = reported;
     adapter->displays = sources > 0;
-    if (sources > 0 && !adapter->ddi.present_display_only)
-        PORT_UNSERVED(
-            adapter, "LIFE-069",
-            "the driver reports %u video present sources; this host runs render and compute adapters, display is not there yet",
-            sources);
-    if (reported > PORT_MAX_CHILDREN && adapter->ddi.present_display_only)
+    adapter->shows = adapter->ddi.present_display_only ||
+                     (adapter->displays && !adapter->port->config.no_displays);
+    if (sources > 0 && !adapter->ddi.present_display_only && adapter->port->config.no_displays)
+        PORT_UNSERVED(adapter, "LIFE-069",
+                      "the driver reports %u video present sources, but displays are switched off",
+                      sources);
+    if (reported > PORT_MAX_CHILDREN && adapter->shows)
         PORT_CANNOT("DISP-019", "the driver reports %u children; this host has room for %u",
                     reported, PORT_MAX_CHILDREN);
     if (reported > PORT_MAX_CHILDREN)
@@ -185,8 +186,8 @@ void port_stop(struct port_adapter *adapter)
         adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
     port_power_stopping(adapter);
     port_isolate_stopping(adapter);
-    port_managers_destroy(adapter); /* LIFE-167 */
     port_display_stop(adapter, port_post_is_released(adapter));
+    port_managers_destroy(adapter); /* LIFE-167 */
     port_tell_stop(adapter);
     port_power_components_stop(adapter);
     stop_driver(adapter, port_post_release(adapter));
@@ -277,12 +278,18 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
     ULONG children = 0;
     NTSTATUS status = check_outputs(adapter, sources, reported, &children);
 
+    sources = sources == MARKER ? 0 : sources;
     if (NT_SUCCESS(status))
         status = port_children_query_relations(adapter, children);
+    if (NT_SUCCESS(status) && adapter->shows)
+        status = port_outputs_check(adapter, sources);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
+    if (NT_SUCCESS(status) && adapter->shows)
+        status = port_display_caps_check(adapter);
     if (NT_SUCCESS(status)) {
-        port_children_query(adapter);
+        if (!adapter->shows)
+            port_children_query(adapter);
         port_interrupt_control_probe(adapter);
     }
     if (NT_SUCCESS(status) && (adapter->refused || adapter->unserved))
@@ -301,6 +308,8 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         port_tell_start(adapter);
         status = port_managers_create(adapter);
     }
+    if (NT_SUCCESS(status) && adapter->shows)
+        status = port_display_start(adapter, sources); /* DISP-170 */
     return status;
 }
 
@@ -346,7 +355,8 @@ static NTSTATUS start(struct port_adapter *adapter)
     NTSTATUS status;
 
     sim_assert_passive();
-    adapter->refused = adapter->unserved = adapter->displays = adapter->domain.settled = false;
+    adapter->refused = adapter->unserved = adapter->domain.settled = false;
+    adapter->displays = adapter->shows = false;
     adapter->ddi.failed_entry = NULL;
     status = again ? STATUS_SUCCESS : prepare_start(adapter);
     if (!NT_SUCCESS(status))

@@ -5,6 +5,7 @@
 #include "modes/vidpn.h"
 #include "ram/ram.h"
 #include "screens/screen.h"
+#include "screens/source_mode.h"
 #include "sim/sim.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
@@ -54,22 +55,6 @@ static bool make_image(struct screens *screens, struct screen *s)
            ram_view_point(ram, s->shown, 0, frame, s->frames, false);
 }
 
-static const D3DKMDT_VIDPN_SOURCE_MODE *pinned_mode(const struct vidpn *vidpn, UINT source)
-{
-    const union mode *mode = mode_set_pinned(*vidpn_source_set(vidpn, source));
-
-    return mode ? &mode->source : NULL;
-}
-
-static D3DDDI_RATIONAL rate_of(const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path)
-{
-    const union mode *mode = mode_set_pinned(*vidpn_target_set(vidpn, path->VidPnTargetId));
-
-    if (mode && mode_frequency_given(&mode->target.VideoSignalInfo.VSyncFreq))
-        return mode->target.VideoSignalInfo.VSyncFreq;
-    return (D3DDDI_RATIONAL){60, 1}; /* PRES-195 */
-}
-
 static bool is_turned(const D3DKMDT_VIDPN_PRESENT_PATH *path)
 {
     const UINT turns = (UINT)path->ContentTransformation.Rotation - D3DKMDT_VPPR_IDENTITY;
@@ -87,7 +72,7 @@ void screen_renew(struct screens *screens, struct screen *s)
 {
     const struct vidpn *vidpn = screens->config.modes->active;
     const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, s->source, 0);
-    const D3DKMDT_VIDPN_SOURCE_MODE *mode = path ? pinned_mode(vidpn, s->source) : NULL;
+    const D3DKMDT_VIDPN_SOURCE_MODE *mode = path ? source_mode(vidpn, s->source) : NULL;
     const D3DKMDT_2DREGION *size = mode ? &mode->Format.Graphics.PrimSurfSize : NULL;
     struct screens_image image;
 
@@ -97,7 +82,7 @@ void screen_renew(struct screens *screens, struct screen *s)
     if (!s->lit)
         return;
     s->rotated = path->ContentTransformation.Rotation != D3DKMDT_VPPR_IDENTITY;
-    s->rate = rate_of(vidpn, path);
+    s->rate = source_rate(vidpn, path);
     s->epoch = s->after = sim_now();
     image = (struct screens_image){.width = is_turned(path) ? size->cy : size->cx,
                                    .height = is_turned(path) ? size->cx : size->cy,

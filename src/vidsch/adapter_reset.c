@@ -240,4 +240,6 @@ void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
     vidsch->recovery.restoring = false; /* GPUVA-259: only now may clients submit */
     vidsch_kick_all(vidsch);
     vidsch_change_announce(&vidsch->change);
+    if (vidsch->config.restarted)
+        vidsch->config.restarted(vidsch->ddi);
 }

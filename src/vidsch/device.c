@@ -162,7 +162,8 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     if (!device)
         return STATUS_NO_MEMORY;
     device->system = system;
-    device->hosts_own = system && !driver_has_system_device(vidsch);
+    device->hosts_own = system && !driver_has_system_device(vidsch) &&
+                        out != &vidsch->first_system_device;
     if (flags)
         device->flags = *flags;
     args.hDevice = device->host_handle;
@@ -231,13 +232,18 @@ NTSTATUS vidsch_device_create_system(struct vidsch *vidsch)
 
     if (!process)
         return STATUS_NO_MEMORY;
-    status = vidsch->config.caps.MultiEngineAware
+    status = vidsch->config.caps.MultiEngineAware || vidsch->config.displays
                  ? create(vidsch, process, NULL, true, &vidsch->first_system_device)
                  : STATUS_SUCCESS;
     if (NT_SUCCESS(status))
         status = create(vidsch, process, NULL, true, &vidsch->system_device);
     vidsch_process_put(process);
     return status;
+}
+
+struct vidmm_device *vidsch_display_device(const struct vidsch *vidsch)
+{
+    return vidsch->first_system_device->mm;
 }
 
 void vidsch_device_destroy(struct vidsch_device *device)

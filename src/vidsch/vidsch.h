@@ -108,6 +108,8 @@ struct vidsch_config {
     /* Receives a line for each fault and each reset when it happens (TDR-083), at levels up to
      * DISPATCH_LEVEL; may be NULL. */
     void (*loss)(struct ddi_adapter *adapter, const char *line);
+    /* A reset of the adapter is over; on the worker. */
+    void (*restarted)(struct ddi_adapter *adapter);
     struct bus_device *device;  /* NULL: nothing is known of it (engine_check.h) */
     struct bus_device *checked; /* whose use of root tables is checked; NULL: none is */
     bool hw_paging;             /* paging goes to a hardware queue (hw_paging.h) */
@@ -150,6 +152,9 @@ void vidsch_resume(struct vidsch *vidsch);
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
 /* Ends vidsch_stand_still. */
 void vidsch_go_on(struct vidsch *vidsch);
+/* The system device on which shared primaries are opened (PRES-061); of an adapter with displays that
+ * has been started. */
+struct vidmm_device *vidsch_display_device(const struct vidsch *vidsch);
 /* Like vidsch_suspend, but for clients' packets only; paging continues. */
 NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_release_clients(struct vidsch *vidsch);

@@ -316,7 +316,8 @@ static void report_an_output(struct probe *p, struct probe_call *call)
 TEST(hybrid_gpus_have_no_outputs)
 {
     for (BOOLEAN hybrid = 0; hybrid < 2; hybrid++) {
-        struct probe *p = probe_create(NULL);
+        const struct probe_options dark = {.port.no_displays = true};
+        struct probe *p = probe_create(&dark);
 
         CHECK(verify_set_severity(p->log, "LIFE-069", VERIFY_WARNING));
         p->after[PROBE_StartDevice] = report_an_output;

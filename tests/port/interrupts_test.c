@@ -223,7 +223,8 @@ static void with_a_display(struct probe *p)
 /* Nobody waits for it, but only who drives a display may report it. */
 TEST(a_vertical_sync_comes_from_a_display)
 {
-    struct probe *p = start_with(NULL, with_a_display);
+    const struct probe_options dark = {.port.no_displays = true};
+    struct probe *p = start_with(&dark, with_a_display);
 
     p->before[PROBE_InterruptRoutine] = notify_vsync;
     CHECK(probe_run(p, cause_body) == SIM_DONE);

@@ -540,6 +540,7 @@ static void remember_outputs(struct probe *p, struct probe_call *call)
 
 TEST(outputs_of_start_device)
 {
+    const struct probe_options dark = {.port.no_displays = true};
     struct probe *p = probe_create(NULL);
 
     CHECK_RULE("LIFE-067", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 0 &&
@@ -567,7 +568,7 @@ TEST(outputs_of_start_device)
         marker[0] = marker[1] = unwritten;
     }
 
-    p = probe_create(NULL);
+    p = probe_create(&dark);
     sources_answer = 1;
     p->after[PROBE_StartDevice] = set_sources;
     CHECK_RULE("LIFE-069/a", IS(probe_start(p), STATUS_NOT_SUPPORTED));

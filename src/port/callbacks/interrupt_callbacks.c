@@ -9,6 +9,7 @@
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
+#include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/dpc.h"
 #include "sim/interrupt.h"
@@ -49,6 +50,20 @@ static BOOLEAN NTAPI queue_dpc(HANDLE DeviceHandle)
     return queued;
 }
 
+static bool is_vertical_sync(const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    switch ((int)data->InterruptType) {
+    case DXGK_INTERRUPT_CRTC_VSYNC:
+    case DXGK_INTERRUPT_DISPLAYONLY_VSYNC:
+    case DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS:
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY:
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
                                    IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data)
 {
@@ -80,6 +95,8 @@ static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
         cb.adapter->interrupts.unnotified++;
         if (cb.adapter->display.screens)
             screens_notify(cb.adapter->display.screens, &copy);
+        else if (cb.adapter->display.scanouts && is_vertical_sync(&copy))
+            scanouts_notify(cb.adapter->display.scanouts, &copy);
         else if (scheduler)
             vidsch_notify_interrupt(scheduler, &copy);
     }
@@ -114,6 +131,8 @@ static void NTAPI notify_dpc(IN_CONST_HANDLE hAdapter)
     cb.adapter->interrupts.unnotified = 0;
     if (cb.adapter->display.screens)
         screens_notify_dpc(cb.adapter->display.screens);
+    if (cb.adapter->display.scanouts)
+        scanouts_notify_dpc(cb.adapter->display.scanouts);
     if (scheduler)
         vidsch_notify_dpc(scheduler);
     if (before < SIM_IRQL_DISPATCH)

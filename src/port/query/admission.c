@@ -75,7 +75,7 @@ static void check_version_needs(struct port_adapter *adapter)
 {
     const UINT built = port_driver_version(adapter), owed = version_owed(adapter);
 
-    if (!adapter->caps.driver.SupportPerEngineTDR && owed >= DXGKDDI_WDDMv1_2)
+    if (!adapter->caps.driver.SupportPerEngineTDR && owed >= DXGKDDI_WDDMv1_2 && !adapter->shows)
         PORT_EXPECTED(adapter, built >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
                       "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
     if (!ddi_has(&adapter->ddi, DxgkDdiGetNodeMetadata) && owed >= DXGKDDI_WDDMv1_3)
@@ -145,13 +145,14 @@ static void check_hybrid(struct port_adapter *adapter)
         PORT_FINDING(adapter, "CAPS-038", "HybridDiscrete is set on an adapter with outputs");
 }
 
-/* Display caps are only checked: this host has no displays, so nothing uses them. */
+/* Those of drivers without sources, or whose displays are switched off, are only checked (display_caps.c has
+ * the others). */
 static void check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
-        !adapter->ddi.compute_only) {
+        !adapter->ddi.compute_only && !adapter->shows) {
         if (!caps->FlipCaps.FlipOnVSyncMmIo ||
             !caps->PresentationCaps.SupportKernelModeCommandBuffer)
             WARNING(

@@ -33,7 +33,7 @@ static NTSTATUS check_child(struct port_adapter *adapter, ULONG index)
     if (child->ChildDeviceType == TypeOther && child->ChildCapabilities.Type.Other.MustBeZero)
         PORT_FINDING(adapter, "LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
                      child->ChildCapabilities.Type.Other.MustBeZero);
-    if (adapter->ddi.present_display_only)
+    if (adapter->shows)
         return port_output_check(adapter, index);
     for (ULONG other = 0; other < index; other++)
         if (list[other].ChildUid == child->ChildUid)

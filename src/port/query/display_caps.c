@@ -8,6 +8,8 @@
 #include "port/record/port_refuse.h"
 #include "port/record/versions.h"
 
+#define PORT_MAX_QUEUED_FLIPS 64u /* PRES-140 */
+
 /* DISP-162: members of renderers, which count as 0 here. */
 static void drop_render_caps(DXGK_DRIVERCAPS *caps)
 {
@@ -45,16 +47,12 @@ static void check_pointer(DXGK_DRIVERCAPS *caps)
     caps->PointerCaps.Value = 0;
 }
 
-static NTSTATUS check(struct port_adapter *adapter)
+/* What both kinds of drivers need to hand the screen on. */
+static void check_release(struct port_adapter *adapter)
 {
-    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct ddi_adapter *d = &adapter->ddi;
-    const UINT claimed = (UINT)caps->WDDMVersion;
 
-    if (claimed && !port_version_wddm_known(claimed))
-        PORT_FINDING(adapter, "CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
-    else if (claimed && claimed < DXGKDDI_WDDMv1_2)
-        PORT_FINDING(adapter, "DISP-161", "WDDMVersion is 0x%x, of a display-only driver", claimed);
     if (!caps->SupportNonVGA)
         PORT_FINDING(adapter, "DISP-160", "SupportNonVGA is clear");
     if (!caps->SupportSmoothRotation)
@@ -66,6 +64,18 @@ static NTSTATUS check(struct port_adapter *adapter)
         (!ddi_has(d, DxgkDdiSystemDisplayEnable) || !ddi_has(d, DxgkDdiSystemDisplayWrite)))
         WARNING("PRES-028",
                 "SupportNonVGA is set, but SystemDisplayEnable or SystemDisplayWrite is NULL");
+}
+
+static NTSTATUS check(struct port_adapter *adapter)
+{
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const UINT claimed = (UINT)caps->WDDMVersion;
+
+    if (claimed && !port_version_wddm_known(claimed))
+        PORT_FINDING(adapter, "CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
+    else if (claimed && claimed < DXGKDDI_WDDMv1_2)
+        PORT_FINDING(adapter, "DISP-161", "WDDMVersion is 0x%x, of a display-only driver", claimed);
+    check_release(adapter);
     drop_render_caps(caps);
     check_pointer(caps);
     return STATUS_SUCCESS;
@@ -117,5 +127,77 @@ NTSTATUS port_display_caps_query(struct port_adapter *adapter)
     status = check(adapter);
     if (NT_SUCCESS(status))
         query_extension(adapter);
+    return status;
+}
+
+/* DISP-159, DISP-160: of a full driver; none of them keeps a published one from running. */
+static void check_full(struct port_adapter *adapter)
+{
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+    const UINT version = port_driver_version(adapter);
+
+    if (version < DXGKDDI_INTERFACE_VERSION_WIN8)
+        return;
+    if (!caps->PreemptionCaps.GraphicsPreemptionGranularity &&
+        !caps->PreemptionCaps.ComputePreemptionGranularity)
+        PORT_FINDING(adapter, "DISP-160", "PreemptionCaps is 0");
+    if (!caps->FlipCaps.FlipOnVSyncMmIo)
+        PORT_FINDING(adapter, "DISP-160", "FlipCaps.FlipOnVSyncMmIo is clear");
+    if (!caps->SupportPerEngineTDR)
+        PORT_FINDING(adapter, "DISP-160", "SupportPerEngineTDR is clear");
+    if (!caps->SupportDirectFlip)
+        PORT_FINDING(adapter, "DISP-160", "SupportDirectFlip is clear");
+    if (!caps->PresentationCaps.SupportKernelModeCommandBuffer)
+        PORT_FINDING(adapter, "DISP-160",
+                     "PresentationCaps.SupportKernelModeCommandBuffer is clear");
+    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 && !caps->FlipCaps.FlipIndependent)
+        PORT_FINDING(adapter, "DISP-160", "FlipCaps.FlipIndependent is clear");
+    check_release(adapter);
+}
+
+/* PRES-091 */
+static NTSTATUS check_entries(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    if (!ddi_has(d, DxgkDdiPresent))
+        PORT_REFUSE("PRES-091", "the driver has video present sources, but DxgkDdiPresent is NULL");
+    if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress))
+        PORT_REFUSE(
+            "PRES-091",
+            "the driver has video present sources, but DxgkDdiSetVidPnSourceAddress is NULL");
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
+        !ddi_has(d, DxgkDdiGetScanLine))
+        WARNING("PRES-091", "DxgkDdiGetScanLine is NULL");
+    return STATUS_SUCCESS;
+}
+
+/* PRES-140 */
+static NTSTATUS check_flip_queue(struct port_adapter *adapter)
+{
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
+
+    if (caps->MaxQueuedFlipOnVSync > PORT_MAX_QUEUED_FLIPS)
+        PORT_REFUSE("PRES-140", "MaxQueuedFlipOnVSync is %u (0x119/0x4: invalid flip queue length)",
+                    caps->MaxQueuedFlipOnVSync);
+    if (caps->MaxQueuedFlipOnVSync)
+        return STATUS_SUCCESS;
+    WARNING("PRES-140", "MaxQueuedFlipOnVSync is 0 (0x119/0x4: invalid flip queue length); 1 is "
+                        "used");
+    caps->MaxQueuedFlipOnVSync = 1;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_display_caps_check(struct port_adapter *adapter)
+{
+    NTSTATUS status = check_entries(adapter);
+
+    check_full(adapter);
+    if (NT_SUCCESS(status))
+        status = check_flip_queue(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    check_pointer(&adapter->caps.driver);
+    query_extension(adapter);
     return status;
 }

@@ -50,7 +50,8 @@ struct port_adapter {
     bool lost;
     bool refused;    /* a finding of the start refuses the adapter (port_refuse.h) */
     bool unserved;   /* what this machine lacks does */
-    bool displays;   /* it drives video present sources, which nobody uses (LIFE-069) */
+    bool displays;   /* it drives video present sources */
+    bool shows;      /* and the host uses them; false: displays are switched off (LIFE-069) */
     bool dismantled; /* only the record is left, for clients that have not closed it */
     uint32_t client_references;
     struct ddi_loan start_info, start_interface; /* start.c: what StartDevice gets (LIFE-061) */

@@ -16,6 +16,7 @@
 struct ddi_adapter;
 struct modes;
 struct port_adapter;
+struct scanouts;
 struct screens;
 
 /* post.c: the firmware frame buffer. */
@@ -38,7 +39,8 @@ struct port_post {
 /* display.c: NULL: the adapter shows nothing. */
 struct port_display {
     struct modes *modes;
-    struct screens *screens;
+    struct screens *screens;   /* of a display-only driver */
+    struct scanouts *scanouts; /* of a full driver */
     NTSTATUS (*hold)(struct ddi_adapter *ddi); /* in D0 (power.c) */
     void (*release)(struct ddi_adapter *ddi);
     DXGK_DISPLAY_DRIVERCAPS_EXTENSION caps;

@@ -9,11 +9,14 @@
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/record/adapter_record.h"
+#include "port/running/managers.h"
 #include "port/running/post.h"
 #include "port/running/tdr_settings.h"
+#include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
+#include "vidsch/vidsch.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MINUTE (60 * SECOND)
@@ -117,6 +120,17 @@ static bool has_vsync_control(const struct port_adapter *adapter)
            ddi_has(d, DxgkDdiInterruptRoutine) && ddi_has(d, DxgkDdiDpcRoutine);
 }
 
+/* Level two: no work is on the GPU (PRES-130). */
+static NTSTATUS still(struct ddi_adapter *ddi, const char *name)
+{
+    return port_stand_still(port_adapter_of_ddi(ddi), name);
+}
+
+static void go_on(struct ddi_adapter *ddi)
+{
+    port_go_on(port_adapter_of_ddi(ddi));
+}
+
 static struct modes *make_modes(struct port_adapter *adapter, ULONG sources)
 {
     struct modes_target targets[PORT_MAX_CHILDREN];
@@ -125,10 +139,13 @@ static struct modes *make_modes(struct port_adapter *adapter, ULONG sources)
         .adapter = adapter->handle,
         .version = port_driver_version(adapter),
         .display_only = adapter->ddi.present_display_only != NULL,
-        .vsync_control = has_vsync_control(adapter), /* DISP-009 */
+        .vsync_control = !adapter->ddi.present_display_only ||
+                         has_vsync_control(adapter), /* DISP-009 */
         .tell_unpinned = adapter->port->config.tell_unpinned,
         .smooth_rotation = adapter->caps.driver.SupportSmoothRotation &&
                            ddi_has(&adapter->ddi, DxgkDdiUpdateActiveVidPnPresentPath),
+        .still = adapter->ddi.present_display_only ? NULL : still,
+        .go_on = go_on,
         .hold = adapter->display.hold,
         .release = adapter->display.release,
         .sources = sources,
@@ -214,6 +231,26 @@ static struct screens *make_screens(struct port_adapter *adapter)
         .limit_ns = port_tdr_present_delay() * SECOND};
 
     return screens_create(&config);
+}
+
+static struct scanouts *make_scanouts(struct port_adapter *adapter)
+{
+    const struct scanouts_config config = {
+        .modes = adapter->display.modes, .device = vidsch_display_device(adapter->managers.vidsch)};
+
+    return scanouts_create(&config);
+}
+
+/* Who shows the pictures. False: out of memory. */
+static bool make_viewer(struct port_adapter *adapter)
+{
+    struct port_display *display = &adapter->display;
+
+    if (adapter->ddi.present_display_only)
+        display->screens = make_screens(adapter);
+    else
+        display->scanouts = make_scanouts(adapter);
+    return display->screens || display->scanouts;
 }
 
 /* ---- what the driver says of children ---- */
@@ -309,13 +346,13 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
     display->modes = make_modes(adapter, sources);
     if (!display->modes)
         return STATUS_NO_MEMORY;
-    display->modes->restart = (struct modes_restart){
-        .run = restart, .over = restart_over, .context = adapter};
+    if (adapter->ddi.present_display_only)
+        display->modes->restart = (struct modes_restart){
+            .run = restart, .over = restart_over, .context = adapter};
     ask_connections(adapter, true);
     ask_descriptors(adapter);
     apply_early(adapter);
-    display->screens = make_screens(adapter);
-    status = display->screens ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
+    status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))
         return status;
     status = display_update(display->modes);
@@ -351,8 +388,10 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
         display_stop(display->modes, keep);
     display_worker_end(display->modes);
     screens_destroy(display->screens);
+    scanouts_destroy(display->scanouts);
     modes_destroy(display->modes);
     display->screens = NULL;
+    display->scanouts = NULL;
     display->modes = NULL;
 }
 
@@ -390,6 +429,21 @@ static bool has_shown(const struct modes *modes)
     return !modes;
 }
 
+/* PRES-313: a full driver says where its primary is. */
+static struct port_scanout look_at_primary(struct scanouts *scanouts, UINT source)
+{
+    struct scanouts_picture picture;
+
+    if (!scanouts_look(scanouts, source, &picture))
+        return (struct port_scanout){.pixels = NULL};
+    return (struct port_scanout){.pixels = picture.pixels,
+                                 .width = picture.width,
+                                 .height = picture.height,
+                                 .pitch = picture.pitch,
+                                 .format = picture.format,
+                                 .bytes = (uint64_t)picture.pitch * picture.height};
+}
+
 /* A device model that says nothing scans out the frame buffer of the firmware, which its driver
  * has taken over. */
 struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
@@ -398,6 +452,8 @@ struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT sour
 
     if (!source && !has_shown(adapter->display.modes))
         port_post_look(adapter);
+    if (adapter->display.scanouts)
+        return look_at_primary(adapter->display.scanouts, source);
     if (source || !adapter->post.bytes || !adapter->post.acquired) /* PRES-312 */
         return (struct port_scanout){.pixels = NULL};
     return (struct port_scanout){.pixels = port_post_pixels(adapter),

@@ -8,6 +8,7 @@
 #include "bus/bus.h"
 #include "bus/patches.h"
 #include "ddi/ddi.h"
+#include "modes/display_worker.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/running/tdr_settings.h"
@@ -32,6 +33,15 @@ static void loss(struct ddi_adapter *ddi, const char *text)
         return;
     snprintf(line, sizeof(line), "%s: %s", adapter->name, text);
     config->loss(config->log_context, line);
+}
+
+/* PRES-253 */
+static void restarted(struct ddi_adapter *ddi)
+{
+    const struct port_adapter *adapter = port_adapter_of_ddi(ddi);
+
+    if (adapter->display.modes)
+        display_worker_reset(adapter->display.modes);
 }
 
 /* NULL: the index is that of none. */
@@ -145,6 +155,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.policy = adapter->port->config.policy;
     sch.loss = loss;
+    sch.restarted = restarted;
     sch.device = adapter->device;
     sch.checked = adapter->port->config.check_tables && adapter->caps.gpu_mmu ? adapter->device
                                                                               : NULL;

@@ -103,7 +103,7 @@ static void new_resource_free(struct creation *c)
         return;
     if (c->resource_open) {
         if (c->resource_open->handle)
-            handle_remove(&c->device->process->nt->handles, c->resource_open->handle,
+            handle_remove(c->device->process->handles, c->resource_open->handle,
                           DDI_CLIENT_RESOURCE);
         util_free(c->resource_open);
     }
@@ -147,7 +147,7 @@ static NTSTATUS new_resource(struct creation *c)
     list_init(&open->opens);
     list_init(&open->link);
     list_init(&open->device_link);
-    open->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_RESOURCE, open);
+    open->handle = handle_create(c->device->process->handles, DDI_CLIENT_RESOURCE, open);
     return open->handle ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -158,7 +158,7 @@ static NTSTATUS find_resource(struct creation *c)
 
     if (request->resource == 0)
         return STATUS_SUCCESS;
-    open = handle_lookup(&c->device->process->nt->handles, request->resource, DDI_CLIENT_RESOURCE);
+    open = handle_lookup(c->device->process->handles, request->resource, DDI_CLIENT_RESOURCE);
     if (!open || open->device != c->device || list_empty(&open->device_link))
         return refuse(STATUS_INVALID_HANDLE, "KMT-191", "handle 0x%x is no resource of this device",
                       request->resource);
@@ -204,6 +204,8 @@ static NTSTATUS new_record(struct creation *c, UINT i)
     allocation->resource = c->resource;
     allocation->creator = c->device->process->nt;
     allocation->read_only = c->request->flags.ReadOnly;
+    allocation->primary = item->info->Flags.Primary;
+    allocation->source = item->info->VidPnSourceId;
     if (c->request->flags.AllowNotZeroed)
         allocation->fill_pattern = ALLOCATION_PATTERN; /* KMT-216 */
     if (item->private_bytes) {
@@ -336,7 +338,7 @@ static NTSTATUS check_shared(const struct creation *c, const struct vidmm_alloca
     const struct vidmm *vidmm = c->vidmm;
     UINT memory = 0;
 
-    if (!c->request->flags.CreateShared || !allocation->flags.CpuVisible ||
+    if (!c->request->flags.CreateShared || !allocation->flags.CpuVisible || allocation->primary ||
         vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return STATUS_SUCCESS;
     for (UINT id = 1; id <= vidmm->segment_count; id++)
@@ -380,7 +382,7 @@ static NTSTATUS read_outputs(struct creation *c)
 static NTSTATUS make_handles(struct creation *c)
 {
     for (UINT i = 0; i < c->request->count; i++) {
-        c->open[i]->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_ALLOCATION,
+        c->open[i]->handle = handle_create(c->device->process->handles, DDI_CLIENT_ALLOCATION,
                                            c->open[i]);
         if (!c->open[i]->handle)
             return STATUS_NO_MEMORY;

@@ -114,9 +114,9 @@ static NTSTATUS check_flags_2x(const struct vidmm *vidmm, DXGK_ALLOCATIONINFOFLA
 }
 
 /* Flags that WDDM 2.x does not have, and that the host does not keep. */
-static NTSTATUS check_flags_1x(DXGK_ALLOCATIONINFOFLAGS f)
+static NTSTATUS check_flags_1x(DXGK_ALLOCATIONINFOFLAGS f, bool primary)
 {
-    if (f.UseAlternateVA)
+    if (f.UseAlternateVA && !primary)
         FINDING("ALLOC-053", "UseAlternateVA");
     if (f.LinkMirrored && f.LinkInstanced)
         FINDING("ALLOC-056", "LinkMirrored together with LinkInstanced");
@@ -138,6 +138,20 @@ static NTSTATUS check_special_flags(const struct vidmm *vidmm, DXGK_ALLOCATIONIN
     return STATUS_SUCCESS;
 }
 
+#define ALTERNATE_VA 0x400u /* UseAlternateVA, in both layouts */
+
+/* PRES-075: what is scanned out lies where the host puts it. */
+static NTSTATUS check_primary_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 *f)
+{
+    if (f->PermanentSysMem || f->Cached || f->Protected || f->ExistingSysMem ||
+        f->ExistingKernelSysMem) {
+        FINDING("PRES-075", "a primary with flags 0x%08X", f->Value);
+        f->PermanentSysMem = f->Cached = f->Protected = 0;
+        f->ExistingSysMem = f->ExistingKernelSysMem = 0;
+    }
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {
     const struct vidmm *vidmm = allocation->vidmm;
@@ -148,7 +162,9 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     if (unknown)
         VIOLATION("ALLOC-064", "reserved allocation flag bits 0x%08X", unknown);
     f.Value &= ~unknown;
-    status = check_cpu_flags(&f);
+    status = allocation->primary ? check_primary_flags(&f) : STATUS_SUCCESS;
+    if (NT_SUCCESS(status))
+        status = check_cpu_flags(&f);
     if (NT_SUCCESS(status))
         status = check_special_flags(vidmm, &f);
     if (!NT_SUCCESS(status))
@@ -156,15 +172,17 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     if (is_2x(vidmm)) {
         status = check_flags_2x(vidmm, &f);
     } else {
-        status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value});
+        status = check_flags_1x((DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}, allocation->primary);
         allocation->arrival.alone = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.SynchronousPaging;
         allocation->view.order.swizzles = (DXGK_ALLOCATIONINFOFLAGS){.Value = f.Value}.Swizzled;
         f.Value &= 0x437F; /* bits that mean the same in both layouts */
     }
     allocation->flags = f;
     allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm) ||
-                                      !vidmm->config.gpu_mmu; /* RES-032, RES-056 */
-    allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand;
+                                      !vidmm->config.gpu_mmu /* RES-032, RES-056 */ ||
+                                      allocation->primary;
+    allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand ||
+                              (allocation->primary && !(info->FlagsWddm2.Value & ALTERNATE_VA));
     return status;
 }
 
@@ -271,7 +289,9 @@ static NTSTATUS check_set(struct vidmm_allocation *allocation)
         if (segment->page_bytes == LARGE_PAGE)
             large = true;
     }
-    if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture)
+    if (allocation->primary && hidden && !vidmm->config.caps.NonCpuVisiblePrimary)
+        FINDING("PRES-076", "a primary may lie in segment %u, which the CPU cannot see", hidden);
+    else if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture && !allocation->primary)
         FINDING(
             "ALLOC-065",
             "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set",

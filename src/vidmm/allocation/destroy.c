@@ -104,9 +104,7 @@ static void end_locks(struct vidmm_open *open)
 
 static void instance_dies(struct destruction *d, struct vidmm_open *open)
 {
-    struct nt_process *nt = d->device->process->nt;
-
-    handle_remove(&nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
+    handle_remove(d->device->process->handles, open->handle, DDI_CLIENT_ALLOCATION);
     end_locks(open);
     offer_forget(open);
     residency_forget(open);
@@ -134,7 +132,7 @@ static void resource_dies(struct destruction *d, struct vidmm_resource_open *res
 {
     struct list *node;
 
-    handle_remove(&d->device->process->nt->handles, resource_open->handle, DDI_CLIENT_RESOURCE);
+    handle_remove(d->device->process->handles, resource_open->handle, DDI_CLIENT_RESOURCE);
     list_remove(&resource_open->device_link);
     d->resource_open = resource_open;
     while ((node = list_pop_front(&resource_open->opens)) != NULL)
@@ -558,7 +556,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
                       resource, list ? "a" : "no");
     sim_mutex_lock(&vidmm->lock);
     if (resource) {
-        resource_open = handle_lookup(&device->process->nt->handles, resource, DDI_CLIENT_RESOURCE);
+        resource_open = handle_lookup(device->process->handles, resource, DDI_CLIENT_RESOURCE);
         ok = resource_open && resource_open->device == device &&
              !list_empty(&resource_open->device_link);
         if (!ok)
@@ -580,7 +578,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     if (resource)
         resource_dies(d, resource_open);
     for (UINT i = 0; !resource && i < count; i++) {
-        struct vidmm_open *open = handle_lookup(&device->process->nt->handles, list[i],
+        struct vidmm_open *open = handle_lookup(device->process->handles, list[i],
                                                 DDI_CLIENT_ALLOCATION);
 
         if (open) /* it did not go with another instance before it in the list */

@@ -147,8 +147,8 @@ static bool goes_with(const struct vidmm_allocation *allocation, const struct vi
         allocation->opens.next != allocation->opens.prev)
         return false;
     open = CONTAINER(allocation->opens.next, struct vidmm_open, link);
-    return open->device == device && handle_lookup(&device->process->nt->handles, open->handle,
-                                                   DDI_CLIENT_ALLOCATION) != open;
+    return open->device == device &&
+           handle_lookup(device->process->handles, open->handle, DDI_CLIENT_ALLOCATION) != open;
 }
 
 /* End the references that delay a destruction of `device`; NULL: all references. */

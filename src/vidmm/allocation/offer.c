@@ -141,7 +141,7 @@ struct offer_walk {
 static bool walk(const struct offer_walk *w,
                  bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
 {
-    const struct handle_table *handles = &w->device->process->nt->handles;
+    const struct handle_table *handles = w->device->process->handles;
 
     for (UINT i = 0; i < w->count; i++) {
         if (w->list) {

@@ -131,7 +131,7 @@ static struct vidmm_open *instance_new(const struct vidmm_open *like)
     struct vidmm_open *open = allocation ? open_record_new(device, allocation) : NULL;
 
     if (open)
-        open->handle = handle_create(&device->process->nt->handles, DDI_CLIENT_ALLOCATION, open);
+        open->handle = handle_create(device->process->handles, DDI_CLIENT_ALLOCATION, open);
     if (!open || !open->handle) {
         open_record_free(open);
         if (allocation)

@@ -30,7 +30,7 @@
 
 struct vidmm_resource *vidmm_resource_get(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
-    struct vidmm_resource_open *open = handle_lookup(&device->process->nt->handles, handle,
+    struct vidmm_resource_open *open = handle_lookup(device->process->handles, handle,
                                                      DDI_CLIENT_RESOURCE);
 
     if (!open || open->device != device || list_empty(&open->device_link) || !open->resource->shared)
@@ -125,8 +125,7 @@ static void opening_undo(struct opening *o)
     for (UINT i = 0; o->open && i < o->count; i++)
         open_record_free(o->open[i]);
     if (o->resource_open && o->resource_open->handle)
-        handle_remove(&o->device->process->nt->handles, o->resource_open->handle,
-                      DDI_CLIENT_RESOURCE);
+        handle_remove(o->device->process->handles, o->resource_open->handle, DDI_CLIENT_RESOURCE);
     util_free(o->resource_open);
 }
 
@@ -139,7 +138,7 @@ static NTSTATUS make_open(struct opening *o, UINT i, struct vidmm_allocation *al
         return STATUS_NO_MEMORY;
     open->resource_open = o->resource_open;
     open->read_only = o->read_only || allocation->read_only;
-    open->handle = handle_create(&o->device->process->nt->handles, DDI_CLIENT_ALLOCATION, open);
+    open->handle = handle_create(o->device->process->handles, DDI_CLIENT_ALLOCATION, open);
     o->data[i] = copy_of(allocation->client_data.at, allocation->client_data.size);
     o->info[i] = (DXGK_OPENALLOCATIONINFO){
         .hAllocation = open->handle,
@@ -169,7 +168,7 @@ static NTSTATUS make_opens(struct opening *o)
     list_init(&o->resource_open->opens);
     list_init(&o->resource_open->link);
     list_init(&o->resource_open->device_link);
-    o->resource_open->handle = handle_create(&o->device->process->nt->handles, DDI_CLIENT_RESOURCE,
+    o->resource_open->handle = handle_create(o->device->process->handles, DDI_CLIENT_RESOURCE,
                                              o->resource_open);
     if (!o->resource_open->handle)
         return STATUS_NO_MEMORY;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "vidmm/allocation/standard.h"
 #include "ddi/ddi.h"
 #include "util/alloc.h"
@@ -11,12 +13,13 @@
 #define CROSS_ADAPTER_PITCH 128u
 #define MAX_DATA            (16u << 20) /* as of a client (KMT-012) */
 
-static NTSTATUS ask(struct vidmm_device *device, D3DKMDT_GDISURFACEDATA *surface,
-                    struct vidmm_standard_data *data)
+/* `surface`: the structure of the type. */
+static NTSTATUS ask(struct vidmm_device *device, D3DKMDT_STANDARDALLOCATION_TYPE type,
+                    void *surface, struct vidmm_standard_data *data)
 {
     DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {
-        .StandardAllocationType = D3DKMDT_STANDARDALLOCATION_GDISURFACE,
-        .pCreateGdiSurfaceData = surface,
+        .StandardAllocationType = type,
+        .pCreateGdiSurfaceData = surface, /* a union */
         .pAllocationPrivateDriverData = data->allocation,
         .AllocationPrivateDriverDataSize = data->allocation_bytes,
         .pResourcePrivateDriverData = data->resource,
@@ -62,6 +65,29 @@ static NTSTATUS check_pitch(const D3DKMDT_GDISURFACEDATA *surface)
     return STATUS_SUCCESS;
 }
 
+/* The two calls (ALLOC-022): the first asks for sizes alone, so `surface` (`bytes` bytes) is `wanted`
+ * again before the second. */
+static NTSTATUS describe(struct vidmm_device *device, D3DKMDT_STANDARDALLOCATION_TYPE type,
+                         const void *wanted, void *surface, size_t bytes,
+                         struct vidmm_standard_data *data)
+{
+    NTSTATUS status;
+
+    *data = (struct vidmm_standard_data){0};
+    if (!ddi_has(device->process->vidmm->ddi, DxgkDdiGetStandardAllocationDriverData))
+        return refuse(STATUS_NOT_SUPPORTED, NULL,
+                      "the driver has no DxgkDdiGetStandardAllocationDriverData");
+    memcpy(surface, wanted, bytes);
+    status = ask(device, type, surface, data);
+    if (NT_SUCCESS(status))
+        status = make_room(data);
+    if (NT_SUCCESS(status) && (data->allocation || data->resource)) {
+        memcpy(surface, wanted, bytes);
+        status = ask(device, type, surface, data);
+    }
+    return status;
+}
+
 NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
                              struct vidmm_standard_data *data)
 {
@@ -71,24 +97,36 @@ NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
         .Format = D3DDDIFMT_UNKNOWN,
         .Type = D3DKMDT_GDISURFACE_TEXTURE_CROSSADAPTER,
     };
-    D3DKMDT_GDISURFACEDATA surface = wanted;
-    NTSTATUS status;
+    D3DKMDT_GDISURFACEDATA surface;
+    NTSTATUS status = describe(device, D3DKMDT_STANDARDALLOCATION_GDISURFACE, &wanted, &surface,
+                               sizeof(surface), data);
 
-    *data = (struct vidmm_standard_data){0};
-    if (!ddi_has(device->process->vidmm->ddi, DxgkDdiGetStandardAllocationDriverData))
-        return refuse(STATUS_NOT_SUPPORTED, NULL,
-                      "the driver has no DxgkDdiGetStandardAllocationDriverData");
-    status = ask(device, &surface, data);
-    if (NT_SUCCESS(status))
-        status = make_room(data);
-    if (NT_SUCCESS(status) && (data->allocation || data->resource)) {
-        surface = wanted; /* the first call asks for sizes alone */
-        status = ask(device, &surface, data);
-        if (NT_SUCCESS(status))
-            status = check_pitch(&surface);
-    }
+    if (NT_SUCCESS(status) && (data->allocation || data->resource))
+        status = check_pitch(&surface);
     if (!NT_SUCCESS(status))
         vidmm_standard_finish(data);
+    return status;
+}
+
+NTSTATUS vidmm_standard_primary(struct vidmm_device *device,
+                                const D3DKMDT_SHAREDPRIMARYSURFACEDATA *wanted,
+                                struct vidmm_standard_data *data)
+{
+    D3DKMDT_SHAREDPRIMARYSURFACEDATA surface;
+    NTSTATUS status = describe(device, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, wanted,
+                               &surface, sizeof(surface), data);
+
+    if (!NT_SUCCESS(status)) {
+        vidmm_standard_finish(data);
+        return status;
+    }
+    if (surface.Width != wanted->Width || surface.Height != wanted->Height ||
+        surface.Format != wanted->Format)
+        VIOLATION("PRES-059",
+                  "the driver made the shared primary of source %u %u x %u in format %d, of the "
+                  "%u x %u in format %d that was asked for",
+                  wanted->VidPnSourceId, surface.Width, surface.Height, (int)surface.Format,
+                  wanted->Width, wanted->Height, (int)wanted->Format);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ntddk.h>
+#include <d3dkmddi.h>
 
 struct vidmm_device;
 
@@ -21,6 +22,11 @@ struct vidmm_standard_data {
  * STATUS_INVALID_PARAMETER after a breach, which is reported. PASSIVE_LEVEL. */
 NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
                              struct vidmm_standard_data *data);
+/* The description of the shared primary of a source (PRES-055 to PRES-059), with the same
+ * failures. */
+NTSTATUS vidmm_standard_primary(struct vidmm_device *device,
+                                const D3DKMDT_SHAREDPRIMARYSURFACEDATA *wanted,
+                                struct vidmm_standard_data *data);
 void vidmm_standard_finish(struct vidmm_standard_data *data);
 
 #endif

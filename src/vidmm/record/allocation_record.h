@@ -165,6 +165,8 @@ struct vidmm_allocation {
     UINT priority;
     UINT fill_pattern; /* its initial content */
     bool accessed_physically, cpu_visible;
+    bool primary;             /* it is, or may become, what a video present source shows */
+    UINT source;              /* of a primary; D3DDDI_ID_ANY: each (PRES-073) */
     struct nt_process *creator; /* process that may lock it; NULL: it has ended, or internal */
 
     /* place */

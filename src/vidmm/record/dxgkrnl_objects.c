@@ -36,7 +36,9 @@ static const struct vidmm_open *first_open(const struct vidmm_allocation *alloca
 /* Of who has opened it first; of the system if nobody has. */
 static uint64_t process_of(const struct vidmm_open *open)
 {
-    return (uintptr_t)nt_process_id(open ? open->device->process->nt : nt_process_system());
+    struct nt_process *nt = open ? open->device->process->nt : NULL;
+
+    return (uintptr_t)nt_process_id(nt ? nt : nt_process_system());
 }
 
 void vidmm_tell_allocation(const struct vidmm_allocation *allocation, enum allocation_event event)

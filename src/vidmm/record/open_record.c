@@ -36,7 +36,7 @@ struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_all
 
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
+    struct vidmm_open *open = handle_lookup(device->process->handles, handle,
                                             DDI_CLIENT_ALLOCATION);
 
     if (open && open->device == device && !list_empty(&open->device_link))
@@ -67,6 +67,6 @@ void open_record_free(struct vidmm_open *open)
     if (open && open->renaming && --open->renaming->count == 0)
         util_free(open->renaming);
     if (open && open->handle)
-        handle_remove(&open->device->process->nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
+        handle_remove(open->device->process->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);
 }

@@ -2,6 +2,8 @@
 #include "vidmm/record/process_record.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
+#include "nt/base/current.h"
+#include "nt/base/kprocess.h"
 #include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -16,6 +18,7 @@ struct vidmm_process *process_record_new(struct vidmm *vidmm, struct nt_process 
         return NULL;
     process->vidmm = vidmm;
     process->nt = nt;
+    process->handles = nt ? &nt->handles : &nt_process_system()->handles;
     process->references = 1;
     list_init(&process->link);
     list_init(&process->contexts);

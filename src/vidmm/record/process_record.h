@@ -14,13 +14,15 @@
 #include "vidmm/record/context_record.h"
 #include "vidmm/record/paging_record.h"
 
+struct handle_table;
 struct nt_process;
 struct vidmm;
 struct vidmm_space;
 
 struct vidmm_process {
     struct vidmm *vidmm;
-    struct nt_process *nt;
+    struct nt_process *nt;        /* NULL: the paging process */
+    struct handle_table *handles; /* of its client handles; the host's own are the system's */
     HANDLE host_handle;   /* hDxgkProcess */
     HANDLE driver_handle; /* hKmdProcess */
     ULONG pasid;          /* 0: the process address space is not shared with the device */

@@ -15,7 +15,7 @@
 struct vidmm_allocation *va_find_allocation(const struct vidmm_process *process,
                                             D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, DDI_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(process->handles, handle, DDI_CLIENT_ALLOCATION);
 
     if (!open || open->device->process != process || open->allocation->destroyed)
         return NULL;

@@ -343,10 +343,8 @@ static void fill_table(struct probe *p)
     t->DxgkDdiPresentDisplayOnly = present;
 }
 
-static NTSTATUS display_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+void display_outputs(struct probe *p)
 {
-    if (!display.own_table)
-        fill_table(p);
     p->sources = display.sources;
     p->children = display.outputs;
     for (UINT i = 0; i < display.outputs && i < 4; i++)
@@ -358,23 +356,35 @@ static NTSTATUS display_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_S
             p->child[i].ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness =
                 D3DKMDT_MOA_NONE;
         }
+}
+
+static NTSTATUS display_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    if (!display.own_table)
+        fill_table(p);
+    display_outputs(p);
     if (display.in_entry)
         display.in_entry(p, object, path);
     return DxgkInitializeDisplayOnlyDriver(object, path, &display.table);
 }
 
-struct probe *display_create(const struct probe_options *options)
+void display_prepare(struct probe *p)
 {
-    struct probe *p = probe_create(options);
-
     default_answers(p);
-    p->driver_entry = display_entry;
     p->before[PROBE_EnumVidPnCofuncModality] = enum_modality;
     p->after[PROBE_IsSupportedVidPn] = is_supported;
     p->before[PROBE_CommitVidPn] = commit_vidpn;
     p->before[PROBE_SetVidPnSourceVisibility] = set_visibility;
     p->after[PROBE_QueryChildStatus] = child_status;
     p->before[PROBE_StopDeviceAndReleasePostDisplayOwnership] = release_display;
+}
+
+struct probe *display_create(const struct probe_options *options)
+{
+    struct probe *p = probe_create(options);
+
+    display_prepare(p);
+    p->driver_entry = display_entry;
     return p;
 }
 

@@ -80,6 +80,11 @@ void display_run(const struct probe_options *options, void (*body)(struct probe 
 /* Stop and destroy. */
 void display_end(struct probe *p);
 
+/* The parts of display_create, for other drivers: answers and hooks; and, in DriverEntry, the
+ * sources and outputs of `display`. */
+void display_prepare(struct probe *p);
+void display_outputs(struct probe *p);
+
 /* Modes as the defaults have them. */
 D3DKMDT_VIDPN_SOURCE_MODE display_source_mode(UINT width, UINT height);
 D3DKMDT_VIDPN_TARGET_MODE display_target_mode(UINT width, UINT height);

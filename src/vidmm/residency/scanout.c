@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "bus/memory.h"
+#include "ram/ram.h"
+#include "sim/mutex.h"
+#include "util/address.h"
+#include "verify/refusal.h"
+#include "vidmm/allocation/allocation.h"
+#include "vidmm/paging/paging_worker.h"
+#include "vidmm/record/allocation_record.h"
+#include "vidmm/record/device_record.h"
+#include "vidmm/record/open_record.h"
+#include "vidmm/record/process_record.h"
+#include "vidmm/record/segment_record.h"
+#include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_run.h"
+#include "vidmm/residency/placement.h"
+#include "vidmm/residency/scanout.h"
+#include "vidmm/residency/victim.h"
+#include "vidmm/segment/segment.h"
+
+/* ---- references ---- */
+
+struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_allocation *allocation = NULL;
+    struct vidmm_open *open;
+
+    sim_mutex_lock(&vidmm->lock);
+    open = open_find(device, handle);
+    if (open)
+        allocation = vidmm_open_hold(open);
+    sim_mutex_unlock(&vidmm->lock);
+    return allocation;
+}
+
+void vidmm_scanout_release(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    vidmm_hold_end(allocation);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source)
+{
+    return allocation->primary &&
+           (allocation->source == source || allocation->source == D3DDDI_ID_ANY);
+}
+
+uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
+{
+    return allocation->bytes;
+}
+
+/* ---- where it is ---- */
+
+struct placing {
+    struct vidmm_allocation *allocation;
+    struct vidmm_scanout *where;
+    bool pins;
+};
+
+static void tell_place(const struct vidmm_allocation *allocation, struct vidmm_scanout *where)
+{
+    const struct vidmm_segment *segment = &allocation->vidmm->segment[allocation->segment];
+    const uint64_t page = segment_is_aperture(segment) ? allocation->aperture.first
+                                                       : allocation->runs[0].first;
+
+    *where = (struct vidmm_scanout){.allocation = allocation->driver_handle,
+                                    .segment = allocation->segment,
+                                    .address = segment_physical(segment, segment_page_addr(page))};
+}
+
+static NTSTATUS place_job(struct vidmm *vidmm, struct paging_turn *turn, void *arg)
+{
+    const struct placing *placing = arg;
+    struct vidmm_allocation *allocation = placing->allocation;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (allocation->gone || allocation->destroyed)
+        return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, NULL, "the primary has been destroyed");
+    if (!allocation->resident)
+        status = placement_bring_in(turn, vidmm, allocation);
+    if (!NT_SUCCESS(status))
+        return status;
+    allocation->pins += placing->pins;
+    victim_update(allocation);
+    tell_place(allocation, placing->where);
+    return status;
+}
+
+NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_scanout *where)
+{
+    struct placing placing = {allocation, where, true};
+
+    return vidmm_status(paging_run(allocation->vidmm, place_job, &placing));
+}
+
+NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where)
+{
+    struct placing placing = {allocation, where, false};
+
+    return vidmm_status(paging_run(allocation->vidmm, place_job, &placing));
+}
+
+void vidmm_scanout_unpin(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    allocation->pins--;
+    victim_update(allocation);
+    paging_poke(vidmm);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- what it shows ---- */
+
+/* NULL: the CPU does not reach that page. */
+static const uint8_t *page_of(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+    const struct vidmm_segment *segment = &vidmm->segment[allocation->segment];
+
+    if (!allocation->runs || segment_is_aperture(segment))
+        return allocation->backing
+                   ? ram_direct(vidmm->config.ram, page_phys(allocation->backing[page]))
+                   : NULL;
+    if (!segment_cpu_visible(segment))
+        return NULL;
+    page += allocation->runs[0].first;
+    if (segment->in_ram)
+        return ram_direct(vidmm->config.ram,
+                          (struct phys_addr){segment->cpu.value + (page << PAGE_BITS)});
+    return (const uint8_t *)bus_device_memory(vidmm->config.device, segment->bar) +
+           segment->bar_offset + (page << PAGE_BITS);
+}
+
+bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count)
+{
+    uint8_t *to = bytes;
+
+    if (count > allocation->bytes)
+        return false;
+    for (uint64_t page = 0; count; page++) {
+        const uint64_t some = count < PAGE_BYTES ? count : PAGE_BYTES;
+        const uint8_t *from = page_of(allocation, page);
+
+        if (!from)
+            return false;
+        memcpy(to, from, some);
+        to += some;
+        count -= some;
+    }
+    return true;
+}

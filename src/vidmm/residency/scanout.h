@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Primaries: allocations that stay where they are while a video present source shows them, or is
+ * about to (PRES-060, PRES-081). For the room that shows them. */
+#ifndef DXGK_VIDMM_SCANOUT_H
+#define DXGK_VIDMM_SCANOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+struct vidmm_allocation;
+struct vidmm_device;
+
+/* What a source shows, as DxgkDdiSetVidPnSourceAddress names it. */
+struct vidmm_scanout {
+    HANDLE allocation; /* of DxgkDdiCreateAllocation */
+    UINT segment;
+    uint64_t address; /* segment base plus offset, as in DXGK_ALLOCATIONLIST (PRES-121) */
+};
+
+/* A reference to the allocation of a client's handle, which ends with vidmm_scanout_release: its
+ * memory stays until then, whatever the client destroys. NULL: no allocation of the device. */
+struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_HANDLE handle);
+void vidmm_scanout_release(struct vidmm_allocation *allocation);
+/* Is it marked as a primary of this source? */
+bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);
+uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
+
+/* Page it in, and keep it there until as many calls of vidmm_scanout_unpin. Only a reset or the end
+ * of the adapter's power takes it away then; vidmm_scanout_place pages it in again. PASSIVE_LEVEL;
+ * waits for the paging. Fails with STATUS_NO_MEMORY, and what the driver returned. */
+NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
+NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
+void vidmm_scanout_unpin(struct vidmm_allocation *allocation);
+
+/* Read its content from the first byte on, where the CPU reaches it. False: it cannot, or it is
+ * shorter. */
+bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count);
+
+#endif

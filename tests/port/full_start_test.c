@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* A full driver lights a screen: its start, shared primaries, and the order of a mode set. */
+#include "port/support/full_display.h"
+#include "support/test.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define MODE_CHANGE        1u
+
+static bool before(const struct probe *p, enum probe_ddi a, unsigned i, enum probe_ddi b, unsigned k)
+{
+    const struct probe_call *first = probe_nth(p, a, i), *second = probe_nth(p, b, k);
+
+    return first && second && first->order < second->order;
+}
+
+/* ---- the start ---- */
+
+TEST(the_first_picture)
+{
+    struct probe *p = full_display_create(NULL);
+    const struct full_address *shown = &full_seen.address[0];
+
+    CHECK_RULE("DISP-001/b", IS(probe_start(p), STATUS_SUCCESS));
+    CHECK(display_seen.failure == 0);
+    CHECK_RULE("PRES-055", full_seen.described == 2 && full_seen.created == 1);
+    CHECK_RULE("PRES-057", full_seen.surface.Width == 1024 && full_seen.surface.Height == 768 &&
+                               full_seen.surface.Format == D3DDDIFMT_A8R8G8B8 &&
+                               full_seen.surface.VidPnSourceId == 0);
+    CHECK_RULE("PRES-058", full_seen.surface.RefreshRate.Numerator == 60 &&
+                               full_seen.surface.RefreshRate.Denominator == 1);
+    CHECK_RULE("PRES-063", full_seen.private_bytes == 16 && full_seen.resource_bytes == 4);
+    CHECK_RULE("PRES-064", full_seen.create_flags.Resource && full_seen.create_resource == NULL &&
+                               full_seen.create_count == 1);
+    CHECK_RULE("PRES-061/a",
+               full_seen.committed[0] == full_seen.primary &&
+                   before(p, PROBE_OpenAllocation, 0, PROBE_CommitVidPn, 0) &&
+                   before(p, PROBE_GetStandardAllocationDriverData, 1, PROBE_CreateAllocation, 0));
+    CHECK_RULE("PRES-153/a",
+               full_seen.addresses == 1 &&
+                   before(p, PROBE_CommitVidPn, 0, PROBE_SetVidPnSourceAddress, 0) &&
+                   before(p, PROBE_SetVidPnSourceAddress, 0, PROBE_SetVidPnSourceVisibility, 0));
+    CHECK_RULE("PRES-119/a",
+               shown->flags == MODE_CHANGE && shown->contexts == 0 && shown->source == 0);
+    CHECK_RULE("PRES-122", shown->allocation == full_seen.primary);
+    CHECK_RULE("PRES-129/a", shown->irql == 0);
+    CHECK_RULE("DISP-170/a", before(p, PROBE_CreateDevice, 1, PROBE_CommitVidPn, 0));
+    CHECK(display_seen.visible[0]);
+    display_end(p);
+}
+
+static void look_at_address(struct probe *p)
+{
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(p->adapter[0],
+                                                          full_seen.address[0].segment - 1);
+    const uint64_t offset = full_seen.address[0].address - (uint64_t)segment->BaseAddress.QuadPart;
+
+    CHECK_RULE("PRES-120", full_seen.address[0].segment == 1);
+    CHECK_RULE("PRES-121", offset < segment->Size && offset % 4096 == 0);
+}
+
+TEST(where_the_primary_is)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, look_at_address);
+}
+
+/* ---- other modes ---- */
+
+static void another_mode(struct probe *p)
+{
+    const HANDLE first = full_seen.primary;
+    const unsigned closed = (unsigned)probe_count(p, PROBE_CloseAllocation);
+
+    CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 0)));
+    CHECK_RULE("PRES-061/b", full_seen.created == 2 && full_seen.primary != first &&
+                                 full_seen.committed[1] == full_seen.primary);
+    CHECK_RULE("PRES-057", full_seen.surface.Width == 800 && full_seen.surface.Height == 600);
+    CHECK_RULE("PRES-061/c",
+               probe_count(p, PROBE_CloseAllocation) == closed + 1 &&
+                   probe_count(p, PROBE_DestroyAllocation) == closed + 1 &&
+                   before(p, PROBE_CommitVidPn, 1, PROBE_CloseAllocation, closed) &&
+                   before(p, PROBE_SetVidPnSourceVisibility, 2, PROBE_CloseAllocation, closed));
+    CHECK_RULE("PRES-153/b",
+               full_seen.addresses == 2 && full_seen.address[1].allocation == full_seen.primary &&
+                   before(p, PROBE_CreateAllocation, 1, PROBE_SetVidPnSourceVisibility, 1) &&
+                   before(p, PROBE_SetVidPnSourceVisibility, 1, PROBE_CommitVidPn, 1) &&
+                   before(p, PROBE_CommitVidPn, 1, PROBE_SetVidPnSourceAddress, 1) &&
+                   before(p, PROBE_SetVidPnSourceAddress, 1, PROBE_SetVidPnSourceVisibility, 2));
+
+    /* the same mode, turned: the primary stays */
+    CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 1)));
+    CHECK_RULE("PRES-061/d", full_seen.created == 2);
+
+    /* the driver refuses to describe one: all stays */
+    full.described_status = STATUS_NO_MEMORY;
+    CHECK_RULE("PRES-062", IS(display_ask_mode(p, 0, 640, 480, 0), STATUS_NO_MEMORY) &&
+                               full_seen.created == 2 && display_seen.visible[0]);
+    CHECK_RULE("PRES-071", display_seen.commits == probe_count(p, PROBE_CommitVidPn) &&
+                               display_seen.commit[display_seen.commits - 1].size.cx == 800);
+    full.described_status = STATUS_SUCCESS;
+
+    /* it refuses to show the new one: the old mode comes back */
+    full.address_status = STATUS_UNSUCCESSFUL;
+    CHECK_RULE("PRES-132/a", IS(display_ask_mode(p, 0, 640, 480, 0), STATUS_UNSUCCESSFUL));
+    full.address_status = STATUS_SUCCESS;
+    CHECK_RULE("PRES-132/a", display_seen.commit[display_seen.commits - 1].size.cx == 800 &&
+                                 display_seen.visible[0]);
+}
+
+TEST(each_mode_has_its_primary)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, another_mode);
+    CHECK(full_seen.created >= 2);
+}
+
+/* ---- power ---- */
+
+static void off_and_on(struct probe *p)
+{
+    const HANDLE primary = full_seen.primary;
+
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
+    CHECK_RULE("PRES-061/e",
+               probe_count(p, PROBE_DestroyAllocation) == 0 && full_seen.committed[1] == NULL);
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, true)));
+    CHECK_RULE("PRES-247",
+               full_seen.created == 1 && full_seen.committed[2] == primary &&
+                   full_seen.addresses == 2 && full_seen.address[1].allocation == primary &&
+                   full_seen.address[1].flags == MODE_CHANGE && display_seen.visible[0]);
+}
+
+TEST(a_display_that_is_off_keeps_its_primary)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, off_and_on);
+}
+
+static void sleep_and_wake(struct probe *p)
+{
+    const struct full_address first = full_seen.address[0];
+
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionNone)));
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    CHECK_RULE("PRES-250", full_seen.created == 1 && full_seen.addresses == 2 &&
+                               full_seen.address[1].allocation == first.allocation &&
+                               display_seen.commit[display_seen.commits - 1].power &&
+                               display_seen.visible[0]);
+}
+
+TEST(the_adapter_sleeps)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, sleep_and_wake);
+}
+
+/* ---- what is wrong ---- */
+
+static void shrink(DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)
+{
+    if (args->pAllocationPrivateDriverData)
+        args->pCreateSharedPrimarySurfaceData->Width = 1000;
+}
+
+static void small(DXGK_ALLOCATIONINFO *info)
+{
+    info->Size = 1024 * 768 * 4 - 1;
+}
+
+static void cached(DXGK_ALLOCATIONINFO *info)
+{
+    info->FlagsWddm2.Cached = 1;
+}
+
+TEST(a_primary_that_is_not_as_it_was_asked_for)
+{
+    struct probe *p = full_display_create(NULL);
+
+    full.in_described = shrink;
+    CHECK_RULE("PRES-059", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-059") == 1 &&
+                               probe_said(p, "PRES-059", "1000 x 768"));
+    display_end(p);
+
+    p = full_display_create(NULL);
+    full.in_create = small;
+    CHECK_RULE("PRES-080", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-080") == 1);
+    display_end(p);
+
+    p = full_display_create(NULL);
+    full.in_create = cached;
+    CHECK_RULE("PRES-075", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-075") == 1);
+    display_end(p);
+}
+
+TEST(what_a_full_driver_needs)
+{
+    static const enum probe_ddi needed[] = {PROBE_Present, PROBE_SetVidPnSourceAddress};
+    struct probe *p;
+
+    for (unsigned i = 0; i < 2; i++) {
+        p = full_display_create(NULL);
+        probe_set_entry(p, needed[i], false);
+        CHECK_RULE("PRES-091/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                     probe_rule(p, "PRES-091") == 1);
+        probe_destroy(p);
+    }
+    p = full_display_create(NULL);
+    probe_set_entry(p, PROBE_GetScanLine, false);
+    CHECK_RULE("PRES-091/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-091") == 1);
+    display_end(p);
+
+    for (UINT flips = 0; flips < 2; flips++) {
+        p = full_display_create(NULL);
+        p->caps.MaxQueuedFlipOnVSync = flips;
+        CHECK_RULE("PRES-140/a", IS(probe_start(p), STATUS_SUCCESS) &&
+                                     (probe_rule(p, "PRES-140") == 1) == !flips);
+        display_end(p);
+    }
+    for (UINT flips = 64; flips < 66; flips++) {
+        p = full_display_create(NULL);
+        p->caps.MaxQueuedFlipOnVSync = flips;
+        CHECK_RULE("PRES-140/b", NT_SUCCESS(probe_start(p)) == (flips == 64) &&
+                                     (probe_rule(p, "PRES-140") == 1) == (flips == 65));
+        if (flips == 64)
+            display_end(p);
+        else
+            probe_destroy(p);
+    }
+}
+
+TEST(caps_that_windows_does_not_insist_on)
+{
+    struct probe *p = full_display_create(NULL);
+
+    p->caps.SupportNonVGA = p->caps.SupportSmoothRotation = p->caps.SupportDirectFlip = FALSE;
+    p->caps.SupportPerEngineTDR = FALSE;
+    p->caps.FlipCaps.Value = 0;
+    p->caps.PresentationCaps.SupportKernelModeCommandBuffer = 0;
+    memset(&p->caps.PreemptionCaps, 0, sizeof(p->caps.PreemptionCaps));
+    CHECK_RULE("DISP-160/a", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "DISP-160") == 8 &&
+                                 probe_rule(p, "CAPS-029") == 0 && probe_rule(p, "CAPS-030") == 0);
+    display_end(p);
+    p = full_display_create(NULL);
+    p->caps.FlipCaps.FlipIndependent = 0;
+    CHECK_RULE("DISP-160/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "DISP-160") == 1);
+    display_end(p);
+}

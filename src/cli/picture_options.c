@@ -25,17 +25,35 @@ bool cli_picture_options_record(const struct cli_picture_options *options)
     return options->frames || options->animation;
 }
 
+/* Behind "1=" it is that of another source than the first. */
+static const char *parse_source(const char *value, unsigned *source)
+{
+    const size_t digits = strspn(value, "0123456789");
+    char number[4];
+    uint64_t n;
+
+    *source = 0;
+    if (!digits || digits >= sizeof(number) || value[digits] != '=')
+        return value;
+    snprintf(number, sizeof(number), "%.*s", (int)digits, value);
+    if (!cli_parse_number(number, &n))
+        return value;
+    *source = (unsigned)n;
+    return value + digits + 1;
+}
+
 /* What is behind the last @ is a time if it can be one. */
 int cli_parse_screen(struct cli_options *options, const char *name, const char *value)
 {
     struct cli_picture_options *pictures = &options->pictures;
     const char *at = strrchr(value, '@');
-    struct cli_screen screen = {.text = value};
+    struct cli_screen screen = {0};
 
+    screen.text = parse_source(value, &screen.source);
     screen.timed = at && cli_parse_duration(at + 1, &screen.ns);
-    screen.length = screen.timed ? (size_t)(at - value) : strlen(value);
+    screen.length = screen.timed ? (size_t)(at - screen.text) : strlen(screen.text);
     if (!screen.length)
-        return cli_usage_error("--screen wants FILE.png, or FILE.png@TIME", value);
+        return cli_usage_error("--screen wants [SOURCE=]FILE.png, or [SOURCE=]FILE.png@TIME", value);
     if (pictures->screens == CLI_MAX_SCREENS) {
         fprintf(stderr, "dxgkhost: %s: at most %u of them are possible\n", name, CLI_MAX_SCREENS);
         return CLI_USAGE;
@@ -73,10 +91,10 @@ int cli_parse_frames_limit(struct cli_options *options, const char *name, const 
 int cli_parse_animation(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
-    if (!*value)
-        return cli_usage_error("--animation wants a file", value);
-    options->pictures.animation = value;
-    return CLI_OK;
+    options->pictures.animation = parse_source(value, &options->pictures.animated_source);
+    return *options->pictures.animation
+               ? CLI_OK
+               : cli_usage_error("--animation wants [SOURCE=]FILE.png", value);
 }
 
 /* "WIDTHxHEIGHT" or "WIDTHxHEIGHT,PITCH". */

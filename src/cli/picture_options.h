@@ -12,9 +12,10 @@
 
 struct cli_options;
 
-/* --screen FILE[@TIME] */
+/* --screen [SOURCE=]FILE[@TIME] */
 struct cli_screen {
-    const char *text;
+    const char *text; /* from the name of the file on */
+    unsigned source;
     size_t length; /* of the name of the file in it */
     bool timed;    /* at this virtual time; else at the end */
     uint64_t ns;
@@ -23,7 +24,8 @@ struct cli_screen {
 struct cli_picture_options {
     struct cli_screen screen[CLI_MAX_SCREENS];
     size_t screens;
-    const char *frames, *animation;   /* a folder, and a file; NULL: none */
+    const char *frames, *animation; /* a folder, and a file; NULL: none */
+    unsigned animated_source;
     uint64_t most_frames, most_bytes; /* of frames in the folder, and of the animation */
 };
 

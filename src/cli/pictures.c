@@ -41,7 +41,7 @@ static void take(struct shot *shot)
     struct dxgk_picture seen;
     struct picture picture;
 
-    if (dxgk_machine_capture(shot->of->session->machine, 0, 0, &seen, shot->why,
+    if (dxgk_machine_capture(shot->of->session->machine, 0, shot->screen->source, &seen, shot->why,
                              sizeof(shot->why)) != DXGK_OK)
         return;
     picture = (struct picture){seen.width, seen.height, seen.rgb};
@@ -142,7 +142,8 @@ void cli_pictures_frame(void *context, const struct dxgk_frame *frame)
         return;
     if (pictures->frames)
         cli_frames_add(pictures->frames, frame);
-    if (pictures->animation && frame->adapter == 0 && frame->source == 0)
+    if (pictures->animation && frame->adapter == 0 &&
+        frame->source == session->options->pictures.animated_source)
         animate(pictures, frame);
 }
 

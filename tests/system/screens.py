@@ -131,7 +131,13 @@ def case_at():
         run(folder, "dxgk.display(0, false)", "--screen", late, expect=1, words=("late.png: no picture of the screen: the screen has no signal",))
         run(folder, "dxgk.display(0, false) dxgk.sleep(1000000)", "--screen", late + "@900us", expect=1, words=("the screen has no signal then",))
         run(folder, SHOW, "--screen", os.path.join(folder, "no", "where.png"), expect=1, words=("no picture of the screen: No such file",))
-        run(folder, SHOW, "--screen", "@5s", expect=2, words=("--screen wants FILE.png, or FILE.png@TIME: @5s",))
+        for wrong in ("", "@5s", "0=", "0=@5s"):
+            run(folder, SHOW, "--screen", wrong, expect=2, words=("--screen wants [SOURCE=]FILE.png",))
+        run(folder, SHOW, "--screen", "1=" + late, expect=1, words=("late.png: no picture of the screen: adapter 0 has no video present source 1",))
+        first = os.path.join(folder, "first.png")
+        run(folder, SHOW, "--screen", f"0={first}@60ms")
+        if picture(first).checksum() != picture(at).checksum():
+            fail("0= is another source than none")
         if os.path.exists(late):
             fail("late.png is there")
         shown("PRES-312", "PRES-319")
@@ -211,6 +217,8 @@ def case_animation():
         run(folder, SHOW, "--animation", path, "--frames-limit", "3", words=("all.png: the animation is not whole: it has all that --frames-limit lets in",))
         if len(png.read(path)) != 3:
             fail("not 3 frames")
+        run(folder, SHOW, "--animation", "1=" + path, expect=1, words=("all.png: no animation of the screen: no frame was shown",))
+        run(folder, SHOW, "--animation", "0=", expect=2, words=("--animation wants [SOURCE=]FILE.png",))
         run(folder, SHOW, "--animation", os.path.join(folder, "no", "where.png"), expect=1, words=("no animation of the screen: No such file",))
 
 

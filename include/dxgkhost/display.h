@@ -40,6 +40,18 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
 DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source,
                                                const struct dxgk_display_mode *mode, char *error,
                                                size_t error_bytes);
+/* One of the modes that a source can be given while the others keep theirs (VIDPN-205). */
+struct dxgk_listed_mode {
+    struct dxgk_display_mode mode; /* not turned */
+    uint32_t target;               /* ChildUid of the output */
+    unsigned turns;                /* bit n: it can be turned by n quarters */
+};
+/* Called by a client: the modes of a source, by output, size and rate; to be freed with free. None,
+ * and *modes NULL: the source is dark. The driver is asked if something has changed since it was
+ * asked last. */
+DXGK_API enum dxgk_result dxgk_client_list_modes(unsigned adapter, unsigned source,
+                                                 struct dxgk_listed_mode **modes, size_t *count,
+                                                 char *error, size_t error_bytes);
 /* Called by a client: turn the display on which the source is seen off, or on. */
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
@@ -69,6 +81,19 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
                                                unsigned source, struct dxgk_picture *picture,
                                                char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
+
+/* A present that is complete, for the hook `frame` of the configuration. */
+struct dxgk_frame {
+    unsigned adapter, source;
+    uint64_t number; /* of the source, from 1 on */
+    uint64_t virtual_ns;
+    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew */
+    /* What the driver was told to bring on the screen: left, top, right and bottom of each. */
+    const int32_t (*rectangle)[4];
+    size_t rectangles;
+    struct dxgk_picture picture; /* of the screen afterwards; the host's. No rgb: `error` says why */
+    const char *error;
+};
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 #ifndef DXGK_BUS_MODEL_CALL_H
 #define DXGK_BUS_MODEL_CALL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bus/device_record.h"
@@ -59,6 +61,20 @@ static inline void bus_model_reset(struct bus_device *device)
     before = sim_callout_enter(&device->callout, "reset");
     device->model->reset(device->state);
     sim_callout_leave(before);
+}
+
+static inline bool bus_model_monitor(struct bus_device *device, unsigned output,
+                                     const uint8_t *edid, size_t bytes)
+{
+    struct sim_callout *before;
+    bool taken;
+
+    if (device->callout.hangs)
+        return false;
+    before = sim_callout_enter(&device->callout, "monitor");
+    taken = device->outputs->monitor(device->state, output, edid, bytes);
+    sim_callout_leave(before);
+    return taken;
 }
 
 static inline bool bus_model_walk(struct bus_device *device, uint64_t root, uint64_t address,

@@ -166,6 +166,14 @@ static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint6
         device->on_root(device->root_context, node, fence, root);
 }
 
+static void service_outputs(void *host, const struct dxgk_device_outputs *outputs)
+{
+    struct bus_device *device = host;
+
+    if (outputs && outputs->count && outputs->monitor)
+        device->outputs = outputs;
+}
+
 static void service_patches(void *host, const struct dxgk_patch_format *format)
 {
     struct bus_device *device = host;
@@ -200,5 +208,6 @@ const struct dxgk_device_services bus_services = {
     .stale_translation = service_stale_translation,
     .root_in_use = service_root_in_use,
     .patches = service_patches,
+    .outputs = service_outputs,
     .work = service_work,
 };

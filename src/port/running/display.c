@@ -206,6 +206,14 @@ static void restart_over(void *context)
 
 /* ---- life ---- */
 
+static void tell_frame(void *context, const struct screens_frame *frame)
+{
+    struct port_adapter *adapter = context;
+    const struct port_config *config = &adapter->port->config;
+
+    config->frame(config->frame_context, adapter, frame);
+}
+
 static struct screens *make_screens(struct port_adapter *adapter)
 {
     const struct screens_config config = {
@@ -215,6 +223,8 @@ static struct screens *make_screens(struct port_adapter *adapter)
                    ddi_has(&adapter->ddi, DxgkDdiDpcRoutine),
         .pitch_excess = adapter->port->config.present_pitch,
         .unpaced = adapter->port->config.present_unpaced,
+        .frame = adapter->port->config.frame ? tell_frame : NULL,
+        .frame_context = adapter,
         .pointer_caps = adapter->caps.driver.PointerCaps,
         .pointer_width = adapter->caps.driver.MaxPointerWidth,
         .pointer_height = adapter->caps.driver.MaxPointerHeight,

@@ -171,6 +171,39 @@ static const struct field submit_command[] = {
     B(D3DKMT_SUBMITCOMMAND, pPrivateDriverData, PrivateDriverDataSize),
     I(D3DKMT_SUBMITCOMMAND, WrittenPrimaries, NumPrimaries),
     A(D3DKMT_SUBMITCOMMAND, HistoryBufferArray, NumHistoryBuffers)};
+static const struct field create_hw_context[] = {
+    V(D3DKMT_CREATEHWCONTEXT, hDevice),
+    V(D3DKMT_CREATEHWCONTEXT, NodeOrdinal),
+    V(D3DKMT_CREATEHWCONTEXT, EngineAffinity),
+    VN(D3DKMT_CREATEHWCONTEXT, "Flags", Flags.Value),
+    B(D3DKMT_CREATEHWCONTEXT, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATEHWCONTEXT, hHwContext)};
+static const struct field destroy_hw_context[] = {V(D3DKMT_DESTROYHWCONTEXT, hHwContext)};
+static const struct field create_hw_queue[] = {
+    V(D3DKMT_CREATEHWQUEUE, hHwContext),
+    VN(D3DKMT_CREATEHWQUEUE, "Flags", Flags.Value),
+    B(D3DKMT_CREATEHWQUEUE, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATEHWQUEUE, hHwQueue),
+    V(D3DKMT_CREATEHWQUEUE, hHwQueueProgressFence),
+    M1(D3DKMT_CREATEHWQUEUE, HwQueueProgressFenceCPUVirtualAddress, sizeof(UINT64)),
+    V(D3DKMT_CREATEHWQUEUE, HwQueueProgressFenceGPUVirtualAddress)};
+static const struct field destroy_hw_queue[] = {V(D3DKMT_DESTROYHWQUEUE, hHwQueue)};
+static const struct field submit_to_hw_queue[] = {
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, hHwQueue),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, HwQueueProgressFenceId),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, CommandBuffer),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, CommandLength),
+    B(D3DKMT_SUBMITCOMMANDTOHWQUEUE, pPrivateDriverData, PrivateDriverDataSize),
+    A(D3DKMT_SUBMITCOMMANDTOHWQUEUE, WrittenPrimaries, NumPrimaries)};
+static const struct field wait_on_hw_queue[] = {
+    V(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, hHwQueue),
+    A(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, ObjectHandleArray, ObjectCount),
+    P(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, FenceValueArray, ObjectCount)};
+static const struct field signal_from_hw_queue[] = {
+    VN(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, "Flags", Flags.Value),
+    A(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, BroadcastHwQueueArray, BroadcastHwQueueCount),
+    A(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, ObjectHandleArray, ObjectCount),
+    P(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, FenceValueArray, ObjectCount)};
 static const struct field wait_idle[] = {V(D3DKMT_WAITFORIDLE, hDevice)};
 static const struct field video_memory[] = {V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdapter),
                                             V(D3DKMT_QUERYVIDEOMEMORYINFO, MemorySegmentGroup),
@@ -282,6 +315,15 @@ static const struct field signal_gpu2[] = {
     X(WaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, wait_gpu)    \
     X(SignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, signal_gpu)    \
     X(SubmitCommand, D3DKMT_SUBMITCOMMAND, submit_command)                                          \
+    X(CreateHwContext, D3DKMT_CREATEHWCONTEXT, create_hw_context)                                   \
+    X(DestroyHwContext, D3DKMT_DESTROYHWCONTEXT, destroy_hw_context)                                \
+    X(CreateHwQueue, D3DKMT_CREATEHWQUEUE, create_hw_queue)                                         \
+    X(DestroyHwQueue, D3DKMT_DESTROYHWQUEUE, destroy_hw_queue)                                      \
+    X(SubmitCommandToHwQueue, D3DKMT_SUBMITCOMMANDTOHWQUEUE, submit_to_hw_queue)                    \
+    X(SubmitWaitForSyncObjectsToHwQueue, D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE,                  \
+      wait_on_hw_queue)                                                                             \
+    X(SubmitSignalSyncObjectsToHwQueue, D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE,                    \
+      signal_from_hw_queue)                                                                         \
     X(Escape, D3DKMT_ESCAPE, escape)                                                                \
     X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                   \
     X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)

@@ -272,6 +272,31 @@ static const struct field signal_gpu2[] = {
     A(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2, BroadcastContextArray, BroadcastContextCount),
     P(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2, MonitoredFenceValueArray, ObjectCount)};
 
+static const struct field set_in_process_priority[] = {
+    V(D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY, hContext),
+    V(D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY, Priority)};
+static const struct field get_in_process_priority[] = {
+    V(D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY, hContext),
+    V(D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY, Priority)};
+
+/* Calls without a structure, of the calling process. */
+struct process_class {
+    D3DKMT_SCHEDULINGPRIORITYCLASS Priority;
+};
+static const struct field process_class[] = {V(struct process_class, Priority)};
+
+static NTSTATUS call_SetProcessSchedulingPriorityClass(void *args)
+{
+    return D3DKMTSetProcessSchedulingPriorityClass(NtCurrentProcess(),
+                                                   ((struct process_class *)args)->Priority);
+}
+
+static NTSTATUS call_GetProcessSchedulingPriorityClass(void *args)
+{
+    return D3DKMTGetProcessSchedulingPriorityClass(NtCurrentProcess(),
+                                                   &((struct process_class *)args)->Priority);
+}
+
 #define CALLS(X)                                                                                    \
     X(OpenAdapterFromLuid, D3DKMT_OPENADAPTERFROMLUID, open_luid)                                   \
     X(CloseAdapter, D3DKMT_CLOSEADAPTER, close_adapter)                                             \
@@ -301,6 +326,10 @@ static const struct field signal_gpu2[] = {
     X(Unlock, D3DKMT_UNLOCK, unlock)                                                                \
     X(Unlock2, D3DKMT_UNLOCK2, unlock2)                                                             \
     X(SetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)              \
+    X(SetContextInProcessSchedulingPriority, D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY,          \
+      set_in_process_priority)                                                                      \
+    X(GetContextInProcessSchedulingPriority, D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY,          \
+      get_in_process_priority)                                                                      \
     X(MakeResident, D3DDDI_MAKERESIDENT, make_resident)                                             \
     X(Evict, D3DKMT_EVICT, evict)                                                                   \
     X(CreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)                             \
@@ -330,7 +359,9 @@ static const struct field signal_gpu2[] = {
 
 CALLS(CALLER)
 
-static const struct d3dkmt_call calls[] = {CALLS(ENTRY)};
+static const struct d3dkmt_call calls[] = {
+    CALLS(ENTRY) ENTRY(SetProcessSchedulingPriorityClass, struct process_class, process_class)
+        ENTRY(GetProcessSchedulingPriorityClass, struct process_class, process_class)};
 
 void lua_d3dkmt_open(lua_State *L)
 {

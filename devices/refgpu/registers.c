@@ -326,8 +326,7 @@ static struct refgpu_engine *engine_at(struct refgpu_device *device, uint64_t of
 
 static bool is_sched(uint64_t offset)
 {
-    return offset >= REFGPU_REG_SCHED_VERSION &&
-           offset < REFGPU_REG_SCHED_BAND(REFGPU_SCHED_BANDS, 0u);
+    return offset >= REFGPU_REG_SCHED_VERSION && offset < REFGPU_REG_SCHED_END;
 }
 
 static uint32_t read32(struct refgpu_device *device, uint64_t offset)

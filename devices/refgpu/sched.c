@@ -33,6 +33,7 @@ static bool read_context(struct refgpu_device *device, uint32_t index)
     c->used = 0;
     c->order = ++sched->orders;
     c->last_queue = 0;
+    c->noted = REFGPU_SCHED_IDLE;
     if (index >= sched->context_end)
         sched->context_end = index + 1u;
     return true;
@@ -82,7 +83,7 @@ static void forget(struct refgpu_sched *sched)
     sched->context_end = sched->queue_end = 0;
     sched->running = sched->last_context = REFGPU_SCHED_NONE;
     sched->leave_at = sched->debt = 0;
-    sched->normal_turn = sched->loaded = sched->deciding = false;
+    sched->normal_turn = sched->loaded = sched->deciding = sched->log.known = false;
     for (uint32_t i = 0; i < REFGPU_SCHED_BANDS; i++)
         sched->band[i].process = (uint32_t)(sched->band[i].used = 0);
 }
@@ -124,6 +125,7 @@ void refgpu_sched_power_on(struct refgpu_device *device)
     sched->contexts = sched->queues = 0;
     sched->normal_share = sched->aborted = sched->switches = 0;
     memset(sched->band, 0, sizeof sched->band);
+    memset(&sched->log, 0, sizeof sched->log);
 }
 
 /* ---- suspension ---- */
@@ -394,25 +396,44 @@ static uint32_t *band_register(struct refgpu_sched *sched, uint32_t offset)
     }
 }
 
-static uint64_t *table_register(struct refgpu_sched *sched, uint32_t offset)
+/* Registers of 64 bits. */
+static uint64_t *wide_register(struct refgpu_sched *sched, uint32_t offset)
 {
     const uint32_t pair = offset & ~4u;
 
-    if (pair == REFGPU_REG_SCHED_CONTEXTS_LO)
+    switch (pair) {
+    case REFGPU_REG_SCHED_CONTEXTS_LO:
         return &sched->contexts;
-    return pair == REFGPU_REG_SCHED_QUEUES_LO ? &sched->queues : NULL;
+    case REFGPU_REG_SCHED_QUEUES_LO:
+        return &sched->queues;
+    case REFGPU_REG_SCHED_LOG_LO:
+        return &sched->log.at;
+    case REFGPU_REG_SCHED_LOG_ROOT_LO:
+        return &sched->log.root;
+    default:
+        return NULL;
+    }
+}
+
+/* What it names is aligned to this. */
+static uint32_t alignment_of(uint32_t offset)
+{
+    return (offset & ~4u) == REFGPU_REG_SCHED_LOG_LO ? 8u : REFGPU_PAGE_BYTES;
 }
 
 uint32_t refgpu_sched_read(struct refgpu_device *device, uint32_t offset)
 {
     struct refgpu_sched *sched = &device->sched;
-    const uint64_t *table = table_register(sched, offset);
+    const uint64_t *table = wide_register(sched, offset);
     const uint32_t *band = band_register(sched, offset);
+    const uint32_t *log = refgpu_sched_log_register(sched, offset);
 
     if (table)
         return (uint32_t)(offset & 4u ? *table >> 32 : *table);
     if (band)
         return *band;
+    if (log)
+        return *log;
     switch (offset) {
     case REFGPU_REG_SCHED_VERSION:
         return REFGPU_SCHED_VERSION;
@@ -434,18 +455,22 @@ uint32_t refgpu_sched_read(struct refgpu_device *device, uint32_t offset)
 void refgpu_sched_write(struct refgpu_device *device, uint32_t offset, uint32_t value)
 {
     struct refgpu_sched *sched = &device->sched;
-    uint64_t *table = table_register(sched, offset);
+    uint64_t *table = wide_register(sched, offset);
     uint32_t *band = band_register(sched, offset);
+    uint32_t *log = refgpu_sched_log_register(sched, offset);
 
     if (table) {
-        if (sched->loaded)
+        if (sched->loaded && offset < REFGPU_REG_SCHED_COMMAND)
             return;
         if (offset & 4u)
             *table = (*table & 0xFFFFFFFFu) | (uint64_t)value << 32;
         else
-            *table = (*table & ~0xFFFFFFFFull) | (value & ~(REFGPU_PAGE_BYTES - 1u));
+            *table = (*table & ~0xFFFFFFFFull) | (value & ~(alignment_of(offset) - 1u));
     } else if (band) {
         *band = value;
+    } else if (log) {
+        *log = value;
+        sched->log.known = false;
     } else if (offset == REFGPU_REG_SCHED_NORMAL_SHARE) {
         sched->normal_share = value < 50u ? value : 50u;
     } else if (offset == REFGPU_REG_SCHED_COMMAND) {

@@ -6,6 +6,7 @@
  *
  *   sched.c         the tables, commands and doorbells; entries begin, end, and are left
  *   sched_choose.c  which queue is next, and when the one in execution has to leave
+ *   sched_log.c     the scheduling log
  */
 #ifndef REFGPU_SCHED_H
 #define REFGPU_SCHED_H
@@ -29,6 +30,7 @@ struct refgpu_sched_context {
     uint64_t used;   /* ns of its quantum */
     uint64_t order;  /* among contexts of the same priority: the lowest is next */
     uint32_t last_queue;
+    uint32_t noted; /* state in the log */
 };
 
 struct refgpu_sched_queue {
@@ -46,12 +48,20 @@ struct refgpu_sched_band {
     uint64_t used;                                  /* ns of its quantum */
 };
 
+struct refgpu_sched_log {
+    uint64_t at, root;        /* registers */
+    uint32_t entries, notice; /* registers */
+    bool known;               /* the header was read */
+    struct refgpu_sched_log_header header;
+};
+
 struct refgpu_sched {
     uint64_t contexts, queues; /* registers: the tables */
     uint32_t normal_share;     /* register */
     struct refgpu_sched_band band[REFGPU_SCHED_BANDS];
     uint32_t aborted;  /* register */
     uint32_t switches; /* register */
+    struct refgpu_sched_log log;
 
     bool loaded;   /* the tables were read */
     bool deciding; /* a decision is being made: what happens in it needs no other one */
@@ -83,6 +93,12 @@ void refgpu_sched_left(struct refgpu_engine *engine, uint32_t offset, bool waite
 void refgpu_sched_skipped(struct refgpu_engine *engine); /* the SKIP bit: the entry was dropped */
 /* Begin an entry of this queue. */
 void refgpu_sched_begin(struct refgpu_device *device, uint32_t queue);
+
+/* ---- sched_log.c ---- */
+
+uint32_t *refgpu_sched_log_register(struct refgpu_sched *sched, uint32_t offset); /* NULL: none */
+/* Log the contexts that have another state than when they were logged last. */
+void refgpu_sched_log(struct refgpu_device *device);
 
 /* ---- sched_choose.c ---- */
 

@@ -312,5 +312,6 @@ void refgpu_sched_update(struct refgpu_device *device)
             break;
     }
     arm(device, &field);
+    refgpu_sched_log(device);
     sched->deciding = false;
 }

@@ -169,6 +169,7 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
         data.DxgkDdiValidateSubmitCommand = RefGpuValidateSubmitCommand;
         data.DxgkDdiSetupPriorityBands = RefGpuSetupPriorityBands;
         data.DxgkDdiSetContextSchedulingProperties = RefGpuSetContextSchedulingProperties;
+        data.DxgkDdiSetSchedulingLogBuffer = RefGpuSetSchedulingLogBuffer;
         data.DxgkDdiSuspendContext = RefGpuSuspendContext;
         data.DxgkDdiResumeContext = RefGpuResumeContext;
         data.DxgkDdiResetHwEngine = RefGpuResetHwEngine;

@@ -226,6 +226,8 @@ void NTAPI RefGpuSetRootPageTable(IN_CONST_HANDLE hAdapter,
     }
     context->root = pSetPageTable->Address.SegmentOffset;
     context->root_known = TRUE;
+    if (context->system)
+        refgpu_scheduled_log_root(adapter, context->root);
     refgpu_scheduled_tell(context);
     if (!context->save_allocation)
         return;

@@ -29,11 +29,22 @@
 #define REFGPU_REG_SCHED_NORMAL_SHARE 0x2024u /* RW percent for NORMAL beside FOCUS, 0..50 */
 #define REFGPU_REG_SCHED_SWITCHES     0x2028u /* RO how often another context got the engine */
 
+#define REFGPU_REG_SCHED_LOG_LO      0x2030u /* RW GPU virtual address of the scheduling log */
+#define REFGPU_REG_SCHED_LOG_HI      0x2034u
+#define REFGPU_REG_SCHED_LOG_ROOT_LO 0x2038u /* RW VRAM offset of the root table for it */
+#define REFGPU_REG_SCHED_LOG_ROOT_HI 0x203Cu
+
 #define REFGPU_SCHED_BANDS                4u
 #define REFGPU_REG_SCHED_BAND(band, r)    (0x2040u + (band)*16u + (r)) /* nanoseconds */
 #define REFGPU_SCHED_BAND_GRACE           0x0u /* RW when the band preempts another */
 #define REFGPU_SCHED_BAND_PROCESS_QUANTUM 0x4u /* RW of a process among others of the band */
 #define REFGPU_SCHED_BAND_PROCESS_GRACE   0x8u /* RW when one process preempts another */
+
+#define REFGPU_REG_SCHED_LOG_ENTRIES \
+    0x2080u /* RW entries of the log; 0: none. Writing begins with it */
+#define REFGPU_REG_SCHED_LOG_NOTICE \
+    0x2084u /* RW index at which IRQ_SCHED_LOG is raised, and at 0 */
+#define REFGPU_REG_SCHED_END 0x2088u
 
 #define REFGPU_REG_SCHED_DOORBELL(queue) (0x8000u + (queue)*4u) /* WO any value */
 
@@ -53,14 +64,15 @@
 #define REFGPU_IRQ_SCHED_SUSPENDED 0x00002000u /* so were the answers to SUSPEND */
 #define REFGPU_IRQ_SCHED_FAULT     0x00004000u /* page fault, bus fault or command error; halted */
 #define REFGPU_IRQ_SCHED_SIGNAL    0x00008000u /* WRITE with interrupt */
-#define REFGPU_IRQ_SCHED_ALL       0x0000F000u
+#define REFGPU_IRQ_SCHED_LOG       0x00010000u /* the log has come to NOTICE, or round */
+#define REFGPU_IRQ_SCHED_ALL       0x0001F000u
 
 #define REFGPU_BAND_IDLE     0u
 #define REFGPU_BAND_NORMAL   1u
 #define REFGPU_BAND_FOCUS    2u
 #define REFGPU_BAND_REALTIME 3u
 
-/* ---- context table: REFGPU_SCHED_CONTEXTS descriptors of 64 bytes ---- */
+/* ---- context table: REFGPU_SCHED_CONTEXTS descriptors of 128 bytes ---- */
 
 struct refgpu_context_descriptor {
     uint32_t flags;                   /* REFGPU_CONTEXT_x */
@@ -71,9 +83,11 @@ struct refgpu_context_descriptor {
     uint32_t grace_same, grace_lower; /* ns, when it preempts one of the same or of lower priority */
     uint32_t id;                      /* any number; appears in the log */
     uint64_t root;                    /* VRAM offset of the level-3 table, 4 KiB aligned */
-    uint64_t save;      /* GPU virtual address of the save area, 64-byte aligned; 0: none */
-    uint64_t suspend;   /* the value with which SUSPEND is answered */
-    uint64_t suspended; /* written by the device: that value */
+    uint64_t save;        /* GPU virtual address of the save area, 64-byte aligned; 0: none */
+    uint64_t suspend;     /* the value with which SUSPEND is answered */
+    uint64_t suspended;   /* written by the device: that value */
+    uint64_t tag;         /* any number; names it in the scheduling log */
+    uint64_t reserved[7]; /* 0 */
 };
 
 #define REFGPU_CONTEXT_VALID     0x00000001u
@@ -115,6 +129,25 @@ struct refgpu_queue_entry {
 #define REFGPU_QUEUE_ENTRY_BYTES     32u
 #define REFGPU_QUEUE_ENTRY_INTERRUPT 0x00000001u /* raise IRQ_SCHED_PROGRESS when done */
 #define REFGPU_QUEUE_ENTRY_FLAGS     0x00000001u
+
+/* ---- scheduling log: the header, then entries of 32 bytes, oldest overwritten ---- */
+
+struct refgpu_sched_log_header {
+    uint32_t next;        /* written by the device: index of the next entry */
+    uint32_t rounds;      /* likewise: how often it came to the first one again */
+    uint64_t reserved[3]; /* software's */
+};
+
+struct refgpu_sched_log_entry {
+    uint64_t time;
+    uint64_t type; /* 0: a context has another state */
+    uint64_t tag;
+    uint64_t state; /* REFGPU_SCHED_IDLE .. */
+};
+
+#define REFGPU_SCHED_IDLE  0u /* nothing to do, or suspended */
+#define REFGPU_SCHED_RUNS  1u /* it has the engine */
+#define REFGPU_SCHED_READY 2u /* it has entries */
 
 #define REFGPU_TIME_SWITCH_NS 1000u /* another context gets the engine */
 

@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #define CONTEXTS_BYTES (REFGPU_SCHED_CONTEXTS * (ULONG)sizeof(struct refgpu_context_descriptor))
+#define TABLES_BYTES   0x10000u /* for both: a power of two (dma.c) */
 #define QUEUES_BYTES   (REFGPU_SCHED_QUEUES * (ULONG)sizeof(struct refgpu_queue_descriptor))
 
 ULONG refgpu_nodes(const struct refgpu_adapter *adapter)
@@ -42,8 +43,9 @@ NTSTATUS refgpu_scheduled_start(struct refgpu_adapter *adapter)
     RtlZeroMemory(s->context, sizeof s->context);
     RtlZeroMemory(s->queue, sizeof s->queue);
     RtlZeroMemory(s->band, sizeof s->band);
+    RtlZeroMemory(&s->log, sizeof s->log);
     s->normal_share = 0;
-    status = refgpu_dma_contiguous(adapter, CONTEXTS_BYTES + QUEUES_BYTES, &s->memory);
+    status = refgpu_dma_contiguous(adapter, TABLES_BYTES, &s->memory);
     if (!NT_SUCCESS(status))
         return status;
     s->contexts = s->memory.cpu;
@@ -70,6 +72,38 @@ static void program_bands(struct refgpu_adapter *adapter)
     refgpu_write_register(adapter, REFGPU_REG_SCHED_NORMAL_SHARE, s->normal_share);
 }
 
+/* The device goes on where the header says. */
+static void program_log(struct refgpu_adapter *adapter)
+{
+    const struct refgpu_scheduled *s = &adapter->scheduled;
+
+    refgpu_write_register(adapter, REFGPU_REG_SCHED_LOG_ENTRIES, 0);
+    refgpu_write_register64(adapter, REFGPU_REG_SCHED_LOG_LO, s->log.LogBufferGpuVa);
+    refgpu_write_register64(adapter, REFGPU_REG_SCHED_LOG_ROOT_LO, s->log_root);
+    refgpu_write_register(adapter, REFGPU_REG_SCHED_LOG_NOTICE, s->log.InterruptEntry);
+    refgpu_write_register(adapter, REFGPU_REG_SCHED_LOG_ENTRIES, s->log.NumberOfEntries);
+}
+
+void refgpu_scheduled_log_root(struct refgpu_adapter *adapter, ULONGLONG root)
+{
+    adapter->scheduled.log_root = root;
+    if (adapter->scheduled.on && adapter->powered)
+        program_log(adapter);
+}
+
+NTSTATUS NTAPI RefGpuSetSchedulingLogBuffer(
+    IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_SETSCHEDULINGLOGBUFFER pSetSchedulingLogBuffer)
+{
+    struct refgpu_adapter *adapter = hAdapter;
+
+    if (pSetSchedulingLogBuffer->NodeOrdinal != REFGPU_NODE_SCHEDULED)
+        return STATUS_INVALID_PARAMETER;
+    adapter->scheduled.log = *pSetSchedulingLogBuffer;
+    if (adapter->powered)
+        program_log(adapter);
+    return STATUS_SUCCESS;
+}
+
 void refgpu_scheduled_program(struct refgpu_adapter *adapter)
 {
     struct refgpu_scheduled *s = &adapter->scheduled;
@@ -80,6 +114,7 @@ void refgpu_scheduled_program(struct refgpu_adapter *adapter)
     refgpu_write_register64(adapter, REFGPU_REG_SCHED_QUEUES_LO,
                             refgpu_dma_page(&s->memory, CONTEXTS_BYTES >> PAGE_SHIFT));
     program_bands(adapter);
+    program_log(adapter);
     refgpu_write_register(adapter, REFGPU_REG_ENGINE(REFGPU_ENGINE_SCHEDULED, REFGPU_ENG_CONTROL),
                           REFGPU_ENG_CONTROL_ENABLE);
 }

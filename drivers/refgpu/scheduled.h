@@ -38,6 +38,8 @@ struct refgpu_scheduled {
     ULONG band[REFGPU_SCHED_BANDS][3];
     ULONG normal_share;
     ULONGLONG faults;
+    DXGKARG_SETSCHEDULINGLOGBUFFER log; /* NumberOfEntries 0: there is none */
+    ULONGLONG log_root;                 /* VRAM offset: that of the paging process */
 };
 
 /* What a context of this node has besides. */
@@ -56,6 +58,8 @@ NTSTATUS refgpu_scheduled_start(struct refgpu_adapter *adapter);
 void refgpu_scheduled_free(struct refgpu_adapter *adapter);
 /* Program the registers, and let the engine go. */
 void refgpu_scheduled_program(struct refgpu_adapter *adapter);
+/* The root table of the paging process, where the scheduling log is mapped. */
+void refgpu_scheduled_log_root(struct refgpu_adapter *adapter, ULONGLONG root);
 /* One of REFGPU_SCHED_COMMAND_x. */
 void refgpu_scheduled_command(struct refgpu_adapter *adapter, ULONG opcode, ULONG index);
 ULONG refgpu_nodes(const struct refgpu_adapter *adapter);  /* this one included */
@@ -83,6 +87,7 @@ DXGKDDI_SUBMITCOMMANDTOHWQUEUE RefGpuSubmitCommandToHwQueue;
 DXGKDDI_VALIDATESUBMITCOMMAND RefGpuValidateSubmitCommand;
 DXGKDDI_SETUPPRIORITYBANDS RefGpuSetupPriorityBands;
 DXGKDDI_SETCONTEXTSCHEDULINGPROPERTIES RefGpuSetContextSchedulingProperties;
+DXGKDDI_SETSCHEDULINGLOGBUFFER RefGpuSetSchedulingLogBuffer;
 DXGKDDI_SUSPENDCONTEXT RefGpuSuspendContext;
 DXGKDDI_RESUMECONTEXT RefGpuResumeContext;
 DXGKDDI_RESETHWENGINE RefGpuResetHwEngine;

@@ -36,6 +36,7 @@ NTSTATUS refgpu_scheduled_add(struct refgpu_context *context)
     d->process = context->device->process ? context->device->process->id : 0;
     d->id = context->id;
     d->save = context->save;
+    d->tag = (ULONG_PTR)context;
     KeMemoryBarrier();
     d->flags = REFGPU_CONTEXT_VALID;
     refgpu_scheduled_command(adapter, REFGPU_SCHED_COMMAND_CONTEXT, context->schedule.slot);

@@ -87,12 +87,24 @@ static void report_fault(struct refgpu_adapter *adapter)
     notify(adapter, &data);
 }
 
+static void report_log(struct refgpu_adapter *adapter)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    RtlZeroMemory(&data, sizeof data);
+    data.InterruptType = DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT;
+    data.SchedulingLogInterrupt.NodeOrdinal = REFGPU_NODE_SCHEDULED;
+    notify(adapter, &data);
+}
+
 void refgpu_scheduled_serve(struct refgpu_adapter *adapter, ULONG causes)
 {
     if (causes & (REFGPU_IRQ_SCHED_PROGRESS | REFGPU_IRQ_SCHED_SIGNAL))
         report_signal(adapter);
     if (causes & REFGPU_IRQ_SCHED_SUSPENDED)
         report_suspended(adapter);
+    if (causes & REFGPU_IRQ_SCHED_LOG)
+        report_log(adapter);
     if (causes & REFGPU_IRQ_SCHED_FAULT)
         report_fault(adapter);
 }

@@ -287,6 +287,8 @@ void refgpu_sched_begin(struct refgpu_device *device, uint32_t index)
             .root = c->set.root,
             .context = c->set.id,
         };
+        if (e.flags & REFGPU_QUEUE_ENTRY_PRIVILEGED)
+            engine->entry.flags |= REFGPU_ENTRY_PRIVILEGED;
         if (c->set.save && q->set.save_offset)
             engine->entry.save = c->set.save + q->set.save_offset;
         if (engine->entry.save && (q->set.state & REFGPU_QUEUE_RESUME))

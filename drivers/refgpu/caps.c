@@ -24,7 +24,7 @@ static NTSTATUS driver_caps(const struct refgpu_adapter *adapter, DXGK_DRIVERCAP
     caps->MemoryManagementCaps.GpuMmuSupported = 1;
     caps->MemoryManagementCaps.IoMmuSecureModeSupported = 1;
     caps->MemoryManagementCaps.MapAperture2Supported = 1;
-    caps->MemoryManagementCaps.PagingNode = REFGPU_NODE_COPY;
+    caps->MemoryManagementCaps.PagingNode = refgpu_paging_node(adapter);
     caps->GpuEngineTopology.NbAsymetricProcessingNodes = refgpu_nodes(adapter);
     caps->WDDMVersion = DXGKDDI_WDDMv2_9;
     caps->PreemptionCaps.GraphicsPreemptionGranularity =
@@ -101,7 +101,7 @@ static NTSTATUS physical_adapter(const struct refgpu_adapter *adapter,
                                  DXGK_PHYSICALADAPTERCAPS *caps)
 {
     caps->NumExecutionNodes = (WORD)refgpu_nodes(adapter);
-    caps->PagingNodeIndex = REFGPU_NODE_COPY;
+    caps->PagingNodeIndex = (WORD)refgpu_paging_node(adapter);
     caps->DxgkPhysicalAdapterHandle = adapter->dxgk.DeviceHandle;
     caps->Flags.GpuMmuSupported = 1;
     caps->Flags.MovePagingSupported = 1;

@@ -140,8 +140,9 @@ struct refgpu_settings {
     BOOLEAN common_buffers;
     /* SignalMonitoredFence: not 0: the driver registers DxgkDdiSignalMonitoredFence */
     BOOLEAN signals_fences;
-    /* HardwareScheduling: not 0: there is a node that the device schedules, if the host agrees */
-    BOOLEAN hardware_scheduling;
+    /* HardwareScheduling: not 0: there is a node that the device schedules, if the host agrees; 2: it
+     * pages, too */
+    ULONG hardware_scheduling;
 };
 extern struct refgpu_settings refgpu_settings;
 

@@ -126,9 +126,10 @@ struct refgpu_queue_entry {
     uint64_t reserved; /* 0 */
 };
 
-#define REFGPU_QUEUE_ENTRY_BYTES     32u
-#define REFGPU_QUEUE_ENTRY_INTERRUPT 0x00000001u /* raise IRQ_SCHED_PROGRESS when done */
-#define REFGPU_QUEUE_ENTRY_FLAGS     0x00000001u
+#define REFGPU_QUEUE_ENTRY_BYTES      32u
+#define REFGPU_QUEUE_ENTRY_INTERRUPT  0x00000001u /* raise IRQ_SCHED_PROGRESS when done */
+#define REFGPU_QUEUE_ENTRY_PRIVILEGED 0x00000002u /* privileged commands allowed */
+#define REFGPU_QUEUE_ENTRY_FLAGS      0x00000003u
 
 /* ---- scheduling log: the header, then entries of 32 bytes, oldest overwritten ---- */
 

@@ -10,6 +10,13 @@ ULONG refgpu_nodes(const struct refgpu_adapter *adapter)
     return REFGPU_NODES + (adapter->scheduled.on ? 1u : 0u);
 }
 
+ULONG refgpu_paging_node(const struct refgpu_adapter *adapter)
+{
+    return adapter->scheduled.on && refgpu_settings.hardware_scheduling == 2u
+               ? REFGPU_NODE_SCHEDULED
+               : REFGPU_NODE_COPY;
+}
+
 ULONG refgpu_causes(const struct refgpu_adapter *adapter)
 {
     return REFGPU_IRQ_ALL | (adapter->scheduled.on ? REFGPU_IRQ_SCHED_ALL : 0u);
@@ -129,6 +136,12 @@ void refgpu_scheduled_command(struct refgpu_adapter *adapter, ULONG opcode, ULON
 
 /* ---- priorities ---- */
 
+void refgpu_scheduled_first(struct refgpu_context_descriptor *descriptor)
+{
+    descriptor->band = REFGPU_BAND_REALTIME;
+    descriptor->level = 31;
+}
+
 /* Nanoseconds of units of 100 ns. */
 static ULONG ns(UINT64 units)
 {
@@ -165,9 +178,12 @@ NTSTATUS NTAPI RefGpuSetContextSchedulingProperties(
         return STATUS_INVALID_PARAMETER;
     d = &adapter->scheduled.contexts[context->schedule.slot];
     d->band = (uint16_t)args->priorityBand;
-    d->level = (uint16_t)(args->priorityBand == DXGK_SCHEDULING_PRIORITY_BAND_REALTIME
-                              ? args->realtimeBandPriorityLevel & 31
-                              : 0);
+    if (context->system)
+        refgpu_scheduled_first(d);
+    else
+        d->level = (uint16_t)(args->priorityBand == DXGK_SCHEDULING_PRIORITY_BAND_REALTIME
+                                  ? args->realtimeBandPriorityLevel & 31
+                                  : 0);
     d->priority = args->inProcessPriority;
     d->quantum = ns(args->quantum);
     d->grace_same = ns(args->gracePeriodSamePriority);
@@ -208,6 +224,8 @@ NTSTATUS NTAPI RefGpuSubmitCommandToHwQueue(
     entry->address = args->DmaBufferVirtualAddress;
     entry->bytes = args->Flags.NullRendering ? 0 : args->DmaBufferSize;
     entry->flags = REFGPU_QUEUE_ENTRY_INTERRUPT;
+    if (queue->context->system)
+        entry->flags |= REFGPU_QUEUE_ENTRY_PRIVILEGED;
     entry->value = args->HwQueueProgressFenceId;
     entry->reserved = 0;
     queue->tail = next;

@@ -60,9 +60,12 @@ void refgpu_scheduled_free(struct refgpu_adapter *adapter);
 void refgpu_scheduled_program(struct refgpu_adapter *adapter);
 /* The root table of the paging process, where the scheduling log is mapped. */
 void refgpu_scheduled_log_root(struct refgpu_adapter *adapter, ULONGLONG root);
+/* Paging comes before all else: others wait for it. */
+void refgpu_scheduled_first(struct refgpu_context_descriptor *descriptor);
 /* One of REFGPU_SCHED_COMMAND_x. */
 void refgpu_scheduled_command(struct refgpu_adapter *adapter, ULONG opcode, ULONG index);
-ULONG refgpu_nodes(const struct refgpu_adapter *adapter);  /* this one included */
+ULONG refgpu_nodes(const struct refgpu_adapter *adapter); /* this one included */
+ULONG refgpu_paging_node(const struct refgpu_adapter *adapter);
 ULONG refgpu_causes(const struct refgpu_adapter *adapter); /* for IRQ_ENABLE */
 
 /* ---- scheduled_object.c ---- */

@@ -33,6 +33,8 @@ NTSTATUS refgpu_scheduled_add(struct refgpu_context *context)
         return STATUS_INSUFFICIENT_RESOURCES;
     d = &adapter->scheduled.contexts[context->schedule.slot];
     d->band = REFGPU_BAND_NORMAL;
+    if (context->system)
+        refgpu_scheduled_first(d);
     d->process = context->device->process ? context->device->process->id : 0;
     d->id = context->id;
     d->save = context->save;

@@ -198,6 +198,9 @@ void refgpu_scheduled_empty(struct refgpu_adapter *adapter)
     if (!s->on)
         return;
     void_suspensions(adapter, TRUE);
+    for (ULONG i = 0; i < REFGPU_SCHED_CONTEXTS; i++)
+        if (s->context[i]) /* an engine reset may have hit that of paging, which lives on */
+            s->contexts[i].flags = REFGPU_CONTEXT_VALID;
     for (ULONG i = 0; i < REFGPU_SCHED_QUEUES; i++) {
         if (!s->queue[i])
             continue;

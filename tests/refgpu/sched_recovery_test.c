@@ -291,7 +291,7 @@ TEST(malformed_queue_entries_are_command_errors)
 
         e.address = wrong == 1 ? FAKE_VA + 2 : wrong == 2 ? 0xFFFFFFFFFFFCull : FAKE_VA;
         e.bytes = wrong == 2 ? 8 : wrong == 3 ? 6 : 4;
-        e.flags = wrong == 4 ? 2 : 0;
+        e.flags = wrong == 4 ? 4 : 0;
         e.reserved = wrong == 5;
         sched_add(fake, 0, REFGPU_BAND_NORMAL, 0, 1);
         fake_ram_write(fake, SCHED_RINGS_AT, &e, sizeof e);

@@ -78,7 +78,7 @@ TEST(an_entry_may_be_empty_and_silent)
     fake_destroy(fake);
 }
 
-TEST(the_engine_has_no_privileged_commands_and_no_ring)
+TEST(privileged_commands_need_the_flag_and_there_is_no_ring)
 {
     struct fake *fake = sched_begin(0, 0);
     uint32_t info;
@@ -90,13 +90,26 @@ TEST(the_engine_has_no_privileged_commands_and_no_ring)
     fake_write64(fake, REFGPU_REG_SCHED_QUEUES_LO, 0x7000); /* in use */
     CHECK(fake_read64(fake, REFGPU_REG_SCHED_QUEUES_LO) == SCHED_QUEUES_AT);
     sched_add(fake, 0, REFGPU_BAND_NORMAL, 0, 1);
-    CHECK(refgpu_command(commands(), REFGPU_OP_TLB_FLUSH, 0, 7) != NULL);
-    memset(words + 1, 0, 24);
-    (void)sched_push(fake, 0, &builder);
-    fake_run(fake, 1000000);
-    info = fake_engine_read(fake, 2, REFGPU_ENG_FAULT_INFO);
-    CHECK(REFGPU_FAULT_KIND(info) == REFGPU_FAULT_COMMAND &&
-          REFGPU_FAULT_CODE(info) == REFGPU_ERROR_ENGINE);
+    for (unsigned privileged = 0; privileged < 2; privileged++) {
+        struct refgpu_queue_entry entry = {.address = FAKE_VA, .bytes = 24, .value = 1};
+        struct refgpu_queue_descriptor q = sched_queue(fake, 0);
+
+        refgpu_fill(commands(), 0x200000, 64, 0xFEED); /* a device address */
+        words[0] |= REFGPU_FLAG_DST_DEVICE << 8;
+        fake_ram_write(fake, FAKE_COMMANDS, words, 24);
+        entry.flags = privileged ? REFGPU_QUEUE_ENTRY_PRIVILEGED : 0;
+        fake_ram_write(fake, SCHED_RINGS_AT, &entry, sizeof entry);
+        q.tail = 1;
+        q.head = 0;
+        sched_set_queue(fake, 0, &q);
+        fake_run(fake, 1000000);
+        info = fake_engine_read(fake, 2, REFGPU_ENG_FAULT_INFO);
+        if (!privileged)
+            CHECK(REFGPU_FAULT_KIND(info) == REFGPU_FAULT_COMMAND &&
+                  REFGPU_FAULT_CODE(info) == REFGPU_ERROR_PRIVILEGE && fake->vram[0x200000] == 0);
+        else
+            CHECK(sched_queue(fake, 0).head == 1 && fake->vram[0x200000] == 0xED);
+    }
     fake_destroy(fake);
 }
 

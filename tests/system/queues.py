@@ -21,11 +21,12 @@ def fail(text):
     sys.exit(1)
 
 
-def registry(folder, mode=2, setting=1):
-    """The setting of the system, and that of the driver."""
-    path = os.path.join(folder, f"{mode}{setting}.reg")
+def registry(folder, mode=2, setting=1, tables=2):
+    """The setting of the system, and those of the driver: whether the node is there, and who writes page tables."""
+    path = os.path.join(folder, f"{mode}{setting}{tables}.reg")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'{SYSTEM}\n"HwSchMode"=4:{mode:02}000000\n{DRIVER}\n"HardwareScheduling"=4:{setting:02}000000\n')
+        file.write(f'{SYSTEM}\n"HwSchMode"=4:{mode:02}000000\n{DRIVER}\n"HardwareScheduling"=4:{setting:02}000000\n'
+                   f'"PageTableUpdateMode"=4:{tables:02}000000\n')
     return path
 
 
@@ -84,6 +85,19 @@ def others(kind, folder):
     explored(kind, "address_spaces.lua", folder, 3, *on, "--check-page-tables", "--set", "rounds=1", "--set", "mappings=150", "--set", "apart=2")
 
 
+def pages(kind, folder):
+    """Paging goes through a hardware queue, too; page tables are written by addresses of the paging process, and physical ones."""
+    seen = {picture(kind, folder)}
+    for tables in (1, 2):
+        on = ["--registry", registry(folder, setting=2, tables=tables)]
+        seen |= {picture(kind, folder, *on), picture(kind, folder, *on, "--power-cycle", "3000000"), picture(kind, folder, *on, "--iommu", "remap")}
+        explored(kind, "queues.lua", folder, 4, *on, "--stress")
+        explored(kind, "address_spaces.lua", folder, 3, *on, "--vram", "8M", "--check-page-tables", "--set", "rounds=1", "--set", "mappings=150", "--set",
+                 "apart=2")
+    if len(seen) != 1:
+        fail(f"{len(seen)} different pictures")
+
+
 def refused(kind, folder):
     """Either setting alone makes no node, and the same mistake is told without one."""
     for mode, setting in ((1, 1), (2, 0)):
@@ -93,7 +107,7 @@ def refused(kind, folder):
         picture(kind, folder, "--registry", registry(folder, mode, setting))
 
 
-CASES = {f"{case.__name__}_{kind}": (case, kind) for case in (pictures, queues, others, refused) for kind in ("so", "sys", "clang")}
+CASES = {f"{case.__name__}_{kind}": (case, kind) for case in (pictures, queues, others, pages, refused) for kind in ("so", "sys", "clang")}
 
 if __name__ == "__main__":
     BUILD = os.path.abspath(sys.argv[2])

@@ -58,6 +58,21 @@ TEST(an_entry_writes_its_fence_and_the_descriptor_and_interrupts)
     fake_destroy(fake);
 }
 
+/* A WRITE of the commands raises a cause of its own. */
+TEST(commands_signal_by_themselves)
+{
+    struct fake *fake = sched_begin(0, 0);
+
+    sched_add(fake, 0, REFGPU_BAND_NORMAL, 0, 1);
+    refgpu_write(commands(), SCHED_DATA, 5, REFGPU_WRITE_64 | REFGPU_WRITE_INTERRUPT);
+    refgpu_delay(&builder, 1000000);
+    (void)sched_push(fake, 0, &builder);
+    fake_run(fake, 10000);
+    CHECK(fake_read(fake, REFGPU_REG_IRQ_ACK) == REFGPU_IRQ_SCHED_SIGNAL &&
+          fake->vram[SCHED_DATA_AT] == 5);
+    fake_destroy(fake);
+}
+
 /* No interrupt without the flag, no bytes, no fence. */
 TEST(an_entry_may_be_empty_and_silent)
 {
@@ -209,6 +224,63 @@ TEST(a_change_of_priority_holds_at_once)
     fake_destroy(fake);
 }
 
+/* How long the running context goes on is a matter of what the other one is to it. */
+TEST(each_kind_of_preemption_has_its_grace)
+{
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct fake *fake = sched_begin(0, 0);
+        struct refgpu_context_descriptor d;
+        uint64_t asked, took;
+
+        fake_write(fake, REFGPU_REG_SCHED_BAND(REFGPU_BAND_FOCUS, REFGPU_SCHED_BAND_GRACE), 100000);
+        fake_write(fake, REFGPU_REG_SCHED_BAND(REFGPU_BAND_NORMAL, REFGPU_SCHED_BAND_GRACE), 900000);
+        fake_write(fake, REFGPU_REG_SCHED_BAND(REFGPU_BAND_NORMAL, REFGPU_SCHED_BAND_PROCESS_GRACE),
+                   200000);
+        sched_add(fake, 0, REFGPU_BAND_NORMAL, 0, 1);
+        sched_add(fake, 1, kind == 0 ? REFGPU_BAND_FOCUS : REFGPU_BAND_NORMAL, kind == 2, 1);
+        d = sched_context(fake, 1);
+        d.level = kind == 1;
+        d.grace_lower = 300000;
+        d.grace_same = 400000;
+        sched_set_context(fake, 1, &d);
+        push_copy(fake, 0, 32); /* 2 ms */
+        fake_run(fake, 10000);
+        asked = fake->time;
+        sched_push_delay(fake, 1, 10);
+        took = sched_await(fake, 1, 1) - asked;
+        /* With the same priority it waits for the quantum of the other one first. */
+        asked = 100000u * (kind + 1u) + (kind == 3 ? 90000u : 0);
+        CHECK(took > asked && took < asked + 15000);
+        fake_destroy(fake);
+    }
+}
+
+/* Whoever asked for the engine is suspended in time: the next one has a grace period of its own. */
+TEST(a_reason_that_goes_away_leaves_nothing)
+{
+    struct fake *fake = sched_begin(0, 100000);
+    struct refgpu_context_descriptor d;
+    uint64_t asked;
+
+    sched_add(fake, 0, REFGPU_BAND_NORMAL, 0, 1);
+    sched_add(fake, 1, REFGPU_BAND_FOCUS, 0, 2);
+    sched_add(fake, 2, REFGPU_BAND_REALTIME, 0, 3);
+    push_copy(fake, 0, 32);
+    fake_run(fake, 10000);
+    sched_push_delay(fake, 1, 10);
+    fake_run(fake, 60000);
+    d = sched_context(fake, 1);
+    d.suspend = 1;
+    sched_set_context(fake, 1, &d);
+    sched_command(fake, REFGPU_SCHED_COMMAND_SUSPEND, 1);
+    fake_run(fake, 300000);
+    CHECK(sched_running(fake) == 0 && fake_engine_read(fake, 2, REFGPU_ENG_COUNT_PREEMPTS) == 0);
+    asked = fake->time;
+    sched_push_delay(fake, 2, 10);
+    CHECK(sched_await(fake, 2, 1) > asked + 100000);
+    fake_destroy(fake);
+}
+
 /* ---- turns ---- */
 
 /* In any stretch of time, who of equals has had the engine for how long? */
@@ -267,6 +339,25 @@ TEST(processes_take_turns_whatever_they_have)
     fake_destroy(fake);
 }
 
+/* Within entries, and whether or not contexts have quanta. */
+TEST(the_turn_of_a_process_ends_by_itself)
+{
+    struct fake *fake = sched_begin(150000, 0);
+    struct refgpu_context_descriptor d;
+    uint64_t had[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sched_add(fake, i, REFGPU_BAND_NORMAL, 0, i);
+        d = sched_context(fake, i);
+        d.quantum = 0;
+        sched_set_context(fake, i, &d);
+        push_copy(fake, i, 32); /* 2 ms */
+    }
+    share(fake, 2, 1200000, had);
+    CHECK(had[0] > 550000 && had[0] < 650000 && had[1] > 550000 && had[1] < 650000);
+    fake_destroy(fake);
+}
+
 TEST(queues_of_a_context_take_turns_by_entries)
 {
     struct fake *fake = sched_begin(0, 0);
@@ -304,6 +395,7 @@ TEST(focus_leaves_normal_its_share)
         share(fake, 2, 5000000, had);
         CHECK(had[1] * 100 >= 5000000ull * percent[i] * 8 / 10 &&
               had[1] * 100 <= 5000000ull * percent[i] * 12 / 10);
+        CHECK(fake_read(fake, REFGPU_REG_SCHED_SWITCHES) <= 1u + percent[i] * 2u); /* 50 us each */
         fake_destroy(fake);
     }
 }

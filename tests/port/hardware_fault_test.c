@@ -272,3 +272,52 @@ TEST(a_context_that_is_being_destroyed_is_not_suspended)
     probe_clients_end(p);
     probe_destroy(p);
 }
+
+/* ---- a reset of the adapter while it goes to sleep ---- */
+
+static NTSTATUS slept;
+static uint64_t slept_ns;
+
+static void fall_asleep(struct probe *p)
+{
+    const uint64_t since = sim_now();
+
+    slept = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+    slept_ns = sim_now() - since;
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+}
+
+static void nothing_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
+    (void)p;
+}
+
+static void reset_body(struct probe *p)
+{
+    CHECK_RULE("TDR-058", probe_count(p, PROBE_ResetFromTimeout) == 1 && !p->sim->stopped);
+    CHECK(NT_SUCCESS(slept) && slept_ns < 20 * PROBE_SECOND);
+    CHECK(state_of(&client) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+/* The context is to leave the GPU before its memory moves, and does not. The page tables are rebuilt at once: whoever wants the
+ * adapter to rest waits for that, and does not hold it up. */
+TEST(a_reset_on_the_way_to_sleep_ends_in_time)
+{
+    struct probe *p = hardware_create(NULL);
+    struct probe_client *process, *other_one;
+
+    hardware.memory = true;
+    hardware.suspend = SUSPEND_IGNORED;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, nothing_body);
+    other_one = probe_client_run(p, fall_asleep);
+    probe_client_go_on(p, process, reset_body);
+    probe_client_end(p, process);
+    probe_client_end(p, other_one);
+    probe_clients_end(p);
+    probe_destroy(p);
+}

@@ -126,7 +126,6 @@ struct refgpu_adapter {
 
     volatile LONG contexts;  /* number created so far, which gives their ids */
     volatile LONG processes; /* likewise */
-    volatile LONGLONG queue_submissions;
     volatile LONGLONG interrupts;
     volatile LONGLONG residency_notes, aperture_maps, aperture_unmaps;
 };

@@ -191,5 +191,7 @@ NTSTATUS NTAPI RefGpuCollectDbgInfo(IN_CONST_HANDLE hAdapter,
     }
     pCollectDbgInfo->pExtension->BucketingKey = info.node[0].status << 16 | info.node[1].status;
     RtlCopyMemory(pCollectDbgInfo->pBuffer, &info, sizeof info);
+    refgpu_scheduled_collect(adapter, (PUCHAR)pCollectDbgInfo->pBuffer + sizeof info,
+                             pCollectDbgInfo->BufferSize - sizeof info);
     return STATUS_SUCCESS;
 }

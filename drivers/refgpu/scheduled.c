@@ -134,6 +134,33 @@ void refgpu_scheduled_command(struct refgpu_adapter *adapter, ULONG opcode, ULON
                               REFGPU_SCHED_COMMAND(opcode, index));
 }
 
+/* ---- debug information ---- */
+
+struct scheduled_info {
+    ULONG status, running, aborted, switches, offset, fault_info;
+    ULONGLONG fault_address, submitted, faults;
+};
+
+void refgpu_scheduled_collect(struct refgpu_adapter *adapter, PVOID buffer, SIZE_T room)
+{
+    const ULONG e = REFGPU_ENGINE_SCHEDULED;
+    struct scheduled_info info;
+
+    if (!adapter->scheduled.on || room < sizeof info)
+        return;
+    RtlZeroMemory(&info, sizeof info);
+    info.status = refgpu_read(adapter, REFGPU_REG_ENGINE(e, REFGPU_ENG_STATUS));
+    info.running = refgpu_read(adapter, REFGPU_REG_SCHED_RUNNING);
+    info.aborted = refgpu_read(adapter, REFGPU_REG_SCHED_ABORTED);
+    info.switches = refgpu_read(adapter, REFGPU_REG_SCHED_SWITCHES);
+    info.offset = refgpu_read(adapter, REFGPU_REG_ENGINE(e, REFGPU_ENG_OFFSET));
+    info.fault_info = refgpu_read(adapter, REFGPU_REG_ENGINE(e, REFGPU_ENG_FAULT_INFO));
+    info.fault_address = refgpu_read64(adapter, REFGPU_REG_ENGINE(e, REFGPU_ENG_FAULT_ADDR_LO));
+    info.submitted = (ULONGLONG)adapter->scheduled.submitted;
+    info.faults = adapter->scheduled.faults;
+    RtlCopyMemory(buffer, &info, sizeof info);
+}
+
 /* ---- priorities ---- */
 
 void refgpu_scheduled_first(struct refgpu_context_descriptor *descriptor)
@@ -229,7 +256,7 @@ NTSTATUS NTAPI RefGpuSubmitCommandToHwQueue(
     entry->value = args->HwQueueProgressFenceId;
     entry->reserved = 0;
     queue->tail = next;
-    (void)InterlockedIncrement64(&queue->context->device->adapter->queue_submissions);
+    (void)InterlockedIncrement64(&adapter->scheduled.submitted);
     KeMemoryBarrier();
     adapter->scheduled.queues[queue->slot].tail = next;
     KeMemoryBarrier();

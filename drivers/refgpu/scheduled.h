@@ -37,6 +37,7 @@ struct refgpu_scheduled {
     KMUTEX memory_lock; /* rings are made and freed by one thread at a time */
     ULONG band[REFGPU_SCHED_BANDS][3];
     ULONG normal_share;
+    volatile LONGLONG submitted;
     ULONGLONG faults;
     DXGKARG_SETSCHEDULINGLOGBUFFER log; /* NumberOfEntries 0: there is none */
     ULONGLONG log_root;                 /* VRAM offset: that of the paging process */
@@ -67,6 +68,9 @@ void refgpu_scheduled_command(struct refgpu_adapter *adapter, ULONG opcode, ULON
 ULONG refgpu_nodes(const struct refgpu_adapter *adapter); /* this one included */
 ULONG refgpu_paging_node(const struct refgpu_adapter *adapter);
 ULONG refgpu_causes(const struct refgpu_adapter *adapter); /* for IRQ_ENABLE */
+
+/* What the debug report says of the node, if it is there and there is room. */
+void refgpu_scheduled_collect(struct refgpu_adapter *adapter, PVOID buffer, SIZE_T room);
 
 /* ---- scheduled_object.c ---- */
 

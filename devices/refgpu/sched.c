@@ -300,21 +300,25 @@ void refgpu_sched_begin(struct refgpu_device *device, uint32_t index)
     refgpu_engine_start(engine, good, cost);
 }
 
-/* The engine has left the running queue, whose state is right. */
-static void leave(struct refgpu_device *device)
+/* The engine has left the running queue, whose state is right; `tells`: of progress. */
+static void leave(struct refgpu_device *device, bool tells)
 {
     struct refgpu_sched *sched = &device->sched;
     const uint32_t index = sched->running, context = sched->queue[index].set.context;
+    bool good;
 
     sched->running = REFGPU_SCHED_NONE;
     sched->leave_at = 0;
     engine_of(device)->preempt_wanted = false;
-    if (!write_back(device, index) ||
-        (sched->context[context].suspending && !answer_suspend(device, context))) {
+    good = write_back(device, index);
+    if (tells)
+        refgpu_interrupt(device, REFGPU_IRQ_SCHED_PROGRESS);
+    if (good && sched->context[context].suspending)
+        good = answer_suspend(device, context);
+    if (good)
+        refgpu_sched_update(device);
+    else
         refgpu_engine_halt(engine_of(device));
-        return;
-    }
-    refgpu_sched_update(device);
 }
 
 static void next_entry(struct refgpu_sched_queue *q)
@@ -328,8 +332,6 @@ void refgpu_sched_complete(struct refgpu_engine *engine)
 {
     struct refgpu_device *device = engine->device;
     struct refgpu_sched_queue *q = &device->sched.queue[device->sched.running];
-    const bool interrupts = q->interrupts;
-
     refgpu_sched_account(device);
     if (q->set.fence && !refgpu_memory_write(engine, REFGPU_SPACE_VIRTUAL, q->set.fence,
                                              REFGPU_UNIT_FENCE, &q->value, sizeof q->value)) {
@@ -337,13 +339,10 @@ void refgpu_sched_complete(struct refgpu_engine *engine)
         return;
     }
     engine->entries++;
-    engine->completed = engine->entry.fence;
     q->set.progress = q->value;
     next_entry(q);
     refgpu_engine_leave(engine);
-    if (interrupts)
-        refgpu_interrupt(device, REFGPU_IRQ_SCHED_PROGRESS);
-    leave(device);
+    leave(device, q->interrupts);
 }
 
 void refgpu_sched_left(struct refgpu_engine *engine, uint32_t offset, bool waited)
@@ -362,7 +361,7 @@ void refgpu_sched_left(struct refgpu_engine *engine, uint32_t offset, bool waite
     } else {
         q->back_off = 0;
     }
-    leave(device);
+    leave(device, false);
 }
 
 void refgpu_sched_skipped(struct refgpu_engine *engine)
@@ -373,7 +372,7 @@ void refgpu_sched_skipped(struct refgpu_engine *engine)
         return;
     refgpu_sched_account(device);
     next_entry(&device->sched.queue[device->sched.running]);
-    leave(device);
+    leave(device, false);
 }
 
 /* ---- registers ---- */

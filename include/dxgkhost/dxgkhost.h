@@ -212,7 +212,7 @@ DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char
  * A key in brackets, then its values: name, type number, bytes in hexadecimal.
  * The host itself follows, when an adapter starts, the numbers (type 4) TdrLevel, TdrDelay, TdrDdiDelay, TdrLimitCount,
  * TdrLimitTime and TdrDebugMode below ...\Control\GraphicsDrivers, and EnablePreemption in its key Scheduler (TDR-008 to TDR-015,
- * PREEMPT-006). */
+ * PREEMPT-006); and HwSchMode there: 2 lets drivers enable hardware scheduling, 1 does not (LIFE-122). */
 DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                                      char *error, size_t error_bytes);
 

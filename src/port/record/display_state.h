@@ -9,6 +9,7 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
+#include "sim/wait.h"
 #include "util/address.h"
 
 #define PORT_DISPLAY_RECOVERIES 5u /* within a minute; the next is fatal (PRES-258) */
@@ -45,6 +46,8 @@ struct port_display {
     NTSTATUS (*start_again)(struct port_adapter *adapter); /* StopDevice and StartDevice */
     uint64_t recovered[PORT_DISPLAY_RECOVERIES]; /* times of the last ones, the oldest first */
     unsigned recoveries;                         /* of them */
+    bool restarting;            /* from before StopDevice to after StartDevice of a recovery */
+    struct sim_waitq restarted; /* it ends */
 };
 
 #endif

@@ -38,6 +38,7 @@ void port_power_init(struct port_adapter *adapter)
 {
     adapter->display.hold = hold;
     adapter->display.release = release;
+    sim_waitq_init(&adapter->display.restarted);
     adapter->power.state = PowerDeviceUnspecified;
     sim_mutex_init(&adapter->power.lock);
     sim_waitq_init(&adapter->power.idle);
@@ -212,6 +213,7 @@ static NTSTATUS set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state
     sim_mutex_lock(&adapter->power.lock);
     while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
         sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
+    port_display_await(adapter);
     adapter->power.hybrid = hybrid;
     status = change_power(adapter, state, action);
     adapter->power.hybrid = false;
@@ -235,6 +237,7 @@ NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_mutex_lock(&adapter->power.lock);
+    port_display_await(adapter);
     if (port_runs(adapter))
         status = change_power(adapter, PowerDeviceD0, PowerActionNone);
     if (NT_SUCCESS(status))
@@ -305,6 +308,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     bool supported = supports_removal(adapter, type);
     NTSTATUS status = STATUS_SUCCESS;
 
+    port_display_await(adapter);
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)

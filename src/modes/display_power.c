@@ -207,6 +207,8 @@ static void meet(struct modes *modes, struct modes_target *target)
 NTSTATUS modes_wake(struct modes *modes)
 {
     modes->asleep = false;
+    if (modes->look.run)
+        modes->look.run(modes->look.context, false); /* DISP-153 */
     for (UINT i = 0; i < modes->targets; i++)
         meet(modes, &modes->target[i]);
     return light(modes, vidpn_copy(modes->active), COMMIT_RESUME);

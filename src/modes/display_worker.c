@@ -166,6 +166,14 @@ static NTSTATUS update(struct modes *modes, void *arg)
     return status;
 }
 
+static NTSTATUS first(struct modes *modes, void *arg)
+{
+    (void)arg;
+    if (modes->look.run)
+        modes->look.run(modes->look.context, true);
+    return update(modes, NULL);
+}
+
 /* ---- what clients want ---- */
 
 static bool same_size(const struct modes *modes, const struct modes_wish *wish)
@@ -420,6 +428,11 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected)
         (void)sim_waitq_wake(&modes->worker->work, 1);
     }
     return true;
+}
+
+NTSTATUS display_first(struct modes *modes)
+{
+    return call_awake(modes, first, NULL);
 }
 
 NTSTATUS display_update(struct modes *modes)

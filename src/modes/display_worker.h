@@ -31,6 +31,8 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected);
 
 /* The same and wait, as all of the following: bring monitors and paths up to what is known. */
 NTSTATUS display_update(struct modes *modes);
+/* The same at the start, when it is asked what is connected. */
+NTSTATUS display_first(struct modes *modes);
 /* Give one source another mode (VIDPN-204), or its path another rotation. */
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
 /* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */

@@ -70,6 +70,12 @@ struct modes_restart {
     void *context;
 };
 
+/* Ask the driver which children are connected, on the display worker (DISP-172). */
+struct modes_look {
+    void (*run)(void *context, bool at_start);
+    void *context;
+};
+
 struct modes {
     struct list link; /* of the machine */
     struct ddi_adapter *ddi;
@@ -88,6 +94,7 @@ struct modes {
     UINT arrivals;        /* of monitors so far */
     struct modes_viewer viewer;
     struct modes_restart restart;
+    struct modes_look look;
     struct display_worker *worker;
     struct modes_refusal refusal[MODES_MAX_REFUSALS]; /* in the change that is being made */
     UINT refusals;

@@ -320,6 +320,18 @@ static void apply_early(struct port_adapter *adapter)
     children->told = 0;
 }
 
+/* On the display worker. */
+static void look(void *context, bool at_start)
+{
+    struct port_adapter *adapter = context;
+
+    ask_connections(adapter, at_start);
+    if (!at_start)
+        return;
+    ask_descriptors(adapter);
+    apply_early(adapter);
+}
+
 /* ---- life ---- */
 
 NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
@@ -333,14 +345,12 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
         return STATUS_NO_MEMORY;
     display->modes->restart = (struct modes_restart){
         .run = restart, .over = restart_over, .context = adapter};
-    ask_connections(adapter, true);
-    ask_descriptors(adapter);
-    apply_early(adapter);
+    display->modes->look = (struct modes_look){.run = look, .context = adapter};
     display->screens = make_screens(adapter);
     status = display->screens ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))
         return status;
-    status = display_update(display->modes);
+    status = display_first(display->modes);
     if (!NT_SUCCESS(status) && status != STATUS_NO_MEMORY)
         status = STATUS_SUCCESS; /* VIDPN-149: it stays dark, and has started */
     if (NT_SUCCESS(status) && verify_current && verify_strict(verify_current))
@@ -386,10 +396,8 @@ void port_display_suspend(struct port_adapter *adapter)
 
 void port_display_resume(struct port_adapter *adapter)
 {
-    if (!adapter->display.modes)
-        return;
-    ask_connections(adapter, false); /* DISP-153 */
-    (void)display_resume(adapter->display.modes);
+    if (adapter->display.modes)
+        (void)display_resume(adapter->display.modes);
 }
 
 /* ---- what is seen ---- */

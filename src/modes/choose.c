@@ -88,6 +88,12 @@ static double distance(double a, double b)
     return a < b ? b - a : a - b;
 }
 
+bool modes_wishes_rate(const struct modes_wish *wish, UINT source)
+{
+    return wish && wish->given && wish->source == source &&
+           (wish->frequency.Numerator || wish->frequency.Denominator);
+}
+
 bool modes_rates_match(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
 {
     return !mode_frequency_given(a) || !mode_frequency_given(b) ||
@@ -297,8 +303,7 @@ static bool target_candidates(struct candidates *c, const struct modes *modes,
 {
     const struct mode_set *set = *vidpn_target_set(vidpn, path->VidPnTargetId);
     const union mode *source = mode_set_pinned(*vidpn_source_set(vidpn, path->VidPnSourceId));
-    const bool rated = wish && wish->given && wish->source == path->VidPnSourceId &&
-                       wish->frequency.Denominator;
+    const bool rated = modes_wishes_rate(wish, path->VidPnSourceId);
 
     if (!candidates_begin(c, set->count))
         return false;
@@ -337,6 +342,21 @@ static NTSTATUS go_on(struct search *s, struct vidpn **vidpn, UINT index)
     status = choose_path(s, vidpn, index + 1);
     s->attempts = attempts;
     return status;
+}
+
+/* VIDPN-204: a mode whose frequency is not specified is shown at 60 Hz (PRES-195). */
+static bool has_rate(const struct vidpn *vidpn, UINT index, UINT id, const struct modes_wish *wish)
+{
+    static const D3DDDI_RATIONAL standard = {60, 1};
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = &vidpn->path[index];
+    const D3DDDI_RATIONAL *rate;
+
+    if (!modes_wishes_rate(wish, path->VidPnSourceId))
+        return true;
+    rate = &mode_set_find(*vidpn_target_set(vidpn, path->VidPnTargetId), id)
+                ->target.VideoSignalInfo.VSyncFreq;
+    return distance(hertz(mode_frequency_given(rate) ? rate : &standard), hertz(&wish->frequency)) <
+           0.5;
 }
 
 static NTSTATUS try_target(struct search *s, struct vidpn **vidpn, UINT index, UINT id)
@@ -380,6 +400,10 @@ static NTSTATUS try_targets(struct search *s, struct vidpn **vidpn, UINT index)
     for (UINT i = 0; i < targets.count && !NT_SUCCESS(status) && s->attempts < MOST_ATTEMPTS &&
                      s->all < MOST_OF_ALL;
          i++) {
+        if (!has_rate(*vidpn, index, targets.list[i].id, s->wish)) {
+            status = STATUS_INVALID_PARAMETER;
+            continue;
+        }
         s->attempts++;
         s->all++;
         status = try_target(s, vidpn, index, targets.list[i].id);

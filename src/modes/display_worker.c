@@ -183,7 +183,7 @@ static bool same_size(const struct modes *modes, const struct modes_wish *wish)
 
     return mode && mode->source.Format.Graphics.PrimSurfSize.cx == wish->size.cx &&
            mode->source.Format.Graphics.PrimSurfSize.cy == wish->size.cy &&
-           !wish->frequency.Denominator &&
+           !modes_wishes_rate(wish, wish->source) &&
            (wish->scaling == D3DKMDT_VPPS_UNINITIALIZED ||
             wish->scaling == path->ContentTransformation.Scaling);
 }

@@ -509,7 +509,7 @@ static bool lit_targets(struct candidates *c, const struct modes *modes)
     if (!candidates_begin(c, modes->targets))
         return false;
     for (UINT i = 0; i < modes->targets; i++)
-        if (modes->target[i].monitor && !modes->target[i].off)
+        if (modes->target[i].monitor && !modes->target[i].off && !modes_has_left(&modes->target[i]))
             candidates_add(c, modes->target[i].id,
                            (uint64_t)!is_internal(&modes->target[i]) << 32 |
                                modes->target[i].monitor->arrival);

@@ -6,6 +6,7 @@
 #include "modes/apply.h"
 #include "modes/commit.h"
 #include "modes/display_power.h"
+#include "modes/enumerate.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
 #include "modes/strict.h"
@@ -41,10 +42,13 @@ static bool has_path(const struct modes *modes, const struct modes_target *targe
     return vidpn_path_to(modes->active, target->id) != NULL;
 }
 
-/* DISP-049: a departure counts, even if an arrival has followed. */
-static bool has_left(const struct modes_target *target)
+/* The paths that stay, or all anew if the driver does not support them without the others. */
+static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn)
 {
-    return target->monitor && (target->left || !target->connected);
+    if (!vidpn->paths || modes_is_supported(modes, vidpn))
+        return modes_commit(modes, vidpn, COMMIT_CHANGE);
+    vidpn_destroy(vidpn);
+    return modes->ddi->gone ? STATUS_DEVICE_REMOVED : modes_apply_all(modes, COMMIT_CHANGE);
 }
 
 /* VIDPN-202: without the paths of those that have left; then they are gone. */
@@ -56,7 +60,7 @@ static NTSTATUS departures(struct modes *modes)
     for (UINT i = 0; i < modes->targets; i++) {
         const struct modes_target *target = &modes->target[i];
 
-        if (!has_left(target) || !has_path(modes, target))
+        if (!modes_has_left(target) || !has_path(modes, target))
             continue;
         if (!vidpn)
             vidpn = vidpn_copy(modes->active);
@@ -65,9 +69,9 @@ static NTSTATUS departures(struct modes *modes)
         vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
     }
     if (vidpn)
-        status = modes_commit(modes, vidpn, COMMIT_CHANGE);
+        status = commit_rest(modes, vidpn);
     for (UINT i = 0; i < modes->targets; i++) {
-        if (has_left(&modes->target[i]))
+        if (modes_has_left(&modes->target[i]))
             monitor_depart(&modes->target[i]);
         modes->target[i].left = false;
     }

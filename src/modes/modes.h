@@ -119,6 +119,12 @@ void modes_finish(void);
  * (PRES-032). */
 UINT modes_lit_target(const struct modes *modes);
 
+/* Its monitor has left, even if an arrival has followed (DISP-049). */
+static inline bool modes_has_left(const struct modes_target *target)
+{
+    return target->monitor && (target->left || !target->connected);
+}
+
 /* NULL: the adapter has no such target. */
 static inline struct modes_target *modes_target(const struct modes *modes, UINT id)
 {

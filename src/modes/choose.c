@@ -335,9 +335,8 @@ static NTSTATUS go_on(struct search *s, struct vidpn **vidpn, UINT index)
     NTSTATUS status;
 
     if (index + 1 == (*vidpn)->paths)
-        return !modes_refused(s->modes, *vidpn) && modes_is_supported(s->modes, *vidpn)
-                   ? STATUS_SUCCESS
-                   : STATUS_GRAPHICS_INVALID_VIDPN;
+        return modes_refused(s->modes, *vidpn) ? STATUS_GRAPHICS_INVALID_VIDPN
+                                               : modes_ask_supported(s->modes, *vidpn);
     s->attempts = 0;
     status = choose_path(s, vidpn, index + 1);
     s->attempts = attempts;
@@ -479,8 +478,9 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 
     if (!(*vidpn)->paths)
         return STATUS_SUCCESS;
-    if (!modes_is_supported(modes, *vidpn))
-        return STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED;
+    status = modes_ask_supported(modes, *vidpn);
+    if (!NT_SUCCESS(status))
+        return status == STATUS_NO_MEMORY ? status : STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED;
     copy = vidpn_copy(*vidpn);
     if (!copy)
         return STATUS_NO_MEMORY;

@@ -35,6 +35,25 @@ struct display_worker {
     bool noted, lost, stop, ended;
 };
 
+/* ---- want of memory ---- */
+
+#define ATTEMPTS 10u
+#define PAUSE_NS 100000000u
+
+/* What nobody asks for again must not be lost when memory is short for a while. */
+static NTSTATUS insist(struct modes *modes, NTSTATUS (*run)(struct modes *modes))
+{
+    NTSTATUS status = run(modes);
+
+    for (unsigned i = 1; i < ATTEMPTS && status == STATUS_NO_MEMORY && !modes->ddi->gone &&
+                         !modes->ended && !sim_current->stopped;
+         i++) {
+        sim_block(sim_now() + PAUSE_NS, NULL);
+        status = run(modes);
+    }
+    return status;
+}
+
 /* ---- monitors that come and go ---- */
 
 static bool has_path(const struct modes *modes, const struct modes_target *target)
@@ -45,10 +64,13 @@ static bool has_path(const struct modes *modes, const struct modes_target *targe
 /* The paths that stay, or all anew if the driver does not support them without the others. */
 static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn)
 {
-    if (!vidpn->paths || modes_is_supported(modes, vidpn))
+    const NTSTATUS status = vidpn->paths ? modes_ask_supported(modes, vidpn) : STATUS_SUCCESS;
+
+    if (NT_SUCCESS(status))
         return modes_commit(modes, vidpn, COMMIT_CHANGE);
     vidpn_destroy(vidpn);
-    return modes->ddi->gone ? STATUS_DEVICE_REMOVED : modes_apply_all(modes, COMMIT_CHANGE);
+    return status == STATUS_NO_MEMORY || modes->ddi->gone ? status
+                                                          : modes_apply_all(modes, COMMIT_CHANGE);
 }
 
 /* VIDPN-202: without the paths of those that have left; then they are gone. */
@@ -70,6 +92,8 @@ static NTSTATUS departures(struct modes *modes)
     }
     if (vidpn)
         status = commit_rest(modes, vidpn);
+    if (status == STATUS_NO_MEMORY) /* they are still to be seen to */
+        return status;
     for (UINT i = 0; i < modes->targets; i++) {
         if (modes_has_left(&modes->target[i]))
             monitor_depart(&modes->target[i]);
@@ -127,14 +151,19 @@ static NTSTATUS choose_again(struct modes *modes, const struct modes_target *tar
 
 static NTSTATUS look_again(struct modes *modes, struct modes_target *target)
 {
-    bool changed;
-    NTSTATUS status;
+    bool changed = false;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    target->changed = false;
-    status = monitor_look_again(modes, target, &changed);
-    if (!NT_SUCCESS(status) || !changed)
+    if (target->changed)
+        status = monitor_look_again(modes, target, &changed);
+    if (!NT_SUCCESS(status))
         return status;
-    return choose_again(modes, target);
+    target->changed = false;
+    target->other |= changed;
+    if (target->other)
+        status = choose_again(modes, target);
+    target->other = status == STATUS_NO_MEMORY;
+    return status;
 }
 
 static void keep_first(NTSTATUS *status, NTSTATUS other)
@@ -143,31 +172,64 @@ static void keep_first(NTSTATUS *status, NTSTATUS other)
         *status = other;
 }
 
-static NTSTATUS update(struct modes *modes, void *arg)
+static NTSTATUS arrive(struct modes *modes, struct modes_target *target)
+{
+    NTSTATUS status;
+
+    target->changed = false;
+    status = monitor_arrive(modes, target);
+    target->fresh = target->monitor != NULL;
+    return status;
+}
+
+static NTSTATUS add_paths(struct modes *modes)
+{
+    NTSTATUS status = STATUS_SUCCESS, added;
+    bool any = false;
+
+    for (UINT i = 0; i < modes->targets; i++)
+        any |= modes->target[i].fresh && modes->target[i].monitor;
+    if (any && !modes->active->paths) {
+        status = modes_apply_all(modes, COMMIT_CHANGE);
+        any = status == STATUS_NO_MEMORY;
+        for (UINT i = 0; i < modes->targets; i++)
+            modes->target[i].fresh &= any;
+        return status;
+    }
+    for (UINT i = 0; any && i < modes->targets; i++) {
+        struct modes_target *target = &modes->target[i];
+
+        if (!target->monitor || target->off || has_path(modes, target))
+            continue;
+        added = add_path(modes, target);
+        target->fresh = added == STATUS_NO_MEMORY;
+        keep_first(&status, added);
+    }
+    return status;
+}
+
+static NTSTATUS update_once(struct modes *modes)
 {
     NTSTATUS status = departures(modes);
-    UINT fresh = 0;
 
-    (void)arg;
     for (UINT i = 0; i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
 
-        if (target->connected && target->monitor && target->changed)
-            keep_first(&status, look_again(modes, target));
-        if (!target->connected || target->monitor)
+        if (modes_has_left(target)) /* no memory to see to that yet */
             continue;
-        target->changed = false;
-        keep_first(&status, monitor_arrive(modes, target));
-        fresh += target->monitor != NULL;
+        if (target->connected && target->monitor && (target->changed || target->other))
+            keep_first(&status, look_again(modes, target));
+        if (target->connected && !target->monitor)
+            keep_first(&status, arrive(modes, target));
     }
-    if (fresh && !modes->active->paths) {
-        keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
-        return status;
-    }
-    for (UINT i = 0; fresh && i < modes->targets; i++)
-        if (modes->target[i].monitor && !modes->target[i].off && !has_path(modes, &modes->target[i]))
-            keep_first(&status, add_path(modes, &modes->target[i]));
+    keep_first(&status, add_paths(modes));
     return status;
+}
+
+static NTSTATUS update(struct modes *modes, void *arg)
+{
+    (void)arg;
+    return insist(modes, update_once);
 }
 
 static NTSTATUS first(struct modes *modes, void *arg)
@@ -279,8 +341,15 @@ static NTSTATUS suspend(struct modes *modes, void *arg)
 
 static NTSTATUS resume(struct modes *modes, void *arg)
 {
+    NTSTATUS status;
+
     (void)arg;
-    return modes_wake(modes);
+    modes_wake(modes);
+    status = insist(modes, modes_light_again);
+    for (UINT i = 0; i < modes->targets; i++)
+        if (modes->target[i].connected && !modes->target[i].monitor) /* no memory for it */
+            return update(modes, NULL);
+    return status;
 }
 
 static NTSTATUS strict(struct modes *modes, void *arg)
@@ -290,12 +359,17 @@ static NTSTATUS strict(struct modes *modes, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS restore(struct modes *modes, void *arg)
+static NTSTATUS commit_again(struct modes *modes)
 {
     struct vidpn *vidpn = vidpn_copy(modes->active);
 
-    (void)arg;
     return vidpn ? modes_commit(modes, vidpn, COMMIT_AGAIN) : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS restore(struct modes *modes, void *arg)
+{
+    (void)arg;
+    return insist(modes, commit_again);
 }
 
 /* PRES-258 */
@@ -308,11 +382,17 @@ static void recover(struct modes *modes)
 }
 
 /* VIDPN-191 */
+static NTSTATUS go_dark(struct modes *modes)
+{
+    struct vidpn *vidpn = vidpn_create(modes);
+
+    return vidpn ? modes_commit(modes, vidpn, COMMIT_CHANGE) : STATUS_NO_MEMORY;
+}
+
 static NTSTATUS stop(struct modes *modes, void *arg)
 {
     const bool *keep = arg;
-    struct vidpn *vidpn = *keep ? NULL : vidpn_create(modes);
-    NTSTATUS status = vidpn ? modes_commit(modes, vidpn, COMMIT_CHANGE) : STATUS_SUCCESS;
+    NTSTATUS status = *keep ? STATUS_SUCCESS : insist(modes, go_dark);
 
     modes->ended = true;
     return status;

@@ -25,8 +25,9 @@ static D3DKMDT_HVIDPN begin(struct modes_scope *scope, struct modes *modes, cons
 
 /* ---- is it supported? ---- */
 
-bool modes_is_supported(struct modes *modes, struct vidpn *vidpn)
+NTSTATUS modes_ask_supported(struct modes *modes, struct vidpn *vidpn)
 {
+    const uint64_t refused = modes_allocations_refused();
     DXGKARG_ISSUPPORTEDVIDPN args;
     struct modes_scope scope;
     NTSTATUS status;
@@ -34,18 +35,20 @@ bool modes_is_supported(struct modes *modes, struct vidpn *vidpn)
     memset(&args, 0, sizeof(args));
     args.hDesiredVidPn = begin(&scope, modes, "DxgkDdiIsSupportedVidPn", 0, vidpn);
     if (!args.hDesiredVidPn)
-        return false;
+        return STATUS_NO_MEMORY;
     status = ddi_is_supported_vidpn(modes->ddi, &args);
     modes_scope_end(&scope);
+    if ((!NT_SUCCESS(status) || !args.IsVidPnSupported) && modes_allocations_refused() != refused)
+        return STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status)) { /* VIDPN-130 */
         if (status != STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY && status != STATUS_NO_MEMORY &&
             !modes->ddi->gone)
             WARNING("VIDPN-130", "DxgkDdiIsSupportedVidPn returned %s", nt_status_text(status).text);
-        return false;
+        return STATUS_GRAPHICS_INVALID_VIDPN;
     }
     if (args.IsVidPnSupported > 1)
         WARNING("VIDPN-130", "IsVidPnSupported is %u", args.IsVidPnSupported);
-    return args.IsVidPnSupported != 0;
+    return args.IsVidPnSupported ? STATUS_SUCCESS : STATUS_GRAPHICS_INVALID_VIDPN;
 }
 
 /* ---- what goes together? ---- */
@@ -122,6 +125,7 @@ static void clear_later_support(const struct modes *modes, struct vidpn *vidpn)
 
 NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct modes_pivot *pivot)
 {
+    const uint64_t refused = modes_allocations_refused();
     DXGKARG_ENUMVIDPNCOFUNCMODALITY args;
     struct vidpn *copy = vidpn_copy(*vidpn);
     struct mode_set **fixed;
@@ -144,7 +148,9 @@ NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct
     scope.pivot = fixed ? *fixed : NULL;
     status = ddi_enum_vidpn_cofunc_modality(modes->ddi, &args);
     modes_scope_end(&scope);
-    if (!NT_SUCCESS(status)) { /* VIDPN-142 */
+    if (modes_allocations_refused() != refused) {
+        status = STATUS_NO_MEMORY;    /* whatever the driver has made of it */
+    } else if (!NT_SUCCESS(status)) { /* VIDPN-142 */
         if (!modes->ddi->gone)
             WARNING("VIDPN-142", "DxgkDdiEnumVidPnCofuncModality returned %s",
                     nt_status_text(status).text);

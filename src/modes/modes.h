@@ -25,6 +25,8 @@ struct modes_target {
     bool turns;              /* how its monitor is turned can be asked (DISP-033) */
     bool connected;          /* as the driver said last */
     bool left, changed;      /* it has said so since: gone; there, perhaps once more (DISP-050) */
+    bool fresh;              /* its monitor has come, and has not been given a path yet */
+    bool other;              /* its monitor is another now, and its path is to be chosen anew */
     UINT angle;              /* of the monitor, in degrees (DISP-045) */
     bool off;                /* the display is turned off */
     bool asleep;             /* with the adapter, to be turned on with it */
@@ -87,6 +89,7 @@ struct modes {
     bool smooth_rotation; /* SupportSmoothRotation (DISP-163) */
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
+    bool starved;         /* the last commit failed for want of memory of the host */
     UINT sources, targets;
     struct modes_source source[MODES_MAX_SOURCES];
     struct modes_target *target;

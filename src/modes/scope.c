@@ -76,6 +76,11 @@ static struct hands *hands_now(void)
     return hands;
 }
 
+uint64_t modes_allocations_refused(void)
+{
+    return util_heap_current ? util_heap_current->refused : 0;
+}
+
 void modes_scopes_finish(void)
 {
     util_free(sim_slot_get(&hands_slot));

@@ -77,6 +77,10 @@ struct modes_lent {
     unsigned char original[];
 };
 
+/* How many allocations of the machine have failed so far: what a driver does when one of its own
+ * calls has failed for that is not to be blamed on it. */
+uint64_t modes_allocations_refused(void);
+
 /* The machine ends: free what is kept of it. */
 void modes_scopes_finish(void);
 

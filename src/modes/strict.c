@@ -22,7 +22,7 @@ static void ask_about_nothing(struct modes *modes)
         VIOLATION("VIDPN-127", "DxgkDdiIsSupportedVidPn returned %s and %s for no VidPN at all",
                   nt_status_text(status).text, args.IsVidPnSupported ? "TRUE" : "FALSE");
     if (empty)
-        (void)modes_is_supported(modes, empty);
+        (void)modes_ask_supported(modes, empty);
     vidpn_destroy(empty);
 }
 

@@ -257,6 +257,11 @@ bool screens_draw(struct screens *screens, UINT source, struct screens_image *im
     screens->users++;
     while (s->outstanding && !screens->stop && !sim_current->stopped)
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
+    if (!s->frame && s->lit && !screens->stop) { /* there was no memory for it */
+        screen_renew(screens, s);
+        if (s->frame && s->visible)
+            visible(screens, source);
+    }
     if (s->frame && !screens->stop)
         *image = s->image;
     else

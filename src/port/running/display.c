@@ -388,10 +388,9 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
     display->modes = NULL;
 }
 
-void port_display_suspend(struct port_adapter *adapter)
+NTSTATUS port_display_suspend(struct port_adapter *adapter)
 {
-    if (adapter->display.modes)
-        (void)display_suspend(adapter->display.modes);
+    return adapter->display.modes ? display_suspend(adapter->display.modes) : STATUS_SUCCESS;
 }
 
 void port_display_resume(struct port_adapter *adapter)

@@ -144,8 +144,9 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
     for (UINT i = 0; i < adapter->segments.count; i++)
         kept_bytes[i] = kept_in(adapter, i, action);
     port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
-    port_display_suspend(adapter);
-    status = port_evacuate(adapter, &evacuation);
+    status = port_display_suspend(adapter);
+    if (status != STATUS_NO_MEMORY) /* else it is the driver that failed */
+        status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {
         port_power_components_release(adapter);
         port_display_resume(adapter);

@@ -238,6 +238,7 @@ static NTSTATUS start_again(struct port_adapter *adapter)
     ULONG sources, children;
 
     stop_driver(adapter, false);
+    port_post_restarting(adapter);
     return start_driver(adapter, &sources, &children);
 }
 

@@ -245,6 +245,12 @@ void port_post_woke(struct port_adapter *adapter, bool hibernated)
         boot(adapter); /* PRES-021 */
 }
 
+void port_post_restarting(struct port_adapter *adapter)
+{
+    adapter->post.acquired = false;
+    adapter->post.state = FrameBufferStateUnknown; /* PRES-019 */
+}
+
 void port_post_start_failed(const struct port_adapter *adapter, NTSTATUS status)
 {
     if (status == STATUS_GRAPHICS_STALE_MODESET && adapter->post.bytes)

@@ -103,8 +103,29 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
 
 /* ---- modes ---- */
 
+/* The adapter may be stopped before a task begins that is to do something with it: tasks find it
+ * themselves. */
+struct place {
+    struct dxgk_machine *machine;
+    unsigned adapter;
+};
+
+static struct modes *modes_of(const struct place *place)
+{
+    const struct port_adapter *port = find(place->machine, place->adapter);
+
+    return port ? port_display_modes(port) : NULL;
+}
+
+static struct screens *screens_of(const struct place *place)
+{
+    const struct port_adapter *port = find(place->machine, place->adapter);
+
+    return port ? port_display_screens(port) : NULL;
+}
+
 struct mode_request {
-    struct modes *modes;
+    struct place place;
     struct modes_wish wish;
     NTSTATUS status;
     char reason[400];
@@ -113,12 +134,13 @@ struct mode_request {
 static void set_mode(void *arg)
 {
     struct mode_request *request = arg;
+    struct modes *modes = modes_of(&request->place);
     const char *reason;
     struct refusal refusal;
 
     refusal_begin(&refusal);
     refusal.call = "a change of the mode";
-    request->status = display_set_mode(request->modes, &request->wish);
+    request->status = modes ? display_set_mode(modes, &request->wish) : STATUS_DEVICE_REMOVED;
     reason = refusal_reason(request->status);
     util_explain(request->reason, sizeof(request->reason), "%s",
                  reason                                     ? reason
@@ -152,12 +174,11 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
                                                const struct dxgk_display_mode *mode, char *error,
                                                size_t error_bytes)
 {
-    struct mode_request request = {
-        .modes = find_modes(host_run_client_machine(), adapter, source, error, error_bytes)};
+    struct mode_request request = {.place = {host_run_client_machine(), adapter}};
     char what[80];
     enum dxgk_result result;
 
-    if (!request.modes)
+    if (!find_modes(request.place.machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "no mode of %u x %u", mode->width, mode->height);
     if (mode->quarter_turns > 3) {
@@ -175,7 +196,7 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
 }
 
 struct power_request {
-    struct modes *modes;
+    struct place place;
     UINT target;
     bool on;
     NTSTATUS status;
@@ -184,21 +205,21 @@ struct power_request {
 static void set_power(void *arg)
 {
     struct power_request *request = arg;
+    struct modes *modes = modes_of(&request->place);
 
-    request->status = display_power(request->modes, request->target, request->on);
+    request->status = modes ? display_power(modes, request->target, request->on)
+                            : STATUS_DEVICE_REMOVED;
 }
 
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes)
 {
     struct power_request request = {
-        .modes = find_modes(host_run_client_machine(), adapter, 0, error, error_bytes),
-        .target = target,
-        .on = on};
+        .place = {host_run_client_machine(), adapter}, .target = target, .on = on};
     char what[80];
     enum dxgk_result result;
 
-    if (!request.modes)
+    if (!find_modes(request.place.machine, adapter, 0, error, error_bytes))
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
                  on ? "on" : "off");
@@ -210,21 +231,21 @@ DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t t
 /* ---- drawing ---- */
 
 struct draw_request {
-    struct screens *screens;
+    struct place place;
     UINT source;
     const struct dxgk_drawing *drawing;
     bool settle, shown;
     NTSTATUS failure; /* of the driver's present */
 };
 
-static RECT place(const struct dxgk_drawing *d)
+static RECT rectangle(const struct dxgk_drawing *d)
 {
     return (RECT){d->x, d->y, d->x + (LONG)d->width, d->y + (LONG)d->height};
 }
 
 static void copy(const struct screens_image *image, const struct dxgk_drawing *d)
 {
-    const RECT r = place(d);
+    const RECT r = rectangle(d);
 
     for (LONG y = r.top < 0 ? 0 : r.top; y < r.bottom && y < (LONG)image->height; y++) {
         const LONG left = r.left < 0 ? 0 : r.left;
@@ -241,36 +262,40 @@ static void copy(const struct screens_image *image, const struct dxgk_drawing *d
 static void draw(void *arg)
 {
     struct draw_request *request = arg;
-    const RECT changed = place(request->drawing);
+    const RECT changed = rectangle(request->drawing);
+    struct screens *screens = screens_of(&request->place);
     struct screens_image image;
 
-    request->shown = screens_draw(request->screens, request->source, &image);
+    request->shown = screens && screens_draw(screens, request->source, &image);
     if (!request->shown)
         return;
     copy(&image, request->drawing);
-    screens_drawn(request->screens, request->source, &changed);
+    screens_drawn(screens, request->source, &changed);
     if (request->settle)
-        request->shown = screens_settle(request->screens, request->source);
+        request->shown = screens_settle(screens, request->source);
     if (!request->shown)
-        request->failure = screens_failure(request->screens, request->source);
+        request->failure = screens_failure(screens, request->source);
 }
 
 DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                                            const struct dxgk_drawing *drawing, bool settle,
                                            char *error, size_t error_bytes)
 {
-    struct dxgk_machine *machine = host_run_client_machine();
-    struct draw_request request = {.source = source, .drawing = drawing, .settle = settle};
+    struct draw_request request = {.place = {host_run_client_machine(), adapter},
+                                   .source = source,
+                                   .drawing = drawing,
+                                   .settle = settle};
     enum dxgk_result result;
+    bool draws;
 
-    if (!find_modes(machine, adapter, source, error, error_bytes))
+    if (!find_modes(request.place.machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
-    request.screens = port_display_screens(find(machine, adapter));
-    if (!request.screens || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
+    draws = screens_of(&request.place) != NULL;
+    if (!draws || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
         drawing->x > INT32_MAX / 2 || drawing->y > INT32_MAX / 2) {
         util_explain(error, error_bytes,
-                     request.screens ? "the drawing is out of all bounds"
-                                     : "the host draws on display-only adapters alone");
+                     draws ? "the drawing is out of all bounds"
+                           : "the host draws on display-only adapters alone");
         return DXGK_ERROR;
     }
     result = host_task_run("draw", draw, &request);

@@ -459,6 +459,8 @@ void display_worker_end(struct modes *modes)
     sim_thread_release(worker->thread);
     modes->worker = NULL;
     util_free(worker);
+    while (modes->users && !sim_current->stopped)
+        (void)sim_waitq_wait(&modes->alone, SIM_FOREVER);
 }
 
 static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *), void *arg)
@@ -480,13 +482,17 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
 /* The same, with the adapter in D0. */
 static NTSTATUS call_awake(struct modes *modes, NTSTATUS (*run)(struct modes *, void *), void *arg)
 {
-    NTSTATUS status = modes->hold ? modes->hold(modes->ddi) : STATUS_SUCCESS;
+    NTSTATUS status;
 
-    if (!NT_SUCCESS(status))
-        return status;
-    status = call(modes, run, arg);
-    if (modes->release)
-        modes->release(modes->ddi);
+    modes->users++; /* until then it is not freed, whatever the hold waits for */
+    status = modes->hold ? modes->hold(modes->ddi) : STATUS_SUCCESS;
+    if (NT_SUCCESS(status)) {
+        status = call(modes, run, arg);
+        if (modes->release)
+            modes->release(modes->ddi);
+    }
+    if (--modes->users == 0)
+        (void)sim_waitq_wake(&modes->alone, UINT32_MAX);
     return status;
 }
 

@@ -18,7 +18,8 @@ struct modes;
 
 /* NULL in modes->worker: out of memory. */
 NTSTATUS display_worker_begin(struct modes *modes);
-/* Wait for what is at work, and end the thread. PASSIVE_LEVEL. */
+/* Wait for what is at work, end the thread, and wait until who has asked for something has left.
+ * PASSIVE_LEVEL. */
 void display_worker_end(struct modes *modes);
 
 /* The driver has lost a present: it is started again soon, and the active VidPN is committed again

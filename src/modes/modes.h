@@ -13,6 +13,7 @@
 #include <dispmprt.h>
 
 #include "ddi/ddi.h"
+#include "sim/wait.h"
 
 struct monitor;
 struct vidpn;
@@ -99,6 +100,8 @@ struct modes {
     struct modes_restart restart;
     struct modes_look look;
     struct display_worker *worker;
+    unsigned users;         /* threads that ask the worker for something */
+    struct sim_waitq alone; /* there are none any more */
     struct modes_refusal refusal[MODES_MAX_REFUSALS]; /* in the change that is being made */
     UINT refusals;
     /* Bring the adapter to D0 and keep it there, for a request to the worker; the worker must

@@ -9,6 +9,7 @@
 #include "host/machine_record.h"
 #include "host/run.h"
 #include "host/task.h"
+#include "modes/display_power.h"
 #include "modes/display_worker.h"
 #include "modes/mode_check.h"
 #include "modes/modes.h"
@@ -59,16 +60,17 @@ static struct modes *find_modes(struct dxgk_machine *machine, unsigned adapter, 
 
 /* ---- what there is ---- */
 
-static void describe(const struct modes *modes, unsigned source, struct dxgk_display *display)
+static void describe(const struct modes *modes, const struct vidpn *vidpn, unsigned source,
+                     struct dxgk_display *display)
 {
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, 0);
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, 0);
     const union mode *shown, *signal;
     UINT turns;
 
     if (!path)
         return;
-    shown = mode_set_pinned(*vidpn_source_set(modes->active, source));
-    signal = mode_set_pinned(*vidpn_target_set(modes->active, path->VidPnTargetId));
+    shown = mode_set_pinned(*vidpn_source_set(vidpn, source));
+    signal = mode_set_pinned(*vidpn_target_set(vidpn, path->VidPnTargetId));
     if (!shown || !signal)
         return;
     turns = ((UINT)path->ContentTransformation.Rotation - D3DKMDT_VPPR_IDENTITY) % 4;
@@ -95,7 +97,7 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
     memset(display, 0, sizeof(*display));
     if (!modes)
         return false;
-    describe(modes, source, display);
+    describe(modes, modes_lit_or_asleep(modes, source), source, display);
     screens = port_display_screens(find(machine, adapter));
     display->frames = screens ? screens_frames(screens, source) : 0;
     return true;
@@ -304,7 +306,7 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                          "the driver failed the present", error, error_bytes);
     return result_of(result, request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
                      "the drawing is not on the screen",
-                     "the source shows nothing, because it is dark or the adapter sleeps; the image "
+                     "the source shows nothing, because it is dark; the image "
                      "has it, and is shown when the source is lit again",
                      error, error_bytes);
 }
@@ -349,7 +351,7 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
     if (!modes)
         return DXGK_ERROR;
     memset(&display, 0, sizeof(display));
-    describe(modes, source, &display);
+    describe(modes, modes->active, source, &display);
     if (!display.lit)
         return DXGK_OK;
     if (!take(find(machine, adapter), source, !display.visible, &taken, error, error_bytes))

@@ -163,6 +163,15 @@ struct modes_target *modes_dark_target(const struct modes *modes, UINT source)
     return NULL;
 }
 
+const struct vidpn *modes_lit_or_asleep(const struct modes *modes, UINT source)
+{
+    const struct modes_target *dark = vidpn_paths_from(modes->active, source)
+                                          ? NULL
+                                          : modes_dark_target(modes, source);
+
+    return dark && dark->asleep ? dark->kept : modes->active;
+}
+
 NTSTATUS modes_change_dark(struct modes *modes, struct modes_target *target,
                            const struct modes_wish *wish)
 {

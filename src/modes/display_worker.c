@@ -33,6 +33,7 @@ struct display_worker {
     struct sim_waitq work, answered;
     struct list requests;
     bool noted, lost, stop, ended;
+    bool working;
 };
 
 /* ---- want of memory ---- */
@@ -400,32 +401,50 @@ static NTSTATUS stop(struct modes *modes, void *arg)
 
 /* ---- the thread ---- */
 
+/* False: there is nothing to do. */
+static bool work(struct modes *modes, struct display_worker *worker)
+{
+    struct list *node = list_pop_front(&worker->requests);
+
+    if (node) {
+        struct request *request = CONTAINER(node, struct request, link);
+
+        worker->working = true;
+        request->status = request->run(modes, request->arg);
+        request->done = true;
+        (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
+    } else if (worker->lost && !modes->asleep) {
+        worker->working = true;
+        worker->lost = false;
+        recover(modes);
+    } else if (worker->noted && !modes->asleep) {
+        worker->working = true;
+        worker->noted = false;
+        (void)update(modes, NULL);
+    } else {
+        return false;
+    }
+    worker->working = false;
+    if (modes->viewer.settled)
+        modes->viewer.settled(modes->viewer.context);
+    return true;
+}
+
 static void worker_main(void *arg)
 {
     struct modes *modes = arg;
     struct display_worker *worker = modes->worker;
 
-    while (!worker->stop || !list_empty(&worker->requests)) {
-        struct list *node = list_pop_front(&worker->requests);
-
-        if (node) {
-            struct request *request = CONTAINER(node, struct request, link);
-
-            request->status = request->run(modes, request->arg);
-            request->done = true;
-            (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
-        } else if (worker->lost && !modes->asleep) {
-            worker->lost = false;
-            recover(modes);
-        } else if (worker->noted && !modes->asleep) {
-            worker->noted = false;
-            (void)update(modes, NULL);
-        } else {
+    while (!worker->stop || !list_empty(&worker->requests))
+        if (!work(modes, worker))
             (void)sim_waitq_wait(&worker->work, SIM_FOREVER);
-        }
-    }
     worker->ended = true;
     (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
+}
+
+bool display_worker_busy(const struct modes *modes)
+{
+    return !modes->ended && (modes->asleep || (modes->worker && modes->worker->working));
 }
 
 NTSTATUS display_worker_begin(struct modes *modes)

@@ -18,6 +18,8 @@ struct modes;
 
 /* NULL in modes->worker: out of memory. */
 NTSTATUS display_worker_begin(struct modes *modes);
+/* Is something of what is shown about to change: does the worker work, or the adapter sleep? */
+bool display_worker_busy(const struct modes *modes);
 /* Wait for what is at work, end the thread, and wait until who has asked for something has left.
  * PASSIVE_LEVEL. */
 void display_worker_end(struct modes *modes);

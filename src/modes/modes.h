@@ -59,6 +59,8 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
+    /* The display worker has done what was to be done. */
+    void (*settled)(void *context);
     /* The primary of the pinned mode of the source in the VidPN that is to be committed, as
      * hPrimaryAllocation; NULL: of a display-only driver. */
     HANDLE (*primary)(void *context, UINT source);

@@ -239,6 +239,13 @@ static void visible(void *context, UINT source)
     (void)sim_waitq_wake(&screens->work, 1);
 }
 
+static void settled(void *context)
+{
+    struct screens *screens = context;
+
+    (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+}
+
 /* ---- who draws ---- */
 
 /* The end waits for who is in here. */
@@ -285,7 +292,8 @@ bool screens_settle(struct screens *screens, UINT source)
         return false;
     screens->users++;
     while (!sim_current->stopped && !screens->stop &&
-           (s->outstanding || screens->lost || may_present(screens, s)))
+           (s->outstanding || screens->lost || may_present(screens, s) ||
+            display_worker_busy(screens->config.modes)))
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
     shown = !screens->stop && s->frame && s->lit && s->visible && region_empty(&s->dirty);
     leave(screens);
@@ -324,7 +332,7 @@ struct screens *screens_create(const struct screens_config *config)
         return NULL;
     }
     config->modes->viewer = (struct modes_viewer){
-        .ends = ends, .begins = begins, .visible = visible, .context = screens};
+        .ends = ends, .begins = begins, .visible = visible, .settled = settled, .context = screens};
     return screens;
 }
 

@@ -202,15 +202,24 @@ struct power_request {
     UINT target;
     bool on;
     NTSTATUS status;
+    char reason[400];
 };
 
 static void set_power(void *arg)
 {
     struct power_request *request = arg;
     struct modes *modes = modes_of(&request->place);
+    const char *reason;
+    struct refusal refusal;
 
+    refusal_begin(&refusal);
+    refusal.call = "a change of a display's power";
     request->status = modes ? display_power(modes, request->target, request->on)
                             : STATUS_DEVICE_REMOVED;
+    reason = refusal_reason(request->status);
+    util_explain(request->reason, sizeof(request->reason), "%s",
+                 reason ? reason : "the driver refused");
+    refusal_drop(&refusal);
 }
 
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
@@ -226,8 +235,7 @@ DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t t
     util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
                  on ? "on" : "off");
     result = host_task_run("display power", set_power, &request);
-    return result_of(result, request.status, what, "no monitor is there, or the driver refused",
-                     error, error_bytes);
+    return result_of(result, request.status, what, request.reason, error, error_bytes);
 }
 
 /* ---- drawing ---- */

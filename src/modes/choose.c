@@ -5,6 +5,7 @@
 #include "modes/refusals.h"
 #include "modes/enumerate.h"
 #include "modes/mode_check.h"
+#include "modes/mode_words.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
 #include "modes/vidpn.h"
@@ -390,6 +391,7 @@ static NTSTATUS try_targets(struct search *s, struct vidpn **vidpn, UINT index)
 {
     struct candidates targets;
     NTSTATUS status = STATUS_GRAPHICS_INVALID_VIDPN;
+    bool fits = false;
 
     if (!target_candidates(&targets, s->modes, *vidpn, &(*vidpn)->path[index], s->wish))
         return STATUS_NO_MEMORY;
@@ -399,16 +401,18 @@ static NTSTATUS try_targets(struct search *s, struct vidpn **vidpn, UINT index)
     for (UINT i = 0; i < targets.count && !NT_SUCCESS(status) && s->attempts < MOST_ATTEMPTS &&
                      s->all < MOST_OF_ALL;
          i++) {
-        if (!has_rate(*vidpn, index, targets.list[i].id, s->wish)) {
-            status = STATUS_INVALID_PARAMETER;
+        if (!has_rate(*vidpn, index, targets.list[i].id, s->wish))
             continue;
-        }
+        fits = true;
         s->attempts++;
         s->all++;
         status = try_target(s, vidpn, index, targets.list[i].id);
         if (status == STATUS_NO_MEMORY || s->modes->ddi->gone)
             break;
     }
+    if (targets.count && !fits)
+        status = modes_refuse_rate(*vidpn_target_set(*vidpn, (*vidpn)->path[index].VidPnTargetId),
+                                   &s->wish->frequency);
     util_free(targets.list);
     return status;
 }
@@ -459,7 +463,9 @@ static NTSTATUS choose_path(struct search *s, struct vidpn **vidpn, UINT index)
                      s->all < MOST_OF_ALL;
          i++) {
         if (!is_exact(*vidpn, &path, sources.list[i].id, s->wish)) {
-            status = STATUS_INVALID_PARAMETER; /* VIDPN-204 */
+            status = i ? STATUS_INVALID_PARAMETER
+                       : modes_refuse_size(*vidpn_source_set(*vidpn, path.VidPnSourceId),
+                                           &s->wish->size);
             break;
         }
         status = try_source(s, vidpn, index, sources.list[i].id);

@@ -26,6 +26,8 @@ struct request {
     void *arg;
     NTSTATUS status;
     bool done;
+    const char *rule; /* and `reason`: why it fails, for the call of who waits */
+    char reason[REFUSAL_BYTES];
 };
 
 struct display_worker {
@@ -401,17 +403,29 @@ static NTSTATUS stop(struct modes *modes, void *arg)
 
 /* ---- the thread ---- */
 
+static void carry_out(struct modes *modes, struct request *request)
+{
+    struct refusal refusal;
+    const char *reason;
+
+    refusal_begin(&refusal);
+    request->status = request->run(modes, request->arg);
+    reason = NT_SUCCESS(request->status) ? NULL : refusal_reason(request->status);
+    request->rule = refusal.rule;
+    if (reason)
+        memcpy(request->reason, reason, sizeof(request->reason));
+    refusal_drop(&refusal);
+    request->done = true;
+}
+
 /* False: there is nothing to do. */
 static bool work(struct modes *modes, struct display_worker *worker)
 {
     struct list *node = list_pop_front(&worker->requests);
 
     if (node) {
-        struct request *request = CONTAINER(node, struct request, link);
-
         worker->working = true;
-        request->status = request->run(modes, request->arg);
-        request->done = true;
+        carry_out(modes, CONTAINER(node, struct request, link));
         (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
     } else if (worker->lost && !modes->asleep) {
         worker->working = true;
@@ -485,7 +499,7 @@ void display_worker_end(struct modes *modes)
 static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *), void *arg)
 {
     struct display_worker *worker = modes->worker;
-    struct request request = {.run = run, .arg = arg, .status = STATUS_DEVICE_REMOVED};
+    struct request request = {.run = run, .arg = arg, .status = STATUS_DEVICE_REMOVED, .reason = ""};
 
     if (!worker || worker->stop || modes->ended)
         return STATUS_DEVICE_REMOVED;
@@ -495,6 +509,8 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         (void)sim_waitq_wait(&worker->answered, SIM_FOREVER);
     if (!request.done)
         list_remove(&request.link);
+    if (request.reason[0])
+        (void)refuse(request.status, request.rule, "%s", request.reason);
     return request.status;
 }
 

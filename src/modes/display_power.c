@@ -230,7 +230,7 @@ void modes_wake(struct modes *modes)
 {
     modes->asleep = false;
     if (modes->look.run)
-        modes->look.run(modes->look.context, false);
+        modes->look.run(modes->look.context, MODES_LOOK_RESUME);
     for (UINT i = 0; i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
 

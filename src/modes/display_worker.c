@@ -9,6 +9,7 @@
 #include "modes/enumerate.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
+#include "modes/recommend.h"
 #include "modes/strict.h"
 #include "modes/vidpn.h"
 #include "sim/machine.h"
@@ -239,7 +240,7 @@ static NTSTATUS first(struct modes *modes, void *arg)
 {
     (void)arg;
     if (modes->look.run)
-        modes->look.run(modes->look.context, true);
+        modes->look.run(modes->look.context, MODES_LOOK_START);
     return update(modes, NULL);
 }
 
@@ -312,6 +313,26 @@ static NTSTATUS set_mode(struct modes *modes, void *arg)
     if (NT_SUCCESS(status))
         return modes_apply(modes, vidpn, wish, COMMIT_CHANGE);
     vidpn_destroy(vidpn);
+    return status;
+}
+
+/* ---- what firmware tells ---- */
+
+/* DISP-155, DISP-156 */
+static NTSTATUS acpi(struct modes *modes, void *arg)
+{
+    const ULONG flags = *(const ULONG *)arg;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (flags & DXGK_ACPI_POLL_DISPLAY_CHILDREN) {
+        if (modes->look.run)
+            modes->look.run(modes->look.context, MODES_LOOK_POLL);
+        status = update(modes, NULL);
+    }
+    if (flags & DXGK_ACPI_CHANGE_DISPLAY_MODE)
+        keep_first(&status, modes_recommend(modes, DXGK_RFVR_HOTKEY));
+    if (flags & DXGK_ACPI_CHANGE_DISPLAY_TOPOLOGY)
+        keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
     return status;
 }
 
@@ -570,6 +591,11 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
     struct modes_wish copy = *wish;
 
     return call_awake(modes, set_mode, &copy);
+}
+
+NTSTATUS display_acpi(struct modes *modes, ULONG flags)
+{
+    return call_awake(modes, acpi, &flags);
 }
 
 NTSTATUS display_power(struct modes *modes, UINT target, bool on)

@@ -38,6 +38,8 @@ NTSTATUS display_update(struct modes *modes);
 NTSTATUS display_first(struct modes *modes);
 /* Give one source another mode (VIDPN-204), or its path another rotation. */
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
+/* Do what the driver asked for when firmware told it something: DXGK_ACPI_* (DISP-155). */
+NTSTATUS display_acpi(struct modes *modes, ULONG flags);
 /* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */
 NTSTATUS display_power(struct modes *modes, UINT target, bool on);
 /* Before the adapter leaves D0: all displays off. After D0: on again (PRES-249, PRES-250). */

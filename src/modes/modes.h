@@ -75,9 +75,16 @@ struct modes_restart {
     void *context;
 };
 
-/* Ask the driver which children are connected, on the display worker (DISP-172). */
+/* Which children are asked whether they are connected (DISP-042). */
+enum modes_looking {
+    MODES_LOOK_START,  /* all, and those that are no outputs */
+    MODES_LOOK_RESUME, /* all outputs */
+    MODES_LOOK_POLL,   /* those that are to be polled */
+};
+
+/* Ask the driver, on the display worker (DISP-172). */
 struct modes_look {
-    void (*run)(void *context, bool at_start);
+    void (*run)(void *context, enum modes_looking which);
     void *context;
 };
 

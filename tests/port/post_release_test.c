@@ -257,7 +257,7 @@ TEST(a_driver_may_fail_to_hand_it_on)
                probe_count(p, RELEASE) == 1 && probe_count(p, PROBE_StopDevice) == 1 &&
                    probe_nth(p, PROBE_StopDevice, 0)->order >= probe_nth(p, RELEASE, 0)->left);
     CHECK_RULE("PRES-033", probe_reports(p, VERIFY_WARNING) == 0);
-    CHECK_RULE("PRES-019", is_unknown());
+    CHECK_RULE("PRES-019/c", is_unknown());
     CHECK_RULE("PRES-012", is_unknown());
     CHECK_RULE("PRES-030", display_seen.commits == 0);
     display_end(p);

@@ -54,8 +54,15 @@ static bool is_other(const DXGK_CHILD_DESCRIPTOR *child)
     return child->ChildDeviceType == TypeOther;
 }
 
+/* DISP-030, DISP-042 */
+static bool is_polled(const DXGK_CHILD_DESCRIPTOR *child)
+{
+    return child->ChildCapabilities.HpdAwareness == HpdAwarenessPolled ||
+           child->ChildCapabilities.HpdAwareness == HpdAwarenessNone;
+}
+
 /* In table order; at the start those that are no outputs, too (DISP-039). */
-static void ask_connections(struct port_adapter *adapter, bool at_start)
+static void ask_connections(struct port_adapter *adapter, enum modes_looking which)
 {
     struct modes *modes = adapter->display.modes;
 
@@ -63,9 +70,9 @@ static void ask_connections(struct port_adapter *adapter, bool at_start)
         const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[i];
         struct modes_target *target = modes_target(modes, child->ChildUid);
 
-        if (is_output(child) && target)
+        if (is_output(child) && target && (which != MODES_LOOK_POLL || is_polled(child)))
             target->connected = ask_connection(adapter, child, target->connected);
-        else if (is_other(child) && at_start)
+        else if (is_other(child) && which == MODES_LOOK_START)
             port_child_query_status(adapter, i, TRUE); /* DISP-041 */
     }
 }
@@ -321,12 +328,12 @@ static void apply_early(struct port_adapter *adapter)
 }
 
 /* On the display worker. */
-static void look(void *context, bool at_start)
+static void look(void *context, enum modes_looking which)
 {
     struct port_adapter *adapter = context;
 
-    ask_connections(adapter, at_start);
-    if (!at_start)
+    ask_connections(adapter, which);
+    if (which != MODES_LOOK_START)
         return;
     ask_descriptors(adapter);
     apply_early(adapter);

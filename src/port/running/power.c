@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power, and other outside events of a started adapter: removal, profiling, mains power
- * (LIFE-135, LIFE-146 to LIFE-156). */
+/* Device power, and other outside events of a started adapter: removal and profiling (LIFE-146 to
+ * LIFE-156). */
 #include "port/running/power.h"
 #include "nt/base/status_name.h"
 #include "bus/reset.h"
@@ -331,7 +331,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     return status;
 }
 
-/* ---- profiling, mains ---- */
+/* ---- profiling ---- */
 
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable)
 {
@@ -341,20 +341,4 @@ NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable
         ddi_set_stable_power_state(&adapter->ddi, enable);
     adapter->power.stable = enable;
     return STATUS_SUCCESS;
-}
-
-NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains)
-{
-    ULONG flags = 0;
-    NTSTATUS status;
-
-    if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
-        return STATUS_NOT_SUPPORTED;
-    status = port_stand_still(adapter, "DxgkDdiNotifyAcpiEvent"); /* LIFE-134 */
-    if (!NT_SUCCESS(status))
-        return status;
-    status = ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
-                                   (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
-    port_go_on(adapter);
-    return status;
 }

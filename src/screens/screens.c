@@ -113,6 +113,29 @@ static void present(struct screens *screens, struct screen *s)
     judge(screens, s, status);
 }
 
+/* The driver is to be started again; what is outstanding is no more. */
+static void lose(struct screens *screens)
+{
+    screens->lost = true;
+    for (UINT i = 0; i < screens->config.modes->sources; i++) {
+        struct screen *s = &screens->screen[i];
+
+        if (!s->outstanding)
+            continue;
+        s->late = true;
+        screen_complete(screens, s, false);
+    }
+    screens->restarted = false;
+    display_worker_lost(screens->config.modes);
+}
+
+/* The end waits for who is in here. */
+static void leave(struct screens *screens)
+{
+    if (--screens->users == 0 && screens->stop)
+        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+}
+
 /* PRES-218 */
 static void give_up(struct screens *screens, struct screen *s)
 {
@@ -126,17 +149,19 @@ static void give_up(struct screens *screens, struct screen *s)
               "a present of source %u, of %d x %d pixels, was not reported complete within %llu ms",
               s->source, (int)(box.right - box.left), (int)(box.bottom - box.top),
               (unsigned long long)(screens->config.limit_ns / 1000000));
-    screens->lost = true;
-    for (UINT i = 0; i < screens->config.modes->sources; i++) {
-        struct screen *other = &screens->screen[i];
+    lose(screens);
+}
 
-        if (!other->outstanding)
-            continue;
-        other->late = true;
-        screen_complete(screens, other, false);
-    }
-    screens->restarted = false;
-    display_worker_lost(screens->config.modes);
+bool screens_lose(struct screens *screens)
+{
+    if (screens->stop || screens->config.modes->ended)
+        return false;
+    screens->users++;
+    lose(screens);
+    while (screens->lost && !screens->stop && !sim_current->stopped)
+        (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
+    leave(screens);
+    return true;
 }
 
 void screens_restarted(struct screens *screens)
@@ -247,13 +272,6 @@ static void settled(void *context)
 }
 
 /* ---- who draws ---- */
-
-/* The end waits for who is in here. */
-static void leave(struct screens *screens)
-{
-    if (--screens->users == 0 && screens->stop)
-        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
-}
 
 bool screens_draw(struct screens *screens, UINT source, struct screens_image *image)
 {

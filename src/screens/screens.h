@@ -54,6 +54,9 @@ NTSTATUS screens_failure(const struct screens *screens, UINT source);
 /* Frames that are complete. */
 uint64_t screens_frames(const struct screens *screens, UINT source);
 
+/* Do as if a present had been lost (PRES-307), and wait until the driver has been started again.
+ * False: the adapter stops. */
+bool screens_lose(struct screens *screens);
 /* The driver has been started again, after display_worker_lost; what was outstanding is no more. */
 void screens_restarted(struct screens *screens);
 /* And what was shown is shown again, as far as it can be. */

@@ -406,6 +406,13 @@ void port_display_resume(struct port_adapter *adapter)
         (void)display_resume(adapter->display.modes);
 }
 
+NTSTATUS port_display_force_recovery(const struct port_adapter *adapter)
+{
+    if (!adapter->display.screens || !adapter->ddi.present_display_only)
+        return STATUS_NOT_SUPPORTED;
+    return screens_lose(adapter->display.screens) ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED;
+}
+
 /* ---- what is seen ---- */
 
 struct modes *port_display_modes(const struct port_adapter *adapter)

@@ -22,6 +22,9 @@ void port_display_await(struct port_adapter *adapter);
 /* Around adapter D3 (PRES-249, PRES-250). STATUS_NO_MEMORY: some display is still on. */
 NTSTATUS port_display_suspend(struct port_adapter *adapter);
 void port_display_resume(struct port_adapter *adapter);
+/* A debugger wants the recovery of a driver that has lost a present (PRES-307).
+ * STATUS_NOT_SUPPORTED: it has no displays that run, or is no display-only driver. */
+NTSTATUS port_display_force_recovery(const struct port_adapter *adapter);
 /* What is scanned out for a source, as memory (PRES-312). */
 struct port_scanout {
     const uint8_t *pixels; /* NULL: there is no signal */

@@ -88,6 +88,13 @@ struct modes_look {
     void *context;
 };
 
+/* Who is told of integrated panels that come and go, on the display worker. */
+struct modes_panels {
+    void (*came)(void *context, UINT target);
+    void (*went)(void *context, UINT target);
+    void *context;
+};
+
 struct modes {
     struct list link; /* of the machine */
     struct ddi_adapter *ddi;
@@ -108,6 +115,7 @@ struct modes {
     struct modes_viewer viewer;
     struct modes_restart restart;
     struct modes_look look;
+    struct modes_panels panels;
     struct display_worker *worker;
     unsigned users;         /* threads that ask the worker for something */
     struct sim_waitq alone; /* there are none any more */

@@ -318,12 +318,15 @@ NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target)
     begin_scope(modes, monitor);
     target->monitor = monitor;
     recognize(target);
+    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.came)
+        modes->panels.came(modes->panels.context, target->id);
     return status;
 }
 
 void monitor_depart(struct modes_target *target)
 {
     struct monitor *monitor = target->monitor;
+    const struct modes *modes;
 
     target->monitor = NULL;
     target->off = target->asleep = false; /* DISP-151: of that monitor */
@@ -331,6 +334,9 @@ void monitor_depart(struct modes_target *target)
     target->kept = NULL;
     if (!monitor)
         return;
+    modes = monitor->scope.modes;
+    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.went)
+        modes->panels.went(modes->panels.context, target->id);
     modes_scope_end(&monitor->scope);
     destroy(monitor);
 }

@@ -9,6 +9,7 @@
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/record/adapter_record.h"
+#include "port/running/brightness.h"
 #include "port/running/post.h"
 #include "port/running/tdr_settings.h"
 #include "screens/screens.h"
@@ -339,6 +340,16 @@ static void look(void *context, enum modes_looking which)
     apply_early(adapter);
 }
 
+static void panel_came(void *context, UINT target)
+{
+    port_brightness_begin(context, target);
+}
+
+static void panel_went(void *context, UINT target)
+{
+    port_brightness_end(context, target);
+}
+
 /* ---- life ---- */
 
 NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
@@ -352,6 +363,8 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
         return STATUS_NO_MEMORY;
     display->modes->restart = (struct modes_restart){
         .run = restart, .over = restart_over, .context = adapter};
+    display->modes->panels = (struct modes_panels){
+        .came = panel_came, .went = panel_went, .context = adapter};
     display->modes->look = (struct modes_look){.run = look, .context = adapter};
     display->screens = make_screens(adapter);
     status = display->screens ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;

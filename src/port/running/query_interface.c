@@ -36,8 +36,8 @@ static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, USHORT ro
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
-                                      PINTERFACE interface)
+NTSTATUS port_child_query_interface(struct port_adapter *adapter, ULONG uid, const GUID *type,
+                                    PINTERFACE interface)
 {
     const USHORT room = interface->Size, version = interface->Version;
     QUERY_INTERFACE query;
@@ -56,7 +56,7 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     query.Size = room;
     query.Version = version;
     query.Interface = (PINTERFACE)(void *)buffer;
-    query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
+    query.DeviceUid = uid;
     status = port_stand_still(adapter, "DxgkDdiQueryInterface");
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
@@ -67,6 +67,12 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
         memcpy(interface, buffer, room);
     util_free(buffer);
     return status;
+}
+
+NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
+                                      PINTERFACE interface)
+{
+    return port_child_query_interface(adapter, DISPLAY_ADAPTER_HW_ID, type, interface);
 }
 
 NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,

@@ -65,11 +65,16 @@ static bool has_path(const struct modes *modes, const struct modes_target *targe
     return vidpn_path_to(modes->active, target->id) != NULL;
 }
 
-/* The paths that stay, or all anew if the driver does not support them without the others. */
-static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn)
+/* The paths that stay, or all anew if the driver does not support them without the others. With
+ * `again`, it is asked for their modes once more (VIDPN-203). */
+static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn, bool again)
 {
-    const NTSTATUS status = vidpn->paths ? modes_ask_supported(modes, vidpn) : STATUS_SUCCESS;
+    static const struct modes_pivot none = {D3DKMDT_EPT_NOPIVOT, D3DDDI_ID_UNINITIALIZED,
+                                            D3DDDI_ID_UNINITIALIZED};
+    NTSTATUS status = again ? modes_enumerate(modes, &vidpn, &none) : STATUS_SUCCESS;
 
+    if (NT_SUCCESS(status) && vidpn->paths)
+        status = modes_ask_supported(modes, vidpn);
     if (NT_SUCCESS(status))
         return modes_commit(modes, vidpn, COMMIT_CHANGE);
     vidpn_destroy(vidpn);
@@ -77,11 +82,21 @@ static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn)
                                                           : modes_apply_all(modes, COMMIT_CHANGE);
 }
 
+/* Is its path the most important one of several from the same source? */
+static bool leads_clones(const struct vidpn *vidpn, UINT target)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_to(vidpn, target);
+
+    return vidpn_paths_from(vidpn, path->VidPnSourceId) > 1 &&
+           vidpn_path_from(vidpn, path->VidPnSourceId, 0) == path;
+}
+
 /* VIDPN-202: without the paths of those that have left; then they are gone. */
 static NTSTATUS departures(struct modes *modes)
 {
     struct vidpn *vidpn = NULL;
     NTSTATUS status = STATUS_SUCCESS;
+    bool again = false;
 
     for (UINT i = 0; i < modes->targets; i++) {
         const struct modes_target *target = &modes->target[i];
@@ -92,10 +107,11 @@ static NTSTATUS departures(struct modes *modes)
             vidpn = vidpn_copy(modes->active);
         if (!vidpn)
             return STATUS_NO_MEMORY;
+        again |= leads_clones(vidpn, target->id);
         vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
     }
     if (vidpn)
-        status = commit_rest(modes, vidpn);
+        status = commit_rest(modes, vidpn, again);
     if (status == STATUS_NO_MEMORY) /* they are still to be seen to */
         return status;
     for (UINT i = 0; i < modes->targets; i++) {

@@ -123,6 +123,31 @@ static void clear_later_support(const struct modes *modes, struct vidpn *vidpn)
     }
 }
 
+static bool turns(const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT *r)
+{
+    return r->Identity || r->Rotate90 || r->Rotate180 || r->Rotate270;
+}
+
+/* VIDPN-118 */
+static void check_offsets(const struct modes *modes, const struct vidpn *vidpn)
+{
+    for (UINT source = 0; source < modes->sources; source++)
+        for (UINT i = 0; i < vidpn_paths_from(vidpn, source); i++) {
+            const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, i);
+            const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT *r =
+                &path->ContentTransformation.RotationSupport;
+            const bool others = r->Offset90 || r->Offset180 || r->Offset270;
+
+            if (!turns(r) || (i ? r->Offset0 || others : r->Offset0 && !others))
+                continue;
+            VIOLATION("VIDPN-118",
+                      "the %s path from source %u, to target 0x%x, supports the offsets%s%s%s%s%s",
+                      i ? "secondary" : "primary", source, path->VidPnTargetId,
+                      r->Offset0 ? " 0" : "", r->Offset90 ? " 90" : "", r->Offset180 ? " 180" : "",
+                      r->Offset270 ? " 270" : "", r->Offset0 || others ? "" : " of none");
+        }
+}
+
 NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct modes_pivot *pivot)
 {
     const uint64_t refused = modes_allocations_refused();
@@ -165,6 +190,8 @@ NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct
         vidpn_destroy(copy);
         return status;
     }
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        check_offsets(modes, copy);
     keep_support(*vidpn, copy, pivot);
     clear_later_support(modes, copy);
     vidpn_destroy(*vidpn);

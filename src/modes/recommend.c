@@ -51,6 +51,21 @@ static const char *fault_of(const struct modes *modes, const struct vidpn *vidpn
     return NULL;
 }
 
+/* VIDPN-114 */
+static void check_scaling(const struct vidpn *vidpn)
+{
+    for (UINT i = 0; i < vidpn->paths; i++) {
+        const D3DKMDT_VIDPN_PRESENT_PATH_TRANSFORMATION *t = &vidpn->path[i].ContentTransformation;
+
+        if (t->Scaling == D3DKMDT_VPPS_NOTSPECIFIED &&
+            (t->ScalingSupport.AspectRatioCenteredMax || t->ScalingSupport.Custom))
+            VIOLATION("VIDPN-114",
+                      "a path from source %u leaves its scaling unspecified, of a driver that "
+                      "reports AspectRatioCenteredMax or Custom",
+                      vidpn->path[i].VidPnSourceId);
+    }
+}
+
 /* VIDPN-163; STATUS_GRAPHICS_INVALID_VIDPN: it was told. */
 static NTSTATUS judge(struct modes *modes, struct vidpn *vidpn)
 {
@@ -58,6 +73,7 @@ static NTSTATUS judge(struct modes *modes, struct vidpn *vidpn)
     const NTSTATUS status = fault ? STATUS_GRAPHICS_INVALID_VIDPN
                                   : modes_ask_supported(modes, vidpn);
 
+    check_scaling(vidpn);
     if (!NT_SUCCESS(status) && status != STATUS_NO_MEMORY && !modes->ddi->gone)
         VIOLATION("VIDPN-163", "the VidPN that the driver proposes %s",
                   fault ? fault : "is one that it does not support");

@@ -125,15 +125,17 @@ static void stays_inside(struct probe *p)
 TEST(a_thread_inside_the_driver_is_fatal)
 {
     struct probe *p = make();
+    struct probe_client *client;
 
     probe_clients_begin(p);
     p->before[PROBE_Escape] = stay;
     CHECK(probe_start(p) == STATUS_SUCCESS);
-    (void)probe_client_run(p, stays_inside);
+    client = probe_client_run(p, stays_inside);
     CHECK_RULE("PRES-258",
                probe_said(p, "PRES-258", "a thread did not leave the driver within 5 s") &&
                    probe_record(p, "PRES-258")->code == VIDEO_TDR_FAILURE &&
                    probe_count(p, PROBE_StopDevice) == 0);
+    probe_client_end(p, client);
     probe_clients_end(p);
     probe_destroy(p);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The screen that a display-only driver gives in a bug check. */
+#include "port/record/adapter_info.h"
 #include "port/support/display.h"
 #include "sim/irql.h"
 #include "support/test.h"
@@ -37,7 +38,7 @@ static void write_block(struct probe *p, struct probe_call *call)
 {
     const uint32_t *source = (const uint32_t *)(uintptr_t)call->arg[1];
     const UINT width = (UINT)call->arg[2], lines = (UINT)call->arg[3], top = (UINT)call->arg[6];
-    const struct port_scanout to = port_display_scanout(p->adapter[0], 0);
+    const struct port_scanout to = port_display_scanout(port_adapter_first(p->port), 0);
 
     screen.writes++;
     screen.irql = call->irql < screen.irql ? call->irql : screen.irql;

@@ -6,6 +6,7 @@
 #include "port/record/adapter_record.h"
 #include "port/running/display.h"
 #include "port/running/managers.h"
+#include "port/running/restarting.h"
 #include "verify/verify.h"
 
 #define KNOWN                                                          \
@@ -21,7 +22,7 @@ static NTSTATUS tell(struct port_adapter *adapter, DXGK_EVENT_TYPE type, ULONG e
     *flags = 0;
     if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
         return STATUS_NOT_SUPPORTED;
-    port_display_await(adapter);
+    port_restarting_await(adapter);
     status = port_stand_still(adapter, "DxgkDdiNotifyAcpiEvent");
     if (!NT_SUCCESS(status))
         return status;

@@ -11,6 +11,7 @@
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"
 #include "port/running/post.h"
+#include "port/running/restarting.h"
 #include "port/running/tdr_settings.h"
 #include "screens/screens.h"
 #include "sim/sim.h"
@@ -162,35 +163,6 @@ static bool too_many(struct port_display *display)
     return false;
 }
 
-/* Calls of the driver wait from now on: neither clients nor changes of power reach one that is
- * stopped. False: the machine is stopped. */
-static bool close_driver(struct port_adapter *adapter)
-{
-    const UINT delay = port_tdr_ddi_delay(&adapter->port->config.tdr);
-
-    if (ddi_exclude_others(&adapter->ddi, delay * SECOND) != STATUS_SUCCESS) {
-        verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, 0, 0, 0,
-                     "a thread did not leave the driver within %u s, which is to start again",
-                     delay);
-        return false;
-    }
-    adapter->display.restarting = true;
-    return true;
-}
-
-static void open_driver(struct port_adapter *adapter)
-{
-    adapter->display.restarting = false;
-    ddi_admit_others(&adapter->ddi);
-    (void)sim_waitq_wake(&adapter->display.restarted, UINT32_MAX);
-}
-
-void port_display_await(struct port_adapter *adapter)
-{
-    while (adapter->display.restarting && !ddi_is_alone(&adapter->ddi) && !sim_current->stopped)
-        (void)sim_waitq_wait(&adapter->display.restarted, SIM_FOREVER);
-}
-
 static bool restart(void *context)
 {
     struct port_adapter *adapter = context;
@@ -207,10 +179,10 @@ static bool restart(void *context)
     WARNING("PRES-257", "record 0x117: a present was lost, and the driver starts again");
     if (ddi_has(&adapter->ddi, DxgkDdiCollectDbgInfo))
         (void)ddi_debug_report(&adapter->ddi, VIDEO_TDR_TIMEOUT_DETECTED, &extension);
-    if (!close_driver(adapter))
+    if (!port_restarting_begin(adapter))
         return false;
     status = adapter->display.start_again(adapter);
-    open_driver(adapter);
+    port_restarting_end(adapter);
     if (!NT_SUCCESS(status)) {
         verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, (uint32_t)status, 0, 0,
                      "recovery failed: StartDevice returned %s", nt_status_text(status).text);

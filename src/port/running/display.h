@@ -17,8 +17,6 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources);
 /* Before the driver is stopped: nothing is shown any more; with `keep`, all stays as it is, as the
  * driver hands its picture on (VIDPN-191). */
 void port_display_stop(struct port_adapter *adapter, bool keep);
-/* Wait while the driver is stopped to be started again (PRES-258): it is about to run. */
-void port_display_await(struct port_adapter *adapter);
 /* Around adapter D3 (PRES-249, PRES-250). STATUS_NO_MEMORY: some display is still on. */
 NTSTATUS port_display_suspend(struct port_adapter *adapter);
 void port_display_resume(struct port_adapter *adapter);

@@ -13,6 +13,7 @@
 #include "port/running/managers.h"
 #include "port/running/post.h"
 #include "port/running/power_components.h"
+#include "port/running/restarting.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
@@ -214,7 +215,7 @@ static NTSTATUS set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state
     sim_mutex_lock(&adapter->power.lock);
     while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
         sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
-    port_display_await(adapter);
+    port_restarting_await(adapter);
     adapter->power.hybrid = hybrid;
     status = change_power(adapter, state, action);
     adapter->power.hybrid = false;
@@ -238,7 +239,7 @@ NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_mutex_lock(&adapter->power.lock);
-    port_display_await(adapter);
+    port_restarting_await(adapter);
     if (port_runs(adapter))
         status = change_power(adapter, PowerDeviceD0, PowerActionNone);
     if (NT_SUCCESS(status))
@@ -309,7 +310,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     bool supported = supports_removal(adapter, type);
     NTSTATUS status = STATUS_SUCCESS;
 
-    port_display_await(adapter);
+    port_restarting_await(adapter);
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)

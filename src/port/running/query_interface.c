@@ -8,8 +8,8 @@
 #include "ddi/ddi.h"
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
-#include "port/running/display.h"
 #include "port/running/managers.h"
+#include "port/running/restarting.h"
 #include "util/alloc.h"
 
 /* Check what the driver filled in. */
@@ -82,7 +82,7 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
 
     if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
         return STATUS_NOT_SUPPORTED;
-    port_display_await(adapter);
+    port_restarting_await(adapter);
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     status = port_stand_still(adapter, "DxgkDdiDispatchIoRequest");

@@ -171,9 +171,9 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
                 continue;
             status = commit_one(modes, vidpn, source, flags);
             if (!NT_SUCCESS(status) && pass == 0 && !modes->ddi->gone) { /* VIDPN-184 */
-                VIOLATION("VIDPN-184",
-                          "DxgkDdiCommitVidPn returned %s for source %u, which loses its paths",
-                          nt_status_text(status).text, source);
+                WARNING("VIDPN-184",
+                        "DxgkDdiCommitVidPn returned %s for source %u, which loses its paths",
+                        nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
             done[source] = NT_SUCCESS(status);

@@ -369,7 +369,8 @@ static void check_refused_removal(struct probe *p)
     seen.failure = STATUS_UNSUCCESSFUL;
     display_indicate(p, 0, false);
     CHECK_RULE("VIDPN-184/c", steps_are("v0c0") && display_modes(p)->active->paths == 0 &&
-                                  probe_said(p, "VIDPN-184", "source 0"));
+                                  probe_said(p, "VIDPN-184", "source 0") &&
+                                  probe_record(p, "VIDPN-184")->severity == VERIFY_WARNING);
 }
 
 TEST(a_refused_removal)

@@ -20,6 +20,7 @@
 
 #include "dxgkhost/page_tables.h"
 #include "dxgkhost/patches.h"
+#include "dxgkhost/scanout.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,8 @@ extern "C" {
 #define DXGK_DEVICE_API_VERSION 1u
 #define DXGK_DEVICE_BARS        6u
 #define DXGK_DEVICE_TIMERS      16u
+/* What stands for the BAR in accesses to `fixed_ports` */
+#define DXGK_DEVICE_FIXED_PORTS DXGK_DEVICE_BARS
 
 enum dxgk_bar_kind {
     DXGK_BAR_NONE = 0,
@@ -68,6 +71,10 @@ struct dxgk_device_description {
      * a one. All together have the bytes from 0x40 to 0xFF of configuration space. */
     const struct dxgk_device_capability *capability;
     uint32_t capabilities; /* elements of `capability` */
+    /* I/O ports at numbers that no register assigns, below 0x1000, as the old ones of a PC. Every
+     * access inside them of width 1, 2 or 4, aligned or not, reaches read or write, with
+     * DXGK_DEVICE_FIXED_PORTS for the BAR. A device added before has what two ask for. */
+    uint16_t fixed_port, fixed_ports; /* first number, count; 0: none */
 };
 
 /* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */
@@ -140,6 +147,8 @@ struct dxgk_device_services {
     /* What an engine does. A model that tells this lets the host find a driver that says something
      * else, or gives the engine something else than it was told. */
     void (*work)(void *host, const struct dxgk_device_work *work);
+    /* Tell the host, in `create`, of the outputs for displays; it stays valid. */
+    void (*outputs)(void *host, const struct dxgk_device_outputs *outputs);
 };
 
 struct dxgk_device_model {

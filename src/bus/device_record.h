@@ -72,6 +72,7 @@ struct bus_device {
     const struct dxgk_device_mmu *mmu;            /* what the model told of it; NULL: nothing */
     struct dxgk_table_format table_format;        /* copy; without levels: it described none */
     const struct dxgk_patch_format *patch_format; /* of its driver; NULL: the model told none */
+    const struct dxgk_device_outputs *outputs;    /* NULL: the model told of none */
     void (*on_stale)(void *context, const struct dxgk_stale_translation *stale);
     void *stale_context;
     void (*on_root)(void *context, unsigned node, uint32_t fence, uint64_t root);

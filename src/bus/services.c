@@ -181,6 +181,14 @@ static void service_work(void *host, const struct dxgk_device_work *work)
         device->on_work(device->work_context, work);
 }
 
+static void service_outputs(void *host, const struct dxgk_device_outputs *outputs)
+{
+    struct bus_device *device = host;
+
+    if (!outputs || (outputs->size >= sizeof(*outputs) && outputs->scanout))
+        device->outputs = outputs;
+}
+
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
@@ -201,4 +209,5 @@ const struct dxgk_device_services bus_services = {
     .root_in_use = service_root_in_use,
     .patches = service_patches,
     .work = service_work,
+    .outputs = service_outputs,
 };

@@ -286,6 +286,7 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
 
 /* ---- pictures ---- */
 
+/* No picture: there is no signal. */
 static bool take(struct port_adapter *port, unsigned source, bool black, struct picture *picture,
                  char *error, size_t error_bytes)
 {
@@ -297,6 +298,8 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
                                           .height = scanout.height,
                                           .format = scanout.format};
 
+    if (scanout.off)
+        return true;
     if (!scanout.pixels) {
         util_explain(error, error_bytes,
                      "nothing says what source %u scans out: the driver has not acquired the frame "
@@ -329,6 +332,8 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
         return DXGK_OK;
     if (!take(find(machine, adapter), source, !display.visible, &taken, error, error_bytes))
         return DXGK_ERROR;
+    if (!taken.rows)
+        return DXGK_OK;
     picture->width = taken.width;
     picture->height = taken.height;
     picture->black = !display.visible;

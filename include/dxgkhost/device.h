@@ -75,6 +75,9 @@ struct dxgk_device_description {
      * access inside them of width 1, 2 or 4, aligned or not, reaches read or write, with
      * DXGK_DEVICE_FIXED_PORTS for the BAR. A device added before has what two ask for. */
     uint16_t fixed_port, fixed_ports; /* first number, count; 0: none */
+    /* Bus-master accesses to its own memory BARs reach them, as those of a device that a hypervisor
+     * makes; hardware has no such way. */
+    bool own_memory;
 };
 
 /* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */

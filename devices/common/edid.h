@@ -3,15 +3,23 @@
 #ifndef DEVICES_COMMON_EDID_H
 #define DEVICES_COMMON_EDID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EDID_BYTES      128u
+#define EDID_LEAST      64u
 #define EDID_MOST_WIDTH 4088u
 #define EDID_MOST_LINES 2400u
 
+/* Can an EDID be made for it? */
+static inline bool edid_possible(uint32_t width, uint32_t height)
+{
+    return width >= EDID_LEAST && width <= EDID_MOST_WIDTH && width % 8 == 0 &&
+           height >= EDID_LEAST && height <= EDID_MOST_LINES;
+}
+
 /* EDID 1.4 of one block. The preferred mode is width x height at 60 Hz with the reduced blanking of
- * CVT; the established and standard timings are the usual sizes. Both sides: 64 up to the most
- * above, the width a multiple of 8. */
+ * CVT; the established and standard timings are the usual sizes. */
 void edid_make(uint8_t edid[EDID_BYTES], uint32_t width, uint32_t height);
 
 #endif

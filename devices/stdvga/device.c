@@ -19,6 +19,7 @@
 
 /* In BAR 2 */
 #define MMIO_EDID        0x000u
+#define MMIO_EDID_BYTES  0x400u
 #define MMIO_VGA         0x400u
 #define MMIO_DISPI       0x500u
 #define MMIO_EXTRA       0x600u /* its size in bytes, then the byte order of the frame buffer */
@@ -33,7 +34,7 @@ struct stdvga {
     struct options options;
     struct dispi dispi;
     struct vga_attribute attribute;
-    uint8_t edid[EDID_BYTES];
+    uint8_t edid[MMIO_EDID_BYTES];
     uint8_t *vram;
 };
 
@@ -43,8 +44,9 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
         {"vram", &o->vram, 1u << 20, 1u << 30, "vram is a power of two from 1 MiB to 1 GiB"},
         {"mmio", &o->mmio, 0, 1, "mmio is 0 or 1"},
         {"edid", &o->edid, 0, 1, "edid is 0 or 1"},
-        {"width", &o->width, 64, EDID_MOST_WIDTH, "width is a multiple of 8 from 64 to 4088"},
-        {"height", &o->height, 64, EDID_MOST_LINES, "height is a number from 64 to 2400"},
+        {"width", &o->width, EDID_LEAST, EDID_MOST_WIDTH,
+         "width is a multiple of 8 from 64 to 4088"},
+        {"height", &o->height, EDID_LEAST, EDID_MOST_LINES, "height is a number from 64 to 2400"},
     };
     const char *error;
 
@@ -98,8 +100,26 @@ static enum dxgk_scanout_state scanout(void *device, unsigned output, struct dxg
                                                  : dispi_scanout(&vga->dispi, shown);
 }
 
+/* Nothing tells the driver: it sees another EDID when it looks. */
+static const char *plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+{
+    struct stdvga *vga = device;
+
+    (void)output;
+    if (monitor->edid && monitor->edid_bytes > MMIO_EDID_BYTES)
+        return "an EDID of more than 1024 bytes";
+    if (!monitor->edid && monitor->width && !edid_possible(monitor->width, monitor->height))
+        return "no EDID can be made for this size";
+    memset(vga->edid, 0, sizeof(vga->edid));
+    if (monitor->edid)
+        memcpy(vga->edid, monitor->edid, monitor->edid_bytes);
+    else if (monitor->width)
+        edid_make(vga->edid, monitor->width, monitor->height);
+    return NULL;
+}
+
 static const struct dxgk_device_outputs outputs = {
-    .size = sizeof(outputs), .count = 1, .scanout = scanout};
+    .size = sizeof(outputs), .count = 1, .scanout = scanout, .plug = plug};
 
 static void *create(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host)
@@ -120,10 +140,8 @@ static void *create(const struct dxgk_device_config *config,
 /* One byte of BAR 2; of the 16-bit registers either half can be read. */
 static uint8_t read_byte(struct stdvga *vga, uint64_t offset)
 {
-    if (offset < MMIO_EDID + EDID_BYTES)
+    if (offset < MMIO_EDID + MMIO_EDID_BYTES)
         return vga->edid[offset];
-    if (offset < MMIO_VGA)
-        return 0;
     if (offset < MMIO_VGA + VGA_PORT_COUNT)
         return vga_attribute_read(&vga->attribute, offset - MMIO_VGA);
     if (offset >= MMIO_DISPI && offset < MMIO_DISPI + 2 * DISPI_REGISTERS)

@@ -49,7 +49,8 @@ struct gpu_pointer {
 
 struct gpu_scanout {
     uint32_t width, height; /* that the monitor prefers; 0: none is attached */
-    uint8_t edid[EDID_BYTES];
+    uint8_t edid[GPU_EDID_BYTES];
+    uint32_t edid_bytes;
     uint32_t resource;    /* 0: off */
     struct gpu_rect rect; /* of the resource */
     uint8_t *shown;       /* what it was at the last flush: B, G, R, X without gaps */
@@ -114,6 +115,7 @@ void gpu_draw_pointer(const struct gpu_pointer *pointer, uint8_t *picture, uint3
 const char *gpu_events_read(const struct dxgk_device_config *config, struct gpu_event *events,
                             unsigned *count);
 void gpu_set_monitor(struct gpu_scanout *scanout, uint32_t width, uint32_t height);
+const char *gpu_plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor);
 void gpu_arm_event(struct gpu *gpu);
 void gpu_event(struct gpu *gpu); /* its timer fires */
 void gpu_display_info(const struct gpu *gpu, struct gpu_display_info *info);

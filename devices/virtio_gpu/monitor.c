@@ -33,7 +33,7 @@ static bool parse(const char *text, struct gpu_event *event)
         !number(&text, 'x', EDID_MOST_WIDTH, &width) || !number(&text, 0, EDID_MOST_LINES, &height))
         return false;
     *event = (struct gpu_event){time, (uint32_t)scanout, (uint32_t)width, (uint32_t)height};
-    return (width == 0 && height == 0) || (width >= 64 && height >= 64 && width % 8 == 0);
+    return (width == 0 && height == 0) || edid_possible((uint32_t)width, (uint32_t)height);
 }
 
 const char *gpu_events_read(const struct dxgk_device_config *config, struct gpu_event *events,
@@ -52,8 +52,36 @@ void gpu_set_monitor(struct gpu_scanout *scanout, uint32_t width, uint32_t heigh
 {
     scanout->width = width;
     scanout->height = height;
+    scanout->edid_bytes = width ? EDID_BYTES : 0;
     if (width)
         edid_make(scanout->edid, width, height);
+}
+
+static void tell(struct gpu *gpu)
+{
+    gpu->events |= GPU_EVENT_DISPLAY;
+    virtio_config_changed(&gpu->virtio);
+}
+
+const char *gpu_plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+{
+    struct gpu *gpu = device;
+    struct gpu_scanout *scanout = &gpu->scanout[output];
+
+    if (monitor->edid && monitor->edid_bytes > GPU_EDID_BYTES)
+        return "an EDID of more than 1024 bytes";
+    if (!monitor->edid && monitor->width && !edid_possible(monitor->width, monitor->height))
+        return "no EDID can be made for this size";
+    if (monitor->edid) {
+        scanout->width = monitor->width;
+        scanout->height = monitor->height;
+        scanout->edid_bytes = (uint32_t)monitor->edid_bytes;
+        memcpy(scanout->edid, monitor->edid, monitor->edid_bytes);
+    } else {
+        gpu_set_monitor(scanout, monitor->width, monitor->height);
+    }
+    tell(gpu);
+    return NULL;
 }
 
 void gpu_arm_event(struct gpu *gpu)
@@ -73,8 +101,7 @@ void gpu_event(struct gpu *gpu)
 
     if (event->scanout < gpu->options.scanouts) {
         gpu_set_monitor(&gpu->scanout[event->scanout], event->width, event->height);
-        gpu->events |= GPU_EVENT_DISPLAY;
-        virtio_config_changed(&gpu->virtio);
+        tell(gpu);
     }
     gpu_arm_event(gpu);
 }
@@ -96,9 +123,7 @@ uint32_t gpu_get_edid(const struct gpu *gpu, uint32_t scanout, struct gpu_edid *
         return GPU_ERR_UNSPEC;
     if (scanout >= gpu->options.scanouts)
         return GPU_ERR_INVALID_SCANOUT;
-    if (gpu->scanout[scanout].width) {
-        answer->bytes = EDID_BYTES;
-        memcpy(answer->edid, gpu->scanout[scanout].edid, EDID_BYTES);
-    }
+    answer->bytes = gpu->scanout[scanout].edid_bytes;
+    memcpy(answer->edid, gpu->scanout[scanout].edid, answer->bytes);
     return GPU_OK_EDID;
 }

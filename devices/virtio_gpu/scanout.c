@@ -95,6 +95,8 @@ static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dx
     const struct gpu_scanout *scanout = &gpu->scanout[output];
     const size_t bytes = (size_t)scanout->rect.width * scanout->rect.height * GPU_PIXEL;
 
+    if (!scanout->width) /* nobody is there to see it */
+        return DXGK_SCANOUT_OFF;
     if (!gpu->took_over)
         return gpu->options.vga && output == 0 ? dispi_scanout(&gpu->dispi, shown)
                                                : DXGK_SCANOUT_OFF;
@@ -114,9 +116,10 @@ static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dx
     return DXGK_SCANOUT_ON;
 }
 
-#define OUTPUTS(n)                                                                    \
-    {                                                                                 \
-        .size = sizeof(struct dxgk_device_outputs), .count = (n), .scanout = scan_out \
+#define OUTPUTS(n)                                                                     \
+    {                                                                                  \
+        .size = sizeof(struct dxgk_device_outputs), .count = (n), .scanout = scan_out, \
+        .plug = gpu_plug                                                               \
     }
 
 const struct dxgk_device_outputs gpu_outputs[GPU_SCANOUTS] = {

@@ -44,6 +44,19 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
 
+/* A monitor on an output of a device whose model has monitors that come and go. */
+struct dxgk_monitor {
+    uint32_t width, height; /* that it prefers; 0, 0 with an EDID: as this says */
+    const void *edid;       /* NULL: the model makes one */
+    size_t edid_bytes;      /* whole blocks of 128 */
+};
+/* Called by a client: a monitor is plugged in, or takes the place of the one that was there; NULL: it
+ * is pulled out. Outputs are counted from 0 as the device has them. The driver learns it from its
+ * device, in its own time. */
+DXGK_API enum dxgk_result dxgk_client_plug_monitor(unsigned adapter, unsigned output,
+                                                   const struct dxgk_monitor *monitor, char *error,
+                                                   size_t error_bytes);
+
 /* Pixels of 32 bits, 0xXXRRGGBB, for a place of a screen; what is outside of it is left out. */
 struct dxgk_drawing {
     const void *pixels;

@@ -78,6 +78,20 @@ static inline enum dxgk_scanout_state bus_model_scanout(struct bus_device *devic
     return state;
 }
 
+static inline const char *bus_model_plug(struct bus_device *device, unsigned output,
+                                         const struct dxgk_device_monitor *monitor)
+{
+    struct sim_callout *before;
+    const char *refused;
+
+    if (device->callout.hangs)
+        return "the device model hangs";
+    before = sim_callout_enter(&device->callout, "plug");
+    refused = device->outputs->plug(device->state, output, monitor);
+    sim_callout_leave(before);
+    return refused;
+}
+
 static inline bool bus_model_walk(struct bus_device *device, uint64_t root, uint64_t address,
                                   struct dxgk_walk *walk)
 {

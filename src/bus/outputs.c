@@ -19,3 +19,15 @@ enum dxgk_scanout_state bus_device_scanout(struct bus_device *device, unsigned o
     state = bus_model_scanout(device, output, scanout);
     return state == DXGK_SCANOUT_ON && !scanout->pixels ? DXGK_SCANOUT_OFF : state;
 }
+
+const char *bus_device_plug(struct bus_device *device, unsigned output,
+                            const struct dxgk_device_monitor *monitor)
+{
+    if (device->unplugged)
+        return "the device is gone";
+    if (!device->outputs || !device->outputs->plug)
+        return "the device model has no monitors that come and go";
+    if (output >= device->outputs->count)
+        return "the device has fewer outputs";
+    return bus_model_plug(device, output, monitor);
+}

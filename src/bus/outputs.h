@@ -14,4 +14,8 @@ struct bus_device;
 enum dxgk_scanout_state bus_device_scanout(struct bus_device *device, unsigned output,
                                            struct dxgk_scanout *scanout);
 
+/* A monitor comes, goes or is another, while the machine runs. NULL: it is so; else why not. */
+const char *bus_device_plug(struct bus_device *device, unsigned output,
+                            const struct dxgk_device_monitor *monitor);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dxgkhost/display.h"
+#include "host/display.h"
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -23,7 +24,7 @@
 #include "util/list.h"
 #include "verify/refusal.h"
 
-static struct port_adapter *find(const struct dxgk_machine *machine, unsigned number)
+struct port_adapter *host_display_adapter(const struct dxgk_machine *machine, unsigned number)
 {
     LIST_FOR(node, &machine->adapters)
         if (number-- == 0)
@@ -39,7 +40,7 @@ static struct modes *find_modes(struct dxgk_machine *machine, unsigned adapter, 
     struct modes *modes = NULL;
 
     if (machine && host_may_look(machine))
-        port = find(machine, adapter);
+        port = host_display_adapter(machine, adapter);
     if (port)
         modes = port_display_modes(port);
     if (!machine || !host_may_look(machine))
@@ -96,7 +97,7 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
     if (!modes)
         return false;
     describe(modes, source, display);
-    screens = port_display_screens(find(machine, adapter));
+    screens = port_display_screens(host_display_adapter(machine, adapter));
     display->frames = screens ? screens_frames(screens, source) : 0;
     return true;
 }
@@ -265,7 +266,7 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
 
     if (!find_modes(machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
-    request.screens = port_display_screens(find(machine, adapter));
+    request.screens = port_display_screens(host_display_adapter(machine, adapter));
     if (!request.screens || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
         drawing->x > INT32_MAX / 2 || drawing->y > INT32_MAX / 2) {
         util_explain(error, error_bytes,
@@ -330,7 +331,8 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
     describe(modes, source, &display);
     if (!display.lit)
         return DXGK_OK;
-    if (!take(find(machine, adapter), source, !display.visible, &taken, error, error_bytes))
+    if (!take(host_display_adapter(machine, adapter), source, !display.visible, &taken, error,
+              error_bytes))
         return DXGK_ERROR;
     if (!taken.rows)
         return DXGK_OK;

@@ -190,10 +190,40 @@ static int power(lua_State *L)
     return 0;
 }
 
+/* monitor(output, {width =, height =} | {edid =} [, adapter]): plug it in; false: pull it out */
+static int monitor(lua_State *L)
+{
+    const lua_Integer output = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 3, 0);
+    struct dxgk_monitor plugged = {0};
+    const bool there = lua_istable(L, 2);
+    char error[ERROR_BYTES] = "";
+
+    luaL_argcheck(L, there || (lua_isboolean(L, 2) && !lua_toboolean(L, 2)), 2,
+                  "a monitor is a table, and none is false");
+    luaL_argcheck(L, output >= 0 && output < 64, 1, "outputs are counted from 0");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 3, "adapters are counted from 0");
+    if (there) {
+        plugged.width = (uint32_t)member(L, 2, "width", 0, 0, 32768);
+        plugged.height = (uint32_t)member(L, 2, "height", 0, 0, 32768);
+    }
+    if (there && lua_getfield(L, 2, "edid") != LUA_TNIL) {
+        const struct lua_buffer *given = lua_buffer_check(L, -1);
+        struct lua_buffer *copy = lua_buffer_push_own(L, given->bytes); /* its memory may be gone */
+
+        lua_buffer_read(L, given, 0, copy->data, given->bytes);
+        plugged.edid = copy->data;
+        plugged.edid_bytes = copy->bytes;
+    }
+    if (dxgk_client_plug_monitor((unsigned)adapter, (unsigned)output, there ? &plugged : NULL,
+                                 error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.monitor: %s", error);
+    return 0;
+}
+
 void lua_display_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"screen", screen}, {"draw", draw}, {"mode", mode}, {"display", power}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"screen", screen}, {"draw", draw},       {"mode", mode},
+                                         {"display", power}, {"monitor", monitor}, {NULL, NULL}};
 
     luaL_setfuncs(L, functions, 0);
 }

@@ -21,7 +21,17 @@ static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dx
     return answer;
 }
 
-static const struct dxgk_device_outputs two = {.size = sizeof(two), .count = 2, .scanout = scan_out};
+static struct dxgk_device_monitor plugged;
+
+static const char *plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+{
+    CHECK(device == rig.probe);
+    plugged = *monitor;
+    return output ? "not here" : NULL;
+}
+
+static const struct dxgk_device_outputs two = {
+    .size = sizeof(two), .count = 2, .scanout = scan_out, .plug = plug};
 
 static void tell(const struct dxgk_device_outputs *outputs)
 {
@@ -81,4 +91,25 @@ TEST_WITH(bus, an_output_without_pixels_is_off)
     at = &pixel;
     tell(NULL);
     CHECK(bus_device_scanout(device, 0, &scanout) == DXGK_SCANOUT_FIRMWARE);
+}
+
+TEST_WITH(bus, monitors_come_and_go_by_the_model)
+{
+    static const struct dxgk_device_outputs fixed = {
+        .size = sizeof(fixed), .count = 2, .scanout = scan_out};
+    const struct dxgk_device_monitor monitor = {.width = 800, .height = 600};
+    struct bus_device *device = rig_add();
+
+    assert_string_equal(bus_device_plug(device, 0, &monitor),
+                        "the device model has no monitors that come and go");
+    tell(&fixed);
+    assert_string_equal(bus_device_plug(device, 0, &monitor),
+                        "the device model has no monitors that come and go");
+    tell(&two);
+    assert_null(bus_device_plug(device, 0, &monitor));
+    CHECK(plugged.width == 800 && plugged.height == 600);
+    assert_string_equal(bus_device_plug(device, 1, &monitor), "not here");
+    assert_string_equal(bus_device_plug(device, 2, &monitor), "the device has fewer outputs");
+    bus_device_unplug(device, NULL);
+    assert_string_equal(bus_device_plug(device, 0, &monitor), "the device is gone");
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A VGA function that sends no signal to its display, whatever its driver does. */
+/* A VGA function that sends no signal to its display, whatever its driver does, until a monitor is
+ * plugged in. */
 #include "dxgkhost/device.h"
+
+static struct {
+    bool plugged;
+} state;
 
 static bool configure(const struct dxgk_device_config *config,
                       struct dxgk_device_description *description, const char **error)
@@ -15,16 +20,26 @@ static bool configure(const struct dxgk_device_config *config,
 static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dxgk_scanout *scanout)
 {
     (void)device, (void)output, (void)scanout;
-    return DXGK_SCANOUT_OFF;
+    return state.plugged ? DXGK_SCANOUT_FIRMWARE : DXGK_SCANOUT_OFF;
+}
+
+static const char *plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+{
+    (void)device, (void)output;
+    if (monitor->width == 123)
+        return "a monitor that it does not like";
+    state.plugged = monitor->width != 0;
+    return NULL;
 }
 
 static const struct dxgk_device_outputs outputs = {
-    .size = sizeof(outputs), .count = 1, .scanout = scan_out};
+    .size = sizeof(outputs), .count = 1, .scanout = scan_out, .plug = plug};
 
 static void *create(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host)
 {
     (void)config;
+    state.plugged = false;
     services->outputs(host, &outputs);
     return host;
 }

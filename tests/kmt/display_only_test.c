@@ -197,3 +197,60 @@ TEST_WITH(dark, a_screen_without_a_signal)
     TRY(c, dxgk_machine_capture(machine, 1, 0, &picture, why, sizeof(why)) == DXGK_OK);
     TRY(c, !picture.rgb && picture.width == 0 && picture.checksum == 0);
 }
+
+/* An EDID that says 1280x800, but for its sum. */
+static void make_edid(uint8_t *edid)
+{
+    static const uint8_t header[] = {0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0};
+    static const uint8_t timing[] = {0xBC, 0x1B, 0x00, 0xA0, 0x50, 0x20, 0x17, 0x30, 0x30,
+                                     0x20, 0x36, 0x00, 0,    0,    0,    0,    0,    0x1A};
+
+    memset(edid, 0, 128);
+    memcpy(edid, header, sizeof(header));
+    edid[18] = 1;
+    edid[19] = 4;
+    memcpy(edid + 54, timing, sizeof(timing));
+}
+
+static bool has_signal(struct client *c)
+{
+    struct dxgk_picture picture;
+    char why[500] = "";
+    bool is = dxgk_machine_capture(c->machine->dxgk, 1, 0, &picture, why, sizeof(why)) == DXGK_OK &&
+              picture.rgb;
+
+    dxgk_picture_free(&picture);
+    return is;
+}
+
+/* Monitors are the device's, and what is wrong with one is told before it hears of it. */
+TEST_WITH(dark, a_monitor_is_plugged_in_and_pulled_out)
+{
+    struct dxgk_monitor monitor = {.width = 800, .height = 600};
+    uint8_t edid[128], sum = 0;
+    char why[500] = "";
+
+    TRY(c, dxgk_client_plug_monitor(1, 0, &monitor, why, sizeof(why)) == DXGK_OK && has_signal(c));
+    TRY(c, dxgk_client_plug_monitor(1, 0, NULL, why, sizeof(why)) == DXGK_OK && !has_signal(c));
+    TRY(c, dxgk_client_plug_monitor(1, 1, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "output 1: the device has fewer outputs"));
+    TRY(c, dxgk_client_plug_monitor(0, 0, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "no monitors that come and go"));
+    TRY(c, dxgk_client_plug_monitor(2, 0, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "no adapter 2"));
+    monitor = (struct dxgk_monitor){.width = 800};
+    TRY(c, dxgk_client_plug_monitor(1, 0, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "without a size"));
+    monitor.width = 123;
+    monitor.height = 100;
+    TRY(c, dxgk_client_plug_monitor(1, 0, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "does not like") && !has_signal(c));
+    make_edid(edid);
+    monitor = (struct dxgk_monitor){.edid = edid, .edid_bytes = sizeof(edid)};
+    TRY(c, dxgk_client_plug_monitor(1, 0, &monitor, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "a sum that is not 0") && !has_signal(c));
+    for (unsigned i = 0; i < 127; i++)
+        sum = (uint8_t)(sum + edid[i]);
+    edid[127] = (uint8_t)-sum;
+    TRY(c, dxgk_client_plug_monitor(1, 0, &monitor, why, sizeof(why)) == DXGK_OK && has_signal(c));
+}

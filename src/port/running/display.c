@@ -501,6 +501,12 @@ static struct port_scanout from_host(struct port_adapter *adapter, UINT source)
                                  .bytes = adapter->post.bytes};
 }
 
+const char *port_display_plug(struct port_adapter *adapter, unsigned output,
+                              const struct dxgk_device_monitor *monitor)
+{
+    return bus_device_plug(adapter->device, output, monitor);
+}
+
 struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
 {
     const unsigned output = output_of(adapter->display.modes, source);

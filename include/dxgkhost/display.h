@@ -44,11 +44,14 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
 
-/* A monitor on an output of a device whose model has monitors that come and go. */
+/* A monitor on an output of a device whose model has monitors that come and go. Its EDID is made of
+ * a list of modes, or is given; or there are width and height alone, and the model makes it. */
 struct dxgk_monitor {
-    uint32_t width, height; /* that it prefers; 0, 0 with an EDID: as this says */
-    const void *edid;       /* NULL: the model makes one */
+    uint32_t width, height; /* that it prefers; 0, 0: as the modes or the EDID say */
+    const char *modes;      /* "1920x1080@60,1024x768@59.94": the first is preferred; NULL: none */
+    const void *edid;       /* NULL: none */
     size_t edid_bytes;      /* whole blocks of 128 */
+    bool force;             /* the EDID is not checked */
 };
 /* Called by a client: a monitor is plugged in, or takes the place of the one that was there; NULL: it
  * is pulled out. Outputs are counted from 0 as the device has them. The driver learns it from its

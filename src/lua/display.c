@@ -190,7 +190,8 @@ static int power(lua_State *L)
     return 0;
 }
 
-/* monitor(output, {width =, height =} | {edid =} [, adapter]): plug it in; false: pull it out */
+/* monitor(output, {width =, height =} | {modes =} | {edid = [, force =]} [, adapter]): plug it in;
+ * false: pull it out */
 static int monitor(lua_State *L)
 {
     const lua_Integer output = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 3, 0);
@@ -206,6 +207,10 @@ static int monitor(lua_State *L)
         plugged.width = (uint32_t)member(L, 2, "width", 0, 0, 32768);
         plugged.height = (uint32_t)member(L, 2, "height", 0, 0, 32768);
     }
+    if (there && lua_getfield(L, 2, "modes") != LUA_TNIL)
+        plugged.modes = luaL_checkstring(L, -1); /* the table has it until this returns */
+    if (there && lua_getfield(L, 2, "force") != LUA_TNIL)
+        plugged.force = lua_toboolean(L, -1);
     if (there && lua_getfield(L, 2, "edid") != LUA_TNIL) {
         const struct lua_buffer *given = lua_buffer_check(L, -1);
         struct lua_buffer *copy = lua_buffer_push_own(L, given->bytes); /* its memory may be gone */

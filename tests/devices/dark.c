@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A VGA function that sends no signal to its display, whatever its driver does, until a monitor is
  * plugged in. */
+#include <string.h>
+
 #include "dxgkhost/device.h"
 
-static struct {
-    bool plugged;
-} state;
+/* What was plugged in last, for tests. */
+__attribute__((visibility("default"))) struct dxgk_device_monitor dark_monitor;
+static uint8_t edid[1024];
+static bool plugged;
 
 static bool configure(const struct dxgk_device_config *config,
                       struct dxgk_device_description *description, const char **error)
@@ -20,7 +23,7 @@ static bool configure(const struct dxgk_device_config *config,
 static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dxgk_scanout *scanout)
 {
     (void)device, (void)output, (void)scanout;
-    return state.plugged ? DXGK_SCANOUT_FIRMWARE : DXGK_SCANOUT_OFF;
+    return plugged ? DXGK_SCANOUT_FIRMWARE : DXGK_SCANOUT_OFF;
 }
 
 static const char *plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
@@ -28,7 +31,11 @@ static const char *plug(void *device, unsigned output, const struct dxgk_device_
     (void)device, (void)output;
     if (monitor->width == 123)
         return "a monitor that it does not like";
-    state.plugged = monitor->width != 0;
+    plugged = monitor->width != 0;
+    dark_monitor = *monitor;
+    if (monitor->edid && monitor->edid_bytes <= sizeof(edid))
+        memcpy(edid, monitor->edid, monitor->edid_bytes);
+    dark_monitor.edid = edid;
     return NULL;
 }
 
@@ -39,7 +46,7 @@ static void *create(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host)
 {
     (void)config;
-    state.plugged = false;
+    plugged = false;
     services->outputs(host, &outputs);
     return host;
 }

@@ -22,6 +22,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
 
     if (modes->source[source].visible == visible)
         return;
+    if (!visible && modes->viewer.rests) /* VIDPN-186 */
+        modes->viewer.rests(modes->viewer.context, source);
     modes->source[source].visible = visible;
     modes->source[source].shown |= visible;
     status = ddi_set_vidpn_source_visibility(modes->ddi, &args);

@@ -268,7 +268,7 @@ static void check_pending(struct probe *p)
     probe_sleep(PROBE_SECOND / 30);
     CHECK(strcmp(seen.steps, "P0") == 0);
     CHECK(display_ask_mode(p, 0, 800, 600, 0) == STATUS_SUCCESS && all_settled(p));
-    CHECK_RULE("VIDPN-186", steps_are("P0v0R0c0q0V0P0R0"));
+    CHECK_RULE("VIDPN-186", steps_are("P0R0v0c0q0V0P0R0"));
 }
 
 TEST(a_present_that_is_pending)

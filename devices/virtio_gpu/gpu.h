@@ -72,6 +72,7 @@ struct gpu {
     struct virtio virtio;
     struct virtio_chain chain;
     bool working[GPU_QUEUES]; /* its timer is armed */
+    uint16_t cursor_after;    /* what the control queue had when the cursor queue was notified */
     struct gpu_resource *resources;
     uint64_t resource_bytes;
     struct gpu_scanout scanout[GPU_SCANOUTS];

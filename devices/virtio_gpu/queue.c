@@ -2,7 +2,8 @@
 /*
  * The queues are worked off by timers: a command takes its effect, and its answer is there, `latency`
  * after the driver has notified the device or the command before it has ended, and later by the
- * bytes that it moves.
+ * bytes that it moves. A command for the pointer waits for the commands of the control queue that were
+ * there before it: drivers fill its picture by that queue, and do not wait themselves.
  */
 #include "gpu.h"
 
@@ -23,8 +24,18 @@ void gpu_notify(void *device, unsigned queue)
 {
     struct gpu *gpu = device;
 
+    if (queue == GPU_CURSOR_QUEUE)
+        gpu->cursor_after = virtio_progress(&gpu->virtio, GPU_CONTROL_QUEUE).put;
     if (!gpu->working[queue])
         arm(gpu, queue, gpu->options.latency);
+}
+
+/* The control queue is not where it was when the cursor queue was notified last. */
+static bool is_early(struct gpu *gpu)
+{
+    const struct virtio_progress control = virtio_progress(&gpu->virtio, GPU_CONTROL_QUEUE);
+
+    return gpu->working[GPU_CONTROL_QUEUE] && (int16_t)(control.taken - gpu->cursor_after) < 0;
 }
 
 void gpu_work(struct gpu *gpu, unsigned queue)
@@ -34,6 +45,10 @@ void gpu_work(struct gpu *gpu, unsigned queue)
     uint32_t written = 0;
 
     gpu->working[queue] = false;
+    if (queue == GPU_CURSOR_QUEUE && is_early(gpu)) {
+        arm(gpu, queue, gpu->options.latency + 1);
+        return;
+    }
     if (!virtio_take(&gpu->virtio, queue, &gpu->chain))
         return;
     gpu->services->dma_source(gpu->host, queue, gpu->chain.head);

@@ -8,6 +8,7 @@
 #include "lua/buffer.h"
 #include "lua/display.h"
 #include "lua/lua_workload.h"
+#include "lua/member.h"
 
 #define ERROR_BYTES 500u
 
@@ -17,21 +18,6 @@ static struct dxgk_machine *machine_of(lua_State *L)
 
     memcpy(&workload, lua_getextraspace(L), sizeof(void *));
     return workload->machine;
-}
-
-/* A member of the table at `index`, or `otherwise`. */
-static lua_Integer member(lua_State *L, int index, const char *name, lua_Integer otherwise,
-                          lua_Integer least, lua_Integer most)
-{
-    lua_Integer value = otherwise;
-    int whole = 1;
-
-    if (lua_getfield(L, index, name) != LUA_TNIL)
-        value = lua_tointegerx(L, -1, &whole);
-    lua_pop(L, 1);
-    if (!whole || value < least || value > most)
-        (void)luaL_error(L, "%s is to be a whole number from %I to %I", name, least, most);
-    return value;
 }
 
 /* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black]}; nil: no signal */
@@ -84,14 +70,14 @@ static int draw(lua_State *L)
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
-    drawing.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
-    drawing.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
-    drawing.x = (int32_t)member(L, 1, "x", 0, -32768, 32768);
-    drawing.y = (int32_t)member(L, 1, "y", 0, -32768, 32768);
-    drawing.pitch = (size_t)member(L, 1, "pitch", (lua_Integer)drawing.width * 4,
-                                   (lua_Integer)drawing.width * 4, 1 << 24);
-    source = (unsigned)member(L, 1, "source", 0, 0, 63);
-    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    drawing.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
+    drawing.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
+    drawing.x = (int32_t)lua_member(L, 1, "x", 0, -32768, 32768);
+    drawing.y = (int32_t)lua_member(L, 1, "y", 0, -32768, 32768);
+    drawing.pitch = (size_t)lua_member(L, 1, "pitch", (lua_Integer)drawing.width * 4,
+                                       (lua_Integer)drawing.width * 4, 1 << 24);
+    source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
     if (lua_getfield(L, 1, "wait") == LUA_TBOOLEAN)
         settle = lua_toboolean(L, -1);
     (void)lua_getfield(L, 1, "pixels");
@@ -159,12 +145,12 @@ static int mode(lua_State *L)
         return 1;
     }
     lua_settop(L, 1);
-    wish.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
-    wish.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
-    hz = member(L, 1, "hz", 0, 0, 1000);
-    rotation = member(L, 1, "rotation", 0, 0, 270);
-    source = (unsigned)member(L, 1, "source", 0, 0, 63);
-    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    wish.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
+    wish.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
+    hz = lua_member(L, 1, "hz", 0, 0, 1000);
+    rotation = lua_member(L, 1, "rotation", 0, 0, 270);
+    source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
     if (rotation % 90)
         return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
     wish.hz_numerator = (uint32_t)hz;
@@ -204,8 +190,8 @@ static int monitor(lua_State *L)
     luaL_argcheck(L, output >= 0 && output < 64, 1, "outputs are counted from 0");
     luaL_argcheck(L, adapter >= 0 && adapter < 64, 3, "adapters are counted from 0");
     if (there) {
-        plugged.width = (uint32_t)member(L, 2, "width", 0, 0, 32768);
-        plugged.height = (uint32_t)member(L, 2, "height", 0, 0, 32768);
+        plugged.width = (uint32_t)lua_member(L, 2, "width", 0, 0, 32768);
+        plugged.height = (uint32_t)lua_member(L, 2, "height", 0, 0, 32768);
     }
     if (there && lua_getfield(L, 2, "modes") != LUA_TNIL)
         plugged.modes = luaL_checkstring(L, -1); /* the table has it until this returns */

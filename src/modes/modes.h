@@ -49,7 +49,7 @@ struct modes_source {
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
 struct modes_viewer {
-    /* Before the source is made invisible: no present is outstanding afterwards, and none begins. */
+    /* Before the source is made invisible: no present is outstanding afterwards, none begins. */
     void (*rests)(void *context, UINT source);
     /* Before a commit that changes or removes what the source shows: the same. */
     void (*ends)(void *context, UINT source);

@@ -205,6 +205,34 @@ static void make(struct bench *b, uint32_t id, uint32_t side, uint32_t colour)
     CHECK(v_command(b, &transfer, sizeof(transfer)) == GPU_OK);
 }
 
+/* Both queues are notified at once: the pointer gets the picture that is on its way. */
+TEST(the_pointer_waits_for_its_picture)
+{
+    const struct gpu_transfer transfer = {
+        {.type = GPU_TRANSFER_TO_HOST_2D}, {0, 0, SIDE, SIDE}, 0, 2, 0};
+    const struct gpu_cursor command = {{.type = GPU_UPDATE_CURSOR}, 0, 0, 0, 0, 2, 0, 0, 0};
+    const struct gpu_set_scanout show = {{.type = GPU_SET_SCANOUT}, {0, 0, 200, 200}, 0, 1};
+    const char *const options[] = {NULL};
+    struct bench *b = bench_create("virtio_gpu", options);
+    const uint32_t white = 0xFFFFFFFF;
+
+    v_start(b, 2, 16, 0);
+    make(b, 1, 200, 0xFF000080);
+    make(b, 2, SIDE, 0);
+    CHECK(v_command(b, &show, sizeof(show)) == GPU_OK);
+    memcpy(b->ram + V_FREE, &white, sizeof(white));
+    memcpy(b->ram + V_OUT, &transfer, sizeof(transfer));
+    memcpy(b->ram + V_OUT + 4096, &command, sizeof(command));
+    v_describe(b, 0, 0, (struct v_descriptor){V_OUT, sizeof(transfer), 0, 0});
+    v_describe(b, 1, 0, (struct v_descriptor){V_OUT + 4096, sizeof(command), 0, 0});
+    v_offer(b, 0, 0);
+    v_offer(b, 0, 0);
+    v_offer(b, 1, 0);
+    bench_pass(b, 1000000);
+    CHECK(v_given(b, 1) == 1 && bench_pixel(b, 0, 0, 0) == 0xFFFFFF);
+    bench_destroy(b);
+}
+
 TEST(the_pointer_is_over_the_picture)
 {
     const char *const options[] = {NULL};

@@ -558,6 +558,7 @@ def case_screen():
                 fail(f"another screen with {device}")
         run(os.path.join(SOURCE, "tests", "system", "monitors.lua"), "--device", os.path.join(BUILD, "devices", "virtio_gpu.so"),
             "--out", folder, driver="bootfb.so")
+        run(os.path.join(SOURCE, "tests", "system", "pointer.lua"), "--device", "null", "--out", folder, driver="bootfb.so")
         # A host without displays refuses the driver, by name.
         done = run("screen.lua", "--device", "null", "--no-displays", "--out", folder, expect=None, driver="bootfb.so")
         if done.returncode == 0 or "LIFE-036" not in done.stderr:

@@ -38,6 +38,15 @@ bool virtio_has_more(struct virtio *virtio, unsigned queue)
            read_16(virtio, q->available + RING_INDEX) != q->next_available;
 }
 
+struct virtio_progress virtio_progress(struct virtio *virtio, unsigned queue)
+{
+    const struct virtio_queue *q = &virtio->queue[queue];
+
+    if (!virtio_is_live(virtio) || !q->enabled)
+        return (struct virtio_progress){0, 0};
+    return (struct virtio_progress){read_16(virtio, q->available + RING_INDEX), q->next_available};
+}
+
 /* False: pieces out of order, or too many. */
 static bool add(struct virtio_chain *chain, const struct descriptor *d)
 {

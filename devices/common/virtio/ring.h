@@ -26,6 +26,12 @@ struct virtio_chain {
 bool virtio_take(struct virtio *virtio, unsigned queue, struct virtio_chain *chain);
 /* Is there one more? */
 bool virtio_has_more(struct virtio *virtio, unsigned queue);
+/* How many chains the driver has put into the queue so far, and how many of these were taken; both
+ * wrap. 0 and 0: the queue does not work. */
+struct virtio_progress {
+    uint16_t put, taken;
+};
+struct virtio_progress virtio_progress(struct virtio *virtio, unsigned queue);
 /* Give it back, with so many bytes written, and interrupt if the driver wants it. */
 void virtio_give(struct virtio *virtio, const struct virtio_chain *chain, uint32_t written);
 

@@ -88,6 +88,17 @@ TEST_WITH(dark, a_monitor_is_plugged_in_and_pulled_out)
     TRY(c, refuses(&monitor, "does not like") && !has_signal(c));
 }
 
+/* A model that scans out more than it has. */
+TEST_WITH(dark, a_screen_that_is_no_picture)
+{
+    const struct dxgk_monitor monitor = {.width = 124, .height = 100};
+    struct dxgk_picture picture;
+
+    TRY(c, plug(&monitor));
+    TRY(c, dxgk_machine_capture(c->machine->dxgk, 0, 0, &picture, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "17 rows with a pitch of 64 bytes in 1024 bytes") && !picture.rgb);
+}
+
 /* An EDID that says 1280x800. */
 static void make_edid(uint8_t *edid)
 {

@@ -3,6 +3,7 @@
 #include "support/check_rule.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "modes/edid.h"
 #include "modes/edid_timing.h"
@@ -35,6 +36,9 @@ TEST(the_preferred_mode_is_the_one_asked_for)
         read_edid(b, edid);
         CHECK(edid_block_valid(edid, true) && edid_extensions(edid) == 0);
         CHECK(edid_detailed_timing(edid + 54, &timing) && timing_equal(&timing, &due));
+        CHECK(edid[75] == 0xFC && memcmp(edid + 77, "dxgkhost\n", 9) == 0);
+        CHECK(edid[93] == 0xFD && edid[95] == 50 && edid[96] == 75 && edid[101] == '\n' &&
+              edid[107] == ' ');
         bench_destroy(b);
     }
 }
@@ -44,7 +48,7 @@ TEST(another_monitor_is_another_block)
     const char *const options[] = {NULL};
     struct bench *b = bench_create("stdvga", options);
     struct dxgk_device_monitor monitor = {1920, 1080, NULL, 0};
-    const uint8_t given[256] = {7, [255] = 9};
+    const uint8_t given[1024] = {7, [255] = 9};
     uint8_t edid[128];
 
     CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
@@ -54,6 +58,8 @@ TEST(another_monitor_is_another_block)
     monitor.edid_bytes = sizeof(given);
     CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
     CHECK(bench_read(b, 2, 0, 1) == 7 && bench_read(b, 2, 255, 1) == 9);
+    monitor.edid_bytes++; /* more than there is room for */
+    CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL && bench_read(b, 2, 255, 1) == 9);
     monitor = (struct dxgk_device_monitor){8, 8, NULL, 0};
     CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL && bench_read(b, 2, 0, 1) == 7);
     monitor = (struct dxgk_device_monitor){0, 0, NULL, 0};

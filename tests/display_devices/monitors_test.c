@@ -157,15 +157,18 @@ TEST(orders_for_monitors_are_checked)
                                       "messages=0",
                                       "vram=5000000"};
     static const char *const disordered[] = {"display=2:0:0x0", "display=1:0:0x0"};
+    static const char *const same[] = {"display=2:0:0x0", "display=2:1:0x0"};
     const struct dxgk_device_config config = {.count = 2, .option = disordered};
+    const struct dxgk_device_config together = {.count = 2, .option = same};
     const char *const options[] = {NULL};
     struct bench *b = bench_create("virtio_gpu", options);
-    struct dxgk_device_description description;
+    struct dxgk_device_description description = {0};
     const char *error = NULL;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(bench_refusal(b, bad[i]) != NULL);
-    CHECK(!bench_refusal(b, "display=1:15:800x600"));
+    CHECK(!bench_refusal(b, "display=1:15:800x600") && !bench_refusal(b, "display=9:9:960x96"));
+    CHECK(b->model->configure(&together, &description, &error));
     memset(&description, 0, sizeof(description));
     CHECK(!b->model->configure(&config, &description, &error) && error);
     bench_destroy(b);
@@ -251,11 +254,14 @@ TEST(the_pointer_is_over_the_picture)
     cursor(b, GPU_MOVE_CURSOR, 0, -60, 190); /* partly outside; the image stays */
     CHECK(bench_pixel(b, 0, 100, 100) == 0x000080 && bench_pixel(b, 0, 3, 199) == 0xFF0000);
     CHECK(bench_pixel(b, 0, 4, 199) == 0x000080);
+    cursor(b, GPU_MOVE_CURSOR, 0, 190, -60); /* outside above, and to the right */
+    CHECK(bench_pixel(b, 0, 199, 3) == 0xFF0000 && bench_pixel(b, 0, 199, 4) == 0x000080);
+    CHECK(bench_pixel(b, 0, 0, 0) == 0x000080 && bench_pixel(b, 0, 0, 4) == 0x000080);
     cursor(b, GPU_UPDATE_CURSOR, 3, 0, 0);
     CHECK(bench_pixel(b, 0, 0, 0) == 0x008040); /* 128 of 255 */
     cursor(b, GPU_UPDATE_CURSOR, 4, 0, 0);      /* the image is not another */
     CHECK(bench_pixel(b, 0, 0, 0) == 0x008040);
     cursor(b, GPU_UPDATE_CURSOR, 0, 0, 0);
-    CHECK(bench_pixel(b, 0, 0, 0) == 0x000080 && b->interrupts[2] == 5);
+    CHECK(bench_pixel(b, 0, 0, 0) == 0x000080 && b->interrupts[2] == 6);
     bench_destroy(b);
 }

@@ -42,6 +42,11 @@ TEST(it_is_known_by_its_ids_and_options)
     CHECK(b->description.vendor == 0x1234 && b->description.device == 0x1111);
     CHECK(b->description.class_code == 0x030000 && b->description.bar[0].bytes == 16u << 20);
     CHECK(b->description.fixed_port == 0x1CE && b->description.fixed_ports == 4);
+    CHECK(get(b, DISPI_REGISTERS) == 0xFFFF); /* behind them in the BAR */
+    bench_write(b, MMIO, 0x500 + 2 * DISPI_XRES, 1, 8);
+    CHECK(get(b, DISPI_XRES) == 0); /* half a register */
+    bench_write(b, DXGK_DEVICE_FIXED_PORTS, 0, 2, DISPI_REGISTERS);
+    CHECK(bench_read(b, DXGK_DEVICE_FIXED_PORTS, 1, 2) == 0);
     CHECK(get(b, DISPI_ID) == 0xB0C5 && get(b, DISPI_VIDEO_MEMORY_64K) == 256);
     set(b, DISPI_ID, 0xB0C0); /* an old driver */
     CHECK(get(b, DISPI_ID) == 0xB0C0);
@@ -130,6 +135,10 @@ TEST(memory_is_cleared_unless_the_driver_says_no)
     set(b, DISPI_ENABLE, 0);
     set(b, DISPI_ENABLE, DISPI_ENABLED | DISPI_LFB);
     CHECK(bench_pixel(b, 0, 639, 479) == 0 && b->vram[640 * 480 * 4] == 0x5A);
+    set(b, DISPI_ENABLE, 0);
+    memset(b->vram, 0x5A, 16u << 20);
+    set(b, DISPI_ENABLE, 0); /* nothing is switched on */
+    CHECK(b->vram[0] == 0x5A);
     bench_destroy(b);
 }
 
@@ -173,5 +182,10 @@ TEST(the_picture_can_be_blanked)
     CHECK(bench_scanout(b, 0, &s) == DXGK_SCANOUT_ON);
     CHECK(bench_read(b, MMIO, 0x600, 4) == 8 && bench_read(b, MMIO, 0x604, 4) == 0x1E1E1E1E);
     CHECK(bench_read(b, MMIO, 0x700, 4) == 0xFFFFFFFF);
+    CHECK(bench_read(b, MMIO, 0x420, 1) == 0xFF && bench_read(b, MMIO, 0x608, 1) == 0xFF);
+    bench_write(b, MMIO, 0x402, 1, 0x67);
+    CHECK(bench_read(b, MMIO, 0x40C, 1) == 0x67); /* miscellaneous output */
+    bench_write(b, MMIO, 0x41F, 1, 0x11);         /* none that it has */
+    CHECK(bench_read(b, MMIO, 0x40C, 1) == 0x67 && bench_read(b, MMIO, 0x41F, 1) == 0xFF);
     bench_destroy(b);
 }

@@ -130,6 +130,9 @@ TEST(a_transfer_takes_its_rectangle_from_its_offset)
     CHECK(transfer(b, 1, (struct gpu_rect){60, 0, 5, 1}, 0) == GPU_ERR_INVALID_PARAMETER);
     CHECK(transfer(b, 1, (struct gpu_rect){0, 8, 1, 1}, 0) == GPU_ERR_INVALID_PARAMETER);
     CHECK(flush(b, 1, (struct gpu_rect){0, 1, 1, 8}) == GPU_ERR_INVALID_PARAMETER);
+    CHECK(flush(b, 1, (struct gpu_rect){WIDTH, HEIGHT, 0, 0}) == GPU_OK); /* nothing, inside */
+    CHECK(transfer(b, 1, (struct gpu_rect){0, 0, 0, 8}, BYTES) == GPU_OK);
+    CHECK(transfer(b, 1, (struct gpu_rect){0, 0, 8, 0}, BYTES) == GPU_OK);
     CHECK(b->refused == 0);
     bench_destroy(b);
 }
@@ -221,6 +224,7 @@ TEST(resources_are_made_and_dropped_once)
     CHECK(create(b, 2, GPU_BGRX, 1, 1) == GPU_ERR_OUT_OF_MEMORY);
     CHECK(create(b, 2, GPU_BGRX, 0, 8) == GPU_ERR_INVALID_PARAMETER);
     CHECK(create(b, 2, GPU_BGRX, 16385, 1) == GPU_ERR_INVALID_PARAMETER);
+    CHECK(create(b, 2, GPU_BGRX, 16384, 1) == GPU_ERR_OUT_OF_MEMORY); /* it may be so long */
     CHECK(attach(b, 2) == GPU_ERR_INVALID_RESOURCE);
     CHECK(transfer(b, 1, whole, 0) == GPU_ERR_UNSPEC); /* no memory is attached */
     CHECK(only(b, GPU_DETACH_BACKING, 1) == GPU_ERR_UNSPEC);
@@ -235,7 +239,7 @@ TEST(resources_are_made_and_dropped_once)
 
 TEST(commands_are_whole_and_known)
 {
-    const struct gpu_attach_backing claims = {{.type = GPU_ATTACH_BACKING}, 1, 100};
+    struct gpu_attach_backing claims = {{.type = GPU_ATTACH_BACKING}, 1, 100};
     const struct gpu_header fenced = {.type = 0x1FF, .flags = 1, .fence = 0x123456789, .context = 7};
     struct bench *b = started(plain);
     struct gpu_header answer;
@@ -244,6 +248,8 @@ TEST(commands_are_whole_and_known)
     CHECK(v_command(b, &claims, sizeof(claims)) == GPU_ERR_UNSPEC); /* the entries are missing */
     CHECK(transfer(b, 1, (struct gpu_rect){0, 0, 1, 1}, 0) == GPU_ERR_UNSPEC);
     CHECK(v_command(b, &claims, 8) == GPU_ERR_UNSPEC);
+    claims.entries = 0;
+    CHECK(v_command(b, &claims, sizeof(claims)) == GPU_ERR_INVALID_PARAMETER);
     CHECK(v_command(b, &fenced, sizeof(fenced)) == GPU_ERR_UNSPEC && v_written(b, 0) == 24);
     memcpy(&answer, b->ram + V_IN, sizeof(answer));
     CHECK(answer.flags == 1 && answer.fence == 0x123456789 && answer.context == 7);

@@ -84,6 +84,10 @@ TEST(features_are_negotiated)
     CHECK(v_get(b, V_STATUS, 1) == 11);
     v_set(b, V_DRIVER_FEATURES, 4, 0); /* too late */
     CHECK(v_get(b, V_DRIVER_FEATURES, 4) == 2);
+    v_set(b, V_DRIVER_FEATURE_SELECT, 4, 1);
+    CHECK(v_get(b, V_DRIVER_FEATURES, 4) == 1);
+    v_set(b, V_DRIVER_FEATURE_SELECT, 4, 2);
+    CHECK(v_get(b, V_DRIVER_FEATURES, 4) == 0);
     v_set(b, V_STATUS, 1, 0);
     CHECK(v_get(b, V_STATUS, 1) == 0 && v_get(b, V_DRIVER_FEATURES, 4) == 0);
     bench_destroy(b);
@@ -138,6 +142,9 @@ TEST(a_chain_is_answered_with_the_interrupt_of_its_queue)
     v_offer(b, 0, 5);
     bench_pass(b, 1000000);
     CHECK(v_given(b, 0) == 2 && b->interrupts[1] == 1);
+    v_set(b, V_NOTIFY + 8, 2, 2); /* of a queue that there is not */
+    bench_pass(b, 1000000);
+    CHECK(v_given(b, 0) == 2 && v_get(b, V_STATUS, 1) == 15);
     bench_destroy(b);
 }
 

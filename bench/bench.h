@@ -17,6 +17,7 @@ struct bench_options {
     bool cpu_time;      /* of this process instead of the wall clock's: on a busy machine */
     uint64_t seed_base; /* shifts every seed */
     const char *driver, *device;
+    const char *registry; /* file for machines; NULL: none */
 };
 
 extern struct bench_options bench_options;
@@ -73,6 +74,7 @@ void bench_floors(void);
 void bench_first_submission(void);
 int bench_first_submission_child(void);
 void bench_submit(void);
+void bench_queues(void);
 void bench_patches(void);
 void bench_patch_locations(void);
 void bench_map(void);

@@ -38,6 +38,9 @@ void bench_on_machine_as(const struct dxgk_machine_config *as, void (*fn)(void *
     machine = dxgk_machine_create(&config, error, sizeof(error));
     if (!machine)
         bench_die("no machine: %s", error);
+    if (bench_options.registry && dxgk_machine_load_registry(machine, bench_options.registry, error,
+                                                             sizeof(error)) != DXGK_OK)
+        bench_die("no registry: %s", error);
     if (dxgk_machine_add_device(machine, bench_options.device, NULL, 0, error, sizeof(error)) !=
             DXGK_OK ||
         dxgk_machine_load_driver(machine, bench_options.driver, error, sizeof(error)) != DXGK_OK)

@@ -124,6 +124,7 @@ static const struct {
     {"first", bench_first_submission, "start of a process to its first completed submission"},
     {"submit", bench_submit,
      "empty commands through the full path, both engines, among live allocations"},
+    {"queues", bench_queues, "empty commands for one hardware queue, and for eight in turn"},
     {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
     {"patch-lists", bench_patch_locations,
      "the host's check of patch locations and a driver's Patch, beside a plain loop (W6)"},

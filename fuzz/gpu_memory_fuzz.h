@@ -197,6 +197,8 @@ unsigned fuzz_below(unsigned bound);
 struct fuzz_process *fuzz_me(void);
 /* Mark the devices of a process that have been lost; in a thread of that process. */
 void fuzz_look_for_losses(unsigned process);
+/* Work that was submitted has perhaps not been done: nobody knows what memory holds. */
+void fuzz_forget_content(void);
 unsigned fuzz_my_number(void);
 /* One of the process; NULL: it has none that works. */
 struct fuzz_device *fuzz_some_device(unsigned *number);

@@ -126,6 +126,7 @@ void fuzz_look_for_losses(unsigned process)
             args.ExecutionState != D3DKMT_DEVICEEXECUTION_ACTIVE) {
             MUST(fuzz_run->excused || fuzz_much_is_listed());
             d->lost = true;
+            fuzz_forget_content();
         }
     }
 }

@@ -90,7 +90,7 @@ void fuzz_submit(void)
 
 /* ---- a packet that never ends ---- */
 
-static void forget_content(void)
+void fuzz_forget_content(void)
 {
     for (unsigned i = 0; i < ALLOCATIONS; i++)
         for (unsigned k = 0; k < MOST_PAGES; k++)
@@ -134,7 +134,7 @@ void fuzz_hang(void)
         (void)submit(d, &work);
     }
     fuzz_run->busy = true;
-    forget_content();
+    fuzz_forget_content();
     probe_sleep(5 * PROBE_SECOND);
     fuzz_driver_calm();
     fuzz_drain();

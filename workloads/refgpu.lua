@@ -6,7 +6,7 @@ local refgpu = {}
 
 local MAGIC = 0x444D5552
 
-refgpu.NODE_2D, refgpu.NODE_COPY = 0, 1
+refgpu.NODE_2D, refgpu.NODE_COPY, refgpu.NODE_SCHEDULED = 0, 1, 2
 refgpu.CPU_VISIBLE, refgpu.PHYSICAL, refgpu.CACHED, refgpu.PREFER_SYSTEM = 0x1, 0x2, 0x4, 0x8
 refgpu.IN_VRAM, refgpu.IN_APERTURE = 0x1, 0x2
 
@@ -80,9 +80,24 @@ function refgpu.raw_read(bus_address, bytes, dst)
 end
 
 -- ---- a device with one context on each engine ----
+--
+-- On an adapter with a node that the hardware schedules (setting HardwareScheduling of the miniport), the copy context is one of that
+-- node, with a queue; what has its handle here, and is called so in this file, is then the queue.
 
 local Device = {}
 Device.__index = Device
+
+-- A queue of a hardware context, or of a new one: a table with the members of CreateHwQueue, and `id`, that of the command submitted
+-- last.
+function Device:hardware_queue(context)
+    if not context then
+        context = D3DKMT.CreateHwContext{hDevice = self.device, NodeOrdinal = refgpu.NODE_SCHEDULED, EngineAffinity = 1}.hHwContext
+    end
+    local queue = D3DKMT.CreateHwQueue{hHwContext = context}
+    queue.id, queue.hHwContext = 0, context
+    self.queues[queue.hHwQueue] = queue
+    return queue
+end
 
 function refgpu.open()
     local adapters = D3DKMT.EnumAdapters2()
@@ -100,7 +115,13 @@ function refgpu.open()
     self.device = D3DKMT.CreateDevice{hAdapter = self.adapter}.hDevice
     self.queue = D3DKMT.CreatePagingQueue{hDevice = self.device}
     self.context2d = D3DKMT.CreateContext{hDevice = self.device, NodeOrdinal = refgpu.NODE_2D, EngineAffinity = 1}
-    self.copy = D3DKMT.CreateContextVirtual{hDevice = self.device, NodeOrdinal = refgpu.NODE_COPY, EngineAffinity = 1}.hContext
+    self.queues = {}
+    if self.nodes > refgpu.NODE_SCHEDULED then
+        self.scheduled = self:hardware_queue()
+        self.copy = self.scheduled.hHwQueue
+    else
+        self.copy = D3DKMT.CreateContextVirtual{hDevice = self.device, NodeOrdinal = refgpu.NODE_COPY, EngineAffinity = 1}.hContext
+    end
     self.fence = D3DKMT.CreateSynchronizationObject2{hDevice = self.device, Type = 5}
     self.value = 0
     return self
@@ -194,19 +215,39 @@ function Device:submit_copy(commands)
         self.ring_at = 0
     end
     self.ring_bytes:write(self.ring_at, bytes)
-    D3DKMT.SubmitCommand{Commands = self.ring.va + self.ring_at, CommandLength = #bytes, BroadcastContext = {self.copy}}
+    self:submit(self.copy, self.ring.va + self.ring_at, #bytes)
     self.ring_at = self.ring_at + (#bytes + 63) // 64 * 64
 end
 
--- Signal the fence from a context; returns the value it will have.
+-- Commands that lie at a GPU virtual address, for a virtual context or a hardware queue.
+function Device:submit(context, address, bytes)
+    local queue = self.queues[context]
+    if queue then
+        queue.id = queue.id + 1
+        D3DKMT.SubmitCommandToHwQueue{hHwQueue = context, HwQueueProgressFenceId = queue.id, CommandBuffer = address, CommandLength = bytes}
+    else
+        D3DKMT.SubmitCommand{Commands = address, CommandLength = bytes, BroadcastContext = {context}}
+    end
+end
+
+-- Signal the fence from a context or a hardware queue; returns the value it will have.
 function Device:signal(context)
     self.value = self.value + 1
+    if self.queues[context] then
+        D3DKMT.SubmitSignalSyncObjectsToHwQueue{BroadcastHwQueueArray = {context}, ObjectHandleArray = {self.fence.hSyncObject},
+            FenceValueArray = {self.value}}
+        return self.value
+    end
     D3DKMT.SignalSynchronizationObjectFromGpu{hContext = context, ObjectHandleArray = {self.fence.hSyncObject}, MonitoredFenceValueArray = {self.value}}
     return self.value
 end
 
 -- One engine waits for a value on its own timeline, or the CPU does.
 function Device:wait_on(context, value)
+    if self.queues[context] then
+        D3DKMT.SubmitWaitForSyncObjectsToHwQueue{hHwQueue = context, ObjectHandleArray = {self.fence.hSyncObject}, FenceValueArray = {value}}
+        return
+    end
     D3DKMT.WaitForSynchronizationObjectFromGpu{hContext = context, ObjectHandleArray = {self.fence.hSyncObject}, MonitoredFenceValueArray = {value}}
 end
 
@@ -221,7 +262,14 @@ function Device:close()
     end
     D3DKMT.DestroySynchronizationObject{hSyncObject = self.fence.hSyncObject}
     D3DKMT.DestroyContext{hContext = self.context2d.hContext}
-    D3DKMT.DestroyContext{hContext = self.copy}
+    if self.scheduled then
+        for handle in pairs(self.queues) do
+            D3DKMT.DestroyHwQueue{hHwQueue = handle}
+        end
+        D3DKMT.DestroyHwContext{hHwContext = self.scheduled.hHwContext}
+    else
+        D3DKMT.DestroyContext{hContext = self.copy}
+    end
     D3DKMT.DestroyPagingQueue{hPagingQueue = self.queue.hPagingQueue}
     D3DKMT.DestroyDevice{hDevice = self.device}
     D3DKMT.CloseAdapter{hAdapter = self.adapter}

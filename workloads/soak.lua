@@ -85,12 +85,10 @@ local function virtual_chain(number, count)
             b:write(i * LINK, command)
         end
     end)
-    local submit = {CommandLength = length, BroadcastContext = {gpu.copy}}
     turns(number, count, function(turn)
         bytes:u64(0, number << 40 | turn)
         for i = 0, LINKS - 1 do
-            submit.Commands = ring.va + i * LINK
-            D3DKMT.SubmitCommand(submit)
+            gpu:submit(gpu.copy, ring.va + i * LINK, length)
         end
         wait(gpu, gpu.copy)
         check(bytes:u64(LINKS * LINK) == number << 40 | turn, "chain %d of client %d ends with 0x%x", turn, number, bytes:u64(LINKS * LINK))

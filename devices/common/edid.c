@@ -88,6 +88,18 @@ static void put_limits(uint8_t *d)
     memset(d + 12, ' ', 6);
 }
 
+void edid_preferred(const uint8_t *edid, size_t bytes, uint32_t *width, uint32_t *height)
+{
+    const uint8_t *d = edid + DETAILED;
+
+    *width = 1024;
+    *height = 768;
+    if (bytes < EDID_BYTES || (d[0] == 0 && d[1] == 0) || !(d[2] | d[4] >> 4) || !(d[5] | d[7] >> 4))
+        return;
+    *width = d[2] | (d[4] & 0xF0u) << 4;
+    *height = d[5] | (d[7] & 0xF0u) << 4;
+}
+
 void edid_make(uint8_t edid[EDID_BYTES], uint32_t width, uint32_t height)
 {
     static const uint8_t beginning[] = {

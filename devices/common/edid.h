@@ -4,6 +4,7 @@
 #define DEVICES_COMMON_EDID_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define EDID_BYTES      128u
@@ -17,6 +18,9 @@ static inline bool edid_possible(uint32_t width, uint32_t height)
     return width >= EDID_LEAST && width <= EDID_MOST_WIDTH && width % 8 == 0 &&
            height >= EDID_LEAST && height <= EDID_MOST_LINES;
 }
+
+/* The size of its first detailed timing; of an EDID without one, 1024 x 768. */
+void edid_preferred(const uint8_t *edid, size_t bytes, uint32_t *width, uint32_t *height);
 
 /* EDID 1.4 of one block. The preferred mode is width x height at 60 Hz with the reduced blanking of
  * CVT; the established and standard timings are the usual sizes. */

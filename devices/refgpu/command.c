@@ -290,11 +290,11 @@ static bool allowed(struct refgpu_engine *engine, const struct refgpu_command *c
         return error(engine, REFGPU_ERROR_OPCODE);
     shape = &shapes[c->opcode];
     if (((shape->where & ON_2D) && engine->index != REFGPU_ENGINE_2D) ||
-        ((shape->where & ON_COPY) && engine->index != REFGPU_ENGINE_COPY))
+        ((shape->where & ON_COPY) && engine->index == REFGPU_ENGINE_2D))
         return error(engine, REFGPU_ERROR_ENGINE);
     if (shape->dwords && c->dwords != shape->dwords)
         return error(engine, REFGPU_ERROR_LENGTH);
-    if (c->flags & ~(shape->flags | (engine->index == REFGPU_ENGINE_COPY ? shape->spaces : 0u)))
+    if (c->flags & ~(shape->flags | (engine->index != REFGPU_ENGINE_2D ? shape->spaces : 0u)))
         return error(engine, REFGPU_ERROR_FLAGS);
     if (!privileged && ((shape->where & PRIVILEGED) || (c->flags & (DST | SRC))))
         return error(engine, REFGPU_ERROR_PRIVILEGE);

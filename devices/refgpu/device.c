@@ -91,7 +91,7 @@ static void refgpu_destroy(void *context)
 
     if (!device)
         return;
-    for (uint32_t i = 0; i < REFGPU_ENGINES; i++)
+    for (uint32_t i = 0; i < REFGPU_ALL_ENGINES; i++)
         free(device->engine[i].fetched);
     for (size_t i = 0; i < sizeof device->row / sizeof device->row[0]; i++)
         free(device->row[i]);
@@ -111,7 +111,7 @@ static bool allocate_buffers(struct refgpu_device *device)
         if (!device->row[i])
             return false;
     }
-    for (uint32_t i = 0; i < REFGPU_ENGINES; i++) {
+    for (uint32_t i = 0; i < REFGPU_ALL_ENGINES; i++) {
         device->engine[i].device = device;
         device->engine[i].index = i;
         device->engine[i].fetched = calloc(REFGPU_CMD_MAX_DWORDS, sizeof(uint32_t));
@@ -147,6 +147,7 @@ static void *refgpu_create(const struct dxgk_device_config *config,
         return NULL;
     }
     device->tlb_generation = 1;
+    device->sched.running = device->sched.last_context = REFGPU_SCHED_NONE;
     refgpu_mmu_tell(device);
     device->services->patches(device->host, &refgpu_patch_format);
     return device;
@@ -173,8 +174,12 @@ static void refgpu_timer(void *context, unsigned timer)
 {
     struct refgpu_device *device = context;
 
-    if (timer < REFGPU_ENGINES)
+    if (timer < REFGPU_ALL_ENGINES) {
         refgpu_engine_timer(&device->engine[timer]);
+    } else if (timer == REFGPU_SCHED_TIMER) {
+        refgpu_sched_account(device);
+        refgpu_sched_update(device);
+    }
 }
 
 static const struct dxgk_device_model model = {

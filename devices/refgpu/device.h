@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RefGPU device model: a register file, two engines, a GPU MMU. It implements docs/refgpu.md.
+ * The RefGPU device model: a register file, two engines with rings and one with a scheduler, a GPU
+ * MMU. It implements docs/refgpu.md.
  *
  * An engine is always in one of these phases; all but HANG and HALTED have the engine's timer
  * armed, and everything an engine does to memory happens when it fires:
@@ -14,7 +15,7 @@
  *   HANG      until reset (or preempted, if the command allows it)
  *
  * Files: device.c life, registers.c MMIO and interrupts, engine.c the phases above, command.c
- * decoding and checking, execute.c effects, memory.c address translation, mmu.c what the host is told
+ * decoding and checking, execute.c effects, sched.h the scheduler, memory.c address translation, mmu.c what the host is told
  * of it, pixel.c arithmetic, log.c the log in system memory.
  */
 #ifndef REFGPU_DEVICE_H
@@ -26,6 +27,7 @@
 
 #include "dxgkhost/device.h"
 #include "refgpu_hw.h"
+#include "sched.h"
 
 #define REFGPU_TLB_ENTRIES 2048u
 #define REFGPU_ROW_BYTES   ((size_t)REFGPU_MAX_PIXELS * 4u)
@@ -86,6 +88,7 @@ struct refgpu_engine {
     uint64_t resume_slices; /* slices that were done when the entry was interrupted */
     uint64_t began;
     uint32_t poll_ns;
+    bool looked; /* POLL: at memory, which does not have the value yet */
     bool command_traced;
     struct refgpu_command command;
     uint32_t *fetched; /* buffer of REFGPU_CMD_MAX_DWORDS: commands from fetch_offset on */
@@ -123,7 +126,8 @@ struct refgpu_device {
     uint8_t *row[4];   /* REFGPU_ROW_BYTES each: gathered rows, bounce buffer */
     uint32_t *scale_x; /* REFGPU_MAX_PIXELS: left pixel << 8 | fraction */
     uint8_t sink[REFGPU_PAGE_BYTES];
-    struct refgpu_engine engine[REFGPU_ENGINES];
+    struct refgpu_engine engine[REFGPU_ALL_ENGINES];
+    struct refgpu_sched sched;
 };
 
 /* ---- registers.c ---- */
@@ -143,6 +147,12 @@ void refgpu_engine_preempt(struct refgpu_engine *engine, uint32_t value);
 void refgpu_engine_reset(struct refgpu_engine *engine); /* the RESET bit */
 void refgpu_engine_skip(struct refgpu_engine *engine);  /* the SKIP bit */
 void refgpu_engine_power_on(struct refgpu_engine *engine);
+/* For the scheduler: take an empty entry, which it fills in; then begin it, or stop if it is not
+ * good, after `cost` ns. */
+void refgpu_engine_enter(struct refgpu_engine *engine);
+void refgpu_engine_start(struct refgpu_engine *engine, bool good, uint64_t cost);
+void refgpu_engine_leave(struct refgpu_engine *engine); /* the engine is idle */
+void refgpu_engine_halt(struct refgpu_engine *engine);  /* its fault was recorded */
 /* Record a fault or error of the current entry; the caller stops. Always returns false. */
 bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit,
                          uint32_t level, bool write, uint64_t address);

@@ -21,6 +21,17 @@ static uint64_t now(const struct refgpu_engine *engine)
     return engine->device->services->now(engine->device->host);
 }
 
+static bool is_scheduled(const struct refgpu_engine *engine)
+{
+    return engine->index == REFGPU_ENGINE_SCHEDULED;
+}
+
+/* Whether the engine keeps its place inside a command. */
+static bool saves(const struct refgpu_engine *engine)
+{
+    return engine->index != REFGPU_ENGINE_2D && engine->entry.save;
+}
+
 static void arm(struct refgpu_engine *engine, enum refgpu_phase phase, uint64_t delay)
 {
     engine->phase = phase;
@@ -41,7 +52,7 @@ bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t c
     return false;
 }
 
-static void halt(struct refgpu_engine *engine)
+void refgpu_engine_halt(struct refgpu_engine *engine)
 {
     static const struct {
         uint32_t cause, log;
@@ -58,7 +69,8 @@ static void halt(struct refgpu_engine *engine)
     device->services->trace(device->host, kinds[kind].name, engine->fault.address);
     refgpu_log(device, kinds[kind].log, engine->index,
                engine->fault.fence | (uint64_t)engine->entry.context << 32, engine->fault.address);
-    refgpu_interrupt(device, kinds[kind].cause << engine->index);
+    refgpu_interrupt(device, is_scheduled(engine) ? REFGPU_IRQ_SCHED_FAULT
+                                                  : kinds[kind].cause << engine->index);
 }
 
 static void command_trace(struct refgpu_engine *engine, bool begin)
@@ -120,6 +132,12 @@ static void leave_entry(struct refgpu_engine *engine)
     engine->active = false;
 }
 
+void refgpu_engine_leave(struct refgpu_engine *engine)
+{
+    leave_entry(engine);
+    engine->phase = REFGPU_IDLE;
+}
+
 static bool write_fence_block(struct refgpu_engine *engine)
 {
     struct refgpu_fence_block block;
@@ -171,13 +189,14 @@ static bool load_state(struct refgpu_engine *engine)
 static void answer_preemption(struct refgpu_engine *engine)
 {
     struct refgpu_device *device = engine->device;
+    const bool waited = engine->phase == REFGPU_POLL && engine->looked;
 
     device->services->timer_disarm(device->host, engine->index);
     engine->stop_fence = 0;
     engine->stop_offset = 0;
     if (engine->active) {
-        if (engine->index == REFGPU_ENGINE_COPY && engine->entry.save && !save_state(engine)) {
-            halt(engine);
+        if (saves(engine) && !save_state(engine)) {
+            refgpu_engine_halt(engine);
             return;
         }
         engine->stop_fence = engine->entry.fence;
@@ -190,8 +209,12 @@ static void answer_preemption(struct refgpu_engine *engine)
     engine->preempted = engine->preempt_value;
     engine->preempts++;
     refgpu_log(device, REFGPU_LOG_PREEMPTED, engine->index, engine->preempted, engine->stop_fence);
+    if (is_scheduled(engine)) {
+        refgpu_sched_left(engine, engine->stop_offset, waited);
+        return;
+    }
     if (!write_fence_block(engine)) {
-        halt(engine);
+        refgpu_engine_halt(engine);
         return;
     }
     refgpu_interrupt(device, REFGPU_IRQ_PREEMPTED(engine->index));
@@ -296,6 +319,7 @@ static void start_command(struct refgpu_engine *engine, uint64_t cost)
     }
     if (c->opcode == REFGPU_OP_WAIT) {
         engine->poll_ns = REFGPU_POLL_FIRST_NS;
+        engine->looked = false;
         arm(engine, REFGPU_POLL, cost);
         return;
     }
@@ -336,11 +360,11 @@ static void do_slice(struct refgpu_engine *engine)
     const uint32_t *words = engine->fetched + (engine->offset - engine->fetch_offset) / 4u;
 
     if (!refgpu_slice_execute(engine, c, words)) {
-        halt(engine);
+        refgpu_engine_halt(engine);
         return;
     }
     if (c->done < c->slices) {
-        if (engine->index == REFGPU_ENGINE_COPY && engine->entry.save && preempted_here(engine))
+        if (saves(engine) && preempted_here(engine))
             return;
         arm(engine, REFGPU_SLICE, refgpu_slice_cost(c));
         return;
@@ -361,12 +385,17 @@ static void do_poll(struct refgpu_engine *engine)
         return;
     }
     if (!ok) {
-        halt(engine);
+        refgpu_engine_halt(engine);
         return;
     }
+    engine->looked = true;
     arm(engine, REFGPU_POLL, engine->poll_ns);
     if (engine->poll_ns < REFGPU_POLL_LAST_NS)
         engine->poll_ns *= 2u;
+    if (is_scheduled(engine)) {
+        refgpu_sched_account(engine->device);
+        refgpu_sched_update(engine->device);
+    }
 }
 
 /* ---- ring ---- */
@@ -390,40 +419,54 @@ static bool entry_ok(struct refgpu_engine *engine)
                                      REFGPU_UNIT_RING, 0, false, 0);
 }
 
-static void begin_entry(struct refgpu_engine *engine)
+void refgpu_engine_enter(struct refgpu_engine *engine)
 {
-    struct refgpu_device *device = engine->device;
-    const uint64_t at = engine->ring + (uint64_t)engine->head * REFGPU_ENTRY_BYTES;
-
     memset(&engine->entry, 0, sizeof engine->entry);
     engine->active = true;
     engine->began = now(engine);
     engine->fetch_offset = engine->fetch_bytes = 0;
     engine->resume_slices = 0;
     engine->command.done = 0;
+}
+
+void refgpu_engine_start(struct refgpu_engine *engine, bool good, uint64_t cost)
+{
+    struct refgpu_device *device = engine->device;
+
+    device->services->trace_begin(device->host, engine->index, "entry", engine->entry.fence);
+    tell_work(engine, true);
+    engine->offset = engine->entry.start;
+    if (!good || (engine->entry.bytes && (engine->entry.flags & REFGPU_ENTRY_RESUME) &&
+                  !load_state(engine))) {
+        arm(engine, REFGPU_STOP, cost);
+        return;
+    }
+    if (device->checks_tlb && engine->index != REFGPU_ENGINE_2D && engine->entry.bytes)
+        device->services->root_in_use(device->host, engine->index, engine->entry.fence,
+                                      engine->entry.root);
+    advance(engine, cost);
+}
+
+static void begin_entry(struct refgpu_engine *engine)
+{
+    struct refgpu_device *device = engine->device;
+    const uint64_t at = engine->ring + (uint64_t)engine->head * REFGPU_ENTRY_BYTES;
+
+    refgpu_engine_enter(engine);
     if (!refgpu_bus_read(engine, at, REFGPU_UNIT_RING, &engine->entry, sizeof engine->entry)) {
         memset(&engine->entry, 0, sizeof engine->entry); /* a refused read returns ones */
         device->services->trace_begin(device->host, engine->index, "entry", 0);
         arm(engine, REFGPU_STOP, REFGPU_TIME_START_NS);
         return;
     }
-    device->services->trace_begin(device->host, engine->index, "entry", engine->entry.fence);
-    tell_work(engine, true);
-    engine->offset = engine->entry.start;
-    if (!entry_ok(engine) || (engine->entry.bytes && (engine->entry.flags & REFGPU_ENTRY_RESUME) &&
-                              !load_state(engine))) {
-        arm(engine, REFGPU_STOP, REFGPU_TIME_START_NS);
-        return;
-    }
-    if (device->checks_tlb && engine->index == REFGPU_ENGINE_COPY && engine->entry.bytes)
-        device->services->root_in_use(device->host, engine->index, engine->entry.fence,
-                                      engine->entry.root);
-    advance(engine, REFGPU_TIME_START_NS);
+    refgpu_engine_start(engine, entry_ok(engine), REFGPU_TIME_START_NS);
 }
 
 void refgpu_engine_kick(struct refgpu_engine *engine)
 {
-    if (engine->phase == REFGPU_IDLE && engine->enabled && engine->head != engine->tail)
+    if (is_scheduled(engine))
+        refgpu_sched_update(engine->device);
+    else if (engine->phase == REFGPU_IDLE && engine->enabled && engine->head != engine->tail)
         begin_entry(engine);
 }
 
@@ -431,13 +474,17 @@ static void complete_entry(struct refgpu_engine *engine)
 {
     const uint32_t flags = engine->entry.flags;
 
+    if (is_scheduled(engine)) {
+        refgpu_sched_complete(engine);
+        return;
+    }
     engine->entries++;
     engine->completed = engine->entry.fence;
     engine->head = (engine->head + 1u) & (engine->ring_size - 1u);
     leave_entry(engine);
     engine->phase = REFGPU_IDLE;
     if (!write_fence_block(engine)) {
-        halt(engine);
+        refgpu_engine_halt(engine);
         return;
     }
     if (flags & REFGPU_ENTRY_INTERRUPT)
@@ -463,7 +510,7 @@ void refgpu_engine_timer(struct refgpu_engine *engine)
         complete_entry(engine);
         break;
     case REFGPU_STOP:
-        halt(engine);
+        refgpu_engine_halt(engine);
         break;
     default:
         break;
@@ -480,7 +527,8 @@ static void clear(struct refgpu_engine *engine)
 
     engine->device->services->timer_disarm(engine->device->host, engine->index);
     leave_entry(engine);
-    engine->device->irq_status &= ~(causes << engine->index);
+    engine->device->irq_status &= is_scheduled(engine) ? ~REFGPU_IRQ_SCHED_ALL
+                                                       : ~(causes << engine->index);
     engine->phase = REFGPU_IDLE;
     engine->enabled = false;
     engine->preempt_wanted = false;
@@ -494,6 +542,8 @@ void refgpu_engine_reset(struct refgpu_engine *engine)
 {
     engine->aborted = engine->active ? engine->entry.fence : 0;
     clear(engine);
+    if (is_scheduled(engine))
+        refgpu_sched_reset(engine->device);
     refgpu_log(engine->device, REFGPU_LOG_ENGINE_RESET, engine->index, engine->aborted,
                engine->completed);
 }
@@ -508,7 +558,10 @@ void refgpu_engine_skip(struct refgpu_engine *engine)
     leave_entry(engine);
     engine->phase = REFGPU_IDLE;
     memset(&engine->fault, 0, sizeof engine->fault);
-    (void)preempted_here(engine);
+    if (is_scheduled(engine))
+        refgpu_sched_skipped(engine);
+    else
+        (void)preempted_here(engine);
 }
 
 void refgpu_engine_power_on(struct refgpu_engine *engine)

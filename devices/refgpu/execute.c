@@ -102,7 +102,9 @@ static bool execute_write(struct refgpu_engine *engine, const struct refgpu_comm
     }
     memcpy(at, &value, c->bytes);
     if (c->flags & REFGPU_WRITE_INTERRUPT)
-        refgpu_interrupt(engine->device, REFGPU_IRQ_SIGNAL(engine->index));
+        refgpu_interrupt(engine->device, engine->index == REFGPU_ENGINE_SCHEDULED
+                                             ? REFGPU_IRQ_SCHED_SIGNAL
+                                             : REFGPU_IRQ_SIGNAL(engine->index));
     return true;
 }
 

@@ -136,6 +136,8 @@ static void engine_control(struct refgpu_engine *engine, uint32_t value)
     }
     if (enable != engine->enabled) {
         engine->enabled = enable;
+        if (enable && engine->index == REFGPU_ENGINE_SCHEDULED)
+            refgpu_sched_enable(engine->device);
         refgpu_log(engine->device, enable ? REFGPU_LOG_ENGINE_ON : REFGPU_LOG_ENGINE_OFF,
                    engine->index, engine->completed, engine->ring);
     }
@@ -146,6 +148,8 @@ static void engine_control(struct refgpu_engine *engine, uint32_t value)
 
 static void engine_write(struct refgpu_engine *engine, uint32_t offset, uint32_t value)
 {
+    if (engine->index == REFGPU_ENGINE_SCHEDULED && offset != REFGPU_ENG_CONTROL)
+        return; /* it has no ring */
     switch (offset) {
     case REFGPU_ENG_CONTROL:
         engine_control(engine, value);
@@ -259,8 +263,9 @@ static void power_on(struct refgpu_device *device)
     device->log_pages = device->log_count = 0;
     for (uint32_t i = 0; i < REFGPU_LOG_PAGES; i++)
         device->log_page[i] = 0;
-    for (uint32_t i = 0; i < REFGPU_ENGINES; i++)
+    for (uint32_t i = 0; i < REFGPU_ALL_ENGINES; i++)
         refgpu_engine_power_on(&device->engine[i]);
+    refgpu_sched_power_on(device);
     refgpu_tlb_flush_all(device);
 }
 
@@ -290,7 +295,7 @@ static void global_write(struct refgpu_device *device, uint32_t offset, uint32_t
         causes_left(device);
         break;
     case REFGPU_REG_IRQ_ENABLE:
-        device->irq_enable = value & REFGPU_IRQ_ALL;
+        device->irq_enable = value & (REFGPU_IRQ_ALL | REFGPU_IRQ_SCHED_ALL);
         causes_left(device);
         break;
     case REFGPU_REG_GART_TABLE_LO:
@@ -314,15 +319,22 @@ static struct refgpu_engine *engine_at(struct refgpu_device *device, uint64_t of
 {
     const uint64_t first = REFGPU_REG_ENGINE(0u, 0u);
 
-    if (offset < first || offset >= first + REFGPU_ENGINES * REFGPU_ENGINE_STRIDE)
+    if (offset < first || offset >= first + REFGPU_ALL_ENGINES * REFGPU_ENGINE_STRIDE)
         return NULL;
     return &device->engine[(offset - first) / REFGPU_ENGINE_STRIDE];
+}
+
+static bool is_sched(uint64_t offset)
+{
+    return offset >= REFGPU_REG_SCHED_VERSION && offset < REFGPU_REG_SCHED_END;
 }
 
 static uint32_t read32(struct refgpu_device *device, uint64_t offset)
 {
     const struct refgpu_engine *engine = engine_at(device, offset);
 
+    if (is_sched(offset))
+        return refgpu_sched_read(device, (uint32_t)offset);
     if (engine)
         return engine_read(engine, (uint32_t)offset & (REFGPU_ENGINE_STRIDE - 1u));
     return global_read(device, (uint32_t)offset);
@@ -332,7 +344,12 @@ static void write32(struct refgpu_device *device, uint64_t offset, uint32_t valu
 {
     struct refgpu_engine *engine = engine_at(device, offset);
 
-    if (engine)
+    if (offset >= REFGPU_REG_SCHED_DOORBELL(0u) &&
+        offset < REFGPU_REG_SCHED_DOORBELL(REFGPU_SCHED_QUEUES))
+        refgpu_sched_doorbell(device, (uint32_t)(offset - REFGPU_REG_SCHED_DOORBELL(0u)) / 4u);
+    else if (is_sched(offset))
+        refgpu_sched_write(device, (uint32_t)offset, value);
+    else if (engine)
         engine_write(engine, (uint32_t)offset & (REFGPU_ENGINE_STRIDE - 1u), value);
     else
         global_write(device, (uint32_t)offset, value);

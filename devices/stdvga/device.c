@@ -101,25 +101,21 @@ static enum dxgk_scanout_state scanout(void *device, unsigned output, struct dxg
 }
 
 /* Nothing tells the driver: it sees another EDID when it looks. */
-static const char *plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+static bool take_monitor(void *device, unsigned output, const uint8_t *edid, size_t bytes)
 {
     struct stdvga *vga = device;
 
     (void)output;
-    if (monitor->edid && monitor->edid_bytes > MMIO_EDID_BYTES)
-        return "an EDID of more than 1024 bytes";
-    if (!monitor->edid && monitor->width && !edid_possible(monitor->width, monitor->height))
-        return "no EDID can be made for this size";
+    if (bytes > MMIO_EDID_BYTES)
+        return false;
     memset(vga->edid, 0, sizeof(vga->edid));
-    if (monitor->edid)
-        memcpy(vga->edid, monitor->edid, monitor->edid_bytes);
-    else if (monitor->width)
-        edid_make(vga->edid, monitor->width, monitor->height);
-    return NULL;
+    if (edid && vga->options.edid)
+        memcpy(vga->edid, edid, bytes);
+    return true;
 }
 
 static const struct dxgk_device_outputs outputs = {
-    .size = sizeof(outputs), .count = 1, .scanout = scanout, .plug = plug};
+    .count = 1, .monitor = take_monitor, .scanout = scanout};
 
 static void *create(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host)

@@ -116,7 +116,7 @@ void gpu_draw_pointer(const struct gpu_pointer *pointer, uint8_t *picture, uint3
 const char *gpu_events_read(const struct dxgk_device_config *config, struct gpu_event *events,
                             unsigned *count);
 void gpu_set_monitor(struct gpu_scanout *scanout, uint32_t width, uint32_t height);
-const char *gpu_plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor);
+bool gpu_monitor(void *device, unsigned output, const uint8_t *edid, size_t bytes);
 void gpu_arm_event(struct gpu *gpu);
 void gpu_event(struct gpu *gpu); /* its timer fires */
 void gpu_display_info(const struct gpu *gpu, struct gpu_display_info *info);

@@ -63,25 +63,21 @@ static void tell(struct gpu *gpu)
     virtio_config_changed(&gpu->virtio);
 }
 
-const char *gpu_plug(void *device, unsigned output, const struct dxgk_device_monitor *monitor)
+bool gpu_monitor(void *device, unsigned output, const uint8_t *edid, size_t bytes)
 {
     struct gpu *gpu = device;
     struct gpu_scanout *scanout = &gpu->scanout[output];
 
-    if (monitor->edid && monitor->edid_bytes > GPU_EDID_BYTES)
-        return "an EDID of more than 1024 bytes";
-    if (!monitor->edid && monitor->width && !edid_possible(monitor->width, monitor->height))
-        return "no EDID can be made for this size";
-    if (monitor->edid) {
-        scanout->width = monitor->width;
-        scanout->height = monitor->height;
-        scanout->edid_bytes = (uint32_t)monitor->edid_bytes;
-        memcpy(scanout->edid, monitor->edid, monitor->edid_bytes);
-    } else {
-        gpu_set_monitor(scanout, monitor->width, monitor->height);
+    if (bytes > GPU_EDID_BYTES)
+        return false;
+    scanout->edid_bytes = (uint32_t)bytes;
+    scanout->width = scanout->height = 0;
+    if (edid) {
+        memcpy(scanout->edid, edid, bytes);
+        edid_preferred(edid, bytes, &scanout->width, &scanout->height);
     }
     tell(gpu);
-    return NULL;
+    return true;
 }
 
 void gpu_arm_event(struct gpu *gpu)

@@ -116,10 +116,9 @@ static enum dxgk_scanout_state scan_out(void *device, unsigned output, struct dx
     return DXGK_SCANOUT_ON;
 }
 
-#define OUTPUTS(n)                                                                     \
-    {                                                                                  \
-        .size = sizeof(struct dxgk_device_outputs), .count = (n), .scanout = scan_out, \
-        .plug = gpu_plug                                                               \
+#define OUTPUTS(n)                                                \
+    {                                                             \
+        .count = (n), .scanout = scan_out, .monitor = gpu_monitor \
     }
 
 const struct dxgk_device_outputs gpu_outputs[GPU_SCANOUTS] = {

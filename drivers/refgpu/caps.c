@@ -24,8 +24,8 @@ static NTSTATUS driver_caps(const struct refgpu_adapter *adapter, DXGK_DRIVERCAP
     caps->MemoryManagementCaps.GpuMmuSupported = 1;
     caps->MemoryManagementCaps.IoMmuSecureModeSupported = 1;
     caps->MemoryManagementCaps.MapAperture2Supported = 1;
-    caps->MemoryManagementCaps.PagingNode = REFGPU_NODE_COPY;
-    caps->GpuEngineTopology.NbAsymetricProcessingNodes = REFGPU_NODES;
+    caps->MemoryManagementCaps.PagingNode = refgpu_paging_node(adapter);
+    caps->GpuEngineTopology.NbAsymetricProcessingNodes = refgpu_nodes(adapter);
     caps->WDDMVersion = DXGKDDI_WDDMv2_9;
     caps->PreemptionCaps.GraphicsPreemptionGranularity =
         D3DKMDT_GRAPHICS_PREEMPTION_PRIMITIVE_BOUNDARY;
@@ -100,8 +100,8 @@ static NTSTATUS page_table_level(const DXGK_QUERYPAGETABLELEVELDESCIN *in,
 static NTSTATUS physical_adapter(const struct refgpu_adapter *adapter,
                                  DXGK_PHYSICALADAPTERCAPS *caps)
 {
-    caps->NumExecutionNodes = REFGPU_NODES;
-    caps->PagingNodeIndex = REFGPU_NODE_COPY;
+    caps->NumExecutionNodes = (WORD)refgpu_nodes(adapter);
+    caps->PagingNodeIndex = (WORD)refgpu_paging_node(adapter);
     caps->DxgkPhysicalAdapterHandle = adapter->dxgk.DeviceHandle;
     caps->Flags.GpuMmuSupported = 1;
     caps->Flags.MovePagingSupported = 1;
@@ -128,7 +128,7 @@ static NTSTATUS private_info(const struct refgpu_adapter *adapter,
     info.magic = REFGPU_UMD_MAGIC;
     info.version = REFGPU_UMD_VERSION;
     info.device_version = REFGPU_VERSION;
-    info.nodes = REFGPU_NODES;
+    info.nodes = refgpu_nodes(adapter);
     info.vram_bytes = adapter->vram_bytes;
     info.aperture_bytes = (ULONGLONG)adapter->gart_pages << PAGE_SHIFT;
     info.remapped = adapter->remapped;
@@ -231,9 +231,9 @@ NTSTATUS NTAPI RefGpuQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
 NTSTATUS NTAPI RefGpuGetNodeMetadata(IN_CONST_HANDLE hAdapter, UINT NodeOrdinalAndAdapterIndex,
                                      OUT_PDXGKARG_GETNODEMETADATA pGetNodeMetadata)
 {
-    (void)hAdapter;
     if (NodeOrdinalAndAdapterIndex >=
-        REFGPU_NODES) /* the adapter index in the high half is 0: there are no linked adapters */
+        refgpu_nodes(
+            hAdapter)) /* the adapter index in the high half is 0: there are no linked adapters */
         return STATUS_INVALID_PARAMETER;
     RtlZeroMemory(pGetNodeMetadata, sizeof *pGetNodeMetadata);
     if (NodeOrdinalAndAdapterIndex == REFGPU_NODE_2D) {
@@ -241,6 +241,11 @@ NTSTATUS NTAPI RefGpuGetNodeMetadata(IN_CONST_HANDLE hAdapter, UINT NodeOrdinalA
     } else {
         pGetNodeMetadata->EngineType = DXGK_ENGINE_TYPE_COPY;
         pGetNodeMetadata->GpuMmuSupported = TRUE;
+    }
+    if (NodeOrdinalAndAdapterIndex == REFGPU_NODE_SCHEDULED) {
+        pGetNodeMetadata->Flags.ContextSchedulingSupported = 1;
+        pGetNodeMetadata->Flags.RingBufferFenceRelease = 1; /* the device writes progress fences */
+        pGetNodeMetadata->Flags.MaxInFlightHwQueueBuffers = REFGPU_QUEUE_ENTRIES - 1u;
     }
     return STATUS_SUCCESS;
 }

@@ -2,7 +2,8 @@
 /*
  * The RefGPU display miniport: render only, WDDM 2.9. One adapter has two nodes: node 0 runs
  * patched command buffers over physical segments, node 1 (copy and paging) runs in GPU virtual
- * address spaces.
+ * address spaces. If its service key says so, there is a third one, which the device schedules
+ * (scheduled.h).
  *
  *   entry.c       DriverEntry, the table, AddDevice, RemoveDevice
  *   settings.c    what the service key says
@@ -66,6 +67,8 @@ struct refgpu_dma {
     DXGK_ADL *adl;
 };
 
+#include "scheduled.h"
+
 struct refgpu_node {
     struct refgpu_adapter *adapter;
     ULONG index;
@@ -108,6 +111,7 @@ struct refgpu_adapter {
 
     struct refgpu_node node[REFGPU_NODES];
     struct refgpu_dma fence_page;
+    struct refgpu_scheduled scheduled;
 
     struct refgpu_dma log;
     KSPIN_LOCK log_lock; /* guards the fields up to log_wanted */
@@ -120,7 +124,8 @@ struct refgpu_adapter {
     PVOID log_thread;         /* referenced thread object */
     volatile LONG log_wanted; /* set by the ISR, served by the DPC */
 
-    volatile LONG contexts; /* number created so far, which gives their ids */
+    volatile LONG contexts;  /* number created so far, which gives their ids */
+    volatile LONG processes; /* likewise */
     volatile LONGLONG interrupts;
     volatile LONGLONG residency_notes, aperture_maps, aperture_unmaps;
 };
@@ -134,11 +139,15 @@ struct refgpu_settings {
     BOOLEAN common_buffers;
     /* SignalMonitoredFence: not 0: the driver registers DxgkDdiSignalMonitoredFence */
     BOOLEAN signals_fences;
+    /* HardwareScheduling: not 0: there is a node that the device schedules, if the host agrees; 2: it
+     * pages, too */
+    ULONG hardware_scheduling;
 };
 extern struct refgpu_settings refgpu_settings;
 
 struct refgpu_process {
     HANDLE dxgk_process;
+    ULONG id;
     BOOLEAN system;
 };
 
@@ -161,6 +170,19 @@ struct refgpu_context {
     /* Set by the ISR when a packet of this context was interrupted, consumed when it is submitted
      * again. */
     ULONG stop_fence, stop_offset;
+    struct refgpu_context_schedule schedule;
+};
+
+/* A hardware queue. */
+struct refgpu_queue {
+    struct refgpu_context *context;
+    HANDLE dxgk_queue;
+    BOOLEAN placed;
+    ULONG slot;        /* its descriptor */
+    ULONG save_offset; /* in the save area of its context; 0: none */
+    struct refgpu_dma ring;
+    struct refgpu_queue_entry *entries;
+    ULONG tail;
 };
 
 struct refgpu_allocation {

@@ -160,6 +160,21 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     data.DxgkDdiBeginExclusiveAccess = RefGpuBeginExclusiveAccess;
     data.DxgkDdiEndExclusiveAccess = RefGpuEndExclusiveAccess;
     data.DxgkDdiEscape = RefGpuEscape;
+    if (refgpu_settings.hardware_scheduling) {
+        data.DxgkDdiCreateHwContext = RefGpuCreateHwContext;
+        data.DxgkDdiDestroyHwContext = RefGpuDestroyHwContext;
+        data.DxgkDdiCreateHwQueue = RefGpuCreateHwQueue;
+        data.DxgkDdiDestroyHwQueue = RefGpuDestroyHwQueue;
+        data.DxgkDdiSubmitCommandToHwQueue = RefGpuSubmitCommandToHwQueue;
+        data.DxgkDdiValidateSubmitCommand = RefGpuValidateSubmitCommand;
+        data.DxgkDdiSetupPriorityBands = RefGpuSetupPriorityBands;
+        data.DxgkDdiSetContextSchedulingProperties = RefGpuSetContextSchedulingProperties;
+        data.DxgkDdiSetSchedulingLogBuffer = RefGpuSetSchedulingLogBuffer;
+        data.DxgkDdiSuspendContext = RefGpuSuspendContext;
+        data.DxgkDdiResumeContext = RefGpuResumeContext;
+        data.DxgkDdiResetHwEngine = RefGpuResetHwEngine;
+        data.DxgkDdiResumeHwEngine = RefGpuResumeHwEngine;
+    }
     if (refgpu_settings.signals_fences)
         data.DxgkDdiSignalMonitoredFence = RefGpuSignalMonitoredFence;
     return DxgkInitialize(DriverObject, RegistryPath, &data);

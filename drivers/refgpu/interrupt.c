@@ -181,7 +181,9 @@ BOOLEAN NTAPI RefGpuInterruptRoutine(IN_CONST_PVOID MiniportDeviceContext, IN_UL
                       REFGPU_IRQ_BUS_FAULT(e) | REFGPU_IRQ_COMMAND(e) | REFGPU_IRQ_SIGNAL(e)))
             serve(&adapter->node[e], causes);
     }
-    if (causes & ~(REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_FENCE(1)))
+    if (causes & REFGPU_IRQ_SCHED_ALL)
+        refgpu_scheduled_serve(adapter, causes);
+    if (causes & ~(REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_FENCE(1) | REFGPU_IRQ_SCHED_PROGRESS))
         adapter->log_wanted = 1;
     (void)adapter->dxgk.DxgkCbQueueDpc(adapter->dxgk.DeviceHandle);
     return TRUE;

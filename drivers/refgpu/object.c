@@ -12,9 +12,10 @@ NTSTATUS NTAPI RefGpuCreateProcess(IN_CONST_HANDLE hAdapter, INOUT_PDXGKARG_CREA
 {
     struct refgpu_process *process = refgpu_allocate(sizeof *process);
 
-    (void)hAdapter;
     if (!process)
         return STATUS_NO_MEMORY;
+    process->id = (ULONG)InterlockedIncrement(
+        &((struct refgpu_adapter *)(ULONG_PTR)hAdapter)->processes);
     process->dxgk_process = pArgs->hDxgkProcess;
     process->system = pArgs->Flags.SystemProcess != 0;
     pArgs->hKmdProcess = process;
@@ -97,6 +98,15 @@ static NTSTATUS create_save_area(struct refgpu_context *context,
     return STATUS_NO_MEMORY;
 }
 
+static void destroy_save_area(const struct refgpu_context *context)
+{
+    struct refgpu_adapter *adapter = context->device->adapter;
+
+    if (context->save_allocation)
+        (void)adapter->dxgk.DxgkCbDestroyContextAllocation(adapter->dxgk.DeviceHandle,
+                                                           context->save_allocation);
+}
+
 /* The client's private data, if any; else defaults. */
 static NTSTATUS context_data(const DXGKARG_CREATECONTEXT *args, struct refgpu_context_data *data)
 {
@@ -137,7 +147,9 @@ NTSTATUS NTAPI RefGpuCreateContext(IN_CONST_HANDLE hDevice,
     struct refgpu_context *context;
     NTSTATUS status;
 
-    if (pCreateContext->NodeOrdinal >= REFGPU_NODES)
+    if (pCreateContext->NodeOrdinal >= refgpu_nodes(device->adapter) ||
+        (pCreateContext->NodeOrdinal == REFGPU_NODE_SCHEDULED) !=
+            (pCreateContext->Flags.HwQueueSupported != 0))
         return STATUS_INVALID_PARAMETER;
     status = context_data(pCreateContext, &data);
     if (!NT_SUCCESS(status))
@@ -155,6 +167,14 @@ NTSTATUS NTAPI RefGpuCreateContext(IN_CONST_HANDLE hDevice,
         !(data.flags & REFGPU_CONTEXT_NO_SAVE_AREA)) {
         status = create_save_area(context, &data);
         if (!NT_SUCCESS(status)) {
+            refgpu_free(context);
+            return status;
+        }
+    }
+    if (context->node == REFGPU_NODE_SCHEDULED) {
+        status = refgpu_scheduled_add(context);
+        if (!NT_SUCCESS(status)) {
+            destroy_save_area(context);
             refgpu_free(context);
             return status;
         }
@@ -180,12 +200,10 @@ static BOOLEAN NTAPI forget_context(PVOID argument)
 NTSTATUS NTAPI RefGpuDestroyContext(IN_CONST_HANDLE hContext)
 {
     struct refgpu_context *context = (struct refgpu_context *)hContext;
-    struct refgpu_adapter *adapter = context->device->adapter;
-
-    if (context->save_allocation)
-        (void)adapter->dxgk.DxgkCbDestroyContextAllocation(adapter->dxgk.DeviceHandle,
-                                                           context->save_allocation);
-    (void)refgpu_synchronize(adapter, forget_context, context);
+    refgpu_scheduled_remove(context);
+    destroy_save_area(context);
+    if (context->node < REFGPU_NODES)
+        (void)refgpu_synchronize(context->device->adapter, forget_context, context);
     refgpu_free(context);
     return STATUS_SUCCESS;
 }
@@ -208,6 +226,9 @@ void NTAPI RefGpuSetRootPageTable(IN_CONST_HANDLE hAdapter,
     }
     context->root = pSetPageTable->Address.SegmentOffset;
     context->root_known = TRUE;
+    if (context->system)
+        refgpu_scheduled_log_root(adapter, context->root);
+    refgpu_scheduled_tell(context);
     if (!context->save_allocation)
         return;
     /* Lets tools that inspect a save area find its context. */

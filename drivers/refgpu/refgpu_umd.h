@@ -23,6 +23,8 @@ extern "C" {
 #define REFGPU_NODE_COPY \
     1u /* virtual contexts: D3DKMTCreateContextVirtual, D3DKMTSubmitCommand; paging */
 #define REFGPU_NODES 2u
+#define REFGPU_NODE_SCHEDULED \
+    2u /* with the setting HardwareScheduling: hardware contexts, D3DKMTSubmitCommandToHwQueue */
 
 #define REFGPU_SEGMENT_VRAM     1u
 #define REFGPU_SEGMENT_APERTURE 2u

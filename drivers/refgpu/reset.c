@@ -17,8 +17,7 @@ NTSTATUS NTAPI RefGpuQueryDependentEngineGroup(
 {
     const UINT node = pQueryDependentEngineGroup->NodeOrdinal;
 
-    (void)hAdapter;
-    if (node >= REFGPU_NODES)
+    if (node >= refgpu_nodes(hAdapter))
         return STATUS_INVALID_PARAMETER;
     pQueryDependentEngineGroup->DependentNodeOrdinalMask = 1ull << node;
     return STATUS_SUCCESS;
@@ -30,9 +29,10 @@ NTSTATUS NTAPI RefGpuQueryEngineStatus(IN_CONST_HANDLE hAdapter,
     struct refgpu_adapter *adapter = hAdapter;
     ULONG status;
 
-    if (pQueryEngineStatus->NodeOrdinal >= REFGPU_NODES)
+    if (pQueryEngineStatus->NodeOrdinal >= refgpu_nodes(adapter))
         return STATUS_INVALID_PARAMETER;
-    status = engine_read(&adapter->node[pQueryEngineStatus->NodeOrdinal], REFGPU_ENG_STATUS);
+    status = refgpu_read(adapter,
+                         REFGPU_REG_ENGINE(pQueryEngineStatus->NodeOrdinal, REFGPU_ENG_STATUS));
     pQueryEngineStatus->EngineStatus.Value = 0;
     pQueryEngineStatus->EngineStatus.Responsive = (status & (REFGPU_ENG_STATUS_HALTED |
                                                              REFGPU_ENG_STATUS_HUNG |
@@ -96,6 +96,7 @@ static BOOLEAN NTAPI stop_adapter(PVOID context)
         adapter->node[i].preempt_fence = 0;
         adapter->node[i].reject_fence = 0;
     }
+    refgpu_scheduled_empty(adapter);
     return TRUE;
 }
 
@@ -124,9 +125,9 @@ NTSTATUS NTAPI RefGpuBeginExclusiveAccess(IN_CONST_HANDLE hAdapter,
     (void)pBeginExclusiveAccess;
     refgpu_log_drain(adapter);
     refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, 0);
-    for (ULONG i = 0; i < REFGPU_NODES; i++) {
-        if (engine_read(&adapter->node[i], REFGPU_ENG_STATUS) & REFGPU_ENG_STATUS_BUSY) {
-            refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, REFGPU_IRQ_ALL);
+    for (ULONG i = 0; i < refgpu_nodes(adapter); i++) {
+        if (refgpu_read(adapter, REFGPU_REG_ENGINE(i, REFGPU_ENG_STATUS)) & REFGPU_ENG_STATUS_BUSY) {
+            refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, refgpu_causes(adapter));
             return STATUS_DEVICE_BUSY;
         }
     }
@@ -139,7 +140,7 @@ NTSTATUS NTAPI RefGpuEndExclusiveAccess(IN_CONST_HANDLE hAdapter,
     struct refgpu_adapter *adapter = hAdapter;
 
     (void)pEndExclusiveAccess;
-    refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, REFGPU_IRQ_ALL);
+    refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, refgpu_causes(adapter));
     return STATUS_SUCCESS;
 }
 
@@ -190,5 +191,7 @@ NTSTATUS NTAPI RefGpuCollectDbgInfo(IN_CONST_HANDLE hAdapter,
     }
     pCollectDbgInfo->pExtension->BucketingKey = info.node[0].status << 16 | info.node[1].status;
     RtlCopyMemory(pCollectDbgInfo->pBuffer, &info, sizeof info);
+    refgpu_scheduled_collect(adapter, (PUCHAR)pCollectDbgInfo->pBuffer + sizeof info,
+                             pCollectDbgInfo->BufferSize - sizeof info);
     return STATUS_SUCCESS;
 }

@@ -32,6 +32,7 @@ void refgpu_read_settings(PUNICODE_STRING registry_path)
     refgpu_settings.update_mode = DXGK_PAGETABLEUPDATE_GPU_PHYSICAL;
     refgpu_settings.common_buffers = FALSE;
     refgpu_settings.signals_fences = FALSE;
+    refgpu_settings.hardware_scheduling = 0;
     InitializeObjectAttributes(&attributes, registry_path, OBJ_KERNEL_HANDLE | OBJ_CASE_INSENSITIVE,
                                NULL, NULL);
     if (!NT_SUCCESS(ZwOpenKey(&key, KEY_READ, &attributes)))
@@ -41,5 +42,6 @@ void refgpu_read_settings(PUNICODE_STRING registry_path)
         refgpu_settings.update_mode = (DXGK_PAGETABLEUPDATEMODE)value;
     refgpu_settings.common_buffers = read_value(key, L"CommonBuffers", 0) != 0;
     refgpu_settings.signals_fences = read_value(key, L"SignalMonitoredFence", 0) != 0;
+    refgpu_settings.hardware_scheduling = read_value(key, L"HardwareScheduling", 0);
     ZwClose(key);
 }

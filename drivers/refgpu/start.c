@@ -60,8 +60,9 @@ void refgpu_hardware_start(struct refgpu_adapter *adapter)
     refgpu_write_register(adapter, REFGPU_REG_LOG_CONTROL, pages);
     for (ULONG i = 0; i < REFGPU_NODES; i++)
         refgpu_node_restart(&adapter->node[i]);
+    refgpu_scheduled_program(adapter);
     adapter->powered = TRUE;
-    refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, REFGPU_IRQ_ALL);
+    refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, refgpu_causes(adapter));
 }
 
 void refgpu_hardware_stop(struct refgpu_adapter *adapter)
@@ -172,6 +173,7 @@ static void free_memory(struct refgpu_adapter *adapter)
         adapter->node[i].entries = NULL;
         adapter->node[i].fence = NULL;
     }
+    refgpu_scheduled_free(adapter);
     refgpu_dma_free(adapter, &adapter->fence_page);
     refgpu_dma_free(adapter, &adapter->log);
 }
@@ -193,6 +195,8 @@ static NTSTATUS allocate_memory(struct refgpu_adapter *adapter)
             node->fence = (struct refgpu_fence_block *)adapter->fence_page.cpu + i;
         }
     }
+    if (NT_SUCCESS(status))
+        status = refgpu_scheduled_start(adapter);
     return status;
 }
 

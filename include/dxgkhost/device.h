@@ -99,6 +99,19 @@ struct dxgk_device_work {
     uint64_t address; /* on the bus, or virtual, as the node has it */
 };
 
+/* Where monitors are plugged in. */
+struct dxgk_device_outputs {
+    uint32_t count;
+    /* On this output, counted from 0, is now a monitor that says this of itself (EDID: one or more
+     * blocks of 128 bytes, right or wrong), or `edid` NULL: none. The model shows it to its driver as
+     * its hardware does, and interrupts if that does. False: the hardware has no room for so many
+     * bytes; nothing has changed then. */
+    bool (*monitor)(void *device, unsigned output, const uint8_t *edid, size_t bytes);
+    /* What the output shows, *scanout zeroed before, which counts with DXGK_SCANOUT_ON. Changes nothing
+     * in the device, and uses no service but `memory`. NULL: the host knows it otherwise. */
+    enum dxgk_scanout_state (*scanout)(void *device, unsigned output, struct dxgk_scanout *scanout);
+};
+
 /* Services for the model. `host` is the token given to create. They are for calls that the host
  * makes into the model: on any other host thread they have no effect, and answer 0, false or NULL. */
 struct dxgk_device_services {
@@ -150,7 +163,8 @@ struct dxgk_device_services {
     /* What an engine does. A model that tells this lets the host find a driver that says something
      * else, or gives the engine something else than it was told. */
     void (*work)(void *host, const struct dxgk_device_work *work);
-    /* Tell the host, in `create`, of the outputs for displays; it stays valid. */
+    /* Tell the host of outputs, in `create`; it stays valid. Monitors come after `create`, and at
+     * any time later. */
     void (*outputs)(void *host, const struct dxgk_device_outputs *outputs);
 };
 

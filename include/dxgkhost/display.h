@@ -40,25 +40,21 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
 DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source,
                                                const struct dxgk_display_mode *mode, char *error,
                                                size_t error_bytes);
+/* One of the modes that a source can be given while the others keep theirs (VIDPN-205). */
+struct dxgk_listed_mode {
+    struct dxgk_display_mode mode; /* not turned */
+    uint32_t target;               /* ChildUid of the output */
+    unsigned turns;                /* bit n: it can be turned by n quarters */
+};
+/* Called by a client: the modes of a source, by output, size and rate; to be freed with free. None,
+ * and *modes NULL: the source is dark. The driver is asked if something has changed since it was
+ * asked last. */
+DXGK_API enum dxgk_result dxgk_client_list_modes(unsigned adapter, unsigned source,
+                                                 struct dxgk_listed_mode **modes, size_t *count,
+                                                 char *error, size_t error_bytes);
 /* Called by a client: turn the display on which the source is seen off, or on. */
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
-
-/* A monitor on an output of a device whose model has monitors that come and go. Its EDID is made of
- * a list of modes, or is given; or there are width and height alone, and the model makes it. */
-struct dxgk_monitor {
-    uint32_t width, height; /* that it prefers; 0, 0: as the modes or the EDID say */
-    const char *modes;      /* "1920x1080@60,1024x768@59.94": the first is preferred; NULL: none */
-    const void *edid;       /* NULL: none */
-    size_t edid_bytes;      /* whole blocks of 128 */
-    bool force;             /* the EDID is not checked */
-};
-/* Called by a client: a monitor is plugged in, or takes the place of the one that was there; NULL: it
- * is pulled out. Outputs are counted from 0 as the device has them. The driver learns it from its
- * device, in its own time. */
-DXGK_API enum dxgk_result dxgk_client_plug_monitor(unsigned adapter, unsigned output,
-                                                   const struct dxgk_monitor *monitor, char *error,
-                                                   size_t error_bytes);
 
 /* Pixels of 32 bits, 0xXXRRGGBB, for a place of a screen; what is outside of it is left out. */
 struct dxgk_drawing {
@@ -112,6 +108,19 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
                                                unsigned source, struct dxgk_picture *picture,
                                                char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
+
+/* A present that is complete, for the hook `frame` of the configuration. */
+struct dxgk_frame {
+    unsigned adapter, source;
+    uint64_t number; /* of the source, from 1 on */
+    uint64_t virtual_ns;
+    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew */
+    /* What the driver was told to bring on the screen: left, top, right and bottom of each. */
+    const int32_t (*rectangle)[4];
+    size_t rectangles;
+    struct dxgk_picture picture; /* of the screen afterwards; the host's. No rgb: `error` says why */
+    const char *error;
+};
 
 #ifdef __cplusplus
 }

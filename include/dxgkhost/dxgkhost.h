@@ -53,6 +53,7 @@ struct dxgk_recorder;
 struct dxgk_patch_format;
 struct dxgk_table_format;
 struct dxgk_violation;
+struct dxgk_frame;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
@@ -102,6 +103,11 @@ struct dxgk_machine_config {
     /* VidPNs say with STATUS_GRAPHICS_MODE_NOT_PINNED that a mode set has no pinned mode; else with
      * STATUS_SUCCESS (VIDPN-066) */
     bool tell_unpinned;
+    /* What firmware has lit on the POST device, in X8R8G8B8 (PRES-002): pixels, and bytes of a line;
+     * width 0: 1024 x 768. Sides of at most 16384. */
+    struct {
+        uint32_t width, height, pitch;
+    } firmware_screen;
     bool no_displays; /* display-only drivers are refused, no firmware has lit a screen (DISP-001) */
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     bool driver_fences; /* drivers of WDDM 2.2 and later signal the paging fence themselves (GPUVA-242, GPUVA-243) */
@@ -160,7 +166,16 @@ struct dxgk_machine_config {
     bool journal;
     /* Find accesses of the driver's memory that nothing orders (THREAD-080, docs/races.md). */
     bool races;
+    /* Receives, with log_context, each frame when it is complete. It runs in the middle of things: it
+     * may look at the machine, and no more. NULL: pictures are not taken of frames. */
+    void (*frame)(void *context, const struct dxgk_frame *frame);
 };
+
+/* Call a function at a virtual time, which is not before that of now; it runs as those of the
+ * configuration do. Not called: the machine ended before. False: out of memory, or the machine is
+ * not the caller's. */
+DXGK_API bool dxgk_machine_at(struct dxgk_machine *machine, uint64_t ns, void (*fn)(void *context),
+                              void *context);
 
 /*
  * A depot keeps the memory files of one machine for the next one: their pages are set to zero,
@@ -197,14 +212,15 @@ DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char
  * A key in brackets, then its values: name, type number, bytes in hexadecimal.
  * The host itself follows, when an adapter starts, the numbers (type 4) TdrLevel, TdrDelay, TdrDdiDelay, TdrLimitCount,
  * TdrLimitTime and TdrDebugMode below ...\Control\GraphicsDrivers, and EnablePreemption in its key Scheduler (TDR-008 to TDR-015,
- * PREEMPT-006). */
+ * PREEMPT-006); and HwSchMode there: 2 lets drivers enable hardware scheduling, 1 does not (LIFE-122). */
 DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                                      char *error, size_t error_bytes);
 
 /* Plug in a device: a model from a shared object, or one that is linked in. Options are
  * "key=value". The path "null" is no file but the built-in device without behaviour: BAR 0 and
  * BAR 2 are plain memory of `vram` (64 MiB) and `registers` (64 KiB) bytes, 0 for none; further
- * options are vendor, device, subsystem-vendor, subsystem, revision, class, messages, dma-bits. */
+ * options are vendor, device, subsystem-vendor, subsystem, revision, class, messages, dma-bits, and
+ * outputs: so many have the EDID of their monitor in BAR 2, 1024 bytes each. */
 DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
                                                   const char *const *options, size_t count,
                                                   char *error, size_t error_bytes);
@@ -212,6 +228,26 @@ DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *mac
                                                         const struct dxgk_device_model *model,
                                                         const char *const *options, size_t count,
                                                         char *error, size_t error_bytes);
+
+/* A monitor on an output of a device (counted from 0 in the order in which they were added, outputs
+ * as its model counts them) from a virtual time on, or none: `edid` NULL. The device model shows it
+ * to the driver (PRES-322). Before the driver is loaded, a model with outputs has a monitor on its
+ * first one unless it has one, or none, by this call (PRES-323). Unless `force` the bytes must be whole: header,
+ * sums, and the number of extensions. On failure *error says why. */
+struct dxgk_monitor {
+    unsigned device, output;
+    const uint8_t *edid; /* copied */
+    size_t bytes;
+    bool force;
+    uint64_t virtual_ns; /* in the past: at once */
+};
+DXGK_API enum dxgk_result dxgk_machine_set_monitor(struct dxgk_machine *machine,
+                                                   const struct dxgk_monitor *monitor, char *error,
+                                                   size_t error_bytes);
+/* The EDID of a monitor with these modes, the first preferred: "1024x768@60,1920x1080@59.94"; to be
+ * freed with free. NULL: *error says why. */
+DXGK_API uint8_t *dxgk_edid_of_modes(const char *modes, size_t *bytes, char *error,
+                                     size_t error_bytes);
 
 /* Load a miniport, run DriverEntry, and start an adapter for each device that has no driver yet. On failure *error names
  * what refused it: the first rule whose finding did, with the value seen, or the driver's call that failed, with its status; all
@@ -377,6 +413,9 @@ enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };
 DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
                                         enum dxgk_memory_form form, FILE *out);
 
+/* How many adapters have started, and have not been stopped. */
+DXGK_API unsigned dxgk_machine_adapters(const struct dxgk_machine *machine);
+
 /* What happened to the memory of an adapter (numbered from 0 in the order of their devices), as text
  * or SVG: what each process had mapped, from when to when; which allocations were in each segment,
  * and why they left. Of its submissions, as text only: when each was where, and how it ended. False:
@@ -386,6 +425,9 @@ enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY, DXGK_REPORT_SUBMISS
 DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
                                         enum dxgk_report report, enum dxgk_memory_form form,
                                         FILE *out);
+/* Whether an adapter has anything of the kind; false: *error says why not. */
+DXGK_API bool dxgk_machine_has_report(const struct dxgk_machine *machine, unsigned adapter,
+                                      enum dxgk_report report, char *error, size_t error_bytes);
 
 /* What a check of all page tables found; each wrong entry is a violation, too. */
 struct dxgk_table_check {

@@ -36,25 +36,6 @@ struct dxgk_scanout {
     size_t bytes;       /* that may be read there */
 };
 
-/* A monitor on an output. */
-struct dxgk_device_monitor {
-    uint32_t width, height; /* that it prefers; 0, 0: there is none */
-    const uint8_t *edid;    /* whole blocks of 128 bytes; NULL: the model makes one */
-    size_t edid_bytes;
-};
-
-struct dxgk_device_outputs {
-    uint32_t size;  /* of this structure */
-    unsigned count; /* of outputs: as many as the driver can report, in the order of its children */
-    /* `device` is what `create` returned. Changes nothing in it, and uses no service but `memory`;
-     * *scanout is zeroed before and counts with DXGK_SCANOUT_ON. */
-    enum dxgk_scanout_state (*scanout)(void *device, unsigned output, struct dxgk_scanout *scanout);
-    /* A monitor comes, goes, or takes the place of another; *monitor is valid for the call. What
-     * hardware would do then, the model does. NULL, or a literal that says why it is not possible.
-     * The function may be missing: monitors stay as they are. */
-    const char *(*plug)(void *device, unsigned output, const struct dxgk_device_monitor *monitor);
-};
-
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,8 @@
 #ifndef DXGK_BUS_MODEL_CALL_H
 #define DXGK_BUS_MODEL_CALL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bus/device_record.h"
@@ -61,6 +63,20 @@ static inline void bus_model_reset(struct bus_device *device)
     sim_callout_leave(before);
 }
 
+static inline bool bus_model_monitor(struct bus_device *device, unsigned output,
+                                     const uint8_t *edid, size_t bytes)
+{
+    struct sim_callout *before;
+    bool taken;
+
+    if (device->callout.hangs)
+        return false;
+    before = sim_callout_enter(&device->callout, "monitor");
+    taken = device->outputs->monitor(device->state, output, edid, bytes);
+    sim_callout_leave(before);
+    return taken;
+}
+
 /* Also while the machine does not run. */
 static inline enum dxgk_scanout_state bus_model_scanout(struct bus_device *device, unsigned output,
                                                         struct dxgk_scanout *scanout)
@@ -76,20 +92,6 @@ static inline enum dxgk_scanout_state bus_model_scanout(struct bus_device *devic
     if (sim_current)
         sim_callout_leave(before);
     return state;
-}
-
-static inline const char *bus_model_plug(struct bus_device *device, unsigned output,
-                                         const struct dxgk_device_monitor *monitor)
-{
-    struct sim_callout *before;
-    const char *refused;
-
-    if (device->callout.hangs)
-        return "the device model hangs";
-    before = sim_callout_enter(&device->callout, "plug");
-    refused = device->outputs->plug(device->state, output, monitor);
-    sim_callout_leave(before);
-    return refused;
 }
 
 static inline bool bus_model_walk(struct bus_device *device, uint64_t root, uint64_t address,

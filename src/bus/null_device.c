@@ -3,6 +3,10 @@
  * A device without hardware: a PCI function with BARs of plain memory. It keeps what is written
  * there, masters no bus and raises no interrupt. With it a driver can be loaded, started and asked
  * for its capabilities before a model of its hardware exists.
+ *
+ * Of outputs, if it is to have any, BAR 2 has what their monitors say: the EDID of the first in its
+ * first 1024 bytes, as QEMU's standard VGA has that of its only one, and those of the others behind
+ * it; zeros: there is no monitor. Each change raises interrupt message 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +21,8 @@
 #define NULL_VRAM      ((uint64_t)64 << 20)
 #define NULL_REGISTERS ((uint64_t)64 << 10)
 #define NULL_DMA_BITS  52u
+#define MOST_OUTPUTS   16u
+#define EDID_ROOM      1024u /* of an output, in BAR 2 */
 
 enum option {
     VENDOR,
@@ -29,6 +35,7 @@ enum option {
     REGISTERS,
     MESSAGES,
     DMA_BITS,
+    OUTPUTS,
     OPTIONS
 };
 
@@ -50,6 +57,7 @@ static const struct {
     [REGISTERS] = {"registers", NULL_REGISTERS, UINT64_MAX, "registers is a number of bytes"},
     [MESSAGES] = {"messages", 1, UINT32_MAX, "messages is a number"},
     [DMA_BITS] = {"dma-bits", NULL_DMA_BITS, 0xFF, "dma-bits is a number"},
+    [OUTPUTS] = {"outputs", 0, MOST_OUTPUTS, "outputs is a number up to 16"},
 };
 
 static bool parse(const char *text, uint64_t most, uint64_t *value)
@@ -105,16 +113,50 @@ static bool configure(const struct dxgk_device_config *config,
         description->bar[2] = (struct dxgk_device_bar){DXGK_BAR_MEMORY, value[REGISTERS]};
     description->messages = (uint32_t)value[MESSAGES];
     description->dma_bits = (uint8_t)value[DMA_BITS];
+    if (value[REGISTERS] >= value[OUTPUTS] * EDID_ROOM)
+        return true;
+    *error = "outputs need 1024 bytes of registers each";
+    return false;
+}
+
+struct null_device {
+    const struct dxgk_device_services *services;
+    void *host;
+    struct dxgk_device_outputs outputs;
+};
+
+static bool monitor(void *state, unsigned output, const uint8_t *edid, size_t bytes)
+{
+    struct null_device *device = state;
+    uint8_t *room = (uint8_t *)device->services->memory(device->host, 2) +
+                    (size_t)output * EDID_ROOM;
+
+    if (bytes > EDID_ROOM)
+        return false;
+    memset(room, 0, EDID_ROOM);
+    if (edid)
+        memcpy(room, edid, bytes);
+    device->services->interrupt(device->host, 0);
     return true;
 }
 
-/* It has no state: what is not NULL stands for it. */
 static void *create(const struct dxgk_device_config *config,
                     const struct dxgk_device_services *services, void *host)
 {
-    (void)config;
-    (void)services;
-    return host;
+    struct null_device *device = calloc(1, sizeof(*device));
+    uint64_t value[OPTIONS];
+    const char *error;
+
+    if (!device)
+        return NULL;
+    device->services = services;
+    device->host = host;
+    device->outputs.monitor = monitor;
+    if (read_options(config, value, &error)) /* as configure has found */
+        device->outputs.count = (uint32_t)value[OUTPUTS];
+    if (device->outputs.count)
+        services->outputs(host, &device->outputs);
+    return device;
 }
 
 static void nothing(void *device)
@@ -144,7 +186,7 @@ const struct dxgk_device_model bus_null_device = {
     .name = "null",
     .configure = configure,
     .create = create,
-    .destroy = nothing,
+    .destroy = free,
     .reset = nothing,
     .read = read,
     .write = write,

@@ -6,6 +6,18 @@
 #include "bus/device_record.h"
 #include "bus/model_call.h"
 
+unsigned bus_device_outputs(const struct bus_device *device)
+{
+    return device->outputs ? device->outputs->count : 0;
+}
+
+bool bus_device_monitor(struct bus_device *device, unsigned output, const uint8_t *edid,
+                        size_t bytes)
+{
+    return output < bus_device_outputs(device) && !device->unplugged &&
+           bus_model_monitor(device, output, edid, bytes);
+}
+
 enum dxgk_scanout_state bus_device_scanout(struct bus_device *device, unsigned output,
                                            struct dxgk_scanout *scanout)
 {
@@ -14,20 +26,8 @@ enum dxgk_scanout_state bus_device_scanout(struct bus_device *device, unsigned o
     memset(scanout, 0, sizeof(*scanout));
     if (device->unplugged)
         return DXGK_SCANOUT_OFF;
-    if (!device->outputs || output >= device->outputs->count)
+    if (output >= bus_device_outputs(device) || !device->outputs->scanout)
         return DXGK_SCANOUT_FIRMWARE;
     state = bus_model_scanout(device, output, scanout);
     return state == DXGK_SCANOUT_ON && !scanout->pixels ? DXGK_SCANOUT_OFF : state;
-}
-
-const char *bus_device_plug(struct bus_device *device, unsigned output,
-                            const struct dxgk_device_monitor *monitor)
-{
-    if (device->unplugged)
-        return "the device is gone";
-    if (!device->outputs || !device->outputs->plug)
-        return "the device model has no monitors that come and go";
-    if (output >= device->outputs->count)
-        return "the device has fewer outputs";
-    return bus_model_plug(device, output, monitor);
 }

@@ -166,6 +166,14 @@ static void service_root_in_use(void *host, unsigned node, uint32_t fence, uint6
         device->on_root(device->root_context, node, fence, root);
 }
 
+static void service_outputs(void *host, const struct dxgk_device_outputs *outputs)
+{
+    struct bus_device *device = host;
+
+    if (outputs && outputs->count && outputs->monitor)
+        device->outputs = outputs;
+}
+
 static void service_patches(void *host, const struct dxgk_patch_format *format)
 {
     struct bus_device *device = host;
@@ -179,14 +187,6 @@ static void service_work(void *host, const struct dxgk_device_work *work)
 
     if (!outside() && device->on_work)
         device->on_work(device->work_context, work);
-}
-
-static void service_outputs(void *host, const struct dxgk_device_outputs *outputs)
-{
-    struct bus_device *device = host;
-
-    if (!outputs || (outputs->size >= sizeof(*outputs) && outputs->scanout))
-        device->outputs = outputs;
 }
 
 const struct dxgk_device_services bus_services = {

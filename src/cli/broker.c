@@ -7,12 +7,13 @@
  *                workload, since they bring files along; the system's libraries; a few files of
  *                /proc about the process itself
  *   to look at   the folders on the way to these: their names are resolved by the process
- *   to write     what is below --out
+ *   to write     what is below --out and --frames, and the files of --screen and --animation
  *
  * Paths are resolved before they are judged, so that no link leads out of a folder. The process may
  * change its files between the judgement and the opening, but cannot make links: it has no rights.
  */
 #include "cli/broker.h"
+#include "cli/monitors.h"
 #include "cli/session.h"
 
 #include <errno.h>
@@ -24,6 +25,23 @@
 #include <unistd.h>
 
 /* ---- what may be opened ---- */
+
+/* Resolves a path of which the last part need not be there, or is not followed. */
+static bool resolve(const char *path, bool follow, char *whole)
+{
+    char folder[PATH_MAX], resolved[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    if (follow && realpath(path, whole))
+        return true;
+    if ((follow && errno != ENOENT) || !name[0] || strcmp(name, "..") == 0)
+        return false;
+    snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    return realpath(folder, resolved) &&
+           snprintf(whole, PATH_MAX, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved, name) <
+               PATH_MAX;
+}
 
 static void allow(struct cli_broker *broker, const char *path)
 {
@@ -57,6 +75,30 @@ static void allow_values(struct cli_broker *broker, const char *const *option, s
     }
 }
 
+/* A folder, or a file that need not be there. */
+static void allow_to_write(struct cli_broker *broker, const char *path)
+{
+    char whole[PATH_MAX];
+    char *copy = path && resolve(path, true, whole) ? strdup(whole) : NULL;
+
+    if (copy && broker->places < CLI_WRITE_PLACES)
+        broker->writable[broker->places++] = copy;
+    else
+        free(copy);
+}
+
+static void allow_pictures(struct cli_broker *broker, const struct cli_picture_options *pictures)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < pictures->screens; i++)
+        if (snprintf(path, sizeof(path), "%.*s", (int)pictures->screen[i].length,
+                     pictures->screen[i].text) < (int)sizeof(path))
+            allow_to_write(broker, path);
+    allow_to_write(broker, pictures->frames);
+    allow_to_write(broker, pictures->animation);
+}
+
 bool cli_broker_init(struct cli_broker *broker, const struct cli_options *options, int *other)
 {
     static const char *const system[] = {
@@ -82,8 +124,11 @@ bool cli_broker_init(struct cli_broker *broker, const struct cli_options *option
     allow_folder_of(broker, options->workload);
     allow(broker, options->registry);
     allow_values(broker, options->set, options->sets);
+    for (size_t i = 0; i < options->monitors.monitors; i++)
+        allow(broker, cli_monitor_file(&options->monitors.monitor[i]));
     allow_values(broker, options->device_set, options->device_sets);
-    broker->out = options->out ? realpath(options->out, NULL) : NULL;
+    allow_to_write(broker, options->out);
+    allow_pictures(broker, &options->pictures);
     return true;
 }
 
@@ -91,7 +136,8 @@ void cli_broker_finish(struct cli_broker *broker)
 {
     for (unsigned i = 0; i < broker->count; i++)
         free((void *)(uintptr_t)broker->readable[i]);
-    free((void *)(uintptr_t)broker->out);
+    for (unsigned i = 0; i < broker->places; i++)
+        free((void *)(uintptr_t)broker->writable[i]);
     close(broker->socket);
 }
 
@@ -118,23 +164,6 @@ static bool of_process(const struct cli_broker *broker, const char *path, char *
     return false;
 }
 
-/* Resolves a path of which the last part need not be there, or is not followed. */
-static bool resolve(const char *path, bool follow, char *whole)
-{
-    char folder[PATH_MAX], resolved[PATH_MAX];
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-    if (follow && realpath(path, whole))
-        return true;
-    if ((follow && errno != ENOENT) || !name[0] || strcmp(name, "..") == 0)
-        return false;
-    snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    return realpath(folder, resolved) &&
-           snprintf(whole, PATH_MAX, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved, name) <
-               PATH_MAX;
-}
-
 /* Returns 0 and the path to use, or an errno. */
 static int judge(const struct cli_broker *broker, const struct cli_file_request *request,
                  char *whole)
@@ -147,8 +176,9 @@ static int judge(const struct cli_broker *broker, const struct cli_file_request 
         return 0;
     if (!resolve(request->path, request->operation != CLI_FILE_LINK, whole))
         return errno ? errno : ENOENT;
-    if (is_below(whole, broker->out))
-        return 0;
+    for (unsigned i = 0; i < broker->places; i++)
+        if (is_below(whole, broker->writable[i]))
+            return 0;
     for (unsigned i = 0; !writes && i < broker->count; i++)
         if (is_below(whole, broker->readable[i]) ||
             (request->operation != CLI_FILE_OPEN && is_below(broker->readable[i], whole)))

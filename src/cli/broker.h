@@ -27,12 +27,14 @@ struct cli_file_answer {
 };
 
 #define CLI_READ_FOLDERS 160u
+#define CLI_WRITE_PLACES 80u
 
 /* Of the supervisor: what may be opened. */
 struct cli_broker {
     int socket;
     pid_t worker;
-    const char *out;                        /* the only folder to write to; resolved, owned */
+    const char *writable[CLI_WRITE_PLACES]; /* files, and folders with all below; resolved, owned */
+    unsigned places;
     const char *readable[CLI_READ_FOLDERS]; /* files, and folders with all that is below; owned */
     unsigned count;
 };

@@ -12,6 +12,7 @@
 #include "cli/number.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/usage.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
 {
@@ -83,7 +84,8 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
         const char *value = i + 1 < argc ? argv[i + 1] : "";
 
         if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0 ||
-            strcmp(argv[i], "--trace-dxgkrnl") == 0)
+            strcmp(argv[i], "--trace-dxgkrnl") == 0 || strcmp(argv[i], "--frames") == 0 ||
+            strcmp(argv[i], "--animation") == 0)
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
             if (own_option(options, "-j", argv[i] + 2) != MINE)

@@ -28,6 +28,7 @@
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
 #include "cli/isolate.h"
+#include "cli/pictures.h"
 #include "cli/session.h"
 #include "dxgkhost/recorder.h"
 
@@ -128,6 +129,8 @@ static void run_seed(struct cli_options *run, uint64_t seed, struct explore_resu
     if (session.machine)
         add_violations(result, &session);
     add_rest(result, &session);
+    if (result->failures)
+        cli_pictures_write_seed(&session, seed);
     cli_session_finish(&session);
     result->last = result->failures != 0;
 }

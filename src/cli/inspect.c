@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/monitors.h"
 #include "cli/session.h"
 #include "cli/severity.h"
 #include "cli/shared.h"
@@ -61,6 +62,8 @@ static int inspect(const struct cli_options *options, struct dxgk_machine *machi
         dxgk_machine_add_device(machine, options->device, options->device_set, options->device_sets,
                                 error, sizeof(error)) != DXGK_OK)
         return fail(error, "the device could not be added");
+    if (cli_plug_monitors(machine, options, error, sizeof(error)) != DXGK_OK)
+        return fail(error, "a monitor could not be plugged in");
     result = dxgk_machine_inspect(machine, options->driver, print_line, NULL, error, sizeof(error));
     fflush(stdout);
     if (result != DXGK_OK)

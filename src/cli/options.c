@@ -12,6 +12,7 @@
 #include "cli/iommu.h"
 #include "cli/number.h"
 #include "cli/session.h"
+#include "cli/usage.h"
 #include "lua/table_format.h"
 #include "util/address.h"
 #include "util/array.h"
@@ -21,12 +22,6 @@
 #define MIN_SCRIPT  ((uint64_t)1 << 20)
 #define MAX_RAM     ((uint64_t)1 << 40)
 #define MAX_SECONDS 86400u
-
-int cli_usage_error(const char *what, const char *value)
-{
-    fprintf(stderr, "dxgkhost: %s: %s\n", what, value);
-    return CLI_USAGE;
-}
 
 /* ---- options with a value ---- */
 
@@ -238,7 +233,6 @@ static int parse_path(struct cli_options *options, const char *name, const char 
         const char *name, **path;
     } paths[] = {{"--trace", &options->trace},
                  {"--out", &options->out},
-                 {"--screen", &options->screen},
                  {"--device", &options->device},
                  {"--registry", &options->registry}};
 
@@ -291,7 +285,12 @@ static const struct option valued[] = {
     {"--trace", parse_path, true},
     {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
     {"--out", parse_path, true},
-    {"--screen", parse_path, true},
+    {"--screen", cli_parse_screen, true},
+    {"--frames", cli_parse_frames, true},
+    {"--frames-limit", cli_parse_frames_limit, true},
+    {"--animation", cli_parse_animation, true},
+    {"--monitor", cli_parse_monitor, false},
+    {"--firmware-screen", cli_parse_firmware_screen, false},
     {"--device", parse_path, false},
     {"--registry", parse_path, false},
 };
@@ -382,6 +381,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
 
     memset(options, 0, sizeof(*options));
     options->out = "out";
+    cli_picture_options_init(&options->pictures);
     options->stall_s = CLI_STALL_S;
     options->script_s = CLI_SCRIPT_S;
     options->script_memory = CLI_SCRIPT_MEMORY;
@@ -440,7 +440,8 @@ static bool check_folder(const char *path)
 bool cli_options_ready(struct cli_options *options)
 {
     if (!check_file(options->driver) || !check_file(options->workload) ||
-        (options->registry && !check_file(options->registry)) || !check_folder(options->out))
+        (options->registry && !check_file(options->registry)) || !check_folder(options->out) ||
+        (options->pictures.frames && !check_folder(options->pictures.frames)))
         return false;
     if (options->device && strcmp(options->device, "null") == 0)
         return true;

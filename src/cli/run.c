@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "cli/expected.h"
+#include "cli/pictures.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "cli/supervise.h"
@@ -235,15 +236,16 @@ static int conclude(struct cli_session *session, double wall)
     if (session->report_text)
         fputs(session->report_text, stdout);
     else if (options->reports) {
-        fprintf(stderr, "dxgkhost: %s: the %s report could not be written\n", options->out,
-                cli_report_names[session->failed_report]);
+        if (session->report_error[0])
+            fprintf(stderr, "dxgkhost: --report %s: %s\n", cli_report_names[session->failed_report],
+                    session->report_error);
+        else
+            fprintf(stderr, "dxgkhost: %s: the %s report could not be written\n", options->out,
+                    cli_report_names[session->failed_report]);
         status = status == CLI_OK ? CLI_ERROR : status;
     }
-    if (session->screen_error[0]) {
-        fprintf(stderr, "dxgkhost: %s: no picture of the screen: %s\n", options->screen,
-                session->screen_error);
-        status = status == CLI_OK ? CLI_ERROR : status;
-    }
+    if (!cli_pictures_write(session) && status == CLI_OK)
+        status = CLI_ERROR;
     if (options->trace_file && !write_trace(session) && status == CLI_OK)
         status = CLI_ERROR;
     if (options->dxgkrnl_file && !write_dxgkrnl(session) && status == CLI_OK)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
+#include "cli/monitors.h"
+#include "cli/pictures.h"
+#include "cli/reports.h"
 #include "cli/severity.h"
 #include "cli/shared.h"
 #include "cli/violations.h"
-#include "dxgkhost/display.h"
-#include "images/png_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,92 +46,6 @@ void cli_session_interrupt(void)
 
     if (machine)
         dxgk_machine_interrupt(machine);
-}
-
-/* ---- reports ---- */
-
-const char *const cli_report_names[CLI_REPORTS] = {
-    [CLI_REPORT_MEMORY] = "memory",
-    [CLI_REPORT_GPUVA] = "gpuva",
-    [CLI_REPORT_RESIDENCY] = "residency",
-    [CLI_REPORT_SUBMISSIONS] = "submissions",
-};
-
-enum { REPORTED_ADAPTERS = 16 };
-
-/* Of one adapter, or of the machine. False: there is none. */
-static bool write_report(const struct cli_session *session, enum cli_report report,
-                         unsigned adapter, enum dxgk_memory_form form, FILE *out)
-{
-    static const enum dxgk_report reports[CLI_REPORTS] = {
-        [CLI_REPORT_GPUVA] = DXGK_REPORT_GPUVA,
-        [CLI_REPORT_RESIDENCY] = DXGK_REPORT_RESIDENCY,
-        [CLI_REPORT_SUBMISSIONS] = DXGK_REPORT_SUBMISSIONS,
-    };
-
-    if (report == CLI_REPORT_MEMORY)
-        return adapter == 0 && dxgk_machine_write_memory(session->machine, form, out);
-    return dxgk_machine_write_report(session->machine, adapter, reports[report], form, out);
-}
-
-/* The picture of the first adapter is called as the report, others have its number. */
-static bool draw_report(const struct cli_session *session, enum cli_report report, unsigned adapter)
-{
-    char path[4096], number[16] = "";
-    FILE *picture;
-    bool drawn;
-
-    if (report == CLI_REPORT_SUBMISSIONS) /* the trace is its picture */
-        return true;
-    if (adapter > 0)
-        snprintf(number, sizeof(number), "-%u", adapter);
-    snprintf(path, sizeof(path), "%s/%s%s.svg", session->options->out, cli_report_names[report],
-             number);
-    picture = fopen(path, "w");
-    if (!picture)
-        return false;
-    drawn = write_report(session, report, adapter, DXGK_MEMORY_SVG, picture);
-    return fclose(picture) == 0 && drawn;
-}
-
-/* Record the state at the end of the workload, before adapters stop: text for the report, a picture
- * in its own file. Of adapters only if they have started: why not is told elsewhere. */
-static bool keep_reports(struct cli_session *session)
-{
-    FILE *text = open_memstream(&session->report_text, &session->report_bytes);
-    bool done = text != NULL;
-
-    for (unsigned report = 0; done && report < CLI_REPORTS; report++) {
-        if (!(session->options->reports & 1u << report) ||
-            (session->loaded != DXGK_OK && report != CLI_REPORT_MEMORY))
-            continue;
-        session->failed_report = report;
-        done = write_report(session, report, 0, DXGK_MEMORY_TEXT, text) &&
-               draw_report(session, report, 0);
-        for (unsigned adapter = 1; done && adapter < REPORTED_ADAPTERS &&
-                                   write_report(session, report, adapter, DXGK_MEMORY_TEXT, text);
-             adapter++)
-            done = draw_report(session, report, adapter);
-    }
-    return text && fclose(text) == 0 && done;
-}
-
-/* The first screen, as the workload has left it. */
-static void keep_screen(struct cli_session *session)
-{
-    struct dxgk_picture seen;
-    struct picture picture;
-
-    if (dxgk_machine_capture(session->machine, 0, 0, &seen, session->screen_error,
-                             sizeof(session->screen_error)) != DXGK_OK)
-        return;
-    picture = (struct picture){seen.width, seen.height, seen.rgb};
-    if (!seen.rgb)
-        snprintf(session->screen_error, sizeof(session->screen_error), "the screen has no signal");
-    else
-        (void)png_write(session->options->screen, &picture, session->screen_error,
-                        sizeof(session->screen_error));
-    dxgk_picture_free(&seen);
 }
 
 /* ---- losses of power beside the workload ---- */
@@ -221,6 +136,9 @@ static void run(struct cli_session *session)
                                                   options->device_sets, session->error,
                                                   sizeof(session->error));
     if (session->loaded == DXGK_OK)
+        session->loaded = cli_plug_monitors(machine, options, session->error,
+                                            sizeof(session->error));
+    if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));
     session->starting = false;
@@ -231,12 +149,11 @@ static void run(struct cli_session *session)
     } else {
         keep_refusals(session, false, CLI_REFUSALS);
     }
-    if (options->reports && !keep_reports(session)) {
+    if (options->reports && !cli_reports_keep(session)) {
         free(session->report_text);
         session->report_text = NULL;
     }
-    if (options->screen && session->loaded == DXGK_OK)
-        keep_screen(session);
+    cli_pictures_end(session);
     session->ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &session->statistics);
 }
@@ -252,10 +169,16 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
     config.log = log_line;
     config.log_context = session;
     config.loss = loss_line;
+    config.frame = cli_picture_options_record(&options->pictures) ? cli_pictures_frame : NULL;
     config.violation = options->shared ? violation : NULL;
     session->machine = dxgk_machine_create(&config, session->error, sizeof(session->error));
     if (!session->machine)
         return;
+    if (!cli_pictures_begin(session)) {
+        dxgk_machine_destroy(session->machine);
+        session->machine = NULL;
+        return;
+    }
     running = session->machine;
     session->workload = (struct lua_workload){
         .file = options->workload,
@@ -278,6 +201,7 @@ void cli_session_finish(struct cli_session *session)
     running = NULL;
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
+    cli_pictures_free(session);
     free(session->report_text);
     session->report_text = NULL;
 }

@@ -4,6 +4,7 @@
 #define DXGK_CLI_SESSION_H
 
 #include "cli/cli.h"
+#include "cli/picture_options.h"
 #include "dxgkhost/dxgkhost.h"
 #include "lua/lua_workload.h"
 
@@ -15,6 +16,7 @@
 #define CLI_SCRIPT_S      30u
 #define CLI_SCRIPT_MEMORY ((uint64_t)1 << 30)
 
+struct cli_pictures;
 struct cli_shared;
 
 /* What can be told of the end of the workload, and drawn in a picture. */
@@ -28,7 +30,8 @@ enum cli_report {
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
-    const char *screen;               /* file for a picture of the screen at the end; NULL: none */
+    struct cli_picture_options pictures;
+    struct cli_monitor_options monitors;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];
@@ -52,7 +55,6 @@ struct cli_options {
     char vram[40], device_path[4096];
 };
 
-int cli_usage_error(const char *what, const char *value); /* prints; returns CLI_USAGE */
 /* Parses the arguments of `run`, which must stay valid as long as the options. CLI_OK, or the exit
  * status after an error message. */
 int cli_options_parse(struct cli_options *options, int argc, char **argv);
@@ -85,7 +87,8 @@ struct cli_session {
     char *report_text;
     size_t report_bytes;
     enum cli_report failed_report; /* the last one begun */
-    char screen_error[512];        /* why --screen left no picture; "": it did */
+    char report_error[256];        /* why; "": a file could not be written */
+    struct cli_pictures *pictures; /* NULL: none are asked for. Owned */
     char error[4096];
 };
 

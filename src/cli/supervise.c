@@ -20,6 +20,7 @@
 #include "cli/isolate.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/usage.h"
 #include "cli/shared.h"
 #include "dxgkhost/recorder.h"
 

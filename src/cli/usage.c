@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/usage.h"
+#include "cli/cli.h"
 
 static const char text[] =
     "usage: dxgkhost run DRIVER WORKLOAD.lua [option ...]\n"
@@ -18,7 +19,22 @@ static const char text[] =
     "           --trace FILE           event stream for ui.perfetto.dev\n"
     "           --trace-dxgkrnl FILE   the same as events of Windows' DxgKrnl, in a .etl, .csv or .xml\n"
     "           --out DIR              folder for results (default: out)\n"
-    "           --screen FILE.png      what the first screen shows at the end of the workload\n"
+    "           --screen [SOURCE=]FILE.png[@TIME]\n"
+    "                                  what the screen of a source (default: 0) shows at the end of the workload,\n"
+    "                                  or at this virtual time (may be repeated); explore leaves one of each\n"
+    "                                  seed that fails, FILE-SEED.png in the folder of --out\n"
+    "           --frames FOLDER        each frame of each screen as a PNG, and index.tsv with their times and\n"
+    "                                  checksums\n"
+    "           --frames-limit N[,SIZE]\n"
+    "                                  at most so many files and bytes of them (default 10000,1G)\n"
+    "           --animation [SOURCE=]FILE.png\n"
+    "                                  the frames of a source (default: 0), as an animated PNG\n"
+    "           --monitor [OUTPUT[@TIME]=]FILE|MODES|none\n"
+    "                                  what is plugged into an output of the device (default: output 0), from\n"
+    "                                  the start or this virtual time on: an EDID, a monitor with modes as\n"
+    "                                  1024x768@60,800x600, or nothing (may be repeated; docs/displays.md)\n"
+    "           --firmware-screen WIDTHxHEIGHT[,PITCH]\n"
+    "                                  the screen that firmware has lit (default 1024x768)\n"
     "           --device FILE|null     device model (default: ../devices/NAME beside the driver); null: one\n"
     "                                  that is memory and does nothing\n"
     "           --device-set key=value option for the device model (may be repeated)\n"
@@ -66,7 +82,7 @@ static const char text[] =
     "           --test-prepatching     give DxgkDdiPatch no locations where nothing has moved since DxgkDdiRender,\n"
     "                                  which must have written these addresses already\n"
     "       dxgkhost explore DRIVER WORKLOAD.lua --seeds A..B [option of run ...]\n"
-    "           -j N                   machines at a time (default: one per processor)\n"
+    "           -j N, --jobs N         machines at a time (default: one per processor)\n"
     "           --shard I/N            only every N-th seed, from the I-th on\n"
     "           --stop-after N         end when N different failures were found\n"
     "           --limit SECONDS        host time that one seed may take (default 300)\n"
@@ -92,4 +108,10 @@ static const char text[] =
 void cli_usage(FILE *out)
 {
     fputs(text, out);
+}
+
+int cli_usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "dxgkhost: %s: %s\n", what, value);
+    return CLI_USAGE;
 }

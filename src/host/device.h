@@ -14,6 +14,7 @@ struct host_device {
     char **option; /* copies: a model may keep the pointers */
     size_t options;
     bool has_driver;
+    bool monitors_chosen; /* by the user, before the driver was loaded */
 };
 
 #endif

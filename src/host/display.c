@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dxgkhost/display.h"
 #include "host/display.h"
+#include "dxgkhost/display.h"
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -32,9 +32,8 @@ struct port_adapter *host_display_adapter(const struct dxgk_machine *machine, un
     return NULL;
 }
 
-/* Those of an adapter that shows something; NULL: with a reason. */
-static struct modes *find_modes(struct dxgk_machine *machine, unsigned adapter, unsigned source,
-                                char *error, size_t error_bytes)
+struct modes *host_display_modes(struct dxgk_machine *machine, unsigned adapter, unsigned source,
+                                 char *error, size_t error_bytes)
 {
     const struct port_adapter *port = NULL;
     struct modes *modes = NULL;
@@ -90,7 +89,7 @@ static void describe(const struct modes *modes, unsigned source, struct dxgk_dis
 DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
                                    struct dxgk_display *display)
 {
-    const struct modes *modes = find_modes(machine, adapter, source, NULL, 0);
+    const struct modes *modes = host_display_modes(machine, adapter, source, NULL, 0);
     const struct screens *screens;
 
     memset(display, 0, sizeof(*display));
@@ -131,9 +130,8 @@ static void set_mode(void *arg)
     refusal_drop(&refusal);
 }
 
-/* What became of it, in words. */
-static enum dxgk_result result_of(enum dxgk_result result, NTSTATUS status, const char *what,
-                                  const char *reason, char *error, size_t error_bytes)
+enum dxgk_result host_display_result(enum dxgk_result result, NTSTATUS status, const char *what,
+                                     const char *reason, char *error, size_t error_bytes)
 {
     if (result == DXGK_OUT_OF_MEMORY) {
         util_explain(error, error_bytes, "out of memory");
@@ -153,8 +151,8 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
                                                const struct dxgk_display_mode *mode, char *error,
                                                size_t error_bytes)
 {
-    struct mode_request request = {
-        .modes = find_modes(host_run_client_machine(), adapter, source, error, error_bytes)};
+    struct mode_request request = {.modes = host_display_modes(host_run_client_machine(), adapter,
+                                                               source, error, error_bytes)};
     char what[80];
     enum dxgk_result result;
 
@@ -172,7 +170,7 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
     request.wish.rotation = (D3DKMDT_VIDPN_PRESENT_PATH_ROTATION)((UINT)D3DKMDT_VPPR_IDENTITY +
                                                                   mode->quarter_turns);
     result = host_task_run("mode", set_mode, &request);
-    return result_of(result, request.status, what, request.reason, error, error_bytes);
+    return host_display_result(result, request.status, what, request.reason, error, error_bytes);
 }
 
 struct power_request {
@@ -193,7 +191,7 @@ DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t t
                                                     char *error, size_t error_bytes)
 {
     struct power_request request = {
-        .modes = find_modes(host_run_client_machine(), adapter, 0, error, error_bytes),
+        .modes = host_display_modes(host_run_client_machine(), adapter, 0, error, error_bytes),
         .target = target,
         .on = on};
     char what[80];
@@ -204,8 +202,8 @@ DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t t
     util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
                  on ? "on" : "off");
     result = host_task_run("display power", set_power, &request);
-    return result_of(result, request.status, what, "no monitor is there, or the driver refused",
-                     error, error_bytes);
+    return host_display_result(result, request.status, what,
+                               "no monitor is there, or the driver refused", error, error_bytes);
 }
 
 /* ---- drawing ---- */
@@ -264,7 +262,7 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
     struct draw_request request = {.source = source, .drawing = drawing, .settle = settle};
     enum dxgk_result result;
 
-    if (!find_modes(machine, adapter, source, error, error_bytes))
+    if (!host_display_modes(machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
     request.screens = port_display_screens(host_display_adapter(machine, adapter));
     if (!request.screens || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
@@ -276,13 +274,14 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
     }
     result = host_task_run("draw", draw, &request);
     if (request.failure) /* PRES-219, PRES-220: the next present covers it again */
-        return result_of(result, request.failure, "the drawing is not on the screen",
-                         "the driver failed the present", error, error_bytes);
-    return result_of(result, request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
-                     "the drawing is not on the screen",
-                     "the source shows nothing, because it is dark or the adapter sleeps; the image "
-                     "has it, and is shown when the source is lit again",
-                     error, error_bytes);
+        return host_display_result(result, request.failure, "the drawing is not on the screen",
+                                   "the driver failed the present", error, error_bytes);
+    return host_display_result(
+        result, request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
+        "the drawing is not on the screen",
+        "the source shows nothing, because it is dark or the adapter sleeps; the image "
+        "has it, and is shown when the source is lit again",
+        error, error_bytes);
 }
 
 /* ---- pictures ---- */
@@ -316,23 +315,18 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
     return false;
 }
 
-DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
-                                               unsigned source, struct dxgk_picture *picture,
-                                               char *error, size_t error_bytes)
+enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source,
+                                      struct dxgk_picture *picture, char *error, size_t error_bytes)
 {
-    const struct modes *modes = find_modes(machine, adapter, source, error, error_bytes);
     struct picture taken = {0};
     struct dxgk_display display;
 
     memset(picture, 0, sizeof(*picture));
-    if (!modes)
-        return DXGK_ERROR;
     memset(&display, 0, sizeof(display));
-    describe(modes, source, &display);
+    describe(port_display_modes(port), source, &display);
     if (!display.lit)
         return DXGK_OK;
-    if (!take(host_display_adapter(machine, adapter), source, !display.visible, &taken, error,
-              error_bytes))
+    if (!take(port, source, !display.visible, &taken, error, error_bytes))
         return DXGK_ERROR;
     if (!taken.rows)
         return DXGK_OK;
@@ -348,6 +342,17 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
         return DXGK_OK;
     util_explain(error, error_bytes, "out of memory");
     return DXGK_OUT_OF_MEMORY;
+}
+
+DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
+                                               unsigned source, struct dxgk_picture *picture,
+                                               char *error, size_t error_bytes)
+{
+    memset(picture, 0, sizeof(*picture));
+    if (!host_display_modes(machine, adapter, source, error, error_bytes))
+        return DXGK_ERROR;
+    return host_display_capture(host_display_adapter(machine, adapter), source, picture, error,
+                                error_bytes);
 }
 
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture)

@@ -8,6 +8,7 @@
 #include "host/log.h"
 #include "host/machine_record.h"
 #include "host/module.h"
+#include "host/monitor.h"
 #include "host/recorder.h"
 #include "host/report.h"
 #include "host/run.h"
@@ -258,6 +259,7 @@ enum dxgk_result host_driver_load(struct dxgk_machine *machine, const char *path
     bytes = loader_image_place(driver->image, &base);
     nt_image_place(driver->nt_image, base, bytes);
     list_push_back(&machine->drivers, &driver->link);
+    host_monitor_defaults(machine);
     host_recorder_doing(machine->config.recorder, "starting the driver %s",
                         loader_image_name(driver->image));
     result = host_run_kernel(machine, "load driver", start_driver, &loading);

@@ -5,6 +5,7 @@
  * shows what it was told before it forgets it.
  */
 #include "host/inspect.h"
+#include "host/log.h"
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -18,19 +19,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-
-static void say(const struct dxgk_machine *machine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void say(const struct dxgk_machine *machine, const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    machine->inspect.line(machine->inspect.context, line);
-}
 
 /* ---- bits by name ---- */
 
@@ -51,7 +39,20 @@ static void add_word(struct words *words, bool set, const char *word)
 
 /* ---- what it registered ---- */
 
-static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALIZATION_DATA *table)
+static void show_entry(const struct dxgk_machine *machine, const char *name, uintptr_t address)
+{
+    char place[128];
+
+    if (!loader_symbolize(address, place, sizeof(place)))
+        snprintf(place, sizeof(place), "outside the image");
+    place[strcspn(place, "+")] = '\0';
+    host_inspect_say(machine, "  %-42s %s", name, place);
+}
+
+/* All members of the table of a display-only driver but the first are entry points. */
+#define DISPLAY_ENTRIES (sizeof(KMDDOD_INITIALIZATION_DATA) / sizeof(void *) - 1)
+
+static void show_table(const struct dxgk_machine *machine, const struct port_answers *answers)
 {
 #define ENTRY(NAME) {#NAME, offsetof(DRIVER_INITIALIZATION_DATA, NAME)},
     static const struct {
@@ -61,23 +62,26 @@ static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALI
 #include "host/ddi_table.inc"
     };
 #undef ENTRY
+    const DRIVER_INITIALIZATION_DATA *table = answers->table;
+    uintptr_t address;
     unsigned count = 0;
 
-    say(machine, "entry points, interface version 0x%x", (unsigned)table->Version);
+    host_inspect_say(machine, "entry points, interface version 0x%x%s", (unsigned)table->Version,
+                     answers->present_display_only ? ", display-only" : "");
     for (size_t i = 0; i < ARRAY_COUNT(entry); i++) {
-        uintptr_t address;
-        char place[128];
-
         memcpy(&address, (const char *)table + entry[i].offset, sizeof(address));
         if (!address)
             continue;
-        if (!loader_symbolize(address, place, sizeof(place)))
-            snprintf(place, sizeof(place), "outside the image");
-        place[strcspn(place, "+")] = '\0';
-        say(machine, "  %-42s %s", entry[i].name, place);
+        show_entry(machine, entry[i].name, address);
         count++;
     }
-    say(machine, "  %u of %zu", count, ARRAY_COUNT(entry));
+    if (answers->present_display_only) {
+        memcpy(&address, &answers->present_display_only, sizeof(address));
+        show_entry(machine, "DxgkDdiPresentDisplayOnly", address);
+        count++;
+    }
+    host_inspect_say(machine, "  %u of %zu", count,
+                     answers->present_display_only ? DISPLAY_ENTRIES : ARRAY_COUNT(entry));
 }
 
 /* ---- what it answered ---- */
@@ -86,16 +90,17 @@ static void show_caps(const struct dxgk_machine *machine, const DXGK_DRIVERCAPS 
 {
     struct words words = {""};
 
-    say(machine, "capabilities");
-    say(machine, "  %-26s %u.%u", "WDDM version", (unsigned)caps->WDDMVersion >> 12,
-        (unsigned)caps->WDDMVersion >> 8 & 0xF);
-    say(machine, "  %-26s 0x%" PRIx64, "highest address",
-        (uint64_t)caps->HighestAcceptableAddress.QuadPart);
-    say(machine, "  %-26s %u", "allocation list slots", caps->MaxAllocationListSlotId);
-    say(machine, "  %-26s %u", "engines", caps->GpuEngineTopology.NbAsymetricProcessingNodes);
-    say(machine, "  %-26s graphics %d, compute %d", "preemption granularity",
-        (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
-        (int)caps->PreemptionCaps.ComputePreemptionGranularity);
+    host_inspect_say(machine, "capabilities");
+    host_inspect_say(machine, "  %-26s %u.%u", "WDDM version", (unsigned)caps->WDDMVersion >> 12,
+                     (unsigned)caps->WDDMVersion >> 8 & 0xF);
+    host_inspect_say(machine, "  %-26s 0x%" PRIx64, "highest address",
+                     (uint64_t)caps->HighestAcceptableAddress.QuadPart);
+    host_inspect_say(machine, "  %-26s %u", "allocation list slots", caps->MaxAllocationListSlotId);
+    host_inspect_say(machine, "  %-26s %u", "engines",
+                     caps->GpuEngineTopology.NbAsymetricProcessingNodes);
+    host_inspect_say(machine, "  %-26s graphics %d, compute %d", "preemption granularity",
+                     (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+                     (int)caps->PreemptionCaps.ComputePreemptionGranularity);
     WORD(caps->SchedulingCaps, MultiEngineAware);
     WORD(caps->SchedulingCaps, VSyncPowerSaveAware);
     WORD(caps->SchedulingCaps, PreemptionAware);
@@ -105,7 +110,8 @@ static void show_caps(const struct dxgk_machine *machine, const DXGK_DRIVERCAPS 
     WORD(caps->SchedulingCaps, LowIrqlPreemptCommand);
     WORD(caps->SchedulingCaps, HwQueuePacketCap);
     WORD(caps->SchedulingCaps, NativeGpuFence);
-    say(machine, "  %-26s 0x%x %s", "scheduling", (unsigned)caps->SchedulingCaps.Value, words.text);
+    host_inspect_say(machine, "  %-26s 0x%x %s", "scheduling", (unsigned)caps->SchedulingCaps.Value,
+                     words.text);
     words.text[0] = '\0';
     WORD(caps->MemoryManagementCaps, OutOfOrderLock);
     WORD(caps->MemoryManagementCaps, DedicatedPagingEngine);
@@ -125,15 +131,17 @@ static void show_caps(const struct dxgk_machine *machine, const DXGK_DRIVERCAPS 
     WORD(caps->MemoryManagementCaps, CrossAdapterResourceTexture);
     WORD(caps->MemoryManagementCaps, CrossAdapterResourceScanout);
     WORD(caps->MemoryManagementCaps, AlwaysPoweredVRAM);
-    say(machine, "  %-26s 0x%x %s", "memory", (unsigned)caps->MemoryManagementCaps.Value,
-        words.text);
+    host_inspect_say(machine, "  %-26s 0x%x %s", "memory",
+                     (unsigned)caps->MemoryManagementCaps.Value, words.text);
     words.text[0] = '\0';
     WORD(*caps, SupportPerEngineTDR);
     WORD(*caps, SupportRuntimePowerManagement);
     WORD(*caps, SupportSurpriseRemoval);
+    WORD(*caps, SupportNonVGA);
+    WORD(*caps, SupportSmoothRotation);
     WORD(*caps, HybridDiscrete);
     WORD(*caps, HybridIntegrated);
-    say(machine, "  %-26s %s", "further", words.text[0] ? words.text : "none");
+    host_inspect_say(machine, "  %-26s %s", "further", words.text[0] ? words.text : "none");
 }
 
 static void show_nodes(const struct dxgk_machine *machine, const struct port_answers *answers)
@@ -142,19 +150,20 @@ static void show_nodes(const struct dxgk_machine *machine, const struct port_ans
         "other",          "3D",   "video decode", "video encode", "video processing",
         "scene assembly", "copy", "overlay",      "crypto"};
 
-    say(machine, "nodes");
+    host_inspect_say(machine, "nodes");
     for (UINT i = 0; i < answers->nodes; i++) {
         const DXGKARG_GETNODEMETADATA *node = &answers->node[i].metadata;
 
-        say(machine, "  %u %s, %s addresses", i,
-            (size_t)node->EngineType < ARRAY_COUNT(types) ? types[node->EngineType] : "unknown",
-            answers->node[i].virtual_addressing ? "GPU virtual" : "physical");
+        host_inspect_say(machine, "  %u %s, %s addresses", i,
+                         (size_t)node->EngineType < ARRAY_COUNT(types) ? types[node->EngineType]
+                                                                       : "unknown",
+                         answers->node[i].virtual_addressing ? "GPU virtual" : "physical");
     }
 }
 
 static void show_segments(const struct dxgk_machine *machine, const struct port_answers *answers)
 {
-    say(machine, "segments");
+    host_inspect_say(machine, "segments");
     for (UINT i = 0; i < answers->segments; i++) {
         const DXGK_SEGMENTDESCRIPTOR4 *s = answers->segment[i];
         struct words words = {""};
@@ -181,13 +190,15 @@ static void show_segments(const struct dxgk_machine *machine, const struct port_
         WORD(s->Flags, LocalBudgetGroup);
         WORD(s->Flags, NonLocalBudgetGroup);
         WORD(s->Flags, PopulatedByReservedDDRByFirmware);
-        say(machine, "  %u at 0x%" PRIx64 ", %" PRIu64 " KiB, commit limit %" PRIu64 " KiB, 0x%x %s",
-            i + 1, (uint64_t)s->BaseAddress.QuadPart, (uint64_t)s->Size >> 10,
-            (uint64_t)s->CommitLimit >> 10, (unsigned)s->Flags.Value, words.text);
+        host_inspect_say(machine,
+                         "  %u at 0x%" PRIx64 ", %" PRIu64 " KiB, commit limit %" PRIu64
+                         " KiB, 0x%x %s",
+                         i + 1, (uint64_t)s->BaseAddress.QuadPart, (uint64_t)s->Size >> 10,
+                         (uint64_t)s->CommitLimit >> 10, (unsigned)s->Flags.Value, words.text);
     }
     if (answers->segments)
-        say(machine, "  paging buffers of %u bytes in segment %u", answers->paging_buffer_bytes,
-            answers->paging_buffer_segment);
+        host_inspect_say(machine, "  paging buffers of %u bytes in segment %u",
+                         answers->paging_buffer_bytes, answers->paging_buffer_segment);
 }
 
 static void show_mmu(const struct dxgk_machine *machine, const struct port_answers *answers)
@@ -212,17 +223,19 @@ static void show_mmu(const struct dxgk_machine *machine, const struct port_answe
     WORD(*mmu, InvalidTlbEntriesNotCached);
     WORD(*mmu, SysMemLargePageSupported);
     WORD(*mmu, CachedPageTables);
-    say(machine, "GPU MMU of %u address bits, %u page-table levels, update mode %s, %s",
-        mmu->VirtualAddressBitCount, levels,
-        (size_t)mmu->PageTableUpdateMode < ARRAY_COUNT(modes) ? modes[mmu->PageTableUpdateMode]
-                                                              : "unknown",
-        words.text);
+    host_inspect_say(machine, "GPU MMU of %u address bits, %u page-table levels, update mode %s, %s",
+                     mmu->VirtualAddressBitCount, levels,
+                     (size_t)mmu->PageTableUpdateMode < ARRAY_COUNT(modes)
+                         ? modes[mmu->PageTableUpdateMode]
+                         : "unknown",
+                     words.text);
     for (UINT i = 0; i < levels && i < DXGK_MAX_PAGE_TABLE_LEVEL_COUNT; i++) {
         const DXGK_PAGE_TABLE_LEVEL_DESC *l = &answers->level[i];
 
-        say(machine, "  level %u: %u index bits, %u bytes in segment %u (paging process: %u)", i,
-            l->PageTableIndexBitCount, l->PageTableSizeInBytes, l->PageTableSegmentId,
-            l->PagingProcessPageTableSegmentId);
+        host_inspect_say(machine,
+                         "  level %u: %u index bits, %u bytes in segment %u (paging process: %u)",
+                         i, l->PageTableIndexBitCount, l->PageTableSizeInBytes,
+                         l->PageTableSegmentId, l->PagingProcessPageTableSegmentId);
     }
 }
 
@@ -233,14 +246,16 @@ void host_inspect_observe(void *context, const struct port_answers *answers)
     if (!machine->inspect.line)
         return;
     if (!answers->caps) {
-        show_table(machine, answers->table);
+        show_table(machine, answers);
         return;
     }
     if (answers->caps->WDDMVersion == 0 && answers->nodes == 0 && answers->segments == 0) {
-        say(machine, "capabilities: not asked for, the adapter did not come so far");
+        host_inspect_say(machine, "capabilities: not asked for, the adapter did not come so far");
         return;
     }
     show_caps(machine, answers->caps);
+    if (answers->present_display_only)
+        return;
     show_nodes(machine, answers);
     show_segments(machine, answers);
     show_mmu(machine, answers);
@@ -263,25 +278,26 @@ static void show_findings(const struct dxgk_machine *machine, bool undoing, cons
         if (record->refuses && strstr(refusal, record->seen))
             continue;
         if (!told)
-            say(machine, "  found while the refused start was undone:");
+            host_inspect_say(machine, "  found while the refused start was undone:");
         told = true;
-        say(machine, "  %s%s %s: %s", severity[record->severity],
-            record->refuses ? ", refused," : "", record->rule, record->seen);
+        host_inspect_say(machine, "  %s%s %s: %s", severity[record->severity],
+                         record->refuses ? ", refused," : "", record->rule, record->seen);
     }
 }
 
 static void show_verdict(const struct dxgk_machine *machine, enum dxgk_result result,
                          const char *error)
 {
-    say(machine, "verdict");
+    host_inspect_say(machine, "verdict");
     if (result != DXGK_OK)
-        say(machine, "  refused: %s", error);
+        host_inspect_say(machine, "  refused: %s", error);
     else if (list_empty(&machine->adapters))
-        say(machine, "  loads; no device was there to start an adapter for");
+        host_inspect_say(machine, "  loads; no device was there to start an adapter for");
     else
-        say(machine, "  starts");
+        host_inspect_say(machine, "  starts");
     if (result == DXGK_OK && verify_rule_count(machine->log, "LIFE-005"))
-        say(machine, "  refused nevertheless, unless --stub-missing: imports are missing");
+        host_inspect_say(machine,
+                         "  refused nevertheless, unless --stub-missing: imports are missing");
     show_findings(machine, false, result == DXGK_OK ? "" : error);
     show_findings(machine, true, "");
 }
@@ -306,6 +322,8 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
     machine->config.stub_missing = true; /* to come as far as possible */
     if (NT_SUCCESS(loader_describe(path, line, context, text, sizeof(text)))) {
         result = host_driver_load(machine, path, text, sizeof(text));
+        if (result == DXGK_OK)
+            host_inspect_displays(machine);
         show_verdict(machine, result, text);
     }
     machine->inspect.line = NULL;

@@ -3,9 +3,12 @@
 #ifndef DXGK_HOST_INSPECT_H
 #define DXGK_HOST_INSPECT_H
 
+struct dxgk_machine;
 struct port_answers;
 
 /* What the port driver was told; `context` is the machine. */
 void host_inspect_observe(void *context, const struct port_answers *answers);
+/* Outputs, monitors and modes of the adapters that have started. */
+void host_inspect_displays(struct dxgk_machine *machine);
 
 #endif

@@ -9,4 +9,8 @@ struct dxgk_machine;
 void host_log(struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A line of the description of a driver. */
+void host_inspect_say(const struct dxgk_machine *machine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

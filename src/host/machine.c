@@ -16,8 +16,11 @@
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/inspect.h"
+#include "host/frames.h"
 #include "host/iommu.h"
 #include "host/log.h"
+#include "host/moment.h"
+#include "host/monitor.h"
 #include "host/machine_record.h"
 #include "host/recorder.h"
 #include "host/run.h"
@@ -28,7 +31,9 @@
 #include "nt/nt.h"
 #include "port/dxgkrnl_events.h"
 #include "port/port.h"
+#include "port/record/machine.h"
 #include "port/record/port_config.h"
+#include "port/running/post.h"
 #include "ram/file.h"
 #include "ram/ram.h"
 #include "sim/fiber.h"
@@ -48,7 +53,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITS_INDENT 10 /* columns before a line of who waits for what */
+#define WAITS_INDENT 10     /* columns before a line of who waits for what */
+#define MOST_SIDE    16384u /* of a screen */
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
 /* 200 nested calls between C and Lua need 0.5 MiB, and a D3DKMT call below them less than 0.1. */
@@ -137,6 +143,12 @@ static const char *check_config(const struct dxgk_machine_config *config)
     if (config->client_stack_bytes < MIN_CLIENT_STACK ||
         config->client_stack_bytes > MAX_CLIENT_STACK)
         return "client_stack_bytes must be between 256 KiB and 1 GiB";
+    if (config->firmware_screen.width &&
+        (config->firmware_screen.width > MOST_SIDE || config->firmware_screen.height < 1 ||
+         config->firmware_screen.height > MOST_SIDE ||
+         config->firmware_screen.pitch < 4 * config->firmware_screen.width ||
+         config->firmware_screen.pitch > 8 * MOST_SIDE))
+        return "firmware_screen must have sides of 1 to 16384, and a pitch of 4 bytes a pixel at least";
     if (config->patch_format && !patch_format_check(config->patch_format, &why))
         return why;
     if ((unsigned)config->windows > DXGK_WINDOWS_DOCUMENTED)
@@ -211,6 +223,16 @@ static bool create_services(struct dxgk_machine *machine)
     return ddi_install(&hooks);
 }
 
+static bool light_screen(const struct dxgk_machine *machine)
+{
+    const struct port_firmware_display display = {.width = machine->config.firmware_screen.width,
+                                                  .height = machine->config.firmware_screen.height,
+                                                  .pitch = machine->config.firmware_screen.pitch,
+                                                  .format = D3DDDIFMT_X8R8G8B8};
+
+    return !display.width || NT_SUCCESS(port_post_configure(machine->port, NULL, &display));
+}
+
 static bool create_graphics(struct dxgk_machine *machine)
 {
     struct port_config port = {
@@ -246,8 +268,12 @@ static bool create_graphics(struct dxgk_machine *machine)
             .shared_ids = true, .patient = true, .round_robin = true};
         port.sparse_addresses = port.sizes_of_host = true;
     }
+    if (machine->config.frame) {
+        port.frame = host_frame;
+        port.frame_context = machine;
+    }
     host_iommu_configure(&machine->config, &port);
-    if (!NT_SUCCESS(port_create(&port, &machine->port)))
+    if (!NT_SUCCESS(port_create(&port, &machine->port)) || !light_screen(machine))
         return false;
     machine->kmt = kmt_create(machine->port);
     return machine->kmt != NULL;
@@ -273,6 +299,8 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     list_init(&machine->modules);
     list_init(&machine->adapters);
     list_init(&machine->processes);
+    list_init(&machine->moments);
+    list_init(&machine->monitors);
     machine->log = verify_log_create_in(sim.arena);
     machine->trace = config->trace ? trace_sink_create_in(sim.arena) : NULL;
     machine->windows_trace = config->trace_dxgkrnl
@@ -421,6 +449,8 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
         host_leave(true);
         sim_machine_destroy(machine->sim);
     }
+    host_moments_free(machine);
+    host_monitors_free(machine);
     trace_sink_destroy(machine->trace);
     wintrace_sink_destroy(machine->windows_trace);
     verify_log_destroy(machine->log);

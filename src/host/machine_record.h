@@ -26,7 +26,7 @@ struct dxgk_machine {
     struct nt *nt;
     struct port *port;
     struct kmt *kmt;
-    struct list devices, drivers, modules, adapters, processes;
+    struct list devices, drivers, modules, adapters, processes, moments, monitors;
     uint32_t live; /* processes that have not ended */
     struct host_totals totals;
     struct host_refusals refusals;

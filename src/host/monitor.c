@@ -1,128 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* Monitors as a user has them: plugged into outputs of a device, and pulled out. */
-#include "dxgkhost/device.h"
-#include "dxgkhost/display.h"
-#include "host/display.h"
+#include "host/monitor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/device.h"
+#include "bus/outputs.h"
+#include "dxgkhost/dxgkhost.h"
+#include "host/device.h"
 #include "host/enter.h"
+#include "host/log.h"
 #include "host/machine_record.h"
-#include "host/run.h"
-#include "host/task.h"
 #include "modes/edid.h"
 #include "modes/edid_given.h"
 #include "modes/edid_make.h"
-#include "modes/edid_timing.h"
-#include "port/running/display.h"
+#include "sim/event.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 #include "util/explain.h"
+#include "util/list.h"
 
-#define DETAILED 54u /* of a base block: its first timing */
+#define DEFAULT_MODES "1024x768@60,1280x720@60,1920x1080@60"
 
-struct plug_request {
-    struct port_adapter *port;
+/* One that comes, or goes. */
+struct change {
+    struct list link;
+    struct sim_event event;
+    struct dxgk_machine *machine;
+    struct bus_device *device;
     unsigned output;
-    struct dxgk_device_monitor monitor;
-    uint8_t *made; /* its EDID, if that is of this host */
-    const char *refused;
+    size_t bytes;
+    bool there;
+    uint8_t edid[];
 };
 
-static void plug(void *arg)
+static bool apply(const struct change *change)
 {
-    struct plug_request *request = arg;
-
-    request->refused = port_display_plug(request->port, request->output, &request->monitor);
+    return bus_device_monitor(change->device, change->output, change->there ? change->edid : NULL,
+                              change->there ? change->bytes : 0);
 }
 
-/* Its EDID, of the list of modes; false: that is no list, or out of memory. */
-static bool make(const char *modes, struct plug_request *request, char *error, size_t error_bytes)
+static void fire(struct sim_event *event)
 {
-    struct edid_wish wish = {.name = NULL};
-    unsigned blocks = 0;
-    struct timing *list = edid_given_modes(modes, &wish.count, error, error_bytes);
+    const struct change *change = CONTAINER(event, struct change, event);
 
-    wish.timing = list;
-    if (list)
-        request->made = edid_make(&wish, &blocks, error, error_bytes);
-    if (request->made) {
-        request->monitor.width = list->width;
-        request->monitor.height = list->height;
-        request->monitor.edid = request->made;
-        request->monitor.edid_bytes = (size_t)blocks * EDID_BLOCK;
+    if (!apply(change))
+        host_log(change->machine,
+                 "output %u: the device model has no room for an EDID of %zu bytes, or is gone",
+                 change->output, change->bytes);
+}
+
+static void describe(const struct sim_event *event, char *text, size_t bytes)
+{
+    (void)snprintf(text, bytes, "the monitor on output %u",
+                   CONTAINER(event, struct change, event)->output);
+}
+
+static struct change *new_change(struct dxgk_machine *machine, struct bus_device *device,
+                                 const struct dxgk_monitor *monitor)
+{
+    struct change *change = calloc(1, sizeof(*change) + (monitor->edid ? monitor->bytes : 0));
+
+    if (!change)
+        return NULL;
+    change->event.fire = fire;
+    change->event.describe = describe;
+    change->machine = machine;
+    change->device = device;
+    change->output = monitor->output;
+    change->there = monitor->edid != NULL;
+    if (monitor->edid) {
+        change->bytes = monitor->bytes;
+        memcpy(change->edid, monitor->edid, monitor->bytes);
     }
-    util_free(list);
-    return request->made;
+    list_push_back(&machine->monitors, &change->link);
+    return change;
 }
 
-/* False: the EDID is wrong. */
-static bool take(const struct dxgk_monitor *given, struct plug_request *request, char *error,
-                 size_t error_bytes)
-{
-    struct timing timing;
+/* ---- which device ---- */
 
-    if (!edid_given_check(given->edid, given->edid_bytes, given->force, error, error_bytes))
-        return false;
-    request->monitor.edid = given->edid;
-    request->monitor.edid_bytes = given->edid_bytes;
-    if (!edid_detailed_timing(request->monitor.edid + DETAILED, &timing))
+static struct host_device *find(const struct dxgk_machine *machine, unsigned number)
+{
+    LIST_FOR(node, &machine->devices)
+        if (number-- == 0)
+            return CONTAINER(node, struct host_device, link);
+    return NULL;
+}
+
+/* False: *error says why there is no such output. */
+static bool check_output(const struct host_device *device, const struct dxgk_monitor *monitor,
+                         char *error, size_t error_bytes)
+{
+    const unsigned outputs = device ? bus_device_outputs(device->bus) : 0;
+
+    if (monitor->output < outputs)
         return true;
-    request->monitor.width = timing.width;
-    request->monitor.height = timing.height;
-    return true;
-}
-
-/* False: what is given is wrong, or nothing says what the monitor prefers. */
-static bool describe(const struct dxgk_monitor *given, struct plug_request *request, char *error,
-                     size_t error_bytes)
-{
-    if (given->modes && given->edid) {
-        util_explain(error, error_bytes, "a monitor with both an EDID and modes to make one of");
-        return false;
-    }
-    if (given->modes && !make(given->modes, request, error, error_bytes))
-        return false;
-    if (given->edid && !take(given, request, error, error_bytes))
-        return false;
-    if (given->width || given->height) {
-        request->monitor.width = given->width;
-        request->monitor.height = given->height;
-    }
-    if (request->monitor.width && request->monitor.height)
-        return true;
-    util_explain(error, error_bytes, "a monitor without a size that it prefers");
+    if (!device)
+        util_explain(error, error_bytes, "the machine has no device %u", monitor->device);
+    else if (!outputs)
+        util_explain(error, error_bytes,
+                     "the device model tells of no outputs, so no monitor can be plugged in "
+                     "(\"null\" has them with its option outputs=N)");
+    else
+        util_explain(error, error_bytes, "the device has %u output%s, and none with number %u",
+                     outputs, outputs == 1 ? "" : "s", monitor->output);
     return false;
 }
 
-static enum dxgk_result perform(struct plug_request *request, char *error, size_t error_bytes)
+static enum dxgk_result set(struct dxgk_machine *machine, const struct dxgk_monitor *monitor,
+                            bool outside, char *error, size_t error_bytes)
 {
-    const enum dxgk_result result = host_task_run("monitor", plug, request);
+    struct host_device *device = find(machine, monitor->device);
+    struct change *change;
 
-    if (result == DXGK_OK && request->refused) {
-        util_explain(error, error_bytes, "output %u: %s", request->output, request->refused);
+    if (!check_output(device, monitor, error, error_bytes) ||
+        (monitor->edid &&
+         !edid_given_check(monitor->edid, monitor->bytes, monitor->force, error, error_bytes)))
+        return DXGK_ERROR;
+    change = new_change(machine, device->bus, monitor);
+    if (change && outside && monitor->virtual_ns <= sim_now()) {
+        device->monitors_chosen = true;
+        if (apply(change))
+            return DXGK_OK;
+        util_explain(error, error_bytes, "the device has no room for an EDID of %zu bytes",
+                     monitor->bytes);
         return DXGK_ERROR;
     }
-    if (result != DXGK_OK)
-        util_explain(error, error_bytes,
-                     result == DXGK_OUT_OF_MEMORY ? "out of memory"
-                                                  : "a bug check stopped the machine");
+    if (change && sim_event_arm(&change->event,
+                                monitor->virtual_ns < sim_now() ? sim_now() : monitor->virtual_ns))
+        return DXGK_OK;
+    util_explain(error, error_bytes, "out of memory");
+    return DXGK_OUT_OF_MEMORY;
+}
+
+enum dxgk_result dxgk_machine_set_monitor(struct dxgk_machine *machine,
+                                          const struct dxgk_monitor *monitor, char *error,
+                                          size_t error_bytes)
+{
+    enum dxgk_result result;
+    bool entered;
+
+    if (!monitor || !host_may_look(machine) || machine->shut_down || machine->sim->stopped) {
+        util_explain(error, error_bytes, "%s",
+                     !monitor ? "there is no monitor" : "the machine cannot be changed now");
+        return DXGK_ERROR;
+    }
+    entered = host_enter(machine);
+    result = set(machine, monitor, entered, error, error_bytes);
+    host_leave(entered);
     return result;
 }
 
-DXGK_API enum dxgk_result dxgk_client_plug_monitor(unsigned adapter, unsigned output,
-                                                   const struct dxgk_monitor *monitor, char *error,
-                                                   size_t error_bytes)
-{
-    struct plug_request request = {.output = output};
-    struct dxgk_machine *machine = host_run_client_machine();
-    enum dxgk_result result = DXGK_ERROR;
+/* ---- EDIDs ---- */
 
-    if (machine && host_may_look(machine))
-        request.port = host_display_adapter(machine, adapter);
-    if (!request.port) {
-        util_explain(error, error_bytes,
-                     machine ? "the machine has no adapter %u" : "not a client's thread", adapter);
-        return DXGK_ERROR;
+uint8_t *dxgk_edid_of_modes(const char *modes, size_t *bytes, char *error, size_t error_bytes)
+{
+    unsigned count, blocks = 0;
+    struct timing *timings = edid_given_modes(modes, &count, error, error_bytes);
+    uint8_t *made = timings ? edid_make(&(struct edid_wish){.timing = timings, .count = count},
+                                        &blocks, error, error_bytes)
+                            : NULL;
+    uint8_t *copy = made ? malloc((size_t)blocks * EDID_BLOCK) : NULL;
+
+    if (copy)
+        memcpy(copy, made, (size_t)blocks * EDID_BLOCK);
+    else if (made)
+        util_explain(error, error_bytes, "out of memory");
+    *bytes = copy ? (size_t)blocks * EDID_BLOCK : 0;
+    util_free(made);
+    util_free(timings);
+    return copy;
+}
+
+void host_monitor_defaults(struct dxgk_machine *machine)
+{
+    unsigned number = 0;
+
+    LIST_FOR(node, &machine->devices) {
+        const struct host_device *device = CONTAINER(node, struct host_device, link);
+        struct dxgk_monitor monitor = {.device = number++};
+        uint8_t *edid;
+
+        if (device->has_driver || device->monitors_chosen || !bus_device_outputs(device->bus))
+            continue;
+        monitor.edid = edid = dxgk_edid_of_modes(DEFAULT_MODES, &monitor.bytes, NULL, 0);
+        if (edid)
+            (void)set(machine, &monitor, true, NULL, 0);
+        free(edid);
     }
-    if (!monitor || describe(monitor, &request, error, error_bytes))
-        result = perform(&request, error, error_bytes);
-    util_free(request.made);
-    return result;
+}
+
+void host_monitors_free(struct dxgk_machine *machine)
+{
+    LIST_FOR_SAFE(node, following, &machine->monitors)
+        free(CONTAINER(node, struct change, link));
 }

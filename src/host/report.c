@@ -17,6 +17,7 @@
 #include "report/residency.h"
 #include "report/submissions.h"
 #include "trace/trace.h"
+#include "util/explain.h"
 #include "util/list.h"
 #include "verify/verify.h"
 #include "vidmm/vidmm.h"
@@ -208,6 +209,46 @@ static struct port_adapter *adapter_at(const struct dxgk_machine *machine, unsig
             return CONTAINER(node, struct host_adapter, link)->port;
     }
     return NULL;
+}
+
+unsigned dxgk_machine_adapters(const struct dxgk_machine *machine)
+{
+    unsigned count = 0;
+
+    if (!host_may_look(machine))
+        return 0;
+    LIST_FOR(node, &machine->adapters)
+        count++;
+    return count;
+}
+
+static const char *why_no_report(const struct dxgk_machine *machine, struct port_adapter *port,
+                                 enum dxgk_report report)
+{
+    if (!port)
+        return "it does not exist";
+    if (!port_adapter_vidmm(port))
+        return report == DXGK_REPORT_GPUVA
+                   ? "it is of a display-only driver, so there are no GPU address spaces"
+               : report == DXGK_REPORT_RESIDENCY
+                   ? "it is of a display-only driver, so there are no segments"
+                   : "it is of a display-only driver, so nothing is submitted to it";
+    if (report == DXGK_REPORT_SUBMISSIONS)
+        return machine->config.journal ? NULL : "no journal was kept";
+    return machine->config.chronicle ? NULL : "no chronicle was kept";
+}
+
+bool dxgk_machine_has_report(const struct dxgk_machine *machine, unsigned adapter,
+                             enum dxgk_report report, char *error, size_t error_bytes)
+{
+    const bool may = host_may_look(machine);
+    const char *why = may ? why_no_report(machine, adapter_at(machine, adapter), report)
+                          : "another host thread uses the machine";
+
+    if (!why)
+        return true;
+    util_explain(error, error_bytes, "adapter %u: %s", adapter, why);
+    return false;
 }
 
 bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,

@@ -171,6 +171,39 @@ static const struct field submit_command[] = {
     B(D3DKMT_SUBMITCOMMAND, pPrivateDriverData, PrivateDriverDataSize),
     I(D3DKMT_SUBMITCOMMAND, WrittenPrimaries, NumPrimaries),
     A(D3DKMT_SUBMITCOMMAND, HistoryBufferArray, NumHistoryBuffers)};
+static const struct field create_hw_context[] = {
+    V(D3DKMT_CREATEHWCONTEXT, hDevice),
+    V(D3DKMT_CREATEHWCONTEXT, NodeOrdinal),
+    V(D3DKMT_CREATEHWCONTEXT, EngineAffinity),
+    VN(D3DKMT_CREATEHWCONTEXT, "Flags", Flags.Value),
+    B(D3DKMT_CREATEHWCONTEXT, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATEHWCONTEXT, hHwContext)};
+static const struct field destroy_hw_context[] = {V(D3DKMT_DESTROYHWCONTEXT, hHwContext)};
+static const struct field create_hw_queue[] = {
+    V(D3DKMT_CREATEHWQUEUE, hHwContext),
+    VN(D3DKMT_CREATEHWQUEUE, "Flags", Flags.Value),
+    B(D3DKMT_CREATEHWQUEUE, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATEHWQUEUE, hHwQueue),
+    V(D3DKMT_CREATEHWQUEUE, hHwQueueProgressFence),
+    M1(D3DKMT_CREATEHWQUEUE, HwQueueProgressFenceCPUVirtualAddress, sizeof(UINT64)),
+    V(D3DKMT_CREATEHWQUEUE, HwQueueProgressFenceGPUVirtualAddress)};
+static const struct field destroy_hw_queue[] = {V(D3DKMT_DESTROYHWQUEUE, hHwQueue)};
+static const struct field submit_to_hw_queue[] = {
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, hHwQueue),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, HwQueueProgressFenceId),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, CommandBuffer),
+    V(D3DKMT_SUBMITCOMMANDTOHWQUEUE, CommandLength),
+    B(D3DKMT_SUBMITCOMMANDTOHWQUEUE, pPrivateDriverData, PrivateDriverDataSize),
+    A(D3DKMT_SUBMITCOMMANDTOHWQUEUE, WrittenPrimaries, NumPrimaries)};
+static const struct field wait_on_hw_queue[] = {
+    V(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, hHwQueue),
+    A(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, ObjectHandleArray, ObjectCount),
+    P(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE, FenceValueArray, ObjectCount)};
+static const struct field signal_from_hw_queue[] = {
+    VN(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, "Flags", Flags.Value),
+    A(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, BroadcastHwQueueArray, BroadcastHwQueueCount),
+    A(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, ObjectHandleArray, ObjectCount),
+    P(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE, FenceValueArray, ObjectCount)};
 static const struct field wait_idle[] = {V(D3DKMT_WAITFORIDLE, hDevice)};
 static const struct field video_memory[] = {V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdapter),
                                             V(D3DKMT_QUERYVIDEOMEMORYINFO, MemorySegmentGroup),
@@ -239,6 +272,31 @@ static const struct field signal_gpu2[] = {
     A(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2, BroadcastContextArray, BroadcastContextCount),
     P(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2, MonitoredFenceValueArray, ObjectCount)};
 
+static const struct field set_in_process_priority[] = {
+    V(D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY, hContext),
+    V(D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY, Priority)};
+static const struct field get_in_process_priority[] = {
+    V(D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY, hContext),
+    V(D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY, Priority)};
+
+/* Calls without a structure, of the calling process. */
+struct process_class {
+    D3DKMT_SCHEDULINGPRIORITYCLASS Priority;
+};
+static const struct field process_class[] = {V(struct process_class, Priority)};
+
+static NTSTATUS call_SetProcessSchedulingPriorityClass(void *args)
+{
+    return D3DKMTSetProcessSchedulingPriorityClass(NtCurrentProcess(),
+                                                   ((struct process_class *)args)->Priority);
+}
+
+static NTSTATUS call_GetProcessSchedulingPriorityClass(void *args)
+{
+    return D3DKMTGetProcessSchedulingPriorityClass(NtCurrentProcess(),
+                                                   &((struct process_class *)args)->Priority);
+}
+
 #define CALLS(X)                                                                                    \
     X(OpenAdapterFromLuid, D3DKMT_OPENADAPTERFROMLUID, open_luid)                                   \
     X(CloseAdapter, D3DKMT_CLOSEADAPTER, close_adapter)                                             \
@@ -268,6 +326,10 @@ static const struct field signal_gpu2[] = {
     X(Unlock, D3DKMT_UNLOCK, unlock)                                                                \
     X(Unlock2, D3DKMT_UNLOCK2, unlock2)                                                             \
     X(SetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)              \
+    X(SetContextInProcessSchedulingPriority, D3DKMT_SETCONTEXTINPROCESSSCHEDULINGPRIORITY,          \
+      set_in_process_priority)                                                                      \
+    X(GetContextInProcessSchedulingPriority, D3DKMT_GETCONTEXTINPROCESSSCHEDULINGPRIORITY,          \
+      get_in_process_priority)                                                                      \
     X(MakeResident, D3DDDI_MAKERESIDENT, make_resident)                                             \
     X(Evict, D3DKMT_EVICT, evict)                                                                   \
     X(CreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)                             \
@@ -282,13 +344,24 @@ static const struct field signal_gpu2[] = {
     X(WaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, wait_gpu)    \
     X(SignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, signal_gpu)    \
     X(SubmitCommand, D3DKMT_SUBMITCOMMAND, submit_command)                                          \
+    X(CreateHwContext, D3DKMT_CREATEHWCONTEXT, create_hw_context)                                   \
+    X(DestroyHwContext, D3DKMT_DESTROYHWCONTEXT, destroy_hw_context)                                \
+    X(CreateHwQueue, D3DKMT_CREATEHWQUEUE, create_hw_queue)                                         \
+    X(DestroyHwQueue, D3DKMT_DESTROYHWQUEUE, destroy_hw_queue)                                      \
+    X(SubmitCommandToHwQueue, D3DKMT_SUBMITCOMMANDTOHWQUEUE, submit_to_hw_queue)                    \
+    X(SubmitWaitForSyncObjectsToHwQueue, D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE,                  \
+      wait_on_hw_queue)                                                                             \
+    X(SubmitSignalSyncObjectsToHwQueue, D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE,                    \
+      signal_from_hw_queue)                                                                         \
     X(Escape, D3DKMT_ESCAPE, escape)                                                                \
     X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                   \
     X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)
 
 CALLS(CALLER)
 
-static const struct d3dkmt_call calls[] = {CALLS(ENTRY)};
+static const struct d3dkmt_call calls[] = {
+    CALLS(ENTRY) ENTRY(SetProcessSchedulingPriorityClass, struct process_class, process_class)
+        ENTRY(GetProcessSchedulingPriorityClass, struct process_class, process_class)};
 
 void lua_d3dkmt_open(lua_State *L)
 {

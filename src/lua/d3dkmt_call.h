@@ -60,6 +60,11 @@ void lua_d3dkmt_add(lua_State *L, const struct d3dkmt_call *list, size_t count);
         name, FIELD_MEMORY, offsetof(type, member), BYTES(type, member[0]), offsetof(type, size), 0 \
     }
 #define M(type, member, size) MN(type, #member, member, size)
+/* Memory of `bytes`. */
+#define M1(type, member, bytes)                                                  \
+    {                                                                            \
+#member, FIELD_MEMORY, offsetof(type, member), (bytes), FIELD_NO_SIZE, 0 \
+    }
 
 /* ---- for a list of X(name, type, fields) ---- */
 

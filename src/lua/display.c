@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -7,6 +8,7 @@
 #include "dxgkhost/display.h"
 #include "lua/buffer.h"
 #include "lua/display.h"
+#include "lua/field.h"
 #include "lua/lua_workload.h"
 #include "lua/member.h"
 
@@ -20,6 +22,55 @@ static struct dxgk_machine *machine_of(lua_State *L)
     return workload->machine;
 }
 
+/* ---- memory of the C library ---- */
+
+#define BOX "dxgk.box"
+
+static int free_box(lua_State *L)
+{
+    void **box = luaL_checkudata(L, 1, BOX);
+
+    free(*box);
+    *box = NULL;
+    return 0;
+}
+
+/* On the stack: what is put there is freed at last, whatever is raised until then. */
+static void **push_box(lua_State *L)
+{
+    void **box = lua_newuserdatauv(L, sizeof(*box), 0);
+
+    *box = NULL;
+    luaL_setmetatable(L, BOX);
+    return box;
+}
+
+static void open_box(lua_State *L)
+{
+    if (luaL_newmetatable(L, BOX)) {
+        lua_pushcfunction(L, free_box);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pop(L, 1);
+}
+
+/* ---- arguments ---- */
+
+/* A rate in Hz, to thousandths of one. */
+static void rate(lua_State *L, int index, struct dxgk_display_mode *wish)
+{
+    lua_Number hz = 0;
+    int number = 1;
+
+    if (lua_getfield(L, index, "hz") != LUA_TNIL)
+        hz = lua_tonumberx(L, -1, &number);
+    lua_pop(L, 1);
+    if (!number || !(hz >= 0 && hz <= 1000))
+        (void)luaL_error(L, "hz is to be a number from 0 to 1000");
+    wish->hz_numerator = (uint32_t)(hz * 1000 + 0.5);
+    wish->hz_denominator = wish->hz_numerator ? 1000 : 0;
+}
+
 /* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black]}; nil: no signal */
 static int screen(lua_State *L)
 {
@@ -27,12 +78,15 @@ static int screen(lua_State *L)
     struct dxgk_picture picture;
     struct lua_buffer *pixels;
     char error[ERROR_BYTES] = "";
+    void **box;
 
     luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
     luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    box = push_box(L);
     if (dxgk_machine_capture(machine_of(L), (unsigned)adapter, (unsigned)source, &picture, error,
                              sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.screen: %s", error);
+    *box = picture.rgb;
     if (!picture.rgb)
         return 0;
     lua_createtable(L, 0, 5);
@@ -54,7 +108,8 @@ static int screen(lua_State *L)
         lua_pushboolean(L, true);
         lua_setfield(L, -2, "black");
     }
-    dxgk_picture_free(&picture);
+    free(*box);
+    *box = NULL;
     return 1;
 }
 
@@ -62,6 +117,8 @@ static int screen(lua_State *L)
  * pixels as dxgk.image.read gives them */
 static int draw(lua_State *L)
 {
+    static const char *const names[] = {"pixels", "width",  "height",  "x",   "y",
+                                        "pitch",  "source", "adapter", "wait"};
     struct dxgk_drawing drawing;
     const struct lua_buffer *pixels;
     char error[ERROR_BYTES] = "";
@@ -70,6 +127,7 @@ static int draw(lua_State *L)
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    field_check_names(L, 1, "dxgk.draw", names, sizeof(names) / sizeof(names[0]));
     drawing.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
     drawing.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
     drawing.x = (int32_t)lua_member(L, 1, "x", 0, -32768, 32768);
@@ -78,8 +136,11 @@ static int draw(lua_State *L)
                                        (lua_Integer)drawing.width * 4, 1 << 24);
     source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
     adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
-    if (lua_getfield(L, 1, "wait") == LUA_TBOOLEAN)
+    if (lua_getfield(L, 1, "wait") != LUA_TNIL) {
+        if (!lua_isboolean(L, -1))
+            return luaL_error(L, "dxgk.draw: wait is to be true or false");
         settle = lua_toboolean(L, -1);
+    }
     (void)lua_getfield(L, 1, "pixels");
     pixels = lua_buffer_check(L, -1);
     if (pixels->bytes < (drawing.height - 1) * drawing.pitch + (size_t)drawing.width * 4)
@@ -126,10 +187,11 @@ static void push_mode(lua_State *L, const struct dxgk_display *display)
  * rotation =, source =, adapter =]}: change it */
 static int mode(lua_State *L)
 {
+    static const char *const names[] = {"width", "height", "hz", "rotation", "source", "adapter"};
     struct dxgk_display_mode wish;
     struct dxgk_display display;
     char error[ERROR_BYTES] = "";
-    lua_Integer rotation, hz;
+    lua_Integer rotation;
     unsigned source, adapter;
 
     if (!lua_istable(L, 1)) {
@@ -145,20 +207,71 @@ static int mode(lua_State *L)
         return 1;
     }
     lua_settop(L, 1);
+    field_check_names(L, 1, "dxgk.mode", names, sizeof(names) / sizeof(names[0]));
     wish.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
     wish.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
-    hz = lua_member(L, 1, "hz", 0, 0, 1000);
     rotation = lua_member(L, 1, "rotation", 0, 0, 270);
     source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
     adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
     if (rotation % 90)
         return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
-    wish.hz_numerator = (uint32_t)hz;
-    wish.hz_denominator = hz ? 1 : 0;
+    rate(L, 1, &wish);
     wish.quarter_turns = (unsigned)(rotation / 90);
     if (dxgk_client_set_mode(adapter, source, &wish, error, sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.mode: %s", error);
     return 0;
+}
+
+static void push_listed(lua_State *L, const struct dxgk_listed_mode *listed)
+{
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, listed->mode.width);
+    lua_setfield(L, -2, "width");
+    lua_pushinteger(L, listed->mode.height);
+    lua_setfield(L, -2, "height");
+    lua_pushinteger(L, listed->target);
+    lua_setfield(L, -2, "target");
+    if (listed->mode.hz_denominator) {
+        lua_pushnumber(L, (lua_Number)listed->mode.hz_numerator / listed->mode.hz_denominator);
+        lua_setfield(L, -2, "hz");
+    }
+    lua_createtable(L, 4, 0);
+    for (unsigned turn = 0, n = 0; turn < 4; turn++) {
+        if (!(listed->turns & 1u << turn))
+            continue;
+        lua_pushinteger(L, (lua_Integer)turn * 90);
+        lua_rawseti(L, -2, ++n);
+    }
+    lua_setfield(L, -2, "rotations");
+}
+
+/* modes([source [, adapter]]): an array of what mode{} takes, with target and rotations; nil: the
+ * source is dark */
+static int modes(lua_State *L)
+{
+    const lua_Integer source = luaL_optinteger(L, 1, 0), adapter = luaL_optinteger(L, 2, 0);
+    struct dxgk_listed_mode *list;
+    char error[ERROR_BYTES] = "";
+    size_t count;
+    void **box;
+
+    luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    box = push_box(L);
+    lua_createtable(L, 32, 0);
+    if (dxgk_client_list_modes((unsigned)adapter, (unsigned)source, &list, &count, error,
+                               sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.modes: %s", error);
+    *box = list;
+    if (!list)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        push_listed(L, &list[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    free(*box);
+    *box = NULL;
+    return 1;
 }
 
 /* display(target, on [, adapter]): turn the display on an output on or off */
@@ -176,45 +289,43 @@ static int power(lua_State *L)
     return 0;
 }
 
-/* monitor(output, {width =, height =} | {modes =} | {edid = [, force =]} [, adapter]): plug it in;
- * false: pull it out */
+/* monitor(what [, output [, device]]): what is plugged in from now on: a list of modes in a string,
+ * an EDID in a buffer, or false for none */
 static int monitor(lua_State *L)
 {
-    const lua_Integer output = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 3, 0);
-    struct dxgk_monitor plugged = {0};
-    const bool there = lua_istable(L, 2);
+    const lua_Integer output = luaL_optinteger(L, 2, 0), device = luaL_optinteger(L, 3, 0);
+    struct dxgk_monitor wanted = {.output = (unsigned)output, .device = (unsigned)device};
     char error[ERROR_BYTES] = "";
+    void **box;
 
-    luaL_argcheck(L, there || (lua_isboolean(L, 2) && !lua_toboolean(L, 2)), 2,
-                  "a monitor is a table, and none is false");
-    luaL_argcheck(L, output >= 0 && output < 64, 1, "outputs are counted from 0");
-    luaL_argcheck(L, adapter >= 0 && adapter < 64, 3, "adapters are counted from 0");
-    if (there) {
-        plugged.width = (uint32_t)lua_member(L, 2, "width", 0, 0, 32768);
-        plugged.height = (uint32_t)lua_member(L, 2, "height", 0, 0, 32768);
-    }
-    if (there && lua_getfield(L, 2, "modes") != LUA_TNIL)
-        plugged.modes = luaL_checkstring(L, -1); /* the table has it until this returns */
-    if (there && lua_getfield(L, 2, "force") != LUA_TNIL)
-        plugged.force = lua_toboolean(L, -1);
-    if (there && lua_getfield(L, 2, "edid") != LUA_TNIL) {
-        const struct lua_buffer *given = lua_buffer_check(L, -1);
-        struct lua_buffer *copy = lua_buffer_push_own(L, given->bytes); /* its memory may be gone */
+    luaL_argcheck(L, output >= 0 && output < 256, 2, "outputs are counted from 0");
+    luaL_argcheck(L, device >= 0 && device < 64, 3, "devices are counted from 0");
+    box = push_box(L);
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        wanted.edid = *box = dxgk_edid_of_modes(lua_tostring(L, 1), &wanted.bytes, error,
+                                                sizeof(error));
+        if (!wanted.edid)
+            return luaL_error(L, "dxgk.monitor: %s", error);
+    } else if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) {
+        const struct lua_buffer *buffer = lua_buffer_check(L, 1);
 
-        lua_buffer_read(L, given, 0, copy->data, given->bytes);
-        plugged.edid = copy->data;
-        plugged.edid_bytes = copy->bytes;
+        wanted.bytes = buffer->bytes;
+        wanted.edid = *box = malloc(buffer->bytes + 1);
+        if (!*box)
+            return luaL_error(L, "dxgk.monitor: out of memory");
+        lua_buffer_read(L, buffer, 0, *box, buffer->bytes);
     }
-    if (dxgk_client_plug_monitor((unsigned)adapter, (unsigned)output, there ? &plugged : NULL,
-                                 error, sizeof(error)) != DXGK_OK)
+    if (dxgk_machine_set_monitor(machine_of(L), &wanted, error, sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.monitor: %s", error);
     return 0;
 }
 
 void lua_display_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"screen", screen}, {"draw", draw},       {"mode", mode},
-                                         {"display", power}, {"monitor", monitor}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"screen", screen}, {"draw", draw},       {"mode", mode}, {"modes", modes},
+        {"display", power}, {"monitor", monitor}, {NULL, NULL}};
 
+    open_box(L);
     luaL_setfuncs(L, functions, 0);
 }

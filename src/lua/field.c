@@ -213,7 +213,10 @@ void field_get(lua_State *L, const char *args, const struct field *f)
     case FIELD_BLOB:
     case FIELD_MEMORY:
         memcpy(&pointer, args + f->offset, sizeof(pointer));
-        memcpy(&size, args + f->size_offset, sizeof(size));
+        if (f->size_offset == FIELD_NO_SIZE)
+            size = 1;
+        else
+            memcpy(&size, args + f->size_offset, sizeof(size));
         if (!pointer)
             return;
         if (f->kind == FIELD_BLOB)

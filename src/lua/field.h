@@ -15,7 +15,8 @@ enum field_kind {
     FIELD_PARALLEL, /* pointer: as many integers in as the count member says, which another set */
     FIELD_INLINE,  /* array in the structure + count member: array of integers in; sets the count */
     FIELD_RESULTS, /* pointer: as many integers out as the count member says, at least one */
-    FIELD_MEMORY,  /* pointer + size member, out: a buffer that is a view */
+    FIELD_MEMORY,  /* pointer + size member, out: a buffer that is a view; without one, of one
+                    * element */
 };
 
 #define FIELD_NO_SIZE SIZE_MAX

@@ -104,8 +104,8 @@ static bool matches(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INFO *
            is_progressive(modes, target) == is_progressive(modes, monitor);
 }
 
-static bool monitor_accepts(const struct modes *modes, const struct modes_target *target,
-                            const D3DKMDT_VIDEO_SIGNAL_INFO *signal)
+bool modes_monitor_accepts(const struct modes *modes, const struct modes_target *target,
+                           const D3DKMDT_VIDEO_SIGNAL_INFO *signal)
 {
     if (!target->monitor)
         return false;
@@ -125,7 +125,7 @@ static uint64_t target_rank(const struct modes *modes, const struct modes_target
     const double off = mode_frequency_given(&s->VSyncFreq) ? distance(hertz(&s->VSyncFreq), rate)
                                                            : 0;
 
-    return (uint64_t)!monitor_accepts(modes, target, s) << 63 | (uint64_t)!fits << 62 |
+    return (uint64_t)!modes_monitor_accepts(modes, target, s) << 63 | (uint64_t)!fits << 62 |
            (uint64_t)(mode_preference(mode) != D3DKMDT_MP_PREFERRED) << 61 |
            (uint64_t)!is_progressive(modes, s) << 60 | (uint64_t)(off * 1000);
 }

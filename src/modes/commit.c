@@ -26,6 +26,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
         modes->viewer.rests(modes->viewer.context, source);
     modes->source[source].visible = visible;
     modes->source[source].shown |= visible;
+    trace_instant(modes->source[source].track, visible ? "visible" : "invisible", "source", source,
+                  NULL, 0);
     status = ddi_set_vidpn_source_visibility(modes->ddi, &args);
     if (!NT_SUCCESS(status) && !modes->ddi->gone)
         VIOLATION("VIDPN-189", "DxgkDdiSetVidPnSourceVisibility returned %s for source %u",
@@ -185,6 +187,29 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
     return status;
 }
 
+/* What the source shows from now on, in the trace. */
+static void trace_mode(const struct modes *modes, UINT source)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, 0);
+    const union mode *shown = mode_set_pinned(*vidpn_source_set(modes->active, source));
+    const union mode *signal = path ? mode_set_pinned(
+                                          *vidpn_target_set(modes->active, path->VidPnTargetId))
+                                    : NULL;
+    const trace_track track = modes->source[source].track;
+
+    if (!shown || !signal) {
+        trace_instant(track, "dark", "source", source, NULL, 0);
+        return;
+    }
+    trace_instant(track, "mode", "source", source, "target", path->VidPnTargetId);
+    trace_more("width", shown->source.Format.Graphics.PrimSurfSize.cx, "height",
+               shown->source.Format.Graphics.PrimSurfSize.cy);
+    trace_more("format", shown->source.Format.Graphics.PixelFormat, "rotation",
+               ((UINT)path->ContentTransformation.Rotation - D3DKMDT_VPPR_IDENTITY) % 4 * 90);
+    trace_more("active width", signal->target.VideoSignalInfo.ActiveSize.cx, "active height",
+               signal->target.VideoSignalInfo.ActiveSize.cy);
+}
+
 /* PRES-062: primaries for the modes that come. */
 static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due)
 {
@@ -256,10 +281,13 @@ static void take_over(struct modes *modes, struct vidpn *vidpn, const bool *due)
 {
     vidpn_destroy(modes->active);
     modes->active = vidpn;
+    modes->changes++;
     remember_sizes(modes, vidpn);
     for (UINT source = 0; source < modes->sources; source++)
-        if (due[source])
+        if (due[source]) {
+            trace_mode(modes, source);
             modes_ask_capabilities(modes, vidpn, source);
+        }
 }
 
 NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how how)
@@ -327,11 +355,13 @@ NTSTATUS modes_rotate(struct modes *modes, UINT source, UINT target,
     if (modes->viewer.ends)
         modes->viewer.ends(modes->viewer.context, source);
     status = ddi_update_active_vidpn_present_path(modes->ddi, &args);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
         path->ContentTransformation.Rotation = rotation;
-    else if (status == STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY && !modes->ddi->gone)
+        trace_mode(modes, source);
+    } else if (status == STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY && !modes->ddi->gone) {
         VIOLATION("VIDPN-195", "the driver does not know the path from source %u to target 0x%x",
                   source, target);
+    }
     if (modes->viewer.begins)
         modes->viewer.begins(modes->viewer.context, source);
     if (modes->source[source].visible && modes->viewer.visible)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "modes/modes.h"
+#include "modes/mode_list.h"
 #include "modes/refusals.h"
 #include "modes/monitor.h"
 #include "modes/scope.h"
@@ -44,6 +46,16 @@ struct modes *modes_find(HANDLE adapter)
     return NULL;
 }
 
+static void name_tracks(struct modes *modes)
+{
+    char name[24];
+
+    for (UINT i = 0; i < modes->sources && i < MODES_MAX_SOURCES; i++) {
+        (void)snprintf(name, sizeof(name), "source %u", i);
+        modes->source[i].track = trace_track_create("screens", name);
+    }
+}
+
 struct modes *modes_create(const struct modes *described, const struct modes_target *targets)
 {
     struct outputs *outputs = outputs_now();
@@ -62,6 +74,7 @@ struct modes *modes_create(const struct modes *described, const struct modes_tar
         util_free(modes);
         return NULL;
     }
+    name_tracks(modes);
     list_push_back(&outputs->list, &modes->link);
     return modes;
 }
@@ -72,6 +85,8 @@ void modes_destroy(struct modes *modes)
         return;
     for (UINT i = 0; i < modes->targets; i++)
         monitor_depart(&modes->target[i]);
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        modes_list_free(modes->source[i].list);
     modes_refused_forget(modes);
     vidpn_destroy(modes->active);
     list_remove(&modes->link);

@@ -13,7 +13,9 @@
 #include <dispmprt.h>
 
 #include "ddi/ddi.h"
+#include "trace/trace.h"
 
+struct mode_list;
 struct monitor;
 struct vidpn;
 
@@ -43,8 +45,10 @@ struct modes_refusal {
 #define MODES_MAX_REFUSALS 32u
 
 struct modes_source {
-    bool visible; /* as the driver was told last */
-    bool shown;   /* it has been visible */
+    bool visible;           /* as the driver was told last */
+    bool shown;             /* it has been visible */
+    trace_track track;      /* of what becomes of it */
+    struct mode_list *list; /* as of some time (modes/mode_list.h); NULL: none was asked for */
 };
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
@@ -95,6 +99,7 @@ struct modes {
     struct modes_target *target;
     struct vidpn *active; /* committed; NULL: none yet */
     UINT arrivals;        /* of monitors so far */
+    uint64_t changes;     /* of the active VidPN and of monitors, so far */
     struct modes_viewer viewer;
     struct modes_restart restart;
     struct display_worker *worker;

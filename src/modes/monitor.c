@@ -290,6 +290,7 @@ NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target)
         return status;
     ask_angle(modes, target);
     monitor->arrival = ++modes->arrivals;
+    modes->changes++;
     begin_scope(modes, monitor);
     target->monitor = monitor;
     recognize(target);
@@ -337,6 +338,7 @@ NTSTATUS monitor_look_again(struct modes *modes, struct modes_target *target, bo
         return status;
     *changed = differ(before, now);
     now->arrival = before->arrival;
+    modes->changes++;
     modes_scope_end(&before->scope);
     begin_scope(modes, now);
     target->monitor = now;

@@ -192,6 +192,7 @@ static void show_answers(const struct port_adapter *adapter, NTSTATUS status)
     const struct port_config *config = &adapter->port->config;
     struct port_answers answers = {
         .table = &adapter->driver->table,
+        .present_display_only = adapter->driver->present_display_only,
         .caps = &adapter->caps.driver,
         .mmu = &adapter->mmu.caps,
         .level = adapter->mmu.level,

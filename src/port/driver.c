@@ -193,8 +193,10 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
     }
     list_push_back(&port->drivers, &driver->link);
     if (port->config.observe)
-        port->config.observe(port->config.observe_context,
-                             &(struct port_answers){.table = &driver->table});
+        port->config.observe(
+            port->config.observe_context,
+            &(struct port_answers){.table = &driver->table,
+                                   .present_display_only = driver->present_display_only});
     *out = driver;
     return STATUS_SUCCESS;
 }

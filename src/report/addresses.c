@@ -154,6 +154,8 @@ bool report_addresses_text(const struct vidmm *vidmm, const char *name, uint64_t
         for (size_t i = 0; i < count && good; i++)
             good = write_process(vidmm, &mappings, ids[i], out);
         report_intervals_free(&mappings);
+        if (count == 0)
+            fputs("  no process has mapped anything\n", out);
     }
     if (vidmm->chronicle.lost > 0)
         fprintf(out, "  %" PRIu64 " events are missing: no memory was left for them\n",

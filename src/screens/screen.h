@@ -46,10 +46,12 @@ struct screen {
     uint64_t after; /* no frame before this time */
     /* what is due */
     bool visible, due;
+    bool anew;           /* all of it, not what was drawn */
     struct region dirty; /* pixels that are not on the screen */
     /* a present */
     bool calling, outstanding, late;
     struct region sent;
+    bool sent_anew;
     enum progress reported, told; /* by interrupt; by DPC */
     uint64_t deadline;
     uint64_t completed;

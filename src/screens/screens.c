@@ -8,6 +8,7 @@
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
+#include "trace/trace.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
 
@@ -32,15 +33,33 @@ static uint64_t blank_after(const struct screen *s, uint64_t time)
     }
 }
 
+static void tell_frame(const struct screens *screens, const struct screen *s)
+{
+    const struct screens_frame frame = {.source = s->source,
+                                        .number = s->completed,
+                                        .anew = s->sent_anew,
+                                        .rectangle = s->sent.rect,
+                                        .rectangles = s->sent.count};
+
+    if (screens->config.frame)
+        screens->config.frame(screens->config.frame_context, &frame);
+}
+
 void screen_complete(struct screens *screens, struct screen *s, bool shown)
 {
     s->outstanding = false;
+    if (trace_current)
+        trace_record('E', screens->config.modes->source[s->source].track, "present", 0, "shown",
+                     shown, NULL, 0);
     pointer_unmerge(s);
-    if (shown)
+    if (shown) {
         s->completed++;
-    else
+        tell_frame(screens, s);
+    } else {
+        s->anew |= s->sent_anew;
         region_add_all(&s->dirty,
                        &s->sent); /* PRES-219, PRES-220: the next present covers it again */
+    }
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
     (void)sim_waitq_wake(&screens->work, 1);
 }
@@ -85,12 +104,28 @@ static void judge(struct screens *screens, struct screen *s, NTSTATUS status)
     screen_complete(screens, s, NT_SUCCESS(status));
 }
 
+static void trace_present(const struct screens *screens, const struct screen *s)
+{
+    const RECT box = region_box(&s->sent);
+
+    if (!trace_current)
+        return;
+    trace_record('B', screens->config.modes->source[s->source].track, "present", 0, "source",
+                 s->source, "rectangles", s->sent.count);
+    trace_more("left", (uint32_t)box.left, "top", (uint32_t)box.top);
+    trace_more("right", (uint32_t)box.right, "bottom", (uint32_t)box.bottom);
+    trace_more("width", s->image.width, "height", s->image.height);
+    trace_more("format", s->image.format, "frame", s->completed + 1);
+}
+
 static void present(struct screens *screens, struct screen *s)
 {
     DXGKARG_PRESENT_DISPLAYONLY args;
     NTSTATUS status;
 
     s->sent = s->dirty;
+    s->sent_anew = s->anew;
+    s->anew = false;
     s->due = false;
     region_clear(&s->dirty);
     s->failure = STATUS_SUCCESS;
@@ -99,6 +134,7 @@ static void present(struct screens *screens, struct screen *s)
     s->late = false;
     s->deadline = sim_now() + screens->config.limit_ns;
     s->after = blank_after(s, sim_now());
+    trace_present(screens, s);
     pointer_merge(screens, s);
     memset(&args, 0, sizeof(args));
     args.VidPnSourceId = s->source;
@@ -241,6 +277,7 @@ static void visible(void *context, UINT source)
     if (s->frame) {
         const RECT all = screen_whole(s);
 
+        s->anew = true;
         screen_add_dirty(s, &all);
     }
     (void)sim_waitq_wake(&screens->work, 1);

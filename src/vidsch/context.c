@@ -503,6 +503,8 @@ void vidsch_context_destroy(struct vidsch_context *context)
     if (context->is_companion)
         vidmm_updates_finish(&context->updates);
     vidsch_signal_free_mutexes(context);
+    if (context->hw)
+        context->hw->leaving = true;
     destroy_driver_side(context);
     vidsch_tell_context(context, OBJECT_ENDS);
     vidsch_context_free(context);

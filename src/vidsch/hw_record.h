@@ -74,7 +74,9 @@ struct vidsch_hw_context {
     bool unnotified;        /* nor had it when the deadline passed */
     bool active;            /* something was submitted since it was suspended */
     bool abandoning;        /* its device is lost: what is in flight ends when it is suspended */
+    bool leaving;           /* the driver destroys it, or has: nothing of it is on the GPU */
     bool invalidated, collateral; /* by the driver, in a reset (TDR-075, TDR-076) */
+    bool hit;                     /* in the last one */
     struct sim_event deadline;    /* of the acknowledgement (TDR-074) */
 };
 

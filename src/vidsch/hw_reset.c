@@ -37,9 +37,15 @@ NTSTATUS vidsch_hw_invalidate(struct vidsch *vidsch, HANDLE handle,
                   hw->context->node->ordinal);
         return STATUS_INVALID_DEVICE_STATE;
     }
-    hw->invalidated = true;
+    hw->invalidated = hw->hit = true;
     hw->collateral = flags.CollateralDamage;
     return STATUS_SUCCESS;
+}
+
+static void forget_hits(struct vidsch_node *node)
+{
+    LIST_FOR(link, &node->hw.contexts)
+        CONTAINER(link, struct vidsch_hw_context, node_link)->hit = false;
 }
 
 /* The context that hung, or else the first of those that were hit; NULL: none was. */
@@ -50,7 +56,7 @@ static struct vidsch_hw_context *blamed(const struct vidsch_node *node)
     LIST_FOR(link, &node->hw.contexts) {
         struct vidsch_hw_context *hw = CONTAINER(link, struct vidsch_hw_context, node_link);
 
-        if (!hw->invalidated || device_is_lost(hw->context->device))
+        if (!hw->hit)
             continue;
         if (!hw->collateral)
             return hw;
@@ -104,6 +110,7 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     NTSTATUS status;
 
     vidsch_assert_recovery(vidsch);
+    forget_hits(node);
     node->hw.resetting = true;
     status = ddi_reset_hw_engine(vidsch->ddi, &args);
     node->hw.resetting = false;
@@ -120,7 +127,9 @@ bool vidsch_hw_reset(struct vidsch_node *node, struct vidsch_device **hung, char
     vidsch_life_event(vidsch, node, JOURNAL_HW_RESET,
                       guilty ? ddi_handle_number(guilty->context->mm.host_handle) : 0, 0, 0);
     vidsch_loss_hw_reset(&loss, node, guilty ? guilty->context : NULL);
-    *hung = guilty && !guilty->collateral ? guilty->context->device : NULL;
+    *hung = guilty && !guilty->collateral && !device_is_lost(guilty->context->device)
+                ? guilty->context->device
+                : NULL; /* else it has a reason already */
     lose_invalidated(node, loss.text);
     if (hit_paging(node)) { /* TDR-038 */
         node->hw.closed = false;

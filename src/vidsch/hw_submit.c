@@ -30,7 +30,7 @@ struct vidsch_context *vidsch_hw_first_ready(const struct vidsch_node *node)
     const bool paging_only = vidsch->recovery.restoring || vidsch->suspension.clients;
     struct vidsch_context *first = NULL;
 
-    if (vidsch->recovery.resetting || vidsch->suspension.all || node->stopped ||
+    if (vidsch->recovery.resetting || vidsch_submits_nothing(vidsch) || node->stopped ||
         (node->hw.limit && node->hw.count >= node->hw.limit)) /* SUBMIT-118 */
         return NULL;
     LIST_FOR(link, &node->hw.ready) {

@@ -61,6 +61,10 @@ bool vidsch_hw_suspend(struct vidsch_hw_context *hw)
     sim_assert_passive();
     if (hw->state != HW_RUNS)
         return true;
+    if (hw->leaving) {
+        suspended(hw);
+        return true;
+    }
     if (!ddi_has(vidsch->ddi, DxgkDdiSuspendContext))
         return false;
     args.contextSuspendFence = ++hw->suspend_fence;

@@ -64,6 +64,12 @@ struct vidsch {
     struct patch_bases patch_bases;
 };
 
+/* Who wants everything to rest waits for the end of a reset, and so for the paging that ends it. */
+static inline bool vidsch_submits_nothing(const struct vidsch *vidsch)
+{
+    return vidsch->suspension.all && !vidsch->recovery.restoring;
+}
+
 /* A driver of WDDM 1.x: the lists of a submission say what must be resident (RES-002). */
 static inline bool vidsch_is_1x(const struct vidsch *vidsch)
 {

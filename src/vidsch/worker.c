@@ -29,8 +29,8 @@
 
 static bool node_closed(const struct vidsch_node *node)
 {
-    return node->vidsch->recovery.resetting || node->vidsch->suspension.all || node->stopped ||
-           node->preempting || node->count >= node->depth;
+    return node->vidsch->recovery.resetting || vidsch_submits_nothing(node->vidsch) ||
+           node->stopped || node->preempting || node->count >= node->depth;
 }
 
 /* While clients are held: the keeper, if it must run before its memory may move. */

@@ -47,23 +47,13 @@ TEST(another_monitor_is_another_block)
 {
     const char *const options[] = {NULL};
     struct bench *b = bench_create("stdvga", options);
-    struct dxgk_device_monitor monitor = {1920, 1080, NULL, 0};
     const uint8_t given[1024] = {7, [255] = 9};
-    uint8_t edid[128];
 
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
-    read_edid(b, edid);
-    CHECK(edid_block_valid(edid, true) && edid[56] == (1920 & 0xFF) && edid[58] >> 4 == 1920 >> 8);
-    monitor.edid = given;
-    monitor.edid_bytes = sizeof(given);
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
+    CHECK(b->outputs->monitor(b->device, 0, given, sizeof(given)));
     CHECK(bench_read(b, 2, 0, 1) == 7 && bench_read(b, 2, 255, 1) == 9);
-    monitor.edid_bytes++; /* more than there is room for */
-    CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL && bench_read(b, 2, 255, 1) == 9);
-    monitor = (struct dxgk_device_monitor){8, 8, NULL, 0};
-    CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL && bench_read(b, 2, 0, 1) == 7);
-    monitor = (struct dxgk_device_monitor){0, 0, NULL, 0};
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
+    CHECK(!b->outputs->monitor(b->device, 0, given, sizeof(given) + 128));
+    CHECK(bench_read(b, 2, 255, 1) == 9);
+    CHECK(b->outputs->monitor(b->device, 0, NULL, 0));
     CHECK(bench_read(b, 2, 0, 1) == 0 && bench_read(b, 2, 255, 1) == 0);
     bench_destroy(b);
 }

@@ -87,34 +87,39 @@ TEST(monitors_come_and_go)
     bench_destroy(b);
 }
 
-/* By the host, with an EDID of the user's or one that the model makes. */
+static bool plug(struct bench *b, const uint8_t *edid, size_t bytes)
+{
+    return b->outputs->monitor(b->device, 0, edid, bytes);
+}
+
+/* By the host, with any EDID; the size is that of its first timing. */
 TEST(monitors_are_plugged_in)
 {
+    const struct gpu_get_edid get_edid = {{.type = GPU_GET_EDID}, 0, 0};
     const char *const options[] = {NULL};
     struct bench *b = bench_create("virtio_gpu", options);
     uint8_t edid[1024 + 128] = {1};
-    struct dxgk_device_monitor monitor = {1600, 1200, NULL, 0};
-    const struct gpu_get_edid get_edid = {{.type = GPU_GET_EDID}, 0, 0};
     struct gpu_display_info info;
 
     v_start(b, 2, 64, GPU_F_EDID);
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL && b->interrupts[0] == 1);
+    CHECK(!plug(b, edid, sizeof(edid)) && b->interrupts[0] == 0); /* more than it has room for */
     info = ask(b);
-    CHECK(info.display[0].at.width == 1600 && ask_edid(b, 0, GPU_OK_EDID) == 1600);
-    monitor.width = 1601; /* none can be made for it */
-    CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL && b->interrupts[0] == 1);
-    monitor.edid = edid;
-    monitor.edid_bytes = sizeof(edid);
-    CHECK(b->outputs->plug(b->device, 0, &monitor) != NULL);
-    monitor.edid_bytes = 1024;
+    CHECK(info.display[0].at.width == 1280);
     edid[1023] = 0x77;
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL && b->interrupts[0] == 2);
+    CHECK(plug(b, edid, 1024) && b->interrupts[0] == 1);
     info = ask(b);
-    CHECK(info.display[0].at.width == 1601);
+    CHECK(info.display[0].at.width == 1024 && info.display[0].at.height == 768);
     CHECK(v_command(b, &get_edid, sizeof(get_edid)) == GPU_OK_EDID);
     CHECK(b->ram[V_IN + 24 + 1] == 4 && b->ram[V_IN + 32] == 1 && b->ram[V_IN + 32 + 1023] == 0x77);
-    monitor = (struct dxgk_device_monitor){0, 0, NULL, 0};
-    CHECK(b->outputs->plug(b->device, 0, &monitor) == NULL);
+    edid[54] = 1;
+    edid[56] = 0x40; /* 1600 x 1200 */
+    edid[58] = 0x60;
+    edid[59] = 0xB0;
+    edid[61] = 0x40;
+    CHECK(plug(b, edid, 128));
+    info = ask(b);
+    CHECK(info.display[0].at.width == 1600 && info.display[0].at.height == 1200);
+    CHECK(plug(b, NULL, 0));
     info = ask(b);
     CHECK(!info.display[0].enabled && ask_edid(b, 0, GPU_OK_EDID) == 0);
     bench_destroy(b);
@@ -125,18 +130,18 @@ TEST(an_output_without_a_monitor)
 {
     const struct gpu_create_2d create = {{.type = GPU_RESOURCE_CREATE_2D}, 1, GPU_BGRX, 64, 64};
     const struct gpu_set_scanout show = {{.type = GPU_SET_SCANOUT}, {0, 0, 64, 64}, 0, 1};
-    const struct dxgk_device_monitor none = {0, 0, NULL, 0}, one = {800, 600, NULL, 0};
+    const uint8_t edid[128] = {0};
     const char *const options[] = {NULL};
     struct bench *b = bench_create("virtio_gpu", options);
     struct dxgk_scanout s;
 
-    CHECK(b->outputs->plug(b->device, 0, &none) == NULL);
+    CHECK(plug(b, NULL, 0));
     CHECK(bench_scanout(b, 0, &s) == DXGK_SCANOUT_OFF); /* of the firmware, too */
     v_start(b, 2, 64, 0);
     CHECK(v_command(b, &create, sizeof(create)) == GPU_OK);
     CHECK(v_command(b, &show, sizeof(show)) == GPU_OK);
     CHECK(bench_scanout(b, 0, &s) == DXGK_SCANOUT_OFF);
-    CHECK(b->outputs->plug(b->device, 0, &one) == NULL);
+    CHECK(plug(b, edid, sizeof(edid)));
     CHECK(bench_scanout(b, 0, &s) == DXGK_SCANOUT_ON && s.width == 64);
     bench_destroy(b);
 }

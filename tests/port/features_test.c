@@ -46,6 +46,44 @@ static void features_body(struct probe *p)
                                  IS(status, STATUS_INVALID_PARAMETER));
 }
 
+/* ---- the setting of hardware scheduling ---- */
+
+static void set_mode(uint32_t type, uint32_t value)
+{
+    CHECK(nt_registry_set("\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers",
+                          "HwSchMode", type, &value, sizeof(value)));
+}
+
+static void mode_body(struct probe *p)
+{
+    const bool policy = p->options.port.features != 0;
+    NTSTATUS status;
+
+    CHECK(probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) == policy);
+    set_mode(REG_DWORD, 2);
+    CHECK_RULE("LIFE-122/c", probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                                 probe_feature_supported(p, DXGK_FEATURE_HWSCH,
+                                                         DXGK_FEATURE_SUPPORT_STABLE, &status));
+    CHECK_RULE("LIFE-122/c", !probe_feature_enabled(p, DXGK_FEATURE_HWFLIPQUEUE, &status));
+    set_mode(REG_DWORD, 1);
+    CHECK_RULE("LIFE-122/d", !probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status));
+    set_mode(REG_DWORD, 0);
+    CHECK_RULE("LIFE-122/e", probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) == policy);
+    set_mode(REG_BINARY, policy ? 1 : 2);
+    CHECK_RULE("LIFE-122/e", probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) == policy);
+}
+
+TEST(the_registry_decides_on_hardware_scheduling)
+{
+    for (unsigned policy = 0; policy < 2; policy++) {
+        const struct probe_options options = {.port = {.features = policy}};
+        struct probe *p = probe_create(&options);
+
+        CHECK(NT_SUCCESS(probe_start(p)));
+        probe_end(p, mode_body);
+    }
+}
+
 static void ask_for_scheduling(struct probe *p, struct probe_call *call)
 {
     NTSTATUS status;

@@ -137,6 +137,27 @@ TEST(a_fault_of_nobody_is_only_a_reset)
     run(hardware_create(NULL), neither_body);
 }
 
+/* Each costs the device of its own context, nothing ends in between, and the engine is reset all the same. */
+static void again_body(struct probe *p)
+{
+    hardware.held = true;
+    for (unsigned i = 1; i <= 7; i++) {
+        CHECK(NT_SUCCESS(hardware_begin(&client)) && NT_SUCCESS(hardware_submit(&client, 1)));
+        probe_sleep(1000000);
+        hardware.invalidate = (int)hardware.contexts - 1;
+        fault(DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED, hardware.queue_host, 1);
+        CHECK_RULE("TDR-084", probe_count(p, PROBE_ResetHwEngine) == i &&
+                                  probe_count(p, PROBE_ResetFromTimeout) == 0);
+        CHECK(state_of(&client) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
+        CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+    }
+}
+
+TEST(faults_in_a_row_are_no_resets_without_progress)
+{
+    run(hardware_create(NULL), again_body);
+}
+
 /* ---- memory ---- */
 
 static unsigned switches;
@@ -196,4 +217,107 @@ TEST(a_context_is_suspended_before_its_memory_moves)
     p->before[PROBE_SubmitCommandVirtual] = note_switch;
     p->before[PROBE_BuildPagingBuffer] = note_transfer;
     run(p, memory_body);
+}
+
+/* ---- a context that is destroyed meanwhile ---- */
+
+static struct probe_client *sleeper;
+
+static void sleep_body(struct probe *p)
+{
+    sleep_and_wake(p);
+}
+
+/* The driver takes its time, and the machine falls asleep. */
+static void destroy_slowly(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    sleeper = probe_client_start(p, sleep_body);
+    probe_sleep(PROBE_SECOND / 10);
+}
+
+static void leaving_body(struct probe *p)
+{
+    D3DKMT_DESTROYHWCONTEXT destroy;
+
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
+    destroy.hHwContext = client.context;
+    p->before[PROBE_DestroyHwContext] = destroy_slowly;
+    CHECK(NT_SUCCESS(D3DKMTDestroyHwContext(&destroy)));
+    p->before[PROBE_DestroyHwContext] = NULL;
+}
+
+static void awake_body(struct probe *p)
+{
+    CHECK_RULE("PREEMPT-042", probe_count(p, PROBE_SuspendContext) == 0 &&
+                                  probe_count(p, PROBE_SetPowerState) >= 2);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+TEST(a_context_that_is_being_destroyed_is_not_suspended)
+{
+    struct probe *p = hardware_create(NULL);
+    struct probe_client *process;
+
+    hardware.memory = true;
+    p->caps.SupportPerEngineTDR = TRUE;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, leaving_body);
+    probe_client_wait(p, sleeper);
+    probe_client_go_on(p, process, awake_body);
+    probe_client_end(p, process);
+    probe_client_end(p, sleeper);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+/* ---- a reset of the adapter while it goes to sleep ---- */
+
+static NTSTATUS slept;
+static uint64_t slept_ns;
+
+static void fall_asleep(struct probe *p)
+{
+    const uint64_t since = sim_now();
+
+    slept = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+    slept_ns = sim_now() - since;
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+}
+
+static void nothing_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(hardware_begin(&client)));
+    CHECK(NT_SUCCESS(hardware_submit(&client, 1)) && NT_SUCCESS(hardware_wait(&client, 1)));
+    (void)p;
+}
+
+static void reset_body(struct probe *p)
+{
+    CHECK_RULE("TDR-058", probe_count(p, PROBE_ResetFromTimeout) == 1 && !p->sim->stopped);
+    CHECK(NT_SUCCESS(slept) && slept_ns < 20 * PROBE_SECOND);
+    CHECK(state_of(&client) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK(NT_SUCCESS(probe_gpu_end(&client.gpu)));
+}
+
+/* The context is to leave the GPU before its memory moves, and does not. The page tables are rebuilt at once: whoever wants the
+ * adapter to rest waits for that, and does not hold it up. */
+TEST(a_reset_on_the_way_to_sleep_ends_in_time)
+{
+    struct probe *p = hardware_create(NULL);
+    struct probe_client *process, *other_one;
+
+    hardware.memory = true;
+    hardware.suspend = SUSPEND_IGNORED;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    process = probe_client_run(p, nothing_body);
+    other_one = probe_client_run(p, fall_asleep);
+    probe_client_go_on(p, process, reset_body);
+    probe_client_end(p, process);
+    probe_client_end(p, other_one);
+    probe_clients_end(p);
+    probe_destroy(p);
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What clients, scripts and command lines do wrong. Usage: clients.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
 import os
+import re
 import resource
 import socket
 import subprocess
@@ -234,6 +235,27 @@ def case_usage():
         program("run", base[0], expect=2, words=("a WORKLOAD.lua is missing",))
         program("runs", expect=2, words=("unknown command: runs",))
         program("rules", "a", "b", expect=2)
+
+
+def case_documented():
+    """Each option that the program takes is in --help and in the manual page, and no other is."""
+    taken = {"--help", "--version"}
+    for name in os.listdir(os.path.join(SOURCE, "src", "cli")):
+        with open(os.path.join(SOURCE, "src", "cli", name), encoding="utf-8") as file:
+            taken |= set(re.findall(r'(?:\{|strcmp\((?:name|argv\[i\]), )"(--[a-z-]+)"', file.read()))
+    with open(os.path.join(SOURCE, "docs", "man", "dxgkhost.1"), encoding="utf-8") as file:
+        manual = file.read().replace("\\-", "-")
+    if len(taken) < 50:
+        fail(f"{len(taken)} options were found: {sorted(taken)}")
+    for where, text in (("--help", program("--help").stdout), ("the manual page", manual)):
+        told = set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", text))
+        if told != taken:
+            fail(f"{where} lacks {sorted(taken - told)}, and has {sorted(told - taken)}")
+    # with a heading of its own, or in that of a command
+    heads = "\n".join("".join(pair) for pair in re.findall(r"^\.TP\n(.*)$|^\.OP (.*)$", manual, re.M))
+    missing = taken - set(re.findall(r"--[a-z-]+", heads)) - {"--virtual-limit"}
+    if missing:
+        fail(f"the manual page has no heading for {sorted(missing)}")
 
 
 def case_full():

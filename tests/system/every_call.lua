@@ -44,6 +44,9 @@ local function make()
     local mutex = D3DKMT.CreateKeyedMutex{InitialValue = 0}
     now.mutex, now.mutex_share = mutex.hKeyedMutex, mutex.hSharedHandle
     now.context = D3DKMT.CreateContextVirtual{hDevice = now.device, NodeOrdinal = 1}.hContext
+    local scheduled, hardware = pcall(D3DKMT.CreateHwContext, {hDevice = now.device, NodeOrdinal = 2}) -- with the setting HardwareScheduling
+    now.hw_context = scheduled and hardware.hHwContext or 0
+    now.hw_queue = scheduled and D3DKMT.CreateHwQueue{hHwContext = now.hw_context}.hHwQueue or 0
     now.render = D3DKMT.CreateContext{hDevice = now.device}.hContext
     local semaphore = D3DKMT.CreateSynchronizationObject2{hDevice = now.device, Type = D3DDDI_SEMAPHORE, MaxCount = 1000, InitialCount = 500, Flags = 1}
     now.semaphore, now.semaphore_share = semaphore.hSyncObject, semaphore.SharedHandle
@@ -71,6 +74,11 @@ local members = {
     pDeviceName = function() return {dxgk.device_interface(), "nothing", ""} end,
     hDevice = of("device", 0, "other", "adapter", 0x40000077, 1.5),
     hContext = of("context", 0, "device", 0x40000077),
+    hHwContext = of("hw_context", 0, "context", 0x40000077),
+    hHwQueue = of("hw_queue", 0, "context", 0x40000077),
+    HwQueueProgressFenceId = of(1, 0, -1),
+    CommandBuffer = of(0, 1, 1 << 48),
+    BroadcastHwQueueArray = function() return {{now.hw_queue}, {}, {now.hw_queue, now.hw_queue}, {now.context}} end,
     hAllocation = of("one", 0, "device", 0x40000077),
     phAllocationList = function() return {{now.one, now.two}, {}, {now.one, 0x77}, {now.one, now.one}, 5} end,
     AllocationList = function() return {{now.one, now.two}, {}, {now.one, 0x77}, 5} end,
@@ -153,6 +161,13 @@ local own = {
     Render = function() return {hContext = now.render, BroadcastContext = {}} end,
     Escape = function() return {Type = 0} end,
     SubmitCommand = function() return {pPrivateDriverData = ""} end,
+    CreateHwContext = function() return {NodeOrdinal = 2, pPrivateDriverData = ""} end,
+    CreateHwQueue = function() return {pPrivateDriverData = ""} end,
+    SubmitCommandToHwQueue = function()
+        now.id = (now.id or 0) + 1
+        return {HwQueueProgressFenceId = now.id, CommandLength = 0, pPrivateDriverData = ""}
+    end,
+    SubmitSignalSyncObjectsToHwQueue = function() return {FenceValueArray = {9}} end,
     OpenSyncObjectFromNtHandle = function() return {hNtHandle = nt_of(now.second)} end,
     OpenSyncObjectFromNtHandle2 = function() return {hNtHandle = nt_of(now.secure), EngineAffinity = 0} end,
     OpenResourceFromNtHandle = function() return {hNtHandle = nt_of(now.picture)} end,

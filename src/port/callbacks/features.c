@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* Optional features: who may enable which (LIFE-122 to LIFE-126). */
+#include <string.h>
+
 #include "port/callbacks/features.h"
 #include "ddi/ddi.h"
+#include "nt/cm/registry.h"
 #include "port/callbacks/callback.h"
 #include "port/record/adapter_record.h"
 #include "port/record/boundary.h"
 #include "sim/irql.h"
 #include "verify/refusal.h"
 
+/* Whether the system's setting has an answer: HwSchMode, 1 for off, 2 for on (LIFE-122). */
+static bool is_set(bool *on)
+{
+    uint32_t type, bytes, mode;
+    const void *data = nt_registry_get(
+        "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers", "HwSchMode",
+        &type, &bytes);
+
+    if (!data || type != REG_DWORD || bytes != sizeof(mode))
+        return false;
+    memcpy(&mode, data, sizeof(mode));
+    *on = mode == 2;
+    return mode == 1 || mode == 2;
+}
+
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
                          DXGK_FEATURE_ID feature)
 {
+    bool on;
+
     if (feature == DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD) /* PHYS-183 */
         return adapter && adapter->ddi.table.Version >= DXGKDDI_INTERFACE_VERSION_WDDM3_1 &&
                ddi_has(&adapter->ddi, DxgkDdiSetAllocationBackingStore);
+    if (feature == DXGK_FEATURE_HWSCH && is_set(&on))
+        return on;
     return (UINT)feature < PORT_FEATURES_3_2 && port->config.features >> (UINT)feature & 1;
 }
 

@@ -17,7 +17,8 @@
  * started; members for which it was not asked are zero. Valid during the call. */
 struct port_answers {
     const DRIVER_INITIALIZATION_DATA *table; /* members that its Version does not have are NULL */
-    const DXGK_DRIVERCAPS *caps;             /* NULL: it registered, and all below is empty */
+    PDXGKDDI_PRESENTDISPLAYONLY present_display_only; /* NULL: the driver is no display-only one */
+    const DXGK_DRIVERCAPS *caps; /* NULL: it registered, and all below is empty */
     const DXGK_GPUMMUCAPS *mmu;
     const DXGK_PAGE_TABLE_LEVEL_DESC *level;
     const struct vidsch_node_info *node;

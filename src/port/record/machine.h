@@ -20,8 +20,8 @@ struct port_left;
 
 /* What firmware has lit (PRES-002). */
 struct port_firmware_display {
-    const struct bus_device *device; /* port_post_configure; NULL: nothing was said */
-    UINT width, height, pitch;
+    const struct bus_device *device; /* NULL: the first that may be (PRES-003) */
+    UINT width, height, pitch;       /* port_post_configure; width 0: nothing was said */
     D3DDDIFORMAT format;
 };
 

@@ -41,6 +41,9 @@ struct port_firmware_table {
     ULONG bytes;
 };
 
+struct port_adapter;
+struct screens_frame;
+
 struct port_config {
     struct ram *ram;
     struct bus *bus;
@@ -100,6 +103,9 @@ struct port_config {
      * refused, before they are discarded; may be NULL. */
     void (*observe)(void *context, const struct port_answers *answers);
     void *observe_context;
+    /* Called when a frame is complete, at most at DISPATCH_LEVEL; may be NULL. */
+    void (*frame)(void *context, struct port_adapter *adapter, const struct screens_frame *frame);
+    void *frame_context;
 };
 
 #endif

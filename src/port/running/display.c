@@ -209,6 +209,14 @@ static void restart_over(void *context)
 
 /* ---- life ---- */
 
+static void tell_frame(void *context, const struct screens_frame *frame)
+{
+    struct port_adapter *adapter = context;
+    const struct port_config *config = &adapter->port->config;
+
+    config->frame(config->frame_context, adapter, frame);
+}
+
 static struct screens *make_screens(struct port_adapter *adapter)
 {
     const struct screens_config config = {
@@ -218,6 +226,8 @@ static struct screens *make_screens(struct port_adapter *adapter)
                    ddi_has(&adapter->ddi, DxgkDdiDpcRoutine),
         .pitch_excess = adapter->port->config.present_pitch,
         .unpaced = adapter->port->config.present_unpaced,
+        .frame = adapter->port->config.frame ? tell_frame : NULL,
+        .frame_context = adapter,
         .pointer_caps = adapter->caps.driver.PointerCaps,
         .pointer_width = adapter->caps.driver.MaxPointerWidth,
         .pointer_height = adapter->caps.driver.MaxPointerHeight,
@@ -499,12 +509,6 @@ static struct port_scanout from_host(struct port_adapter *adapter, UINT source)
                                  .pitch = info->Pitch,
                                  .format = info->ColorFormat,
                                  .bytes = adapter->post.bytes};
-}
-
-const char *port_display_plug(struct port_adapter *adapter, unsigned output,
-                              const struct dxgk_device_monitor *monitor)
-{
-    return bus_device_plug(adapter->device, output, monitor);
 }
 
 struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)

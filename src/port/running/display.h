@@ -30,11 +30,6 @@ struct port_scanout {
     uint64_t bytes;
 };
 struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source);
-struct dxgk_device_monitor;
-/* A monitor on an output of the device, which its driver learns from the device alone (PRES-322).
- * NULL: done; else why not. */
-const char *port_display_plug(struct port_adapter *adapter, unsigned output,
-                              const struct dxgk_device_monitor *monitor);
 /* NULL: it has no displays that run. */
 struct modes *port_display_modes(const struct port_adapter *adapter);
 struct screens *port_display_screens(const struct port_adapter *adapter);

@@ -43,7 +43,7 @@ static bool is_there_already(const struct port *port)
 NTSTATUS port_post_configure(struct port *port, const struct bus_device *device,
                              const struct port_firmware_display *display)
 {
-    if (port->firmware.device || is_there_already(port))
+    if (port->firmware.width || is_there_already(port))
         return refuse(STATUS_INVALID_PARAMETER, "PRES-002", "the machine has a POST device already");
     if (!display->width || !display->height ||
         (display->format != D3DDDIFMT_X8R8G8B8 && display->format != D3DDDIFMT_A8R8G8B8 &&
@@ -174,8 +174,8 @@ NTSTATUS port_post_prepare(struct port_adapter *adapter)
 {
     const struct port_firmware_display *firmware = &adapter->port->firmware;
     struct port_post *post = &adapter->post;
-    const UINT height = firmware->device ? firmware->height : HEIGHT;
-    const UINT pitch = firmware->device ? firmware->pitch : PITCH;
+    const UINT height = firmware->width ? firmware->height : HEIGHT;
+    const UINT pitch = firmware->width ? firmware->pitch : PITCH;
     const uint64_t bytes = (uint64_t)pitch * height;
 
     memset(post, 0, sizeof(*post));
@@ -188,10 +188,10 @@ NTSTATUS port_post_prepare(struct port_adapter *adapter)
         adapter->port->left = NULL;
         return STATUS_SUCCESS;
     }
-    post->boot.Width = firmware->device ? firmware->width : WIDTH;
+    post->boot.Width = firmware->width ? firmware->width : WIDTH;
     post->boot.Height = height;
     post->boot.Pitch = pitch;
-    post->boot.ColorFormat = firmware->device ? firmware->format : D3DDDIFMT_X8R8G8B8;
+    post->boot.ColorFormat = firmware->width ? firmware->format : D3DDDIFMT_X8R8G8B8;
     post->boot.TargetId = D3DDDI_ID_UNINITIALIZED;
     if (!find_bar(adapter, bytes) && !find_ram(adapter, bytes))
         return STATUS_NO_MEMORY;

@@ -19,8 +19,8 @@ struct port_firmware_display;
 NTSTATUS port_post_prepare(struct port_adapter *adapter);
 void port_post_forget(struct port_adapter *adapter);
 void port_post_finish(struct port *port);
-/* What firmware has lit on one device of the machine, before its adapter is added. Without it,
- * PRES-003 holds. */
+/* What firmware has lit on one device of the machine, before its adapter is added; NULL: on that of
+ * PRES-003. Without it, all of PRES-003 holds. */
 NTSTATUS port_post_configure(struct port *port, const struct bus_device *device,
                              const struct port_firmware_display *display);
 /* The adapter is about to enter D0 again. */

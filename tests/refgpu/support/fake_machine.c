@@ -95,7 +95,7 @@ static void fake_timer_arm(void *host, unsigned timer, uint64_t delay)
 {
     struct fake *fake = host;
 
-    CHECK(timer < REFGPU_ENGINES);
+    CHECK(timer <= REFGPU_ALL_ENGINES);
     fake->armed[timer] = true;
     fake->due[timer] = fake->time + delay;
 }
@@ -120,7 +120,7 @@ static void fake_trace(void *host, const char *name, uint64_t value)
 static void fake_trace_begin(void *host, unsigned engine, const char *name, uint64_t value)
 {
     (void)value;
-    CHECK(name != NULL && engine < REFGPU_ENGINES);
+    CHECK(name != NULL && engine < REFGPU_ALL_ENGINES);
     ((struct fake *)host)->trace_depth[engine]++;
 }
 

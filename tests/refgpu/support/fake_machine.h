@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../../drivers/refgpu/refgpu_sched_hw.h"
 #include "../../../drivers/refgpu/refgpu_umd.h"
 #include "dxgkhost/device.h"
 
@@ -41,7 +42,7 @@ struct fake {
     unsigned interrupts;
     uint64_t refused_page; /* bus page that is cut off; 0: none */
     unsigned refusals;
-    int trace_depth[REFGPU_ENGINES];
+    int trace_depth[REFGPU_ALL_ENGINES];
     uint32_t tail[REFGPU_ENGINES];
     uint32_t next_fence;
     uint64_t next_table; /* VRAM offset of the next free page table */

@@ -17,8 +17,8 @@ unsigned bus_device_outputs(const struct bus_device *device);
 bool bus_device_monitor(struct bus_device *device, unsigned output, const uint8_t *edid,
                         size_t bytes);
 
-/* What one of them shows; the model is asked, also while the machine does not run. An output of which
- * it says nothing shows what the host knows. */
+/* What one of them shows; the model is asked, also while the machine does not run. An output of
+ * which it says nothing shows what the host knows. */
 enum dxgk_scanout_state bus_device_scanout(struct bus_device *device, unsigned output,
                                            struct dxgk_scanout *scanout);
 

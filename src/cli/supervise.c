@@ -41,6 +41,7 @@
 
 #define TICK_MS           50u
 #define GRACE_MS          3000u /* for the worker to come to an end by itself */
+#define ONE_REQUEST_MS    100u  /* GNU timeout sends its signal twice, within a millisecond */
 #define LAST_WORDS_MS     1000u /* for it to say where it is */
 #define PROGRESS_AFTER_MS 2000u
 #define PROGRESS_EVERY_MS 500u
@@ -56,6 +57,7 @@ struct watch {
     uint64_t steps, moved_at;
     double moved_at_cpu;
     uint64_t asked_at; /* tick of the first request to end; 0: none */
+    uint64_t first_ms; /* when that was, on a clock that does not stop */
     uint64_t kill_at;  /* tick of the last resort; 0: none */
     uint64_t shown_at;
     bool stalled, progress;
@@ -150,13 +152,23 @@ static void end_now(struct watch *watch)
     watch->kill_at = watch->ticks + ticks_of(LAST_WORDS_MS);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
 /* SIGINT, SIGTERM or SIGHUP has come. */
 static void ask_to_end(struct watch *watch, int number)
 {
     if (watch->asked_at) {
-        end_now(watch);
+        if (now_ms() - watch->first_ms >= ONE_REQUEST_MS)
+            end_now(watch);
         return;
     }
+    watch->first_ms = now_ms();
     watch->asked_at = watch->ticks ? watch->ticks : 1;
     atomic_store(&watch->options->shared->interrupt, number);
     kill(watch->worker, INTERRUPT_SIGNAL);

@@ -129,6 +129,12 @@ struct ddi_hooks {
 };
 /* False: out of memory. */
 bool ddi_install(const struct ddi_hooks *hooks);
+/* Whose driver is asked for a screen in a bug check, and what asks it, at HIGH_LEVEL; NULL: nobody
+ * any more. False: the driver gave none, and DxgkDdiResetDevice follows if that was requested
+ * (PRES-042). */
+void ddi_set_screen(struct ddi_adapter *adapter,
+                    bool (*draw)(struct ddi_adapter *adapter,
+                                 const struct verify_bugcheck *bugcheck));
 /* Name of a place in driver code, from the installed hook; false: none is known. */
 bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
 /* Release what is not on the machine's heap. Called at the end of a machine, even of a stopped

@@ -158,3 +158,47 @@ NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHI
     ddi_structure_end(&passed, DDI_DxgkDdiGetChildContainerId, sizeof(*id), id);
     return ddi_leave_with(&call, status);
 }
+
+NTSTATUS ddi_system_display_enable(struct ddi_adapter *a, UINT target,
+                                   struct ddi_system_display *screen)
+{
+    struct ddi_system_display *lent;
+    struct ddi_lent passed;
+    struct ddi_call call;
+    NTSTATUS status = ddi_lend(&passed, screen, sizeof(*screen),
+                               "what DxgkDdiSystemDisplayEnable fills in")
+                          ? ddi_enter(&call, a, DDI_DxgkDdiSystemDisplayEnable)
+                          : STATUS_NO_MEMORY;
+
+    if (!NT_SUCCESS(status))
+        return ddi_lent_refuse(&passed, status);
+    lent = passed.data;
+    status = a->table.DxgkDdiSystemDisplayEnable(a->context, target, &lent->flags, &lent->width,
+                                                 &lent->height, &lent->format);
+    ddi_returned(&call);
+    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiSystemDisplayEnable);
+    ddi_lent_end(&passed, screen);
+    return ddi_leave_with(&call, status);
+}
+
+void ddi_system_display_write(struct ddi_adapter *a, const uint32_t *pixels, UINT width, UINT lines,
+                              UINT top)
+{
+    const size_t bytes = (size_t)width * lines * sizeof(*pixels);
+    struct ddi_lent passed;
+    struct ddi_call call;
+    NTSTATUS status = ddi_lend(&passed, pixels, bytes, "Source of DxgkDdiSystemDisplayWrite")
+                          ? ddi_enter(&call, a, DDI_DxgkDdiSystemDisplayWrite)
+                          : STATUS_NO_MEMORY;
+
+    if (!NT_SUCCESS(status)) {
+        (void)ddi_lent_refuse(&passed, status);
+        return;
+    }
+    a->table.DxgkDdiSystemDisplayWrite(a->context, passed.data, width, lines,
+                                       width * (UINT)sizeof(*pixels), 0, top);
+    ddi_returned(&call);
+    ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiSystemDisplayWrite);
+    ddi_lent_end(&passed, NULL);
+    ddi_leave(&call);
+}

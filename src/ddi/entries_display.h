@@ -35,4 +35,16 @@ NTSTATUS ddi_stop_device_and_release_post_display_ownership(struct ddi_adapter *
                                                             DXGK_DISPLAY_INFORMATION *info);
 NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHILD_CONTAINER_ID *id);
 
+/* The screen that a driver gives for a bug check. */
+struct ddi_system_display {
+    DXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS flags;
+    UINT width, height;
+    D3DDDIFORMAT format;
+};
+NTSTATUS ddi_system_display_enable(struct ddi_adapter *a, UINT target,
+                                   struct ddi_system_display *screen);
+/* Whole lines of 32 bit pixels, from the line `top` on. */
+void ddi_system_display_write(struct ddi_adapter *a, const uint32_t *pixels, UINT width, UINT lines,
+                              UINT top);
+
 #endif

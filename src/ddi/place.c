@@ -71,9 +71,29 @@ static void reset_device(struct ddi_adapter *adapter)
     ddi_reset_device(adapter);
 }
 
+void ddi_set_screen(struct ddi_adapter *adapter,
+                    bool (*draw)(struct ddi_adapter *adapter,
+                                 const struct verify_bugcheck *bugcheck))
+{
+    struct ddi_state *state = ddi_state();
+
+    if (!state)
+        return;
+    state->screen = draw ? adapter : NULL;
+    state->draw = draw;
+}
+
+/* PRES-044 */
+static bool draw_screen(const struct ddi_state *state, const struct verify_bugcheck *bug)
+{
+    if (sim_irql() < SIM_IRQL_HIGH)
+        sim_raise_irql(SIM_IRQL_HIGH);
+    return state->draw(state->screen, bug);
+}
+
 /* THREAD-078: nothing else runs meanwhile.
- * LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, or DxgkDdiResetDevice if that was
- * requested; then the machine stops. */
+ * LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, or those of the screen or
+ * DxgkDdiResetDevice if that was requested; then the machine stops. */
 static void bugcheck(const struct verify_bugcheck *bug)
 {
     struct ddi_state *state = ddi_state();
@@ -96,8 +116,13 @@ static void bugcheck(const struct verify_bugcheck *bug)
         if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) &&
             !sim_current->stopped)
             (void)ddi_debug_report(adapter, bug->code, NULL);
-        if (adapter && adapter->context && !sim_current->stopped)
+        if (state->screen && state->screen->context && !state->screen->gone &&
+            !sim_current->stopped) {
+            if (!draw_screen(state, bug) && !sim_current->stopped)
+                reset_device(state->screen);
+        } else if (adapter && adapter->context && !sim_current->stopped) {
             reset_device(adapter);
+        }
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
         if (!sim_current->stopped)

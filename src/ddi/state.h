@@ -17,6 +17,8 @@
 struct ddi_state {
     struct ddi_hooks hooks;
     bool in_bugcheck;
+    struct ddi_adapter *screen; /* that is drawn on in a bug check; NULL: none */
+    bool (*draw)(struct ddi_adapter *adapter, const struct verify_bugcheck *bugcheck);
     /* who left the driver last, and when: what is found before anything else happens is found in
      * its answer */
     struct ddi_adapter *left;

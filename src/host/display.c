@@ -10,6 +10,7 @@
 #include "host/machine_record.h"
 #include "host/run.h"
 #include "host/task.h"
+#include "modes/display_power.h"
 #include "modes/display_worker.h"
 #include "modes/mode_check.h"
 #include "modes/modes.h"
@@ -59,16 +60,17 @@ struct modes *host_display_modes(struct dxgk_machine *machine, unsigned adapter,
 
 /* ---- what there is ---- */
 
-static void describe(const struct modes *modes, unsigned source, struct dxgk_display *display)
+static void describe(const struct modes *modes, const struct vidpn *vidpn, unsigned source,
+                     struct dxgk_display *display)
 {
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, 0);
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, 0);
     const union mode *shown, *signal;
     UINT turns;
 
     if (!path)
         return;
-    shown = mode_set_pinned(*vidpn_source_set(modes->active, source));
-    signal = mode_set_pinned(*vidpn_target_set(modes->active, path->VidPnTargetId));
+    shown = mode_set_pinned(*vidpn_source_set(vidpn, source));
+    signal = mode_set_pinned(*vidpn_target_set(vidpn, path->VidPnTargetId));
     if (!shown || !signal)
         return;
     turns = ((UINT)path->ContentTransformation.Rotation - D3DKMDT_VPPR_IDENTITY) % 4;
@@ -95,7 +97,7 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
     memset(display, 0, sizeof(*display));
     if (!modes)
         return false;
-    describe(modes, source, display);
+    describe(modes, modes_lit_or_asleep(modes, source), source, display);
     screens = port_display_screens(host_display_adapter(machine, adapter));
     display->frames = screens ? screens_frames(screens, source) : 0;
     return true;
@@ -103,8 +105,29 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
 
 /* ---- modes ---- */
 
+/* The adapter may be stopped before a task begins that is to do something with it: tasks find it
+ * themselves. */
+struct place {
+    struct dxgk_machine *machine;
+    unsigned adapter;
+};
+
+static struct modes *modes_of(const struct place *place)
+{
+    const struct port_adapter *port = host_display_adapter(place->machine, place->adapter);
+
+    return port ? port_display_modes(port) : NULL;
+}
+
+static struct screens *screens_of(const struct place *place)
+{
+    const struct port_adapter *port = host_display_adapter(place->machine, place->adapter);
+
+    return port ? port_display_screens(port) : NULL;
+}
+
 struct mode_request {
-    struct modes *modes;
+    struct place place;
     struct modes_wish wish;
     NTSTATUS status;
     char reason[400];
@@ -113,12 +136,13 @@ struct mode_request {
 static void set_mode(void *arg)
 {
     struct mode_request *request = arg;
+    struct modes *modes = modes_of(&request->place);
     const char *reason;
     struct refusal refusal;
 
     refusal_begin(&refusal);
     refusal.call = "a change of the mode";
-    request->status = display_set_mode(request->modes, &request->wish);
+    request->status = modes ? display_set_mode(modes, &request->wish) : STATUS_DEVICE_REMOVED;
     reason = refusal_reason(request->status);
     util_explain(request->reason, sizeof(request->reason), "%s",
                  reason                                     ? reason
@@ -151,12 +175,11 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
                                                const struct dxgk_display_mode *mode, char *error,
                                                size_t error_bytes)
 {
-    struct mode_request request = {.modes = host_display_modes(host_run_client_machine(), adapter,
-                                                               source, error, error_bytes)};
+    struct mode_request request = {.place = {host_run_client_machine(), adapter}};
     char what[80];
     enum dxgk_result result;
 
-    if (!request.modes)
+    if (!host_display_modes(request.place.machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "no mode of %u x %u", mode->width, mode->height);
     if (mode->quarter_turns > 3) {
@@ -174,56 +197,64 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
 }
 
 struct power_request {
-    struct modes *modes;
+    struct place place;
     UINT target;
     bool on;
     NTSTATUS status;
+    char reason[400];
 };
 
 static void set_power(void *arg)
 {
     struct power_request *request = arg;
+    struct modes *modes = modes_of(&request->place);
+    const char *reason;
+    struct refusal refusal;
 
-    request->status = display_power(request->modes, request->target, request->on);
+    refusal_begin(&refusal);
+    refusal.call = "a change of a display's power";
+    request->status = modes ? display_power(modes, request->target, request->on)
+                            : STATUS_DEVICE_REMOVED;
+    reason = refusal_reason(request->status);
+    util_explain(request->reason, sizeof(request->reason), "%s",
+                 reason ? reason : "the driver refused");
+    refusal_drop(&refusal);
 }
 
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes)
 {
     struct power_request request = {
-        .modes = host_display_modes(host_run_client_machine(), adapter, 0, error, error_bytes),
-        .target = target,
-        .on = on};
+        .place = {host_run_client_machine(), adapter}, .target = target, .on = on};
     char what[80];
     enum dxgk_result result;
 
-    if (!request.modes)
+    if (!host_display_modes(request.place.machine, adapter, 0, error, error_bytes))
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
                  on ? "on" : "off");
     result = host_task_run("display power", set_power, &request);
-    return host_display_result(result, request.status, what,
-                               "no monitor is there, or the driver refused", error, error_bytes);
+    return host_display_result(result, request.status, what, request.reason, error, error_bytes);
 }
 
 /* ---- drawing ---- */
 
 struct draw_request {
-    struct screens *screens;
+    struct place place;
     UINT source;
     const struct dxgk_drawing *drawing;
     bool settle, shown;
     NTSTATUS failure; /* of the driver's present */
 };
 
-static RECT place(const struct dxgk_drawing *d)
+static RECT rectangle(const struct dxgk_drawing *d)
 {
     return (RECT){d->x, d->y, d->x + (LONG)d->width, d->y + (LONG)d->height};
 }
 
 static void copy(const struct screens_image *image, const struct dxgk_drawing *d)
 {
-    const RECT r = place(d);
+    const RECT r = rectangle(d);
 
     for (LONG y = r.top < 0 ? 0 : r.top; y < r.bottom && y < (LONG)image->height; y++) {
         const LONG left = r.left < 0 ? 0 : r.left;
@@ -240,48 +271,52 @@ static void copy(const struct screens_image *image, const struct dxgk_drawing *d
 static void draw(void *arg)
 {
     struct draw_request *request = arg;
-    const RECT changed = place(request->drawing);
+    const RECT changed = rectangle(request->drawing);
+    struct screens *screens = screens_of(&request->place);
     struct screens_image image;
 
-    request->shown = screens_draw(request->screens, request->source, &image);
+    request->shown = screens && screens_draw(screens, request->source, &image);
     if (!request->shown)
         return;
     copy(&image, request->drawing);
-    screens_drawn(request->screens, request->source, &changed);
+    screens_drawn(screens, request->source, &changed);
     if (request->settle)
-        request->shown = screens_settle(request->screens, request->source);
+        request->shown = screens_settle(screens, request->source);
     if (!request->shown)
-        request->failure = screens_failure(request->screens, request->source);
+        request->failure = screens_failure(screens, request->source);
 }
 
 DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                                            const struct dxgk_drawing *drawing, bool settle,
                                            char *error, size_t error_bytes)
 {
-    struct dxgk_machine *machine = host_run_client_machine();
-    struct draw_request request = {.source = source, .drawing = drawing, .settle = settle};
+    struct draw_request request = {.place = {host_run_client_machine(), adapter},
+                                   .source = source,
+                                   .drawing = drawing,
+                                   .settle = settle};
     enum dxgk_result result;
+    bool draws;
 
-    if (!host_display_modes(machine, adapter, source, error, error_bytes))
+    if (!host_display_modes(request.place.machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
-    request.screens = port_display_screens(host_display_adapter(machine, adapter));
-    if (!request.screens || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
+    draws = screens_of(&request.place) != NULL;
+    if (!draws || drawing->width > INT32_MAX / 2 || drawing->height > INT32_MAX / 2 ||
         drawing->x > INT32_MAX / 2 || drawing->y > INT32_MAX / 2) {
         util_explain(error, error_bytes,
-                     request.screens ? "the drawing is out of all bounds"
-                                     : "the host draws on display-only adapters alone");
+                     draws ? "the drawing is out of all bounds"
+                           : "the host draws on display-only adapters alone");
         return DXGK_ERROR;
     }
     result = host_task_run("draw", draw, &request);
     if (request.failure) /* PRES-219, PRES-220: the next present covers it again */
         return host_display_result(result, request.failure, "the drawing is not on the screen",
                                    "the driver failed the present", error, error_bytes);
-    return host_display_result(
-        result, request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
-        "the drawing is not on the screen",
-        "the source shows nothing, because it is dark or the adapter sleeps; the image "
-        "has it, and is shown when the source is lit again",
-        error, error_bytes);
+    return host_display_result(result,
+                               request.shown ? STATUS_SUCCESS : STATUS_GRAPHICS_PRESENT_OCCLUDED,
+                               "the drawing is not on the screen",
+                               "the source shows nothing, because it is dark; the image "
+                               "has it, and is shown when the source is lit again",
+                               error, error_bytes);
 }
 
 /* ---- pictures ---- */
@@ -323,7 +358,7 @@ enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source
 
     memset(picture, 0, sizeof(*picture));
     memset(&display, 0, sizeof(display));
-    describe(port_display_modes(port), source, &display);
+    describe(port_display_modes(port), port_display_modes(port)->active, source, &display);
     if (!display.lit)
         return DXGK_OK;
     if (!take(port, source, !display.visible, &taken, error, error_bytes))

@@ -12,6 +12,7 @@
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "port/record/adapter_info.h"
+#include "port/running/display.h"
 #include "port/running/power.h"
 #include "sim/fault.h"
 #include "util/address.h"
@@ -175,6 +176,9 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
 
     if (!NT_SUCCESS(status))
         return status;
+    if (!vidsch && (control->TdrControl == D3DKMT_TDRDBGCTRLTYPE_FORCEDODTDR ||
+                    control->TdrControl == D3DKMT_TDRDBGCTRLTYPE_FORCEDODVSYNCTDR))
+        return port_display_force_recovery(e->adapter->port); /* PRES-307 */
     if (!vidsch)
         return kmt_adapter_refuse_display_only("it has no engines to reset");
     switch (control->TdrControl) {

@@ -75,8 +75,6 @@ static void stop_at_next_instruction(lua_State *L)
 static void on_tick(int number)
 {
     const struct sim_machine *m = sim_current;
-    const struct limit_thread *here = m && m->thread ? limit_thread(m->thread) : NULL;
-
     (void)number;
     if (!limit.armed || !m)
         return;
@@ -85,12 +83,13 @@ static void on_tick(int number)
         limit.quiet_ms = 0;
     } else if (m->inside) {
         return; /* the driver's own time */
-    } else if (!m->thread || here) {
-        limit.quiet_ms += TICK_MS;
+    } else {
+        limit.quiet_ms += TICK_MS; /* of the script, or of the host's threads, which work for it */
     }
     limit.over |= limit.quiet_ms >= limit.seconds * 1000;
-    if (limit.over && here && here->running)
-        stop_at_next_instruction(here->running);
+    for (unsigned i = 0; limit.over && i < THREADS; i++)
+        if (limit.thread[i].running)
+            stop_at_next_instruction(limit.thread[i].running);
 }
 
 /* Calls the function below its arguments, which runs the coroutine. */

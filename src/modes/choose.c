@@ -5,6 +5,7 @@
 #include "modes/refusals.h"
 #include "modes/enumerate.h"
 #include "modes/mode_check.h"
+#include "modes/mode_words.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
 #include "modes/vidpn.h"
@@ -86,6 +87,12 @@ static double hertz(const D3DDDI_RATIONAL *f)
 static double distance(double a, double b)
 {
     return a < b ? b - a : a - b;
+}
+
+bool modes_wishes_rate(const struct modes_wish *wish, UINT source)
+{
+    return wish && wish->given && wish->source == source &&
+           (wish->frequency.Numerator || wish->frequency.Denominator);
 }
 
 bool modes_rates_match(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
@@ -297,8 +304,7 @@ static bool target_candidates(struct candidates *c, const struct modes *modes,
 {
     const struct mode_set *set = *vidpn_target_set(vidpn, path->VidPnTargetId);
     const union mode *source = mode_set_pinned(*vidpn_source_set(vidpn, path->VidPnSourceId));
-    const bool rated = wish && wish->given && wish->source == path->VidPnSourceId &&
-                       wish->frequency.Denominator;
+    const bool rated = modes_wishes_rate(wish, path->VidPnSourceId);
 
     if (!candidates_begin(c, set->count))
         return false;
@@ -330,13 +336,27 @@ static NTSTATUS go_on(struct search *s, struct vidpn **vidpn, UINT index)
     NTSTATUS status;
 
     if (index + 1 == (*vidpn)->paths)
-        return !modes_refused(s->modes, *vidpn) && modes_is_supported(s->modes, *vidpn)
-                   ? STATUS_SUCCESS
-                   : STATUS_GRAPHICS_INVALID_VIDPN;
+        return modes_refused(s->modes, *vidpn) ? STATUS_GRAPHICS_INVALID_VIDPN
+                                               : modes_ask_supported(s->modes, *vidpn);
     s->attempts = 0;
     status = choose_path(s, vidpn, index + 1);
     s->attempts = attempts;
     return status;
+}
+
+/* VIDPN-204: a mode whose frequency is not specified is shown at 60 Hz (PRES-195). */
+static bool has_rate(const struct vidpn *vidpn, UINT index, UINT id, const struct modes_wish *wish)
+{
+    static const D3DDDI_RATIONAL standard = {60, 1};
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = &vidpn->path[index];
+    const D3DDDI_RATIONAL *rate;
+
+    if (!modes_wishes_rate(wish, path->VidPnSourceId))
+        return true;
+    rate = &mode_set_find(*vidpn_target_set(vidpn, path->VidPnTargetId), id)
+                ->target.VideoSignalInfo.VSyncFreq;
+    return distance(hertz(mode_frequency_given(rate) ? rate : &standard), hertz(&wish->frequency)) <
+           0.5;
 }
 
 static NTSTATUS try_target(struct search *s, struct vidpn **vidpn, UINT index, UINT id)
@@ -371,6 +391,7 @@ static NTSTATUS try_targets(struct search *s, struct vidpn **vidpn, UINT index)
 {
     struct candidates targets;
     NTSTATUS status = STATUS_GRAPHICS_INVALID_VIDPN;
+    bool fits = false;
 
     if (!target_candidates(&targets, s->modes, *vidpn, &(*vidpn)->path[index], s->wish))
         return STATUS_NO_MEMORY;
@@ -380,12 +401,18 @@ static NTSTATUS try_targets(struct search *s, struct vidpn **vidpn, UINT index)
     for (UINT i = 0; i < targets.count && !NT_SUCCESS(status) && s->attempts < MOST_ATTEMPTS &&
                      s->all < MOST_OF_ALL;
          i++) {
+        if (!has_rate(*vidpn, index, targets.list[i].id, s->wish))
+            continue;
+        fits = true;
         s->attempts++;
         s->all++;
         status = try_target(s, vidpn, index, targets.list[i].id);
         if (status == STATUS_NO_MEMORY || s->modes->ddi->gone)
             break;
     }
+    if (targets.count && !fits)
+        status = modes_refuse_rate(*vidpn_target_set(*vidpn, (*vidpn)->path[index].VidPnTargetId),
+                                   &s->wish->frequency);
     util_free(targets.list);
     return status;
 }
@@ -436,7 +463,9 @@ static NTSTATUS choose_path(struct search *s, struct vidpn **vidpn, UINT index)
                      s->all < MOST_OF_ALL;
          i++) {
         if (!is_exact(*vidpn, &path, sources.list[i].id, s->wish)) {
-            status = STATUS_INVALID_PARAMETER; /* VIDPN-204 */
+            status = i ? STATUS_INVALID_PARAMETER
+                       : modes_refuse_size(*vidpn_source_set(*vidpn, path.VidPnSourceId),
+                                           &s->wish->size);
             break;
         }
         status = try_source(s, vidpn, index, sources.list[i].id);
@@ -455,8 +484,9 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 
     if (!(*vidpn)->paths)
         return STATUS_SUCCESS;
-    if (!modes_is_supported(modes, *vidpn))
-        return STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED;
+    status = modes_ask_supported(modes, *vidpn);
+    if (!NT_SUCCESS(status))
+        return status == STATUS_NO_MEMORY ? status : STATUS_GRAPHICS_VIDPN_TOPOLOGY_NOT_SUPPORTED;
     copy = vidpn_copy(*vidpn);
     if (!copy)
         return STATUS_NO_MEMORY;
@@ -485,7 +515,7 @@ static bool lit_targets(struct candidates *c, const struct modes *modes)
     if (!candidates_begin(c, modes->targets))
         return false;
     for (UINT i = 0; i < modes->targets; i++)
-        if (modes->target[i].monitor && !modes->target[i].off)
+        if (modes->target[i].monitor && !modes->target[i].off && !modes_has_left(&modes->target[i]))
             candidates_add(c, modes->target[i].id,
                            (uint64_t)!is_internal(&modes->target[i]) << 32 |
                                modes->target[i].monitor->arrival);

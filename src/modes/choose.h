@@ -26,6 +26,9 @@ struct modes_wish {
     D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling; /* D3DKMDT_VPPS_UNINITIALIZED: any */
 };
 
+/* Is a frequency wanted of this source? */
+bool modes_wishes_rate(const struct modes_wish *wish, UINT source);
+
 /* Pin modes and transformations of all paths of *vidpn that have none pinned. On failure *vidpn is
  * as it was. */
 NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct modes_wish *wish);

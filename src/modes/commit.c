@@ -45,18 +45,22 @@ static HANDLE primary_of(const struct modes *modes, const struct vidpn *vidpn, U
                : NULL; /* VIDPN-174 */
 }
 
+/* Sets modes->starved if the host has no memory for it, or had none while the driver worked. */
 static NTSTATUS commit_source(struct modes *modes, struct vidpn *vidpn, UINT source,
                               DXGKARG_COMMITVIDPN_FLAGS flags)
 {
+    const uint64_t refused = modes_allocations_refused();
     DXGKARG_COMMITVIDPN args;
     const struct modes_hand *hand;
     struct modes_scope scope;
     NTSTATUS status;
 
+    modes->starved = false;
     modes_scope_begin(&scope, modes, "DxgkDdiCommitVidPn", 0, vidpn);
     hand = modes_hand_out(&scope, HAND_VIDPN, vidpn);
     if (!hand) {
         modes_scope_end(&scope);
+        modes->starved = true;
         return STATUS_NO_MEMORY;
     }
     memset(&args, 0, sizeof(args));
@@ -67,7 +71,8 @@ static NTSTATUS commit_source(struct modes *modes, struct vidpn *vidpn, UINT sou
     args.Flags = flags;
     status = ddi_commit_vidpn(modes->ddi, &args);
     modes_scope_end(&scope);
-    return status;
+    modes->starved = !NT_SUCCESS(status) && modes_allocations_refused() != refused;
+    return modes->starved ? STATUS_NO_MEMORY : status;
 }
 
 /* VIDPN-182, VIDPN-183: other scalings that the driver supports, each once, then no rotation. */
@@ -174,14 +179,14 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
             if (!due[source] || removes(vidpn, source) != (pass == 0))
                 continue;
             status = commit_one(modes, vidpn, source, flags);
-            if (!NT_SUCCESS(status) && pass == 0 && !modes->ddi->gone) { /* VIDPN-184 */
-                WARNING("VIDPN-184",
+            if (!NT_SUCCESS(status) && pass == 0 && !modes->ddi->gone && !modes->starved) {
+                WARNING("VIDPN-184", /* it goes on */
                         "DxgkDdiCommitVidPn returned %s for source %u, which loses its paths",
                         nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
             done[source] = NT_SUCCESS(status);
-            if (!done[source])
+            if (!done[source] && !modes->starved)
                 (void)modes_refused_add(modes, vidpn, source);
         }
     return status;

@@ -24,21 +24,28 @@ static void child_power(struct modes *modes, UINT target, DEVICE_POWER_STATE sta
 
 NTSTATUS modes_turn_off(struct modes *modes, struct modes_target *target)
 {
-    struct vidpn *vidpn;
-    NTSTATUS status;
+    struct vidpn *vidpn, *kept;
+    NTSTATUS status = STATUS_NO_MEMORY;
 
-    target->off = true;
-    if (!vidpn_path_to(modes->active, target->id))
+    if (!vidpn_path_to(modes->active, target->id)) {
+        target->off = true;
         return STATUS_SUCCESS;
-    vidpn = vidpn_copy(modes->active);
-    vidpn_destroy(target->kept);
-    target->kept = vidpn_copy(modes->active);
-    if (!vidpn || !target->kept) {
-        vidpn_destroy(vidpn);
-        return STATUS_NO_MEMORY;
     }
-    vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
-    status = modes_commit(modes, vidpn, COMMIT_POWER);
+    vidpn = vidpn_copy(modes->active);
+    kept = vidpn_copy(modes->active);
+    if (vidpn && kept) {
+        vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
+        status = modes_commit(modes, vidpn, COMMIT_POWER);
+    } else {
+        vidpn_destroy(vidpn);
+    }
+    if (status == STATUS_NO_MEMORY) { /* it is still on */
+        vidpn_destroy(kept);
+        return status;
+    }
+    vidpn_destroy(target->kept);
+    target->kept = kept;
+    target->off = true;
     child_power(modes, target->id, PowerDeviceD3);
     return status;
 }
@@ -117,20 +124,30 @@ static NTSTATUS light(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     add_paths(modes, vidpn, &fresh);
     if (fresh) {
         status = modes_apply(modes, vidpn, NULL, how);
-    } else if (!vidpn->paths || modes_is_supported(modes, vidpn)) {
-        status = modes_commit(modes, vidpn, how);
     } else {
-        vidpn_destroy(vidpn);
-        status = STATUS_GRAPHICS_INVALID_VIDPN;
+        status = vidpn->paths ? modes_ask_supported(modes, vidpn) : STATUS_SUCCESS;
+        if (NT_SUCCESS(status))
+            status = modes_commit(modes, vidpn, how);
+        else
+            vidpn_destroy(vidpn);
     }
-    return NT_SUCCESS(status) || modes->ddi->gone ? status : modes_apply_all(modes, how);
+    return NT_SUCCESS(status) || status == STATUS_NO_MEMORY || modes->ddi->gone
+               ? status
+               : modes_apply_all(modes, how);
 }
 
 NTSTATUS modes_turn_on(struct modes *modes, struct modes_target *target)
 {
+    NTSTATUS status;
+
     target->off = false;
     child_power(modes, target->id, PowerDeviceD0);
-    return light(modes, vidpn_copy(modes->active), COMMIT_POWER);
+    status = light(modes, vidpn_copy(modes->active), COMMIT_POWER);
+    if (status == STATUS_NO_MEMORY && !vidpn_path_to(modes->active, target->id)) {
+        child_power(modes, target->id, PowerDeviceD3); /* it is still off */
+        target->off = true;
+    }
+    return status;
 }
 
 /* ---- changes while it is off ---- */
@@ -144,6 +161,15 @@ struct modes_target *modes_dark_target(const struct modes *modes, UINT source)
             return target;
     }
     return NULL;
+}
+
+const struct vidpn *modes_lit_or_asleep(const struct modes *modes, UINT source)
+{
+    const struct modes_target *dark = vidpn_paths_from(modes->active, source)
+                                          ? NULL
+                                          : modes_dark_target(modes, source);
+
+    return dark && dark->asleep ? dark->kept : modes->active;
 }
 
 NTSTATUS modes_change_dark(struct modes *modes, struct modes_target *target,
@@ -182,7 +208,7 @@ NTSTATUS modes_sleep(struct modes *modes)
         off = modes_turn_off(modes, target);
         if (NT_SUCCESS(status))
             status = off;
-        target->asleep = true;
+        target->asleep = target->off;
     }
     modes->asleep = true;
     return status;
@@ -191,23 +217,32 @@ NTSTATUS modes_sleep(struct modes *modes)
 /* DISP-153: connections have been read again meanwhile. */
 static void meet(struct modes *modes, struct modes_target *target)
 {
-    if (target->monitor && (target->left || !target->connected))
+    if (modes_has_left(target))
         monitor_depart(target);
     target->left = false;
-    if (target->asleep) {
-        target->asleep = target->off = false;
-        child_power(modes, target->id, PowerDeviceD0);
-    }
-    if (target->monitor || !target->connected)
+    if (!target->asleep)
         return;
-    target->changed = false;
-    (void)monitor_arrive(modes, target);
+    target->asleep = target->off = false;
+    child_power(modes, target->id, PowerDeviceD0);
 }
 
-NTSTATUS modes_wake(struct modes *modes)
+void modes_wake(struct modes *modes)
 {
     modes->asleep = false;
-    for (UINT i = 0; i < modes->targets; i++)
-        meet(modes, &modes->target[i]);
+    if (modes->look.run)
+        modes->look.run(modes->look.context, MODES_LOOK_RESUME);
+    for (UINT i = 0; i < modes->targets; i++) {
+        struct modes_target *target = &modes->target[i];
+
+        meet(modes, target);
+        if (target->monitor || !target->connected)
+            continue;
+        target->changed = false;
+        (void)monitor_arrive(modes, target);
+    }
+}
+
+NTSTATUS modes_light_again(struct modes *modes)
+{
     return light(modes, vidpn_copy(modes->active), COMMIT_RESUME);
 }

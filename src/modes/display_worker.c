@@ -6,8 +6,10 @@
 #include "modes/apply.h"
 #include "modes/commit.h"
 #include "modes/display_power.h"
+#include "modes/enumerate.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
+#include "modes/recommend.h"
 #include "modes/strict.h"
 #include "modes/vidpn.h"
 #include "sim/machine.h"
@@ -25,6 +27,8 @@ struct request {
     void *arg;
     NTSTATUS status;
     bool done;
+    const char *rule; /* and `reason`: why it fails, for the call of who waits */
+    char reason[REFUSAL_BYTES];
 };
 
 struct display_worker {
@@ -32,7 +36,27 @@ struct display_worker {
     struct sim_waitq work, answered;
     struct list requests;
     bool noted, lost, reset, stop, ended;
+    bool working;
 };
+
+/* ---- want of memory ---- */
+
+#define ATTEMPTS 10u
+#define PAUSE_NS 100000000u
+
+/* What nobody asks for again must not be lost when memory is short for a while. */
+static NTSTATUS insist(struct modes *modes, NTSTATUS (*run)(struct modes *modes))
+{
+    NTSTATUS status = run(modes);
+
+    for (unsigned i = 1; i < ATTEMPTS && status == STATUS_NO_MEMORY && !modes->ddi->gone &&
+                         !modes->ended && !sim_current->stopped;
+         i++) {
+        sim_block(sim_now() + PAUSE_NS, NULL);
+        status = run(modes);
+    }
+    return status;
+}
 
 /* ---- monitors that come and go ---- */
 
@@ -41,10 +65,30 @@ static bool has_path(const struct modes *modes, const struct modes_target *targe
     return vidpn_path_to(modes->active, target->id) != NULL;
 }
 
-/* DISP-049: a departure counts, even if an arrival has followed. */
-static bool has_left(const struct modes_target *target)
+/* The paths that stay, or all anew if the driver does not support them without the others. With
+ * `again`, it is asked for their modes once more (VIDPN-203). */
+static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn, bool again)
 {
-    return target->monitor && (target->left || !target->connected);
+    static const struct modes_pivot none = {D3DKMDT_EPT_NOPIVOT, D3DDDI_ID_UNINITIALIZED,
+                                            D3DDDI_ID_UNINITIALIZED};
+    NTSTATUS status = again ? modes_enumerate(modes, &vidpn, &none) : STATUS_SUCCESS;
+
+    if (NT_SUCCESS(status) && vidpn->paths)
+        status = modes_ask_supported(modes, vidpn);
+    if (NT_SUCCESS(status))
+        return modes_commit(modes, vidpn, COMMIT_CHANGE);
+    vidpn_destroy(vidpn);
+    return status == STATUS_NO_MEMORY || modes->ddi->gone ? status
+                                                          : modes_apply_all(modes, COMMIT_CHANGE);
+}
+
+/* Is its path the most important one of several from the same source? */
+static bool leads_clones(const struct vidpn *vidpn, UINT target)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_to(vidpn, target);
+
+    return vidpn_paths_from(vidpn, path->VidPnSourceId) > 1 &&
+           vidpn_path_from(vidpn, path->VidPnSourceId, 0) == path;
 }
 
 /* VIDPN-202: without the paths of those that have left; then they are gone. */
@@ -52,22 +96,26 @@ static NTSTATUS departures(struct modes *modes)
 {
     struct vidpn *vidpn = NULL;
     NTSTATUS status = STATUS_SUCCESS;
+    bool again = false;
 
     for (UINT i = 0; i < modes->targets; i++) {
         const struct modes_target *target = &modes->target[i];
 
-        if (!has_left(target) || !has_path(modes, target))
+        if (!modes_has_left(target) || !has_path(modes, target))
             continue;
         if (!vidpn)
             vidpn = vidpn_copy(modes->active);
         if (!vidpn)
             return STATUS_NO_MEMORY;
+        again |= leads_clones(vidpn, target->id);
         vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
     }
     if (vidpn)
-        status = modes_commit(modes, vidpn, COMMIT_CHANGE);
+        status = commit_rest(modes, vidpn, again);
+    if (status == STATUS_NO_MEMORY) /* they are still to be seen to */
+        return status;
     for (UINT i = 0; i < modes->targets; i++) {
-        if (has_left(&modes->target[i]))
+        if (modes_has_left(&modes->target[i]))
             monitor_depart(&modes->target[i]);
         modes->target[i].left = false;
     }
@@ -123,14 +171,19 @@ static NTSTATUS choose_again(struct modes *modes, const struct modes_target *tar
 
 static NTSTATUS look_again(struct modes *modes, struct modes_target *target)
 {
-    bool changed;
-    NTSTATUS status;
+    bool changed = false;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    target->changed = false;
-    status = monitor_look_again(modes, target, &changed);
-    if (!NT_SUCCESS(status) || !changed)
+    if (target->changed)
+        status = monitor_look_again(modes, target, &changed);
+    if (!NT_SUCCESS(status))
         return status;
-    return choose_again(modes, target);
+    target->changed = false;
+    target->other |= changed;
+    if (target->other)
+        status = choose_again(modes, target);
+    target->other = status == STATUS_NO_MEMORY;
+    return status;
 }
 
 static void keep_first(NTSTATUS *status, NTSTATUS other)
@@ -139,31 +192,72 @@ static void keep_first(NTSTATUS *status, NTSTATUS other)
         *status = other;
 }
 
-static NTSTATUS update(struct modes *modes, void *arg)
+static NTSTATUS arrive(struct modes *modes, struct modes_target *target)
+{
+    NTSTATUS status;
+
+    target->changed = false;
+    status = monitor_arrive(modes, target);
+    target->fresh = target->monitor != NULL;
+    return status;
+}
+
+static NTSTATUS add_paths(struct modes *modes)
+{
+    NTSTATUS status = STATUS_SUCCESS, added;
+    bool any = false;
+
+    for (UINT i = 0; i < modes->targets; i++)
+        any |= modes->target[i].fresh && modes->target[i].monitor;
+    if (any && !modes->active->paths) {
+        status = modes_apply_all(modes, COMMIT_CHANGE);
+        any = status == STATUS_NO_MEMORY;
+        for (UINT i = 0; i < modes->targets; i++)
+            modes->target[i].fresh &= any;
+        return status;
+    }
+    for (UINT i = 0; any && i < modes->targets; i++) {
+        struct modes_target *target = &modes->target[i];
+
+        if (!target->monitor || target->off || has_path(modes, target))
+            continue;
+        added = add_path(modes, target);
+        target->fresh = added == STATUS_NO_MEMORY;
+        keep_first(&status, added);
+    }
+    return status;
+}
+
+static NTSTATUS update_once(struct modes *modes)
 {
     NTSTATUS status = departures(modes);
-    UINT fresh = 0;
 
-    (void)arg;
     for (UINT i = 0; i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
 
-        if (target->connected && target->monitor && target->changed)
-            keep_first(&status, look_again(modes, target));
-        if (!target->connected || target->monitor)
+        if (modes_has_left(target)) /* no memory to see to that yet */
             continue;
-        target->changed = false;
-        keep_first(&status, monitor_arrive(modes, target));
-        fresh += target->monitor != NULL;
+        if (target->connected && target->monitor && (target->changed || target->other))
+            keep_first(&status, look_again(modes, target));
+        if (target->connected && !target->monitor)
+            keep_first(&status, arrive(modes, target));
     }
-    if (fresh && !modes->active->paths) {
-        keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
-        return status;
-    }
-    for (UINT i = 0; fresh && i < modes->targets; i++)
-        if (modes->target[i].monitor && !modes->target[i].off && !has_path(modes, &modes->target[i]))
-            keep_first(&status, add_path(modes, &modes->target[i]));
+    keep_first(&status, add_paths(modes));
     return status;
+}
+
+static NTSTATUS update(struct modes *modes, void *arg)
+{
+    (void)arg;
+    return insist(modes, update_once);
+}
+
+static NTSTATUS first(struct modes *modes, void *arg)
+{
+    (void)arg;
+    if (modes->look.run)
+        modes->look.run(modes->look.context, MODES_LOOK_START);
+    return update(modes, NULL);
 }
 
 /* ---- what clients want ---- */
@@ -175,7 +269,7 @@ static bool same_size(const struct modes *modes, const struct modes_wish *wish)
 
     return mode && mode->source.Format.Graphics.PrimSurfSize.cx == wish->size.cx &&
            mode->source.Format.Graphics.PrimSurfSize.cy == wish->size.cy &&
-           !wish->frequency.Denominator &&
+           !modes_wishes_rate(wish, wish->source) &&
            (wish->scaling == D3DKMDT_VPPS_UNINITIALIZED ||
             wish->scaling == path->ContentTransformation.Scaling);
 }
@@ -238,6 +332,26 @@ static NTSTATUS set_mode(struct modes *modes, void *arg)
     return status;
 }
 
+/* ---- what firmware tells ---- */
+
+/* DISP-155, DISP-156 */
+static NTSTATUS acpi(struct modes *modes, void *arg)
+{
+    const ULONG flags = *(const ULONG *)arg;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (flags & DXGK_ACPI_POLL_DISPLAY_CHILDREN) {
+        if (modes->look.run)
+            modes->look.run(modes->look.context, MODES_LOOK_POLL);
+        status = update(modes, NULL);
+    }
+    if (flags & DXGK_ACPI_CHANGE_DISPLAY_MODE)
+        keep_first(&status, modes_recommend(modes, DXGK_RFVR_HOTKEY));
+    if (flags & DXGK_ACPI_CHANGE_DISPLAY_TOPOLOGY)
+        keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
+    return status;
+}
+
 /* ---- power ---- */
 
 struct power {
@@ -267,8 +381,15 @@ static NTSTATUS suspend(struct modes *modes, void *arg)
 
 static NTSTATUS resume(struct modes *modes, void *arg)
 {
+    NTSTATUS status;
+
     (void)arg;
-    return modes_wake(modes);
+    modes_wake(modes);
+    status = insist(modes, modes_light_again);
+    for (UINT i = 0; i < modes->targets; i++)
+        if (modes->target[i].connected && !modes->target[i].monitor) /* no memory for it */
+            return update(modes, NULL);
+    return status;
 }
 
 static NTSTATUS strict(struct modes *modes, void *arg)
@@ -278,12 +399,17 @@ static NTSTATUS strict(struct modes *modes, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS restore(struct modes *modes, void *arg)
+static NTSTATUS commit_again(struct modes *modes)
 {
     struct vidpn *vidpn = vidpn_copy(modes->active);
 
-    (void)arg;
     return vidpn ? modes_commit(modes, vidpn, COMMIT_AGAIN) : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS restore(struct modes *modes, void *arg)
+{
+    (void)arg;
+    return insist(modes, commit_again);
 }
 
 /* PRES-258 */
@@ -296,11 +422,17 @@ static void recover(struct modes *modes)
 }
 
 /* VIDPN-191 */
+static NTSTATUS go_dark(struct modes *modes)
+{
+    struct vidpn *vidpn = vidpn_create(modes);
+
+    return vidpn ? modes_commit(modes, vidpn, COMMIT_CHANGE) : STATUS_NO_MEMORY;
+}
+
 static NTSTATUS stop(struct modes *modes, void *arg)
 {
     const bool *keep = arg;
-    struct vidpn *vidpn = *keep ? NULL : vidpn_create(modes);
-    NTSTATUS status = vidpn ? modes_commit(modes, vidpn, COMMIT_CHANGE) : STATUS_SUCCESS;
+    NTSTATUS status = *keep ? STATUS_SUCCESS : insist(modes, go_dark);
 
     modes->ended = true;
     return status;
@@ -308,35 +440,66 @@ static NTSTATUS stop(struct modes *modes, void *arg)
 
 /* ---- the thread ---- */
 
+static void carry_out(struct modes *modes, struct request *request)
+{
+    struct refusal refusal;
+    const char *reason;
+
+    refusal_begin(&refusal);
+    request->status = request->run(modes, request->arg);
+    reason = NT_SUCCESS(request->status) ? NULL : refusal_reason(request->status);
+    request->rule = refusal.rule;
+    if (reason)
+        memcpy(request->reason, reason, sizeof(request->reason));
+    refusal_drop(&refusal);
+    request->done = true;
+}
+
+/* False: there is nothing to do. */
+static bool work(struct modes *modes, struct display_worker *worker)
+{
+    struct list *node = list_pop_front(&worker->requests);
+
+    if (node) {
+        worker->working = true;
+        carry_out(modes, CONTAINER(node, struct request, link));
+        (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
+    } else if (worker->lost && !modes->asleep) {
+        worker->working = true;
+        worker->lost = false;
+        recover(modes);
+    } else if (worker->reset && !modes->asleep) {
+        worker->working = true;
+        worker->reset = false;
+        (void)restore(modes, NULL);
+    } else if (worker->noted && !modes->asleep) {
+        worker->working = true;
+        worker->noted = false;
+        (void)update(modes, NULL);
+    } else {
+        return false;
+    }
+    worker->working = false;
+    if (modes->viewer.settled)
+        modes->viewer.settled(modes->viewer.context);
+    return true;
+}
+
 static void worker_main(void *arg)
 {
     struct modes *modes = arg;
     struct display_worker *worker = modes->worker;
 
-    while (!worker->stop || !list_empty(&worker->requests)) {
-        struct list *node = list_pop_front(&worker->requests);
-
-        if (node) {
-            struct request *request = CONTAINER(node, struct request, link);
-
-            request->status = request->run(modes, request->arg);
-            request->done = true;
-            (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
-        } else if (worker->lost && !modes->asleep) {
-            worker->lost = false;
-            recover(modes);
-        } else if (worker->reset && !modes->asleep) {
-            worker->reset = false;
-            (void)restore(modes, NULL);
-        } else if (worker->noted && !modes->asleep) {
-            worker->noted = false;
-            (void)update(modes, NULL);
-        } else {
+    while (!worker->stop || !list_empty(&worker->requests))
+        if (!work(modes, worker))
             (void)sim_waitq_wait(&worker->work, SIM_FOREVER);
-        }
-    }
     worker->ended = true;
     (void)sim_waitq_wake(&worker->answered, UINT32_MAX);
+}
+
+bool display_worker_busy(const struct modes *modes)
+{
+    return !modes->ended && (modes->asleep || (modes->worker && modes->worker->working));
 }
 
 NTSTATUS display_worker_begin(struct modes *modes)
@@ -370,12 +533,14 @@ void display_worker_end(struct modes *modes)
     sim_thread_release(worker->thread);
     modes->worker = NULL;
     util_free(worker);
+    while (modes->users && !sim_current->stopped)
+        (void)sim_waitq_wait(&modes->alone, SIM_FOREVER);
 }
 
 static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *), void *arg)
 {
     struct display_worker *worker = modes->worker;
-    struct request request = {.run = run, .arg = arg, .status = STATUS_DEVICE_REMOVED};
+    struct request request = {.run = run, .arg = arg, .status = STATUS_DEVICE_REMOVED, .reason = ""};
 
     if (!worker || worker->stop || modes->ended)
         return STATUS_DEVICE_REMOVED;
@@ -385,19 +550,25 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         (void)sim_waitq_wait(&worker->answered, SIM_FOREVER);
     if (!request.done)
         list_remove(&request.link);
+    if (request.reason[0])
+        (void)refuse(request.status, request.rule, "%s", request.reason);
     return request.status;
 }
 
 /* The same, with the adapter in D0. */
 static NTSTATUS call_awake(struct modes *modes, NTSTATUS (*run)(struct modes *, void *), void *arg)
 {
-    NTSTATUS status = modes->hold ? modes->hold(modes->ddi) : STATUS_SUCCESS;
+    NTSTATUS status;
 
-    if (!NT_SUCCESS(status))
-        return status;
-    status = call(modes, run, arg);
-    if (modes->release)
-        modes->release(modes->ddi);
+    modes->users++; /* until then it is not freed, whatever the hold waits for */
+    status = modes->hold ? modes->hold(modes->ddi) : STATUS_SUCCESS;
+    if (NT_SUCCESS(status)) {
+        status = call(modes, run, arg);
+        if (modes->release)
+            modes->release(modes->ddi);
+    }
+    if (--modes->users == 0)
+        (void)sim_waitq_wake(&modes->alone, UINT32_MAX);
     return status;
 }
 
@@ -433,6 +604,11 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected)
     return true;
 }
 
+NTSTATUS display_first(struct modes *modes)
+{
+    return call_awake(modes, first, NULL);
+}
+
 NTSTATUS display_update(struct modes *modes)
 {
     return call_awake(modes, update, NULL);
@@ -448,6 +624,11 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
     struct modes_wish copy = *wish;
 
     return call_awake(modes, set_mode, &copy);
+}
+
+NTSTATUS display_acpi(struct modes *modes, ULONG flags)
+{
+    return call_awake(modes, acpi, &flags);
 }
 
 NTSTATUS display_power(struct modes *modes, UINT target, bool on)

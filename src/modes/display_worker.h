@@ -18,7 +18,10 @@ struct modes;
 
 /* NULL in modes->worker: out of memory. */
 NTSTATUS display_worker_begin(struct modes *modes);
-/* Wait for what is at work, and end the thread. PASSIVE_LEVEL. */
+/* Is something of what is shown about to change: does the worker work, or the adapter sleep? */
+bool display_worker_busy(const struct modes *modes);
+/* Wait for what is at work, end the thread, and wait until who has asked for something has left.
+ * PASSIVE_LEVEL. */
 void display_worker_end(struct modes *modes);
 
 /* The driver has lost a present: it is started again soon, and the active VidPN is committed again
@@ -35,10 +38,14 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected);
 
 /* The same and wait, as all of the following: bring monitors and paths up to what is known. */
 NTSTATUS display_update(struct modes *modes);
+/* The same at the start, when it is asked what is connected. */
+NTSTATUS display_first(struct modes *modes);
 /* Give one source another mode (VIDPN-204), or its path another rotation. */
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
 /* Carry out something else on the worker, with the adapter in D0. */
 NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg);
+/* Do what the driver asked for when firmware told it something: DXGK_ACPI_* (DISP-155). */
+NTSTATUS display_acpi(struct modes *modes, ULONG flags);
 /* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */
 NTSTATUS display_power(struct modes *modes, UINT target, bool on);
 /* Before the adapter leaves D0: all displays off. After D0: on again (PRES-249, PRES-250). */

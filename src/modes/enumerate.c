@@ -25,8 +25,9 @@ static D3DKMDT_HVIDPN begin(struct modes_scope *scope, struct modes *modes, cons
 
 /* ---- is it supported? ---- */
 
-bool modes_is_supported(struct modes *modes, struct vidpn *vidpn)
+NTSTATUS modes_ask_supported(struct modes *modes, struct vidpn *vidpn)
 {
+    const uint64_t refused = modes_allocations_refused();
     DXGKARG_ISSUPPORTEDVIDPN args;
     struct modes_scope scope;
     NTSTATUS status;
@@ -34,18 +35,20 @@ bool modes_is_supported(struct modes *modes, struct vidpn *vidpn)
     memset(&args, 0, sizeof(args));
     args.hDesiredVidPn = begin(&scope, modes, "DxgkDdiIsSupportedVidPn", 0, vidpn);
     if (!args.hDesiredVidPn)
-        return false;
+        return STATUS_NO_MEMORY;
     status = ddi_is_supported_vidpn(modes->ddi, &args);
     modes_scope_end(&scope);
+    if ((!NT_SUCCESS(status) || !args.IsVidPnSupported) && modes_allocations_refused() != refused)
+        return STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status)) { /* VIDPN-130 */
         if (status != STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY && status != STATUS_NO_MEMORY &&
             !modes->ddi->gone)
             WARNING("VIDPN-130", "DxgkDdiIsSupportedVidPn returned %s", nt_status_text(status).text);
-        return false;
+        return STATUS_GRAPHICS_INVALID_VIDPN;
     }
     if (args.IsVidPnSupported > 1)
         WARNING("VIDPN-130", "IsVidPnSupported is %u", args.IsVidPnSupported);
-    return args.IsVidPnSupported != 0;
+    return args.IsVidPnSupported ? STATUS_SUCCESS : STATUS_GRAPHICS_INVALID_VIDPN;
 }
 
 /* ---- what goes together? ---- */
@@ -120,8 +123,34 @@ static void clear_later_support(const struct modes *modes, struct vidpn *vidpn)
     }
 }
 
+static bool turns(const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT *r)
+{
+    return r->Identity || r->Rotate90 || r->Rotate180 || r->Rotate270;
+}
+
+/* VIDPN-118 */
+static void check_offsets(const struct modes *modes, const struct vidpn *vidpn)
+{
+    for (UINT source = 0; source < modes->sources; source++)
+        for (UINT i = 0; i < vidpn_paths_from(vidpn, source); i++) {
+            const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, i);
+            const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT *r =
+                &path->ContentTransformation.RotationSupport;
+            const bool others = r->Offset90 || r->Offset180 || r->Offset270;
+
+            if (!turns(r) || (i ? r->Offset0 || others : r->Offset0 && !others))
+                continue;
+            VIOLATION("VIDPN-118",
+                      "the %s path from source %u, to target 0x%x, supports the offsets%s%s%s%s%s",
+                      i ? "secondary" : "primary", source, path->VidPnTargetId,
+                      r->Offset0 ? " 0" : "", r->Offset90 ? " 90" : "", r->Offset180 ? " 180" : "",
+                      r->Offset270 ? " 270" : "", r->Offset0 || others ? "" : " of none");
+        }
+}
+
 NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct modes_pivot *pivot)
 {
+    const uint64_t refused = modes_allocations_refused();
     DXGKARG_ENUMVIDPNCOFUNCMODALITY args;
     struct vidpn *copy = vidpn_copy(*vidpn);
     struct mode_set **fixed;
@@ -144,7 +173,9 @@ NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct
     scope.pivot = fixed ? *fixed : NULL;
     status = ddi_enum_vidpn_cofunc_modality(modes->ddi, &args);
     modes_scope_end(&scope);
-    if (!NT_SUCCESS(status)) { /* VIDPN-142 */
+    if (modes_allocations_refused() != refused) {
+        status = STATUS_NO_MEMORY;    /* whatever the driver has made of it */
+    } else if (!NT_SUCCESS(status)) { /* VIDPN-142 */
         if (!modes->ddi->gone)
             WARNING("VIDPN-142", "DxgkDdiEnumVidPnCofuncModality returned %s",
                     nt_status_text(status).text);
@@ -159,6 +190,8 @@ NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct
         vidpn_destroy(copy);
         return status;
     }
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        check_offsets(modes, copy);
     keep_support(*vidpn, copy, pivot);
     clear_later_support(modes, copy);
     vidpn_destroy(*vidpn);

@@ -12,8 +12,9 @@
 struct modes;
 struct vidpn;
 
-/* DxgkDdiIsSupportedVidPn */
-bool modes_is_supported(struct modes *modes, struct vidpn *vidpn);
+/* DxgkDdiIsSupportedVidPn. STATUS_GRAPHICS_INVALID_VIDPN: it is not; STATUS_NO_MEMORY: the host has
+ * no memory to ask, or had none while the driver looked. */
+NTSTATUS modes_ask_supported(struct modes *modes, struct vidpn *vidpn);
 
 /* The pivot of an enumeration; `type` D3DKMDT_EPT_NOPIVOT: none. */
 struct modes_pivot {
@@ -22,7 +23,8 @@ struct modes_pivot {
 };
 
 /* DxgkDdiEnumVidPnCofuncModality on a copy, which takes the place of *vidpn if the driver succeeds
- * and every set of the topology has a mode. An error leaves *vidpn as it is. */
+ * and every set of the topology has a mode. An error leaves *vidpn as it is; STATUS_NO_MEMORY may
+ * be the host's own. */
 NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct modes_pivot *pivot);
 
 /* DxgkDdiQueryVidPnHWCapability for each path from the source (VIDPN-200). */

@@ -6,6 +6,7 @@
 
 #define MOST_SURFACE 32768u
 #define MOST_SIGNAL  65535u
+#define MOST_HERTZ   10000u
 #define NOT_GIVEN    D3DKMDT_FREQUENCY_NOTSPECIFIED  /* also D3DKMDT_DIMENSION_NOTSPECIFIED */
 #define NOT_SET      D3DKMDT_FREQUENCY_UNINITIALIZED /* also D3DKMDT_DIMENSION_UNINITIALIZED */
 
@@ -172,6 +173,17 @@ static NTSTATUS check_frequency(const char *name, const D3DDDI_RATIONAL *f)
     return STATUS_SUCCESS;
 }
 
+/* What no display has, and no clock of a machine can follow. */
+static NTSTATUS check_rate(const D3DDDI_RATIONAL *f)
+{
+    if (mode_frequency_given(f) &&
+        (f->Numerator < f->Denominator || f->Numerator > (uint64_t)f->Denominator * MOST_HERTZ))
+        return refuse(STATUS_GRAPHICS_INVALID_FREQUENCY, "VIDPN-096",
+                      "VSyncFreq is %u / %u; it is 1 to %u Hz", f->Numerator, f->Denominator,
+                      MOST_HERTZ);
+    return STATUS_SUCCESS;
+}
+
 /* VIDPN-097: by cross multiplication. */
 static bool is_below(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
 {
@@ -222,6 +234,8 @@ static NTSTATUS check_frequencies(const D3DKMDT_VIDEO_SIGNAL_INFO *s)
 
     if (NT_SUCCESS(status))
         status = check_frequency("HSyncFreq", &s->HSyncFreq);
+    if (NT_SUCCESS(status))
+        status = check_rate(&s->VSyncFreq);
     if (!NT_SUCCESS(status))
         return status;
     if (mode_frequency_given(&s->VSyncFreq) && mode_frequency_given(&s->HSyncFreq) &&

@@ -64,6 +64,7 @@ struct modes *modes_create(const struct modes *described, const struct modes_tar
     if (!modes)
         return NULL;
     *modes = *described;
+    sim_waitq_init(&modes->alone);
     modes->target = util_zalloc(modes->targets + 1, sizeof(*modes->target));
     if (modes->target) {
         memcpy(modes->target, targets, modes->targets * sizeof(*targets));

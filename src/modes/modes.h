@@ -13,6 +13,7 @@
 #include <dispmprt.h>
 
 #include "ddi/ddi.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 
 struct mode_list;
@@ -27,6 +28,8 @@ struct modes_target {
     bool turns;              /* how its monitor is turned can be asked (DISP-033) */
     bool connected;          /* as the driver said last */
     bool left, changed;      /* it has said so since: gone; there, perhaps once more (DISP-050) */
+    bool fresh;              /* its monitor has come, and has not been given a path yet */
+    bool other;              /* its monitor is another now, and its path is to be chosen anew */
     UINT angle;              /* of the monitor, in degrees (DISP-045) */
     bool off;                /* the display is turned off */
     bool asleep;             /* with the adapter, to be turned on with it */
@@ -61,6 +64,8 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
+    /* The display worker has done what was to be done. */
+    void (*settled)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
     /* Before anything else of a commit: have a primary ready for the mode that is pinned for the
      * source in this VidPN (PRES-061). It keeps the one that is in force. */
@@ -83,6 +88,26 @@ struct modes_restart {
     void *context;
 };
 
+/* Which children are asked whether they are connected (DISP-042). */
+enum modes_looking {
+    MODES_LOOK_START,  /* all, and those that are no outputs */
+    MODES_LOOK_RESUME, /* all outputs */
+    MODES_LOOK_POLL,   /* those that are to be polled */
+};
+
+/* Ask the driver, on the display worker (DISP-172). */
+struct modes_look {
+    void (*run)(void *context, enum modes_looking which);
+    void *context;
+};
+
+/* Who is told of integrated panels that come and go, on the display worker. */
+struct modes_panels {
+    void (*came)(void *context, UINT target);
+    void (*went)(void *context, UINT target);
+    void *context;
+};
+
 struct modes {
     struct list link; /* of the machine */
     struct ddi_adapter *ddi;
@@ -94,6 +119,7 @@ struct modes {
     bool smooth_rotation; /* SupportSmoothRotation (DISP-163) */
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
+    bool starved;         /* the last commit failed for want of memory of the host */
     UINT sources, targets;
     struct modes_source source[MODES_MAX_SOURCES];
     struct modes_target *target;
@@ -102,7 +128,11 @@ struct modes {
     uint64_t changes;     /* of the active VidPN and of monitors, so far */
     struct modes_viewer viewer;
     struct modes_restart restart;
+    struct modes_look look;
+    struct modes_panels panels;
     struct display_worker *worker;
+    unsigned users;         /* threads that ask the worker for something */
+    struct sim_waitq alone; /* there are none any more */
     struct modes_refusal refusal[MODES_MAX_REFUSALS]; /* in the change that is being made */
     UINT refusals;
     /* Around calls of level two: wait until no work is on the GPU, and keep it so; `name` is of the
@@ -140,6 +170,12 @@ void modes_finish(void);
 /* The target of the lowest source that is lit, else the first with a monitor, else the first
  * (PRES-032). */
 UINT modes_lit_target(const struct modes *modes);
+
+/* Its monitor has left, even if an arrival has followed (DISP-049). */
+static inline bool modes_has_left(const struct modes_target *target)
+{
+    return target->monitor && (target->left || !target->connected);
+}
 
 /* NULL: the adapter has no such target. */
 static inline struct modes_target *modes_target(const struct modes *modes, UINT id)

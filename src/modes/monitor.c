@@ -11,6 +11,8 @@
 #include "util/alloc.h"
 #include "verify/verify.h"
 
+#define MONITOR_READER "the driver, through the monitor interface,"
+
 /* ---- the descriptor ---- */
 
 enum answer { BLOCK_THERE, NO_DESCRIPTOR, NO_MORE };
@@ -78,16 +80,18 @@ static NTSTATUS read_descriptor(struct modes *modes, struct monitor *monitor)
         return STATUS_SUCCESS;
     all = 1 + edid_extensions(base);
     edid = util_zalloc(all, EDID_BLOCK);
-    monitor->shown = util_zalloc(all, EDID_BLOCK);
-    if (!edid || !monitor->shown) {
-        util_free(edid);
+    if (!edid)
         return STATUS_NO_MEMORY;
-    }
     memcpy(edid, base, EDID_BLOCK);
     while (blocks < all &&
            read_block(modes, target, blocks, edid + (size_t)blocks * EDID_BLOCK) == BLOCK_THERE)
         blocks++;
-    memcpy(monitor->shown, edid, (size_t)blocks * EDID_BLOCK);
+    if (!ddi_guarded_init(&monitor->shown, (size_t)blocks * EDID_BLOCK,
+                          "the blocks of the descriptors of a monitor")) {
+        util_free(edid);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(monitor->shown.data, edid, (size_t)blocks * EDID_BLOCK);
     monitor->edid = edid;
     monitor->blocks = blocks;
     return STATUS_SUCCESS;
@@ -194,13 +198,34 @@ const D3DKMDT_MONITOR_SOURCE_MODE *monitor_preferred(const struct monitor *monit
 
 /* ---- arrival and departure ---- */
 
+void monitor_check_lent(const struct monitor *monitor)
+{
+    const size_t bytes = (size_t)monitor->blocks * EDID_BLOCK;
+    size_t at = 0;
+
+    ddi_guarded_check(&monitor->shown, MONITOR_READER);
+    while (at < bytes && monitor->shown.data[at] == monitor->edid[at])
+        at++;
+    if (at == bytes)
+        return;
+    VIOLATION("DISP-149",
+              "the descriptor of the monitor on target 0x%x was written to: byte %zu "
+              "is now 0x%02x",
+              monitor->target->id, at, monitor->shown.data[at]);
+    memcpy(monitor->shown.data, monitor->edid, bytes);
+}
+
 static void destroy(struct monitor *monitor)
 {
     if (!monitor)
         return;
+    if (monitor->edid)
+        monitor_check_lent(monitor);
     mode_set_destroy(monitor->set);
     util_free(monitor->edid);
-    util_free(monitor->shown);
+    ddi_guarded_finish(&monitor->shown);
+    ddi_guarded_check(&monitor->further_modes, MONITOR_READER);
+    ddi_guarded_finish(&monitor->further_modes);
     util_free(monitor);
 }
 
@@ -226,7 +251,7 @@ static NTSTATUS create(struct modes *modes, struct modes_target *target, struct 
 
 static void begin_scope(struct modes *modes, struct monitor *monitor)
 {
-    modes_scope_begin(&monitor->scope, modes, "the monitor interface", 0, NULL);
+    modes_scope_begin(&monitor->scope, modes, MONITOR_READER, 0, NULL);
 }
 
 /* DISP-046: degrees, or quarter turns. */
@@ -294,12 +319,15 @@ NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target)
     begin_scope(modes, monitor);
     target->monitor = monitor;
     recognize(target);
+    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.came)
+        modes->panels.came(modes->panels.context, target->id);
     return status;
 }
 
 void monitor_depart(struct modes_target *target)
 {
     struct monitor *monitor = target->monitor;
+    const struct modes *modes;
 
     target->monitor = NULL;
     target->off = target->asleep = false; /* DISP-151: of that monitor */
@@ -307,6 +335,9 @@ void monitor_depart(struct modes_target *target)
     target->kept = NULL;
     if (!monitor)
         return;
+    modes = monitor->scope.modes;
+    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.went)
+        modes->panels.went(modes->panels.context, target->id);
     modes_scope_end(&monitor->scope);
     destroy(monitor);
 }

@@ -18,14 +18,15 @@ struct modes_target;
 
 struct monitor {
     struct modes_target *target;
-    UINT arrival;    /* numbers them in the order of their arrival */
-    uint8_t *edid;   /* NULL: it has none */
-    uint8_t *shown;  /* copy, to which drivers get pointers */
-    unsigned blocks; /* of EDID_BLOCK bytes */
+    UINT arrival;             /* numbers them in the order of their arrival */
+    uint8_t *edid;            /* NULL: it has none */
+    struct ddi_guarded shown; /* copy, to which drivers get pointers */
+    unsigned blocks;          /* of EDID_BLOCK bytes */
     struct mode_set *set;
     DXGK_CHILD_CONTAINER_ID container;
-    unsigned further;         /* times that the driver has its additional modes (DISP-131) */
-    struct modes_scope scope; /* what the driver has of it through the monitor interface */
+    unsigned further; /* times that the driver has its additional modes (DISP-131) */
+    struct ddi_guarded further_modes; /* those; none until it asks */
+    struct modes_scope scope;         /* what the driver has of it through the monitor interface */
 };
 
 /* It has come: ask the driver all about it. A failure is that of the host alone. */
@@ -35,6 +36,9 @@ NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target);
 NTSTATUS monitor_look_again(struct modes *modes, struct modes_target *target, bool *changed);
 /* It is gone. */
 void monitor_depart(struct modes_target *target);
+
+/* Report a change of the descriptor to which the driver has pointers (DISP-149), and undo it. */
+void monitor_check_lent(const struct monitor *monitor);
 
 /* The signal that it prefers, or else the first; NULL: it has none. */
 const D3DKMDT_MONITOR_SOURCE_MODE *monitor_preferred(const struct monitor *monitor);

@@ -44,7 +44,7 @@ static unsigned count_descriptors(const struct monitor *monitor)
 /* DISP-149 */
 static void fill_descriptor(const struct monitor *monitor, unsigned n, void *item)
 {
-    const uint8_t *block = monitor->shown + (size_t)n * EDID_BLOCK;
+    const uint8_t *block = monitor->shown.data + (size_t)n * EDID_BLOCK;
     D3DKMDT_MONITOR_DESCRIPTOR *descriptor = item;
 
     memset(descriptor, 0, sizeof(*descriptor));
@@ -53,7 +53,7 @@ static void fill_descriptor(const struct monitor *monitor, unsigned n, void *ite
                        : block[0] == 0xF0 ? D3DKMDT_MDT_VESA_EDID_V1_BLOCKMAP
                                           : D3DKMDT_MDT_OTHER;
     descriptor->DataSize = EDID_BLOCK;
-    descriptor->pData = monitor->shown + (size_t)n * EDID_BLOCK;
+    descriptor->pData = monitor->shown.data + (size_t)n * EDID_BLOCK;
     descriptor->Origin = D3DKMDT_MCO_MONITORDESCRIPTOR;
 }
 
@@ -143,18 +143,6 @@ static NTSTATUS item_acquire(const struct item_kind *kind, const void *handle, b
     return interface_end(&call, status);
 }
 
-/* DISP-149: nobody may write what descriptors point to. */
-static void check_data(struct monitor *monitor)
-{
-    const size_t bytes = (size_t)monitor->blocks * EDID_BLOCK;
-
-    if (!bytes || memcmp(monitor->shown, monitor->edid, bytes) == 0)
-        return;
-    VIOLATION("DISP-149", "the descriptor of the monitor on target 0x%x was written to",
-              monitor->target->id);
-    memcpy(monitor->shown, monitor->edid, bytes);
-}
-
 static NTSTATUS item_release(const struct item_kind *kind, const void *handle, const void *item,
                              const char *name, uintptr_t caller)
 {
@@ -174,7 +162,7 @@ static NTSTATUS item_release(const struct item_kind *kind, const void *handle, c
                         "the structure at %p is none that this set has handed out", item);
     if (lent) {
         modes_lent_end(lent);
-        check_data(hand->object);
+        monitor_check_lent(hand->object);
         modes_scope_purge(hand->scope);
     }
     return interface_end(&call, status);
@@ -362,6 +350,18 @@ static const DXGK_TARGETMODE_DETAIL_TIMING further_mode = {
                      .VerticalSyncWidth = 1},
 };
 
+/* The driver's copy; NULL: out of memory. */
+static DXGK_TARGETMODE_DETAIL_TIMING *further_modes(struct monitor *monitor)
+{
+    struct ddi_guarded *copy = &monitor->further_modes;
+
+    if (!copy->data && !ddi_guarded_init(copy, sizeof(further_mode), "the additional modes"))
+        return NULL;
+    if (!monitor->further)
+        memcpy(copy->data, &further_mode, sizeof(further_mode));
+    return (void *)copy->data;
+}
+
 static NTSTATUS NTAPI get_further(HANDLE adapter, const D3DDDI_VIDEO_PRESENT_TARGET_ID target,
                                   UINT *count, DXGK_TARGETMODE_DETAIL_TIMING **modes)
 {
@@ -380,10 +380,10 @@ static NTSTATUS NTAPI get_further(HANDLE adapter, const D3DDDI_VIDEO_PRESENT_TAR
     if (NT_SUCCESS(status))
         status = find_monitor(adapter, target, &monitor);
     if (NT_SUCCESS(status) && is_analog(monitor->target)) {
-        const DXGK_TARGETMODE_DETAIL_TIMING *list = &further_mode;
+        const DXGK_TARGETMODE_DETAIL_TIMING *list = further_modes(monitor);
         const UINT one = 1;
 
-        status = INTERFACE_GIVE(count, one);
+        status = list ? INTERFACE_GIVE(count, one) : STATUS_NO_MEMORY;
         if (NT_SUCCESS(status))
             status = interface_give((void *)modes, &list, sizeof(list));
         monitor->further += NT_SUCCESS(status);
@@ -401,10 +401,12 @@ static NTSTATUS take_further(HANDLE adapter, UINT id, const DXGK_TARGETMODE_DETA
                       "%p is no DeviceHandle of an adapter with outputs", adapter);
     if (!modes)
         return STATUS_SUCCESS;
-    if (modes != &further_mode || !target || !target->monitor || !target->monitor->further)
+    if (!target || !target->monitor || !target->monitor->further ||
+        modes != (const void *)target->monitor->further_modes.data)
         return refuse(STATUS_GRAPHICS_INVALID_MONITOR_SOURCEMODESET, "DISP-131",
                       "the array at %p was not handed out for target 0x%x, or was released",
                       (const void *)modes, id);
+    ddi_guarded_check(&target->monitor->further_modes, "the driver");
     target->monitor->further--;
     return STATUS_SUCCESS;
 }

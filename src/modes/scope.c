@@ -13,6 +13,7 @@
 #define FIRST_HANDLE UINT64_C(0x1D100000)
 #define HANDLE_STEP  16u
 #define POISON       0xDB
+#define KEPT         64u /* structures of a scope of many calls, after their release (VIDPN-017) */
 
 /* Of a machine. */
 struct hands {
@@ -44,6 +45,16 @@ static const char *const lent_names[] = {
     [HAND_DESCRIPTOR_SET] = "descriptor",
 };
 
+static const char *const lent_types[] = {
+    [HAND_VIDPN] = "a VidPN",
+    [HAND_TOPOLOGY] = "a D3DKMDT_VIDPN_PRESENT_PATH",
+    [HAND_SOURCE_SET] = "a D3DKMDT_VIDPN_SOURCE_MODE",
+    [HAND_TARGET_SET] = "a D3DKMDT_VIDPN_TARGET_MODE",
+    [HAND_MONITOR_SET] = "a D3DKMDT_MONITOR_SOURCE_MODE",
+    [HAND_RANGE_SET] = "a D3DKMDT_MONITOR_FREQUENCY_RANGE",
+    [HAND_DESCRIPTOR_SET] = "a D3DKMDT_MONITOR_DESCRIPTOR",
+};
+
 const char *hand_kind_name(enum hand_kind kind)
 {
     return names[kind];
@@ -63,6 +74,11 @@ static struct hands *hands_now(void)
     hands->next = FIRST_HANDLE;
     sim_slot_set(&hands_slot, hands);
     return hands;
+}
+
+uint64_t modes_allocations_refused(void)
+{
+    return util_heap_current ? util_heap_current->refused : 0;
 }
 
 void modes_scopes_finish(void)
@@ -147,6 +163,42 @@ static void report_hands(const struct modes_scope *scope)
 
 /* ---- the end ---- */
 
+static void check_ends(const struct modes_lent *lent)
+{
+    ddi_guarded_check(&lent->memory, lent->owner->scope->ddi);
+}
+
+/* VIDPN-016: acquired structures are for reading. */
+static void check_unchanged(const struct modes_lent *lent)
+{
+    if (!lent->made && memcmp(lent->data, lent->original, lent->bytes) != 0)
+        WARNING("VIDPN-016", "the structure of %s was changed; it is a copy for reading", lent->by);
+}
+
+/* VIDPN-017 */
+static void check_poison(const struct modes_lent *lent)
+{
+    const unsigned char *at = lent->data;
+    size_t i = 0;
+
+    while (i < lent->bytes && at[i] == POISON)
+        i++;
+    if (i < lent->bytes)
+        VIOLATION("VIDPN-017", "the structure of %s was written to at offset %zu after its release",
+                  lent->by, i);
+}
+
+static void lent_free(struct modes_lent *lent)
+{
+    check_ends(lent);
+    if (lent->released)
+        check_poison(lent);
+    else if (!lent->added)
+        check_unchanged(lent);
+    ddi_guarded_finish(&lent->memory);
+    util_free(lent);
+}
+
 void modes_scope_end(struct modes_scope *scope)
 {
     struct list *node;
@@ -154,7 +206,7 @@ void modes_scope_end(struct modes_scope *scope)
     report_lent(scope);
     report_hands(scope);
     while ((node = list_pop_front(&scope->lent)) != NULL)
-        util_free(lent_of(node));
+        lent_free(lent_of(node));
     while ((node = list_pop_front(&scope->hands)) != NULL) {
         if (hand_of(node)->owned)
             mode_set_destroy(hand_of(node)->object);
@@ -173,11 +225,16 @@ static bool has_lent(const struct modes_hand *hand)
 
 void modes_scope_purge(struct modes_scope *scope)
 {
+    unsigned ended = 0;
+
+    LIST_FOR(node, &scope->lent)
+        ended += !lent_of(node)->live;
     LIST_FOR_SAFE(node, following, &scope->lent) {
-        if (lent_of(node)->live)
+        if (lent_of(node)->live || ended <= KEPT)
             continue;
+        ended--;
         list_remove(node);
-        util_free(lent_of(node));
+        lent_free(lent_of(node));
     }
     LIST_FOR_SAFE(node, following, &scope->hands) {
         if (hand_of(node)->handle || hand_of(node)->owned || has_lent(hand_of(node)))
@@ -295,13 +352,18 @@ struct modes_hand *modes_hand_find(const void *handle, enum hand_kind kind, NTST
 struct modes_lent *modes_lend(struct modes_hand *owner, const void *content, size_t bytes,
                               const char *by, bool made)
 {
-    struct modes_lent *lent = util_alloc(sizeof(*lent) + 2 * bytes);
+    struct modes_lent *lent = util_alloc(sizeof(*lent) + bytes);
 
     if (!lent)
         return NULL;
     *lent = (struct modes_lent){
         .owner = owner, .by = by, .bytes = bytes, .made = made, .live = true};
-    lent->original = lent->data + bytes;
+    if (!ddi_guarded_init(&lent->memory, bytes, lent_types[owner->kind])) {
+        ddi_guarded_finish(&lent->memory);
+        util_free(lent);
+        return NULL;
+    }
+    lent->data = lent->memory.data;
     memcpy(lent->data, content, bytes);
     memcpy(lent->original, content, bytes);
     list_push_back(&owner->scope->lent, &lent->link);
@@ -325,13 +387,16 @@ struct modes_lent *modes_lent_find(const struct modes_hand *owner, const void *d
 
 void modes_lent_end(struct modes_lent *lent)
 {
-    if (!lent->made && memcmp(lent->data, lent->original, lent->bytes) != 0)
-        WARNING("VIDPN-016", "the structure of %s was changed; it is a copy for reading", lent->by);
+    check_ends(lent);
+    check_unchanged(lent);
     memset(lent->data, POISON, lent->bytes);
     lent->live = false;
+    lent->released = true;
 }
 
 void modes_lent_taken(struct modes_lent *lent)
 {
+    check_ends(lent);
     lent->live = false;
+    lent->added = true;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ddi/guarded.h"
 #include "modes/mode_set.h"
 #include "util/list.h"
 
@@ -66,13 +67,19 @@ struct modes_lent {
     const struct modes_hand *owner; /* set or topology that it is of */
     const char *by;                 /* function that gave it */
     size_t bytes;
-    bool made;               /* by a create function: the driver fills it in */
-    bool live;               /* neither released nor added */
-    UINT key;                /* of a mode: its Id */
-    UINT key2;               /* of a path: its target, with the source in `key` */
-    unsigned char *original; /* in the block behind `data` */
-    unsigned char data[];
+    bool made; /* by a create function: the driver fills it in */
+    bool live; /* neither released nor added */
+    bool released, added;
+    UINT key;                  /* of a mode: its Id */
+    UINT key2;                 /* of a path: its target, with the source in `key` */
+    void *data;                /* for the driver: in `memory` */
+    struct ddi_guarded memory; /* LIFE-191 */
+    unsigned char original[];
 };
+
+/* How many allocations of the machine have failed so far: what a driver does when one of its own
+ * calls has failed for that is not to be blamed on it. */
+uint64_t modes_allocations_refused(void);
 
 /* The machine ends: free what is kept of it. */
 void modes_scopes_finish(void);
@@ -80,10 +87,11 @@ void modes_scopes_finish(void);
 /* Begin one for a DDI. `ddi`: a literal. */
 void modes_scope_begin(struct modes_scope *scope, struct modes *modes, const char *ddi,
                        unsigned access, struct vidpn *vidpn);
-/* Report what the driver still has (VIDPN-015), and free it. */
+/* Report what the driver still has (VIDPN-015) and what it has written where it must not, and free
+ * all. */
 void modes_scope_end(struct modes_scope *scope);
 
-/* Free what the driver has given back: for scopes that outlive many calls. */
+/* Free what the driver has given back, but for the last few: for scopes that outlive many calls. */
 void modes_scope_purge(struct modes_scope *scope);
 
 /* Give out a handle of the object, the one that it has if it has one. NULL: out of memory. */

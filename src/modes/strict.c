@@ -21,8 +21,10 @@ static void ask_about_nothing(struct modes *modes)
     if ((!NT_SUCCESS(status) || !args.IsVidPnSupported) && !modes->ddi->gone)
         VIOLATION("VIDPN-127", "DxgkDdiIsSupportedVidPn returned %s and %s for no VidPN at all",
                   nt_status_text(status).text, args.IsVidPnSupported ? "TRUE" : "FALSE");
-    if (empty)
-        (void)modes_is_supported(modes, empty);
+    if (empty && modes_ask_supported(modes, empty) == STATUS_GRAPHICS_INVALID_VIDPN &&
+        !modes->ddi->gone)
+        VIOLATION("VIDPN-003", "DxgkDdiIsSupportedVidPn says that a VidPN without paths is not "
+                               "supported");
     vidpn_destroy(empty);
 }
 

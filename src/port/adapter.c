@@ -22,6 +22,7 @@
 #include "port/running/post.h"
 #include "port/running/power.h"
 #include "port/running/power_components.h"
+#include "port/running/restarting.h"
 #include "port/start.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
@@ -247,6 +248,7 @@ NTSTATUS port_adapter_restart(struct port_adapter *adapter)
 
     if (adapter->client_references)
         return STATUS_DEVICE_BUSY;
+    port_restarting_await(adapter);
     if (!port_runs(adapter) || port_adapter_power(adapter) != PowerDeviceD0)
         return STATUS_INVALID_DEVICE_STATE;
     port_stop(adapter);
@@ -267,6 +269,7 @@ void port_adapter_remove(struct port_adapter *adapter)
         list_remove(&adapter->link);
         return;
     }
+    port_restarting_await(adapter);
     if (adapter->state == PORT_STARTED)
         port_stop(adapter);
     remove_device(adapter);

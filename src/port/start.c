@@ -35,6 +35,7 @@
 #include "port/running/domain.h"
 #include "port/running/interrupts.h"
 #include "port/running/isolate.h"
+#include "port/running/last_screen.h"
 #include "port/running/managers.h"
 #include "port/running/post.h"
 #include "port/running/power.h"
@@ -186,6 +187,7 @@ void port_stop(struct port_adapter *adapter)
         adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
     port_power_stopping(adapter);
     port_isolate_stopping(adapter);
+    port_last_screen_end(adapter);
     port_display_stop(adapter, port_post_is_released(adapter));
     port_managers_destroy(adapter); /* LIFE-167 */
     port_tell_stop(adapter);
@@ -239,6 +241,7 @@ static NTSTATUS start_again(struct port_adapter *adapter)
     ULONG sources, children;
 
     stop_driver(adapter, false);
+    port_post_restarting(adapter);
     return start_driver(adapter, &sources, &children);
 }
 
@@ -263,8 +266,10 @@ static NTSTATUS complete_display_start(struct port_adapter *adapter, ULONG sourc
     if (NT_SUCCESS(status))
         status = port_power_components_start(adapter);
     adapter->display.start_again = start_again;
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
+        port_last_screen_begin(adapter);
         status = port_display_start(adapter, sources);
+    }
     if (NT_SUCCESS(status)) {
         port_etw_tell(adapter);
         port_tell_start(adapter);

@@ -93,8 +93,8 @@ void screen_renew(struct screens *screens, struct screen *s)
     screen_free(screens, s);
     s->image = image;
     if (!make_image(screens, s)) {
-        WARNING("PRES-198", "no memory is left for the image of source %u, %u x %u", s->source,
-                s->image.width, s->image.height);
+        NOTE("PRES-198", "no memory is left for the image of source %u, %u x %u", s->source,
+             s->image.width, s->image.height);
         screen_free(screens, s);
     }
 }

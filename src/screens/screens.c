@@ -149,6 +149,29 @@ static void present(struct screens *screens, struct screen *s)
     judge(screens, s, status);
 }
 
+/* The driver is to be started again; what is outstanding is no more. */
+static void lose(struct screens *screens)
+{
+    screens->lost = true;
+    for (UINT i = 0; i < screens->config.modes->sources; i++) {
+        struct screen *s = &screens->screen[i];
+
+        if (!s->outstanding)
+            continue;
+        s->late = true;
+        screen_complete(screens, s, false);
+    }
+    screens->restarted = false;
+    display_worker_lost(screens->config.modes);
+}
+
+/* The end waits for who is in here. */
+static void leave(struct screens *screens)
+{
+    if (--screens->users == 0 && screens->stop)
+        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+}
+
 /* PRES-218 */
 static void give_up(struct screens *screens, struct screen *s)
 {
@@ -162,17 +185,19 @@ static void give_up(struct screens *screens, struct screen *s)
               "a present of source %u, of %d x %d pixels, was not reported complete within %llu ms",
               s->source, (int)(box.right - box.left), (int)(box.bottom - box.top),
               (unsigned long long)(screens->config.limit_ns / 1000000));
-    screens->lost = true;
-    for (UINT i = 0; i < screens->config.modes->sources; i++) {
-        struct screen *other = &screens->screen[i];
+    lose(screens);
+}
 
-        if (!other->outstanding)
-            continue;
-        other->late = true;
-        screen_complete(screens, other, false);
-    }
-    screens->restarted = false;
-    display_worker_lost(screens->config.modes);
+bool screens_lose(struct screens *screens)
+{
+    if (screens->stop || screens->config.modes->ended)
+        return false;
+    screens->users++;
+    lose(screens);
+    while (screens->lost && !screens->stop && !sim_current->stopped)
+        (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
+    leave(screens);
+    return true;
 }
 
 void screens_restarted(struct screens *screens)
@@ -283,14 +308,14 @@ static void visible(void *context, UINT source)
     (void)sim_waitq_wake(&screens->work, 1);
 }
 
-/* ---- who draws ---- */
-
-/* The end waits for who is in here. */
-static void leave(struct screens *screens)
+static void settled(void *context)
 {
-    if (--screens->users == 0 && screens->stop)
-        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+    struct screens *screens = context;
+
+    (void)sim_waitq_wake(&screens->news, UINT32_MAX);
 }
+
+/* ---- who draws ---- */
 
 bool screens_draw(struct screens *screens, UINT source, struct screens_image *image)
 {
@@ -301,6 +326,11 @@ bool screens_draw(struct screens *screens, UINT source, struct screens_image *im
     screens->users++;
     while (s->outstanding && !screens->stop && !sim_current->stopped)
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
+    if (!s->frame && s->lit && !screens->stop) { /* there was no memory for it */
+        screen_renew(screens, s);
+        if (s->frame && s->visible)
+            visible(screens, source);
+    }
     if (s->frame && !screens->stop)
         *image = s->image;
     else
@@ -324,7 +354,8 @@ bool screens_settle(struct screens *screens, UINT source)
         return false;
     screens->users++;
     while (!sim_current->stopped && !screens->stop &&
-           (s->outstanding || screens->lost || may_present(screens, s)))
+           (s->outstanding || screens->lost || may_present(screens, s) ||
+            display_worker_busy(screens->config.modes)))
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
     shown = !screens->stop && s->frame && s->lit && s->visible && region_empty(&s->dirty);
     leave(screens);
@@ -362,8 +393,12 @@ struct screens *screens_create(const struct screens_config *config)
         util_free(screens);
         return NULL;
     }
-    config->modes->viewer = (struct modes_viewer){
-        .rests = rests, .ends = ends, .begins = begins, .visible = visible, .context = screens};
+    config->modes->viewer = (struct modes_viewer){.rests = rests,
+                                                  .ends = ends,
+                                                  .begins = begins,
+                                                  .visible = visible,
+                                                  .settled = settled,
+                                                  .context = screens};
     return screens;
 }
 

@@ -56,8 +56,9 @@ struct screens_image {
  * has none yet. After it, screens_drawn says what was changed. */
 bool screens_draw(struct screens *screens, UINT source, struct screens_image *image);
 void screens_drawn(struct screens *screens, UINT source, const RECT *changed);
-/* Wait until all that was drawn so far is on the screen. False: it is not, as nothing is shown or
- * the present has failed. */
+/* Wait until all that was drawn so far is on the screen; while the adapter sleeps or what is shown
+ * changes, until that is over (PRES-252). False: it is not, as nothing is shown or the present has
+ * failed. */
 bool screens_settle(struct screens *screens, UINT source);
 /* What DxgkDdiPresentDisplayOnly returned when the last present failed (PRES-219), or
  * STATUS_UNSUCCESSFUL when it was reported as failed. STATUS_SUCCESS: it did not fail. */
@@ -65,6 +66,9 @@ NTSTATUS screens_failure(const struct screens *screens, UINT source);
 /* Frames that are complete. */
 uint64_t screens_frames(const struct screens *screens, UINT source);
 
+/* Do as if a present had been lost (PRES-307), and wait until the driver has been started again.
+ * False: the adapter stops. */
+bool screens_lose(struct screens *screens);
 /* The driver has been started again, after display_worker_lost; what was outstanding is no more. */
 void screens_restarted(struct screens *screens);
 /* And what was shown is shown again, as far as it can be. */

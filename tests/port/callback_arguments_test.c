@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments that callbacks refuse: levels, pointers, sizes, numbers; and what is left then. */
+#include "port/running/acpi.h"
 #include "bus/window.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"

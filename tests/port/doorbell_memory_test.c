@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What clients ring for, and those who wait for the GPU: memory that moves, sleep, and calls of level two. */
+#include "port/running/acpi.h"
 #include "port/support/doorbells.h"
 
 #include "nt/base/current.h"

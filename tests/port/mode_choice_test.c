@@ -362,20 +362,23 @@ TEST(nearest_rate)
 static void check_wished_rate(struct probe *p)
 {
     const struct modes_wish wish = {
-        .given = true, .size = {800, 600}, .frequency = {84, 1}, .rotation = D3DKMDT_VPPR_IDENTITY};
+        .given = true, .size = {800, 600}, .frequency = {85, 1}, .rotation = D3DKMDT_VPPR_IDENTITY};
 
     CHECK(display_set_mode(display_modes(p), &wish) == STATUS_SUCCESS);
-    CHECK_RULE("VIDPN-153", rate_is(85));
+    CHECK_RULE("VIDPN-153", rate_is(8510));
 }
 
+/* Two are near the wish; the nearer one to 60 Hz is not the nearer one to it. */
 TEST(wished_rate)
 {
     struct probe *p = rated_watched();
 
     p->before[PROBE_RecommendMonitorModes] = any_rate;
-    display.target_mode[0] = rated(75);
+    display.target_mode[0] = rated(85);
+    display.target_mode[0].VideoSignalInfo.VSyncFreq = (D3DDDI_RATIONAL){8460, 100};
     display.target_mode[1] = rated(60);
     display.target_mode[2] = rated(85);
+    display.target_mode[2].VideoSignalInfo.VSyncFreq = (D3DDDI_RATIONAL){8510, 100};
     display.target_modes = 3;
     run(p, check_wished_rate);
 }

@@ -324,7 +324,7 @@ static void sleep_and_hibernate(struct probe *p)
     CHECK_RULE("PRES-006", asked.calls == 4 && IS(asked.status[3], STATUS_SUCCESS));
     CHECK_RULE("PRES-021/b",
                same_info(&asked.info[3], &asked.info[0]) && first_pixel(p) == 0x11111111);
-    CHECK_RULE("PRES-019", asked.flags[3].Value == FrameBufferStateUnknown);
+    CHECK_RULE("PRES-019/a", asked.flags[3].Value == FrameBufferStateUnknown);
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionHibernate)));
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
     CHECK_RULE("PRES-020", asked.calls == 6 && IS(asked.status[5], STATUS_SUCCESS) &&

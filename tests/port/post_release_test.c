@@ -257,7 +257,7 @@ TEST(a_driver_may_fail_to_hand_it_on)
                probe_count(p, RELEASE) == 1 && probe_count(p, PROBE_StopDevice) == 1 &&
                    probe_nth(p, PROBE_StopDevice, 0)->order >= probe_nth(p, RELEASE, 0)->left);
     CHECK_RULE("PRES-033", probe_reports(p, VERIFY_WARNING) == 0);
-    CHECK_RULE("PRES-019", is_unknown());
+    CHECK_RULE("PRES-019/c", is_unknown());
     CHECK_RULE("PRES-012", is_unknown());
     CHECK_RULE("PRES-030", display_seen.commits == 0);
     display_end(p);
@@ -342,6 +342,11 @@ static void no_memory(DXGK_DISPLAY_INFORMATION *info)
     info->PhysicAddress.QuadPart = 0x7FFFFFFF0000;
 }
 
+static void other_ram(DXGK_DISPLAY_INFORMATION *info)
+{
+    info->PhysicAddress.QuadPart = 0x400000;
+}
+
 static void beyond_the_bar(DXGK_DISPLAY_INFORMATION *info)
 {
     info->PhysicAddress.QuadPart += (16 << 20) - 4096 * 768 + 4096;
@@ -411,6 +416,7 @@ static const struct handed handed_on[] = {
     {pitch_just_short, "PRES-035", true},
     {no_address, "PRES-035", true},
     {no_memory, "PRES-035", true},
+    {other_ram, "PRES-035", true},
     {beyond_the_bar, "PRES-035", true},
     {other_target, "PRES-035", true},
     {no_lines, "PRES-035", true},
@@ -458,6 +464,45 @@ TEST(what_is_handed_on_is_checked)
         else
             CHECK_RULE("PRES-036", told && kept);
         CHECK(probe_count(p, PROBE_StopDevice) == 0);
+        display_end(p);
+    }
+}
+
+/* A frame buffer in RAM: another part of it is sound, what is behind it is not. */
+static void half_of_it(DXGK_DISPLAY_INFORMATION *info)
+{
+    info->Height = 384;
+    info->PhysicAddress.QuadPart += 4096 * 384;
+}
+
+static void beside_it(DXGK_DISPLAY_INFORMATION *info)
+{
+    half_of_it(info);
+    info->PhysicAddress.QuadPart += 4096;
+}
+
+static void in_front_of_it(DXGK_DISPLAY_INFORMATION *info)
+{
+    info->Height = 384;
+    info->PhysicAddress.QuadPart -= 4096;
+}
+
+TEST(other_memory_than_the_frame_buffer_is_not_handed_on)
+{
+    static const char *const small_vram[] = {"vram=1048576", NULL};
+    static void (*const changes[])(DXGK_DISPLAY_INFORMATION *) = {half_of_it, beside_it,
+                                                                  in_front_of_it};
+    const struct probe_options in_ram = {.device = small_vram};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct probe *p = releasing(&in_ram);
+
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        post.released = post.info;
+        changes[i](&post.released);
+        post.answer = true;
+        CHECK(probe_run(p, restart) == SIM_DONE);
+        CHECK_RULE("PRES-035", probe_rule(p, "PRES-035") == (i > 0) && is_unknown() == (i > 0));
         display_end(p);
     }
 }

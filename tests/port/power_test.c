@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Device power, profiling clocks, mains. */
+#include "port/running/acpi.h"
 #include "port/support/probe.h"
 #include "sim/sim.h"
 #include "sim/thread.h"

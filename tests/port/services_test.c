@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interfaces a driver asks for, exclusive access to the adapter, the drivers' own events. */
+#include "port/running/acpi.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

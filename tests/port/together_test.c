@@ -3,6 +3,7 @@
  * Which calls are inside the driver together while clients are at work, and its adapters sleep and wake: two processes with two
  * threads each, and a driver in which every call takes a while.
  */
+#include "port/running/acpi.h"
 #include "nt/base/current.h"
 #include "port/support/client.h"
 #include "sim/irql.h"

@@ -583,8 +583,8 @@ static void check_plug(struct probe *p)
     CHECK_RULE("VIDPN-119",
                vidpn_path_to(display_modes(p)->active, DISPLAY_CHILD + 1)->ImportanceOrdinal == 2);
     display_indicate(p, 0, false);
-    CHECK_RULE("VIDPN-202", steps_are("v0c0") && last_commit()->paths == 1 &&
-                                !display_modes(p)->target[0].monitor);
+    CHECK_RULE("VIDPN-202/a", steps_are("v0c0") && last_commit()->paths == 1 &&
+                                  !display_modes(p)->target[0].monitor);
     display_indicate(p, 1, false);
     CHECK_RULE("VIDPN-169", steps_are("v1c1") && last_commit()->paths == 0);
     CHECK_RULE("VIDPN-134", last_commit()->paths == 0 && display_modes(p)->active->paths == 0);
@@ -607,8 +607,8 @@ static void check_last_leaves(struct probe *p)
     display_indicate(p, 0, false);
     CHECK_RULE("VIDPN-134",
                probe_count(p, PROBE_EnumVidPnCofuncModality) == enums && last_commit()->paths == 0);
-    CHECK_RULE("VIDPN-202", probe_count(p, PROBE_IsSupportedVidPn) == supports &&
-                                probe_count(p, PROBE_SetPowerState) == 0);
+    CHECK_RULE("VIDPN-202/a", probe_count(p, PROBE_IsSupportedVidPn) == supports &&
+                                  probe_count(p, PROBE_SetPowerState) == 0);
 }
 
 TEST(the_last_monitor_leaves)

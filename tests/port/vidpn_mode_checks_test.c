@@ -222,6 +222,12 @@ TEST_WITH(vidpn, frequencies)
                                       SIGNAL.VSyncFreq = RATE(60, 1);
                                       SIGNAL.HSyncFreq = RATE(61, 1);
                                   }));
+    CHECK_RULE("VIDPN-096/c", TARGET(frequency, SIGNAL.VSyncFreq = RATE(1, 0xFFFFFFFD)) &&
+                                  TARGET(frequency, SIGNAL.VSyncFreq = RATE(999, 1000)) &&
+                                  TARGET(frequency, SIGNAL.VSyncFreq = RATE(10001, 1)) &&
+                                  TARGET(frequency, SIGNAL.VSyncFreq = RATE(0xFFFFFFFD, 429496)) &&
+                                  TARGET(STATUS_SUCCESS, SIGNAL.VSyncFreq = RATE(7, 7)) &&
+                                  TARGET(STATUS_SUCCESS, SIGNAL.VSyncFreq = RATE(10000, 1)));
     /* of rationals that are not reduced, whose parts alone would tell the contrary */
     CHECK_RULE("VIDPN-097", TARGET(STATUS_SUCCESS,
                                    {

@@ -48,8 +48,8 @@ def write(folder, text, name="workload.lua"):
     return path
 
 
-def run(folder, text, *options, **how):
-    return program("run", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, text), "--out", os.path.join(folder, "out"), *options, **how)
+def run(folder, text, *options, driver="refgpu.so", **how):
+    return program("run", os.path.join(BUILD, "drivers", driver), write(folder, text), "--out", os.path.join(folder, "out"), *options, **how)
 
 
 def case_script():
@@ -76,6 +76,9 @@ def case_loop():
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do dxgk.sleep(1000) end", "--script-limit", "1")
         run(folder, "while true do for i = 1, 200 do end dxgk.sleep(1) end", "--script-limit", "1", expect=1, words=("1 s of processor time", "KMT-494"))
         run(folder, "local start = os.clock() while os.clock() < start + 1.5 do end", "--script-limit", "0")
+        # the host's threads work for it
+        run(folder, "while true do\ndxgk.mode{width=800, height=600}\ndxgk.mode{width=1024, height=768}\nend", "--script-limit", "1", "--device",
+            "null", driver="bootfb.so", expect=1, words=("1 s of processor time", "KMT-494"))
         # in a process of its own, which nobody waits for
         run(folder, "dxgk.process('other', function()\nwhile true do end end)\ndxgk.sleep(10)", "--script-limit", "1", expect=1,
             words=("workload.lua:2: the script took 1 s of processor time", "KMT-494"))

@@ -168,11 +168,15 @@ def case_explored():
                 fail(done.stdout)
 
 
-def interrupted(words_of_command, number, after=0.7):
+def interrupted(words_of_command, number, after=0.7, again=None):
+    """`again`: seconds to the second signal."""
     process = subprocess.Popen(words_of_command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     time.sleep(after)
     process.send_signal(number)
     start = time.monotonic()
+    if again:
+        time.sleep(again)
+        process.send_signal(number)
     out, errors = process.communicate(timeout=60)
     return process.returncode, out, errors, time.monotonic() - start
 
@@ -196,6 +200,11 @@ def case_interrupted():
                 fail(f"{status} after {seconds} s\n{out}\n{errors}")
             with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
                 json.load(file)
+            # a second signal does not wait, but the two of timeout are one
+            for again, least, most in ((0.02, 2.5, 20), (0.3, 0, 2.5)):
+                status, out, errors, seconds = interrupted(command(folder, "run", refgpu, workload=COUNTS), number, again=again)
+                if status != 128 + number or not least <= seconds <= most:
+                    fail(f"{status} after {seconds} s, the second signal after {again} s\n{out}\n{errors}")
             status, out, errors, _ = interrupted(command(folder, "explore", refgpu, "--seeds", "1..1000000"), number)
             if status != 128 + number or f"interrupted by {name}" not in errors or " of 1000000 seeds" not in errors or "dxgkhost explore" not in out:
                 fail(f"{status}\n{out}\n{errors}")

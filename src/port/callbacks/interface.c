@@ -94,6 +94,23 @@ static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPL
     return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership2", PORT_CALLER, info, flags);
 }
 
+/* PRES-041: no range is ever blocked. */
+static NTSTATUS NTAPI unblock_frame_buffer_ranges(HANDLE handle,
+                                                  const DXGK_SEGMENTMEMORYSTATE *ranges)
+{
+    const struct ddi_frame *ddi = ddi_current_ddi();
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, handle, "DxgkCbUnblockUEFIFrameBufferRanges",
+                                          PORT_CALLER, SIM_IRQL_PASSIVE, "PRES-041", 0);
+
+    (void)ranges;
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!ddi || ddi->adapter != &cb.adapter->ddi || ddi->entry != DDI_DxgkDdiStartDevice)
+        status = refuse(STATUS_INVALID_PARAMETER, "PRES-041", "it is not DxgkDdiStartDevice");
+    return port_callback_return(&cb, status);
+}
+
 /* ---- stubs ---- */
 
 static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
@@ -118,7 +135,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbMitigatedRangeUpdate, SIM_IRQL_HIGH, "LIFE-059")              \
     X(DxgkCbIndicateConnectorChange, SIM_IRQL_HIGH, "LIFE-059")           \
-    X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")
@@ -163,6 +179,7 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     interface->DxgkCbEvalAcpiMethod = eval_acpi_method;
     interface->DxgkCbAcquirePostDisplayOwnership = acquire_post_display_ownership;
     interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;
+    interface->DxgkCbUnblockUEFIFrameBufferRanges = unblock_frame_buffer_ranges;
     interface->DxgkCbQueryVidPnInterface = modes_query_vidpn_interface;
     interface->DxgkCbQueryMonitorInterface = modes_query_monitor_interface;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

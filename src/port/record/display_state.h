@@ -9,6 +9,7 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
+#include "sim/wait.h"
 #include "util/address.h"
 
 #define PORT_DISPLAY_RECOVERIES 5u /* within a minute; the next is fatal (PRES-258) */
@@ -36,6 +37,15 @@ struct port_post {
     bool monitor;          /* some target has a monitor */
 };
 
+#define PORT_BRIGHTNESS_KINDS 3u
+
+/* brightness.c: interfaces of the integrated panel. */
+struct port_brightness {
+    bool asked; /* of `target` */
+    UINT target;
+    INTERFACE granted[PORT_BRIGHTNESS_KINDS]; /* without InterfaceDereference: it was not */
+};
+
 /* display.c: NULL: the adapter shows nothing. */
 struct port_display {
     struct modes *modes;
@@ -47,6 +57,9 @@ struct port_display {
     NTSTATUS (*start_again)(struct port_adapter *adapter); /* StopDevice and StartDevice */
     uint64_t recovered[PORT_DISPLAY_RECOVERIES]; /* times of the last ones, the oldest first */
     unsigned recoveries;                         /* of them */
+    struct port_brightness brightness;
+    bool restarting;            /* from before StopDevice to after StartDevice of a recovery */
+    struct sim_waitq restarted; /* it ends */
 };
 
 #endif

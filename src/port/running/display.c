@@ -11,8 +11,10 @@
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/record/adapter_record.h"
+#include "port/running/brightness.h"
 #include "port/running/managers.h"
 #include "port/running/post.h"
+#include "port/running/restarting.h"
 #include "port/running/tdr_settings.h"
 #include "screens/scanouts.h"
 #include "screens/screens.h"
@@ -60,8 +62,15 @@ static bool is_other(const DXGK_CHILD_DESCRIPTOR *child)
     return child->ChildDeviceType == TypeOther;
 }
 
+/* DISP-030, DISP-042 */
+static bool is_polled(const DXGK_CHILD_DESCRIPTOR *child)
+{
+    return child->ChildCapabilities.HpdAwareness == HpdAwarenessPolled ||
+           child->ChildCapabilities.HpdAwareness == HpdAwarenessNone;
+}
+
 /* In table order; at the start those that are no outputs, too (DISP-039). */
-static void ask_connections(struct port_adapter *adapter, bool at_start)
+static void ask_connections(struct port_adapter *adapter, enum modes_looking which)
 {
     struct modes *modes = adapter->display.modes;
 
@@ -69,9 +78,9 @@ static void ask_connections(struct port_adapter *adapter, bool at_start)
         const DXGK_CHILD_DESCRIPTOR *child = &adapter->children.child[i];
         struct modes_target *target = modes_target(modes, child->ChildUid);
 
-        if (is_output(child) && target)
+        if (is_output(child) && target && (which != MODES_LOOK_POLL || is_polled(child)))
             target->connected = ask_connection(adapter, child, target->connected);
-        else if (is_other(child) && at_start)
+        else if (is_other(child) && which == MODES_LOOK_START)
             port_child_query_status(adapter, i, TRUE); /* DISP-041 */
     }
 }
@@ -190,7 +199,10 @@ static bool restart(void *context)
     WARNING("PRES-257", "record 0x117: a present was lost, and the driver starts again");
     if (ddi_has(&adapter->ddi, DxgkDdiCollectDbgInfo))
         (void)ddi_debug_report(&adapter->ddi, VIDEO_TDR_TIMEOUT_DETECTED, &extension);
+    if (!port_restarting_begin(adapter))
+        return false;
     status = adapter->display.start_again(adapter);
+    port_restarting_end(adapter);
     if (!NT_SUCCESS(status)) {
         verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, (uint32_t)status, 0, 0,
                      "recovery failed: StartDevice returned %s", nt_status_text(status).text);
@@ -346,6 +358,28 @@ static void apply_early(struct port_adapter *adapter)
     children->told = 0;
 }
 
+/* On the display worker. */
+static void look(void *context, enum modes_looking which)
+{
+    struct port_adapter *adapter = context;
+
+    ask_connections(adapter, which);
+    if (which != MODES_LOOK_START)
+        return;
+    ask_descriptors(adapter);
+    apply_early(adapter);
+}
+
+static void panel_came(void *context, UINT target)
+{
+    port_brightness_begin(context, target);
+}
+
+static void panel_went(void *context, UINT target)
+{
+    port_brightness_end(context, target);
+}
+
 /* ---- life ---- */
 
 NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
@@ -360,13 +394,13 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
     if (adapter->ddi.present_display_only)
         display->modes->restart = (struct modes_restart){
             .run = restart, .over = restart_over, .context = adapter};
-    ask_connections(adapter, true);
-    ask_descriptors(adapter);
-    apply_early(adapter);
+    display->modes->panels = (struct modes_panels){
+        .came = panel_came, .went = panel_went, .context = adapter};
+    display->modes->look = (struct modes_look){.run = look, .context = adapter};
     status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))
         return status;
-    status = display_update(display->modes);
+    status = display_first(display->modes);
     if (!NT_SUCCESS(status) && status != STATUS_NO_MEMORY)
         status = STATUS_SUCCESS; /* VIDPN-149: it stays dark, and has started */
     if (NT_SUCCESS(status) && verify_current && verify_strict(verify_current))
@@ -406,21 +440,28 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
     display->modes = NULL;
 }
 
-void port_display_suspend(struct port_adapter *adapter)
+NTSTATUS port_display_suspend(struct port_adapter *adapter)
 {
-    if (!adapter->display.modes)
-        return;
-    (void)display_suspend(adapter->display.modes);
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (adapter->display.modes)
+        status = display_suspend(adapter->display.modes);
     if (adapter->display.scanouts)
         scanouts_sleep(adapter->display.scanouts);
+    return status;
 }
 
 void port_display_resume(struct port_adapter *adapter)
 {
-    if (!adapter->display.modes)
-        return;
-    ask_connections(adapter, false); /* DISP-153 */
-    (void)display_resume(adapter->display.modes);
+    if (adapter->display.modes)
+        (void)display_resume(adapter->display.modes);
+}
+
+NTSTATUS port_display_force_recovery(const struct port_adapter *adapter)
+{
+    if (!adapter->display.screens || !adapter->ddi.present_display_only)
+        return STATUS_NOT_SUPPORTED;
+    return screens_lose(adapter->display.screens) ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED;
 }
 
 /* ---- what is seen ---- */

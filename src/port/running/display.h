@@ -18,9 +18,12 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources);
 /* Before the driver is stopped: nothing is shown any more; with `keep`, all stays as it is, as the
  * driver hands its picture on (VIDPN-191). */
 void port_display_stop(struct port_adapter *adapter, bool keep);
-/* Around adapter D3 (PRES-249, PRES-250). */
-void port_display_suspend(struct port_adapter *adapter);
+/* Around adapter D3 (PRES-249, PRES-250). STATUS_NO_MEMORY: some display is still on. */
+NTSTATUS port_display_suspend(struct port_adapter *adapter);
 void port_display_resume(struct port_adapter *adapter);
+/* A debugger wants the recovery of a driver that has lost a present (PRES-307).
+ * STATUS_NOT_SUPPORTED: it has no displays that run, or is no display-only driver. */
+NTSTATUS port_display_force_recovery(const struct port_adapter *adapter);
 /* What is scanned out for a source, as memory (PRES-312). */
 struct port_scanout {
     bool off;              /* the device sends no signal (PRES-316) */

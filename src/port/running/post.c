@@ -101,7 +101,8 @@ static bool find_ram(struct port_adapter *adapter, uint64_t bytes)
     return true;
 }
 
-/* Does the range lie in RAM or in a BAR of the adapter? *at: its bytes; NULL: registers. */
+/* Does the range lie in the frame buffer in RAM, or in a BAR of the adapter? *at: its bytes; NULL:
+ * registers. */
 static bool find_bytes(const struct port_adapter *adapter, uint64_t address, uint64_t bytes,
                        uint8_t **at)
 {
@@ -119,7 +120,7 @@ static bool find_bytes(const struct port_adapter *adapter, uint64_t address, uin
             *at = (uint8_t *)bus_device_memory(adapter->device, i) + (address - base);
         return true;
     }
-    if (!range_inside(address, bytes, ram_bytes(ram)))
+    if (!port_post_is_in_ram(adapter, address, bytes))
         return false;
     *at = ram_direct(ram, (struct phys_addr){address});
     return true;
@@ -245,6 +246,12 @@ void port_post_woke(struct port_adapter *adapter, bool hibernated)
         boot(adapter); /* PRES-021 */
 }
 
+void port_post_restarting(struct port_adapter *adapter)
+{
+    adapter->post.acquired = false;
+    adapter->post.state = FrameBufferStateUnknown; /* PRES-019 */
+}
+
 void port_post_start_failed(const struct port_adapter *adapter, NTSTATUS status)
 {
     if (status == STATUS_GRAPHICS_STALE_MODESET && adapter->post.bytes)
@@ -352,7 +359,7 @@ static bool is_sound(const struct port_adapter *adapter, const DXGK_DISPLAY_INFO
     else if (!address || !find_bytes(adapter, address, (uint64_t)info->Pitch * info->Height, &at))
         VIOLATION(
             "PRES-035",
-            "the released display is at 0x%llx, which is in neither RAM nor a BAR of the adapter",
+            "the released display is at 0x%llx, which is neither in a BAR of the adapter nor in the frame buffer that was acquired",
             (unsigned long long)address);
     else
         return true;

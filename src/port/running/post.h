@@ -25,6 +25,9 @@ NTSTATUS port_post_configure(struct port *port, const struct bus_device *device,
                              const struct port_firmware_display *display);
 /* The adapter is about to enter D0 again. */
 void port_post_woke(struct port_adapter *adapter, bool hibernated);
+/* The driver is stopped to be started again (PRES-258): it finds the frame buffer as it was
+ * described, with what is in it unknown. */
+void port_post_restarting(struct port_adapter *adapter);
 /* DxgkDdiStartDevice has failed (PRES-024, PRES-025). */
 void port_post_start_failed(const struct port_adapter *adapter, NTSTATUS status);
 

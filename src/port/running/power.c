@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power, and other outside events of a started adapter: removal, profiling, mains power
- * (LIFE-135, LIFE-146 to LIFE-156). */
+/* Device power, and other outside events of a started adapter: removal and profiling (LIFE-146 to
+ * LIFE-156). */
 #include "port/running/power.h"
 #include "nt/base/status_name.h"
 #include "bus/reset.h"
@@ -13,6 +13,7 @@
 #include "port/running/managers.h"
 #include "port/running/post.h"
 #include "port/running/power_components.h"
+#include "port/running/restarting.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
@@ -38,6 +39,7 @@ void port_power_init(struct port_adapter *adapter)
 {
     adapter->display.hold = hold;
     adapter->display.release = release;
+    sim_waitq_init(&adapter->display.restarted);
     adapter->power.state = PowerDeviceUnspecified;
     sim_mutex_init(&adapter->power.lock);
     sim_waitq_init(&adapter->power.idle);
@@ -143,8 +145,9 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
     for (UINT i = 0; i < adapter->segments.count; i++)
         kept_bytes[i] = kept_in(adapter, i, action);
     port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
-    port_display_suspend(adapter);
-    status = port_evacuate(adapter, &evacuation);
+    status = port_display_suspend(adapter);
+    if (status != STATUS_NO_MEMORY) /* else it is the driver that failed */
+        status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {
         port_power_components_release(adapter);
         port_display_resume(adapter);
@@ -212,6 +215,7 @@ static NTSTATUS set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state
     sim_mutex_lock(&adapter->power.lock);
     while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
         sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
+    port_restarting_await(adapter);
     adapter->power.hybrid = hybrid;
     status = change_power(adapter, state, action);
     adapter->power.hybrid = false;
@@ -235,6 +239,7 @@ NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_mutex_lock(&adapter->power.lock);
+    port_restarting_await(adapter);
     if (port_runs(adapter))
         status = change_power(adapter, PowerDeviceD0, PowerActionNone);
     if (NT_SUCCESS(status))
@@ -305,6 +310,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     bool supported = supports_removal(adapter, type);
     NTSTATUS status = STATUS_SUCCESS;
 
+    port_restarting_await(adapter);
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)
@@ -326,7 +332,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     return status;
 }
 
-/* ---- profiling, mains ---- */
+/* ---- profiling ---- */
 
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable)
 {
@@ -336,20 +342,4 @@ NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable
         ddi_set_stable_power_state(&adapter->ddi, enable);
     adapter->power.stable = enable;
     return STATUS_SUCCESS;
-}
-
-NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains)
-{
-    ULONG flags = 0;
-    NTSTATUS status;
-
-    if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
-        return STATUS_NOT_SUPPORTED;
-    status = port_stand_still(adapter, "DxgkDdiNotifyAcpiEvent"); /* LIFE-134 */
-    if (!NT_SUCCESS(status))
-        return status;
-    status = ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
-                                   (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
-    port_go_on(adapter);
-    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power, and other outside events of a started adapter: removal, profiling, mains power. For
- * host, kmt and tests. */
+/* Device power, and other outside events of a started adapter: removal and profiling. For host, kmt
+ * and tests. */
 #ifndef DXGK_PORT_POWER_H
 #define DXGK_PORT_POWER_H
 
@@ -30,8 +30,6 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
 /* Turn constant clocks on or off, for a profiler (LIFE-146). STATUS_NOT_SUPPORTED: the driver has
  * no such entry. */
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
-/* The machine changed to battery or to mains power (LIFE-135). */
-NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains);
 
 /* ---- for the adapter's life ---- */
 void port_power_init(struct port_adapter *adapter);

@@ -9,6 +9,7 @@
 #include "port/record/adapter_info.h"
 #include "port/record/adapter_record.h"
 #include "port/running/managers.h"
+#include "port/running/restarting.h"
 #include "util/alloc.h"
 
 /* Check what the driver filled in. */
@@ -35,8 +36,8 @@ static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, USHORT ro
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
-                                      PINTERFACE interface)
+NTSTATUS port_child_query_interface(struct port_adapter *adapter, ULONG uid, const GUID *type,
+                                    PINTERFACE interface)
 {
     const USHORT room = interface->Size, version = interface->Version;
     QUERY_INTERFACE query;
@@ -55,7 +56,7 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     query.Size = room;
     query.Version = version;
     query.Interface = (PINTERFACE)(void *)buffer;
-    query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
+    query.DeviceUid = uid;
     status = port_stand_still(adapter, "DxgkDdiQueryInterface");
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
@@ -68,6 +69,12 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     return status;
 }
 
+NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
+                                      PINTERFACE interface)
+{
+    return port_child_query_interface(adapter, DISPLAY_ADAPTER_HW_ID, type, interface);
+}
+
 NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
                                   PVIDEO_REQUEST_PACKET packet)
 {
@@ -75,6 +82,7 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
 
     if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
         return STATUS_NOT_SUPPORTED;
+    port_restarting_await(adapter);
     if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     status = port_stand_still(adapter, "DxgkDdiDispatchIoRequest");

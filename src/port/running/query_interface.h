@@ -14,6 +14,9 @@ struct port_adapter;
  * answer breaks the rule. The caller returns the interface by its InterfaceDereference. */
 NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
                                       PINTERFACE interface);
+/* The same for one of its children. */
+NTSTATUS port_child_query_interface(struct port_adapter *adapter, ULONG uid, const GUID *type,
+                                    PINTERFACE interface);
 /* Send the driver a request of the video port kind. STATUS_NOT_SUPPORTED: it has no such entry. */
 NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
                                   PVIDEO_REQUEST_PACKET packet);

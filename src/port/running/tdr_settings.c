@@ -10,6 +10,7 @@
 
 #define PRESENT_DELAY      2u /* s */
 #define MOST_PRESENT_DELAY 900u
+#define DDI_DELAY          5u
 #define MOST_LIMIT_COUNT   1024u /* that many reset times are kept for the limit */
 
 /* The value does not change if the registry has none, or one of another type. */
@@ -40,6 +41,13 @@ struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *d
     if (read_setting(DRIVERS "\\Scheduler", "EnablePreemption", &enable)) /* PREEMPT-006 */
         settings.enable_preemption = enable != 0;
     return settings;
+}
+
+UINT port_tdr_ddi_delay(const struct vidsch_tdr_settings *defaults)
+{
+    const UINT delay = port_tdr_settings(defaults).ddi_delay;
+
+    return delay ? delay : DDI_DELAY;
 }
 
 UINT port_tdr_present_delay(void)

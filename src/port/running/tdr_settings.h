@@ -8,6 +8,8 @@
 /* `defaults` holds for values that the registry does not have. */
 struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults);
 
+/* How long threads may take to leave a driver that is to start again, s (TDR-011, PRES-258). */
+UINT port_tdr_ddi_delay(const struct vidsch_tdr_settings *defaults);
 /* TdrDodPresentDelay (PRES-218), s. */
 UINT port_tdr_present_delay(void);
 

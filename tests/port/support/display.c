@@ -93,58 +93,119 @@ static void note(NTSTATUS status)
         display_seen.failure = status;
 }
 
-static void give_source_modes(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT source)
+static bool is_source_pinned(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT source,
+                             NTSTATUS *status)
 {
     const DXGK_VIDPNSOURCEMODESET_INTERFACE *modes;
     const D3DKMDT_VIDPN_SOURCE_MODE *pinned = NULL;
     D3DKMDT_HVIDPNSOURCEMODESET set;
-    D3DKMDT_VIDPN_SOURCE_MODE *mode;
-    UINT id;
 
-    note(v->pfnAcquireSourceModeSet(vidpn, source, &set, &modes));
-    note(modes->pfnAcquirePinnedModeInfo(set, &pinned));
+    note(*status = v->pfnAcquireSourceModeSet(vidpn, source, &set, &modes));
+    if (!NT_SUCCESS(*status))
+        return false;
+    note(*status = modes->pfnAcquirePinnedModeInfo(set, &pinned));
     if (pinned)
         note(modes->pfnReleaseModeInfo(set, pinned));
     note(v->pfnReleaseSourceModeSet(vidpn, set));
-    if (pinned)
-        return;
-    note(v->pfnCreateNewSourceModeSet(vidpn, source, &set, &modes));
-    for (UINT i = 0; i < display.source_modes; i++) {
-        note(modes->pfnCreateNewModeInfo(set, &mode));
+    return pinned != NULL;
+}
+
+static NTSTATUS give_source_modes(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT source)
+{
+    const DXGK_VIDPNSOURCEMODESET_INTERFACE *modes;
+    D3DKMDT_HVIDPNSOURCEMODESET set;
+    D3DKMDT_VIDPN_SOURCE_MODE *mode;
+    NTSTATUS status, added;
+    UINT id;
+
+    if (is_source_pinned(v, vidpn, source, &status) || !NT_SUCCESS(status))
+        return status;
+    note(status = v->pfnCreateNewSourceModeSet(vidpn, source, &set, &modes));
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < display.source_modes && NT_SUCCESS(status); i++) {
+        note(status = modes->pfnCreateNewModeInfo(set, &mode));
+        if (!NT_SUCCESS(status))
+            break;
         id = mode->Id;
         *mode = display.source_mode[i];
         mode->Id = id;
-        if (!NT_SUCCESS(modes->pfnAddMode(set, mode)))
+        added = modes->pfnAddMode(set, mode);
+        if (!NT_SUCCESS(added))
             note(modes->pfnReleaseModeInfo(set, mode));
+        if (added == STATUS_NO_MEMORY)
+            status = added;
     }
-    note(v->pfnAssignSourceModeSet(vidpn, source, set));
+    if (NT_SUCCESS(status))
+        note(v->pfnAssignSourceModeSet(vidpn, source, set)); /* the set goes in any case */
+    else
+        note(v->pfnReleaseSourceModeSet(vidpn, set));
+    return status;
 }
 
-static void give_target_modes(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT target)
+static bool is_target_pinned(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT target,
+                             NTSTATUS *status)
 {
     const DXGK_VIDPNTARGETMODESET_INTERFACE *modes;
     const D3DKMDT_VIDPN_TARGET_MODE *pinned = NULL;
     D3DKMDT_HVIDPNTARGETMODESET set;
-    D3DKMDT_VIDPN_TARGET_MODE *mode;
-    UINT id;
 
-    note(v->pfnAcquireTargetModeSet(vidpn, target, &set, &modes));
-    note(modes->pfnAcquirePinnedModeInfo(set, &pinned));
+    note(*status = v->pfnAcquireTargetModeSet(vidpn, target, &set, &modes));
+    if (!NT_SUCCESS(*status))
+        return false;
+    note(*status = modes->pfnAcquirePinnedModeInfo(set, &pinned));
     if (pinned)
         note(modes->pfnReleaseModeInfo(set, pinned));
     note(v->pfnReleaseTargetModeSet(vidpn, set));
-    if (pinned)
-        return;
-    note(v->pfnCreateNewTargetModeSet(vidpn, target, &set, &modes));
-    for (UINT i = 0; i < display.target_modes; i++) {
-        note(modes->pfnCreateNewModeInfo(set, &mode));
+    return pinned != NULL;
+}
+
+static NTSTATUS give_target_modes(const DXGK_VIDPN_INTERFACE *v, D3DKMDT_HVIDPN vidpn, UINT target)
+{
+    const DXGK_VIDPNTARGETMODESET_INTERFACE *modes;
+    D3DKMDT_HVIDPNTARGETMODESET set;
+    D3DKMDT_VIDPN_TARGET_MODE *mode;
+    NTSTATUS status, added;
+    UINT id;
+
+    if (is_target_pinned(v, vidpn, target, &status) || !NT_SUCCESS(status))
+        return status;
+    note(status = v->pfnCreateNewTargetModeSet(vidpn, target, &set, &modes));
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < display.target_modes && NT_SUCCESS(status); i++) {
+        note(status = modes->pfnCreateNewModeInfo(set, &mode));
+        if (!NT_SUCCESS(status))
+            break;
         id = mode->Id;
         *mode = display.target_mode[i];
         mode->Id = id;
-        if (!NT_SUCCESS(modes->pfnAddMode(set, mode)))
+        added = modes->pfnAddMode(set, mode);
+        if (!NT_SUCCESS(added))
             note(modes->pfnReleaseModeInfo(set, mode));
+        if (added == STATUS_NO_MEMORY)
+            status = added;
     }
-    note(v->pfnAssignTargetModeSet(vidpn, target, set));
+    if (NT_SUCCESS(status))
+        note(v->pfnAssignTargetModeSet(vidpn, target, set)); /* the set goes in any case */
+    else
+        note(v->pfnReleaseTargetModeSet(vidpn, set));
+    return status;
+}
+
+static NTSTATUS give_path_modes(const DXGKARG_ENUMVIDPNCOFUNCMODALITY *args,
+                                const DXGK_VIDPN_INTERFACE *v,
+                                const D3DKMDT_VIDPN_PRESENT_PATH *path)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (args->EnumPivotType != D3DKMDT_EPT_VIDPNSOURCE ||
+        args->EnumPivot.VidPnSourceId != path->VidPnSourceId)
+        status = give_source_modes(v, args->hConstrainingVidPn, path->VidPnSourceId);
+    if (NT_SUCCESS(status) && (args->EnumPivotType != D3DKMDT_EPT_VIDPNTARGET ||
+                               args->EnumPivot.VidPnTargetId != path->VidPnTargetId))
+        status = give_target_modes(v, args->hConstrainingVidPn, path->VidPnTargetId);
+    return status;
 }
 
 static void enum_modality(struct probe *p, struct probe_call *call)
@@ -157,29 +218,28 @@ static void enum_modality(struct probe *p, struct probe_call *call)
     const D3DKMDT_VIDPN_PRESENT_PATH *path = NULL, *next;
     D3DKMDT_HVIDPNTOPOLOGY handle;
     D3DKMDT_VIDPN_PRESENT_PATH local;
+    NTSTATUS status;
 
     call->answered = true;
-    call->result = STATUS_SUCCESS;
     if (display.before_enum)
         display.before_enum(p, args, v);
-    note(v->pfnGetTopology(vidpn, &handle, &topology));
-    note(topology->pfnAcquireFirstPathInfo(handle, &path));
+    note(status = v->pfnGetTopology(vidpn, &handle, &topology));
+    if (NT_SUCCESS(status))
+        note(status = topology->pfnAcquireFirstPathInfo(handle, &path));
     while (path) {
-        if (args->EnumPivotType != D3DKMDT_EPT_VIDPNSOURCE ||
-            args->EnumPivot.VidPnSourceId != path->VidPnSourceId)
-            give_source_modes(v, vidpn, path->VidPnSourceId);
-        if (args->EnumPivotType != D3DKMDT_EPT_VIDPNTARGET ||
-            args->EnumPivot.VidPnTargetId != path->VidPnTargetId)
-            give_target_modes(v, vidpn, path->VidPnTargetId);
+        if (NT_SUCCESS(status))
+            status = give_path_modes(args, v, path);
         local = *path;
         local.ContentTransformation.ScalingSupport = display.scaling;
         local.ContentTransformation.RotationSupport = display.rotation;
         note(topology->pfnUpdatePathSupportInfo(handle, &local));
         next = NULL;
-        note(topology->pfnAcquireNextPathInfo(handle, path, &next));
+        if (NT_SUCCESS(status))
+            note(status = topology->pfnAcquireNextPathInfo(handle, path, &next));
         note(topology->pfnReleasePathInfo(handle, path));
         path = next;
     }
+    call->result = (uint64_t)(NT_SUCCESS(status) ? STATUS_SUCCESS : status);
     if (display.after_enum)
         display.after_enum(p, args, v);
 }
@@ -190,45 +250,50 @@ static void is_supported(struct probe *p, struct probe_call *call)
     ((DXGKARG_ISSUPPORTEDVIDPN *)(uintptr_t)call->arg[1])->IsVidPnSupported = display.supported;
 }
 
-static void read_pinned(const DXGK_VIDPN_INTERFACE *v, const DXGKARG_COMMITVIDPN *args,
-                        struct display_commit *commit)
+static NTSTATUS read_pinned(const DXGK_VIDPN_INTERFACE *v, const DXGKARG_COMMITVIDPN *args,
+                            struct display_commit *commit)
 {
+    NTSTATUS status;
     const DXGK_VIDPNSOURCEMODESET_INTERFACE *modes;
     const D3DKMDT_VIDPN_SOURCE_MODE *pinned = NULL;
     D3DKMDT_HVIDPNSOURCEMODESET set;
 
-    note(v->pfnAcquireSourceModeSet(args->hFunctionalVidPn, args->AffectedVidPnSourceId, &set,
-                                    &modes));
-    note(modes->pfnAcquirePinnedModeInfo(set, &pinned));
+    if (!NT_SUCCESS(v->pfnAcquireSourceModeSet(args->hFunctionalVidPn, args->AffectedVidPnSourceId,
+                                               &set, &modes)))
+        return STATUS_NO_MEMORY;
+    note(status = modes->pfnAcquirePinnedModeInfo(set, &pinned));
     if (pinned) {
         commit->size = pinned->Format.Graphics.PrimSurfSize;
         note(modes->pfnReleaseModeInfo(set, pinned));
     }
     note(v->pfnReleaseSourceModeSet(args->hFunctionalVidPn, set));
+    return status;
 }
 
-static void read_path(const DXGK_VIDPN_INTERFACE *v, const DXGKARG_COMMITVIDPN *args,
-                      struct display_commit *commit)
+static NTSTATUS read_path(const DXGK_VIDPN_INTERFACE *v, const DXGKARG_COMMITVIDPN *args,
+                          struct display_commit *commit)
 {
     const DXGK_VIDPNTOPOLOGY_INTERFACE *topology;
     const D3DKMDT_VIDPN_PRESENT_PATH *path = NULL;
     D3DKMDT_HVIDPNTOPOLOGY handle;
     SIZE_T paths = 0;
 
-    note(v->pfnGetTopology(args->hFunctionalVidPn, &handle, &topology));
+    if (!NT_SUCCESS(v->pfnGetTopology(args->hFunctionalVidPn, &handle, &topology)))
+        return STATUS_NO_MEMORY;
     note(topology->pfnGetNumPaths(handle, &paths));
     commit->paths = (UINT)paths;
     if (topology->pfnGetNumPathsFromSource(handle, args->AffectedVidPnSourceId, &paths) !=
         STATUS_SUCCESS)
-        return;
+        return STATUS_SUCCESS;
     note(topology->pfnEnumPathTargetsFromSource(handle, args->AffectedVidPnSourceId, 0,
                                                 &commit->target));
     note(topology->pfnAcquirePathInfo(handle, args->AffectedVidPnSourceId, commit->target, &path));
     if (!path)
-        return;
+        return STATUS_NO_MEMORY;
     commit->scaling = path->ContentTransformation.Scaling;
     commit->rotation = path->ContentTransformation.Rotation;
     note(topology->pfnReleasePathInfo(handle, path));
+    return STATUS_SUCCESS;
 }
 
 static void commit_vidpn(struct probe *p, struct probe_call *call)
@@ -236,14 +301,20 @@ static void commit_vidpn(struct probe *p, struct probe_call *call)
     const DXGKARG_COMMITVIDPN *args = (const DXGKARG_COMMITVIDPN *)(uintptr_t)call->arg[1];
     const DXGK_VIDPN_INTERFACE *v = display_interface(p, args->hFunctionalVidPn);
     struct display_commit *commit = &display_seen.commit[display_seen.commits++ % 64];
+    NTSTATUS status;
 
     memset(commit, 0, sizeof(*commit));
     commit->source = args->AffectedVidPnSourceId;
     commit->power = args->Flags.PathPowerTransition;
     if (display.in_commit)
         display.in_commit(p, args, v);
-    read_pinned(v, args, commit);
-    read_path(v, args, commit);
+    status = read_pinned(v, args, commit);
+    if (NT_SUCCESS(status))
+        status = read_path(v, args, commit);
+    if (NT_SUCCESS(status))
+        return;
+    call->answered = true;
+    call->result = (uint64_t)status;
 }
 
 static void set_visibility(struct probe *p, struct probe_call *call)

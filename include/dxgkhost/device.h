@@ -20,6 +20,7 @@
 
 #include "dxgkhost/page_tables.h"
 #include "dxgkhost/patches.h"
+#include "dxgkhost/scanout.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,8 @@ extern "C" {
 #define DXGK_DEVICE_API_VERSION 1u
 #define DXGK_DEVICE_BARS        6u
 #define DXGK_DEVICE_TIMERS      16u
+/* What stands for the BAR in accesses to `fixed_ports` */
+#define DXGK_DEVICE_FIXED_PORTS DXGK_DEVICE_BARS
 
 enum dxgk_bar_kind {
     DXGK_BAR_NONE = 0,
@@ -68,6 +71,13 @@ struct dxgk_device_description {
      * a one. All together have the bytes from 0x40 to 0xFF of configuration space. */
     const struct dxgk_device_capability *capability;
     uint32_t capabilities; /* elements of `capability` */
+    /* I/O ports at numbers that no register assigns, below 0x1000, as the old ones of a PC. Every
+     * access inside them of width 1, 2 or 4, aligned or not, reaches read or write, with
+     * DXGK_DEVICE_FIXED_PORTS for the BAR. A device added before has what two ask for. */
+    uint16_t fixed_port, fixed_ports; /* first number, count; 0: none */
+    /* Bus-master accesses to its own memory BARs reach them, as those of a device that a hypervisor
+     * makes; hardware has no such way. */
+    bool own_memory;
 };
 
 /* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */
@@ -97,6 +107,9 @@ struct dxgk_device_outputs {
      * its hardware does, and interrupts if that does. False: the hardware has no room for so many
      * bytes; nothing has changed then. */
     bool (*monitor)(void *device, unsigned output, const uint8_t *edid, size_t bytes);
+    /* What the output shows, *scanout zeroed before, which counts with DXGK_SCANOUT_ON. Changes nothing
+     * in the device, and uses no service but `memory`. NULL: the host knows it otherwise. */
+    enum dxgk_scanout_state (*scanout)(void *device, unsigned output, struct dxgk_scanout *scanout);
 };
 
 /* Services for the model. `host` is the token given to create. They are for calls that the host

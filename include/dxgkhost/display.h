@@ -69,6 +69,33 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                                            const struct dxgk_drawing *drawing, bool settle,
                                            char *error, size_t error_bytes);
 
+/* The picture of a mouse pointer. */
+enum dxgk_pointer_kind {
+    DXGK_POINTER_COLOR,        /* 0xAARRGGBB, blended by its alpha */
+    DXGK_POINTER_MASKED_COLOR, /* the same, whose highest byte is 0xFF: exclusive or, or 0: as it is */
+    DXGK_POINTER_MONOCHROME, /* bits, the leftmost highest: an AND mask, and below it an XOR mask */
+};
+struct dxgk_pointer_shape {
+    enum dxgk_pointer_kind kind;
+    uint32_t width, height; /* of one mask */
+    uint32_t pitch;         /* bytes from a line to the next */
+    uint32_t hot_x, hot_y;
+    const void *pixels;
+};
+struct dxgk_pointer {
+    unsigned source;
+    int32_t x, y; /* of the hot spot; brought inside the source */
+    bool visible;
+};
+/* Called by a client: another shape for the pointer of a display-only adapter, NULL: none; and
+ * another place. The driver's hardware shows it if it can, else it is drawn into the frames. */
+DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
+                                                    const struct dxgk_pointer_shape *shape,
+                                                    char *error, size_t error_bytes);
+DXGK_API enum dxgk_result dxgk_client_move_pointer(unsigned adapter,
+                                                   const struct dxgk_pointer *pointer, char *error,
+                                                   size_t error_bytes);
+
 /* What a screen shows: red, green and blue bytes, without gaps; to be freed. */
 struct dxgk_picture {
     uint32_t width, height;

@@ -82,6 +82,8 @@ bool bus_config_init(struct bus_device *device, struct bus_refusal *refusal)
     bus_config_put(mask, CONFIG_INTERRUPT_LINE, 0xFF, 1);
     bus_config_put(config, CONFIG_INTERRUPT_PIN, 1, 1);
     init_bars(device);
+    if (description->fixed_ports)
+        config[CONFIG_COMMAND] |= COMMAND_PORTS;
     return bus_capabilities_init(device, refusal);
 }
 

@@ -96,6 +96,13 @@ static bool description_valid(const struct dxgk_device_model *model,
             return false;
         }
     }
+    if (description->fixed_ports &&
+        (uint32_t)description->fixed_port + description->fixed_ports > BUS_FIXED_PORTS) {
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s: %u fixed ports at %#x, of which some are not below %#x", model->name,
+                     description->fixed_ports, description->fixed_port, BUS_FIXED_PORTS);
+        return false;
+    }
     if (description->messages < 1 || description->messages > BUS_MAX_MESSAGES) {
         util_explain(refusal->text, sizeof(refusal->text),
                      "%s: %u interrupt messages, 1 to %u are possible", model->name,

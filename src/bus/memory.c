@@ -26,7 +26,8 @@ uint8_t *bus_peer_memory(const struct bus_device *requester, struct phys_addr ad
     LIST_FOR(node, &requester->bus->devices) {
         const struct bus_device *device = CONTAINER(node, const struct bus_device, link);
 
-        if (device == requester || device->unplugged || !bus_config_decodes_memory(device))
+        if ((device == requester && !device->description.own_memory) || device->unplugged ||
+            !bus_config_decodes_memory(device))
             continue;
         for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
             const struct bus_bar *bar = &device->bar[i];

@@ -77,6 +77,23 @@ static inline bool bus_model_monitor(struct bus_device *device, unsigned output,
     return taken;
 }
 
+/* Also while the machine does not run. */
+static inline enum dxgk_scanout_state bus_model_scanout(struct bus_device *device, unsigned output,
+                                                        struct dxgk_scanout *scanout)
+{
+    struct sim_callout *before = NULL;
+    enum dxgk_scanout_state state;
+
+    if (device->callout.hangs)
+        return DXGK_SCANOUT_OFF;
+    if (sim_current)
+        before = sim_callout_enter(&device->callout, "scanout");
+    state = device->outputs->scanout(device->state, output, scanout);
+    if (sim_current)
+        sim_callout_leave(before);
+    return state;
+}
+
 static inline bool bus_model_walk(struct bus_device *device, uint64_t root, uint64_t address,
                                   struct dxgk_walk *walk)
 {

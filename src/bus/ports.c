@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * I/O ports: 65,536 of them, a space of their own. Devices get theirs from 0x1000 on, above what a
- * PC has always used for itself, each range aligned to its size.
+ * PC has always used for itself, each range aligned to its size. Below it a device decodes the
+ * fixed ones that it asks for.
  */
 #include "bus/ports.h"
 #include "bus/bus_record.h"
@@ -14,12 +15,11 @@
 #include "util/checked.h"
 #include "util/list.h"
 
-#define FIRST_PORT 0x1000u
-#define PORTS      0x10000u
+#define PORTS 0x10000u
 
 bool bus_ports_place(struct bus_device *device)
 {
-    uint32_t next = device->bus->next_port ? device->bus->next_port : FIRST_PORT;
+    uint32_t next = device->bus->next_port ? device->bus->next_port : BUS_FIXED_PORTS;
 
     for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
         struct bus_bar *bar = &device->bar[i];
@@ -40,12 +40,29 @@ uint32_t bus_device_port(const struct bus_device *device, unsigned bar)
     return device->bar[bar].port;
 }
 
+static bool is_fixed(const struct bus_device *device, uint32_t port, unsigned width)
+{
+    const struct dxgk_device_description *d = &device->description;
+
+    return d->fixed_ports && port >= d->fixed_port &&
+           range_inside(port - d->fixed_port, width, d->fixed_ports);
+}
+
+static uint32_t first_port(const struct bus_device *device, unsigned bar)
+{
+    return bar == DXGK_DEVICE_FIXED_PORTS ? device->description.fixed_port : device->bar[bar].port;
+}
+
 /* The BAR that holds them all. */
 static struct bus_device *find(struct bus *bus, uint32_t port, unsigned width, unsigned *index)
 {
     LIST_FOR(node, &bus->devices) {
         struct bus_device *device = CONTAINER(node, struct bus_device, link);
 
+        if (is_fixed(device, port, width)) {
+            *index = DXGK_DEVICE_FIXED_PORTS;
+            return device;
+        }
         for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
             const struct bus_bar *bar = &device->bar[i];
 
@@ -59,26 +76,39 @@ static struct bus_device *find(struct bus *bus, uint32_t port, unsigned width, u
     return NULL;
 }
 
-static bool answers(const struct bus_device *device, uint32_t port, unsigned width)
+/* Which access of which device it is. */
+static struct bus_device *decode(struct bus *bus, uint32_t port, unsigned width, unsigned *bar,
+                                 uint32_t *offset)
+{
+    struct bus_device *device = find(bus, port, width, bar);
+
+    if (device)
+        *offset = port - first_port(device, *bar);
+    return device;
+}
+
+static bool answers(const struct bus_device *device, uint32_t port, unsigned width, unsigned bar)
 {
     return !device->unplugged && bus_config_decodes_ports(device) &&
-           (width == 1 || width == 2 || width == 4) && port % width == 0;
+           (width == 1 || width == 2 || width == 4) &&
+           (bar == DXGK_DEVICE_FIXED_PORTS || port % width == 0);
 }
 
 bool bus_port_read(struct bus *bus, uint32_t port, unsigned width, uint32_t *value)
 {
     uint32_t ones = width >= 4 ? UINT32_MAX : ((uint32_t)1 << (8 * width)) - 1;
     struct bus_device *device;
+    uint32_t offset;
     unsigned bar;
 
     *value = ones;
     sim_point(); /* before the search: others run here, and may remove the device */
-    device = find(bus, port, width, &bar);
+    device = decode(bus, port, width, &bar, &offset);
     if (!device)
         return false;
     bus_timers_retry(device);
-    if (answers(device, port, width))
-        *value = ones & (uint32_t)bus_model_read(device, bar, port - device->bar[bar].port, width);
+    if (answers(device, port, width, bar))
+        *value = ones & (uint32_t)bus_model_read(device, bar, offset, width);
     return true;
 }
 
@@ -86,14 +116,15 @@ bool bus_port_write(struct bus *bus, uint32_t port, unsigned width, uint32_t val
 {
     uint32_t ones = width >= 4 ? UINT32_MAX : ((uint32_t)1 << (8 * width)) - 1;
     struct bus_device *device;
+    uint32_t offset;
     unsigned bar;
 
     sim_point();
-    device = find(bus, port, width, &bar);
+    device = decode(bus, port, width, &bar, &offset);
     if (!device)
         return false;
     bus_timers_retry(device);
-    if (answers(device, port, width))
-        bus_model_write(device, bar, port - device->bar[bar].port, width, value & ones);
+    if (answers(device, port, width, bar))
+        bus_model_write(device, bar, offset, width, value & ones);
     return true;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define BUS_FIXED_PORTS 0x1000u /* all below: ports at fixed numbers; from here on those of BARs */
+
 struct bus;
 struct bus_device;
 

@@ -208,6 +208,6 @@ const struct dxgk_device_services bus_services = {
     .stale_translation = service_stale_translation,
     .root_in_use = service_root_in_use,
     .patches = service_patches,
-    .outputs = service_outputs,
     .work = service_work,
+    .outputs = service_outputs,
 };

@@ -321,6 +321,7 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
 
 /* ---- pictures ---- */
 
+/* No picture: there is no signal. */
 static bool take(struct port_adapter *port, unsigned source, bool black, struct picture *picture,
                  char *error, size_t error_bytes)
 {
@@ -332,6 +333,8 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
                                           .height = scanout.height,
                                           .format = scanout.format};
 
+    if (scanout.off)
+        return true;
     if (!scanout.pixels) {
         util_explain(error, error_bytes,
                      "nothing says what source %u scans out: the driver has not acquired the frame "
@@ -360,6 +363,8 @@ enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source
         return DXGK_OK;
     if (!take(port, source, !display.visible, &taken, error, error_bytes))
         return DXGK_ERROR;
+    if (!taken.rows)
+        return DXGK_OK;
     picture->width = taken.width;
     picture->height = taken.height;
     picture->black = !display.visible;

@@ -10,6 +10,7 @@
 #include "lua/display.h"
 #include "lua/field.h"
 #include "lua/lua_workload.h"
+#include "lua/member.h"
 
 #define ERROR_BYTES 500u
 
@@ -54,21 +55,6 @@ static void open_box(lua_State *L)
 }
 
 /* ---- arguments ---- */
-
-/* A member of the table at `index`, or `otherwise`. */
-static lua_Integer member(lua_State *L, int index, const char *name, lua_Integer otherwise,
-                          lua_Integer least, lua_Integer most)
-{
-    lua_Integer value = otherwise;
-    int whole = 1;
-
-    if (lua_getfield(L, index, name) != LUA_TNIL)
-        value = lua_tointegerx(L, -1, &whole);
-    lua_pop(L, 1);
-    if (!whole || value < least || value > most)
-        (void)luaL_error(L, "%s is to be a whole number from %I to %I", name, least, most);
-    return value;
-}
 
 /* A rate in Hz, to thousandths of one. */
 static void rate(lua_State *L, int index, struct dxgk_display_mode *wish)
@@ -142,14 +128,14 @@ static int draw(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     field_check_names(L, 1, "dxgk.draw", names, sizeof(names) / sizeof(names[0]));
-    drawing.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
-    drawing.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
-    drawing.x = (int32_t)member(L, 1, "x", 0, -32768, 32768);
-    drawing.y = (int32_t)member(L, 1, "y", 0, -32768, 32768);
-    drawing.pitch = (size_t)member(L, 1, "pitch", (lua_Integer)drawing.width * 4,
-                                   (lua_Integer)drawing.width * 4, 1 << 24);
-    source = (unsigned)member(L, 1, "source", 0, 0, 63);
-    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    drawing.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
+    drawing.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
+    drawing.x = (int32_t)lua_member(L, 1, "x", 0, -32768, 32768);
+    drawing.y = (int32_t)lua_member(L, 1, "y", 0, -32768, 32768);
+    drawing.pitch = (size_t)lua_member(L, 1, "pitch", (lua_Integer)drawing.width * 4,
+                                       (lua_Integer)drawing.width * 4, 1 << 24);
+    source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
     if (lua_getfield(L, 1, "wait") != LUA_TNIL) {
         if (!lua_isboolean(L, -1))
             return luaL_error(L, "dxgk.draw: wait is to be true or false");
@@ -222,11 +208,11 @@ static int mode(lua_State *L)
     }
     lua_settop(L, 1);
     field_check_names(L, 1, "dxgk.mode", names, sizeof(names) / sizeof(names[0]));
-    wish.width = (uint32_t)member(L, 1, "width", 0, 1, 32768);
-    wish.height = (uint32_t)member(L, 1, "height", 0, 1, 32768);
-    rotation = member(L, 1, "rotation", 0, 0, 270);
-    source = (unsigned)member(L, 1, "source", 0, 0, 63);
-    adapter = (unsigned)member(L, 1, "adapter", 0, 0, 63);
+    wish.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
+    wish.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
+    rotation = lua_member(L, 1, "rotation", 0, 0, 270);
+    source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
     if (rotation % 90)
         return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
     rate(L, 1, &wish);

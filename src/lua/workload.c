@@ -32,6 +32,7 @@
 #include "lua/limit.h"
 #include "lua/memory.h"
 #include "lua/nearest.h"
+#include "lua/pointer.h"
 #include "lua/process.h"
 #include "lua/set.h"
 #include "nt/ob/user_handle.h"
@@ -260,6 +261,7 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
     lua_buffer_open(L);
     lua_image_open(L);
     lua_display_open(L);
+    lua_pointer_open(L);
     if (slash)
         lua_pushlstring(L, workload->file, (size_t)(slash - workload->file));
     else

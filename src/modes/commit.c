@@ -22,6 +22,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
 
     if (modes->source[source].visible == visible)
         return;
+    if (!visible && modes->viewer.rests) /* VIDPN-186 */
+        modes->viewer.rests(modes->viewer.context, source);
     modes->source[source].visible = visible;
     modes->source[source].shown |= visible;
     trace_instant(modes->source[source].track, visible ? "visible" : "invisible", "source", source,
@@ -178,9 +180,9 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
                 continue;
             status = commit_one(modes, vidpn, source, flags);
             if (!NT_SUCCESS(status) && pass == 0 && !modes->ddi->gone && !modes->starved) {
-                VIOLATION("VIDPN-184", /* it goes on */
-                          "DxgkDdiCommitVidPn returned %s for source %u, which loses its paths",
-                          nt_status_text(status).text, source);
+                WARNING("VIDPN-184", /* it goes on */
+                        "DxgkDdiCommitVidPn returned %s for source %u, which loses its paths",
+                        nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
             done[source] = NT_SUCCESS(status);

@@ -190,7 +190,7 @@ NTSTATUS modes_enumerate(struct modes *modes, struct vidpn **vidpn, const struct
         vidpn_destroy(copy);
         return status;
     }
-    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3_PATH_INDEPENDENT_ROTATION)
         check_offsets(modes, copy);
     keep_support(*vidpn, copy, pivot);
     clear_later_support(modes, copy);

@@ -56,8 +56,9 @@ struct modes_source {
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
 struct modes_viewer {
-    /* Before a commit that changes or removes what the source shows: no present is outstanding
-     * afterwards. */
+    /* Before the source is made invisible: no present is outstanding afterwards, none begins. */
+    void (*rests)(void *context, UINT source);
+    /* Before a commit that changes or removes what the source shows: the same. */
     void (*ends)(void *context, UINT source);
     /* After the commit. */
     void (*begins)(void *context, UINT source);

@@ -264,7 +264,7 @@ static void wait_idle(struct screens *screens, const struct screen *s)
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
 }
 
-static void ends(void *context, UINT source)
+static void rests(void *context, UINT source)
 {
     struct screens *screens = context;
     struct screen *s = &screens->screen[source];
@@ -272,7 +272,14 @@ static void ends(void *context, UINT source)
     s->visible = false;
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
     wait_idle(screens, s);
-    pointer_leave(screens, s);
+}
+
+static void ends(void *context, UINT source)
+{
+    struct screens *screens = context;
+
+    rests(screens, source);
+    pointer_leave(screens, &screens->screen[source]);
 }
 
 static void begins(void *context, UINT source)
@@ -386,8 +393,12 @@ struct screens *screens_create(const struct screens_config *config)
         util_free(screens);
         return NULL;
     }
-    config->modes->viewer = (struct modes_viewer){
-        .ends = ends, .begins = begins, .visible = visible, .settled = settled, .context = screens};
+    config->modes->viewer = (struct modes_viewer){.rests = rests,
+                                                  .ends = ends,
+                                                  .begins = begins,
+                                                  .visible = visible,
+                                                  .settled = settled,
+                                                  .context = screens};
     return screens;
 }
 

@@ -69,3 +69,35 @@ TEST_WITH(bus, ports_have_a_space_of_their_own)
     assert_non_null(strstr(rig.error.text, "no ports left"));
     rig_default_description();
 }
+
+TEST_WITH(bus, fixed_ports_are_where_the_device_wants_them)
+{
+    struct bus_device *device;
+    uint32_t value;
+    uint32_t config;
+
+    rig.description.fixed_port = 0x1CE;
+    rig.description.fixed_ports = 4;
+    device = rig_add();
+    assert_int_equal(bus_config_read(device, 4, &config, 2), 2);
+    assert_true(config & 1); /* ports are decoded */
+    assert_true(bus_port_write(rig.bus, 0x1CF, 2, 0x11223344));
+    assert_int_equal(rig.probe->reg[0], 0x334400); /* at offset 1, unaligned as it is */
+    assert_true(bus_port_read(rig.bus, 0x1D0, 2, &value));
+    assert_int_equal(value, 0x33);
+    assert_false(bus_port_read(rig.bus, 0x1D1, 2, &value)); /* not all its own */
+    assert_false(bus_port_read(rig.bus, 0x1CD, 2, &value));
+    assert_int_equal(value, 0xFFFF);
+    rig_add(); /* the one before has them */
+    assert_true(bus_port_write(rig.bus, 0x1CE, 1, 0x55));
+    assert_int_equal(rig.probe->writes, 0);
+    bus_device_unplug(device, NULL);
+    assert_true(bus_port_read(rig.bus, 0x1CE, 1, &value));
+    assert_int_equal(value, 0xFF);
+    rig.description.fixed_port = 0xFFD;
+    assert_null(bus_device_add(rig.bus, &rig_model, NULL, &rig.error));
+    assert_non_null(strstr(rig.error.text, "fixed ports"));
+    rig.description.fixed_port = 0xFFC;
+    assert_non_null(bus_device_add(rig.bus, &rig_model, NULL, &rig.error));
+    rig_default_description();
+}

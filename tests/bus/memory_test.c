@@ -244,6 +244,26 @@ TEST_WITH(bus, a_device_reaches_anothers_memory)
     rig_default_description();
 }
 
+/* As a device that a hypervisor makes reaches its own. */
+TEST_WITH(bus, a_virtual_device_reaches_its_own_memory)
+{
+    struct iommu_domain *off = iommu_domain_create(rig.ram, IOMMU_OFF,
+                                                   (struct logical_addr){UINT64_MAX});
+    const uint32_t word = 0x12345678;
+    struct bus_device *device;
+
+    rig.description.dma_bits = 52;
+    rig.description.own_memory = true;
+    device = rig_add();
+    bus_device_attach(device, off);
+    assert_true(rig.probe->services->dma_write(rig.probe->host, bus_device_bar(device, 2).value + 8,
+                                               &word, 4));
+    assert_memory_equal((uint8_t *)bus_device_memory(device, 2) + 8, &word, 4);
+    bus_device_attach(device, NULL);
+    iommu_domain_destroy(off);
+    rig_default_description();
+}
+
 /* ---- memory that nobody holds, in part ---- */
 
 static bool holds_nothing(uint64_t physical, uint64_t bytes)

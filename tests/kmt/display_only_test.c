@@ -8,30 +8,35 @@
 #define TOP    0x80
 #define PIXELS 16u
 
-static void machine_of_both(struct machine *m)
+static void machine_of_both(struct machine *m, const char *device, const char *option)
 {
     struct dxgk_machine_config config;
 
     machine_config(m, &config);
     machine_create(m, &config);
     machine_add_refgpu(m);
-    if (dxgk_machine_add_device(m->dxgk, "null", NULL, 0, m->error, sizeof(m->error)) != DXGK_OK ||
+    if (dxgk_machine_add_device(m->dxgk, device, &option, option ? 1 : 0, m->error,
+                                sizeof(m->error)) != DXGK_OK ||
         dxgk_machine_load_driver(m->dxgk, machine_path("drivers/bootfb.so"), m->error,
                                  sizeof(m->error)) != DXGK_OK)
         fail_msg("bootfb: %s", m->error);
 }
 
-static void both_test(void (*program)(struct client *c))
+static void both_test(const char *device, const char *option, void (*program)(struct client *c))
 {
     struct machine m;
 
-    machine_of_both(&m);
+    machine_of_both(&m, device, option);
     machine_run(&m, program);
     machine_end(&m);
 }
 
-#define RIG_ARGUMENT_both     struct client *c
-#define RIG_RUN_both(program) both_test(program)
+#define RIG_ARGUMENT_both      struct client *c
+#define RIG_RUN_both(program)  both_test("null", NULL, program)
+#define RIG_ARGUMENT_dark      struct client *c
+#define RIG_RUN_dark(program)  both_test(machine_path("tests/devices/dark.so"), NULL, program)
+#define RIG_ARGUMENT_wrong     struct client *c
+#define RIG_RUN_wrong(program) both_test(machine_path("tests/devices/dark.so"), "wrong=1", program)
 
 static NTSTATUS close_handle(D3DKMT_HANDLE handle)
 {
@@ -181,4 +186,28 @@ TEST_WITH(both, a_host_program_draws_and_looks)
     TRY(c, dxgk_machine_display(machine, 1, 0, &display) && display.mode.width == 1024);
     TRY(c, dxgk_client_set_mode(1, 0, &wish, why, sizeof(why)) == DXGK_OK);
     TRY(c, dxgk_machine_display(machine, 1, 0, &display) && display.mode.width == 800);
+}
+
+/* A device that sends nothing: a screen without a picture, whatever was drawn. */
+TEST_WITH(dark, a_screen_without_a_signal)
+{
+    struct dxgk_machine *machine = c->machine->dxgk;
+    struct dxgk_display display;
+    struct dxgk_picture picture;
+    char why[500] = "";
+
+    TRY(c, dxgk_machine_display(machine, 1, 0, &display) && display.lit && display.visible);
+    TRY(c, dxgk_machine_capture(machine, 1, 0, &picture, why, sizeof(why)) == DXGK_OK);
+    TRY(c, !picture.rgb && picture.width == 0 && picture.checksum == 0);
+}
+
+/* A model that scans out more than it has. */
+TEST_WITH(wrong, a_screen_that_is_no_picture)
+{
+    struct dxgk_machine *machine = c->machine->dxgk;
+    struct dxgk_picture picture;
+    char why[500] = "";
+
+    TRY(c, dxgk_machine_capture(machine, 1, 0, &picture, why, sizeof(why)) == DXGK_ERROR);
+    TRY(c, strstr(why, "17 rows with a pitch of 64 bytes in 1024 bytes") && !picture.rgb);
 }

@@ -242,6 +242,10 @@ TEST(offsets_of_paths)
     CHECK_RULE("VIDPN-118", breaches(0) > 0);
     set_offsets(2, 0); /* which brought them */
     CHECK_RULE("VIDPN-118", breaches(DXGKDDI_INTERFACE_VERSION_WIN8) == 0);
+    set_offsets(0, 0); /* nor has WDDM 1.3 itself, as virtio-win's stdvga is */
+    CHECK_RULE("VIDPN-118", breaches(DXGKDDI_INTERFACE_VERSION_WDDM1_3) == 0);
+    CHECK_RULE("VIDPN-118",
+               breaches(DXGKDDI_INTERFACE_VERSION_WDDM1_3_PATH_INDEPENDENT_ROTATION) > 0);
 }
 
 /* ---- stop ---- */

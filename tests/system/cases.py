@@ -548,6 +548,15 @@ def case_screen():
             header = file.read(24)
         if header[:8] != b"\x89PNG\r\n\x1a\n" or (int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")) != (1024, 768):
             fail(f"{screen} is no PNG of 1024x768")
+        # Functions with a VGA show the firmware's frame buffer, in their own memory, as long as nobody programs them.
+        before = digest(screen)
+        for device in ("stdvga.so", "virtio_gpu.so"):
+            done = run("screen.lua", "--device", os.path.join(BUILD, "devices", device), "--screen", screen,
+                       "--out", folder, "--set", "frames=3", driver="bootfb.so")
+            expect_lines(done, "pixels compared", "violations 0 (0 warnings)", "leaks 0")
+            if digest(screen) != before:
+                fail(f"another screen with {device}")
+        run(os.path.join(SOURCE, "tests", "system", "pointer.lua"), "--device", "null", "--out", folder, driver="bootfb.so")
         # A host without displays refuses the driver, by name.
         done = run("screen.lua", "--device", "null", "--no-displays", "--out", folder, expect=None, driver="bootfb.so")
         if done.returncode == 0 or "LIFE-036" not in done.stderr:

@@ -29,7 +29,9 @@ static int set_up(void)
     fixture_write(&fixture, "drivers/refgpu/driver.c",
                   "#include <ntddk.h>\n#include \"refgpu_hw.h\"\n");
     fixture_write(&fixture, "devices/refgpu/device.c",
-                  "#include \"dxgkhost/device.h\"\n#include \"refgpu_hw.h\"\n#include <string.h>\n");
+                  "#include \"dxgkhost/device.h\"\n#include \"refgpu_hw.h\"\n#include <string.h>\n"
+                  "#include \"../common/edid.h\"\n");
+    fixture_write(&fixture, "devices/common/edid.h", "#include \"dxgkhost/device.h\"\n");
     return 0;
 }
 
@@ -96,7 +98,10 @@ TEST_WITH(layers, a_device_sees_its_interface_and_the_hardware_header_only)
 {
     fixture_write(&fixture, "drivers/refgpu/driver.h", "");
     fixture_write(&fixture, "devices/refgpu/wrong.c", "#include <ntddk.h>\n#include \"driver.h\"\n");
+    fixture_write(&fixture, "devices/refgpu/own.h", "");
+    fixture_write(&fixture, "devices/other/wrong.c", "#include \"../refgpu/own.h\"\n");
     expect(TOOL, 1,
+           "devices/other/wrong.c:1: devices includes devices/refgpu/own.h\n"
            "devices/refgpu/wrong.c:1: devices includes include/wdk/ntddk.h\n"
            "devices/refgpu/wrong.c:2: devices includes drivers/refgpu/driver.h\n");
 }

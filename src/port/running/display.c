@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "port/running/display.h"
+#include "bus/outputs.h"
 #include "ddi/ddi.h"
 #include "modes/display_worker.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
+#include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/record/adapter_record.h"
@@ -17,6 +19,7 @@
 #include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/sim.h"
+#include "util/array.h"
 #include "verify/verify.h"
 #include "vidsch/vidsch.h"
 
@@ -501,9 +504,37 @@ static struct port_scanout look_at_primary(struct scanouts *scanouts, UINT sourc
                                  .bytes = (uint64_t)picture.pitch * picture.height};
 }
 
-/* A device model that says nothing scans out the frame buffer of the firmware, which its driver
- * has taken over. */
-struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
+/* The model counts its outputs as the driver reports them. */
+static unsigned output_of(const struct modes *modes, UINT source)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = modes ? vidpn_path_from(modes->active, source, 0)
+                                                   : NULL;
+
+    for (UINT i = 0; path && i < modes->targets; i++)
+        if (modes->target[i].id == path->VidPnTargetId)
+            return i;
+    return source;
+}
+
+static struct port_scanout from_model(const struct dxgk_scanout *shown)
+{
+    static const D3DDDIFORMAT formats[] = {[DXGK_PIXEL_BGRX] = D3DDDIFMT_X8R8G8B8,
+                                           [DXGK_PIXEL_BGR] = D3DDDIFMT_R8G8B8,
+                                           [DXGK_PIXEL_RGB565] = D3DDDIFMT_R5G6B5};
+
+    return (struct port_scanout){.pixels = shown->pixels,
+                                 .width = shown->width,
+                                 .height = shown->height,
+                                 .pitch = shown->pitch,
+                                 .format = (unsigned)shown->format < ARRAY_COUNT(formats)
+                                               ? formats[shown->format]
+                                               : D3DDDIFMT_UNKNOWN,
+                                 .bytes = shown->bytes};
+}
+
+/* Of a device model that says nothing: the primary that a full driver has named (PRES-313), or the
+ * frame buffer of the firmware, which its driver has taken over (PRES-312). */
+static struct port_scanout from_host(struct port_adapter *adapter, UINT source)
 {
     const DXGK_DISPLAY_INFORMATION *info = &adapter->post.info;
 
@@ -511,7 +542,7 @@ struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT sour
         port_post_look(adapter);
     if (adapter->display.scanouts)
         return look_at_primary(adapter->display.scanouts, source);
-    if (source || !adapter->post.bytes || !adapter->post.acquired) /* PRES-312 */
+    if (source || !adapter->post.bytes || !adapter->post.acquired)
         return (struct port_scanout){.pixels = NULL};
     return (struct port_scanout){.pixels = port_post_pixels(adapter),
                                  .width = info->Width,
@@ -519,4 +550,19 @@ struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT sour
                                  .pitch = info->Pitch,
                                  .format = info->ColorFormat,
                                  .bytes = adapter->post.bytes};
+}
+
+struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
+{
+    const unsigned output = output_of(adapter->display.modes, source);
+    struct dxgk_scanout shown;
+
+    switch (bus_device_scanout(adapter->device, output, &shown)) {
+    case DXGK_SCANOUT_OFF:
+        return (struct port_scanout){.off = true};
+    case DXGK_SCANOUT_ON:
+        return from_model(&shown);
+    default:
+        return from_host(adapter, source);
+    }
 }

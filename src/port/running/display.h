@@ -26,7 +26,8 @@ void port_display_resume(struct port_adapter *adapter);
 NTSTATUS port_display_force_recovery(const struct port_adapter *adapter);
 /* What is scanned out for a source, as memory (PRES-312). */
 struct port_scanout {
-    const uint8_t *pixels; /* NULL: there is no signal */
+    bool off;              /* the device sends no signal (PRES-316) */
+    const uint8_t *pixels; /* NULL: nothing says what it is */
     UINT width, height, pitch;
     D3DDDIFORMAT format;
     uint64_t bytes;

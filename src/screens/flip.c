@@ -136,6 +136,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
+    s->moving = NULL;
     flip->handed = sim_now();
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
@@ -217,7 +218,9 @@ static bool step(struct scanout *s, uint64_t *until)
         return true;
     }
     list_remove(&head->link);
+    s->moving = head;
     hand_over(s, head);
+    s->moving = NULL;
     return true;
 }
 
@@ -265,6 +268,7 @@ static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
+        count += s->moving && s->moving->primary.device == device;
         for (UINT k = 0; k < s->handed_count; k++)
             count += s->handed[k]->primary.device == device;
         LIST_FOR(node, &s->waiting)
@@ -372,7 +376,7 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
-        if (s->now.device == device)
+        if (s->now.device == device || (s->moving && is_of(s->moving, device)))
             return true;
         for (UINT k = 0; k < s->handed_count; k++)
             if (is_of(s->handed[k], device))

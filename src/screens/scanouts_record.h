@@ -57,8 +57,9 @@ struct scanout {
     D3DDDI_RATIONAL rate;
     uint64_t epoch; /* of the blanks that the host makes up */
     /* flips */
-    struct shown now;                        /* the last one that is complete */
-    struct list waiting;                     /* struct flip.link, first in first out */
+    struct shown now;    /* the last one that is complete */
+    struct flip *moving; /* it has left those that wait, and is not handed over yet; or NULL */
+    struct list waiting; /* struct flip.link, first in first out */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
     bool calling;                     /* the driver is being given an address */
@@ -71,9 +72,10 @@ struct scanout {
     /* vertical syncs */
     struct blank blank[SCANOUT_BLANKS]; /* told, and not seen by a DPC yet */
     UINT blanks;
-    uint64_t syncs, last_sync; /* how many so far; when the last one was */
-    uint64_t last_unknown;     /* when an address was told that nobody knows */
-    UINT storm;                /* how many have come at the time `last_sync` */
+    uint64_t syncs;        /* how many so far */
+    uint64_t last_sync;    /* when one was told, with others at the same time or not */
+    uint64_t last_unknown; /* when an address was told that nobody knows */
+    UINT storm;            /* how many have come at the time `last_sync` */
 };
 
 struct scanouts {

@@ -11,6 +11,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define STORM  16u /* PRES-331 */
+/* What is told within this time is told at once: each call of the host takes some. */
+#define INSTANT_NS 10000u
 
 /* ---- what the driver tells ---- */
 
@@ -37,8 +39,10 @@ static void note_flags(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRU
 
 static void note_storm(struct scanout *s)
 {
-    s->storm = sim_now() == s->last_sync ? s->storm + 1 : 1;
-    s->last_sync = sim_now();
+    if (sim_now() - s->last_sync >= INSTANT_NS)
+        s->storm = 0;
+    if (s->storm++ == 0)
+        s->last_sync = sim_now();
     if (s->storm == STORM + 1)
         VIOLATION("PRES-331", "more than %u vertical syncs of target 0x%x were reported at one time",
                   STORM, s->target);

@@ -166,7 +166,7 @@ static void one_flip(struct probe *p)
     CHECK_RULE("PRES-277", full_seen.addresses == first + 1 && last()->flags == MODE_CHANGE &&
                                display_seen.commits == 1);
     CHECK_RULE("PRES-085", describes == 1);
-    CHECK(full_engine.enables == 0);
+    CHECK_RULE("PRES-171/b", full_engine.enables == 0);
 
     CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
     CHECK_RULE("PRES-133", presents == 1 && presented.pDmaBuffer == NULL && presented.Flags.Flip &&
@@ -180,15 +180,15 @@ static void one_flip(struct probe *p)
     CHECK_RULE("PRES-107",
                presented.pDmaBufferPrivateData == NULL && presented.DmaBufferPrivateDataSize == 0);
     probe_sleep(1000000);
-    CHECK_RULE("PRES-124", full_seen.addresses == first + 2 && last()->flags == ON_NEXT_VSYNC);
+    CHECK_RULE("PRES-124/a", full_seen.addresses == first + 2 && last()->flags == ON_NEXT_VSYNC);
     CHECK_RULE("PRES-119/b", last()->contexts == 1 && last()->context != NULL);
     CHECK_RULE("PRES-129/b", last()->irql > 2);
     CHECK_RULE("PRES-172", full_engine.enables == 1);
-    CHECK_RULE("PRES-142", flips(p) == 0);
+    CHECK(flips(p) == 0);
     probe_sleep(17000000);
-    CHECK_RULE("PRES-142", flips(p) == 1);
+    CHECK_RULE("PRES-142/b", flips(p) == 1);
     probe_sleep(40000000);
-    CHECK_RULE("PRES-171", !full_engine.enabled && full_engine.disables == 1);
+    CHECK_RULE("PRES-171/a", !full_engine.enabled && full_engine.disables == 1);
     end();
 }
 
@@ -273,6 +273,7 @@ static void at_once(struct probe *p)
     show_first();
     CHECK(IS(flip_at(primary[1], D3DDDI_FLIPINTERVAL_IMMEDIATE), STATUS_SUCCESS));
     probe_sleep(1000000);
+    CHECK_RULE("PRES-124/b", (last()->flags == 2) == mmio);
     CHECK_RULE("PRES-148", (last()->flags == 2) == mmio);
     CHECK_RULE("PRES-149", (last()->flags == ON_NEXT_VSYNC) == !mmio);
     CHECK_RULE("PRES-150", (flips(p) == 1) == mmio && (full_engine.enables == 0) == mmio);
@@ -311,6 +312,194 @@ TEST(the_shared_primary_comes_back)
     struct probe *p = flipping();
 
     run(p, leave);
+}
+
+/* ---- from the shared primary and back ---- */
+
+static void transition(struct probe *p)
+{
+    const bool direct = p->caps.SupportDirectFlip != FALSE;
+
+    begin(p);
+    CHECK(NT_SUCCESS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0)));
+    CHECK(IS(flip(primary[0]), STATUS_SUCCESS)); /* from the shared one */
+    probe_sleep(20000000);
+    CHECK_RULE("PRES-126/a",
+               last()->flags == (direct ? ON_NEXT_VSYNC | SHARED_TRANSITION : ON_NEXT_VSYNC));
+    CHECK_RULE("PRES-127", !(last()->flags & SHARED_TRANSITION) == !direct);
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    probe_sleep(20000000);
+    CHECK_RULE("PRES-126/b", last()->flags == ON_NEXT_VSYNC);
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+    CHECK_RULE("PRES-126/a",
+               last()->flags == (direct ? ON_NEXT_VSYNC | SHARED_TRANSITION : ON_NEXT_VSYNC));
+    full_engine_stop();
+}
+
+TEST(transitions_of_the_shared_primary)
+{
+    for (unsigned direct = 0; direct < 2; direct++) {
+        struct probe *p = flipping();
+
+        p->caps.SupportDirectFlip = direct != 0;
+        run(p, transition);
+    }
+}
+
+/* ---- nobody looks ---- */
+
+static void in_the_dark(struct probe *p)
+{
+    UINT calls;
+
+    begin(p);
+    show_first();
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
+    calls = full_seen.addresses;
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    probe_sleep(15000000);
+    CHECK_RULE("PRES-248", flips(p) == 0);
+    probe_sleep(5000000);
+    CHECK_RULE("PRES-248", flips(p) == 1 && full_seen.addresses == calls);
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, true)));
+    CHECK_RULE("PRES-248", full_seen.addresses == calls + 1 && last()->flags == MODE_CHANGE &&
+                               last()->allocation != full_seen.primary);
+    CHECK_RULE("PRES-247", full_seen.committed[display_seen.commits - 1] == last()->allocation);
+    end();
+}
+
+TEST(a_display_that_is_off)
+{
+    run(flipping(), in_the_dark);
+}
+
+/* ---- more than a device may queue ---- */
+
+static void too_many(struct probe *p)
+{
+    D3DKMT_PRESENT args;
+
+    (void)p;
+    begin(p);
+    show_first();
+    full_engine.silent = true;
+    memset(&args, 0, sizeof(args));
+    args.hContext = gpu.context;
+    args.hSource = primary[1];
+    args.FlipInterval = D3DDDI_FLIPINTERVAL_ONE;
+    args.Flags.Flip = args.Flags.FlipDoNotWait = 1;
+    for (unsigned i = 0; i < 64; i++)
+        CHECK_RULE("PRES-289", IS(D3DKMTPresent(&args), STATUS_SUCCESS));
+    CHECK_RULE("PRES-289", IS(D3DKMTPresent(&args), STATUS_NO_MEMORY));
+    full_engine.silent = false;
+    end();
+}
+
+TEST(presents_that_do_not_wait)
+{
+    run(flipping(), too_many);
+}
+
+/* ---- a reset of the adapter ---- */
+
+static void reset(struct probe *p)
+{
+    UINT calls, commits, shows;
+
+    shared = full_seen.primary;
+    begin(p);
+    show_first();
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    probe_sleep(40000000);
+    CHECK(IS(flip(primary[2]), STATUS_SUCCESS)); /* pending */
+    probe_sleep(1000000);
+    calls = full_seen.addresses;
+    commits = display_seen.commits;
+    shows = (UINT)probe_count(p, PROBE_SetVidPnSourceVisibility);
+    CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
+    full_engine.enabled = false; /* PRES-172 */
+    probe_sleep(10000000);
+    CHECK_RULE("VIDPN-192/a", display_seen.commits == commits + 1 &&
+                                  !display_seen.commit[commits].power &&
+                                  display_seen.commit[commits].paths == 1);
+    CHECK_RULE("PRES-253", full_seen.addresses == calls + 1 && last()->allocation == shared &&
+                               last()->flags == MODE_CHANGE &&
+                               full_seen.committed[commits % FULL_CALLS] == shared);
+    CHECK_RULE("PRES-253",
+               probe_count(p, PROBE_SetVidPnSourceVisibility) == shows + 1 &&
+                   probe_nth(p, PROBE_SetVidPnSourceVisibility, shows)->order >
+                       probe_nth(p, PROBE_SetVidPnSourceAddress, full_seen.addresses - 1)->order);
+    CHECK_RULE("PRES-254", flips(p) == 1);
+    CHECK_RULE("PRES-253", !NT_SUCCESS(flip(primary[1])));
+    end();
+}
+
+TEST(a_reset_shows_the_shared_primary)
+{
+    run(flipping(), reset);
+}
+
+/* ---- what is seen ---- */
+
+static void fill(D3DKMT_HANDLE handle, UINT value)
+{
+    D3DKMT_LOCK2 lock = {.hDevice = gpu.device, .hAllocation = handle};
+    const D3DKMT_UNLOCK2 unlock = {.hDevice = gpu.device, .hAllocation = handle};
+
+    CHECK_RULE("PRES-078", NT_SUCCESS(D3DKMTLock2(&lock)));
+    for (UINT i = 0; i < 1024 * 768; i++)
+        ((UINT *)lock.pData)[i] = value;
+    CHECK(NT_SUCCESS(D3DKMTUnlock2(&unlock)));
+}
+
+static UINT seen_pixel(const struct probe *p)
+{
+    const struct port_scanout scanout = port_display_scanout(p->adapter[0], 0);
+    UINT pixel;
+
+    CHECK(scanout.pixels && scanout.width == 1024 && scanout.height == 768 &&
+          scanout.bytes >= (uint64_t)scanout.pitch * 768);
+    memcpy(&pixel, scanout.pixels + (size_t)scanout.pitch * 767 + 1023 * 4, sizeof(pixel));
+    return pixel;
+}
+
+static void look(struct probe *p)
+{
+    CHECK_RULE("PRES-154", seen_pixel(p) == 0);
+    begin(p);
+    fill(primary[0], 0x112233);
+    fill(primary[1], 0x445566);
+    CHECK(seen_pixel(p) == 0);
+    show_first();
+    CHECK(seen_pixel(p) == 0x112233);
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    probe_sleep(1000000);
+    CHECK(seen_pixel(p) == 0x112233);
+    probe_sleep(17000000);
+    CHECK(seen_pixel(p) == 0x445566);
+    end();
+}
+
+/* The probe's GPU moves nothing into video memory. */
+static void in_aperture(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEALLOCATION *args = (const DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        DXGK_ALLOCATIONINFO *info = &args->pAllocationInfo[i];
+
+        info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = 2;
+        info->PreferredSegment.Value = 2;
+    }
+}
+
+TEST(the_picture_of_the_primary)
+{
+    struct probe *p = flipping();
+
+    p->after[PROBE_CreateAllocation] = in_aperture;
+    run(p, look);
 }
 
 /* ---- what goes wrong ---- */
@@ -360,7 +549,7 @@ static void wrong_targets(struct probe *p)
     full_engine.target = DISPLAY_CHILD + 7;
     CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
     probe_sleep(40000000);
-    CHECK_RULE("PRES-159", probe_rule(p, "PRES-159") >= 1 && flips(p) == 0);
+    CHECK_RULE("PRES-159/a", probe_rule(p, "PRES-159") >= 1 && flips(p) == 0);
     full_engine.target = DISPLAY_CHILD;
     probe_sleep(40000000);
     CHECK(flips(p) == 1);
@@ -381,33 +570,36 @@ static void owners(struct probe *p)
 
     begin(p);
     CHECK(NT_SUCCESS(probe_gpu_begin(&other)));
-    CHECK_RULE("PRES-267", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 1),
-                              STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE));
-    CHECK_RULE("PRES-269",
+    CHECK_RULE("PRES-267/b", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 1),
+                                STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE));
+    CHECK_RULE("PRES-267/c",
                IS(own(gpu.device, (D3DKMT_VIDPNSOURCEOWNER_TYPE)5, 0), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PRES-269", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVEGDI, 0),
-                              STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-269/a", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVEGDI, 0),
+                                STATUS_INVALID_PARAMETER));
     CHECK(IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_SHARED, 0), STATUS_SUCCESS));
-    CHECK_RULE("PRES-267", IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_SHARED, 0),
-                              STATUS_GRAPHICS_VIDPN_SOURCE_IN_USE));
+    CHECK_RULE("PRES-267/a", IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_SHARED, 0),
+                                STATUS_GRAPHICS_VIDPN_SOURCE_IN_USE));
     CHECK_RULE("PRES-268",
                IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0), STATUS_SUCCESS));
-    CHECK_RULE("PRES-267", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0),
-                              STATUS_GRAPHICS_VIDPN_SOURCE_IN_USE));
-    CHECK_RULE("PRES-269",
+    CHECK_RULE("PRES-267/a", IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0),
+                                STATUS_GRAPHICS_VIDPN_SOURCE_IN_USE));
+    CHECK_RULE("PRES-269/b",
                IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0), STATUS_SUCCESS));
-    CHECK_RULE("PRES-269", IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_EMULATED, 0),
-                              STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PRES-269",
+    CHECK_RULE("PRES-269/a", IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_EMULATED, 0),
+                                STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-269/a",
                IS(own(other.device, D3DKMT_VIDPNSOURCEOWNER_SHARED, 0), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PRES-266",
+    CHECK_RULE("PRES-266/a",
                IS(D3DKMTSetVidPnSourceOwner(&(D3DKMT_SETVIDPNSOURCEOWNER){.hDevice = gpu.device}),
                   STATUS_SUCCESS));
-    CHECK_RULE("PRES-272", IS(D3DKMTCheckVidPnExclusiveOwnership(
-                                  &(D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP){.hAdapter = gpu.adapter}),
-                              STATUS_GRAPHICS_PRESENT_OCCLUDED));
+    CHECK_RULE("PRES-272/a", IS(D3DKMTCheckVidPnExclusiveOwnership(&(
+                                    D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP){.hAdapter = gpu.adapter}),
+                                STATUS_GRAPHICS_PRESENT_OCCLUDED));
     CHECK(NT_SUCCESS(probe_gpu_end(&other)));
-    CHECK_RULE("PRES-266",
+    CHECK_RULE("PRES-272/b", IS(D3DKMTCheckVidPnExclusiveOwnership(&(
+                                    D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP){.hAdapter = gpu.adapter}),
+                                STATUS_SUCCESS));
+    CHECK_RULE("PRES-266/b",
                IS(own(gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0), STATUS_SUCCESS));
     CHECK_RULE("PRES-073", IS(create(1, &handle), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE));
     end();

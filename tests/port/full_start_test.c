@@ -99,8 +99,8 @@ static void another_mode(struct probe *p)
     full.described_status = STATUS_NO_MEMORY;
     CHECK_RULE("PRES-062", IS(display_ask_mode(p, 0, 640, 480, 0), STATUS_NO_MEMORY) &&
                                full_seen.created == 2 && display_seen.visible[0]);
-    CHECK_RULE("PRES-071", display_seen.commits == probe_count(p, PROBE_CommitVidPn) &&
-                               display_seen.commit[display_seen.commits - 1].size.cx == 800);
+    CHECK_RULE("PRES-071/a", display_seen.commits == probe_count(p, PROBE_CommitVidPn) &&
+                                 display_seen.commit[display_seen.commits - 1].size.cx == 800);
     full.described_status = STATUS_SUCCESS;
 
     /* it refuses to show the new one: the old mode comes back */

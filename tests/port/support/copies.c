@@ -70,6 +70,8 @@ static void carry_out(const struct command *c)
 {
     CHECK(c->magic == COMMAND);
     copies_seen.done++;
+    if (copies.no_pixels)
+        return;
     for (LONG y = c->rect.top; y < c->rect.bottom; y++)
         for (LONG x = c->rect.left; x < c->rect.right; x++) {
             UINT color = c->color;
@@ -130,7 +132,7 @@ static void locate(DXGKARG_PRESENT *args, UINT index, UINT at_byte, UINT offset)
 {
     D3DDDI_PATCHLOCATIONLIST *location = args->pPatchLocationListOut;
 
-    if (copies.unlisted)
+    if (copies.unlisted || (copies.only_source && index == DXGK_PRESENT_DESTINATION_INDEX))
         return;
     memset(location, 0, sizeof(*location));
     location->AllocationIndex = index;
@@ -196,6 +198,8 @@ static void present(struct probe *p, struct probe_call *call)
         memcpy(seen->private_data, args->pPrivateDriverData,
                args->PrivateDriverDataSize < 32 ? args->PrivateDriverDataSize : 32);
     copies.status = STATUS_SUCCESS;
+    if (NT_SUCCESS(status) && args->pDmaBuffer)
+        args->pDmaBufferPrivateData = (uint8_t *)args->pDmaBufferPrivateData + copies.private_bytes;
     call->answered = true;
     if (NT_SUCCESS(status) && args->pDmaBuffer)
         status = write_commands(args, seen->list);

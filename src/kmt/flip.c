@@ -225,6 +225,38 @@ static NTSTATUS check_flip(const struct kmt_device *device, const D3DKMT_PRESENT
     return STATUS_SUCCESS;
 }
 
+/* PRES-086 to PRES-089: does the primary fit the mode, and what is shown in it? */
+static NTSTATUS check_fit(const struct kmt_device *device, struct scanouts *scanouts, UINT source,
+                          D3DKMT_HANDLE handle)
+{
+    struct port_adapter *port = device->adapter->port;
+    DXGKARG_DESCRIBEALLOCATION described;
+    D3DKMT_DISPLAYMODE mode;
+    NTSTATUS status;
+    UINT wanted;
+
+    if (!ddi_has(port_adapter_ddi(port), DxgkDdiDescribeAllocation))
+        return STATUS_SUCCESS;
+    status = vidmm_describe(device->mm, handle, &described);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (kmt_current_mode(port_display_modes(port), source, &mode) &&
+        (mode.Width != described.Width || mode.Height != described.Height ||
+         mode_without_alpha(mode.Format) != mode_without_alpha(described.Format)))
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-088",
+                      "a primary of %u x %u pixels of format %d, and source %u has %u x %u of format "
+                      "%d",
+                      described.Width, described.Height, (int)described.Format, source, mode.Width,
+                      mode.Height, (int)mode.Format);
+    if (scanouts_attribute(scanouts, source, &wanted) &&
+        wanted != described.PrivateDriverFormatAttribute)
+        return refuse(STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT, "PRES-088",
+                      "a primary of the private format 0x%x, and what source %u shows has 0x%x",
+                      described.PrivateDriverFormatAttribute, source, wanted);
+    scanouts_set_attribute(scanouts, source, described.PrivateDriverFormatAttribute);
+    return STATUS_SUCCESS;
+}
+
 /* A device handle means its own buffers, which only a driver without contexts has (PRES-090). */
 static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
@@ -272,6 +304,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
                         ? 0
                         : (UINT)args->FlipInterval;
     flip.do_not_wait = args->Flags.FlipDoNotWait;
+    if (NT_SUCCESS(status) && flip.allocation)
+        status = check_fit(device, scanouts, flip.source, flip.allocation);
     if (NT_SUCCESS(status) && flip.allocation)
         status = ask_driver(device, flip.context, args);
     return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;

@@ -35,29 +35,35 @@ static uint64_t time_of_last(const struct probe *p, enum probe_ddi ddi)
 /* ---- level two ---- */
 
 /* A packet of D3DKMTRender, which names nothing. */
-static void render(void)
+static void render(D3DKMT_HANDLE context)
 {
     D3DKMT_RENDER args;
 
     memset(&args, 0, sizeof(args));
-    args.hContext = client.context;
+    args.hContext = context;
     args.CommandLength = 64;
     CHECK(NT_SUCCESS(D3DKMTRender(&args)));
 }
 
+/* On a node of its own, so that the paging of the new primary does not wait for it. */
 static void work_in_flight(struct probe *p)
 {
     const size_t visibilities = probe_count(p, PROBE_SetVidPnSourceVisibility);
+    D3DKMT_CREATECONTEXT other = {.NodeOrdinal = 1, .EngineAffinity = 1};
     uint64_t done;
 
     begin();
+    other.hDevice = client.device;
+    CHECK(NT_SUCCESS(D3DKMTCreateContext(&other)));
     probe_device_packet_ns = LONG_NS;
-    render();
+    render(other.hContext);
     probe_sleep(1000000);
     CHECK(copies_seen.submits == 1);
     done = time_of_last(p, PROBE_SubmitCommand) + LONG_NS;
+    probe_device_packet_ns = 1000;
     CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 0)));
-    CHECK_RULE("THREAD-034",
+    CHECK(time_of_last(p, PROBE_CreateAllocation) < done);
+    CHECK_RULE("THREAD-026",
                time_of_last(p, PROBE_CommitVidPn) >= done &&
                    probe_nth(p, PROBE_SetVidPnSourceVisibility, visibilities)->time >= done);
     CHECK_RULE("PRES-130", time_of_last(p, PROBE_SetVidPnSourceAddress) >= done);
@@ -102,8 +108,8 @@ static void queued_copy(struct probe *p)
     args.SrcRect = (RECT){0, 0, 64, 32};
     CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
     probe_device_packet_ns = LONG_NS;
-    render();
-    render();
+    render(client.context);
+    render(client.context);
     CHECK(IS(D3DKMTPresent(&args), STATUS_SUCCESS));
     in_background(p);
     probe_sleep(LONG_NS);

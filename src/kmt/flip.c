@@ -25,6 +25,7 @@
 #include "vidmm/allocation/describe.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
+#include "vidsch/present.h"
 
 /* ---- a client's primary ---- */
 
@@ -183,8 +184,8 @@ static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
 /* ---- D3DKMTPresent ---- */
 
 /* PRES-133, PRES-134: the driver looks at the source, and writes nothing. */
-static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
-                           const D3DKMT_PRESENT *args)
+static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context, D3DKMT_HANDLE primary,
+                           D3DDDI_FLIPINTERVAL_TYPE interval)
 {
     struct ddi_adapter *ddi = port_adapter_ddi(device->adapter->port);
     DXGK_ALLOCATIONLIST list[3];
@@ -195,9 +196,9 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
         return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
     memset(list, 0, sizeof(list));
     memset(&present, 0, sizeof(present));
-    list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, args->hSource);
+    list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, primary);
     present.pAllocationList = list;
-    present.FlipInterval = args->FlipInterval;
+    present.FlipInterval = interval;
     present.Flags.Flip = 1;
     status = ddi_present(ddi, context, &present);
     if (NT_SUCCESS(status) &&
@@ -205,6 +206,41 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
         VIOLATION("PRES-134",
                   "DxgkDdiPresent advanced a pointer for a flip, which has no DMA buffer");
     return status;
+}
+
+/* ---- a flip that the GPU makes ---- */
+
+struct writing {
+    struct vidsch_context *context;
+    struct vidsch_present present;
+};
+
+static NTSTATUS write_flip(void *context)
+{
+    const struct writing *writing = context;
+
+    return vidsch_present(writing->context, &writing->present);
+}
+
+/* PRES-135, PRES-136 */
+static NTSTATUS flip_by_gpu(const struct kmt_device *device, struct writing *writing,
+                            const D3DKMT_PRESENT *args, struct scanouts_flip *flip)
+{
+    struct vidsch_present *present = &writing->present;
+
+    if (!ddi_has(port_adapter_ddi(device->adapter->port), DxgkDdiPresent))
+        return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
+    flip->no_wait = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncWithNoWait;
+    present->source = flip->allocation;
+    present->flags.Flip = 1;
+    present->flags.FlipWithNoWait = flip->no_wait;
+    present->flip = (struct vidsch_flip){.is = true,
+                                         .no_wait = flip->no_wait,
+                                         .source = flip->source,
+                                         .interval = args->FlipInterval};
+    flip->write = write_flip;
+    flip->write_context = writing;
+    return STATUS_SUCCESS;
 }
 
 /* PRES-147, PRES-280, PRES-286: what a flip may say. */
@@ -275,6 +311,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     struct vidsch_context *context = context_to_present(call, args->hContext);
     struct kmt_device *device;
     struct scanouts_flip flip = {0};
+    struct writing writing = {.context = context};
     struct scanouts *scanouts;
     NTSTATUS status;
 
@@ -298,7 +335,10 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     status = kmt_source_owned(device, flip.source);
     flip.device = device->mm;
     flip.limit = kmt_queued_limit(device);
-    flip.allocation = args->Flags.FlipDoNotFlip ? 0 : args->hSource;
+    if (NT_SUCCESS(status)) /* PRES-095 */
+        flip.allocation = args->Flags.FlipDoNotFlip
+                              ? scanouts_latest(scanouts, flip.source, device->mm)
+                              : args->hSource;
     flip.context = vidsch_context_driver_handle(context);
     flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
                         ? 0
@@ -307,7 +347,9 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status) && flip.allocation)
         status = check_fit(device, scanouts, flip.source, flip.allocation);
     if (NT_SUCCESS(status) && flip.allocation)
-        status = ask_driver(device, flip.context, args);
+        status = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncMmIo
+                     ? ask_driver(device, flip.context, flip.allocation, args->FlipInterval)
+                     : flip_by_gpu(device, &writing, args, &flip);
     return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;
 }
 

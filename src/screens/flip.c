@@ -113,10 +113,30 @@ static void drop(struct scanout *s, struct flip *flip, NTSTATUS status)
     finish(flip);
 }
 
+/* The GPU has done it: what is left is its vertical sync. */
+static void hand_done(struct scanout *s, struct flip *flip)
+{
+    if (!s->all->enabled)
+        vsync_control(s->all, true);
+    if (!s->lit) {
+        finish(flip);
+        return;
+    }
+    s->moving = NULL;
+    flip->handed = sim_now();
+    s->handed[s->handed_count++] = flip;
+    s->addressed = true;
+}
+
 static void hand_over(struct scanout *s, struct flip *flip)
 {
     const bool immediate = flip->interval == 0 && s->all->config.immediate;
     NTSTATUS status = STATUS_SUCCESS;
+
+    if (flip->by_gpu) {
+        hand_done(s, flip);
+        return;
+    }
 
     if (flip->primary.allocation) {
         status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
@@ -150,10 +170,10 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
 }
 
-/* PRES-146 */
+/* PRES-146; the GPU counts by itself. */
 static bool interval_is_over(const struct scanout *s, const struct flip *flip)
 {
-    return flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
+    return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
@@ -209,7 +229,7 @@ static bool step(struct scanout *s, uint64_t *until)
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
-    if (s->handed_count >= s->all->config.most_flips)
+    if (s->handed_count >= (head->by_gpu ? SCANOUT_MOST_FLIPS : s->all->config.most_flips))
         return false;
     if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
         if (s->all->enabled || s->all->config.modes->asleep)
@@ -280,8 +300,19 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->device = wanted->device;
     flip->context = wanted->context;
     flip->interval = wanted->interval;
+    flip->by_gpu = wanted->write != NULL;
+    flip->no_wait = wanted->no_wait;
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
+}
+
+/* PRES-135: the primary stays where the commands say it is. */
+static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted)
+{
+    NTSTATUS status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+
+    flip->primary.pinned = NT_SUCCESS(status);
+    return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
@@ -304,6 +335,12 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
         }
         flip->primary.device = wanted->device;
         flip->primary.handle = wanted->allocation;
+        status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
+        if (!NT_SUCCESS(status)) {
+            flip_release(&flip->primary);
+            util_free(flip);
+            return status;
+        }
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);

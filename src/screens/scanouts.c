@@ -167,6 +167,21 @@ static void visible(void *context, UINT source)
 
 /* ---- clients ---- */
 
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device)
+{
+    const struct scanout *s = &scanouts->source[source];
+    const struct shown *last = &s->now;
+
+    if (!list_empty(&s->waiting))
+        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    else if (s->moving)
+        last = &s->moving->primary;
+    else if (s->handed_count)
+        last = &s->handed[s->handed_count - 1]->primary;
+    return last->device == device ? last->handle : 0;
+}
+
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
     return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;

@@ -36,6 +36,8 @@ struct flip {
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
     bool ready;                  /* the work before it is done */
+    bool by_gpu;                 /* with that work (PRES-135) */
+    bool no_wait;
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
 };

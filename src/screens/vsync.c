@@ -101,12 +101,18 @@ static void judge_unknown(struct scanout *s, uint64_t address)
                 s->target, (unsigned long long)address);
 }
 
+/* PRES-136 */
+static bool completes(uint64_t address, const struct flip *flip)
+{
+    return (flip->by_gpu && !flip->no_wait) || flip->primary.where.address == address;
+}
+
 static void settle(struct scanout *s, uint64_t address)
 {
     UINT count = s->handed_count;
 
     s->syncs++;
-    while (count && s->handed[count - 1]->primary.where.address != address)
+    while (count && !completes(address, s->handed[count - 1]))
         count--; /* PRES-142, PRES-143 */
     if (!address)
         count = 0;

@@ -7,6 +7,7 @@
 #include "nt/base/status_name.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -47,8 +48,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
     const D3DKMDT_VIDPN_SOURCE_MODE *mode = source_mode(vidpn, source);
     D3DKMDT_SHAREDPRIMARYSURFACEDATA surface;
 
-    if (!mode)
+    if (!mode) {
+        copy_hold(s); /* PRES-112 */
         return STATUS_SUCCESS;
+    }
     surface = (D3DKMDT_SHAREDPRIMARYSURFACEDATA){
         .Width = mode->Format.Graphics.PrimSurfSize.cx,
         .Height = mode->Format.Graphics.PrimSurfSize.cy,
@@ -56,8 +59,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
         .RefreshRate = source_rate(vidpn, vidpn_path_from(vidpn, source, 0)),
         .VidPnSourceId = source};
     s->next_for = vidpn;
-    if (!serves(s->shared, &surface))
+    if (!serves(s->shared, &surface)) {
+        copy_hold(s); /* PRES-112 */
         return primary_create(scanouts->config.device, &surface, &s->next);
+    }
     s->next = s->shared;
     (void)return_shown(s); /* else the shared one is shown */
     return primary_return(s->shared);
@@ -120,6 +125,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->shared = stays;
     s->next = NULL;
     s->next_for = NULL;
+    copy_go_on(s);
 }
 
 /* ---- the other calls of the modes ---- */
@@ -161,6 +167,21 @@ static void visible(void *context, UINT source)
 
 /* ---- clients ---- */
 
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device)
+{
+    const struct scanout *s = &scanouts->source[source];
+    const struct shown *last = &s->now;
+
+    if (!list_empty(&s->waiting))
+        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    else if (s->moving)
+        last = &s->moving->primary;
+    else if (s->handed_count)
+        last = &s->handed[s->handed_count - 1]->primary;
+    return last->device == device ? last->handle : 0;
+}
+
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
     return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;
@@ -180,15 +201,41 @@ void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vid
     scanouts->source[source].owner_type = type;
 }
 
+bool scanouts_attribute(const struct scanouts *scanouts, UINT source, UINT *attribute)
+{
+    const struct scanout *s = &scanouts->source[source];
+
+    *attribute = s->attribute;
+    return s->now.allocation != NULL;
+}
+
+void scanouts_set_attribute(struct scanouts *scanouts, UINT source, UINT attribute)
+{
+    scanouts->source[source].attribute = attribute;
+}
+
+bool scanouts_shared(const struct scanouts *scanouts, UINT source, struct vidmm_device **device,
+                     D3DKMT_HANDLE *resource)
+{
+    const struct primary *shared = scanouts->source[source].shared;
+
+    *device = shared ? shared->device : NULL;
+    *resource = shared ? shared->resource : 0;
+    return shared != NULL;
+}
+
 NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
                        D3DKMT_HANDLE allocation)
 {
     struct scanout *s = &scanouts->source[source];
-    struct shown next = {.allocation = vidmm_scanout_get(device, allocation), .device = device};
+    struct shown next = {.allocation = vidmm_scanout_get(device, allocation),
+                         .device = device,
+                         .handle = allocation};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!next.allocation)
         return status;
+    copy_hold(s); /* PRES-112 */
     status = vidmm_scanout_pin(next.allocation, &next.where);
     next.pinned = NT_SUCCESS(status);
     if (NT_SUCCESS(status))
@@ -205,7 +252,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
         next = before;
     }
     flip_release(&next);
-    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    copy_go_on(s);
     return status;
 }
 
@@ -282,12 +329,15 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     if (!scanouts->config.limit_ns)
         scanouts->config.limit_ns = DEFAULT_LIMIT;
     list_init(&scanouts->over);
+    list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
         list_init(&scanouts->source[i].waiting);
+        list_init(&scanouts->source[i].copies);
+        list_init(&scanouts->source[i].watches);
     }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
@@ -307,6 +357,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
 
 static void end_source(struct scanout *s)
 {
+    copy_forget_all(s);
     flip_drop_all(s);
     flip_release(&s->now);
     primary_destroy(s->shared);
@@ -325,6 +376,7 @@ void scanouts_destroy(struct scanouts *scanouts)
     scanouts->stop = true;
     (void)sim_waitq_wake(&scanouts->work, 1);
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    vertical_stop(scanouts);
     while ((!scanouts->ended || scanouts->users) && !sim_current->stopped)
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
     sim_thread_release(scanouts->flipper);
@@ -334,5 +386,6 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

@@ -42,10 +42,45 @@ struct scanouts_flip {
     UINT interval;               /* vertical syncs since the flip before it; 0: at once */
     UINT limit;                  /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
+    /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
+     * room and the primary is pinned (PRES-135). */
+    NTSTATUS (*write)(void *context);
+    void *write_context;
+    bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
+
+/* ---- copies ---- */
+
+/* What a copy or a fill goes to. */
+struct scanouts_target {
+    D3DKMT_HANDLE handle; /* of the client's device */
+    UINT width, height;
+    D3DDDIFORMAT format;
+    D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation;
+};
+struct scanouts_copy_request {
+    UINT source;
+    struct vidmm_device *device; /* of the client */
+    UINT limit;                  /* presents of the device that may be queued (PRES-289) */
+    bool do_not_wait;
+};
+struct scanouts_copy {
+    struct scanouts_target target;
+    struct copy *record; /* private */
+};
+/* Begin one: what the source shows stays until it has ended, and its work is done (PRES-112).
+ * STATUS_GRAPHICS_PRESENT_OCCLUDED: it shows nothing, or what another device owns.
+ * PASSIVE_LEVEL. */
+NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                             struct scanouts_copy *copy);
+/* All its work is queued, or none. */
+void scanouts_copy_end(struct scanouts_copy *copy);
+
+/* ---- the end of a client ---- */
+
 /* The device ends: what it shows and owns goes, and the shared primaries are shown again
  * (PRES-259). PASSIVE_LEVEL; waits until none of its allocations is held. */
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device);
@@ -54,6 +89,10 @@ void scanouts_reset(struct scanouts *scanouts);
 /* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
  * PASSIVE_LEVEL. */
 void scanouts_sleep(struct scanouts *scanouts);
+/* The device's handle of what the source shows when all flips so far are complete; 0: the shared
+ * primary, or what another device shows. */
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
@@ -69,6 +108,16 @@ void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vid
 /* Show a client's primary in the committed mode (PRES-277); on the display worker. */
 NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
                        D3DKMT_HANDLE allocation);
+
+/* PrivateDriverFormatAttribute of a client's primary that is shown; false: none is (PRES-088). */
+bool scanouts_attribute(const struct scanouts *scanouts, UINT source, UINT *attribute);
+void scanouts_set_attribute(struct scanouts *scanouts, UINT source, UINT attribute);
+/* The shared primary of the committed mode, as a resource of the system's device; false: there is
+ * none (PRES-278). */
+bool scanouts_shared(const struct scanouts *scanouts, UINT source, struct vidmm_device **device,
+                     D3DKMT_HANDLE *resource);
+/* Presents of the device that are queued (PRES-297). */
+UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device);
 
 /* ---- what is seen ---- */
 

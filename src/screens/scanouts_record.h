@@ -23,6 +23,7 @@
 struct shown {
     struct vidmm_allocation *allocation; /* of a client; NULL: the shared primary */
     struct vidmm_device *device;         /* that client's */
+    D3DKMT_HANDLE handle;                /* which it has flipped to */
     struct vidmm_scanout where;
     bool pinned;
 };
@@ -35,8 +36,19 @@ struct flip {
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
     bool ready;                  /* the work before it is done */
+    bool by_gpu;                 /* with that work (PRES-135) */
+    bool no_wait;
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
+};
+
+/* A copy or a fill, from before the driver is asked until the GPU has done it. */
+struct copy {
+    struct list link; /* scanout->copies */
+    struct scanout *scanout;
+    struct vidmm_device *device; /* the client's */
+    bool asked;                  /* the driver has written it, or refused to */
+    struct vidmm_scanout_wait wait;
 };
 
 /* As a service routine told it. */
@@ -50,21 +62,24 @@ struct scanout {
     struct primary *shared; /* of the committed mode; NULL: the source has had no path yet */
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
-    uint8_t *copy; /* of what it shows */
+    struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    bool changing;      /* the mode, or what is shown in it: copies wait */
+    uint8_t *copy;      /* of what it shows */
     /* the committed mode */
     bool lit;    /* it has a path */
     UINT target; /* whose vertical syncs count (PRES-152) */
     D3DDDI_RATIONAL rate;
-    uint64_t epoch; /* of the blanks that the host makes up */
     /* flips */
     struct shown now;    /* the last one that is complete */
     struct flip *moving; /* it has left those that wait, and is not handed over yet; or NULL */
     struct list waiting; /* struct flip.link, first in first out */
+    struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
-    bool calling;                     /* the driver is being given an address */
-    bool addressed;                   /* it has been given one since the path is there (PRES-157) */
-    bool lost;                        /* a reset has taken what clients showed */
+    bool calling;   /* the driver is being given an address */
+    UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
+    bool addressed; /* it has been given one since the path is there (PRES-157) */
+    bool lost;      /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
@@ -85,10 +100,11 @@ struct scanouts {
     struct sim_waitq work, news;
     struct list over; /* struct flip.link: complete; what they had shown is to be given back */
     bool stop, ended;
-    UINT users;    /* threads that wait in here */
-    UINT watchers; /* of them, those that wait for a vertical sync */
-    bool enabled;  /* the driver has been told to report vertical syncs */
-    bool failed;   /* and has refused to */
+    struct list presenters; /* devices that have flipped */
+    UINT users;             /* threads that wait in here */
+    UINT watchers;          /* of them, those that wait for a vertical sync */
+    bool enabled;           /* the driver has been told to report vertical syncs */
+    bool failed;            /* and has refused to */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
 };
@@ -103,10 +119,26 @@ void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 
+/* queued.c: wait until the device may queue one more present; STATUS_DEVICE_REMOVED,
+ * STATUS_NO_MEMORY (PRES-288, PRES-289). */
+NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
+                           bool do_not_wait);
+/* A thread that waited in here, counted in `users`, is done. */
+void queued_leave(struct scanouts *scanouts);
+
+/* copy.c: what is shown is about to change: wait until the copies are done, and let none begin
+ * until copy_go_on. PASSIVE_LEVEL. */
+void copy_hold(struct scanout *s);
+void copy_go_on(struct scanout *s);
+/* The adapter ends, and nobody waits for them. */
+void copy_forget_all(struct scanout *s);
+
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */
+/* How long somebody waits for a vertical sync before the host makes one up, in ns. */
+uint64_t scanout_patience(const struct scanout *s);
 
 #endif

@@ -8,6 +8,7 @@
 #include "modes/mode_words.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
+#include "modes/palette.h"
 #include "modes/vidpn.h"
 #include "util/alloc.h"
 #include "verify/refusal.h"
@@ -299,6 +300,12 @@ static bool has_format(const union mode *mode, const D3DKMDT_VIDPN_PRESENT_PATH 
                mode_without_alpha(wish->format);
 }
 
+/* PRES-244 */
+static bool can_be_colored(const struct modes *modes, const union mode *mode)
+{
+    return mode->source.Format.Graphics.PixelFormat != D3DDDIFMT_P8 || modes_has_palettes(modes);
+}
+
 static bool source_candidates(struct candidates *c, const struct modes *modes,
                               const struct mode_set *set, const D3DKMDT_VIDPN_PRESENT_PATH *path,
                               const struct modes_wish *wish)
@@ -309,7 +316,7 @@ static bool source_candidates(struct candidates *c, const struct modes *modes,
         return false;
     for (UINT i = 0; i < set->count; i++)
         if ((set->pinned ? i + 1 == set->pinned : set->mode[i].source.Type == D3DKMDT_RMT_GRAPHICS) &&
-            has_format(&set->mode[i], path, wish))
+            has_format(&set->mode[i], path, wish) && can_be_colored(modes, &set->mode[i]))
             candidates_add(c, set->mode[i].id, source_rank(&set->mode[i].source, &wanted));
     return true;
 }

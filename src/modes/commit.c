@@ -6,7 +6,9 @@
 #include "ddi/entries_display.h"
 #include "modes/choose.h"
 #include "modes/enumerate.h"
+#include "modes/gamma.h"
 #include "modes/modes.h"
+#include "modes/palette.h"
 #include "modes/scope.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
@@ -302,6 +304,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     bool any = false;
     NTSTATUS status;
 
+    modes_apply_gamma(modes, vidpn);
     for (UINT source = 0; source < modes->sources; source++)
         any |= due[source] = is_due(modes, vidpn, source, how);
     if (!any || modes->ended) {
@@ -323,8 +326,10 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
         vidpn_destroy(vidpn);
     tell(modes, modes->viewer.begins, due);
     for (UINT source = 0; source < modes->sources; source++)
-        if (due[source] && !removes(modes->active, source) && !modes->ddi->gone)
+        if (due[source] && !removes(modes->active, source) && !modes->ddi->gone) {
+            modes_load_palette(modes, source);
             modes_show(modes, source, true);
+        }
     modes_go_on(modes);
     settle(modes, due, NT_SUCCESS(status), how);
     return status;

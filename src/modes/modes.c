@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "modes/modes.h"
+#include "modes/gamma.h"
 #include "modes/mode_list.h"
 #include "modes/refusals.h"
 #include "modes/monitor.h"
@@ -90,6 +91,7 @@ void modes_destroy(struct modes *modes)
         modes_list_free(modes->source[i].list);
     modes_refused_forget(modes);
     vidpn_destroy(modes->active);
+    modes_gamma_finish(modes);
     list_remove(&modes->link);
     util_free(modes->target);
     util_free(modes);

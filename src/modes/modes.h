@@ -17,6 +17,7 @@
 #include "trace/trace.h"
 
 struct mode_list;
+struct modes_ramp;
 struct monitor;
 struct vidpn;
 
@@ -48,10 +49,11 @@ struct modes_refusal {
 #define MODES_MAX_REFUSALS 32u
 
 struct modes_source {
-    bool visible;           /* as the driver was told last */
-    bool shown;             /* it has been visible */
-    trace_track track;      /* of what becomes of it */
-    struct mode_list *list; /* as of some time (modes/mode_list.h); NULL: none was asked for */
+    bool visible;            /* as the driver was told last */
+    bool shown;              /* it has been visible */
+    trace_track track;       /* of what becomes of it */
+    struct modes_ramp *ramp; /* of gamma (modes/gamma.h); NULL: the default one */
+    struct mode_list *list;  /* as of some time (modes/mode_list.h); NULL: none was asked for */
 };
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */

@@ -114,7 +114,7 @@
     X(CreatePeriodicFrameNotification, 0) \
     X(DestroyPeriodicFrameNotification, 0) \
     X(SetTimingsFromVidPn, 0) \
-    X(SetTargetGamma, 0) \
+    X(SetTargetGamma, 2) \
     X(SetTargetContentType, 0) \
     X(SetTargetAnalogCopyProtection, 0) \
     X(SetTargetAdjustedColorimetry, 0) \

@@ -37,6 +37,7 @@ struct flip {
     bool ready;                  /* the work before it is done */
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
+    uint64_t span;   /* of it in the trace, until it is complete; 0: none */
 };
 
 /* As a service routine told it. */
@@ -68,6 +69,8 @@ struct scanout {
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
+    uint64_t frames;
+    bool anew;        /* it has been made visible, and its mode is not in force yet */
     uint64_t latched; /* count of vertical syncs when `now` became complete */
     /* vertical syncs */
     struct blank blank[SCANOUT_BLANKS]; /* told, and not seen by a DPC yet */
@@ -91,6 +94,7 @@ struct scanouts {
     bool failed;   /* and has refused to */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
+    uint64_t spans;  /* of the trace so far */
 };
 
 /* flip.c: what the thread has to do now, and until when there is nothing. True: something was
@@ -102,6 +106,12 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+
+/* scanout_frame.c: the picture that the source shows is another; at most DISPATCH_LEVEL. */
+void scanout_frame(struct scanout *s, enum screens_cause cause);
+/* A span in the trace, from the address call of a flip to the vertical sync that completes it. */
+void scanout_trace_begin(struct flip *flip);
+void scanout_trace_end(struct flip *flip, bool shown);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

@@ -38,6 +38,7 @@ void flip_release(struct shown *shown)
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
 {
+    scanout_trace_end(flip, false);
     list_push_back(&flip->scanout->all->over, &flip->link);
     (void)sim_waitq_wake(&flip->scanout->all->work, 1);
     (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
@@ -52,6 +53,7 @@ static void show(struct scanout *s, struct flip *flip)
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    scanout_trace_end(flip, true);
     finish(flip);
 }
 
@@ -61,6 +63,8 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    if (count)
+        scanout_frame(s, SCREENS_FLIP);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -158,6 +162,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
     s->moving = NULL;
     flip->handed = sim_now();
+    scanout_trace_begin(flip);
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)

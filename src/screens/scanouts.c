@@ -126,6 +126,9 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->next = NULL;
     s->next_for = NULL;
     copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -160,8 +163,11 @@ static void begins(void *context, UINT source)
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    (void)source;
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -250,6 +256,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
     copy_go_on(s);

@@ -37,7 +37,7 @@ static void tell_frame(const struct screens *screens, const struct screen *s)
 {
     const struct screens_frame frame = {.source = s->source,
                                         .number = s->completed,
-                                        .anew = s->sent_anew,
+                                        .cause = s->sent_anew ? SCREENS_MODE : SCREENS_PRESENT,
                                         .rectangle = s->sent.rect,
                                         .rectangles = s->sent.count};
 

@@ -291,6 +291,15 @@ const struct ddi_part ddi_parts_set_pointer_shape[] = {
      .what = "pPixels of DXGKARG_SETPOINTERSHAPE"},
     NO_MORE};
 
+/* VIDPN-213: the host passes an array of structures. */
+const struct ddi_part ddi_parts_set_timings[] = {
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pResultsFlags), .each = sizeof(DXGK_SET_TIMING_RESULTS),
+     .what = "pResultsFlags of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pSetTimingPathInfo),
+     COUNTED_BY(DXGKARG_SETTIMINGSFROMVIDPN, PathCount, sizeof(DXGK_SET_TIMING_PATH_INFO)),
+     .what = "pSetTimingPathInfo of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

@@ -5,9 +5,11 @@
 #include "modes/refusals.h"
 #include "ddi/entries_display.h"
 #include "modes/choose.h"
+#include "modes/connections.h"
 #include "modes/enumerate.h"
 #include "modes/modes.h"
 #include "modes/scope.h"
+#include "modes/timings.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "verify/refusal.h"
@@ -192,6 +194,34 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
     return status;
 }
 
+static bool any_of(const struct modes *modes, const bool *done)
+{
+    bool any = false;
+
+    for (UINT source = 0; source < modes->sources; source++)
+        any |= done[source];
+    return any;
+}
+
+/* VIDPN-211: all at once; a failure leaves everything as it was (VIDPN-221). */
+static NTSTATUS time_due(struct modes *modes, const struct vidpn *vidpn, const bool *due,
+                         bool *done, enum commit_how how)
+{
+    enum timings_how told = how == COMMIT_AGAIN ? TIMINGS_ANEW : TIMINGS_REMOVE;
+    NTSTATUS status;
+
+    for (UINT source = 0; source < modes->sources; source++)
+        if (due[source] && !removes(vidpn, source) && told == TIMINGS_REMOVE)
+            told = TIMINGS_CHANGE;
+    status = timings_set(modes, vidpn, told);
+    for (UINT source = 0; source < modes->sources; source++) {
+        done[source] = due[source] && NT_SUCCESS(status);
+        if (due[source] && !NT_SUCCESS(status) && !modes->starved && !removes(vidpn, source))
+            (void)modes_refused_add(modes, vidpn, source);
+    }
+    return status;
+}
+
 /* What the source shows from now on, in the trace. */
 static void trace_mode(const struct modes *modes, UINT source)
 {
@@ -272,12 +302,16 @@ static NTSTATUS carry_out(struct modes *modes, struct vidpn *vidpn, const bool *
             modes_show(modes, source, false);
     }
     tell(modes, modes->viewer.ends, due);
-    status = commit_due(modes, vidpn, due, done, flags);
+    status = modes->connections.used ? time_due(modes, vidpn, due, done, how)
+                                     : commit_due(modes, vidpn, due, done, flags);
     if (NT_SUCCESS(status))
         status = show_primaries(modes, vidpn, due);
     if (NT_SUCCESS(status))
         return status;
-    undo(modes, vidpn, done, flags);
+    if (!modes->connections.used)
+        undo(modes, vidpn, done, flags);
+    else if (any_of(modes, done))
+        (void)timings_set(modes, modes->active, TIMINGS_CHANGE);
     (void)show_primaries(modes, modes->active, done);
     return status;
 }
@@ -309,7 +343,8 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     }
     status = prepare(modes, vidpn, due);
     if (NT_SUCCESS(status))
-        status = modes_still(modes, "DxgkDdiCommitVidPn");
+        status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
+                                                            : "DxgkDdiCommitVidPn");
     if (!NT_SUCCESS(status)) {
         settle(modes, due, false, how);
         vidpn_destroy(vidpn);
@@ -324,6 +359,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     for (UINT source = 0; source < modes->sources; source++)
         if (due[source] && !removes(modes->active, source) && !modes->ddi->gone)
             modes_show(modes, source, true);
+    connections_settle(modes);
     modes_go_on(modes);
     settle(modes, due, NT_SUCCESS(status), how);
     return status;
@@ -331,11 +367,15 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
 
 NTSTATUS modes_commit_dark(struct modes *modes, struct vidpn *vidpn, UINT source)
 {
-    NTSTATUS status = modes_still(modes, "DxgkDdiCommitVidPn");
+    NTSTATUS status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
+                                                                 : "DxgkDdiCommitVidPn");
 
     if (!NT_SUCCESS(status))
         return status;
-    status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    if (modes->connections.used) /* VIDPN-215: that of the display is `kept` already */
+        status = timings_set(modes, modes->active, TIMINGS_CHANGE);
+    else
+        status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
     modes_go_on(modes);
     return status;
 }

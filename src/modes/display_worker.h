@@ -12,6 +12,7 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
+#include "modes/arrange.h"
 #include "modes/choose.h"
 
 struct modes;
@@ -36,12 +37,23 @@ void display_worker_reset(struct modes *modes);
  * the adapter has no such target. */
 bool display_worker_note(struct modes *modes, UINT target, bool connected);
 
-/* The same and wait, as all of the following: bring monitors and paths up to what is known. */
+/* The driver has changes to tell of (DISP-088): the same. */
+void display_worker_indicate(struct modes *modes);
+bool display_worker_indicated(const struct modes *modes);
+/* Who takes the indication asks for the changes at once. */
+bool display_worker_take_indication(struct modes *modes);
+/* By the worker itself: monitors and paths are to be looked at after what it is at. */
+void display_worker_again(struct modes *modes);
+
+/* Wait for the worker, as all of the following do: bring monitors and paths up to what is known. */
 NTSTATUS display_update(struct modes *modes);
 /* The same at the start, when it is asked what is connected. */
 NTSTATUS display_first(struct modes *modes);
 /* Give one source another mode (VIDPN-204), or its path another rotation. */
 NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
+/* Another topology, and a target that is driven without a monitor (modes/arrange.h). */
+NTSTATUS display_arrange(struct modes *modes, enum modes_arrangement arrangement);
+NTSTATUS display_force(struct modes *modes, UINT target, bool on);
 /* Carry out something else on the worker, with the adapter in D0. */
 NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg);
 /* Do what the driver asked for when firmware told it something: DXGK_ACPI_* (DISP-155). */

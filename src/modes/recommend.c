@@ -45,7 +45,7 @@ static const char *fault_of(const struct modes *modes, const struct vidpn *vidpn
 
         if (!vidpn_scaling_pinned(&vidpn->path[i]) || !vidpn_rotation_pinned(&vidpn->path[i]))
             return "has a path without scaling or rotation";
-        if (!target->monitor || modes_has_left(target))
+        if (!target->forced && (!target->monitor || modes_has_left(target)))
             return "has a path to a target without a monitor"; /* VIDPN-207 */
     }
     return NULL;

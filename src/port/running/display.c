@@ -42,6 +42,8 @@ static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRI
 
     if (child->ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected)
         return true;
+    if (port_uses_connections(adapter))
+        return before; /* DISP-083 */
     status = ddi_query_child_status(&adapter->ddi, &answer, TRUE);
     if (!NT_SUCCESS(status)) {
         if (!adapter->ddi.gone)
@@ -80,7 +82,7 @@ static void ask_connections(struct port_adapter *adapter, enum modes_looking whi
 
         if (is_output(child) && target && (which != MODES_LOOK_POLL || is_polled(child)))
             target->connected = ask_connection(adapter, child, target->connected);
-        else if (is_other(child) && which == MODES_LOOK_START)
+        else if (is_other(child) && which == MODES_LOOK_START && !port_uses_connections(adapter))
             port_child_query_status(adapter, i, TRUE); /* DISP-041 */
     }
 }
@@ -156,6 +158,10 @@ static struct modes *make_modes(struct port_adapter *adapter, ULONG sources)
         .tell_unpinned = adapter->port->config.tell_unpinned,
         .smooth_rotation = adapter->caps.driver.SupportSmoothRotation &&
                            ddi_has(&adapter->ddi, DxgkDdiUpdateActiveVidPnPresentPath),
+        .connections = {.used = port_uses_connections(adapter),
+                        .usb4 = adapter->display.caps.SupportUsb4Targets,
+                        .lit_by_firmware = adapter->post.bytes > 0},
+        .firmware_set = adapter->post.bytes > 0 && port_uses_connections(adapter),
         .still = adapter->ddi.present_display_only ? NULL : still,
         .go_on = go_on,
         .hold = adapter->display.hold,
@@ -319,6 +325,12 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     const DXGK_CHILD_DESCRIPTOR *child = find_child(adapter, status->ChildUid);
     struct port_children *children = &adapter->children;
 
+    if (port_uses_connections(adapter)) {
+        VIOLATION("DISP-083", "DxgkCbIndicateChildStatus for child 0x%x, of a driver that uses the "
+                              "connection change model",
+                  status->ChildUid);
+        return STATUS_NOT_SUPPORTED;
+    }
     if (!children->known) { /* DISP-054 */
         children->early[children->told++ % (sizeof(children->early) / sizeof(DXGK_CHILD_STATUS))] =
             *status;
@@ -344,6 +356,28 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     default:
         return STATUS_SUCCESS;
     }
+}
+
+bool port_uses_connections(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    return !d->present_display_only &&
+           port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+           ddi_has(d, DxgkDdiQueryConnectionChange) && ddi_has(d, DxgkDdiDisplayDetectControl) &&
+           ddi_has(d, DxgkDdiSetTimingsFromVidPn);
+}
+
+NTSTATUS port_display_connector(struct port_adapter *adapter)
+{
+    if (!port_uses_connections(adapter)) {
+        VIOLATION("DISP-089", "the driver does not use the connection change model, which needs "
+                              "QueryConnectionChange, DisplayDetectControl and SetTimingsFromVidPn");
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (adapter->display.modes) /* else it is asked when detection is switched on */
+        display_worker_indicate(adapter->display.modes);
+    return STATUS_SUCCESS;
 }
 
 /* DISP-054 */

@@ -324,10 +324,11 @@ static bool source_candidates(struct candidates *c, const struct modes *modes,
                               const struct modes_wish *wish)
 {
     const struct mode_set *set = *vidpn_source_set(vidpn, path->VidPnSourceId);
-    const D3DKMDT_2DREGION wanted =
-        modes_target(modes, path->VidPnTargetId)->limit
-            ? highest_below(modes, *vidpn_target_set(vidpn, path->VidPnTargetId), path)
-            : wanted_size(modes, path, wish);
+    const D3DKMDT_2DREGION wanted = modes_target(modes, path->VidPnTargetId)->limit
+                                        ? highest_below(
+                                              modes, *vidpn_target_set(vidpn, path->VidPnTargetId),
+                                              path)
+                                        : wanted_size(modes, path, wish);
 
     if (!candidates_begin(c, set->count))
         return false;

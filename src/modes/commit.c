@@ -359,9 +359,10 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     for (UINT source = 0; source < modes->sources; source++)
         if (due[source] && !removes(modes->active, source) && !modes->ddi->gone)
             modes_show(modes, source, true);
-    connections_settle(modes);
+    connections_hold(modes);
     modes_go_on(modes);
     settle(modes, due, NT_SUCCESS(status), how);
+    connections_resume(modes, due);
     return status;
 }
 

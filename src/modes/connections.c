@@ -261,32 +261,47 @@ static void stand_still(const struct modes *modes, const struct modes_target *ta
         modes->viewer.ends(modes->viewer.context, path->VidPnSourceId);
 }
 
-static void go_on(const struct modes *modes, const struct modes_target *target)
+void connections_hold(const struct modes *modes)
 {
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = path_of(modes, target);
-
-    if (!leads(modes, path))
-        return;
-    if (modes->viewer.begins)
-        modes->viewer.begins(modes->viewer.context, path->VidPnSourceId);
-    if (modes->source[path->VidPnSourceId].visible && modes->viewer.visible)
-        modes->viewer.visible(modes->viewer.context, path->VidPnSourceId);
+    for (UINT i = 0; modes->connections.used && i < modes->targets; i++)
+        if (modes->target[i].stopped)
+            stand_still(modes, &modes->target[i]);
 }
 
-void connections_settle(struct modes *modes)
+/* What is to be seen has perhaps become another meanwhile, as when a display was off. */
+static void show_again(struct modes *modes, UINT source)
+{
+    const struct modes_viewer *v = &modes->viewer;
+    NTSTATUS status = v->prepare ? v->prepare(v->context, modes->active, source) : STATUS_SUCCESS;
+
+    if (NT_SUCCESS(status))
+        status = modes_still(modes, "DxgkDdiSetVidPnSourceAddress");
+    if (NT_SUCCESS(status)) {
+        if (v->address)
+            (void)v->address(v->context, modes->active, source);
+        if (v->begins)
+            v->begins(v->context, source);
+        if (modes->source[source].visible && v->visible)
+            v->visible(v->context, source);
+        modes_go_on(modes);
+    }
+    if (v->settle)
+        v->settle(v->context, source, NT_SUCCESS(status), true);
+}
+
+void connections_resume(struct modes *modes, const bool *shown)
 {
     for (UINT i = 0; modes->connections.used && i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
+        const D3DKMDT_VIDPN_PRESENT_PATH *path = path_of(modes, target);
 
-        if (target->stopped)
-            stand_still(modes, target);
-        else if (target->resumes)
-            go_on(modes, target);
+        if (target->resumes && leads(modes, path) && (!shown || !shown[path->VidPnSourceId]))
+            show_again(modes, path->VidPnSourceId);
         target->resumes = false;
     }
 }
 
-/* DISP-098; what it does to the source follows by connections_settle. */
+/* DISP-098; what it does to the source follows. */
 static void link_changed(struct modes *modes, struct modes_target *target,
                          enum connection_status status)
 {
@@ -367,7 +382,8 @@ static void apply(struct modes *modes, struct modes_target *target,
     case CONNECTION_LINK_FAILED:
     case CONNECTION_LINK_SUCCEEDED:
         link_changed(modes, target, (enum connection_status)change->ConnectionStatus);
-        connections_settle(modes);
+        connections_hold(modes);
+        connections_resume(modes, NULL);
         break;
     default:
         VIOLATION("DISP-093", "ConnectionStatus of a change of target 0x%x is %u", target->id,

@@ -54,9 +54,10 @@ void connections_drain(struct modes *modes);
 /* What SetTimingsFromVidPn has said of a target (VIDPN-221). */
 void connections_told(struct modes *modes, struct modes_target *target,
                       const DXGK_CONNECTION_CHANGE *state);
-/* A commit is over: sources whose links are still being configured stand still, and those whose
- * links are ready go on (DISP-098). */
-void connections_settle(struct modes *modes);
+/* After a commit: sources whose links are still being configured stand still (DISP-098). */
+void connections_hold(const struct modes *modes);
+/* Those whose links have become ready go on, but for those that were just shown (by source). */
+void connections_resume(struct modes *modes, const bool *shown);
 /* A target that has left, with all that was on it: its place is free. */
 void connections_free(struct modes *modes, struct modes_target *target);
 

@@ -150,8 +150,8 @@ struct modes {
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
     struct modes_connections connections;
-    bool firmware_set;    /* ask the driver what firmware has set (VIDPN-161) */
-    bool starved;         /* the last commit failed for want of memory of the host */
+    bool firmware_set; /* ask the driver what firmware has set (VIDPN-161) */
+    bool starved;      /* the last commit failed for want of memory of the host */
     UINT sources, targets;
     struct modes_source source[MODES_MAX_SOURCES];
     struct modes_target *target;

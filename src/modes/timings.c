@@ -49,11 +49,8 @@ static D3DKMDT_WIRE_FORMAT_AND_PREFERENCE wire_of(const struct vidpn *vidpn, UIN
 
     if (mode)
         chosen = timings_wire_format(mode->target.WireFormatAndPreference);
-    if (!chosen.Value) {
-        WARNING("VIDPN-105", "the mode of target 0x%x has no wire format; RGB with 8 bits is used",
-                target);
-        chosen.Rgb = D3DKMDT_BITS_PER_COMPONENT_08;
-    }
+    if (!chosen.Value)
+        chosen.Rgb = D3DKMDT_BITS_PER_COMPONENT_08; /* VIDPN-106 */
     return chosen;
 }
 
@@ -65,7 +62,8 @@ static struct vidpn *with_dark(const struct modes *modes, const struct vidpn *vi
     struct vidpn *all = vidpn_copy(vidpn);
 
     for (UINT i = 0; all && i < modes->targets; i++)
-        if (modes->target[i].off && modes->target[i].kept && !vidpn_path_to(all, modes->target[i].id))
+        if (modes->target[i].off && modes->target[i].kept &&
+            !vidpn_path_to(all, modes->target[i].id))
             (void)modes_add_kept(all, &modes->target[i]);
     return all;
 }

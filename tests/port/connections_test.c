@@ -64,10 +64,10 @@ static void keeps_the_old_model(enum probe_ddi missing, const char *name)
 
     probe_set_entry(p, missing, false);
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-083/b",
-               probe_rule(p, "DISP-083") == 1 && probe_said(p, "DISP-083", name) &&
-                   probe_count(p, PROBE_QueryChildStatus) == 1 && display_seen.commits == 1 &&
-                   connection_seen.timings == 0 && connection_seen.controls == 0);
+    CHECK_RULE("DISP-083/b", probe_rule(p, "DISP-083") == 1 && probe_said(p, "DISP-083", name) &&
+                                 probe_count(p, PROBE_QueryChildStatus) == 1 &&
+                                 display_seen.commits == 1 && connection_seen.timings == 0 &&
+                                 connection_seen.controls == 0);
     display_end(p);
 }
 
@@ -101,10 +101,10 @@ static void indicate_the_old_way(struct probe *p)
 {
     DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = FIRST};
 
-    CHECK_RULE("DISP-083/a", IS(p->state[0].dxgk.DxgkCbIndicateChildStatus(
-                                    p->state[0].dxgk.DeviceHandle, &status),
-                                STATUS_NOT_SUPPORTED) &&
-                                 probe_rule(p, "DISP-083") == 1);
+    CHECK_RULE("DISP-083/a",
+               IS(p->state[0].dxgk.DxgkCbIndicateChildStatus(p->state[0].dxgk.DeviceHandle, &status),
+                  STATUS_NOT_SUPPORTED) &&
+                   probe_rule(p, "DISP-083") == 1);
     CHECK(connections_target(p, FIRST)->monitor != NULL);
 }
 
@@ -208,10 +208,10 @@ static void drain(struct probe *p)
     connections_queue(change_monitor(FIRST, CONNECTION_MONITOR_DISCONNECTED));
     connections_queue(change_monitor(SECOND, CONNECTION_MONITOR_DISCONNECTED));
     connections_queue(change_monitor(FIRST, CONNECTION_MONITOR_CONNECTED));
-    CHECK_RULE("DISP-088", IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(
-                                  p->state[0].dxgk.DeviceHandle),
-                              STATUS_SUCCESS) &&
-                               connection_seen.queries == before);
+    CHECK_RULE("DISP-088",
+               IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(p->state[0].dxgk.DeviceHandle),
+                  STATUS_SUCCESS) &&
+                   connection_seen.queries == before);
     probe_sleep(1000000);
     CHECK_RULE("DISP-088",
                connection_seen.queries == before + 4 && connection_seen.given == 5 &&
@@ -232,9 +232,9 @@ static void in_dpc(struct probe *p, struct probe_call *call)
 {
     (void)call;
     for (unsigned i = 0; i < 3; i++)
-        CHECK_RULE("DISP-089/a", IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(
-                                        p->state[0].dxgk.DeviceHandle),
-                                    STATUS_SUCCESS));
+        CHECK_RULE("DISP-089/a",
+                   IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(p->state[0].dxgk.DeviceHandle),
+                      STATUS_SUCCESS));
 }
 
 static void from_a_dpc(struct probe *p)
@@ -258,10 +258,10 @@ TEST(it_can_be_indicated_in_a_dpc)
 
 static void without_the_model(struct probe *p)
 {
-    CHECK_RULE("DISP-089/a", IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(
-                                    p->state[0].dxgk.DeviceHandle),
-                                STATUS_NOT_SUPPORTED) &&
-                                 probe_rule(p, "DISP-089") == 1);
+    CHECK_RULE("DISP-089/a",
+               IS(p->state[0].dxgk.DxgkCbIndicateConnectorChange(p->state[0].dxgk.DeviceHandle),
+                  STATUS_NOT_SUPPORTED) &&
+                   probe_rule(p, "DISP-089") == 1);
 }
 
 TEST(indications_of_other_drivers)
@@ -271,14 +271,14 @@ TEST(indications_of_other_drivers)
 
 TEST(an_old_host_does_not_have_it)
 {
-    const struct probe_options older = {.version = DXGKDDI_INTERFACE_VERSION_WIN8,
-                                        .port = {.interface_version =
-                                                     DXGKDDI_INTERFACE_VERSION_WIN8}};
+    const struct probe_options older = {
+        .version = DXGKDDI_INTERFACE_VERSION_WIN8,
+        .port = {.interface_version = DXGKDDI_INTERFACE_VERSION_WIN8}};
     struct probe *p = display_create(&older);
 
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-089/b", p->state[0].dxgk.Size <= offsetof(DXGKRNL_INTERFACE,
-                                                               DxgkCbIndicateConnectorChange));
+    CHECK_RULE("DISP-089/b",
+               p->state[0].dxgk.Size <= offsetof(DXGKRNL_INTERFACE, DxgkCbIndicateConnectorChange));
     display_end(p);
 }
 
@@ -310,15 +310,13 @@ static void ids(struct probe *p)
                                connection_seen.timings == timings + 1);
     connections_queue_as(change_monitor(FIRST, CONNECTION_MONITOR_CONNECTED), 6);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-092",
-               probe_rule(p, "DISP-092") == 2 && !connections_target(p, FIRST)->monitor);
+    CHECK_RULE("DISP-092", probe_rule(p, "DISP-092") == 2 && !connections_target(p, FIRST)->monitor);
     connections_queue_as(change_monitor(SECOND, CONNECTION_MONITOR_CONNECTED), 7);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
     CHECK_RULE("DISP-092", probe_rule(p, "DISP-092") == 3);
     connections_queue_as(change_monitor(FIRST, CONNECTION_MONITOR_CONNECTED), 8);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-092",
-               probe_rule(p, "DISP-092") == 3 && connections_target(p, FIRST)->monitor);
+    CHECK_RULE("DISP-092", probe_rule(p, "DISP-092") == 3 && connections_target(p, FIRST)->monitor);
 }
 
 TEST(ids_increase)
@@ -356,10 +354,10 @@ static void technologies(struct probe *p)
                                  connection_seen.timing[1].vidpn_paths == 0);
     change.MonitorConnect.LinkTargetType = D3DKMDT_VOT_DISPLAYPORT_EXTERNAL;
     connections_tell(p, change);
-    CHECK_RULE("DISP-094/a", connections_target(p, FIRST)->monitor &&
-                                 connections_target(p, FIRST)->technology ==
-                                     D3DKMDT_VOT_DISPLAYPORT_EXTERNAL &&
-                                 connection_seen.timing[2].vidpn_paths == 1);
+    CHECK_RULE("DISP-094/a",
+               connections_target(p, FIRST)->monitor &&
+                   connections_target(p, FIRST)->technology == D3DKMDT_VOT_DISPLAYPORT_EXTERNAL &&
+                   connection_seen.timing[2].vidpn_paths == 1);
     connections_tell(p, change_monitor(FIRST, CONNECTION_MONITOR_DISCONNECTED));
     change.MonitorConnect.LinkTargetType = D3DKMDT_VOT_INTERNAL;
     connections_tell(p, change);
@@ -413,16 +411,15 @@ static void sleep_and_wake(struct probe *p)
 {
     const UINT timings = connection_seen.timings;
 
-    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep),
-             STATUS_SUCCESS));
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
     CHECK_RULE("DISP-085", count_of(CONNECTION_DISABLE) == 1);
     CHECK_RULE("VIDPN-222", connection_seen.timings == timings + 2 && !display_seen.visible[0] &&
                                 connections_path(timings + 1, FIRST) &&
                                 !connections_path(timings + 1, FIRST)->Input.Active &&
                                 !connections_path(timings + 1, SECOND)->Input.Active);
     connections_queue(change_monitor(SECOND, CONNECTION_MONITOR_DISCONNECTED));
-    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone),
-             STATUS_SUCCESS));
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
     probe_sleep(10000000);
     CHECK_RULE("DISP-085", count_of(CONNECTION_ENABLE) == 2);
     CHECK(display_seen.visible[0] && !connections_target(p, SECOND)->monitor);

@@ -66,7 +66,8 @@ static void chain(struct probe *p)
     calls = connection_seen.timings;
     connections_tell(p, change_monitor(2, CONNECTION_TARGET_DISCONNECTED));
     CHECK_RULE("DISP-096", !connections_target(p, 2) && !connections_target(p, 3) &&
-                               connections_target(p, FIRST) && connection_seen.timings == calls + 1 &&
+                               connections_target(p, FIRST) &&
+                               connection_seen.timings == calls + 1 &&
                                connection_seen.timing[calls].vidpn_paths == 0 &&
                                connections_path(calls, 2)->Input.VidPnPathUpdates == 3 &&
                                connections_path(calls, 3)->Input.VidPnPathUpdates == 3);
@@ -112,9 +113,10 @@ static void joined(struct probe *p)
     join(FIRST + 1, 9, DP);
     plug(9);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-096", connections_target(p, 9) && lit(p, 9) && probe_rule(p, "DISP-096") == 0 &&
-                               connections_target(p, FIRST)->joined == connections_target(p, 9) &&
-                               connections_target(p, FIRST + 1)->joined == connections_target(p, 9));
+    CHECK_RULE("DISP-096",
+               connections_target(p, 9) && lit(p, 9) && probe_rule(p, "DISP-096") == 0 &&
+                   connections_target(p, FIRST)->joined == connections_target(p, 9) &&
+                   connections_target(p, FIRST + 1)->joined == connections_target(p, 9));
     CHECK_RULE("DISP-097", connections_target(p, FIRST) && !lit(p, FIRST));
     connections_tell(p, change_monitor(FIRST, CONNECTION_MONITOR_CONNECTED));
     CHECK_RULE("DISP-093", probe_rule(p, "DISP-093") == 1 && !lit(p, FIRST) && lit(p, 9));
@@ -139,7 +141,8 @@ static void badly_joined(struct probe *p)
                                !connections_target(p, FIRST + 1)->joined);
     join(FIRST + 1, 9, DP);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-096", probe_rule(p, "DISP-096") == 2 && !connections_target(p, FIRST + 1)->joined);
+    CHECK_RULE("DISP-096",
+               probe_rule(p, "DISP-096") == 2 && !connections_target(p, FIRST + 1)->joined);
     join(FIRST, 10, DP);
     CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
     CHECK_RULE("DISP-093", probe_rule(p, "DISP-093") == 1 && !connections_target(p, 10));

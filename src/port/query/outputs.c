@@ -130,8 +130,8 @@ static NTSTATUS check_ids(struct port_adapter *adapter, ULONG index)
                       (unsigned)index, (unsigned)child->ChildUid);
     if (child->ChildUid > 0xFFFFFF && port_uses_connections(adapter))
         PORT_FINDING(adapter, "DISP-026",
-                      "ChildUid of child %u is 0x%x; a connection change has 24 bits for it",
-                      (unsigned)index, (unsigned)child->ChildUid);
+                     "ChildUid of child %u is 0x%x; a connection change has 24 bits for it",
+                     (unsigned)index, (unsigned)child->ChildUid);
     for (ULONG other = 0; other < index; other++) {
         if (!is_known_type(&list[other]))
             continue;

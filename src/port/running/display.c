@@ -326,8 +326,9 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     struct port_children *children = &adapter->children;
 
     if (port_uses_connections(adapter)) {
-        VIOLATION("DISP-083", "DxgkCbIndicateChildStatus for child 0x%x, of a driver that uses the "
-                              "connection change model",
+        VIOLATION("DISP-083",
+                  "DxgkCbIndicateChildStatus for child 0x%x, of a driver that uses the "
+                  "connection change model",
                   status->ChildUid);
         return STATUS_NOT_SUPPORTED;
     }

@@ -117,8 +117,7 @@ static void query(struct probe *p, struct probe_call *call)
         return;
     }
     args->ConnectionChange = queue.waiting[queue.first];
-    if (connection.usb4 &&
-        args->ConnectionChange.ConnectionStatus == CONNECTION_MONITOR_CONNECTED)
+    if (connection.usb4 && args->ConnectionChange.ConnectionStatus == CONNECTION_MONITOR_CONNECTED)
         args->ConnectionChange.MonitorConnect.MonitorConnectFlags.Usb4DisplayPortMonitor = 1;
     *last_of(args->ConnectionChange.TargetId) = args->ConnectionChange;
     queue.first = (queue.first + 1) % QUEUE;
@@ -126,8 +125,7 @@ static void query(struct probe *p, struct probe_call *call)
     connection_seen.given++;
 }
 
-static UINT look_at_vidpn(struct probe *p, D3DKMDT_HVIDPN vidpn, UINT target,
-                          D3DKMDT_2DREGION *size)
+static UINT look_at_vidpn(struct probe *p, D3DKMDT_HVIDPN vidpn, UINT target, D3DKMDT_2DREGION *size)
 {
     const DXGK_VIDPN_INTERFACE *v = display_interface(p, vidpn);
     const DXGK_VIDPNTARGETMODESET_INTERFACE *modes;
@@ -166,13 +164,12 @@ static void answer_states(const DXGKARG_SETTIMINGSFROMVIDPN *args)
     for (UINT i = 0; i < args->PathCount; i++) {
         DXGK_SET_TIMING_PATH_INFO *info = &args->pSetTimingPathInfo[i];
 
-        if (connection.link && (!connection.link_target ||
-                                connection.link_target == info->VidPnTargetId) &&
+        if (connection.link &&
+            (!connection.link_target || connection.link_target == info->VidPnTargetId) &&
             info->Input.Active) {
             DXGK_CONNECTION_CHANGE *last = last_of(info->VidPnTargetId);
 
-            *last = change_monitor(info->VidPnTargetId,
-                                   (enum connection_status)connection.link);
+            *last = change_monitor(info->VidPnTargetId, (enum connection_status)connection.link);
             last->ConnectionChangeId = ++queue.id;
             if (connection.queue_link)
                 connections_queue_as(*last, queue.id);
@@ -184,8 +181,8 @@ static void answer_states(const DXGKARG_SETTIMINGSFROMVIDPN *args)
 static void timing(struct probe *p, struct probe_call *call)
 {
     DXGKARG_SETTIMINGSFROMVIDPN *args = (DXGKARG_SETTIMINGSFROMVIDPN *)(uintptr_t)call->arg[1];
-    struct connection_timing *t = &connection_seen
-                                       .timing[connection_seen.timings++ % CONNECTION_CALLS];
+    struct connection_timing *t =
+        &connection_seen.timing[connection_seen.timings++ % CONNECTION_CALLS];
 
     memset(t, 0, sizeof(*t));
     t->paths = args->PathCount;

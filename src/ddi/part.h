@@ -52,6 +52,7 @@ extern const struct ddi_part ddi_parts_present_display_only[];
 extern const struct ddi_part ddi_parts_present[];
 extern const struct ddi_part ddi_parts_set_pointer_shape[];
 extern const struct ddi_part ddi_parts_set_timings[];
+extern const struct ddi_part ddi_parts_recommend_vidpn[];
 extern const struct ddi_part ddi_parts_create_allocation[];
 extern const struct ddi_part ddi_parts_destroy_allocation[];
 extern const struct ddi_part ddi_parts_open_allocation[];

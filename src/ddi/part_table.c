@@ -291,6 +291,12 @@ const struct ddi_part ddi_parts_set_pointer_shape[] = {
      .what = "pPixels of DXGKARG_SETPOINTERSHAPE"},
     NO_MORE};
 
+const struct ddi_part ddi_parts_recommend_vidpn[] = {
+    {POINTER(DXGKARG_RECOMMENDFUNCTIONALVIDPN, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_RECOMMENDFUNCTIONALVIDPN, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_RECOMMENDFUNCTIONALVIDPN"},
+    NO_MORE};
+
 /* VIDPN-213: the host passes an array of structures. */
 const struct ddi_part ddi_parts_set_timings[] = {
     {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pResultsFlags), .each = sizeof(DXGK_SET_TIMING_RESULTS),

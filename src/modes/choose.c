@@ -575,6 +575,25 @@ static bool add_paths(struct vidpn *vidpn, const struct candidates *targets, UIN
     return ok;
 }
 
+struct vidpn *modes_own_topology(struct modes *modes)
+{
+    struct vidpn *vidpn = vidpn_create(modes);
+    struct candidates targets;
+
+    if (!vidpn)
+        return NULL;
+    if (!lit_targets(&targets, modes)) {
+        vidpn_destroy(vidpn);
+        return NULL;
+    }
+    if (!add_paths(vidpn, &targets, targets.count)) {
+        vidpn_destroy(vidpn);
+        vidpn = NULL;
+    }
+    util_free(targets.list);
+    return vidpn;
+}
+
 /* VIDPN-149: the last path may be from any source that is free. */
 static NTSTATUS try_sources(struct modes *modes, struct vidpn **vidpn, UINT last)
 {

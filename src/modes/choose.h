@@ -37,6 +37,8 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 /* A VidPN with the best topology for the monitors that are there, with all chosen. It has no path
  * if there is no monitor, or the driver supports none (VIDPN-149). */
 NTSTATUS modes_choose_all(struct modes *modes, struct vidpn **vidpn);
+/* The paths that are tried first, with nothing pinned. NULL: out of memory. */
+struct vidpn *modes_own_topology(struct modes *modes);
 /* Does the path, whose modes are pinned, support this scaling? */
 bool modes_scaling_fits(const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path,
                         D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling);

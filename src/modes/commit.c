@@ -194,6 +194,22 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
     return status;
 }
 
+/* VIDPN-179, VIDPN-180: what Windows 7 has drivers do once more, which means nothing. */
+static void commit_empty(struct modes *modes, const bool *due)
+{
+    const DXGKARG_COMMITVIDPN_FLAGS none = {.PathPowerTransition = 0};
+
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WIN8)
+        return;
+    for (UINT source = 0; source < modes->sources; source++) {
+        struct vidpn *empty = due[source] ? vidpn_create(modes) : NULL;
+
+        if (empty)
+            (void)commit_source(modes, empty, source, none);
+        vidpn_destroy(empty);
+    }
+}
+
 static bool any_of(const struct modes *modes, const bool *done)
 {
     bool any = false;
@@ -302,6 +318,8 @@ static NTSTATUS carry_out(struct modes *modes, struct vidpn *vidpn, const bool *
             modes_show(modes, source, false);
     }
     tell(modes, modes->viewer.ends, due);
+    if (how == COMMIT_RESUME)
+        commit_empty(modes, due);
     status = modes->connections.used ? time_due(modes, vidpn, due, done, how)
                                      : commit_due(modes, vidpn, due, done, flags);
     if (NT_SUCCESS(status))
@@ -368,6 +386,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
 
 NTSTATUS modes_commit_dark(struct modes *modes, struct vidpn *vidpn, UINT source)
 {
+    bool due[MODES_MAX_SOURCES] = {false};
     NTSTATUS status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
                                                                  : "DxgkDdiCommitVidPn");
 
@@ -377,6 +396,9 @@ NTSTATUS modes_commit_dark(struct modes *modes, struct vidpn *vidpn, UINT source
         status = timings_set(modes, modes->active, TIMINGS_CHANGE);
     else
         status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    due[source] = NT_SUCCESS(status);
+    if (!modes->connections.used)
+        commit_empty(modes, due);
     modes_go_on(modes);
     return status;
 }

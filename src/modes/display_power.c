@@ -244,7 +244,7 @@ void modes_wake(struct modes *modes)
     if (modes->connections.used)
         connections_enable(modes);
     else if (modes->look.run)
-        modes->look.run(modes->look.context, MODES_LOOK_RESUME);
+        modes->look.run(modes->look.context, MODES_LOOK_RESUME, true);
     for (UINT i = 0; i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
 

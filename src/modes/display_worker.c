@@ -80,7 +80,7 @@ static NTSTATUS first(struct modes *modes, void *arg)
 
     (void)arg;
     if (modes->look.run)
-        modes->look.run(modes->look.context, MODES_LOOK_START);
+        modes->look.run(modes->look.context, MODES_LOOK_START, true);
     if (modes->connections.used)
         connections_enable(modes);
     status = insist(modes, modes_begin);
@@ -161,23 +161,40 @@ static NTSTATUS set_mode(struct modes *modes, void *arg)
     return status;
 }
 
+/* ---- polls ---- */
+
+/* DISP-042 to DISP-044, DISP-087 */
+static NTSTATUS poll(struct modes *modes, void *arg)
+{
+    const struct modes_poll *request = arg;
+
+    if (modes->connections.used) {
+        connections_poll_all(modes, request->careful);
+        if (display_worker_take_indication(modes))
+            connections_drain(modes);
+    } else if (modes->look.run) {
+        modes->look.run(modes->look.context, request->all ? MODES_LOOK_MORE : MODES_LOOK_POLL,
+                        request->careful);
+    }
+    return request->keep_modes ? insist(modes, modes_meet_monitors) : update(modes, NULL);
+}
+
 /* ---- what firmware tells ---- */
 
 /* DISP-155, DISP-156 */
 static NTSTATUS acpi(struct modes *modes, void *arg)
 {
+    static const struct modes_reason hotkey = {.reason = DXGK_RFVR_HOTKEY};
     const ULONG flags = *(const ULONG *)arg;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (flags & DXGK_ACPI_POLL_DISPLAY_CHILDREN) {
-        if (modes->connections.used)
-            connections_poll_all(modes, false);
-        else if (modes->look.run)
-            modes->look.run(modes->look.context, MODES_LOOK_POLL);
-        status = update(modes, NULL);
+        struct modes_poll request = {.careful = true};
+
+        status = poll(modes, &request);
     }
     if (flags & DXGK_ACPI_CHANGE_DISPLAY_MODE)
-        keep_first(&status, modes_recommend(modes, DXGK_RFVR_HOTKEY));
+        keep_first(&status, modes_recommend(modes, &hotkey));
     if (flags & DXGK_ACPI_CHANGE_DISPLAY_TOPOLOGY)
         keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
     return status;
@@ -501,6 +518,25 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
     struct modes_wish copy = *wish;
 
     return call_awake(modes, set_mode, &copy);
+}
+
+NTSTATUS display_poll(struct modes *modes, const struct modes_poll *request)
+{
+    struct modes_poll copy = *request;
+
+    return call_awake(modes, poll, &copy);
+}
+
+static NTSTATUS recommend(struct modes *modes, void *arg)
+{
+    return modes_recommend(modes, arg);
+}
+
+NTSTATUS display_recommend(struct modes *modes, void *data, UINT bytes)
+{
+    struct modes_reason reason = {DXGK_RFVR_USERMODE, data, bytes};
+
+    return call_awake(modes, recommend, &reason);
 }
 
 NTSTATUS display_acpi(struct modes *modes, ULONG flags)

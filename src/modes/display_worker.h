@@ -56,6 +56,15 @@ NTSTATUS display_arrange(struct modes *modes, enum modes_arrangement arrangement
 NTSTATUS display_force(struct modes *modes, UINT target, bool on);
 /* Carry out something else on the worker, with the adapter in D0. */
 NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg);
+/* The driver is to look whether monitors have come or gone. */
+struct modes_poll {
+    bool careful;    /* nothing may be seen of it (DISP-041) */
+    bool all;        /* also at children that tell of it themselves */
+    bool keep_modes; /* monitors are met, and paths stay as they are (DISP-044) */
+};
+NTSTATUS display_poll(struct modes *modes, const struct modes_poll *request);
+/* What the driver wants to be shown, by a client's wish (VIDPN-164). */
+NTSTATUS display_recommend(struct modes *modes, void *data, UINT bytes);
 /* Do what the driver asked for when firmware told it something: DXGK_ACPI_* (DISP-155). */
 NTSTATUS display_acpi(struct modes *modes, ULONG flags);
 /* Turn the display on a target off or on (VIDPN-176, VIDPN-177). */

@@ -47,6 +47,19 @@ struct modes *modes_find(HANDLE adapter)
     return NULL;
 }
 
+UINT modes_adapters(HANDLE *adapter, UINT room)
+{
+    const struct outputs *outputs = sim_slot_get(&outputs_slot);
+    UINT count = 0;
+
+    if (!outputs)
+        return 0;
+    LIST_FOR(node, &outputs->list)
+        if (count < room)
+            adapter[count++] = CONTAINER(node, struct modes, link)->adapter;
+    return count;
+}
+
 static void name_tracks(struct modes *modes)
 {
     char name[24];

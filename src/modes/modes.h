@@ -110,11 +110,13 @@ enum modes_looking {
     MODES_LOOK_START,  /* all, and those that are no outputs */
     MODES_LOOK_RESUME, /* all outputs */
     MODES_LOOK_POLL,   /* those that are to be polled */
+    MODES_LOOK_MORE,   /* and those that tell of it themselves */
 };
 
 /* Ask the driver, on the display worker (DISP-172). */
 struct modes_look {
-    void (*run)(void *context, enum modes_looking which);
+    /* With `carefully`, nothing may be seen of it on a screen (DISP-041). */
+    void (*run)(void *context, enum modes_looking which, bool carefully);
     void *context;
 };
 
@@ -190,6 +192,8 @@ static inline void modes_go_on(const struct modes *modes)
 
 /* Those of the adapter with this DeviceHandle; NULL: there is none. */
 struct modes *modes_find(HANDLE adapter);
+/* DeviceHandles of all adapters that have outputs; how many were written. */
+UINT modes_adapters(HANDLE *adapter, UINT room);
 /* NULL: out of memory, or the adapter has none. `targets`: array of ids and technologies, which is
  * copied. */
 struct modes *modes_create(const struct modes *described, const struct modes_target *targets);

@@ -257,6 +257,16 @@ static NTSTATUS arrivals(struct modes *modes)
     return status;
 }
 
+NTSTATUS modes_meet_monitors(struct modes *modes)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    for (UINT i = 0; i < modes->targets; i++)
+        if (!modes->target[i].gone && modes->target[i].connected && !modes->target[i].monitor)
+            keep_first(&status, arrive(modes, &modes->target[i]));
+    return status;
+}
+
 NTSTATUS modes_update(struct modes *modes)
 {
     NTSTATUS status = departures(modes);
@@ -266,18 +276,31 @@ NTSTATUS modes_update(struct modes *modes)
     return status;
 }
 
-/* VIDPN-161 */
+static bool any_to_light(const struct modes *modes)
+{
+    bool any = false;
+
+    for (UINT i = 0; i < modes->targets; i++)
+        any |= !modes->target[i].gone && modes_can_light(&modes->target[i]);
+    return any;
+}
+
+/* VIDPN-161, VIDPN-166 */
 NTSTATUS modes_begin(struct modes *modes)
 {
+    const bool old = modes->version < DXGKDDI_INTERFACE_VERSION_WIN7;
+    const struct modes_reason reason = {.reason = old ? DXGK_RFVR_USERMODE : DXGK_RFVR_FIRMWARE};
     NTSTATUS status;
 
-    if (!modes->firmware_set)
+    if (!old && !modes->firmware_set)
         return STATUS_SUCCESS;
     status = arrivals(modes);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status) || !any_to_light(modes))
         return status;
-    modes->connections.inherits = true;
-    status = modes_recommend(modes, DXGK_RFVR_FIRMWARE);
+    modes->connections.inherits = modes->firmware_set;
+    status = modes_recommend(modes, &reason);
     modes->connections.inherits = false;
+    if (old && !NT_SUCCESS(status) && status != STATUS_NO_MEMORY)
+        status = modes_recommend_topology(modes);
     return status == STATUS_NO_MEMORY ? status : STATUS_SUCCESS;
 }

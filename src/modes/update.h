@@ -12,6 +12,8 @@ struct modes_target;
 /* Bring monitors and paths up to what the driver has said. STATUS_NO_MEMORY: some are still to be
  * seen to. */
 NTSTATUS modes_update(struct modes *modes);
+/* Monitors that have come alone: paths, and what is in their way, wait. */
+NTSTATUS modes_meet_monitors(struct modes *modes);
 /* A path to one more target. Success, too, if it stays dark, as no source is left for it. */
 NTSTATUS modes_add_path(struct modes *modes, const struct modes_target *target);
 /* Its path goes; it has one. */

@@ -34,7 +34,7 @@ static bool is_output(const DXGK_CHILD_DESCRIPTOR *child)
 
 /* DISP-039 to DISP-041: is a monitor there? A driver that fails leaves what was known. */
 static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRIPTOR *child,
-                           bool before)
+                           bool before, bool carefully)
 {
     const DXGK_CHILD_STATUS asked = {.Type = StatusConnection, .ChildUid = child->ChildUid};
     DXGK_CHILD_STATUS answer = asked;
@@ -44,7 +44,7 @@ static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRI
         return true;
     if (port_uses_connections(adapter))
         return before; /* DISP-083 */
-    status = ddi_query_child_status(&adapter->ddi, &answer, TRUE);
+    status = ddi_query_child_status(&adapter->ddi, &answer, carefully);
     if (!NT_SUCCESS(status)) {
         if (!adapter->ddi.gone)
             WARNING("DISP-040", "DxgkDdiQueryChildStatus returned %s for child 0x%x",
@@ -72,7 +72,7 @@ static bool is_polled(const DXGK_CHILD_DESCRIPTOR *child)
 }
 
 /* In table order; at the start those that are no outputs, too (DISP-039). */
-static void ask_connections(struct port_adapter *adapter, enum modes_looking which)
+static void ask_connections(struct port_adapter *adapter, enum modes_looking which, bool carefully)
 {
     struct modes *modes = adapter->display.modes;
 
@@ -81,7 +81,7 @@ static void ask_connections(struct port_adapter *adapter, enum modes_looking whi
         struct modes_target *target = modes_target(modes, child->ChildUid);
 
         if (is_output(child) && target && (which != MODES_LOOK_POLL || is_polled(child)))
-            target->connected = ask_connection(adapter, child, target->connected);
+            target->connected = ask_connection(adapter, child, target->connected, carefully);
         else if (is_other(child) && which == MODES_LOOK_START && !port_uses_connections(adapter))
             port_child_query_status(adapter, i, TRUE); /* DISP-041 */
     }
@@ -394,11 +394,11 @@ static void apply_early(struct port_adapter *adapter)
 }
 
 /* On the display worker. */
-static void look(void *context, enum modes_looking which)
+static void look(void *context, enum modes_looking which, bool carefully)
 {
     struct port_adapter *adapter = context;
 
-    ask_connections(adapter, which);
+    ask_connections(adapter, which, carefully);
     if (which != MODES_LOOK_START)
         return;
     ask_descriptors(adapter);

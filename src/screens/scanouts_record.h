@@ -64,6 +64,7 @@ struct scanout {
     UINT handed_count;
     bool calling;                     /* the driver is being given an address */
     bool addressed;                   /* it has been given one since the path is there (PRES-157) */
+    bool early;                       /* of this mode it was told that a vertical sync came early */
     bool lost;                        /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
@@ -102,6 +103,9 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+
+/* early.c: a vertical sync names this address; at DIRQL. */
+void scanout_look_early(struct scanout *s, uint64_t address);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

@@ -38,6 +38,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
                   nt_status_text(status).text, source);
     if (visible && modes->viewer.visible)
         modes->viewer.visible(modes->viewer.context, source);
+    else if (!visible && modes->viewer.hidden)
+        modes->viewer.hidden(modes->viewer.context, source);
 }
 
 /* ---- one source ---- */
@@ -189,6 +191,12 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
                         nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
+            if (!NT_SUCCESS(status) && !modes->ddi->gone && !modes->starved)
+                WARNING(
+                    "VIDPN-184",
+                    "DxgkDdiCommitVidPn returned %s for source %u, of a VidPN that it had said to "
+                    "support",
+                    nt_status_text(status).text, source);
             done[source] = NT_SUCCESS(status);
             if (!done[source] && !modes->starved)
                 (void)modes_refused_add(modes, vidpn, source);

@@ -83,6 +83,8 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
+    /* It has been made invisible. */
+    void (*hidden)(void *context, UINT source);
     /* The display worker has done what was to be done. */
     void (*settled)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */

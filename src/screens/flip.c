@@ -404,6 +404,31 @@ static void show_shared(struct scanout *s)
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
+/* A flip to the shared primary is on its way. */
+static bool returns(const struct scanout *s)
+{
+    if (s->moving && !s->moving->primary.allocation)
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (!s->handed[k]->primary.allocation)
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (!CONTAINER(node, struct flip, link)->primary.allocation)
+            return true;
+    return false;
+}
+
+/* What the driver does not flip away from goes all the same (PRES-132). */
+static void give_back(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device && !returns(s))
+            flip_release(&s->now);
+    }
+}
+
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
 {
     scanouts->users++;
@@ -419,7 +444,11 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
             primary_forget(s->shared, device);
     }
     vertical_forget(scanouts, device);
-    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+    for (;;) {
+        give_back(scanouts, device);
+        if (scanouts->stop || sim_current->stopped || !holds(scanouts, device))
+            break;
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    }
     queued_leave(scanouts);
 }

@@ -156,6 +156,7 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
 }

@@ -26,6 +26,10 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    /* Where the pixels are that the device says it scans out for this source; NULL: it does not
+     * say. NULL: nobody asks. */
+    const void *(*scanned)(void *context, UINT source);
+    void *scanned_context;
     uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
     screens_frame_fn *frame; /* NULL: nobody looks */
     void *frame_context;

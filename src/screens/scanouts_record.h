@@ -80,6 +80,7 @@ struct scanout {
     bool calling;   /* the driver is being given an address */
     UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
     bool addressed; /* it has been given one since the path is there (PRES-157) */
+    bool early;     /* of this mode it was told that a vertical sync came early */
     bool lost;      /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
@@ -141,6 +142,8 @@ void scanout_frame(struct scanout *s, enum screens_cause cause);
 /* A span in the trace, from the address call of a flip to the vertical sync that completes it. */
 void scanout_trace_begin(struct flip *flip);
 void scanout_trace_end(struct flip *flip, bool shown);
+/* early.c: a vertical sync names this address; at DIRQL. */
+void scanout_look_early(struct scanout *s, uint64_t address);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

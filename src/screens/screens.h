@@ -19,6 +19,12 @@ struct modes;
 struct ram;
 struct screens;
 
+/* Pixels of 4 bytes, of which the highest means nothing. */
+struct screens_scanned {
+    const uint8_t *pixels;
+    UINT width, height, pitch; /* pixels; bytes */
+};
+
 struct screens_config {
     struct modes *modes;
     struct ram *ram;
@@ -29,7 +35,15 @@ struct screens_config {
     bool unpaced;            /* each change is presented at once (PRES-224) */
     screens_frame_fn *frame; /* NULL: nobody looks */
     void *frame_context;
-    uint64_t limit_ns; /* how long a present may be outstanding (PRES-218); 0: 2 s */
+    /* What the screen of this source shows, of memory that the driver writes to itself and nobody
+     * else; at most at DISPATCH_LEVEL. False: nobody knows. NULL: the same. */
+    bool (*scanned)(void *context, UINT source, struct screens_scanned *scanned);
+    /* The first source is about to become visible; NULL: nobody looks. */
+    void (*first)(void *context);
+    /* A source has been made invisible; NULL: nobody looks. */
+    void (*hidden)(void *context, UINT source);
+    void *scanned_context; /* of these */
+    uint64_t limit_ns;     /* how long a present may be outstanding (PRES-218); 0: 2 s */
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */

@@ -377,11 +377,10 @@ static size_t present_list_bytes(const void *structure)
     return 3 * sizeof(DXGK_ALLOCATIONLIST);
 }
 
+/* Not pDstSubRects, which lives through all passes (PRES-104). */
 const struct ddi_part ddi_parts_present[] = {
     {POINTER(DXGKARG_PRESENT, pAllocationList), .bytes = present_list_bytes,
      .what = "pAllocationList of DXGKARG_PRESENT"},
-    {POINTER(DXGKARG_PRESENT, pDstSubRects), COUNTED_BY(DXGKARG_PRESENT, SubRectCnt, sizeof(RECT)),
-     .what = "pDstSubRects of DXGKARG_PRESENT"},
     {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
      COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
      .what = "pPrivateDriverData of DXGKARG_PRESENT"},

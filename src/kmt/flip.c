@@ -8,6 +8,7 @@
 #include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/client_memory.h"
+#include "kmt/copy.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "kmt/source_owner.h"
@@ -21,6 +22,7 @@
 #include "screens/source_mode.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
+#include "vidmm/allocation/describe.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
 
@@ -44,24 +46,6 @@ static bool find_source(const struct kmt_device *device, D3DKMT_HANDLE handle, U
         (void)refuse(STATUS_INVALID_PARAMETER, "PRES-280",
                      "handle 0x%x is no primary of the device", handle);
     return found;
-}
-
-/* PRES-085, PRES-086 */
-static NTSTATUS describe(const struct kmt_device *device, D3DKMT_HANDLE handle,
-                         DXGKARG_DESCRIBEALLOCATION *described)
-{
-    struct ddi_adapter *ddi = port_adapter_ddi(device->adapter->port);
-    struct vidmm_allocation *allocation = vidmm_scanout_get(device->mm, handle);
-    NTSTATUS status = STATUS_INVALID_PARAMETER;
-
-    memset(described, 0, sizeof(*described));
-    if (!allocation)
-        return status;
-    described->hAllocation = vidmm_scanout_handle(allocation);
-    status = ddi_has(ddi, DxgkDdiDescribeAllocation) ? ddi_describe_allocation(ddi, described)
-                                                     : STATUS_NOT_SUPPORTED;
-    vidmm_scanout_release(allocation);
-    return status;
 }
 
 static D3DDDIFORMAT without_alpha(D3DDDIFORMAT format)
@@ -137,7 +121,7 @@ static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     status = kmt_source_owned(showing.device, showing.source);
     if (NT_SUCCESS(status))
-        status = describe(showing.device, showing.primary, &described);
+        status = vidmm_describe(showing.device->mm, showing.primary, &described);
     if (!NT_SUCCESS(status))
         return status;
     modes = port_display_modes(showing.device->adapter->port);
@@ -179,9 +163,6 @@ static NTSTATUS check_flip(const struct kmt_device *device, const D3DKMT_PRESENT
     const D3DKMT_PRESENTFLAGS f = args->Flags;
     const D3DDDI_FLIPINTERVAL_TYPE interval = args->FlipInterval;
 
-    if (!f.Flip)
-        return refuse(STATUS_NOT_SUPPORTED, "PRES-282",
-                      "Flags 0x%x: this host presents by flips; copies are not there yet", f.Value);
     if (f.Blt || f.ColorFill || f.DstRectValid || f.SrcRectValid || f.Rotate ||
         f.RestrictVidPnSource || args->SubRectCnt)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-280",
@@ -194,10 +175,22 @@ static NTSTATUS check_flip(const struct kmt_device *device, const D3DKMT_PRESENT
     return STATUS_SUCCESS;
 }
 
+/* A device handle means its own buffers, which only a driver without contexts has (PRES-090). */
+static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    struct vidsch_context *context = kmt_handle_context(call, handle);
+    const struct kmt_device *device = context ? NULL : kmt_handle_device(call, handle);
+
+    if (!device || !device->own)
+        return context;
+    kmt_call_pin(call, device->own);
+    return device->own;
+}
+
 static NTSTATUS present(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_PRESENT *args = arguments;
-    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
+    struct vidsch_context *context = context_to_present(call, args->hContext);
     struct kmt_device *device;
     struct scanouts_flip flip = {.limit = QUEUED_LIMIT};
     struct scanouts *scanouts;
@@ -210,6 +203,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (!scanouts)
         return STATUS_NOT_SUPPORTED;
     status = vidsch_device_check(device->sch, true);
+    if (NT_SUCCESS(status) && !args->Flags.Flip)
+        return kmt_present_copy(device, context, args);
     if (NT_SUCCESS(status))
         status = check_flip(device, args);
     if (!NT_SUCCESS(status))

@@ -216,13 +216,14 @@ static void trace_mode(const struct modes *modes, UINT source)
 }
 
 /* PRES-062: primaries for the modes that come. */
-static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due)
+static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due,
+                        enum commit_how how)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     for (UINT source = 0; modes->viewer.prepare && NT_SUCCESS(status) && source < modes->sources;
          source++)
-        if (due[source] && !removes(vidpn, source))
+        if (due[source] && (!removes(vidpn, source) || how != COMMIT_POWER))
             status = modes->viewer.prepare(modes->viewer.context, vidpn, source);
     return status;
 }
@@ -307,7 +308,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
         vidpn_destroy(vidpn);
         return STATUS_SUCCESS;
     }
-    status = prepare(modes, vidpn, due);
+    status = prepare(modes, vidpn, due, how);
     if (NT_SUCCESS(status))
         status = modes_still(modes, "DxgkDdiCommitVidPn");
     if (!NT_SUCCESS(status)) {

@@ -68,7 +68,8 @@ struct modes_viewer {
     void (*settled)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
     /* Before anything else of a commit: have a primary ready for the mode that is pinned for the
-     * source in this VidPN (PRES-061). It keeps the one that is in force. */
+     * source in this VidPN (PRES-061), or know that the source is to show nothing. It keeps the one
+     * that is in force. */
     NTSTATUS (*prepare)(void *context, const struct vidpn *vidpn, UINT source);
     /* That primary, as hPrimaryAllocation; of another VidPN than that, the one in force. */
     HANDLE (*primary)(void *context, const struct vidpn *vidpn, UINT source);

@@ -22,8 +22,6 @@
 #include "verify/refusal.h"
 #include "verify/verify.h"
 
-#define MOST_QUEUED 64u /* of one device (PRES-289) */
-
 /* ---- what is shown ---- */
 
 void flip_release(struct shown *shown)
@@ -261,46 +259,6 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
 
 /* ---- who flips ---- */
 
-static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
-{
-    UINT count = 0;
-
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        count += s->moving && s->moving->primary.device == device;
-        for (UINT k = 0; k < s->handed_count; k++)
-            count += s->handed[k]->primary.device == device;
-        LIST_FOR(node, &s->waiting)
-            count += CONTAINER(node, struct flip, link)->primary.device == device;
-    }
-    return count;
-}
-
-static void leave(struct scanouts *scanouts)
-{
-    if (--scanouts->users == 0 && scanouts->stop)
-        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
-}
-
-/* PRES-288, PRES-289 */
-static NTSTATUS await_room(struct scanouts *scanouts, const struct scanouts_flip *wanted)
-{
-    NTSTATUS status = STATUS_SUCCESS;
-
-    scanouts->users++;
-    while (!wanted->do_not_wait && !scanouts->stop && !sim_current->stopped &&
-           queued_of(scanouts, wanted->device) >= wanted->limit)
-        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    if (scanouts->stop || sim_current->stopped)
-        status = STATUS_DEVICE_REMOVED;
-    else if (queued_of(scanouts, wanted->device) >= MOST_QUEUED)
-        status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
-                        MOST_QUEUED);
-    leave(scanouts);
-    return status;
-}
-
 static void ready(void *context)
 {
     struct flip *flip = context;
@@ -327,7 +285,8 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
     struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = await_room(scanouts, wanted);
+    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
+                                        wanted->do_not_wait);
     struct flip *flip;
 
     if (!NT_SUCCESS(status))
@@ -342,6 +301,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
             return STATUS_INVALID_PARAMETER;
         }
         flip->primary.device = wanted->device;
+        flip->primary.handle = wanted->allocation;
     }
     list_push_back(&s->waiting, &flip->link);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
@@ -410,8 +370,10 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
             s->owner = NULL;
         if (s->now.device == device || s->handed_count)
             show_shared(s);
+        if (s->shared)
+            primary_forget(s->shared, device);
     }
     while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    leave(scanouts);
+    queued_leave(scanouts);
 }

@@ -47,8 +47,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
     const D3DKMDT_VIDPN_SOURCE_MODE *mode = source_mode(vidpn, source);
     D3DKMDT_SHAREDPRIMARYSURFACEDATA surface;
 
-    if (!mode)
+    if (!mode) {
+        copy_hold(s); /* PRES-112 */
         return STATUS_SUCCESS;
+    }
     surface = (D3DKMDT_SHAREDPRIMARYSURFACEDATA){
         .Width = mode->Format.Graphics.PrimSurfSize.cx,
         .Height = mode->Format.Graphics.PrimSurfSize.cy,
@@ -56,8 +58,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
         .RefreshRate = source_rate(vidpn, vidpn_path_from(vidpn, source, 0)),
         .VidPnSourceId = source};
     s->next_for = vidpn;
-    if (!serves(s->shared, &surface))
+    if (!serves(s->shared, &surface)) {
+        copy_hold(s); /* PRES-112 */
         return primary_create(scanouts->config.device, &surface, &s->next);
+    }
     s->next = s->shared;
     (void)return_shown(s); /* else the shared one is shown */
     return primary_return(s->shared);
@@ -120,6 +124,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->shared = stays;
     s->next = NULL;
     s->next_for = NULL;
+    copy_go_on(s);
 }
 
 /* ---- the other calls of the modes ---- */
@@ -184,11 +189,14 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
                        D3DKMT_HANDLE allocation)
 {
     struct scanout *s = &scanouts->source[source];
-    struct shown next = {.allocation = vidmm_scanout_get(device, allocation), .device = device};
+    struct shown next = {.allocation = vidmm_scanout_get(device, allocation),
+                         .device = device,
+                         .handle = allocation};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!next.allocation)
         return status;
+    copy_hold(s); /* PRES-112 */
     status = vidmm_scanout_pin(next.allocation, &next.where);
     next.pinned = NT_SUCCESS(status);
     if (NT_SUCCESS(status))
@@ -205,7 +213,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
         next = before;
     }
     flip_release(&next);
-    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    copy_go_on(s);
     return status;
 }
 
@@ -288,6 +296,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
         list_init(&scanouts->source[i].waiting);
+        list_init(&scanouts->source[i].copies);
     }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
@@ -307,6 +316,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
 
 static void end_source(struct scanout *s)
 {
+    copy_forget_all(s);
     flip_drop_all(s);
     flip_release(&s->now);
     primary_destroy(s->shared);

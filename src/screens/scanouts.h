@@ -46,6 +46,36 @@ struct scanouts_flip {
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
+
+/* ---- copies ---- */
+
+/* What a copy or a fill goes to. */
+struct scanouts_target {
+    D3DKMT_HANDLE handle; /* of the client's device */
+    UINT width, height;
+    D3DDDIFORMAT format;
+    D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation;
+};
+struct scanouts_copy_request {
+    UINT source;
+    struct vidmm_device *device; /* of the client */
+    UINT limit;                  /* presents of the device that may be queued (PRES-289) */
+    bool do_not_wait;
+};
+struct scanouts_copy {
+    struct scanouts_target target;
+    struct copy *record; /* private */
+};
+/* Begin one: what the source shows stays until it has ended, and its work is done (PRES-112).
+ * STATUS_GRAPHICS_PRESENT_OCCLUDED: it shows nothing, or what another device owns.
+ * PASSIVE_LEVEL. */
+NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                             struct scanouts_copy *copy);
+/* All its work is queued, or none. */
+void scanouts_copy_end(struct scanouts_copy *copy);
+
+/* ---- the end of a client ---- */
+
 /* The device ends: what it shows and owns goes, and the shared primaries are shown again
  * (PRES-259). PASSIVE_LEVEL; waits until none of its allocations is held. */
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device);

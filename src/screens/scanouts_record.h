@@ -23,6 +23,7 @@
 struct shown {
     struct vidmm_allocation *allocation; /* of a client; NULL: the shared primary */
     struct vidmm_device *device;         /* that client's */
+    D3DKMT_HANDLE handle;                /* which it has flipped to */
     struct vidmm_scanout where;
     bool pinned;
 };
@@ -39,6 +40,15 @@ struct flip {
     uint64_t handed; /* when the driver got it */
 };
 
+/* A copy or a fill, from before the driver is asked until the GPU has done it. */
+struct copy {
+    struct list link; /* scanout->copies */
+    struct scanout *scanout;
+    struct vidmm_device *device; /* the client's */
+    bool asked;                  /* the driver has written it, or refused to */
+    struct vidmm_scanout_wait wait;
+};
+
 /* As a service routine told it. */
 struct blank {
     uint64_t address;
@@ -50,7 +60,9 @@ struct scanout {
     struct primary *shared; /* of the committed mode; NULL: the source has had no path yet */
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
-    uint8_t *copy; /* of what it shows */
+    struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    bool changing;      /* the mode, or what is shown in it: copies wait */
+    uint8_t *copy;      /* of what it shows */
     /* the committed mode */
     bool lit;    /* it has a path */
     UINT target; /* whose vertical syncs count (PRES-152) */
@@ -102,6 +114,20 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+
+/* queued.c: wait until the device may queue one more present; STATUS_DEVICE_REMOVED,
+ * STATUS_NO_MEMORY (PRES-288, PRES-289). */
+NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
+                           bool do_not_wait);
+/* A thread that waited in here, counted in `users`, is done. */
+void queued_leave(struct scanouts *scanouts);
+
+/* copy.c: what is shown is about to change: wait until the copies are done, and let none begin
+ * until copy_go_on. PASSIVE_LEVEL. */
+void copy_hold(struct scanout *s);
+void copy_go_on(struct scanout *s);
+/* The adapter ends, and nobody waits for them. */
+void copy_forget_all(struct scanout *s);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

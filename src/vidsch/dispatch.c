@@ -52,7 +52,8 @@ static bool place_allocations(struct packet *packet)
         if (reference->handle) {
             struct vidmm_open *open = vidmm_open_find_queued(device, reference->handle);
 
-            if (!open || (!packet->portion && !vidmm_open_on_residency_list(open))) {
+            if (!open ||
+                (!packet->portion && !reference->pinned && !vidmm_open_on_residency_list(open))) {
                 NOTE("GPUVA-247",
                      "allocation 0x%x, element %u of a Render, %s when its turn came; the device is "
                      "in error",
@@ -149,6 +150,7 @@ static bool patch(struct packet *packet)
             buffer->patched = true;
         }
         args.Flags.NullRendering = packet->null_rendering;
+        args.Flags.Present = packet->present; /* PRES-113 */
         vidsch->statistics.patches += args.PatchLocationListSubmissionLength;
     }
     args.SubmissionFenceId = packet->fence;
@@ -176,6 +178,7 @@ static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
     flags.Paging = packet->kind == PACKET_PAGING || packet->leaves_paging;
     flags.ContextSwitch = packet->kind == PACKET_LEAVE;
     flags.NullRendering = packet->null_rendering;
+    flags.Present = packet->present;                                    /* PRES-113 */
     flags.Resubmission = packet->resubmission && !vidsch_is_1x(vidsch); /* PREEMPT-024 */
     return flags;
 }

@@ -14,6 +14,7 @@
 
 #include "vidsch/dma_buffer.h"
 #include "ram/ram.h"
+#include "util/min_max.h"
 #include "verify/refusal.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -45,16 +46,15 @@ static void buffer_free(struct dma_buffer *buffer)
 
 static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *context)
 {
-    buffer->allocation_capacity = context->promise.allocation_count;
+    buffer->allocation_capacity = (uint32_t)max_of(context->promise.allocation_count,
+                                                   DMA_PRESENT_ELEMENTS);
     buffer->patch_capacity = context->promise.patch_count;
-    buffer->references_map = util_zalloc(context->promise.allocation_count + 1,
+    buffer->references_map = util_zalloc(buffer->allocation_capacity + 1,
                                          sizeof(*buffer->references_map));
-    buffer->reach = util_zalloc(context->promise.allocation_count + (size_t)1,
-                                sizeof(*buffer->reach));
+    buffer->reach = util_zalloc(buffer->allocation_capacity + (size_t)1, sizeof(*buffer->reach));
     if (!buffer->references_map || !buffer->reach ||
         !ddi_guarded_init(&buffer->allocation_memory,
-                          (context->promise.allocation_count + (size_t)1) *
-                              sizeof(*buffer->allocations),
+                          (buffer->allocation_capacity + (size_t)1) * sizeof(*buffer->allocations),
                           "the allocation list") ||
         !ddi_guarded_init(&buffer->patch_memory,
                           context->promise.patch_count * sizeof(*buffer->patches),
@@ -157,6 +157,7 @@ struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
     }
     buffer->references = 1;
     buffer->used = buffer->private_used = 0;
+    buffer->present = false;
     buffer->allocation_count = buffer->patch_count = 0;
     return buffer;
 }

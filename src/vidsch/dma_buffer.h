@@ -15,6 +15,8 @@
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
 #define SEGMENT_ID_MASK 0x1Fu
+/* Elements of the list of a present: empty, source, destination (PATCH-098). */
+#define DMA_PRESENT_ELEMENTS (DXGK_PRESENT_DESTINATION_INDEX + 1u)
 
 /* What one element of the allocation list refers to. The host keeps this apart from the list, which
  * the driver may write to (PATCH-082). */
@@ -25,6 +27,7 @@ struct dma_reference {
     uint64_t rendered;      /* where DxgkDdiRender was told it is, if rendered_segment is not 0 */
     UINT rendered_segment;
     bool write;
+    bool pinned;   /* by the host, until the work is done: it needs no residency list */
     uint8_t offer; /* D3DDDI_OFFER_PRIORITY: offered when the buffer is done (RES-064) */
 };
 
@@ -43,6 +46,7 @@ struct dma_buffer {
     struct dma_view view;                 /* of data */
     uint32_t used;
     uint64_t rendered_at; /* DxgkDdiRender was called to fill it: virtual ns */
+    bool present;         /* it was DxgkDdiPresent */
     /* private block */
     struct ddi_guarded private;
     uint8_t *private_data;

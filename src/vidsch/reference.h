@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What work in physical mode refers to: elements of allocation lists. */
+#ifndef DXGK_VIDSCH_REFERENCE_H
+#define DXGK_VIDSCH_REFERENCE_H
+
+#include "vidsch/vidsch.h"
+
+struct dma_reference;
+struct vidmm_open;
+
+/* May work of the device use it as element `i` of its allocation list? */
+NTSTATUS vidsch_reference_check(const struct vidsch_device *device, const struct vidmm_open *open,
+                                const struct dma_reference *reference, UINT i);
+
+#endif

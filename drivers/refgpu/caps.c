@@ -11,6 +11,7 @@ static LONGLONG highest_address(const struct refgpu_adapter *adapter)
 
 static void display_caps(DXGK_DRIVERCAPS *caps)
 {
+    caps->PresentationCaps.NoOverlapScreenBlt = 1; /* rows are copied from the top */
     caps->FlipCaps.FlipImmediateMmIo = 1;
     caps->MaxQueuedFlipOnVSync = 1;
     caps->PointerCaps.Color = 1;

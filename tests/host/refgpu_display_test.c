@@ -179,6 +179,121 @@ TEST_WITH(displays, primaries_are_as_the_output_needs_them)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
+/* ---- copies ---- */
+
+static NTSTATUS window(const struct gpu *g, uint32_t width, uint32_t height, struct memory *m)
+{
+    struct refgpu_allocation_data data = {.magic = REFGPU_UMD_MAGIC,
+                                          .flags = REFGPU_ALLOCATION_PHYSICAL |
+                                                   REFGPU_ALLOCATION_CPU_VISIBLE,
+                                          .bytes = (uint64_t)width * 4 * height,
+                                          .width = width,
+                                          .height = height,
+                                          .pitch = width * 4};
+    D3DDDI_ALLOCATIONINFO2 info = {.pPrivateDriverData = &data,
+                                   .PrivateDriverDataSize = sizeof(data)};
+    D3DKMT_CREATEALLOCATION args = {
+        .hDevice = g->device, .NumAllocations = 1, .pAllocationInfo2 = &info};
+    NTSTATUS status = D3DKMTCreateAllocation2(&args);
+
+    *m = (struct memory){.handle = info.hAllocation, .bytes = data.bytes};
+    return NT_SUCCESS(status) ? gpu_make_resident(g, m->handle) : status;
+}
+
+static D3DKMT_PRESENT to_screen(const struct gpu *g, const struct memory *from, RECT to)
+{
+    return (D3DKMT_PRESENT){.hContext = g->render,
+                            .hSource = from ? from->handle : 0,
+                            .DstRect = to,
+                            .Flags.Blt = from != NULL,
+                            .Flags.ColorFill = from == NULL,
+                            .Flags.DstRectValid = 1};
+}
+
+/* The pixel at a place of source 0. */
+static uint32_t seen(struct client *c, uint32_t x, uint32_t y)
+{
+    struct dxgk_picture picture;
+    const uint8_t *at;
+    uint32_t pixel = 0xFF000000u;
+
+    if (dxgk_machine_capture(c->machine->dxgk, 0, 0, &picture, NULL, 0) != DXGK_OK || !picture.rgb)
+        return pixel;
+    at = picture.rgb + 3 * ((size_t)y * picture.width + x);
+    pixel = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
+    dxgk_picture_free(&picture);
+    return pixel;
+}
+
+static NTSTATUS count_pixels(const struct gpu *g, struct memory *m)
+{
+    NTSTATUS status = gpu_lock(g, m);
+
+    for (uint32_t i = 0; NT_SUCCESS(status) && i < m->bytes / 4; i++)
+        ((uint32_t *)m->cpu)[i] = i + 1;
+    return NT_SUCCESS(status) ? gpu_unlock(g, m) : status;
+}
+
+TEST_WITH(displays, copies_and_fills_are_on_the_screen)
+{
+    const RECT subs[] = {{0, 0, 10, 10}, {20, 5, 30, 20}};
+    D3DKMT_PRESENT present;
+    struct memory m;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, window(&g, 64, 32, &m) == STATUS_SUCCESS && count_pixels(&g, &m) == STATUS_SUCCESS);
+    present = to_screen(&g, NULL, (RECT){100, 100, 200, 200});
+    present.Color = 0xFF336699u;
+    TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, seen(c, 100, 100) == 0x336699 && seen(c, 199, 199) == 0x336699);
+    TRY(c, seen(c, 99, 100) == 0 && seen(c, 200, 199) == 0 && seen(c, 100, 99) == 0);
+
+    present = to_screen(&g, &m, (RECT){110, 120, 174, 152});
+    TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, seen(c, 110, 120) == 1 && seen(c, 173, 151) == 2048 && seen(c, 111, 121) == 66);
+    TRY(c, seen(c, 109, 120) == 0x336699 && seen(c, 174, 151) == 0x336699);
+
+    present.DstRect = (RECT){300, 300, 364, 332}; /* parts of it */
+    present.SubRectCnt = 2;
+    present.pSrcSubRects = subs;
+    TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, seen(c, 300, 300) == 1 && seen(c, 309, 309) == 586 && seen(c, 310, 309) == 0);
+    TRY(c, seen(c, 320, 305) == 341 && seen(c, 329, 319) == 1246 && seen(c, 329, 304) == 0);
+
+    present = to_screen(&g, &m, (RECT){500, 500, 628, 564}); /* twice as large */
+    TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, seen(c, 500, 500) == 1 && seen(c, 627, 563) == 2048 && seen(c, 628, 563) == 0);
+
+    present.Flags.SrcColorKey = 1;
+    TRY(c, D3DKMTPresent(&present) == STATUS_GRAPHICS_CANNOTCOLORCONVERT);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+/* More rectangles than a buffer has room for: several passes. */
+TEST_WITH(displays, a_copy_of_many_parts)
+{
+    enum { PARTS = 4000 };
+    RECT *subs = calloc(PARTS, sizeof(*subs));
+    D3DKMT_PRESENT present;
+    struct memory m;
+    struct gpu g;
+
+    TRY(c, subs && gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, window(&g, 64, 64, &m) == STATUS_SUCCESS && count_pixels(&g, &m) == STATUS_SUCCESS);
+    for (LONG i = 0; i < PARTS; i++)
+        subs[i] = (RECT){i % 64, i / 64, i % 64 + 1, i / 64 + 1};
+    present = to_screen(&g, &m, (RECT){0, 0, 64, 64});
+    present.SubRectCnt = PARTS;
+    present.pSrcSubRects = subs;
+    TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
+    for (uint32_t i = 0; i < PARTS + 5; i += 333)
+        TRY(c, seen(c, i % 64, i / 64) == (i < PARTS ? i + 1 : 0));
+    TRY(c, seen(c, 31, 62) == 4000 && seen(c, 32, 62) == 0);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+    free(subs);
+}
+
 /* ---- modes and monitors ---- */
 
 static bool shows(struct client *c, unsigned source, uint32_t width, uint32_t height)

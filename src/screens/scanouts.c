@@ -5,6 +5,7 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
+#include "screens/scanout_pointer.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
 #include "sim/machine.h"
@@ -137,6 +138,7 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
 }
@@ -160,7 +162,7 @@ static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
 
-    (void)source;
+    scanout_pointer_return(&scanouts->source[source]);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -223,6 +225,7 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
         s->lost = true;
         s->blanks = 0;
     }
@@ -292,6 +295,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     list_init(&scanouts->over);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
@@ -344,5 +348,7 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
     util_free(scanouts);
 }

@@ -24,6 +24,8 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    DXGK_POINTERFLAGS pointer_caps;
+    UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
     uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
 };
 

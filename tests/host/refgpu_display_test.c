@@ -294,6 +294,40 @@ TEST_WITH(displays, a_copy_of_many_parts)
     free(subs);
 }
 
+/* ---- the pointer ---- */
+
+static bool shape(enum dxgk_pointer_kind kind, const uint32_t *pixels)
+{
+    const struct dxgk_pointer_shape made = {
+        .kind = kind, .width = 4, .height = 4, .pitch = 16, .hot_x = 2, .pixels = pixels};
+
+    return dxgk_client_shape_pointer(0, &made, NULL, 0) == DXGK_OK;
+}
+
+static bool point(int32_t x, int32_t y)
+{
+    const struct dxgk_pointer at = {.x = x, .y = y, .visible = true};
+
+    return dxgk_client_move_pointer(0, &at, NULL, 0) == DXGK_OK;
+}
+
+TEST_WITH(displays, the_pointer_is_seen)
+{
+    uint32_t half[16], masked[16];
+
+    for (unsigned i = 0; i < 16; i++) {
+        half[i] = 0x80FF0000u;
+        masked[i] = 0xFF00FFFFu;
+    }
+    TRY(c, shape(DXGK_POINTER_COLOR, half) && point(100, 50));
+    TRY(c, seen(c, 98, 50) == 0x800000 && seen(c, 101, 53) == 0x800000);
+    TRY(c, seen(c, 97, 50) == 0 && seen(c, 102, 50) == 0 && seen(c, 101, 54) == 0);
+    TRY(c, point(0, 767) && seen(c, 1, 767) == 0x800000 && seen(c, 2, 767) == 0);
+    /* of a kind that the hardware does not have: in pictures alone */
+    TRY(c, shape(DXGK_POINTER_MASKED_COLOR, masked) && point(100, 50));
+    TRY(c, seen(c, 98, 50) == 0x00FFFF && seen(c, 0, 767) == 0);
+}
+
 /* ---- modes and monitors ---- */
 
 static bool shows(struct client *c, unsigned source, uint32_t width, uint32_t height)

@@ -370,11 +370,14 @@ static size_t surface_bytes(const void *structure)
     }
 }
 
-/* Empty, source and destination (PATCH-098). */
+/* Empty, source and destination (PATCH-098); with a DMA buffer at a GPU virtual address, those of
+ * pAllocationInfo (PRES-115). */
 static size_t present_list_bytes(const void *structure)
 {
-    (void)structure;
-    return 3 * sizeof(DXGK_ALLOCATIONLIST);
+    const DXGKARG_PRESENT *args = structure;
+
+    return 3 * (args->DmaBufferGpuVirtualAddress ? sizeof(DXGK_PRESENTALLOCATIONINFO)
+                                                 : sizeof(DXGK_ALLOCATIONLIST));
 }
 
 /* Not pDstSubRects, which lives through all passes (PRES-104). */

@@ -293,8 +293,9 @@ NTSTATUS kmt_present_copy(struct kmt_device *device, struct vidsch_context *cont
     struct scanouts_copy copy;
     NTSTATUS status = check(&c);
 
-    if (NT_SUCCESS(status) && args->Flags.Blt && !args->hSource)
-        status = refuse(STATUS_INVALID_PARAMETER, "PRES-092", "Blt without hSource");
+    if (NT_SUCCESS(status) && args->Flags.Blt && (!args->hSource || !args->SubRectCnt))
+        status = refuse(STATUS_INVALID_PARAMETER, args->hSource ? "PRES-282" : "PRES-092",
+                        "Blt without %s", args->hSource ? "sub-rectangles" : "hSource");
     if (NT_SUCCESS(status))
         status = scanouts_copy_begin(kmt_scanouts(device->adapter), &request, &copy);
     if (!NT_SUCCESS(status))

@@ -36,13 +36,14 @@ struct dma_buffer {
     struct vidsch_context *owner;
     uint32_t references; /* packets, and the thread that fills it */
     uint32_t number;     /* among those of the adapter, from 1 */
-    /* data; none in virtual mode */
+    /* data; in virtual mode of presents alone */
     uint8_t *data;
     uint32_t capacity;
     struct page_number first;             /* of the run, whose first and last page hold canaries */
     struct logical_page first_logical;    /* of data */
     struct vidmm_aperture_range aperture; /* where data is mapped, if in an aperture */
     uint64_t pages;                       /* of data */
+    struct gpu_va va;                     /* of data, in virtual mode */
     struct dma_view view;                 /* of data */
     uint32_t used;
     uint64_t rendered_at; /* DxgkDdiRender was called to fill it: virtual ns */
@@ -69,6 +70,8 @@ struct dma_buffer {
 /* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
  * memory. */
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
+/* The same with room for data, in virtual mode, too. */
+struct dma_buffer *vidsch_dma_buffer_get_data(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
 /* The address of byte 0 that the driver is given: in buffer->aperture.segment, or in system memory

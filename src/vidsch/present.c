@@ -22,6 +22,7 @@
 #include "vidmm/context/context_allocation.h"
 #include "vidmm/process.h"
 #include "vidmm/residency/open_place.h"
+#include "vidmm/space/open_address.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -43,6 +44,9 @@ struct presenting {
     struct ddi_guarded rects; /* the driver's, in all passes (PRES-104) */
     struct dma_buffer *buffer;
     UINT multipass;
+    bool is_virtual;
+    DXGK_PRESENTALLOCATIONINFO info[DMA_PRESENT_ELEMENTS]; /* in place of the list (PRES-115) */
+    UINT private_used; /* in the last pass: 0 if the driver did not move its pointer */
 };
 
 /* ---- the allocation list ---- */
@@ -104,10 +108,12 @@ static NTSTATUS take_buffer(struct presenting *p)
 {
     NTSTATUS status;
 
-    p->buffer = vidsch_dma_buffer_get(p->context);
+    p->buffer = vidsch_dma_buffer_get_data(p->context);
     if (!p->buffer)
         return STATUS_NO_MEMORY;
     p->buffer->present = true;
+    if (p->is_virtual)
+        return STATUS_SUCCESS;
     p->buffer->allocation_count = DMA_PRESENT_ELEMENTS;
     status = refer(p, 0, 0);
     if (NT_SUCCESS(status))
@@ -117,6 +123,36 @@ static NTSTATUS take_buffer(struct presenting *p)
     if (NT_SUCCESS(status))
         fill_list(p);
     return status;
+}
+
+/* PRES-116: with addresses of the process. */
+static NTSTATUS inform(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
+{
+    const struct dma_reference reference = {.handle = handle,
+                                            .write = index == DXGK_PRESENT_DESTINATION_INDEX};
+    struct vidsch_device *device = p->context->device;
+    struct vidmm_place place = {0};
+    NTSTATUS status;
+
+    if (!handle)
+        return STATUS_SUCCESS;
+    status = vidsch_reference_usable(device, find(p, handle), &reference, index);
+    if (NT_SUCCESS(status))
+        status = vidmm_open_address(device->mm, handle, reference.write,
+                                    &p->info[index].AllocationVirtualAddress);
+    if (!NT_SUCCESS(status))
+        return status;
+    vidmm_open_place(find(p, handle), &place);
+    p->info[index].hDeviceSpecificAllocation = place.device_specific;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS inform_all(struct presenting *p)
+{
+    NTSTATUS status = inform(p, DXGK_PRESENT_SOURCE_INDEX, p->present->source);
+
+    return NT_SUCCESS(status) ? inform(p, DXGK_PRESENT_DESTINATION_INDEX, p->present->destination)
+                              : status;
 }
 
 /* ---- the driver's answer ---- */
@@ -187,9 +223,9 @@ static void check_locations(const struct presenting *p)
 
 static NTSTATUS check_answer(const struct presenting *p)
 {
-    NTSTATUS status = vidsch_render_answer_check(p->buffer);
+    NTSTATUS status = p->is_virtual ? STATUS_SUCCESS : vidsch_render_answer_check(p->buffer);
 
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status) || p->is_virtual)
         return status;
     check_locations(p);
     if (p->context->info.Caps.NoPatchingRequired)
@@ -200,12 +236,11 @@ static NTSTATUS check_answer(const struct presenting *p)
 
 /* ---- one pass ---- */
 
-static DXGKARG_PRESENT arguments(const struct presenting *p)
+static DXGKARG_PRESENT arguments(struct presenting *p)
 {
     const struct vidsch_present *present = p->present;
     const struct dma_buffer *buffer = p->buffer;
-
-    return (DXGKARG_PRESENT){
+    DXGKARG_PRESENT args = {
         .pDmaBuffer = buffer->data,
         .DmaSize = buffer->capacity,
         .pDmaBufferPrivateData = buffer->private_data,
@@ -225,6 +260,13 @@ static DXGKARG_PRESENT arguments(const struct presenting *p)
         .PrivateDriverDataSize = present->private_bytes,
         .pPrivateDriverData = present->private_data,
     };
+
+    if (!p->is_virtual)
+        return args;
+    args.pAllocationInfo = p->info;
+    args.DmaBufferPhysicalAddress.QuadPart = 0;
+    args.DmaBufferGpuVirtualAddress = buffer->va.value;
+    return args;
 }
 
 /* *more: it needs another buffer. */
@@ -249,7 +291,9 @@ static NTSTATUS ask_driver(struct presenting *p, bool *more)
                                            .patches = args.pPatchLocationListOut});
     if (!NT_SUCCESS(status))
         return status;
-    vidsch_patch_rendered(p->buffer);
+    p->private_used = (UINT)((uint8_t *)args.pDmaBufferPrivateData - p->buffer->private_data);
+    if (!p->is_virtual)
+        vidsch_patch_rendered(p->buffer);
     if (*more && p->buffer->used == 0 && p->multipass == before) { /* PRES-106 */
         VIOLATION("PRES-106",
                   "DxgkDdiPresent found %u empty bytes insufficient for one of %u rectangles",
@@ -281,15 +325,21 @@ static NTSTATUS queue(const struct presenting *p)
 
     if (!NT_SUCCESS(status)) /* lost while the driver was asked */
         return status;
-    packet = vidsch_packet_create(context, PACKET_RENDER);
+    packet = vidsch_packet_create(context, p->is_virtual ? PACKET_VIRTUAL : PACKET_RENDER);
     if (!packet)
         return STATUS_NO_MEMORY;
     packet->buffer = p->buffer;
     p->buffer->references++;
-    packet->end = p->buffer->used;
-    packet->patch_count = p->buffer->patch_count;
     packet->present = true;
     packet->null_rendering = context->flags.NullRendering;
+    if (p->is_virtual) {
+        packet->va = p->buffer->va.value;
+        packet->bytes = p->buffer->used;
+        packet->umd_private_bytes = p->private_used; /* SUBMIT-110 */
+    } else {
+        packet->end = p->buffer->used;
+        packet->patch_count = p->buffer->patch_count;
+    }
     if (vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) {
         vidsch_packet_free(vidsch, packet);
         return STATUS_NO_MEMORY;
@@ -321,7 +371,8 @@ static NTSTATUS present_all(struct presenting *p)
 
 NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_present *present)
 {
-    struct presenting p = {.context = context, .present = present};
+    struct presenting p = {
+        .context = context, .present = present, .is_virtual = context->mm.virtual_addressing};
     NTSTATUS status;
 
     sim_assert_passive();
@@ -329,11 +380,17 @@ NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_pres
     status = vidsch_device_check(context->device, true);
     if (!NT_SUCCESS(status))
         return status;
-    if (!context->has_lists)
+    if (context->hw)
+        return refuse(STATUS_NOT_SUPPORTED, "PRES-305",
+                      "the context takes commands in its hardware queues alone");
+    if (context->flags.SynchronizationOnly)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-090",
-                      "the context takes no DMA buffers of the driver: it is of GPU virtual "
-                      "addresses, of hardware queues, or for synchronization only");
+                      "the context is for synchronization only");
     status = vidmm_context_prepare(&context->mm);
+    if (NT_SUCCESS(status) && p.is_virtual)
+        status = inform_all(&p);
+    if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
+        status = vidsch_device_check(context->device, true);
     if (!NT_SUCCESS(status))
         return status;
     if (!ddi_guarded_init(&p.rects, present->rect_count * sizeof(RECT),

@@ -2,6 +2,8 @@
 /* The driver of copies.h, its GPU, and its clients. */
 #include "port/support/copies.h"
 #include "port/running/display.h"
+#include "port/support/paged.h"
+#include "port/support/va_shadow.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
 #include "support/test.h"
@@ -30,16 +32,28 @@ static void note_paging(struct probe *p, struct probe_call *call)
             op->MapApertureSegment.pMdl)[op->MapApertureSegment.MdlOffset + i];
 }
 
-/* The pixel at an address of the aperture. */
-static UINT *at(uint64_t address)
-{
-    const uint64_t offset = address - (uint64_t)machine->segment[1].BaseAddress.QuadPart;
+static bool is_virtual;
+static HANDLE context; /* whose addresses the GPU uses */
 
-    CHECK(offset / PAGE_SIZE < APERTURE_PAGES);
-    return (UINT *)(void *)((uint8_t *)ram_direct(
-                                machine->ram,
-                                (struct phys_addr){frame[offset / PAGE_SIZE] * PAGE_SIZE}) +
-                            offset % PAGE_SIZE);
+static uint64_t frame_at(uint64_t address)
+{
+    const uint64_t page = (address - (uint64_t)machine->segment[1].BaseAddress.QuadPart) / PAGE_SIZE;
+
+    if (is_virtual) {
+        const DXGK_PTE entry = va_shadow_walk(va_shadow_find(context), address);
+
+        CHECK(entry.Valid && !entry.Segment);
+        return entry.PageAddress;
+    }
+    CHECK(page < APERTURE_PAGES);
+    return frame[page];
+}
+
+/* What is at an address of the aperture, or of the process. */
+static void *at(uint64_t address)
+{
+    return (uint8_t *)ram_direct(machine->ram, (struct phys_addr){frame_at(address) * PAGE_SIZE}) +
+           address % PAGE_SIZE;
 }
 
 /* ---- the GPU ---- */
@@ -66,14 +80,34 @@ static void carry_out(const struct command *c)
                 const LONG sy = c->from.top + (y - c->to.top) * (c->from.bottom - c->from.top) /
                                                   (c->to.bottom - c->to.top);
 
-                color = *at(c->source + 4 * ((uint64_t)sy * c->pitch + (uint64_t)sx));
+                color = *(UINT *)at(c->source + 4 * ((uint64_t)sy * c->pitch + (uint64_t)sx));
             }
-            *at(c->destination + 4 * ((uint64_t)y * 1024 + (uint64_t)x)) = color;
+            *(UINT *)at(c->destination + 4 * ((uint64_t)y * 1024 + (uint64_t)x)) = color;
         }
+}
+
+static void engine_done_virtual(uint32_t fence)
+{
+    for (UINT i = 0; i < copies_seen.virtual_submits && i < COPIES_MOST; i++) {
+        const DXGKARG_SUBMITCOMMANDVIRTUAL *s = &copies_seen.virtual_submit[i];
+
+        if (s->SubmissionFenceId != fence || !s->Flags.Present)
+            continue;
+        context = s->hContext;
+        for (UINT byte = 0; byte < s->DmaBufferSize; byte += sizeof(struct command)) {
+            struct command c;
+
+            for (UINT k = 0; k < sizeof(c); k += 4)
+                memcpy((uint8_t *)&c + k, at(s->DmaBufferVirtualAddress + byte + k), 4);
+            carry_out(&c);
+        }
+    }
 }
 
 static void engine_done(unsigned device, unsigned node, uint32_t fence)
 {
+    if (is_virtual)
+        engine_done_virtual(fence);
     for (UINT i = 0; i < copies_seen.submits && i < COPIES_MOST; i++) {
         const DXGKARG_SUBMITCOMMAND *s = &copies_seen.submit[i];
 
@@ -124,12 +158,15 @@ static NTSTATUS write_commands(DXGKARG_PRESENT *args, const DXGK_ALLOCATIONLIST 
         if (copies.stuck || byte + sizeof(c) > args->DmaSize ||
             (copies.rects && written == copies.rects))
             return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
-        c.source = (uint64_t)list[1].PhysicalAddress.QuadPart;
-        c.destination = (uint64_t)list[2].PhysicalAddress.QuadPart;
+        c.source = is_virtual ? args->pAllocationInfo[1].AllocationVirtualAddress
+                              : (uint64_t)list[1].PhysicalAddress.QuadPart;
+        c.destination = is_virtual ? args->pAllocationInfo[2].AllocationVirtualAddress
+                                   : (uint64_t)list[2].PhysicalAddress.QuadPart;
         memcpy(args->pDmaBuffer, &c, sizeof(c));
-        if (list[1].hDeviceSpecificAllocation)
+        if (!is_virtual && list[1].hDeviceSpecificAllocation)
             locate(args, copies.element_zero ? 0 : 1, byte, offsetof(struct command, source));
-        locate(args, 2, byte, offsetof(struct command, destination));
+        if (!is_virtual)
+            locate(args, 2, byte, offsetof(struct command, destination));
         args->pDmaBuffer = (uint8_t *)args->pDmaBuffer + sizeof(c);
         args->MultipassOffset = i + 1;
         written++;
@@ -149,7 +186,10 @@ static void present(struct probe *p, struct probe_call *call)
                                  .irql = sim_current->irql,
                                  .order = call->order,
                                  .process = call->process};
-    memcpy(seen->list, args->pAllocationList, sizeof(seen->list));
+    if (is_virtual && args->pDmaBuffer)
+        memcpy(seen->info, args->pAllocationInfo, sizeof(seen->info));
+    else
+        memcpy(seen->list, args->pAllocationList, sizeof(seen->list));
     for (UINT i = 0; i < args->SubRectCnt && i < 16; i++)
         seen->rect[i] = args->pDstSubRects[i];
     if (args->pPrivateDriverData)
@@ -187,9 +227,21 @@ static void patch(struct probe *p, struct probe_call *call)
 
 static void note_submit(struct probe *p, struct probe_call *call)
 {
+    const DXGKARG_SUBMITCOMMAND *args = (const DXGKARG_SUBMITCOMMAND *)(uintptr_t)call->arg[1];
+
     (void)p;
-    copies_seen.submit[copies_seen.submits++ % COPIES_MOST] =
-        *(const DXGKARG_SUBMITCOMMAND *)(uintptr_t)call->arg[1];
+    if (!args->Flags.Paging)
+        copies_seen.submit[copies_seen.submits++ % COPIES_MOST] = *args;
+}
+
+static void note_submit_virtual(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)
+                                                   call->arg[1];
+
+    (void)p;
+    if (!args->Flags.Paging)
+        copies_seen.virtual_submit[copies_seen.virtual_submits++ % COPIES_MOST] = *args;
 }
 
 static void describe(struct probe *p, struct probe_call *call)
@@ -207,11 +259,13 @@ static void describe(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)copies.describe_status;
 }
 
+static probe_hook *created; /* of full_display.c */
+
 static void in_aperture(struct probe *p, struct probe_call *call)
 {
     const DXGKARG_CREATEALLOCATION *args = (const DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
 
-    (void)p;
+    created(p, call);
     for (UINT i = 0; i < args->NumAllocations; i++) {
         DXGK_ALLOCATIONINFO *info = &args->pAllocationInfo[i];
 
@@ -230,6 +284,7 @@ struct probe *copies_create(UINT version)
     struct probe *p = full_display_create(&options);
 
     machine = p;
+    is_virtual = false;
     memset(&copies, 0, sizeof(copies));
     memset(&copies_seen, 0, sizeof(copies_seen));
     memset(frame, 0, sizeof(frame));
@@ -240,10 +295,21 @@ struct probe *copies_create(UINT version)
     p->before[PROBE_Present] = present;
     p->before[PROBE_Patch] = patch;
     p->before[PROBE_SubmitCommand] = note_submit;
+    p->before[PROBE_SubmitCommandVirtual] = note_submit_virtual;
     p->before[PROBE_BuildPagingBuffer] = note_paging;
     p->before[PROBE_DescribeAllocation] = describe;
+    created = p->after[PROBE_CreateAllocation];
     p->after[PROBE_CreateAllocation] = in_aperture;
     probe_device_done = engine_done;
+    return p;
+}
+
+struct probe *copies_create_virtual(void)
+{
+    struct probe *p = copies_create(DXGKDDI_INTERFACE_VERSION_WDDM2_9);
+
+    is_virtual = true;
+    va_shadow_begin(p);
     return p;
 }
 
@@ -281,6 +347,15 @@ void copies_end(const struct copies_client *c)
 {
     CHECK(NT_SUCCESS(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){c->device})));
     CHECK(NT_SUCCESS(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){c->adapter})));
+}
+
+void copies_begin_virtual(struct copies_client *c)
+{
+    memset(c, 0, sizeof(*c));
+    CHECK(NT_SUCCESS(probe_gpu_begin(&c->gpu)));
+    c->adapter = c->gpu.adapter;
+    c->device = c->gpu.device;
+    c->context = c->gpu.context;
 }
 
 static NTSTATUS create(const struct copies_client *c, uint64_t bytes, UINT source, bool primary,
@@ -336,6 +411,12 @@ D3DKMT_HANDLE copies_surface(const struct copies_client *c, UINT width, UINT hei
     for (UINT i = 0; i < width * height; i++)
         pixel[i] = color;
     copies_unlock(c, surface);
+    if (is_virtual) {
+        uint64_t fence;
+
+        CHECK(NT_SUCCESS(paged_make_resident(&c->gpu, surface, &fence)) &&
+              NT_SUCCESS(paged_wait(&c->gpu, fence)));
+    }
     return surface;
 }
 
@@ -353,6 +434,8 @@ NTSTATUS copies_own(const struct copies_client *c, UINT source)
     return D3DKMTSetVidPnSourceOwner(&args);
 }
 
+static const RECT everything = {0, 0, 10000, 10000}; /* to be clipped */
+
 D3DKMT_PRESENT copies_args(const struct copies_client *c, D3DKMT_HANDLE surface)
 {
     D3DKMT_PRESENT args;
@@ -362,6 +445,10 @@ D3DKMT_PRESENT copies_args(const struct copies_client *c, D3DKMT_HANDLE surface)
     args.hSource = surface;
     args.Flags.Blt = surface != 0;
     args.Flags.ColorFill = surface == 0;
+    if (surface) {
+        args.SubRectCnt = 1;
+        args.pSrcSubRects = &everything;
+    }
     return args;
 }
 

@@ -39,6 +39,8 @@ extern struct copies_record {
     struct copies_call present[COPIES_MOST];
     struct copies_patch patch[COPIES_MOST]; /* of presents alone */
     DXGKARG_SUBMITCOMMAND submit[COPIES_MOST];
+    UINT virtual_submits;
+    DXGKARG_SUBMITCOMMANDVIRTUAL virtual_submit[COPIES_MOST];
     UINT done; /* commands that the GPU has carried out */
 } copies_seen;
 
@@ -61,9 +63,13 @@ extern struct copies_answers {
 struct copies_client {
     D3DKMT_HANDLE adapter, device, context;
     D3DKMT_CREATECONTEXT answer;
+    struct probe_gpu gpu; /* with GPU virtual addresses */
 };
 
 struct probe *copies_create(UINT version);
+/* With GPU virtual addresses; clients begin with copies_begin_virtual. */
+struct probe *copies_create_virtual(void);
+void copies_begin_virtual(struct copies_client *c);
 void copies_run(struct probe *p, void (*body)(struct probe *p));
 void copies_begin(struct copies_client *c);
 void copies_end(const struct copies_client *c);

@@ -12,6 +12,7 @@
 #include "kmt/handle.h"
 #include "kmt/hw_queue.h"
 #include "kmt/paging_queue.h"
+#include "kmt/present_state.h"
 #include "kmt/source_owner.h"
 #include "kmt/sync.h"
 #include "kmt/trim.h"
@@ -272,8 +273,7 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
     case D3DKMT_DEVICESTATE_PAGE_FAULT:
         return vidsch_device_fault_state(device->sch, &args->PageFaultState);
     default:
-        return refuse(STATUS_NOT_SUPPORTED, NULL, "state type %d needs a display",
-                      (int)args->StateType);
+        return kmt_present_state(device, args);
     }
 }
 

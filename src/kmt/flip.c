@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Showing primaries: D3DKMTSetDisplayMode, D3DKMTPresent, and waits for the vertical blank
- * (PRES-275 to PRES-295). */
+/* Showing primaries: D3DKMTSetDisplayMode and D3DKMTPresent (PRES-275 to PRES-289). */
 #include <string.h>
 
 #include "ddi/ddi.h"
@@ -11,22 +10,21 @@
 #include "kmt/copy.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
+#include "kmt/mode_list.h"
+#include "kmt/present_state.h"
 #include "kmt/source_owner.h"
 #include "modes/choose.h"
 #include "modes/display_worker.h"
+#include "modes/mode_check.h"
 #include "modes/modes.h"
-#include "modes/vidpn.h"
 #include "port/record/adapter_info.h"
 #include "port/running/display.h"
 #include "screens/scanouts.h"
-#include "screens/source_mode.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
 #include "vidmm/allocation/describe.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
-
-#define QUEUED_LIMIT 3u /* PRES-288 */
 
 /* ---- a client's primary ---- */
 
@@ -48,21 +46,6 @@ static bool find_source(const struct kmt_device *device, D3DKMT_HANDLE handle, U
     return found;
 }
 
-static D3DDDIFORMAT without_alpha(D3DDDIFORMAT format)
-{
-    return format == D3DDDIFMT_A8R8G8B8   ? D3DDDIFMT_X8R8G8B8
-           : format == D3DDDIFMT_A8B8G8R8 ? D3DDDIFMT_X8B8G8R8
-                                          : format;
-}
-
-/* PRES-088: in the mode that is committed. */
-static bool fits(const struct modes *modes, UINT source, const DXGKARG_DESCRIBEALLOCATION *d)
-{
-    const D3DKMDT_VIDPN_SOURCE_MODE *mode = source_mode(modes->active, source);
-
-    return mode && mode->Format.Graphics.PrimSurfSize.cx == d->Width &&
-           mode->Format.Graphics.PrimSurfSize.cy == d->Height &&
-           without_alpha(mode->Format.Graphics.PixelFormat) == without_alpha(d->Format);
 }
 
 /* ---- D3DKMTSetDisplayMode ---- */
@@ -82,52 +65,121 @@ static NTSTATUS show(struct modes *modes, void *arg)
     return scanouts_show(showing->scanouts, showing->source, showing->device->mm, showing->primary);
 }
 
+static D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation_of(D3DDDI_ROTATION orientation)
+{
+    switch ((int)orientation) {
+    case D3DDDI_ROTATION_90:
+        return D3DKMDT_VPPR_ROTATE90;
+    case D3DDDI_ROTATION_180:
+        return D3DKMDT_VPPR_ROTATE180;
+    case D3DDDI_ROTATION_270:
+        return D3DKMDT_VPPR_ROTATE270;
+    default:
+        return D3DKMDT_VPPR_IDENTITY;
+    }
+}
+
+static bool same_rate(const D3DDDI_RATIONAL *mode, const D3DDDI_RATIONAL *wanted)
+{
+    return !wanted->Numerator || !wanted->Denominator || !mode_frequency_given(wanted) ||
+           mode_rates_equal(mode, wanted);
+}
+
+/* PRES-088, PRES-277: is it for the mode that is committed? */
+static bool fits(const struct modes *modes, UINT source, const DXGKARG_DESCRIBEALLOCATION *d,
+                 D3DDDI_ROTATION orientation)
+{
+    D3DKMT_DISPLAYMODE mode;
+
+    return kmt_current_mode(modes, source, &mode) && mode.Width == d->Width &&
+           mode.Height == d->Height &&
+           mode_without_alpha(mode.Format) == mode_without_alpha(d->Format) &&
+           same_rate(&mode.RefreshRate, &d->RefreshRate) &&
+           (!orientation || orientation == mode.DisplayOrientation);
+}
+
 /* PRES-277: first the mode that it was made for. */
 static NTSTATUS go_to_mode(struct modes *modes, const struct showing *showing,
-                           const DXGKARG_DESCRIBEALLOCATION *described)
+                           const DXGKARG_DESCRIBEALLOCATION *described, D3DDDI_ROTATION orientation)
 {
     struct modes_wish wish = {.given = true,
                               .source = showing->source,
                               .size = {described->Width, described->Height},
-                              .rotation = D3DKMDT_VPPR_IDENTITY};
+                              .format = described->Format,
+                              .exact = true,
+                              .rotation = rotation_of(orientation)};
     NTSTATUS status;
 
-    if (described->RefreshRate.Numerator && described->RefreshRate.Denominator)
+    if (described->RefreshRate.Numerator && described->RefreshRate.Denominator &&
+        mode_frequency_given(&described->RefreshRate))
         wish.frequency = described->RefreshRate;
     status = display_set_mode(modes, &wish);
     if (status == STATUS_INVALID_PARAMETER ||
-        (NT_SUCCESS(status) && !fits(modes, showing->source, described)))
+        (NT_SUCCESS(status) && !fits(modes, showing->source, described, orientation)))
         return refuse(STATUS_INVALID_PARAMETER, "PRES-277",
-                      "no mode of source %u has %u x %u pixels of format %d", showing->source,
-                      described->Width, described->Height, (int)described->Format);
+                      "no mode of source %u has %u x %u pixels of format %d at %u/%u Hz",
+                      showing->source, described->Width, described->Height, (int)described->Format,
+                      described->RefreshRate.Numerator, described->RefreshRate.Denominator);
     return status;
+}
+
+/* PRES-276: of what the source shows in this mode. */
+static NTSTATUS check_attribute(struct kmt_call *call, D3DKMT_SETDISPLAYMODE *args,
+                                const struct showing *showing,
+                                const DXGKARG_DESCRIBEALLOCATION *described)
+{
+    UINT wanted;
+
+    if (!scanouts_attribute(showing->scanouts, showing->source, &wanted) ||
+        wanted == described->PrivateDriverFormatAttribute)
+        return STATUS_SUCCESS;
+    args->PrivateDriverFormatAttribute = wanted;
+    call->write_on_failure = true;
+    return refuse(STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT, "PRES-276",
+                  "the primary has the private format 0x%x, and what source %u shows has 0x%x",
+                  described->PrivateDriverFormatAttribute, showing->source, wanted);
+}
+
+static NTSTATUS begin_showing(struct kmt_call *call, const D3DKMT_SETDISPLAYMODE *args,
+                              struct showing *showing)
+{
+    *showing = (struct showing){.device = kmt_handle_device(call, args->hDevice),
+                                .primary = args->hPrimaryAllocation};
+    if (!showing->device)
+        return STATUS_INVALID_PARAMETER;
+    showing->scanouts = kmt_scanouts(showing->device->adapter);
+    if (!showing->scanouts)
+        return STATUS_NOT_SUPPORTED;
+    if ((UINT)args->DisplayOrientation > D3DDDI_ROTATION_270)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-277", "DisplayOrientation %d",
+                      (int)args->DisplayOrientation);
+    if (!find_source(showing->device, showing->primary, &showing->source))
+        return STATUS_INVALID_PARAMETER;
+    return kmt_source_owned(showing->device, showing->source);
 }
 
 static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
 {
-    const D3DKMT_SETDISPLAYMODE *args = arguments;
-    struct showing showing = {.device = kmt_handle_device(call, args->hDevice),
-                              .primary = args->hPrimaryAllocation};
+    D3DKMT_SETDISPLAYMODE *args = arguments;
     DXGKARG_DESCRIBEALLOCATION described;
+    struct showing showing;
     struct modes *modes;
-    NTSTATUS status;
+    NTSTATUS status = begin_showing(call, args, &showing);
 
-    if (!showing.device)
-        return STATUS_INVALID_PARAMETER;
-    showing.scanouts = kmt_scanouts(showing.device->adapter);
-    if (!showing.scanouts)
-        return STATUS_NOT_SUPPORTED;
-    if (!find_source(showing.device, showing.primary, &showing.source))
-        return STATUS_INVALID_PARAMETER;
-    status = kmt_source_owned(showing.device, showing.source);
     if (NT_SUCCESS(status))
         status = vidmm_describe(showing.device->mm, showing.primary, &described);
     if (!NT_SUCCESS(status))
         return status;
     modes = port_display_modes(showing.device->adapter->port);
-    if (!fits(modes, showing.source, &described))
-        status = go_to_mode(modes, &showing, &described);
-    return NT_SUCCESS(status) ? display_do(modes, show, &showing) : status;
+    status = fits(modes, showing.source, &described, args->DisplayOrientation)
+                 ? check_attribute(call, args, &showing, &described)
+                 : go_to_mode(modes, &showing, &described, args->DisplayOrientation);
+    if (NT_SUCCESS(status))
+        status = display_do(modes, show, &showing);
+    if (NT_SUCCESS(status))
+        scanouts_set_attribute(showing.scanouts, showing.source,
+                               described.PrivateDriverFormatAttribute);
+    return status;
 }
 
 /* ---- D3DKMTPresent ---- */
@@ -192,7 +244,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     const D3DKMT_PRESENT *args = arguments;
     struct vidsch_context *context = context_to_present(call, args->hContext);
     struct kmt_device *device;
-    struct scanouts_flip flip = {.limit = QUEUED_LIMIT};
+    struct scanouts_flip flip = {0};
     struct scanouts *scanouts;
     NTSTATUS status;
 
@@ -215,6 +267,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
         flip.source = args->VidPnSourceId;
     status = kmt_source_owned(device, flip.source);
     flip.device = device->mm;
+    flip.limit = kmt_queued_limit(device);
     flip.allocation = args->Flags.FlipDoNotFlip ? 0 : args->hSource;
     flip.context = vidsch_context_driver_handle(context);
     flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
@@ -226,54 +279,5 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;
 }
 
-/* ---- the vertical blank ---- */
-
-static NTSTATUS wait_for_blank(struct kmt_call *call, void *arguments)
-{
-    const D3DKMT_WAITFORVERTICALBLANKEVENT *args = arguments;
-    const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
-    struct scanouts *scanouts;
-
-    if (!adapter)
-        return STATUS_INVALID_PARAMETER;
-    scanouts = kmt_scanouts(adapter);
-    if (!scanouts)
-        return STATUS_NOT_SUPPORTED;
-    if (args->VidPnSourceId >= kmt_sources(adapter))
-        return refuse(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "PRES-291",
-                      "the adapter has no source %u", args->VidPnSourceId);
-    return scanouts_await_blank(scanouts, args->VidPnSourceId);
-}
-
-static NTSTATUS get_scan_line(struct kmt_call *call, void *arguments)
-{
-    D3DKMT_GETSCANLINE *args = arguments;
-    const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
-    const D3DKMDT_VIDPN_PRESENT_PATH *path;
-    DXGKARG_GETSCANLINE line;
-    NTSTATUS status;
-
-    if (!adapter)
-        return STATUS_INVALID_PARAMETER;
-    if (!kmt_scanouts(adapter))
-        return STATUS_NOT_SUPPORTED;
-    path = args->VidPnSourceId < kmt_sources(adapter)
-               ? vidpn_path_from(port_display_modes(adapter->port)->active, args->VidPnSourceId, 0)
-               : NULL;
-    if (!path)
-        return refuse(STATUS_INVALID_PARAMETER, "PRES-295", "source %u has no path",
-                      args->VidPnSourceId);
-    if (!ddi_has(port_adapter_ddi(adapter->port), DxgkDdiGetScanLine))
-        return refuse(STATUS_NOT_SUPPORTED, "PRES-295", "the driver has no DxgkDdiGetScanLine");
-    memset(&line, 0, sizeof(line)); /* PRES-178 */
-    line.VidPnTargetId = path->VidPnTargetId;
-    status = ddi_get_scan_line(port_adapter_ddi(adapter->port), &line);
-    args->InVerticalBlank = line.InVerticalBlank;
-    args->ScanLine = line.ScanLine;
-    return status;
-}
-
-KMT_IN(D3DKMTSetDisplayMode, D3DKMT_SETDISPLAYMODE, set_display_mode)
+KMT_IN_OUT_CONST(D3DKMTSetDisplayMode, D3DKMT_SETDISPLAYMODE, set_display_mode)
 KMT_IN_OUT(D3DKMTPresent, D3DKMT_PRESENT, present)
-KMT_IN(D3DKMTWaitForVerticalBlankEvent, D3DKMT_WAITFORVERTICALBLANKEVENT, wait_for_blank)
-KMT_IN_OUT(D3DKMTGetScanLine, D3DKMT_GETSCANLINE, get_scan_line)

@@ -134,15 +134,27 @@ bool mode_frequency_given(const D3DDDI_RATIONAL *f)
     return f->Numerator != NOT_GIVEN || f->Denominator != NOT_GIVEN;
 }
 
-static bool is_not_given(const D3DKMDT_2DREGION *size)
+bool mode_rates_equal(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
 {
-    return size->cx == NOT_GIVEN && size->cy == NOT_GIVEN;
+    return (uint64_t)a->Numerator * b->Denominator == (uint64_t)b->Numerator * a->Denominator;
+}
+
+D3DDDIFORMAT mode_without_alpha(D3DDDIFORMAT format)
+{
+    return format == D3DDDIFMT_A8R8G8B8   ? D3DDDIFMT_X8R8G8B8
+           : format == D3DDDIFMT_A8B8G8R8 ? D3DDDIFMT_X8B8G8R8
+                                          : format;
+}
+
+bool mode_region_given(const D3DKMDT_2DREGION *size)
+{
+    return size->cx != NOT_GIVEN || size->cy != NOT_GIVEN;
 }
 
 static NTSTATUS check_regions(const D3DKMDT_VIDEO_SIGNAL_INFO *s)
 {
     const D3DKMDT_2DREGION *total = &s->TotalSize, *active = &s->ActiveSize;
-    const bool open = is_not_given(total);
+    const bool open = !mode_region_given(total);
 
     if (!open && (!total->cx || !total->cy || total->cx > MOST_SIGNAL || total->cy > MOST_SIGNAL))
         return refuse(STATUS_GRAPHICS_INVALID_TOTAL_REGION, "VIDPN-094", "TotalSize is %u x %u",
@@ -216,7 +228,7 @@ static void compare_timings(const struct modes *modes, const D3DKMDT_VIDEO_SIGNA
     const bool vsync = mode_frequency_given(&s->VSyncFreq);
     const double lines = s->TotalSize.cy / (is_interlaced(modes, s) ? 2.0 : 1.0);
 
-    if (is_not_given(&s->TotalSize) || !mode_frequency_given(&s->HSyncFreq))
+    if (!mode_region_given(&s->TotalSize) || !mode_frequency_given(&s->HSyncFreq))
         return;
     if ((s->PixelRate != NOT_GIVEN &&
          !agrees((double)s->PixelRate, hertz(&s->HSyncFreq) * s->TotalSize.cx)) ||

@@ -16,5 +16,9 @@ UINT mode_pixel_bytes(D3DDDIFORMAT format);
 /* The signal follows the source mode: no active size is given (VIDPN-095). */
 bool mode_follows_source(const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 bool mode_frequency_given(const D3DDDI_RATIONAL *frequency);
+bool mode_region_given(const D3DKMDT_2DREGION *region);
+bool mode_rates_equal(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b);
+/* The format of the same layout whose alpha channel does not count (PRES-089). */
+D3DDDIFORMAT mode_without_alpha(D3DDDIFORMAT format);
 
 #endif

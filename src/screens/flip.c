@@ -15,6 +15,7 @@
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
 #include "screens/scanouts_record.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -50,6 +51,7 @@ static void show(struct scanout *s, struct flip *flip)
     flip->primary = before;
     s->latched = s->syncs;
     s->completed++;
+    vertical_note_flip(s, flip->device);
     finish(flip);
 }
 
@@ -303,6 +305,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
         flip->primary.device = wanted->device;
         flip->primary.handle = wanted->allocation;
     }
+    (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
@@ -359,6 +362,11 @@ static void show_shared(struct scanout *s)
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
+UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    return queued_of(scanouts, device);
+}
+
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
 {
     scanouts->users++;
@@ -373,6 +381,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         if (s->shared)
             primary_forget(s->shared, device);
     }
+    vertical_forget(scanouts, device);
     while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
     queued_leave(scanouts);

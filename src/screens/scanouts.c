@@ -8,6 +8,7 @@
 #include "screens/scanout_pointer.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -187,6 +188,29 @@ void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vid
     scanouts->source[source].owner_type = type;
 }
 
+bool scanouts_attribute(const struct scanouts *scanouts, UINT source, UINT *attribute)
+{
+    const struct scanout *s = &scanouts->source[source];
+
+    *attribute = s->attribute;
+    return s->now.allocation != NULL;
+}
+
+void scanouts_set_attribute(struct scanouts *scanouts, UINT source, UINT attribute)
+{
+    scanouts->source[source].attribute = attribute;
+}
+
+bool scanouts_shared(const struct scanouts *scanouts, UINT source, struct vidmm_device **device,
+                     D3DKMT_HANDLE *resource)
+{
+    const struct primary *shared = scanouts->source[source].shared;
+
+    *device = shared ? shared->device : NULL;
+    *resource = shared ? shared->resource : 0;
+    return shared != NULL;
+}
+
 NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
                        D3DKMT_HANDLE allocation)
 {
@@ -293,6 +317,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     if (!scanouts->config.limit_ns)
         scanouts->config.limit_ns = DEFAULT_LIMIT;
     list_init(&scanouts->over);
+    list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
     sim_mutex_init(&scanouts->pointer.lock);
@@ -301,6 +326,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
         scanouts->source[i].source = i;
         list_init(&scanouts->source[i].waiting);
         list_init(&scanouts->source[i].copies);
+        list_init(&scanouts->source[i].watches);
     }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
@@ -339,6 +365,7 @@ void scanouts_destroy(struct scanouts *scanouts)
     scanouts->stop = true;
     (void)sim_waitq_wake(&scanouts->work, 1);
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    vertical_stop(scanouts);
     while ((!scanouts->ended || scanouts->users) && !sim_current->stopped)
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
     sim_thread_release(scanouts->flipper);
@@ -350,5 +377,6 @@ void scanouts_destroy(struct scanouts *scanouts)
         (void)flip_step(scanouts, &until);
     pointer_shape_free(&scanouts->pointer.shape);
     pointer_shape_free(&scanouts->pointer.fitted);
+    vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

@@ -102,6 +102,16 @@ void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vid
 NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
                        D3DKMT_HANDLE allocation);
 
+/* PrivateDriverFormatAttribute of a client's primary that is shown; false: none is (PRES-088). */
+bool scanouts_attribute(const struct scanouts *scanouts, UINT source, UINT *attribute);
+void scanouts_set_attribute(struct scanouts *scanouts, UINT source, UINT attribute);
+/* The shared primary of the committed mode, as a resource of the system's device; false: there is
+ * none (PRES-278). */
+bool scanouts_shared(const struct scanouts *scanouts, UINT source, struct vidmm_device **device,
+                     D3DKMT_HANDLE *resource);
+/* Presents of the device that are queued (PRES-297). */
+UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device);
+
 /* ---- what is seen ---- */
 
 /* What a source shows, as the host infers it from the address that the driver was given last

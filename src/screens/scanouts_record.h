@@ -72,16 +72,17 @@ struct scanout {
     UINT target; /* whose vertical syncs count (PRES-152) */
     struct pointer_told pointer;
     D3DDDI_RATIONAL rate;
-    uint64_t epoch; /* of the blanks that the host makes up */
     /* flips */
     struct shown now;    /* the last one that is complete */
     struct flip *moving; /* it has left those that wait, and is not handed over yet; or NULL */
     struct list waiting; /* struct flip.link, first in first out */
+    struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
-    bool calling;                     /* the driver is being given an address */
-    bool addressed;                   /* it has been given one since the path is there (PRES-157) */
-    bool lost;                        /* a reset has taken what clients showed */
+    bool calling;   /* the driver is being given an address */
+    UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
+    bool addressed; /* it has been given one since the path is there (PRES-157) */
+    bool lost;      /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
@@ -111,10 +112,11 @@ struct scanouts {
     struct sim_waitq work, news;
     struct list over; /* struct flip.link: complete; what they had shown is to be given back */
     bool stop, ended;
-    UINT users;    /* threads that wait in here */
-    UINT watchers; /* of them, those that wait for a vertical sync */
-    bool enabled;  /* the driver has been told to report vertical syncs */
-    bool failed;   /* and has refused to */
+    struct list presenters; /* devices that have flipped */
+    UINT users;             /* threads that wait in here */
+    UINT watchers;          /* of them, those that wait for a vertical sync */
+    bool enabled;           /* the driver has been told to report vertical syncs */
+    bool failed;            /* and has refused to */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
 };
@@ -148,5 +150,7 @@ void vsync_control(struct scanouts *scanouts, bool on);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */
+/* How long somebody waits for a vertical sync before the host makes one up, in ns. */
+uint64_t scanout_patience(const struct scanout *s);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "modes/vidpn.h"
 #include "screens/scanouts_record.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
@@ -113,6 +114,7 @@ static void settle(struct scanout *s, uint64_t address)
         flip_complete(s, count);
     else if (!is_shown(s, address))
         judge_unknown(s, address);
+    vertical_tell(s);
     (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
@@ -134,12 +136,11 @@ void scanouts_notify_dpc(struct scanouts *scanouts)
 NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source)
 {
     struct scanout *s = &scanouts->source[source];
-    const uint64_t syncs = s->syncs, limit = sim_now() + 2 * vsync_period(s);
+    const uint64_t syncs = s->syncs, limit = sim_now() + scanout_patience(s);
 
     scanouts->users++;
     scanouts->watchers++;
     (void)sim_waitq_wake(&scanouts->work, 1);
-    /* PRES-293: after two periods the host makes one up. */
     while (s->syncs == syncs && sim_now() < limit && !scanouts->stop && !sim_current->stopped)
         (void)sim_waitq_wait(&scanouts->news, limit);
     scanouts->watchers--;

@@ -15,6 +15,12 @@ uint64_t vsync_period(const struct scanout *s)
     return (uint64_t)((unsigned __int128)rate.Denominator * SECOND / rate.Numerator);
 }
 
+/* PRES-293: nothing reports one for a source that is dark. */
+uint64_t scanout_patience(const struct scanout *s)
+{
+    return (s->lit && !s->all->config.modes->asleep ? 2 : 1) * vsync_period(s);
+}
+
 bool vsync_needed(const struct scanouts *scanouts)
 {
     bool needed = scanouts->watchers != 0;

@@ -362,11 +362,6 @@ static void show_shared(struct scanout *s)
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
-UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device)
-{
-    return queued_of(scanouts, device);
-}
-
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
 {
     scanouts->users++;

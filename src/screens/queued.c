@@ -8,7 +8,7 @@
 
 #define MOST_QUEUED 64u /* of one device (PRES-289) */
 
-static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
+UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device)
 {
     UINT count = 0;
 
@@ -40,11 +40,11 @@ NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device 
 
     scanouts->users++;
     while (!do_not_wait && !scanouts->stop && !sim_current->stopped &&
-           queued_of(scanouts, device) >= limit)
+           scanouts_queued(scanouts, device) >= limit)
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
     if (scanouts->stop || sim_current->stopped)
         status = STATUS_DEVICE_REMOVED;
-    else if (queued_of(scanouts, device) >= MOST_QUEUED)
+    else if (scanouts_queued(scanouts, device) >= MOST_QUEUED)
         status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
                         MOST_QUEUED);
     queued_leave(scanouts);

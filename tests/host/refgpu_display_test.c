@@ -236,7 +236,7 @@ static NTSTATUS count_pixels(const struct gpu *g, struct memory *m)
 
 TEST_WITH(displays, copies_and_fills_are_on_the_screen)
 {
-    const RECT subs[] = {{0, 0, 10, 10}, {20, 5, 30, 20}};
+    const RECT all = {0, 0, 64, 32}, subs[] = {{0, 0, 10, 10}, {20, 5, 30, 20}};
     D3DKMT_PRESENT present;
     struct memory m;
     struct gpu g;
@@ -250,6 +250,8 @@ TEST_WITH(displays, copies_and_fills_are_on_the_screen)
     TRY(c, seen(c, 99, 100) == 0 && seen(c, 200, 199) == 0 && seen(c, 100, 99) == 0);
 
     present = to_screen(&g, &m, (RECT){110, 120, 174, 152});
+    present.SubRectCnt = 1;
+    present.pSrcSubRects = &all;
     TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, seen(c, 110, 120) == 1 && seen(c, 173, 151) == 2048 && seen(c, 111, 121) == 66);
     TRY(c, seen(c, 109, 120) == 0x336699 && seen(c, 174, 151) == 0x336699);
@@ -262,6 +264,8 @@ TEST_WITH(displays, copies_and_fills_are_on_the_screen)
     TRY(c, seen(c, 320, 305) == 341 && seen(c, 329, 319) == 1246 && seen(c, 329, 304) == 0);
 
     present = to_screen(&g, &m, (RECT){500, 500, 628, 564}); /* twice as large */
+    present.SubRectCnt = 1;
+    present.pSrcSubRects = &all;
     TRY(c, D3DKMTPresent(&present) == STATUS_SUCCESS && gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, seen(c, 500, 500) == 1 && seen(c, 627, 563) == 2048 && seen(c, 628, 563) == 0);
 

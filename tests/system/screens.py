@@ -459,6 +459,11 @@ def case_outputs():
             for options in ((), ("--device-set", "vga=1"), ("--iommu", "remap")):
                 run(folder, text, "--device-set", "outputs=2", *options, driver=driver, device=os.path.join(BUILD, "devices", "refgpu.so"),
                     words=("violations             0 (0 warnings)", "leaks                  0"))
+            command = [os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, driver), os.path.join(SOURCE, "workloads", "desktop.lua"), "--device-set", "outputs=2",
+                       "--vram", "64M", "--set", "frames=2", "--out", folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", check=False)
+            if done.returncode or "violations             0 (0 warnings)" not in done.stdout or not os.path.exists(os.path.join(folder, "desktop.png")):
+                fail(f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}")
         run(folder, "assert(not pcall(dxgk.mode))", device=os.path.join(BUILD, "devices", "refgpu.so"), driver=drivers[0])
 
 

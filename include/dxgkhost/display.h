@@ -87,8 +87,9 @@ struct dxgk_pointer {
     int32_t x, y; /* of the hot spot; brought inside the source */
     bool visible;
 };
-/* Called by a client: another shape for the pointer of a display-only adapter, NULL: none; and
- * another place. The driver's hardware shows it if it can, else it is drawn into the frames. */
+/* Called by a client: another shape for the pointer of an adapter, NULL: none; and another place.
+ * The driver's hardware shows it if it can, else it is drawn into the frames; of a full driver, into
+ * pictures alone. */
 DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
                                                     const struct dxgk_pointer_shape *shape,
                                                     char *error, size_t error_bytes);

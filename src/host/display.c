@@ -19,6 +19,7 @@
 #include "port/running/display.h"
 #include "screens/picture.h"
 #include "screens/picture_format.h"
+#include "screens/scanout_pointer.h"
 #include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/machine.h"
@@ -349,8 +350,13 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
                      source);
         return false;
     }
-    if (!black)
-        return picture_from_memory(picture, &memory, error, error_bytes);
+    if (!black) {
+        if (!picture_from_memory(picture, &memory, error, error_bytes))
+            return false;
+        if (port_display_scanouts(port)) /* PRES-227 */
+            scanouts_draw_pointer(port_display_scanouts(port), source, picture);
+        return true;
+    }
     if (picture_make_black(picture, scanout.width, scanout.height))
         return true;
     util_explain(error, error_bytes, "out of memory");

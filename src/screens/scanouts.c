@@ -5,6 +5,7 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
+#include "screens/scanout_pointer.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
 #include "screens/vertical.h"
@@ -141,6 +142,7 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
 }
@@ -169,6 +171,7 @@ static void visible(void *context, UINT source)
     s->anew = s->next != NULL; /* it is in force when the commit is over */
     if (!s->anew)
         scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -270,6 +273,7 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
         s->lost = true;
         s->blanks = 0;
     }
@@ -340,6 +344,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
@@ -394,6 +399,8 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
     vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

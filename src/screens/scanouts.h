@@ -26,6 +26,8 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    DXGK_POINTERFLAGS pointer_caps;
+    UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
     /* Where the pixels are that the device says it scans out for this source; NULL: it does not
      * say. NULL: nobody asks. */
     const void *(*scanned)(void *context, UINT source);

@@ -11,8 +11,12 @@
 #include <d3dkmthk.h>
 
 #include "modes/modes.h"
+#include "screens/pointer.h"
+#include "screens/pointer_hardware.h"
+#include "screens/pointer_shape.h"
 #include "screens/primary.h"
 #include "screens/scanouts.h"
+#include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/list.h"
 
@@ -69,6 +73,7 @@ struct scanout {
     /* the committed mode */
     bool lit;    /* it has a path */
     UINT target; /* whose vertical syncs count (PRES-152) */
+    struct pointer_told pointer;
     D3DDDI_RATIONAL rate;
     /* flips */
     struct shown now;    /* the last one that is complete */
@@ -97,8 +102,17 @@ struct scanout {
     UINT storm;            /* how many have come at the time `last_sync` */
 };
 
+/* Of all sources. */
+struct scanouts_pointer {
+    struct sim_mutex lock;
+    struct pointer_shape shape, fitted; /* as it was given; as the hardware gets it */
+    bool hard;                          /* the hardware can show it */
+    struct screens_cursor cursor;
+};
+
 struct scanouts {
     struct scanouts_config config;
+    struct scanouts_pointer pointer;
     struct scanout source[MODES_MAX_SOURCES];
     struct sim_thread *flipper;
     struct sim_waitq work, news;

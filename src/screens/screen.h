@@ -12,6 +12,7 @@
 #include "modes/modes.h"
 #include "screens/pointer.h"
 #include "screens/pointer_draw.h"
+#include "screens/pointer_hardware.h"
 #include "screens/pointer_shape.h"
 #include "screens/region.h"
 #include "screens/screens.h"
@@ -24,10 +25,9 @@
 /* What a driver has said of an outstanding present. */
 enum progress { NOTHING_YET, COMPLETE, FAILED };
 
-/* What the driver was told last of the pointer on a source; and the pointer drawn in software. */
+/* The pointer on a source: what the driver was told of it, and where it is drawn in software. */
 struct screen_pointer {
-    bool known, visible, shaped;
-    LONG x, y;
+    struct pointer_told told;
     RECT area; /* that it covers in the newest frame; empty: none is drawn */
     struct pointer_under under;
 };

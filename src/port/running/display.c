@@ -319,6 +319,9 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
                        caps->SupportDirectFlip,
         .most_flips = caps->MaxQueuedFlipOnVSync,
+        .pointer_caps = caps->PointerCaps,
+        .pointer_width = caps->MaxPointerWidth,
+        .pointer_height = caps->MaxPointerHeight,
         .scanned = model_pixels,
         .scanned_context = adapter,
         .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMTPresent as a copy, a fill, or a flip that the GPU makes: there is no command buffer of the client, the driver writes
- * the commands itself.
+ * D3DKMTPresent as a copy, a fill, or a flip that the GPU makes: there is no command buffer of the
+ * client, the driver writes the commands itself.
  *
  *   rectangles -> list of three: empty, source, destination -> DxgkDdiPresent -> checks -> queue
  *                                                                 ^                       |

@@ -25,14 +25,54 @@
 
 /* ---- what is shown ---- */
 
+static void stay(struct shown *shown)
+{
+    if (shown->leaves)
+        vidmm_scanout_leaves(shown->allocation, false);
+    shown->leaves = false;
+}
+
 void flip_release(struct shown *shown)
 {
     if (!shown->allocation)
         return;
+    stay(shown);
     if (shown->pinned)
         vidmm_scanout_unpin(shown->allocation);
     vidmm_scanout_release(shown->allocation);
     *shown = (struct shown){.allocation = NULL};
+}
+
+static bool is_away(const struct scanout *s, const struct flip *flip)
+{
+    return flip->primary.allocation != s->now.allocation;
+}
+
+static bool leaves(const struct scanout *s)
+{
+    if (s->moving && is_away(s, s->moving))
+        return true;
+    for (UINT i = 0; i < s->handed_count; i++)
+        if (is_away(s, s->handed[i]))
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (is_away(s, CONTAINER(node, struct flip, link)))
+            return true;
+    return false;
+}
+
+void flip_mark(struct scanout *s)
+{
+    const bool away = leaves(s), of_shared = away && !s->now.allocation && s->shared;
+
+    if (s->now.allocation && s->now.leaves != away) {
+        s->now.leaves = away;
+        vidmm_scanout_leaves(s->now.allocation, away);
+    }
+    if (s->shared && s->shared_leaves != of_shared) {
+        s->shared_leaves = of_shared;
+        vidmm_scanout_leaves(s->shared->allocation, of_shared);
+    }
 }
 
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
@@ -49,6 +89,7 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
+    stay(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
@@ -61,6 +102,7 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    flip_mark(s);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -71,6 +113,7 @@ void flip_drop_all(struct scanout *s)
         finish(s->handed[--s->handed_count]);
     while ((node = list_pop_front(&s->waiting)) != NULL)
         finish(CONTAINER(node, struct flip, link));
+    flip_mark(s);
 }
 
 /* ---- handing over ---- */
@@ -191,6 +234,7 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     }
     list_remove(&flip->link);
     show(s, flip);
+    flip_mark(s);
     return true;
 }
 
@@ -241,6 +285,7 @@ static bool step(struct scanout *s, uint64_t *until)
     s->moving = head;
     hand_over(s, head);
     s->moving = NULL;
+    flip_mark(s);
     return true;
 }
 
@@ -344,6 +389,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
     return STATUS_SUCCESS;
@@ -361,6 +407,7 @@ static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(flip);
     }
+    flip_mark(s);
 }
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
@@ -396,6 +443,7 @@ static void show_shared(struct scanout *s)
     flip->interval = 1;
     flip->ready = true;
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 

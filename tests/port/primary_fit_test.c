@@ -142,6 +142,7 @@ static void first_flip(struct probe *p)
     probe_sleep(40000000);
     CHECK_RULE("PRES-087", IS(flip_of(1024, 768, D3DDDIFMT_A8R8G8B8, 6),
                               STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT));
+    CHECK_RULE("PRES-087", IS(flip_of(1024, 768, D3DDDIFMT_A8R8G8B8, 5), STATUS_SUCCESS));
     owner_end();
 }
 

@@ -40,6 +40,10 @@ NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_sca
 NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 void vidmm_scanout_unpin(struct vidmm_allocation *allocation);
 
+/* Something shows it, and is going to show another: work that is queued from now on waits before it
+ * writes to it (PRES-138). False: that has happened, or does not. Level up to DISPATCH_LEVEL. */
+void vidmm_scanout_leaves(struct vidmm_allocation *allocation, bool leaves);
+
 /* Call `ready(context)` when the GPU has finished what the device has queued so far; at once, if it
  * has. Lock of the memory manager held. */
 struct vidmm_scanout_wait {

@@ -164,9 +164,17 @@ static void single(struct probe *p)
     D3DKMT_PRESENT args;
 
     begin(p);
+    full_engine.stuck = true;
+    memset(&args, 0, sizeof(args)); /* a flip to what is shown */
+    args.hContext = client.context;
+    args.FlipInterval = D3DDDI_FLIPINTERVAL_THREE;
+    args.Flags.Flip = args.Flags.FlipDoNotFlip = 1;
+    CHECK(IS(D3DKMTPresent(&args), STATUS_SUCCESS));
     render(primary[0]); /* it is shown */
     probe_sleep(1000000);
-    CHECK_RULE("PRES-138", copies_seen.submits == 1);
+    CHECK_RULE("PRES-138", copies_seen.submits == 1 && flips(p) == 0);
+    full_engine.stuck = false;
+    probe_sleep(80000000);
     flip(primary[1]);
     full_engine.stuck = true;
     args = copies_args(&client, 0);
@@ -184,7 +192,10 @@ static void single(struct probe *p)
 
 TEST(drawing_to_what_stays)
 {
-    copies_run(copies_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3), single);
+    struct probe *p = copies_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3);
+
+    p->caps.FlipCaps.FlipInterval = 1;
+    copies_run(p, single);
 }
 
 /* ---- D3DKMTSubmitCommand ---- */

@@ -66,6 +66,11 @@ HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE hand
     return open ? open->driver_handle : NULL;
 }
 
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.CpuVisible;
+}
+
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
 {
     return allocation->bytes;

@@ -31,6 +31,8 @@ bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);
 HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation); /* the driver's */
 /* The driver's handle of what the device has opened (DXGK_ALLOCATIONLIST); NULL: nothing. */
 HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* Did the driver create it CpuVisible? */
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation);
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 
 /* Page it in, and keep it there until as many calls of vidmm_scanout_unpin. Only a reset or the end

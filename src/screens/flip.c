@@ -129,8 +129,10 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.PrimarySegment = flip->primary.where.segment;
     args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
     args.hAllocation = flip->primary.where.allocation;
-    args.ContextCount = flip->context ? 1 : 0;
+    args.ContextCount = flip->context ? 1 + flip->other_count : 0;
     args.Context[0] = flip->context;
+    for (UINT i = 0; i < flip->other_count; i++)
+        args.Context[1 + i] = flip->others[i];
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -336,7 +338,8 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1, sizeof(*flip));
+    struct flip *flip = util_zalloc(1,
+                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
 
     if (!flip)
         return NULL;
@@ -344,6 +347,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->scanout = s;
     flip->device = wanted->device;
     flip->context = wanted->context;
+    flip->other_count = wanted->other_count;
+    for (UINT i = 0; i < wanted->other_count; i++)
+        flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;

@@ -41,6 +41,8 @@ struct flip {
     bool no_wait;
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
+    UINT other_count;
+    HANDLE others[]; /* contexts, beside `context` */
 };
 
 /* A copy or a fill, from before the driver is asked until the GPU has done it. */

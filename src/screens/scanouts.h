@@ -49,8 +49,10 @@ struct scanouts_flip {
     struct vidmm_device *device; /* of the client, with its handle */
     D3DKMT_HANDLE allocation;    /* 0: the shared primary */
     HANDLE context;              /* the driver's */
-    UINT interval;               /* vertical syncs since the flip before it; 0: at once */
-    UINT limit;                  /* presents of the device that may be queued (PRES-288) */
+    const HANDLE *others;        /* of contexts to which it is broadcast (PRES-287) */
+    UINT other_count;
+    UINT interval; /* vertical syncs since the flip before it; 0: at once */
+    UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */

@@ -24,6 +24,12 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    bool independent;            /* IndependentVidPnVSyncControl */
+    UINT idle_periods; /* without need, until vertical syncs are disabled (PRES-170); 0: never */
+    /* A flip of the source has no vertical sync: have the adapter reset (PRES-256). False: it is
+     * not. NULL: it never is. PASSIVE_LEVEL. */
+    bool (*lost)(void *context, UINT source);
+    void *lost_context;
     uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
 };
 
@@ -54,6 +60,9 @@ void scanouts_reset(struct scanouts *scanouts);
 /* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
  * PASSIVE_LEVEL. */
 void scanouts_sleep(struct scanouts *scanouts);
+/* A device wants vertical syncs to be reported as long as it lives, or does so no more
+ * (PRES-308). */
+void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */

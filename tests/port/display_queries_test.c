@@ -66,21 +66,39 @@ static void names(struct probe *p)
                                  context.VidPnSourceId == 1);
 }
 
+/* The first adapter has two, the second one. */
+static void other_names(struct probe *p)
+{
+    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME name;
+
+    CHECK_RULE("PRES-260/a", IS(by_name(L"\\\\.\\DISPLAY2", &name), STATUS_SUCCESS) &&
+                                 is_luid(name.AdapterLuid, luid_of(p, 0)) &&
+                                 name.VidPnSourceId == 1);
+    CHECK_RULE("PRES-260/a", IS(by_name(L"\\\\.\\DISPLAY3", &name), STATUS_SUCCESS) &&
+                                 is_luid(name.AdapterLuid, luid_of(p, 1)) &&
+                                 name.VidPnSourceId == 0);
+    CHECK_RULE("PRES-260/b", IS(by_name(L"\\\\.\\DISPLAY4", &name), STATUS_UNSUCCESSFUL));
+}
+
+static unsigned with_one; /* which adapter has one source */
+
 static void count_sources(struct probe *p, struct probe_call *call)
 {
     ULONG *sources = (ULONG *)(uintptr_t)call->arg[3];
 
-    if (call->arg[0] == (uintptr_t)p->state[0].context)
+    if (call->arg[0] == (uintptr_t)p->state[with_one].context)
         *sources = 1;
 }
 
 TEST(displays_by_their_names)
 {
-    struct probe *p = full_display_create(&(struct probe_options){.adapters = 2});
+    for (with_one = 0; with_one < 2; with_one++) {
+        struct probe *p = full_display_create(&(struct probe_options){.adapters = 2});
 
-    display.outputs = display.sources = 2;
-    p->after[PROBE_StartDevice] = count_sources;
-    owner_run(p, names);
+        display.outputs = display.sources = 2;
+        p->after[PROBE_StartDevice] = count_sources;
+        owner_run(p, with_one ? other_names : names);
+    }
 }
 
 /* ---- can it be seen? ---- */

@@ -184,8 +184,8 @@ static void idle(struct probe *p)
     CHECK_RULE("PRES-170/b", told.count == 3 && state_of(2) == DXGK_VSYNC_ENABLE);
     CHECK(IS(owner_flip(owner.primary[1]), STATUS_SUCCESS)); /* it counts from this one now */
     before = sim_now();
-    probe_sleep(140 * MS);
-    CHECK_RULE("PRES-170/a", (told.count == 3) == (wanted > 140 * MS));
+    probe_sleep(160 * MS);
+    CHECK_RULE("PRES-170/a", (told.count == 3) == (wanted > 160 * MS));
     owner_end();
 }
 

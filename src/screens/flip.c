@@ -199,9 +199,9 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
-    if (!immediate && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
-    if (!s->lit) {                   /* the mode has changed meanwhile */
+    if (!immediate)
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit) {     /* the mode has changed meanwhile */
         finish(flip);
         return;
     }
@@ -248,22 +248,28 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {
-    struct flip *flip = s->handed[0];
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = config->lost && !config->modes->ddi->gone &&
+                       config->modes->source[s->source].visible &&
+                       config->lost(config->lost_context, s->source);
 
-    if (!s->all->config.modes->ddi->gone)
-        VIOLATION("PRES-327",
-                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
-                  "%llu ms of the flip of source %u; it counts as shown",
-                  s->target, (unsigned long long)flip->primary.where.address,
-                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-    flip_complete(s, 1);
+    if (!config->modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the address 0x%llx was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, (unsigned long long)s->handed[0]->primary.where.address,
+                (unsigned long long)(config->limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    s->all->resetting = reset;
+    if (!reset)
+        flip_complete(s, 1);
 }
 
 static bool step(struct scanout *s, uint64_t *until)
 {
     struct flip *head;
 
-    if (s->handed_count) {
+    if (s->handed_count && !s->all->resetting) {
         const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
 
         if (sim_now() >= deadline) {
@@ -314,21 +320,7 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
         if (step(&scanouts->source[i], until))
             return true;
-    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
-        vsync_control(scanouts, true);
-        return true;
-    }
-    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
-        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
-
-        if (sim_now() >= at) {
-            vsync_control(scanouts, false);
-            return true;
-        }
-        if (at < *until)
-            *until = at;
-    }
-    return false;
+    return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
 
 /* ---- who flips ---- */

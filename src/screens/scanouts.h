@@ -26,6 +26,12 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    bool independent;            /* IndependentVidPnVSyncControl */
+    UINT idle_periods; /* without need, until vertical syncs are disabled (PRES-170); 0: never */
+    /* A flip of the source has no vertical sync: have the adapter reset (PRES-256). False: it is
+     * not. NULL: it never is. PASSIVE_LEVEL. */
+    bool (*lost)(void *context, UINT source);
+    void *lost_context;
     DXGK_POINTERFLAGS pointer_caps;
     UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
     /* Where the pixels are that the device says it scans out for this source; NULL: it does not
@@ -105,6 +111,9 @@ void scanouts_sleep(struct scanouts *scanouts);
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* A device wants vertical syncs to be reported as long as it lives, or does so no more
+ * (PRES-308). */
+void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
 /* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */

@@ -14,7 +14,7 @@
 
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -22,19 +22,7 @@
 #include "verify/refusal.h"
 #include "verify/verify.h"
 
-#define MOST_QUEUED 64u /* of one device (PRES-289) */
-
 /* ---- what is shown ---- */
-
-void flip_release(struct shown *shown)
-{
-    if (!shown->allocation)
-        return;
-    if (shown->pinned)
-        vidmm_scanout_unpin(shown->allocation);
-    vidmm_scanout_release(shown->allocation);
-    *shown = (struct shown){.allocation = NULL};
-}
 
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
@@ -53,6 +41,7 @@ static void show(struct scanout *s, struct flip *flip)
     flip->primary = before;
     s->latched = s->syncs;
     s->completed++;
+    planes_off(s);
     scanout_trace_end(flip, true);
     finish(flip);
 }
@@ -79,7 +68,7 @@ void flip_drop_all(struct scanout *s)
 
 /* ---- handing over ---- */
 
-static NTSTATUS call(struct scanout *s, const struct flip *flip)
+static NTSTATUS call(struct scanout *s, struct flip *flip)
 {
     const struct scanouts_config *config = &s->all->config;
     DXGKARG_SETVIDPNSOURCEADDRESS args;
@@ -92,6 +81,7 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.hAllocation = flip->primary.where.allocation;
     args.ContextCount = flip->context ? 1 : 0;
     args.Context[0] = flip->context;
+    args.Duration = flip->duration; /* PRES-128 */
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -100,8 +90,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Flags.SharedPrimaryTransition = config->direct_flip &&
                                          !flip->primary.allocation != !s->now.allocation;
     s->calling = true;
-    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
-                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    if (!ddi_has(config->modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        status = planes_call_plain(s, &flip->primary.where, flip); /* PRES-191 */
+    else
+        status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                                  : ddi_set_vidpn_source_address(config->modes->ddi, &args);
     s->calling = false;
     s->addressed = true;
     return status;
@@ -210,7 +203,7 @@ static bool step(struct scanout *s, uint64_t *until)
     if (list_empty(&s->waiting))
         return false;
     head = CONTAINER(s->waiting.next, struct flip, link);
-    if (!head->ready)
+    if (!head->ready || !planes_let(s, head))
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
@@ -245,7 +238,7 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
         return true;
     }
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
-        if (step(&scanouts->source[i], until))
+        if (step(&scanouts->source[i], until) || planes_step(&scanouts->source[i], until))
             return true;
     if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
         vsync_control(scanouts, true);
@@ -266,46 +259,6 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
 
 /* ---- who flips ---- */
 
-static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
-{
-    UINT count = 0;
-
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        count += s->moving && s->moving->primary.device == device;
-        for (UINT k = 0; k < s->handed_count; k++)
-            count += s->handed[k]->primary.device == device;
-        LIST_FOR(node, &s->waiting)
-            count += CONTAINER(node, struct flip, link)->primary.device == device;
-    }
-    return count;
-}
-
-static void leave(struct scanouts *scanouts)
-{
-    if (--scanouts->users == 0 && scanouts->stop)
-        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
-}
-
-/* PRES-288, PRES-289 */
-static NTSTATUS await_room(struct scanouts *scanouts, const struct scanouts_flip *wanted)
-{
-    NTSTATUS status = STATUS_SUCCESS;
-
-    scanouts->users++;
-    while (!wanted->do_not_wait && !scanouts->stop && !sim_current->stopped &&
-           queued_of(scanouts, wanted->device) >= wanted->limit)
-        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    if (scanouts->stop || sim_current->stopped)
-        status = STATUS_DEVICE_REMOVED;
-    else if (queued_of(scanouts, wanted->device) >= MOST_QUEUED)
-        status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
-                        MOST_QUEUED);
-    leave(scanouts);
-    return status;
-}
-
 static void ready(void *context)
 {
     struct flip *flip = context;
@@ -325,6 +278,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->device = wanted->device;
     flip->context = wanted->context;
     flip->interval = wanted->interval;
+    flip->duration = wanted->duration;
+    flip->order = ++s->orders;
+    planes_will_end(s);
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
 }
@@ -332,7 +288,8 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
     struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = await_room(scanouts, wanted);
+    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
+                                        wanted->do_not_wait);
     struct flip *flip;
 
     if (!NT_SUCCESS(status))
@@ -381,6 +338,8 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
+        if (planes_hold(s, device))
+            return true;
         if (s->now.device == device || (s->moving && is_of(s->moving, device)))
             return true;
         for (UINT k = 0; k < s->handed_count; k++)
@@ -411,12 +370,13 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         struct scanout *s = &scanouts->source[i];
 
         drop_waiting_of(s, device);
+        planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count)
+        if (s->now.device == device || s->handed_count || planes_show_of(s, device))
             show_shared(s);
     }
     while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    leave(scanouts);
+    queued_leave(scanouts);
 }

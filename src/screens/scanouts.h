@@ -26,6 +26,10 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
+    unsigned plane_form;         /* of the overlay entries, 1 to 3; 0: no overlays (PRES-181) */
+    UINT planes;                 /* MaxOverlayPlanes */
+    UINT most_plane_flips;       /* MaxQueuedMultiPlaneOverlayFlipVSync */
+    bool immediate_planes;       /* SupportMultiPlaneOverlayImmediateFlip */
     uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
     screens_frame_fn *frame; /* NULL: nobody looks */
     void *frame_context;
@@ -44,6 +48,7 @@ struct scanouts_flip {
     D3DKMT_HANDLE allocation;    /* 0: the shared primary */
     HANDLE context;              /* the driver's */
     UINT interval;               /* vertical syncs since the flip before it; 0: at once */
+    UINT duration;               /* of 100 ns, to the next vertical blank; 0: as the mode has it */
     UINT limit;                  /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
 };

@@ -34,7 +34,10 @@ struct flip {
     struct vidmm_device *device; /* whose work comes before; NULL: none */
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
+    uint64_t order;              /* among those of its source */
+    uint64_t id;                 /* PresentId, if the driver was given one; else 0 */
     bool ready;                  /* the work before it is done */
+    UINT duration;               /* of 100 ns, to the next vertical blank (PRES-128) */
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
     uint64_t span;   /* of it in the trace, until it is complete; 0: none */
@@ -42,6 +45,7 @@ struct flip {
 
 /* As a service routine told it. */
 struct blank {
+    bool planes; /* it tells of planes: see planes.blank */
     uint64_t address;
 };
 
@@ -63,6 +67,8 @@ struct scanout {
     struct list waiting; /* struct flip.link, first in first out */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
+    uint64_t orders;                  /* flips that were queued so far, with planes and without */
+    struct planes *planes;            /* NULL: the driver has no overlays */
     bool calling;                     /* the driver is being given an address */
     bool addressed;                   /* it has been given one since the path is there (PRES-157) */
     bool lost;                        /* a reset has taken what clients showed */
@@ -104,7 +110,7 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until);
 void flip_drop_all(struct scanout *s);
 /* A flip is complete, with all before it; at most DISPATCH_LEVEL. */
 void flip_complete(struct scanout *s, UINT count);
-/* Give back what a client's primary took. PASSIVE_LEVEL. */
+/* shown.c: give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 
 /* scanout_frame.c: the picture that the source shows is another; at most DISPATCH_LEVEL. */
@@ -112,6 +118,15 @@ void scanout_frame(struct scanout *s, enum screens_cause cause);
 /* A span in the trace, from the address call of a flip to the vertical sync that completes it. */
 void scanout_trace_begin(struct flip *flip);
 void scanout_trace_end(struct flip *flip, bool shown);
+
+/* pitch.c: of an allocation whose lines have that many bytes, as it is inferred. */
+UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
+
+/* queued.c: wait until the device may queue one more present (PRES-288, PRES-289). */
+NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
+                           bool do_not_wait);
+/* A thread that waited in here is about to leave. */
+void queued_leave(struct scanouts *scanouts);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

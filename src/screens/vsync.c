@@ -4,7 +4,7 @@
  * What a service routine tells is kept until its DPC (PRES-145).
  */
 #include "modes/vidpn.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
@@ -28,13 +28,15 @@ static struct scanout *synchronized(struct scanouts *scanouts, UINT target)
 static void note_flags(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     const bool masked = data->Flags.ValidPhysicalAdapterMask;
+    const UINT mask = (int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC
+                          ? data->CrtcVsync.PhysicalAdapterMask
+                          : data->CrtcVsyncWithMultiPlaneOverlay.PhysicalAdapterMask; /* both */
 
-    if (scanouts->flags_told ||
-        !(data->Flags.Value & ~1u || (masked && data->CrtcVsync.PhysicalAdapterMask != 1)))
+    if (scanouts->flags_told || !(data->Flags.Value & ~1u || (masked && mask != 1)))
         return;
     scanouts->flags_told = true; /* PRES-158 */
     WARNING("PRES-158", "a vertical sync was reported with Flags 0x%x and PhysicalAdapterMask 0x%x",
-            data->Flags.Value, data->CrtcVsync.PhysicalAdapterMask);
+            data->Flags.Value, mask);
 }
 
 static void note_storm(struct scanout *s)
@@ -64,12 +66,31 @@ static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
     note_storm(s);
     if (s->blanks == SCANOUT_BLANKS)
         return; /* its DPC is late */
-    s->blank[s->blanks++].address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart;
+    if ((int)data->InterruptType != DXGK_INTERRUPT_CRTC_VSYNC)
+        planes_notify(s, data);
+    else
+        s->blank[s->blanks++] = (struct blank){
+            .address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart};
+}
+
+/* PRES-162 */
+static bool is_taken(const struct scanouts *scanouts, int type)
+{
+    switch (type) {
+    case DXGK_INTERRUPT_CRTC_VSYNC:
+        return true;
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY:
+        return scanouts->config.plane_form != 0;
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2:
+        return scanouts->config.plane_form == 3;
+    default:
+        return false;
+    }
 }
 
 void scanouts_notify(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
-    if ((int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC)
+    if (is_taken(scanouts, (int)data->InterruptType))
         take(scanouts, data);
     else
         VIOLATION("PRES-162", "a full driver reported an interrupt of type %d",
@@ -100,19 +121,38 @@ static void judge_unknown(struct scanout *s, uint64_t address)
                 s->target, (unsigned long long)address);
 }
 
+/* A layer's address is told of the primary alone, too, while planes are shown. */
+static void settle_top(struct scanout *s, uint64_t address)
+{
+    const struct planes_blank top = {.count = 1, .news = {{.enabled = true, .value = address}}};
+
+    if (address && planes_settle(s, &top))
+        scanout_frame(s, SCREENS_FLIP);
+}
+
 static void settle(struct scanout *s, uint64_t address)
 {
     UINT count = s->handed_count;
 
-    s->syncs++;
     while (count && s->handed[count - 1]->primary.where.address != address)
         count--; /* PRES-142, PRES-143 */
     if (!address)
         count = 0;
     if (count)
         flip_complete(s, count);
+    else if (planes_pending(s))
+        settle_top(s, address);
     else if (!is_shown(s, address))
         judge_unknown(s, address);
+}
+
+static void look_at(struct scanout *s, UINT index)
+{
+    s->syncs++;
+    if (!s->blank[index].planes)
+        settle(s, s->blank[index].address);
+    else if (planes_settle(s, &s->planes->blank[index]))
+        scanout_frame(s, SCREENS_FLIP);
     (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
@@ -124,7 +164,7 @@ void scanouts_notify_dpc(struct scanouts *scanouts)
         const UINT blanks = s->blanks;
 
         for (UINT k = 0; k < blanks; k++)
-            settle(s, s->blank[k].address);
+            look_at(s, k);
         s->blanks -= blanks;
     }
 }

@@ -259,6 +259,10 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
                        caps->SupportDirectFlip,
         .most_flips = caps->MaxQueuedFlipOnVSync,
+        .plane_form = adapter->display.plane_form,
+        .planes = caps->MaxOverlayPlanes,
+        .most_plane_flips = caps->MaxQueuedMultiPlaneOverlayFlipVSync,
+        .immediate_planes = caps->SupportMultiPlaneOverlayImmediateFlip,
         .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,
         .frame = adapter->port->config.frame ? tell_frame : NULL,
         .frame_context = adapter};

@@ -140,6 +140,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
         return; /* it is complete, or dropped */
+    flip->returned = sim_now();
     if (!NT_SUCCESS(status)) {
         s->handed_count--;
         drop(s, flip, status);

@@ -39,14 +39,16 @@ struct flip {
     bool ready;                  /* the work before it is done */
     UINT duration;               /* of 100 ns, to the next vertical blank (PRES-128) */
     struct vidmm_scanout_wait wait;
-    uint64_t handed; /* when the driver got it */
-    uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+    uint64_t handed;   /* when the driver got it */
+    uint64_t returned; /* when the call was over; 0: not yet */
+    uint64_t span;     /* of it in the trace, until it is complete; 0: none */
 };
 
 /* As a service routine told it. */
 struct blank {
     bool planes; /* it tells of planes: see planes.blank */
     uint64_t address;
+    uint64_t told; /* when */
 };
 
 struct scanout {

@@ -3,6 +3,8 @@
  * Vertical syncs that a full driver reports (PRES-155 to PRES-166), and which flips they complete.
  * What a service routine tells is kept until its DPC (PRES-145).
  */
+#include <string.h>
+
 #include "modes/vidpn.h"
 #include "screens/planes_record.h"
 #include "sim/machine.h"
@@ -70,7 +72,7 @@ static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
         planes_notify(s, data);
     else
         s->blank[s->blanks++] = (struct blank){
-            .address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart};
+            .address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart, .told = sim_now()};
 }
 
 /* PRES-162 */
@@ -92,6 +94,12 @@ void scanouts_notify(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT
 {
     if (is_taken(scanouts, (int)data->InterruptType))
         take(scanouts, data);
+    else if ((int)data->InterruptType == DXGK_INTERRUPT_MICACAST_CHUNK_PROCESSING_COMPLETE ||
+             (int)data->InterruptType == DXGK_INTERRUPT_PERIODIC_MONITORED_FENCE_SIGNALED)
+        VIOLATION("PRES-166",
+                  "an interrupt of type %d was reported; there are neither Miracast links nor "
+                  "periodic notifications here",
+                  (int)data->InterruptType);
     else
         VIOLATION("PRES-162", "a full driver reported an interrupt of type %d",
                   (int)data->InterruptType);
@@ -130,12 +138,20 @@ static void settle_top(struct scanout *s, uint64_t address)
         scanout_frame(s, SCREENS_FLIP);
 }
 
-static void settle(struct scanout *s, uint64_t address)
+/* PRES-142 to PRES-144: of what is visible anyway, a vertical sync says so only after the call. */
+static bool names(const struct scanout *s, const struct blank *blank, const struct flip *flip)
 {
+    return flip->primary.where.address == blank->address &&
+           (!is_shown(s, blank->address) || (flip->returned && blank->told >= flip->returned));
+}
+
+static void settle(struct scanout *s, const struct blank *blank)
+{
+    const uint64_t address = blank->address;
     UINT count = s->handed_count;
 
-    while (count && s->handed[count - 1]->primary.where.address != address)
-        count--; /* PRES-142, PRES-143 */
+    while (count && !names(s, blank, s->handed[count - 1]))
+        count--;
     if (!address)
         count = 0;
     if (count)
@@ -150,11 +166,20 @@ static void look_at(struct scanout *s, UINT index)
 {
     s->syncs++;
     if (!s->blank[index].planes)
-        settle(s, s->blank[index].address);
+        settle(s, &s->blank[index]);
     else if (planes_settle(s, &s->planes->blank[index]))
         scanout_frame(s, SCREENS_FLIP);
     (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
     (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+/* More may have been told meanwhile. */
+static void forget(struct scanout *s, UINT count)
+{
+    s->blanks -= count;
+    memmove(s->blank, s->blank + count, s->blanks * sizeof(s->blank[0]));
+    if (s->planes)
+        memmove(s->planes->blank, s->planes->blank + count, s->blanks * sizeof(s->planes->blank[0]));
 }
 
 void scanouts_notify_dpc(struct scanouts *scanouts)
@@ -165,7 +190,7 @@ void scanouts_notify_dpc(struct scanouts *scanouts)
 
         for (UINT k = 0; k < blanks; k++)
             look_at(s, k);
-        s->blanks -= blanks;
+        forget(s, blanks);
     }
 }
 

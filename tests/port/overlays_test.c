@@ -202,6 +202,7 @@ static void own_queues(struct probe *p)
     slow.interval = D3DDDI_FLIPINTERVAL_FOUR;
     slow.primary = 2;
     CHECK(IS(overlays_present(1, &slow), STATUS_SUCCESS));
+    CHECK(IS(overlays_present(1, &pair[0]), STATUS_SUCCESS)); /* behind it */
     CHECK(IS(overlays_present(1, &pair[1]), STATUS_SUCCESS));
     probe_sleep(1000000);
     CHECK_RULE("PRES-303", overlays_seen.calls == 2 && overlays_last()->plane[0].layer == 1);
@@ -209,6 +210,8 @@ static void own_queues(struct probe *p)
     CHECK_RULE("PRES-303", flips_complete(p) == 3);
     probe_sleep(60000000);
     CHECK_RULE("PRES-303", flips_complete(p) == 4 && overlays_last()->plane[0].layer == 0);
+    probe_sleep(17000000);
+    CHECK(flips_complete(p) == 5 && overlays_seen.calls == 4);
     flips_end();
 }
 
@@ -348,6 +351,55 @@ static void posted(struct probe *p)
 TEST(after_a_present)
 {
     flips_run(overlays_create(NULL, 3), posted);
+}
+
+/* ---- the wrong type ---- */
+
+static void wrong_type(struct probe *p)
+{
+    overlays_begin(p);
+    ask_pair();
+    overlays.type = DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2;
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    probe_sleep(18000000);
+    CHECK_RULE("PRES-162/a", probe_rule(p, "PRES-162") >= 1 && flips_complete(p) == 0);
+    overlays.type = DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY;
+    probe_sleep(17000000);
+    CHECK_RULE("PRES-163", flips_complete(p) == 2);
+    flips_end();
+}
+
+TEST(ids_are_of_the_third_form)
+{
+    flips_run(overlays_create(NULL, 1), wrong_type);
+    flips_run(overlays_create(NULL, 2), wrong_type);
+}
+
+/* Of a driver of the third form, addresses do, too; and the primary's alone for its layer. */
+static void by_address(struct probe *p)
+{
+    overlays_begin(p);
+    ask_pair();
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    probe_sleep(18000000);
+    CHECK_RULE("PRES-163", flips_complete(p) == 2);
+    overlays.type = DXGK_INTERRUPT_CRTC_VSYNC;
+    pair[0].primary = 2;
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    probe_sleep(18000000);
+    CHECK(flips_complete(p) == 3);
+    overlays.type = DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY;
+    probe_sleep(17000000);
+    CHECK(flips_complete(p) == 4 && probe_rule(p, "PRES-143") == 0);
+    flips_end();
+}
+
+TEST(addresses_of_planes)
+{
+    struct probe *p = overlays_create(NULL, 3);
+
+    overlays.type = DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY;
+    flips_run(p, by_address);
 }
 
 /* ---- failures ---- */

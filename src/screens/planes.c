@@ -31,45 +31,6 @@ bool planes_third_form(const struct scanouts *scanouts)
     return scanouts->config.plane_form == 3;
 }
 
-/* ---- what is to come ---- */
-
-static void expect(struct scanout *s, const struct plane_setting *setting)
-{
-    struct plane *plane = &s->planes->plane[setting->layer];
-
-    plane->will_be = setting->enabled;
-    plane->plain = false;
-    plane->look = setting->look;
-}
-
-void planes_will_end(struct scanout *s)
-{
-    if (!s->planes)
-        return;
-    for (UINT i = 0; i < s->planes->count; i++)
-        s->planes->plane[i].will_be = s->planes->plane[i].plain = i == 0;
-}
-
-/* After some have been dropped: what is shown, with what is queued still. */
-static void expect_again(struct scanout *s)
-{
-    struct planes *planes = s->planes;
-
-    for (UINT i = 0; i < planes->count; i++) {
-        struct plane *plane = &planes->plane[i];
-
-        plane->will_be = planes->shown ? plane->enabled : i == 0;
-        plane->plain = !planes->shown;
-        plane->look = plane->setting.look;
-        for (UINT k = 0; k < plane->handed_count; k++)
-            expect(s, &plane->handed[k]->setting);
-    }
-    for (UINT i = 0; i < planes->moving_count; i++)
-        expect(s, &planes->moving[i]->setting);
-    LIST_FOR(node, &planes->waiting)
-        expect(s, &plane_flip_at(node)->setting);
-}
-
 /* ---- the end of a flip ---- */
 
 static struct shown *shown_on(struct scanout *s, UINT layer)
@@ -132,7 +93,7 @@ void planes_off(struct scanout *s)
         planes->plane[i].enabled = false;
         planes->plane[i].stale |= i && planes->plane[i].now.allocation;
     }
-    expect_again(s);
+    planes_expect_again(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
@@ -162,7 +123,7 @@ void planes_drop_all(struct scanout *s)
     }
     while ((node = list_pop_front(&s->planes->waiting)) != NULL)
         finish(of(node), false);
-    expect_again(s);
+    planes_expect_again(s);
 }
 
 /* ---- handing over ---- */
@@ -186,7 +147,7 @@ static void drop_moving(struct scanout *s)
     planes->moving_count = 0;
     for (UINT i = 0; i < count; i++)
         finish(planes->moving[i], false);
-    expect_again(s);
+    planes_expect_again(s);
 }
 
 static bool prepare(struct scanout *s)
@@ -266,7 +227,7 @@ static void hand_over(struct scanout *s)
         for (UINT layer = 0; layer < planes->count; layer++)
             if (take_handed(&planes->plane[layer], flip[i]))
                 finish(flip[i], false);
-    expect_again(s);
+    planes_expect_again(s);
 }
 
 static bool interval_is_over(const struct scanout *s, const struct plane_flip *f)
@@ -465,129 +426,7 @@ bool planes_let(const struct scanout *s, const struct flip *flip)
     return true;
 }
 
-/* ---- who presents ---- */
-
-static void ready(void *context)
-{
-    struct plane_flip *f = context;
-
-    f->flip.ready = true;
-    (void)sim_waitq_wake(&f->flip.scanout->all->work, 1);
-}
-
-/* The private data and the metadata lie behind the record. */
-static struct plane_flip *new_flip(struct scanout *s, const struct planes_present *present,
-                                   UINT index)
-{
-    const struct plane_setting *setting = &present->plane[index];
-    const UINT metadata = index ? 0 : present->metadata_bytes;
-    struct plane_flip *f = util_zalloc(1, sizeof(*f) + setting->private_bytes + metadata);
-    uint8_t *behind = (uint8_t *)(f + 1);
-
-    if (!f)
-        return NULL;
-    f->flip = (struct flip){.scanout = s,
-                            .device = present->device,
-                            .context = present->context,
-                            .interval = setting->interval,
-                            .duration = present->duration,
-                            .wait = {.ready = ready, .context = f}};
-    list_init(&f->flip.link);
-    f->setting = *setting;
-    f->composition = present->composition;
-    f->duration = present->duration;
-    if (setting->private_bytes)
-        memcpy(behind, setting->private_data, setting->private_bytes);
-    f->setting.private_data = setting->private_bytes ? behind : NULL;
-    if (metadata)
-        memcpy(behind + setting->private_bytes, present->metadata, metadata);
-    f->metadata = metadata ? behind + setting->private_bytes : NULL;
-    f->metadata_type = present->metadata_type;
-    f->metadata_bytes = metadata;
-    return f;
-}
-
-static void discard(struct plane_flip **flip, UINT count)
-{
-    for (UINT i = 0; i < count; i++) {
-        flip_release(&flip[i]->flip.primary);
-        util_free(flip[i]);
-    }
-}
-
-static NTSTATUS make(struct scanout *s, const struct planes_present *present,
-                     struct plane_flip **flip)
-{
-    for (UINT i = 0; i < present->count; i++) {
-        const struct plane_setting *setting = &present->plane[i];
-        struct shown *primary;
-
-        flip[i] = new_flip(s, present, i);
-        if (!flip[i]) {
-            discard(flip, i);
-            return STATUS_NO_MEMORY;
-        }
-        primary = &flip[i]->flip.primary;
-        if (!setting->enabled)
-            continue;
-        primary->device = present->device;
-        primary->allocation = vidmm_scanout_get(present->device, setting->allocation);
-        if (primary->allocation && vidmm_scanout_fits(primary->allocation, present->source))
-            continue;
-        discard(flip, i + 1);
-        return refuse(STATUS_INVALID_PARAMETER, "PRES-303",
-                      "handle 0x%x of layer %u is no primary of source %u", setting->allocation,
-                      setting->layer, present->source);
-    }
-    return STATUS_SUCCESS;
-}
-
-/* PRES-183 */
-static NTSTATUS check_answer(struct scanout *s, const struct planes_present *present)
-{
-    for (UINT i = 0; i < present->count; i++)
-        expect(s, &present->plane[i]);
-    if (planes_answered(s))
-        return STATUS_SUCCESS;
-    expect_again(s);
-    return refuse(STATUS_INVALID_PARAMETER, "PRES-183",
-                  "the driver was not asked whether source %u can show these planes in this mode, "
-                  "or has said no",
-                  present->source);
-}
-
-static void queue(struct scanout *s, struct plane_flip **flip, UINT count)
-{
-    const uint64_t call = ++s->planes->calls, order = ++s->orders;
-
-    for (UINT i = 0; i < count; i++) {
-        flip[i]->call = call;
-        flip[i]->flip.order = order;
-        list_push_back(&s->planes->waiting, &flip[i]->flip.link);
-    }
-    for (UINT i = 0; i < count; i++)
-        vidmm_scanout_after(flip[i]->flip.device, &flip[i]->flip.wait); /* PRES-137 */
-    (void)sim_waitq_wake(&s->all->work, 1);
-}
-
-NTSTATUS planes_present(struct scanouts *scanouts, const struct planes_present *present)
-{
-    struct scanout *s = &scanouts->source[present->source];
-    struct plane_flip *flip[PLANES_MOST];
-    NTSTATUS status = queued_await_room(scanouts, present->device, present->limit,
-                                        present->do_not_wait);
-
-    if (NT_SUCCESS(status))
-        status = make(s, present, flip);
-    if (!NT_SUCCESS(status))
-        return status;
-    status = check_answer(s, present);
-    if (NT_SUCCESS(status))
-        queue(s, flip, present->count);
-    else
-        discard(flip, present->count);
-    return status;
-}
+/* ---- the end of a client ---- */
 
 void planes_drop_waiting_of(struct scanout *s, const struct vidmm_device *device)
 {
@@ -601,7 +440,7 @@ void planes_drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(f, false);
     }
-    expect_again(s);
+    planes_expect_again(s);
 }
 
 /* ---- life ---- */

@@ -91,8 +91,6 @@ void planes_destroy(struct scanout *s);
 bool planes_step(struct scanout *s, uint64_t *until);
 /* May a flip of the primary alone be handed over? */
 bool planes_let(const struct scanout *s, const struct flip *flip);
-/* A flip of the primary alone was queued: it will be all that is shown. */
-void planes_will_end(struct scanout *s);
 /* The driver has switched off all planes but that of the primary (PRES-190). */
 void planes_off(struct scanout *s);
 /* All that is queued ends, not shown. */
@@ -102,6 +100,12 @@ void planes_complete_all(struct scanout *s);
 /* Complete the first `count` flips of a layer; at most DISPATCH_LEVEL. */
 void planes_complete(struct scanout *s, UINT layer, UINT count);
 void planes_drop_waiting_of(struct scanout *s, const struct vidmm_device *device);
+
+/* plane_expect.c: a plane was queued; a flip of the primary alone was, which will be all that is
+ * shown; some have been dropped. */
+void planes_expect(struct scanout *s, const struct plane_setting *setting);
+void planes_will_end(struct scanout *s);
+void planes_expect_again(struct scanout *s);
 
 /* plane_count.c */
 bool planes_pending(const struct scanout *s);

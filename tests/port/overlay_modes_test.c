@@ -407,3 +407,87 @@ TEST(nothing_of_hardware_flip_queues_is_called)
     p->after[PROBE_StartDevice] = in_start;
     flips_run(p, no_queue);
 }
+
+/* ---- no memory ---- */
+
+/* Each request for memory fails once; what is queued all the same is shown. */
+static void starved(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+    uint64_t nth = 0;
+    NTSTATUS status;
+
+    overlays_begin(p);
+    ask_pair();
+    do {
+        heap->fail_at = heap->requests + ++nth;
+        status = overlays_check(2, pair, &supported, &info);
+        heap->fail_at = 0;
+        CHECK(IS(status, STATUS_SUCCESS) || IS(status, STATUS_NO_MEMORY));
+    } while ((!NT_SUCCESS(status) || !supported) && nth < 100);
+    CHECK(nth >= 2 && nth < 100);
+    nth = 0;
+    do {
+        heap->fail_at = heap->requests + ++nth;
+        status = overlays_present(2, pair);
+        heap->fail_at = 0;
+        CHECK(IS(status, STATUS_SUCCESS) || IS(status, STATUS_NO_MEMORY));
+        probe_sleep(40000000);
+    } while (!NT_SUCCESS(status) && nth < 100);
+    CHECK(nth > 2 && nth < 100 && flips_complete(p) % 2 == 0);
+    for (nth = 1; nth < 40; nth++) { /* in what the thread does of it */
+        CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+        heap->fail_at = heap->requests + nth;
+        probe_sleep(40000000);
+        heap->fail_at = 0;
+    }
+    status = overlays_present(2, pair);
+    probe_sleep(40000000);
+    CHECK(IS(status, STATUS_SUCCESS) && planes_shown(port_display_scanouts(p->adapter[0]), 0) == 1);
+    flips_end();
+}
+
+TEST(no_memory_for_planes)
+{
+    for (unsigned form = 1; form <= 3; form++)
+        flips_run(overlays_create(NULL, form), starved);
+}
+
+/* ---- many, at different times ---- */
+
+/* Presents of planes and flips of the primary alone keep their order, and all come to an end. */
+static void many(struct probe *p)
+{
+    uint64_t wanted = 0;
+
+    overlays_begin(p);
+    ask_pair();
+    for (unsigned i = 0; i < 60; i++) {
+        pair[0].primary = i % 3;
+        pair[1].primary = (i + 1) % 3;
+        if (i % 7 == 3) {
+            CHECK(IS(flips_flip(flips.primary[i % 3]), STATUS_SUCCESS));
+            wanted++;
+        } else if (i % 5 == 4 && i % 7 != 4) {
+            CHECK(IS(overlays_present(1, &pair[i % 2]), STATUS_SUCCESS));
+            wanted++;
+        } else {
+            CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+            wanted += 2;
+        }
+    }
+    probe_sleep(200000000);
+    CHECK(flips_complete(p) == wanted && probe_reports(p, VERIFY_ERROR) == 0);
+    flips_end();
+}
+
+TEST(planes_and_the_primary_alone_in_turn)
+{
+    for (unsigned form = 1; form <= 3; form++) {
+        struct probe *p = overlays_create(NULL, form);
+
+        p->caps.MaxQueuedFlipOnVSync = form;
+        p->caps.MaxQueuedMultiPlaneOverlayFlipVSync = 3 - form;
+        flips_run(p, many);
+    }
+}

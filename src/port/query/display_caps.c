@@ -3,6 +3,7 @@
 
 #include "port/query/display_caps.h"
 #include "nt/base/status_name.h"
+#include "port/query/plane_caps.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
@@ -180,7 +181,7 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
     if (!ddi_has(d, DxgkDdiPresent)) /* needed by presents alone */
         PORT_FINDING(adapter, "PRES-091",
                      "the driver has video present sources, but DxgkDdiPresent is NULL");
-    if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress))
+    if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress) && adapter->display.plane_form != 3)
         PORT_REFUSE(
             "PRES-091",
             "the driver has video present sources, but DxgkDdiSetVidPnSourceAddress is NULL");
@@ -208,8 +209,10 @@ static NTSTATUS check_flip_queue(struct port_adapter *adapter)
 
 NTSTATUS port_display_caps_check(struct port_adapter *adapter)
 {
-    NTSTATUS status = check_entries(adapter);
+    NTSTATUS status;
 
+    port_plane_caps_check(adapter);
+    status = check_entries(adapter);
     check_full(adapter);
     check_colors(adapter);
     if (NT_SUCCESS(status))

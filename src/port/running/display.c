@@ -338,6 +338,10 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .pointer_height = caps->MaxPointerHeight,
         .scanned = model_pixels,
         .scanned_context = adapter,
+        .plane_form = adapter->display.plane_form,
+        .planes = caps->MaxOverlayPlanes,
+        .most_plane_flips = caps->MaxQueuedMultiPlaneOverlayFlipVSync,
+        .immediate_planes = caps->SupportMultiPlaneOverlayImmediateFlip,
         .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,
         .frame = adapter->port->config.frame ? tell_frame : NULL,
         .frame_context = adapter};

@@ -12,6 +12,7 @@
 #include "modes/monitor.h"
 #include "modes/recommend.h"
 #include "modes/strict.h"
+#include "modes/target_calls.h"
 #include "modes/update.h"
 #include "modes/vidpn.h"
 #include "sim/machine.h"
@@ -226,6 +227,23 @@ static NTSTATUS force(struct modes *modes, void *arg)
     const struct power *p = arg;
 
     return modes_force(modes, p->target, p->on);
+}
+
+struct content {
+    UINT target;
+    D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content;
+};
+
+static NTSTATUS set_content(struct modes *modes, void *arg)
+{
+    const struct content *c = arg;
+
+    return target_set_content(modes, c->target, c->content);
+}
+
+static NTSTATUS control_behavior(struct modes *modes, void *arg)
+{
+    return target_control_behavior(modes, arg);
 }
 
 static NTSTATUS arrange(struct modes *modes, void *arg)
@@ -561,6 +579,19 @@ NTSTATUS display_force(struct modes *modes, UINT target, bool on)
     struct power args = {target, on};
 
     return call_awake(modes, force, &args);
+}
+
+NTSTATUS display_set_content(struct modes *modes, UINT target,
+                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content)
+{
+    struct content args = {target, content};
+
+    return call_awake(modes, set_content, &args);
+}
+
+NTSTATUS display_control_behavior(struct modes *modes, DXGKARG_CONTROLMODEBEHAVIOR *args)
+{
+    return call_awake(modes, control_behavior, args);
 }
 
 NTSTATUS display_suspend(struct modes *modes)

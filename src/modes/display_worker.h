@@ -54,6 +54,10 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
 /* Another topology, and a target that is driven without a monitor (modes/arrange.h). */
 NTSTATUS display_arrange(struct modes *modes, enum modes_arrangement arrangement);
 NTSTATUS display_force(struct modes *modes, UINT target, bool on);
+/* DISP-118, DISP-121 */
+NTSTATUS display_set_content(struct modes *modes, UINT target,
+                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content);
+NTSTATUS display_control_behavior(struct modes *modes, DXGKARG_CONTROLMODEBEHAVIOR *args);
 /* Carry out something else on the worker, with the adapter in D0. */
 NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg);
 /* The driver is to look whether monitors have come or gone. */

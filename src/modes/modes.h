@@ -17,6 +17,7 @@
 #include "trace/trace.h"
 
 struct mode_list;
+struct modes_panel;
 struct monitor;
 struct vidpn;
 
@@ -37,6 +38,7 @@ struct modes_target {
     D3DKMDT_2DREGION last;   /* size of the last source mode of its path (VIDPN-151) */
     uint64_t last_of;        /* mark of the monitor that had it (monitor.c); 0: none */
     struct vidpn *kept;      /* that was active when the display was turned off; NULL: none */
+    const struct modes_panel *panel; /* of a display that is part of the device; NULL: it is none */
     bool forced;             /* it is driven without a monitor (VIDPN-207) */
     /* The rest are of the connection change model. */
     bool gone;                   /* a free place: there is no such target */
@@ -127,6 +129,12 @@ struct modes_panels {
     void *context;
 };
 
+/* Asks the driver for colors of a monitor that it knows better (DISP-081), on the display worker. */
+struct modes_colors {
+    NTSTATUS (*ask)(void *context, UINT target, DXGK_COLORIMETRY *answer);
+    void *context;
+};
+
 /* The connection change model (modes/connections.h, modes/timings.h). */
 struct modes_connections {
     bool used;
@@ -164,6 +172,7 @@ struct modes {
     struct modes_restart restart;
     struct modes_look look;
     struct modes_panels panels;
+    struct modes_colors colors;
     struct display_worker *worker;
     unsigned users;         /* threads that ask the worker for something */
     struct sim_waitq alone; /* there are none any more */

@@ -21,6 +21,7 @@
 #include "port/query/children.h"
 #include "port/query/components.h"
 #include "port/query/display_caps.h"
+#include "port/query/integrated.h"
 #include "port/query/interrupt_control.h"
 #include "port/query/outputs.h"
 #include "port/query/segments.h"
@@ -258,6 +259,8 @@ static NTSTATUS complete_display_start(struct port_adapter *adapter, ULONG sourc
     if (NT_SUCCESS(status))
         status = port_outputs_check(adapter, sources);
     if (NT_SUCCESS(status))
+        status = port_integrated_query(adapter);
+    if (NT_SUCCESS(status))
         status = port_display_caps_query(adapter);
     if (NT_SUCCESS(status) && adapter->caps.driver.SupportRuntimePowerManagement)
         status = port_components_query(adapter);
@@ -288,6 +291,8 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_children_query_relations(adapter, children);
     if (NT_SUCCESS(status) && adapter->shows)
         status = port_outputs_check(adapter, sources);
+    if (NT_SUCCESS(status) && adapter->shows)
+        status = port_integrated_query(adapter);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status) && adapter->shows)

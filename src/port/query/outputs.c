@@ -78,6 +78,10 @@ static void check_integrated(struct port_adapter *adapter, ULONG index, DXGK_CHI
 {
     DXGK_INTEGRATED_DISPLAY_CHILD *display = &child->ChildCapabilities.Type.IntegratedDisplayChild;
 
+    if (child->ChildCapabilities.HpdAwareness != HpdAwarenessAlwaysConnected)
+        WARNING("DISP-080", "HpdAwareness of child %u, an integrated display, is %d",
+                (unsigned)index, (int)child->ChildCapabilities.HpdAwareness);
+    child->ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected; /* DISP-079 */
     if (is_of_integrated(display->InterfaceTechnology))
         return;
     PORT_FINDING(adapter, "DISP-036",
@@ -157,7 +161,8 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
     status = check_ids(adapter, index);
     if (!NT_SUCCESS(status))
         return status;
-    check_awareness(adapter, index, child);
+    if (child->ChildDeviceType != TypeIntegratedDisplay)
+        check_awareness(adapter, index, child);
     if (child->ChildDeviceType == TypeVideoOutput) {
         check_output(adapter, index, child);
         count_internal(adapter, index);
@@ -189,6 +194,10 @@ NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources)
     bool any = false;
 
     check_connections(adapter);
+    if (sources && port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN7 &&
+        !ddi_has(&adapter->ddi, DxgkDdiQueryVidPnHWCapability))
+        WARNING("DISP-014", "DxgkDdiQueryVidPnHWCapability is NULL; the paths are taken to have none "
+                            "of its capabilities");
     for (ULONG i = 0; i < adapter->children.count; i++)
         any |= adapter->children.child[i].ChildDeviceType == TypeVideoOutput ||
                adapter->children.child[i].ChildDeviceType == TypeIntegratedDisplay;

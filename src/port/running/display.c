@@ -10,6 +10,8 @@
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
+#include "port/query/integrated.h"
+#include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"
 #include "port/running/managers.h"
@@ -116,6 +118,7 @@ static ULONG list_targets(const struct port_adapter *adapter, struct modes_targe
             continue;
         targets[count] = (struct modes_target){
             .id = child->ChildUid,
+            .panel = port_integrated(adapter, child->ChildUid),
             .turns = is_turned(child),
             .technology =
                 child->ChildDeviceType == TypeVideoOutput
@@ -405,6 +408,14 @@ static void look(void *context, enum modes_looking which, bool carefully)
     apply_early(adapter);
 }
 
+static NTSTATUS ask_colors(void *context, UINT target, DXGK_COLORIMETRY *answer)
+{
+    const DXGK_QAITARGETIN input = {.TargetId = target};
+
+    return port_query(context, DXGKQAITYPE_QUERYCOLORIMETRYOVERRIDES, &input, sizeof(input), answer,
+                      sizeof(*answer));
+}
+
 static void panel_came(void *context, UINT target)
 {
     port_brightness_begin(context, target);
@@ -431,6 +442,7 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
             .run = restart, .over = restart_over, .context = adapter};
     display->modes->panels = (struct modes_panels){
         .came = panel_came, .went = panel_went, .context = adapter};
+    display->modes->colors = (struct modes_colors){.ask = ask_colors, .context = adapter};
     display->modes->look = (struct modes_look){.run = look, .context = adapter};
     status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))

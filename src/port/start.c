@@ -259,8 +259,6 @@ static NTSTATUS complete_display_start(struct port_adapter *adapter, ULONG sourc
     if (NT_SUCCESS(status))
         status = port_outputs_check(adapter, sources);
     if (NT_SUCCESS(status))
-        status = port_integrated_query(adapter);
-    if (NT_SUCCESS(status))
         status = port_display_caps_query(adapter);
     if (NT_SUCCESS(status) && adapter->caps.driver.SupportRuntimePowerManagement)
         status = port_components_query(adapter);

@@ -171,7 +171,8 @@ NTSTATUS port_integrated_query(struct port_adapter *adapter)
     struct port_children *children = &adapter->children;
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_2 ||
+        adapter->ddi.present_display_only) /* DISP-011 */
         return status;
     children->panel = util_zalloc(children->count + 1, sizeof(*children->panel));
     if (!children->panel)

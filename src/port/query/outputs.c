@@ -78,10 +78,12 @@ static void check_integrated(struct port_adapter *adapter, ULONG index, DXGK_CHI
 {
     DXGK_INTEGRATED_DISPLAY_CHILD *display = &child->ChildCapabilities.Type.IntegratedDisplayChild;
 
-    if (child->ChildCapabilities.HpdAwareness != HpdAwarenessAlwaysConnected)
+    if (!adapter->ddi.present_display_only &&
+        child->ChildCapabilities.HpdAwareness != HpdAwarenessAlwaysConnected)
         WARNING("DISP-080", "HpdAwareness of child %u, an integrated display, is %d",
                 (unsigned)index, (int)child->ChildCapabilities.HpdAwareness);
-    child->ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected; /* DISP-079 */
+    if (!adapter->ddi.present_display_only)
+        child->ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected; /* DISP-079 */
     if (is_of_integrated(display->InterfaceTechnology))
         return;
     PORT_FINDING(adapter, "DISP-036",
@@ -161,7 +163,7 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
     status = check_ids(adapter, index);
     if (!NT_SUCCESS(status))
         return status;
-    if (child->ChildDeviceType != TypeIntegratedDisplay)
+    if (child->ChildDeviceType != TypeIntegratedDisplay || adapter->ddi.present_display_only)
         check_awareness(adapter, index, child);
     if (child->ChildDeviceType == TypeVideoOutput) {
         check_output(adapter, index, child);
@@ -194,7 +196,8 @@ NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources)
     bool any = false;
 
     check_connections(adapter);
-    if (sources && port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN7 &&
+    if (sources && !adapter->ddi.present_display_only &&
+        port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN7 &&
         !ddi_has(&adapter->ddi, DxgkDdiQueryVidPnHWCapability))
         WARNING("DISP-014", "DxgkDdiQueryVidPnHWCapability is NULL; the paths are taken to have none "
                             "of its capabilities");

@@ -442,7 +442,8 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
             .run = restart, .over = restart_over, .context = adapter};
     display->modes->panels = (struct modes_panels){
         .came = panel_came, .went = panel_went, .context = adapter};
-    display->modes->colors = (struct modes_colors){.ask = ask_colors, .context = adapter};
+    if (!adapter->ddi.present_display_only) /* DISP-011 */
+        display->modes->colors = (struct modes_colors){.ask = ask_colors, .context = adapter};
     display->modes->look = (struct modes_look){.run = look, .context = adapter};
     status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))

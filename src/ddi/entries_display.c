@@ -219,8 +219,7 @@ NTSTATUS ddi_control_mode_behavior(struct ddi_adapter *a, DXGKARG_CONTROLMODEBEH
     CALL_BOTH(a, DxgkDdiControlModeBehavior, args, a->context);
 }
 
-NTSTATUS ddi_set_target_content_type(struct ddi_adapter *a,
-                                     const DXGKARG_SETTARGETCONTENTTYPE *args)
+NTSTATUS ddi_set_target_content_type(struct ddi_adapter *a, const DXGKARG_SETTARGETCONTENTTYPE *args)
 {
     CALL_IN(a, DxgkDdiSetTargetContentType, args, a->context);
 }

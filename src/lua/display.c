@@ -353,9 +353,9 @@ static int monitor(lua_State *L)
 void lua_display_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"screen", screen}, {"draw", draw},       {"mode", mode}, {"modes", modes},
-        {"display", power}, {"monitor", monitor},
-        {"topology", topology}, {"force", force}, {NULL, NULL}};
+        {"screen", screen},     {"draw", draw},     {"mode", mode},
+        {"modes", modes},       {"display", power}, {"monitor", monitor},
+        {"topology", topology}, {"force", force},   {NULL, NULL}};
 
     open_box(L);
     luaL_setfuncs(L, functions, 0);

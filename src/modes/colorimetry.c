@@ -118,8 +118,9 @@ void colorimetry_settle(struct modes *modes, struct monitor *monitor)
     if (NT_SUCCESS(status))
         return;
     if (!modes->ddi->gone)
-        NOTE("DISP-115", "the driver refuses the colorimetry of target 0x%x with %s; that of BT.709 "
-                         "is used",
+        NOTE("DISP-115",
+             "the driver refuses the colorimetry of target 0x%x with %s; that of BT.709 "
+             "is used",
              monitor->target->id, nt_status_text(status).text);
     monitor->colors = standard;
     monitor->colors.FormatBitDepths.Rgb = D3DKMDT_BITS_PER_COMPONENT_08;

@@ -38,7 +38,7 @@ struct display_worker {
     struct sim_thread *thread;
     struct sim_waitq work, answered;
     struct list requests;
-    bool noted, indicated, lost, reset, stop, ended;
+    bool noted, lost, reset, stop, ended;
     bool working;
 };
 
@@ -171,7 +171,7 @@ static NTSTATUS poll(struct modes *modes, void *arg)
 
     if (modes->connections.used) {
         connections_poll_all(modes, request->careful);
-        if (display_worker_take_indication(modes))
+        if (modes->connections.indicated)
             connections_drain(modes);
     } else if (modes->look.run) {
         modes->look.run(modes->look.context, request->all ? MODES_LOOK_MORE : MODES_LOOK_POLL,
@@ -351,14 +351,13 @@ static bool work(struct modes *modes, struct display_worker *worker)
         worker->working = true;
         worker->reset = false;
         (void)restore(modes, NULL);
-    } else if (worker->indicated && modes->connections.enabled && !modes->asleep) {
+    } else if (modes->connections.indicated && modes->connections.enabled && !modes->asleep) {
         worker->working = true;
-        worker->indicated = false;
         connections_drain(modes);
         (void)update(modes, NULL);
-    } else if (worker->noted && !modes->asleep) {
+    } else if ((worker->noted || modes->again) && !modes->asleep) {
         worker->working = true;
-        worker->noted = false;
+        worker->noted = modes->again = false;
         (void)update(modes, NULL);
     } else {
         return false;
@@ -490,30 +489,9 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected)
 
 void display_worker_indicate(struct modes *modes)
 {
-    if (!modes->worker)
-        return;
-    modes->worker->indicated = true;
-    (void)sim_waitq_wake(&modes->worker->work, 1);
-}
-
-bool display_worker_indicated(const struct modes *modes)
-{
-    return modes->worker && modes->worker->indicated;
-}
-
-bool display_worker_take_indication(struct modes *modes)
-{
-    const bool indicated = display_worker_indicated(modes);
-
-    if (indicated)
-        modes->worker->indicated = false;
-    return indicated;
-}
-
-void display_worker_again(struct modes *modes)
-{
+    modes->connections.indicated = true;
     if (modes->worker)
-        modes->worker->noted = true;
+        (void)sim_waitq_wake(&modes->worker->work, 1);
 }
 
 NTSTATUS display_first(struct modes *modes)

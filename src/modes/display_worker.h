@@ -39,11 +39,6 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected);
 
 /* The driver has changes to tell of (DISP-088): the same. */
 void display_worker_indicate(struct modes *modes);
-bool display_worker_indicated(const struct modes *modes);
-/* Who takes the indication asks for the changes at once. */
-bool display_worker_take_indication(struct modes *modes);
-/* By the worker itself: monitors and paths are to be looked at after what it is at. */
-void display_worker_again(struct modes *modes);
 
 /* Wait for the worker, as all of the following do: bring monitors and paths up to what is known. */
 NTSTATUS display_update(struct modes *modes);

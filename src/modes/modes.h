@@ -39,7 +39,7 @@ struct modes_target {
     uint64_t last_of;        /* mark of the monitor that had it (monitor.c); 0: none */
     struct vidpn *kept;      /* that was active when the display was turned off; NULL: none */
     const struct modes_panel *panel; /* of a display that is part of the device; NULL: it is none */
-    bool forced;             /* it is driven without a monitor (VIDPN-207) */
+    bool forced;                     /* it is driven without a monitor (VIDPN-207) */
     /* The rest are of the connection change model. */
     bool gone;                   /* a free place: there is no such target */
     bool dynamic;                /* it came by a change, and can leave */
@@ -129,7 +129,7 @@ struct modes_panels {
     void *context;
 };
 
-/* Asks the driver for colors of a monitor that it knows better (DISP-081), on the display worker. */
+/* Asks the driver for colors of a monitor that it knows better (DISP-081). */
 struct modes_colors {
     NTSTATUS (*ask)(void *context, UINT target, DXGK_COLORIMETRY *answer);
     void *context;
@@ -141,6 +141,7 @@ struct modes_connections {
     bool usb4;            /* SupportUsb4Targets (DISP-100) */
     bool lit_by_firmware; /* the POST device, and the driver has not told of anything yet */
     bool enabled;         /* hot plug detection */
+    bool indicated;       /* the driver has changes to tell of (DISP-088) */
     bool any;             /* a change has come */
     ULONGLONG last;       /* its id */
     UINT drains;          /* so far */
@@ -160,6 +161,7 @@ struct modes {
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
     struct modes_connections connections;
+    bool again;        /* monitors and paths are to be looked at once more */
     bool firmware_set; /* ask the driver what firmware has set (VIDPN-161) */
     bool starved;      /* the last commit failed for want of memory of the host */
     UINT sources, targets;

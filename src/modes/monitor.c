@@ -5,10 +5,10 @@
 #include "ddi/entries_display.h"
 #include "modes/colorimetry.h"
 #include "modes/edid.h"
+#include "modes/link_info.h"
 #include "modes/modes.h"
 #include "modes/panel.h"
 #include "modes/set_calls.h"
-#include "modes/target_calls.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "util/alloc.h"
@@ -291,7 +291,7 @@ static NTSTATUS create(struct modes *modes, struct modes_target *target, struct 
         status = make_modes(modes, monitor);
     }
     if (NT_SUCCESS(status))
-        target_link_info(modes, monitor);
+        link_info_ask(modes, monitor);
     *created = monitor;
     if (NT_SUCCESS(status))
         return status;

@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "modes/target_calls.h"
 #include "ddi/entries_display.h"
 #include "modes/apply.h"
 #include "modes/modes.h"
-#include "modes/monitor.h"
-#include "modes/panel.h"
 #include "modes/vidpn.h"
-#include "nt/base/status_name.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
-
-void target_link_info(struct modes *modes, struct monitor *monitor)
-{
-    const UINT id = monitor->target->id;
-    DXGKARG_UPDATEMONITORLINKINFO args;
-    NTSTATUS status;
-
-    memset(&monitor->link, 0, sizeof(monitor->link));
-    if (monitor->target->panel) {
-        monitor->link = monitor->target->panel->link;
-        return;
-    }
-    if (modes->version < DXGKDDI_INTERFACE_VERSION_WDDM2_1 ||
-        !ddi_has(modes->ddi, DxgkDdiUpdateMonitorLinkInfo))
-        return;
-    memset(&args, 0, sizeof(args));
-    args.VideoPresentTargetId = id;
-    status = ddi_update_monitor_link_info(modes->ddi, &args);
-    if (!NT_SUCCESS(status)) {
-        if (!modes->ddi->gone)
-            WARNING("DISP-112", "DxgkDdiUpdateMonitorLinkInfo returned %s for target 0x%x",
-                    nt_status_text(status).text, id);
-        return;
-    }
-    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
-        args.MonitorLinkInfo.Capabilities.TargetIndependentPrimary) {
-        VIOLATION("DISP-113", "TargetIndependentPrimary is set for target 0x%x", id);
-        args.MonitorLinkInfo.Capabilities.TargetIndependentPrimary = 0;
-    }
-    monitor->link = args.MonitorLinkInfo;
-}
 
 NTSTATUS target_set_content(struct modes *modes, UINT target,
                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content)
@@ -51,8 +15,8 @@ NTSTATUS target_set_content(struct modes *modes, UINT target,
     NTSTATUS status;
 
     if (!path)
-        return refuse(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, "DISP-118",
-                      "target 0x%x shows nothing", target);
+        return refuse(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, "DISP-118", "target 0x%x shows nothing",
+                      target);
     if (content != D3DKMDT_VPPC_GRAPHICS && content != D3DKMDT_VPPC_VIDEO)
         return refuse(STATUS_INVALID_PARAMETER, "DISP-118", "content %d", (int)content);
     if (path->Content == content)

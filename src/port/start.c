@@ -31,6 +31,7 @@
 #include "port/record/cause.h"
 #include "port/record/port_refuse.h"
 #include "port/record/versions.h"
+#include "port/running/boot_picture.h"
 #include "port/running/display.h"
 #include "port/running/dma_fault.h"
 #include "port/running/domain.h"
@@ -78,6 +79,7 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
         return;
     memset(&info, 0, sizeof(info));
     status = ddi_exchange_pre_start_info(&adapter->ddi, &info);
+    port_boot_picture_note(adapter, NT_SUCCESS(status) && info.SupportPreserveBootDisplay);
     if (!NT_SUCCESS(status))
         NOTE("LIFE-049", "DxgkDdiExchangePreStartInfo returned %s", nt_status_text(status).text);
 }
@@ -231,6 +233,7 @@ static NTSTATUS start_driver(struct port_adapter *adapter, ULONG *sources, ULONG
         after_stop(adapter, "after a StartDevice that failed"); /* LIFE-070: no StopDevice */
         return status;
     }
+    port_boot_picture_check(adapter);
     adapter->state = PORT_STARTED;
     return STATUS_SUCCESS;
 }

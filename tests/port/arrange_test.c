@@ -42,10 +42,9 @@ static void clone_and_extend(struct probe *p)
     CHECK_RULE("VIDPN-206/b", IS(display_arrange(modes, MODES_CLONE), STATUS_SUCCESS) &&
                                   modes->active->paths == 2 &&
                                   vidpn_paths_from(modes->active, 0) == 2);
-    CHECK_RULE("VIDPN-206/b", has_mode(p, FIRST) && has_mode(p, SECOND) &&
-                                  display_seen.commits > commits + 1);
-    size = &mode_set_pinned(*vidpn_source_set(modes->active, 0))
-                ->source.Format.Graphics.PrimSurfSize;
+    CHECK_RULE("VIDPN-206/b",
+               has_mode(p, FIRST) && has_mode(p, SECOND) && display_seen.commits > commits + 1);
+    size = &mode_set_pinned(*vidpn_source_set(modes->active, 0))->source.Format.Graphics.PrimSurfSize;
     CHECK_RULE("VIDPN-206/b", size->cx == 800 && size->cy == 600 && display_seen.visible[0] &&
                                   !display_seen.visible[1]);
     CHECK(IS(display_arrange(modes, MODES_EXTEND), STATUS_SUCCESS));
@@ -111,8 +110,7 @@ static void force(struct probe *p)
     CHECK_RULE("VIDPN-207/a", IS(display_force(modes, FIRST, true), STATUS_SUCCESS) &&
                                   path_to(p, FIRST) && has_mode(p, FIRST) &&
                                   !modes_target(modes, FIRST)->monitor && display_seen.visible[0]);
-    CHECK_RULE("VIDPN-207/a",
-               display_seen.commits == 1 && display_seen.commit[0].target == FIRST);
+    CHECK_RULE("VIDPN-207/a", display_seen.commits == 1 && display_seen.commit[0].target == FIRST);
     CHECK(IS(display_force(modes, FIRST, false), STATUS_SUCCESS));
     CHECK_RULE("VIDPN-207/a", !path_to(p, FIRST) && !display_seen.visible[0]);
     CHECK(IS(display_force(modes, FIRST, true), STATUS_SUCCESS));
@@ -134,11 +132,11 @@ static void force_in_vain(struct probe *p)
 
 TEST(targets_without_a_monitor)
 {
-    static const D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY analog[] = {
-        D3DKMDT_VOT_HD15, D3DKMDT_VOT_SVIDEO, D3DKMDT_VOT_COMPOSITE_VIDEO,
-        D3DKMDT_VOT_COMPONENT_VIDEO};
-    static const D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY digital[] = {
-        D3DKMDT_VOT_HDMI, D3DKMDT_VOT_DVI, D3DKMDT_VOT_DISPLAYPORT_EXTERNAL};
+    static const D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY analog[] = {D3DKMDT_VOT_HD15, D3DKMDT_VOT_SVIDEO,
+                                                             D3DKMDT_VOT_COMPOSITE_VIDEO,
+                                                             D3DKMDT_VOT_COMPONENT_VIDEO};
+    static const D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY digital[] = {D3DKMDT_VOT_HDMI, D3DKMDT_VOT_DVI,
+                                                              D3DKMDT_VOT_DISPLAYPORT_EXTERNAL};
     struct probe *p;
 
     for (unsigned i = 0; i < 4; i++) {

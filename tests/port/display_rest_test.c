@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Caps and entries of full drivers with displays, and what of their paths is kept. */
+#include "port/record/machine.h"
+#include "port/running/post.h"
 #include "port/support/full_display.h"
 #include "port/support/vidpn.h"
 #include "support/test.h"
@@ -29,8 +31,8 @@ TEST(hardware_capabilities)
     struct probe *p = full_display_create(NULL);
 
     OK(probe_start(p));
-    CHECK_RULE("DISP-014", probe_rule(p, "DISP-014") == 0 &&
-                               probe_count(p, PROBE_QueryVidPnHWCapability) == 1);
+    CHECK_RULE("DISP-014",
+               probe_rule(p, "DISP-014") == 0 && probe_count(p, PROBE_QueryVidPnHWCapability) == 1);
     display_end(p);
     p = full_display_create(NULL);
     probe_set_entry(p, PROBE_QueryVidPnHWCapability, false);
@@ -94,8 +96,8 @@ static void change(struct probe *p)
 
     CHECK_RULE("VIDPN-173", first && full_seen.committed[0] == first);
     CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 0)));
-    CHECK_RULE("VIDPN-173", full_seen.primary != first &&
-                                full_seen.committed[1] == full_seen.primary);
+    CHECK_RULE("VIDPN-173",
+               full_seen.primary != first && full_seen.committed[1] == full_seen.primary);
 }
 
 TEST(the_primary_of_a_commit)
@@ -104,4 +106,95 @@ TEST(the_primary_of_a_commit)
 
     OK(probe_start(p));
     probe_end(p, change);
+}
+
+/* ---- entries ---- */
+
+static NTSTATUS without(enum probe_ddi entry, const struct probe_options *options, bool *told)
+{
+    struct probe *p = full_display_create(options);
+    NTSTATUS status;
+
+    probe_set_entry(p, entry, false);
+    status = probe_start(p);
+    *told = probe_rule(p, "DISP-013") == 1 || probe_rule(p, "LIFE-074") == 1;
+    if (NT_SUCCESS(status))
+        display_end(p);
+    else
+        probe_destroy(p);
+    return status;
+}
+
+TEST(entries_of_full_drivers)
+{
+    static const enum probe_ddi required[] = {
+        PROBE_QueryChildRelations, PROBE_QueryChildStatus,        PROBE_QueryDeviceDescriptor,
+        PROBE_IsSupportedVidPn,    PROBE_EnumVidPnCofuncModality, PROBE_SetVidPnSourceVisibility,
+        PROBE_CommitVidPn};
+    static const enum probe_ddi expected[] = {PROBE_RecommendFunctionalVidPn,
+                                              PROBE_UpdateActiveVidPnPresentPath,
+                                              PROBE_RecommendMonitorModes};
+    struct probe *p;
+    bool told;
+
+    for (unsigned i = 0; i < 7; i++)
+        CHECK_RULE("DISP-013/a",
+                   IS(without(required[i], NULL, &told), STATUS_DEVICE_CONFIGURATION_ERROR) && told);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_RULE("DISP-013/a", IS(without(expected[i], NULL, &told), STATUS_SUCCESS) && told);
+        CHECK_RULE("DISP-013/a",
+                   IS(without(expected[i], &strict, &told), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                       told);
+    }
+    p = full_display_create(NULL);
+    display.sources = display.outputs = 0;
+    for (unsigned i = 0; i < 7; i++)
+        probe_set_entry(p, required[i], false);
+    CHECK_RULE("DISP-013/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "DISP-013") == 0);
+    display_end(p);
+}
+
+/* ---- the picture of the firmware ---- */
+
+static bool clears;
+
+static void exchange(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    ((DXGK_PRE_START_INFO *)(uintptr_t)call->arg[1])->SupportPreserveBootDisplay = p->user != NULL;
+}
+
+static void clear_screen(struct probe *p, struct probe_call *call)
+{
+    struct port_adapter *adapter = CONTAINER(p->port->adapter_list.next, struct port_adapter, link);
+
+    (void)call;
+    if (clears)
+        ((uint8_t *)(uintptr_t)port_post_pixels(adapter))[100] ^= 0xFF;
+}
+
+static uint64_t changes(bool claims, bool clearing)
+{
+    const struct port_firmware_display lit = {
+        .width = 800, .height = 600, .pitch = 3200, .format = D3DDDIFMT_X8R8G8B8};
+    struct probe *p = full_display_create(NULL);
+    uint64_t told;
+
+    OK(port_post_configure(p->port, p->device[0], &lit));
+    clears = clearing;
+    p->user = claims ? p : NULL;
+    probe_set_entry(p, PROBE_ExchangePreStartInfo, true);
+    p->after[PROBE_ExchangePreStartInfo] = exchange;
+    p->after[PROBE_StartDevice] = clear_screen;
+    OK(probe_start(p));
+    told = probe_rule(p, "PRES-040");
+    display_end(p);
+    return told;
+}
+
+TEST(the_picture_of_the_firmware)
+{
+    CHECK_RULE("PRES-040", changes(true, false) == 0);
+    CHECK_RULE("PRES-040", changes(true, true) == 1);
+    CHECK_RULE("PRES-040", changes(false, true) == 0);
 }

@@ -42,10 +42,11 @@ TEST(the_second_form)
     struct probe *p = panels_create(WDDM(2_4), 2, 1);
 
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-075/b", panel_seen.queries == 2 &&
-                                 panel_seen.type[0] == DXGKQAITYPE_INTEGRATED_DISPLAY_DESCRIPTOR2 &&
-                                 (int)panel_seen.type[0] == 23 && panel_seen.target[1] == FIRST + 1 &&
-                                 panel_seen.input_bytes[0] == 4 && panel_seen.output_bytes[0] == 128);
+    CHECK_RULE("DISP-075/b",
+               panel_seen.queries == 2 &&
+                   panel_seen.type[0] == DXGKQAITYPE_INTEGRATED_DISPLAY_DESCRIPTOR2 &&
+                   (int)panel_seen.type[0] == 23 && panel_seen.target[1] == FIRST + 1 &&
+                   panel_seen.input_bytes[0] == 4 && panel_seen.output_bytes[0] == 128);
     CHECK_RULE("DISP-072", probe_count(p, PROBE_QueryChildStatus) == 1 &&
                                probe_nth(p, PROBE_QueryDeviceDescriptor, 0)->arg[1] == FIRST + 2);
     CHECK_RULE("DISP-079", monitor_of(p, FIRST) && monitor_of(p, FIRST + 1));
@@ -155,8 +156,8 @@ TEST(a_query_that_fails)
     struct probe *p = panels_create(WDDM(2_3), 1, 0);
 
     panel.status = STATUS_NOT_SUPPORTED;
-    CHECK_RULE("DISP-080", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
-                               probe_rule(p, "DISP-080") == 1);
+    CHECK_RULE("DISP-080",
+               IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "DISP-080") == 1);
     probe_destroy(p);
     p = panels_create(WDDM(2_4), 1, 0);
     p->child[0].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;

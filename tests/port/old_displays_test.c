@@ -88,18 +88,18 @@ TEST(a_driver_of_wddm_1_0_without_a_proposal)
     struct probe *p = of_version(DXGKDDI_INTERFACE_VERSION_VISTA_SP1);
 
     OK(probe_start(p));
-    CHECK_RULE("VIDPN-161/b", asked.functional == 1 &&
-                                  asked.args.RequestReason == DXGK_RFVR_USERMODE &&
-                                  !asked.args.pPrivateDriverData &&
-                                  !asked.args.PrivateDriverDataSize &&
-                                  probe_nth(p, PROBE_RecommendFunctionalVidPn, 0)->order <
-                                      probe_nth(p, PROBE_CommitVidPn, 0)->order);
-    CHECK_RULE("VIDPN-166/a", asked.topology == 1 && asked.fallback == 2 &&
-                                  asked.topology_args.VidPnSourceId == D3DDDI_ID_ALL &&
-                                  asked.topology_args.RequestReason == DXGK_RVT_INITIALIZATION_NOLKG &&
-                                  !NT_SUCCESS(asked.fallback_write) &&
-                                  probe_nth(p, PROBE_RecommendVidPnTopology, 0)->order <
-                                      probe_nth(p, PROBE_CommitVidPn, 0)->order);
+    CHECK_RULE("VIDPN-161/b",
+               asked.functional == 1 && asked.args.RequestReason == DXGK_RFVR_USERMODE &&
+                   !asked.args.pPrivateDriverData && !asked.args.PrivateDriverDataSize &&
+                   probe_nth(p, PROBE_RecommendFunctionalVidPn, 0)->order <
+                       probe_nth(p, PROBE_CommitVidPn, 0)->order);
+    CHECK_RULE("VIDPN-166/a",
+               asked.topology == 1 && asked.fallback == 2 &&
+                   asked.topology_args.VidPnSourceId == D3DDDI_ID_ALL &&
+                   asked.topology_args.RequestReason == DXGK_RVT_INITIALIZATION_NOLKG &&
+                   !NT_SUCCESS(asked.fallback_write) &&
+                   probe_nth(p, PROBE_RecommendVidPnTopology, 0)->order <
+                       probe_nth(p, PROBE_CommitVidPn, 0)->order);
     CHECK_RULE("VIDPN-165", probe_rule(p, "VIDPN-165") == 0);
     CHECK_RULE("VIDPN-166/a", vidpn_path(display_modes(p)->active, 0, FIRST) &&
                                   vidpn_path(display_modes(p)->active, 1, SECOND));
@@ -122,8 +122,8 @@ TEST(a_topology_that_is_proposed)
     asked.topology_status = STATUS_SUCCESS;
     asked.empty = true;
     OK(probe_start(p));
-    CHECK_RULE("VIDPN-165", probe_rule(p, "VIDPN-165") == 1 &&
-                                vidpn_path(display_modes(p)->active, 1, SECOND));
+    CHECK_RULE("VIDPN-165",
+               probe_rule(p, "VIDPN-165") == 1 && vidpn_path(display_modes(p)->active, 1, SECOND));
     display_end(p);
 
     p = of_version(DXGKDDI_INTERFACE_VERSION_VISTA_SP1);
@@ -161,11 +161,11 @@ static void invalidate(struct probe *p)
     (void)p;
     CHECK(NT_SUCCESS(D3DKMTEnumAdapters2(&all)) && all.NumAdapters == 1);
     args.hAdapter = info[0].hAdapter;
-    CHECK_RULE("VIDPN-164",
-               IS(D3DKMTInvalidateActiveVidPn(&args),
-                  STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN) &&
-                   asked.functional == 2 && asked.args.RequestReason == DXGK_RFVR_USERMODE &&
-                   asked.args.PrivateDriverDataSize == 4 && memcmp(asked.data, data, 4) == 0);
+    CHECK_RULE(
+        "VIDPN-164",
+        IS(D3DKMTInvalidateActiveVidPn(&args), STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN) &&
+            asked.functional == 2 && asked.args.RequestReason == DXGK_RFVR_USERMODE &&
+            asked.args.PrivateDriverDataSize == 4 && memcmp(asked.data, data, 4) == 0);
 }
 
 TEST(a_client_wants_another_vidpn)
@@ -213,8 +213,7 @@ static void while_off(struct probe *p)
     }
     CHECK_RULE("VIDPN-179", display_seen.commits == before + 2 && flags[before % 8] == 2 &&
                                 commit(before)->size.cx == 800 && flags[(before + 1) % 8] == 0 &&
-                                commit(before + 1)->paths == 0 &&
-                                commit(before + 1)->source == 0);
+                                commit(before + 1)->paths == 0 && commit(before + 1)->source == 0);
 }
 
 static void wake(struct probe *p)
@@ -261,9 +260,8 @@ TEST(the_screen_is_not_asked_back)
     OK(port_post_configure(p->port, p->device[0], &lit));
     OK(probe_start(p));
     (void)probe_stop(p);
-    CHECK_RULE("PRES-039",
-               probe_count(p, PROBE_StopDeviceAndReleasePostDisplayOwnership) == 0 &&
-                   probe_count(p, PROBE_StopDevice) == 1 &&
-                   probe_count(p, PROBE_SystemDisplayEnable) == 0);
+    CHECK_RULE("PRES-039", probe_count(p, PROBE_StopDeviceAndReleasePostDisplayOwnership) == 0 &&
+                               probe_count(p, PROBE_StopDevice) == 1 &&
+                               probe_count(p, PROBE_SystemDisplayEnable) == 0);
     probe_destroy(p);
 }

@@ -116,18 +116,17 @@ TEST(colors_that_the_driver_knows)
 
     panel.colors = panels_colors();
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-081", panel_seen.color_queries == 1 && panel_seen.color_target == FIRST &&
-                               panel_seen.color_zeroed &&
-                               panel_seen.color_bytes == sizeof(DXGK_COLORIMETRY) &&
-                               monitor_of(p)->colors.RedPoint.cx == 680 &&
-                               monitor_of(p)->colors.FormatBitDepths.Rgb ==
-                                   D3DKMDT_BITS_PER_COMPONENT_10);
-    CHECK_RULE("DISP-114", seen.first == 1 && seen.target == FIRST &&
-                               seen.colors.GreenPoint.cy == 690 && seen.colors.MaxLuminance == 600 &&
-                               seen.colors.FormatBitDepths.Value == 0 &&
-                               seen.colors.StandardColorimetryFlags.Value == 0 &&
-                               panel_seen.color_order < seen.order &&
-                               seen.order < probe_nth(p, PROBE_CommitVidPn, 0)->order);
+    CHECK_RULE("DISP-081",
+               panel_seen.color_queries == 1 && panel_seen.color_target == FIRST &&
+                   panel_seen.color_zeroed && panel_seen.color_bytes == sizeof(DXGK_COLORIMETRY) &&
+                   monitor_of(p)->colors.RedPoint.cx == 680 &&
+                   monitor_of(p)->colors.FormatBitDepths.Rgb == D3DKMDT_BITS_PER_COMPONENT_10);
+    CHECK_RULE("DISP-114",
+               seen.first == 1 && seen.target == FIRST && seen.colors.GreenPoint.cy == 690 &&
+                   seen.colors.MaxLuminance == 600 && seen.colors.FormatBitDepths.Value == 0 &&
+                   seen.colors.StandardColorimetryFlags.Value == 0 &&
+                   panel_seen.color_order < seen.order &&
+                   seen.order < probe_nth(p, PROBE_CommitVidPn, 0)->order);
     CHECK_RULE("DISP-116", seen.second == 0);
     display_end(p);
 }
@@ -156,11 +155,11 @@ TEST(colors_that_are_refused)
     panel.colors = panels_colors();
     seen.status = STATUS_UNSUCCESSFUL;
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("DISP-115", seen.first == 1 && monitor_of(p)->colors.RedPoint.cx == 655 &&
-                               monitor_of(p)->colors.WhitePoint.cy == 337 &&
-                               monitor_of(p)->colors.FormatBitDepths.Rgb ==
-                                   D3DKMDT_BITS_PER_COMPONENT_08 &&
-                               vidpn_path_to(display_modes(p)->active, FIRST));
+    CHECK_RULE("DISP-115",
+               seen.first == 1 && monitor_of(p)->colors.RedPoint.cx == 655 &&
+                   monitor_of(p)->colors.WhitePoint.cy == 337 &&
+                   monitor_of(p)->colors.FormatBitDepths.Rgb == D3DKMDT_BITS_PER_COMPONENT_08 &&
+                   vidpn_path_to(display_modes(p)->active, FIRST));
     display_end(p);
 }
 
@@ -270,14 +269,14 @@ static void change_content(struct probe *p)
 {
     struct modes *modes = display_modes(p);
 
-    CHECK_RULE("DISP-118/a", IS(display_set_content(modes, FIRST, D3DKMDT_VPPC_VIDEO),
-                                STATUS_SUCCESS) &&
-                                 seen.contents == 1 && seen.target == FIRST &&
-                                 seen.content == D3DKMDT_VPPC_VIDEO &&
-                                 vidpn_path_to(modes->active, FIRST)->Content == D3DKMDT_VPPC_VIDEO);
-    CHECK_RULE("DISP-118/a", IS(display_set_content(modes, FIRST, D3DKMDT_VPPC_VIDEO),
-                                STATUS_SUCCESS) &&
-                                 seen.contents == 1);
+    CHECK_RULE("DISP-118/a",
+               IS(display_set_content(modes, FIRST, D3DKMDT_VPPC_VIDEO), STATUS_SUCCESS) &&
+                   seen.contents == 1 && seen.target == FIRST &&
+                   seen.content == D3DKMDT_VPPC_VIDEO &&
+                   vidpn_path_to(modes->active, FIRST)->Content == D3DKMDT_VPPC_VIDEO);
+    CHECK_RULE("DISP-118/a",
+               IS(display_set_content(modes, FIRST, D3DKMDT_VPPC_VIDEO), STATUS_SUCCESS) &&
+                   seen.contents == 1);
     CHECK(IS(display_set_content(modes, 0x999, D3DKMDT_VPPC_VIDEO),
              STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY));
     CHECK_RULE("DISP-119", probe_count(p, PROBE_SetTargetAnalogCopyProtection) == 0);

@@ -49,8 +49,9 @@ static bool is_edid(const uint8_t *edid, UINT bytes)
 static NTSTATUS take_descriptor(struct modes_panel *panel, const uint8_t *edid, UINT bytes)
 {
     if (!is_edid(edid, bytes))
-        PORT_REFUSE("DISP-076", "the descriptor of the integrated display 0x%x, of %u bytes, is no "
-                                "EDID with right sums",
+        PORT_REFUSE("DISP-076",
+                    "the descriptor of the integrated display 0x%x, of %u bytes, is no "
+                    "EDID with right sums",
                     panel->target, bytes);
     panel->edid = util_alloc(bytes);
     if (!panel->edid)

@@ -3,7 +3,6 @@
 #include "modes/modes.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
-#include "port/running/display.h"
 
 /* Reserved values, which no child can have (DISP-025). */
 static bool is_reserved(ULONG uid)
@@ -174,6 +173,16 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
     return STATUS_SUCCESS;
 }
 
+bool port_uses_connections(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    return !d->present_display_only &&
+           port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+           ddi_has(d, DxgkDdiQueryConnectionChange) && ddi_has(d, DxgkDdiDisplayDetectControl) &&
+           ddi_has(d, DxgkDdiSetTimingsFromVidPn);
+}
+
 /* DISP-083: a driver that supplies some of the three entries keeps the older model. */
 static void check_connections(const struct port_adapter *adapter)
 {
@@ -199,8 +208,9 @@ NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources)
     if (sources && !adapter->ddi.present_display_only &&
         port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN7 &&
         !ddi_has(&adapter->ddi, DxgkDdiQueryVidPnHWCapability))
-        WARNING("DISP-014", "DxgkDdiQueryVidPnHWCapability is NULL; the paths are taken to have none "
-                            "of its capabilities");
+        WARNING("DISP-014",
+                "DxgkDdiQueryVidPnHWCapability is NULL; the paths are taken to have none "
+                "of its capabilities");
     for (ULONG i = 0; i < adapter->children.count; i++)
         any |= adapter->children.child[i].ChildDeviceType == TypeVideoOutput ||
                adapter->children.child[i].ChildDeviceType == TypeIntegratedDisplay;

@@ -11,6 +11,7 @@
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/query/integrated.h"
+#include "port/query/outputs.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"
@@ -360,16 +361,6 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     default:
         return STATUS_SUCCESS;
     }
-}
-
-bool port_uses_connections(const struct port_adapter *adapter)
-{
-    const struct ddi_adapter *d = &adapter->ddi;
-
-    return !d->present_display_only &&
-           port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
-           ddi_has(d, DxgkDdiQueryConnectionChange) && ddi_has(d, DxgkDdiDisplayDetectControl) &&
-           ddi_has(d, DxgkDdiSetTimingsFromVidPn);
 }
 
 NTSTATUS port_display_connector(struct port_adapter *adapter)

@@ -173,7 +173,6 @@ NTSTATUS timings_set(struct modes *modes, const struct vidpn *vidpn, enum timing
         status = STATUS_SUCCESS;
     }
     if (NT_SUCCESS(status)) {
-        modes->connections.inherits = false;
         vidpn_destroy(modes->connections.told);
         modes->connections.told = all;
         if (answered)

@@ -441,7 +441,7 @@ void connections_drain(struct modes *modes)
         memset(&args, 0, sizeof(args)); /* DISP-091 */
         status = ddi_query_connection_change(modes->ddi, &args);
         if (status == STATUS_ALREADY_COMPLETE) {
-            if (memcmp(&args, &untouched, sizeof(args)) != 0)
+            if (memcmp((const char *)&args, (const char *)&untouched, sizeof(args)) != 0)
                 WARNING("DISP-090", "DxgkDdiQueryConnectionChange returned "
                                     "STATUS_ALREADY_COMPLETE, and has changed the structure");
             return;

@@ -71,7 +71,7 @@ static NTSTATUS take_common(struct modes_panel *panel, const DXGK_QUERYINTEGRATE
 
     panel->flags = answer->Flags;
     panel->native = answer->NativeTiming;
-    panel->has_native = memcmp(&panel->native, &none, sizeof(none)) != 0;
+    panel->has_native = memcmp((const char *)&panel->native, (const char *)&none, sizeof(none)) != 0;
     panel->link.Capabilities = answer->LinkCapabilities;
     panel->colors = answer->Colorimetry;
     panel->has_colors = !colorimetry_is_zero(&panel->colors);

@@ -102,8 +102,8 @@
     X(SetVidPnSourceAddressWithMultiPlaneOverlay3, 2) \
     X(PostMultiPlaneOverlayPresent, 2) \
     X(ValidateUpdateAllocationProperty, 2) \
-    X(ControlModeBehavior, 0) \
-    X(UpdateMonitorLinkInfo, 0) \
+    X(ControlModeBehavior, 2) \
+    X(UpdateMonitorLinkInfo, 2) \
     X(CreateHwContext, 2) \
     X(DestroyHwContext, 1) \
     X(CreateHwQueue, 2) \
@@ -115,9 +115,9 @@
     X(DestroyPeriodicFrameNotification, 0) \
     X(SetTimingsFromVidPn, 2) \
     X(SetTargetGamma, 2) \
-    X(SetTargetContentType, 0) \
-    X(SetTargetAnalogCopyProtection, 0) \
-    X(SetTargetAdjustedColorimetry, 0) \
+    X(SetTargetContentType, 2) \
+    X(SetTargetAnalogCopyProtection, 2) \
+    X(SetTargetAdjustedColorimetry, 3) \
     X(DisplayDetectControl, 2) \
     X(QueryConnectionChange, 2) \
     X(ExchangePreStartInfo, 2) \
@@ -141,7 +141,7 @@
     X(SignalMonitoredFence, 2) \
     X(PresentToHwQueue, 0) \
     X(ValidateSubmitCommand, 2) \
-    X(SetTargetAdjustedColorimetry2, 0) \
+    X(SetTargetAdjustedColorimetry2, 2) \
     X(SetTrackedWorkloadPowerLevel, 0) \
     X(SaveMemoryForHotUpdate, 0) \
     X(RestoreMemoryForHotUpdate, 0) \

@@ -14,6 +14,7 @@
 #include "modes/strict.h"
 #include "modes/update.h"
 #include "modes/vidpn.h"
+#include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
@@ -418,6 +419,9 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         list_remove(&request.link);
     if (request.reason[0])
         (void)refuse(request.status, request.rule, "%s", request.reason);
+    else if (!NT_SUCCESS(request.status) && !refusal_reason(request.status))
+        (void)refuse(request.status, NULL, "what was to be shown could not be: %s",
+                     nt_status_text(request.status).text);
     return request.status;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define DEFAULT_LIMIT UINT64_C(2000000000)
@@ -93,6 +94,7 @@ static HANDLE primary(void *context, const struct vidpn *vidpn, UINT source)
 static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where)
 {
     DXGKARG_SETVIDPNSOURCEADDRESS args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.VidPnSourceId = s->source;
@@ -104,7 +106,11 @@ static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where
     planes_will_end(s);
     if (!ddi_has(s->all->config.modes->ddi, DxgkDdiSetVidPnSourceAddress))
         return planes_call_plain(s, where, NULL);
-    return ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    status = ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    return NT_SUCCESS(status) ? status
+                              : refuse(status, "PRES-132",
+                                       "DxgkDdiSetVidPnSourceAddress returned %s for source %u",
+                                       nt_status_text(status).text, s->source);
 }
 
 static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)

@@ -46,7 +46,6 @@ static bool find_source(const struct kmt_device *device, D3DKMT_HANDLE handle, U
     return found;
 }
 
-
 /* ---- D3DKMTSetDisplayMode ---- */
 
 struct showing {

@@ -15,6 +15,7 @@
 #include "kmt/client_memory.h"
 #include "kmt/copy.h"
 #include "kmt/device.h"
+#include "kmt/present_state.h"
 #include "kmt/source_owner.h"
 #include "port/record/adapter_info.h"
 #include "screens/scanouts.h"
@@ -24,7 +25,6 @@
 #include "vidsch/client.h"
 #include "vidsch/present.h"
 
-#define QUEUED_LIMIT       3u          /* PRES-288 */
 #define MOST_PRIVATE_BYTES (64u << 10) /* PRES-117 */
 #define DESKTOP            ((HWND)1)   /* PRES-283 */
 
@@ -288,7 +288,7 @@ NTSTATUS kmt_present_copy(struct kmt_device *device, struct vidsch_context *cont
     const struct scanouts_copy_request request = {
         .source = args->Flags.RestrictVidPnSource ? args->VidPnSourceId : 0,
         .device = device->mm,
-        .limit = QUEUED_LIMIT,
+        .limit = kmt_queued_limit(device),
         .do_not_wait = args->Flags.FlipDoNotWait};
     struct scanouts_copy copy;
     NTSTATUS status = check(&c);

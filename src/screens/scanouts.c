@@ -127,6 +127,9 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->next = NULL;
     s->next_for = NULL;
     copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -155,6 +158,7 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
 }
@@ -162,12 +166,31 @@ static void begins(void *context, UINT source)
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    scanout_pointer_return(&scanouts->source[source]);
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
 /* ---- clients ---- */
+
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device)
+{
+    const struct scanout *s = &scanouts->source[source];
+    const struct shown *last = &s->now;
+
+    if (!list_empty(&s->waiting))
+        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    else if (s->moving)
+        last = &s->moving->primary;
+    else if (s->handed_count)
+        last = &s->handed[s->handed_count - 1]->primary;
+    return last->device == device ? last->handle : 0;
+}
 
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
@@ -237,6 +260,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
     copy_go_on(s);

@@ -13,6 +13,8 @@
 #include <dispmprt.h>
 #include <d3dkmthk.h>
 
+#include "screens/frame.h"
+
 struct modes;
 struct scanouts;
 struct vidmm_device;
@@ -26,7 +28,13 @@ struct scanouts_config {
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
     DXGK_POINTERFLAGS pointer_caps;
     UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
-    uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    /* Where the pixels are that the device says it scans out for this source; NULL: it does not
+     * say. NULL: nobody asks. */
+    const void *(*scanned)(void *context, UINT source);
+    void *scanned_context;
+    uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    screens_frame_fn *frame; /* NULL: nobody looks */
+    void *frame_context;
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
@@ -44,6 +52,11 @@ struct scanouts_flip {
     UINT interval;               /* vertical syncs since the flip before it; 0: at once */
     UINT limit;                  /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
+    /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
+     * room and the primary is pinned (PRES-135). */
+    NTSTATUS (*write)(void *context);
+    void *write_context;
+    bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * PASSIVE_LEVEL. */
@@ -86,8 +99,14 @@ void scanouts_reset(struct scanouts *scanouts);
 /* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
  * PASSIVE_LEVEL. */
 void scanouts_sleep(struct scanouts *scanouts);
+/* The device's handle of what the source shows when all flips so far are complete; 0: the shared
+ * primary, or what another device shows. */
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
+/* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */
+uint64_t scanouts_frames(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
 NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source);
 

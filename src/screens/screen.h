@@ -58,6 +58,7 @@ struct screen {
     NTSTATUS failure; /* of the last present that ended */
     NTSTATUS warned[SCREEN_STATUSES];
     unsigned warnings;
+    bool unlike; /* the screen has shown another picture in this mode, which was told */
     struct screen_pointer pointer;
 };
 
@@ -92,6 +93,9 @@ void screen_renew(struct screens *screens, struct screen *s);
 void screen_free(struct screens *screens, struct screen *s);
 /* Pixels that are to be sent: those inside the image. */
 void screen_add_dirty(struct screen *s, const RECT *r);
+
+/* unlike.c: the present that was sent is complete: is it on the screen? */
+void screen_compare(const struct screens *screens, struct screen *s);
 
 /* screens.c: an outstanding present has ended. At most DISPATCH_LEVEL. */
 void screen_complete(struct screens *screens, struct screen *s, bool shown);

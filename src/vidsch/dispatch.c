@@ -178,7 +178,11 @@ static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
     flags.Paging = packet->kind == PACKET_PAGING || packet->leaves_paging;
     flags.ContextSwitch = packet->kind == PACKET_LEAVE;
     flags.NullRendering = packet->null_rendering;
-    flags.Present = packet->present;                                    /* PRES-113 */
+    flags.Present = packet->present; /* PRES-113 */
+    if (packet->present && packet->buffer->flip.is) {
+        flags.Flip = 1; /* PRES-135 */
+        flags.FlipWithNoWait = packet->buffer->flip.no_wait;
+    }
     flags.Resubmission = packet->resubmission && !vidsch_is_1x(vidsch); /* PREEMPT-024 */
     return flags;
 }
@@ -217,6 +221,8 @@ static NTSTATUS submit_physical(struct packet *packet)
         args.pDmaBufferPrivateData = buffer->private_data;
         args.DmaBufferPrivateDataSize = buffer->private_bytes;
         args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
+        args.VidPnSourceId = buffer->flip.source;
+        args.FlipInterval = buffer->flip.interval;
     }
     return ddi_submit_command(context->device->vidsch->ddi, &args);
 }
@@ -248,6 +254,8 @@ static NTSTATUS submit_virtual(struct packet *packet)
         if (packet->buffer) {
             args.pDmaBufferPrivateData = packet->buffer->private_data;
             args.DmaBufferPrivateDataSize = packet->buffer->private_bytes;
+            args.VidPnSourceId = packet->buffer->flip.source;
+            args.FlipInterval = packet->buffer->flip.interval;
         }
         args.DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
     }

@@ -189,6 +189,7 @@ static struct dma_buffer *get(struct vidsch_context *context, bool with_data)
     buffer->references = 1;
     buffer->used = buffer->private_used = 0;
     buffer->present = false;
+    buffer->flip = (struct vidsch_flip){.is = false};
     buffer->allocation_count = buffer->patch_count = 0;
     return buffer;
 }

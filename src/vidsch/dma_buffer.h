@@ -11,6 +11,7 @@
 #include "vidmm/residency/aperture_range.h"
 #include "vidsch/dma_view.h"
 #include "vidsch/patch_check.h"
+#include "vidsch/present.h"
 #include "vidsch/vidsch.h"
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
@@ -48,6 +49,7 @@ struct dma_buffer {
     uint32_t used;
     uint64_t rendered_at; /* DxgkDdiRender was called to fill it: virtual ns */
     bool present;         /* it was DxgkDdiPresent */
+    struct vidsch_flip flip;
     /* private block */
     struct ddi_guarded private;
     uint8_t *private_data;

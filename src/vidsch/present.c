@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMTPresent as a copy or a fill: there is no command buffer of the client, the driver writes
+ * D3DKMTPresent as a copy, a fill, or a flip that the GPU makes: there is no command buffer of the client, the driver writes
  * the commands itself.
  *
  *   rectangles -> list of three: empty, source, destination -> DxgkDdiPresent -> checks -> queue
@@ -58,6 +58,11 @@ static struct vidmm_open *find(const struct presenting *p, D3DKMT_HANDLE handle)
     return handle ? handle_lookup(&process->handles, handle, DDI_CLIENT_ALLOCATION) : NULL;
 }
 
+static bool is_pinned(const struct presenting *p, UINT index)
+{
+    return index == DXGK_PRESENT_DESTINATION_INDEX ? p->present->shown : p->present->flip.is;
+}
+
 /* PATCH-098 */
 static NTSTATUS refer(const struct presenting *p, UINT index, D3DKMT_HANDLE handle)
 {
@@ -68,8 +73,7 @@ static NTSTATUS refer(const struct presenting *p, UINT index, D3DKMT_HANDLE hand
 
     *reference = (struct dma_reference){.handle = handle,
                                         .write = index == DXGK_PRESENT_DESTINATION_INDEX,
-                                        .pinned = p->present->shown &&
-                                                  index == DXGK_PRESENT_DESTINATION_INDEX};
+                                        .pinned = is_pinned(p, index)};
     if (!handle)
         return STATUS_SUCCESS;
     status = vidsch_reference_check(p->context->device, open, reference, index);
@@ -112,6 +116,7 @@ static NTSTATUS take_buffer(struct presenting *p)
     if (!p->buffer)
         return STATUS_NO_MEMORY;
     p->buffer->present = true;
+    p->buffer->flip = p->present->flip;
     if (p->is_virtual)
         return STATUS_SUCCESS;
     p->buffer->allocation_count = DMA_PRESENT_ELEMENTS;
@@ -254,6 +259,7 @@ static DXGKARG_PRESENT arguments(struct presenting *p)
         .SrcRect = present->from,
         .SubRectCnt = present->rect_count,
         .pDstSubRects = (const RECT *)(const void *)p->rects.data,
+        .FlipInterval = present->flip.interval,
         .Flags = present->flags,
         .DmaBufferSegmentId = buffer->aperture.segment,
         .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)vidsch_dma_buffer_address(buffer),
@@ -396,7 +402,8 @@ NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_pres
     if (!ddi_guarded_init(&p.rects, present->rect_count * sizeof(RECT),
                           "pDstSubRects of DXGKARG_PRESENT"))
         return STATUS_NO_MEMORY;
-    memcpy(p.rects.data, present->rects, present->rect_count * sizeof(RECT));
+    if (present->rect_count)
+        memcpy(p.rects.data, present->rects, present->rect_count * sizeof(RECT));
     sim_mutex_lock(&context->render_lock);
     status = present_all(&p);
     sim_mutex_unlock(&context->render_lock);

@@ -177,6 +177,8 @@ TEST(flags_reach_the_driver)
     copies_run(copies_create(V1), with_flags);
 }
 
+static uint8_t pattern[65537];
+
 static void other_kinds(struct probe *p)
 {
     static const D3DKMT_PRESENTFLAGS none[] = {
@@ -223,7 +225,10 @@ static void other_kinds(struct probe *p)
     CHECK_RULE("PRES-283", IS(D3DKMTPresent(&args), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE));
     args.Flags.RestrictVidPnSource = 0;
     CHECK_RULE("PRES-283", IS(copies_present(&client, &args), STATUS_SUCCESS));
-    args.pPrivateDriverData = &args;
+    args.PrivateDriverDataSize = 65536;
+    args.pPrivateDriverData = pattern;
+    CHECK_RULE("PRES-117", IS(copies_present(&client, &args), STATUS_SUCCESS) &&
+                               copies_last()->args.PrivateDriverDataSize == 65536);
     args.PrivateDriverDataSize = 65537;
     CHECK_RULE("PRES-117", IS(D3DKMTPresent(&args), STATUS_INVALID_PARAMETER));
     args = blt();
@@ -282,6 +287,18 @@ static void rectangles(struct probe *p)
     CHECK_RULE("PRES-104", copies_seen.presents == presents);
 
     args = copies_args(&client, surface); /* no rectangle counts: all of both */
+    copies.no_pixels = true;              /* three pixels become ten: what is touched counts */
+    args.Flags.SrcRectValid = args.Flags.DstRectValid = 1;
+    args.SrcRect = (RECT){0, 0, 3, 3};
+    args.DstRect = (RECT){0, 0, 10, 10};
+    subs[0] = (RECT){1, 1, 2, 3};
+    args.SubRectCnt = 1;
+    args.pSrcSubRects = subs;
+    CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
+    CHECK_RULE("PRES-103", is_rect(copies_last()->rect, 3, 3, 7, 10));
+    copies.no_pixels = false;
+    subs[0] = (RECT){0, 0, 8, 8};
+    args = copies_args(&client, surface);
     copies.width = 64;
     copies.height = 32;
     CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
@@ -402,6 +419,10 @@ static void locations(struct probe *p)
     CHECK_RULE("PRES-108", IS(copies_present(&client, &args), STATUS_SUCCESS) &&
                                probe_rule(p, "PRES-108") == 2);
     copies.unlisted = false;
+    copies.only_source = true;
+    CHECK_RULE("PRES-108", IS(copies_present(&client, &args), STATUS_SUCCESS) &&
+                               probe_rule(p, "PRES-108") == 3);
+    copies.only_source = false;
     copies.element_zero = true;
     copies_seen.done = 0;
     CHECK_RULE("PRES-109", NT_SUCCESS(D3DKMTPresent(&args)) && probe_rule(p, "PRES-109") == 2);
@@ -411,4 +432,48 @@ static void locations(struct probe *p)
 TEST(locations_of_presents)
 {
     copies_run(copies_create(V1), locations);
+}
+
+/* ---- to memory ---- */
+
+static void to_memory(struct probe *p)
+{
+    HANDLE destination;
+    D3DKMT_HANDLE other;
+    D3DKMT_PRESENT args;
+    UINT *pixel;
+
+    begin();
+    other = copies_surface(&client, 1024, 2, 0);
+    args = blt();
+    args.hDestination = other;
+    args.DstRect = (RECT){0, 0, 64, 2000}; /* larger than the screen */
+    args.SrcRect = (RECT){0, 0, 64, 2000};
+    copies.no_pixels = true;
+    destination = opened[1];
+    CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
+    CHECK_RULE("PRES-103", is_rect(copies_last()->rect, 0, 0, 64, 2000));
+    copies.no_pixels = false;
+    args.DstRect = args.SrcRect = (RECT){0, 0, 64, 2};
+    CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
+    CHECK_RULE("PRES-114",
+               destination && copies_last()->list[2].hDeviceSpecificAllocation == destination);
+    pixel = copies_lock(&client, other);
+    CHECK_RULE("PRES-282/a", pixel[63] == 0x112233 && pixel[64] == 0 && pixel[1024] == 0x112233);
+    copies_unlock(&client, other);
+    CHECK(copies_pixel(p, 0, 0) == 0);
+    args = copies_args(&client, 0); /* what a fill fills is the screen */
+    args.hDestination = other;
+    args.Color = 0x445566;
+    CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
+    CHECK_RULE("PRES-093", copies_pixel(p, 0, 0) == 0x445566);
+    end();
+}
+
+TEST(copies_to_memory)
+{
+    struct probe *p = copies_create(V1);
+
+    p->after[PROBE_OpenAllocation] = note_open;
+    copies_run(p, to_memory);
 }

@@ -70,6 +70,12 @@ static void carry_out(const struct command *c)
 {
     CHECK(c->magic == COMMAND);
     copies_seen.done++;
+    if (c->flags & 4) {
+        full_engine.pending = c->source;
+        return;
+    }
+    if (copies.no_pixels)
+        return;
     for (LONG y = c->rect.top; y < c->rect.bottom; y++)
         for (LONG x = c->rect.left; x < c->rect.right; x++) {
             UINT color = c->color;
@@ -130,13 +136,25 @@ static void locate(DXGKARG_PRESENT *args, UINT index, UINT at_byte, UINT offset)
 {
     D3DDDI_PATCHLOCATIONLIST *location = args->pPatchLocationListOut;
 
-    if (copies.unlisted)
+    if (copies.unlisted || (copies.only_source && index == DXGK_PRESENT_DESTINATION_INDEX))
         return;
     memset(location, 0, sizeof(*location));
     location->AllocationIndex = index;
     location->SlotId = index == DXGK_PRESENT_DESTINATION_INDEX ? copies.slot & 0xFFFFFF : 0;
     location->PatchOffset = at_byte + offset;
     args->pPatchLocationListOut++;
+}
+
+static void write_flip(DXGKARG_PRESENT *args, const DXGK_ALLOCATIONLIST *list)
+{
+    struct command c = {.magic = COMMAND, .flags = args->Flags.Value};
+
+    c.source = is_virtual ? args->pAllocationInfo[1].AllocationVirtualAddress
+                          : (uint64_t)list[1].PhysicalAddress.QuadPart;
+    memcpy(args->pDmaBuffer, &c, sizeof(c));
+    if (!is_virtual)
+        locate(args, 1, 0, offsetof(struct command, source));
+    args->pDmaBuffer = (uint8_t *)args->pDmaBuffer + sizeof(c);
 }
 
 /* As many rectangles as fit, from MultipassOffset on. */
@@ -196,8 +214,12 @@ static void present(struct probe *p, struct probe_call *call)
         memcpy(seen->private_data, args->pPrivateDriverData,
                args->PrivateDriverDataSize < 32 ? args->PrivateDriverDataSize : 32);
     copies.status = STATUS_SUCCESS;
-    call->answered = true;
     if (NT_SUCCESS(status) && args->pDmaBuffer)
+        args->pDmaBufferPrivateData = (uint8_t *)args->pDmaBufferPrivateData + copies.private_bytes;
+    call->answered = true;
+    if (NT_SUCCESS(status) && args->pDmaBuffer && args->Flags.Flip)
+        write_flip(args, seen->list);
+    else if (NT_SUCCESS(status) && args->pDmaBuffer)
         status = write_commands(args, seen->list);
     call->result = (uint64_t)status;
 }

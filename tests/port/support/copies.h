@@ -50,7 +50,10 @@ extern struct copies_answers {
     UINT rects;         /* so many in a buffer; 0: as many as fit */
     UINT slot;          /* SlotId of the destination */
     bool unlisted;      /* no patch locations */
+    bool only_source;   /* none of the destination */
+    UINT private_bytes; /* of the DMA buffer's private data, by which its pointer advances */
     bool stuck;         /* no progress */
+    bool no_pixels;     /* the GPU only counts commands */
     bool element_zero;  /* names the empty element */
     UINT width, height; /* DescribeAllocation; 0: 1024 x 768 */
     D3DDDIFORMAT format;

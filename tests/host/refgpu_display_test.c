@@ -373,6 +373,40 @@ TEST_WITH(displays, monitors_bring_their_modes)
     TRY(c, dxgk_client_display_power(0, 0, true, NULL, 0) == DXGK_OK && shows(c, 0, 800, 600));
 }
 
+/* ---- a reset of the adapter ---- */
+
+static NTSTATUS force_reset(const struct gpu *g)
+{
+    D3DKMT_TDRDBGCTRL_ESCAPE control = {.TdrControl = D3DKMT_TDRDBGCTRLTYPE_FORCETDR};
+    D3DKMT_ESCAPE escape = {.hAdapter = g->adapter,
+                            .Type = D3DKMT_ESCAPE_TDRDBGCTRL,
+                            .pPrivateDriverData = &control,
+                            .PrivateDriverDataSize = sizeof(control)};
+
+    return D3DKMTEscape(&escape);
+}
+
+/* The device is reset, so its outputs send nothing until the mode is committed again; what the
+ * client had shown is lost. */
+TEST_WITH(displays, a_reset_lights_the_screen_again)
+{
+    struct dxgk_statistics statistics;
+    D3DKMT_HANDLE primary;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, create(&g, REFGPU_ALLOCATION_PRIMARY | REFGPU_ALLOCATION_CPU_VISIBLE, PITCH, &primary) ==
+               STATUS_SUCCESS);
+    TRY(c, paint(&g, primary, 0xFFC00000u) == STATUS_SUCCESS);
+    TRY(c, own(&g, 0) == STATUS_SUCCESS && set_mode(&g, primary) == STATUS_SUCCESS);
+    TRY(c, color(c, 0) == 0xC00000 && point(10, 10));
+    TRY(c, force_reset(&g) == STATUS_SUCCESS);
+    dxgk_client_sleep(50 * MS);
+    TRY(c, color(c, 0) == 0);
+    dxgk_machine_statistics(c->machine->dxgk, &statistics);
+    TRY(c, statistics.adapter_resets == 1);
+}
+
 /* ---- the firmware's display ---- */
 
 static void on_firmware(struct client *c)

@@ -22,17 +22,24 @@ static uint64_t count_of(uint64_t full)
     return bench_options.quick ? full / 50 + 2 : full;
 }
 
+static uint8_t *pixels_of(int value)
+{
+    uint8_t *pixels = malloc(BYTES);
+
+    if (pixels)
+        memset(pixels, value, BYTES);
+    else
+        bench_die("out of memory");
+    return pixels;
+}
+
 /* Seconds that a plain copy of a picture takes. */
 static double plain_copy(void)
 {
     const uint64_t count = count_of(500);
-    uint8_t *from = malloc(BYTES), *to = malloc(BYTES);
+    uint8_t *from = pixels_of(1), *to = pixels_of(2);
     double seconds;
 
-    if (!from || !to)
-        bench_die("out of memory");
-    memset(from, 1, BYTES);
-    memset(to, 2, BYTES);
     seconds = bench_now();
     for (uint64_t i = 0; i < count; i++) {
         memcpy(to, from, BYTES);
@@ -139,13 +146,11 @@ static void modes(const struct scene *s)
 static void draw(const struct scene *s, const char *name, uint32_t width, uint32_t height,
                  uint64_t count)
 {
-    uint8_t *pixels = calloc(1, BYTES);
+    uint8_t *pixels = pixels_of(0x40);
     const struct dxgk_drawing drawing = {
         .pixels = pixels, .pitch = (size_t)width * 4, .width = width, .height = height};
     double seconds;
 
-    if (!pixels)
-        bench_die("out of memory");
     seconds = bench_now();
     for (uint64_t i = 0; i < count; i++)
         if (dxgk_client_draw(0, (unsigned)(i % s->outputs), &drawing, true, NULL, 0) != DXGK_OK)

@@ -270,7 +270,7 @@ static BOOLEAN target_is_open(const DXGK_VIDPN_INTERFACE *vidpn, D3DKMDT_HVIDPN 
 static NTSTATUS NTAPI enumerate(HANDLE context, const DXGKARG_ENUMVIDPNCOFUNCMODALITY *const args)
 {
     const DXGK_VIDPN_INTERFACE *vidpn;
-    const DXGK_VIDPNTOPOLOGY_INTERFACE *topology;
+    const DXGK_VIDPNTOPOLOGY_INTERFACE *topology = NULL;
     const D3DKMDT_VIDPN_PRESENT_PATH *path = NULL, *next;
     D3DKMDT_HVIDPN handle = args->hConstrainingVidPn;
     D3DKMDT_HVIDPNTOPOLOGY paths;
@@ -282,6 +282,8 @@ static NTSTATUS NTAPI enumerate(HANDLE context, const DXGKARG_ENUMVIDPNCOFUNCMOD
         status = vidpn->pfnGetTopology(handle, &paths, &topology);
     if (NT_SUCCESS(status))
         status = topology->pfnAcquireFirstPathInfo(paths, &path);
+    if (!NT_SUCCESS(status))
+        return status;
     while (NT_SUCCESS(status) && path) {
         D3DKMDT_VIDPN_PRESENT_PATH copy = *path;
 

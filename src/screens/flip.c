@@ -25,14 +25,54 @@
 
 /* ---- what is shown ---- */
 
+static void stay(struct shown *shown)
+{
+    if (shown->leaves)
+        vidmm_scanout_leaves(shown->allocation, false);
+    shown->leaves = false;
+}
+
 void flip_release(struct shown *shown)
 {
     if (!shown->allocation)
         return;
+    stay(shown);
     if (shown->pinned)
         vidmm_scanout_unpin(shown->allocation);
     vidmm_scanout_release(shown->allocation);
     *shown = (struct shown){.allocation = NULL};
+}
+
+static bool is_away(const struct scanout *s, const struct flip *flip)
+{
+    return flip->primary.allocation != s->now.allocation;
+}
+
+static bool leaves(const struct scanout *s)
+{
+    if (s->moving && is_away(s, s->moving))
+        return true;
+    for (UINT i = 0; i < s->handed_count; i++)
+        if (is_away(s, s->handed[i]))
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (is_away(s, CONTAINER(node, struct flip, link)))
+            return true;
+    return false;
+}
+
+void flip_mark(struct scanout *s)
+{
+    const bool away = leaves(s), of_shared = away && !s->now.allocation && s->shared;
+
+    if (s->now.allocation && s->now.leaves != away) {
+        s->now.leaves = away;
+        vidmm_scanout_leaves(s->now.allocation, away);
+    }
+    if (s->shared && s->shared_leaves != of_shared) {
+        s->shared_leaves = of_shared;
+        vidmm_scanout_leaves(s->shared->allocation, of_shared);
+    }
 }
 
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
@@ -50,6 +90,7 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
+    stay(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
@@ -65,6 +106,7 @@ void flip_complete(struct scanout *s, UINT count)
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
     if (count)
         scanout_frame(s, SCREENS_FLIP);
+    flip_mark(s);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -75,6 +117,7 @@ void flip_drop_all(struct scanout *s)
         finish(s->handed[--s->handed_count]);
     while ((node = list_pop_front(&s->waiting)) != NULL)
         finish(CONTAINER(node, struct flip, link));
+    flip_mark(s);
 }
 
 /* ---- handing over ---- */
@@ -90,8 +133,10 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.PrimarySegment = flip->primary.where.segment;
     args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
     args.hAllocation = flip->primary.where.allocation;
-    args.ContextCount = flip->context ? 1 : 0;
+    args.ContextCount = flip->context ? 1 + flip->other_count : 0;
     args.Context[0] = flip->context;
+    for (UINT i = 0; i < flip->other_count; i++)
+        args.Context[1 + i] = flip->others[i];
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -154,9 +199,9 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
-    if (!immediate && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
-    if (!s->lit) {                   /* the mode has changed meanwhile */
+    if (!immediate)
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit) {     /* the mode has changed meanwhile */
         finish(flip);
         return;
     }
@@ -196,28 +241,35 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     }
     list_remove(&flip->link);
     show(s, flip);
+    flip_mark(s);
     return true;
 }
 
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {
-    struct flip *flip = s->handed[0];
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = config->lost && !config->modes->ddi->gone &&
+                       config->modes->source[s->source].visible &&
+                       config->lost(config->lost_context, s->source);
 
-    if (!s->all->config.modes->ddi->gone)
-        VIOLATION("PRES-327",
-                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
-                  "%llu ms of the flip of source %u; it counts as shown",
-                  s->target, (unsigned long long)flip->primary.where.address,
-                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-    flip_complete(s, 1);
+    if (!config->modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the address 0x%llx was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, (unsigned long long)s->handed[0]->primary.where.address,
+                (unsigned long long)(config->limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    s->all->resetting = reset;
+    if (!reset)
+        flip_complete(s, 1);
 }
 
 static bool step(struct scanout *s, uint64_t *until)
 {
     struct flip *head;
 
-    if (s->handed_count) {
+    if (s->handed_count && !s->all->resetting) {
         const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
 
         if (sim_now() >= deadline) {
@@ -246,6 +298,7 @@ static bool step(struct scanout *s, uint64_t *until)
     s->moving = head;
     hand_over(s, head);
     s->moving = NULL;
+    flip_mark(s);
     return true;
 }
 
@@ -267,21 +320,7 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
         if (step(&scanouts->source[i], until))
             return true;
-    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
-        vsync_control(scanouts, true);
-        return true;
-    }
-    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
-        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
-
-        if (sim_now() >= at) {
-            vsync_control(scanouts, false);
-            return true;
-        }
-        if (at < *until)
-            *until = at;
-    }
-    return false;
+    return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
 
 /* ---- who flips ---- */
@@ -296,7 +335,8 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1, sizeof(*flip));
+    struct flip *flip = util_zalloc(1,
+                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
 
     if (!flip)
         return NULL;
@@ -304,6 +344,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->scanout = s;
     flip->device = wanted->device;
     flip->context = wanted->context;
+    flip->other_count = wanted->other_count;
+    for (UINT i = 0; i < wanted->other_count; i++)
+        flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;
@@ -349,6 +392,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
     return STATUS_SUCCESS;
@@ -366,6 +410,7 @@ static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(flip);
     }
+    flip_mark(s);
 }
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
@@ -401,6 +446,7 @@ static void show_shared(struct scanout *s)
     flip->interval = 1;
     flip->ready = true;
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 

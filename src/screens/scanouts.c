@@ -29,8 +29,10 @@ static bool serves(const struct primary *primary, const D3DKMDT_SHAREDPRIMARYSUR
 /* What a client shows comes back with the display, unless a reset has taken it. */
 static NTSTATUS return_shown(struct scanout *s)
 {
-    if (s->lost)
+    if (s->lost) {
         flip_release(&s->now);
+        (void)sim_waitq_wake(&s->all->news, UINT32_MAX); /* whose it was may leave */
+    }
     s->lost = false;
     if (!s->now.allocation)
         return STATUS_SUCCESS;
@@ -161,6 +163,9 @@ static void begins(void *context, UINT source)
     s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
+    s->silent = s->off_grid = false;
+    s->window = 0;
+    s->watched = sim_now();
 }
 
 static void visible(void *context, UINT source)
@@ -172,6 +177,7 @@ static void visible(void *context, UINT source)
     if (!s->anew)
         scanout_frame(s, SCREENS_MODE);
     scanout_pointer_return(s);
+    s->watched = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -277,7 +283,7 @@ void scanouts_reset(struct scanouts *scanouts)
         s->lost = true;
         s->blanks = 0;
     }
-    scanouts->enabled = false; /* PRES-172 */
+    scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */
 }
 
 /* ---- what is seen ---- */
@@ -384,8 +390,7 @@ void scanouts_destroy(struct scanouts *scanouts)
     if (!scanouts)
         return;
     scanouts->config.modes->viewer = (struct modes_viewer){0};
-    if (scanouts->enabled)
-        vsync_control(scanouts, false); /* PRES-172 */
+    scanouts_sleep(scanouts); /* PRES-172 */
     scanouts->stop = true;
     (void)sim_waitq_wake(&scanouts->work, 1);
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);

@@ -30,6 +30,7 @@ struct shown {
     D3DKMT_HANDLE handle;                /* which it has flipped to */
     struct vidmm_scanout where;
     bool pinned;
+    bool leaves; /* the screen shows it, and a flip to another is queued (PRES-138) */
 };
 
 struct flip {
@@ -45,6 +46,8 @@ struct flip {
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
     uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+    UINT other_count;
+    HANDLE others[]; /* contexts, beside `context` */
 };
 
 /* A copy or a fill, from before the driver is asked until the GPU has done it. */
@@ -68,6 +71,7 @@ struct scanout {
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
     struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    bool shared_leaves; /* the same of the shared primary */
     bool changing;      /* the mode, or what is shown in it: copies wait */
     uint8_t *copy;      /* of what it shows */
     /* the committed mode */
@@ -99,7 +103,15 @@ struct scanout {
     uint64_t syncs;        /* how many so far */
     uint64_t last_sync;    /* when one was told, with others at the same time or not */
     uint64_t last_unknown; /* when an address was told that nobody knows */
-    UINT storm;            /* how many have come at the time `last_sync` */
+    UINT awaited;          /* threads that wait for one */
+    bool reports;          /* the driver has been told to report them, of this source or of all */
+    uint64_t needed_at;    /* when this source needed them last */
+    uint64_t watched;      /* since when they should come */
+    bool silent;           /* and none has (PRES-327) */
+    bool off_grid;         /* the rate is not that of the mode, and this was told */
+    uint64_t window;       /* since when they are counted; 0: they are not */
+    uint64_t in_window;
+    UINT storm; /* how many have come at the time `last_sync` */
 };
 
 /* Of all sources. */
@@ -121,8 +133,12 @@ struct scanouts {
     struct list presenters; /* devices that have flipped */
     UINT users;             /* threads that wait in here */
     UINT watchers;          /* of them, those that wait for a vertical sync */
+    UINT requests;          /* devices that want vertical syncs at all times */
     bool enabled;           /* the driver has been told to report vertical syncs */
     bool failed;            /* and has refused to */
+    bool keeps;             /* it has been told to stop, and to keep the phase */
+    uint64_t kept;          /* since when */
+    bool resetting;         /* the adapter is about to be reset for a flip */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
     uint64_t spans;  /* of the trace so far */
@@ -135,6 +151,8 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until);
 void flip_drop_all(struct scanout *s);
 /* A flip is complete, with all before it; at most DISPATCH_LEVEL. */
 void flip_complete(struct scanout *s, UINT count);
+/* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
+void flip_mark(struct scanout *s);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 
@@ -161,6 +179,13 @@ void scanout_look_early(struct scanout *s, uint64_t address);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);
+/* Before a flip of the source is handed over. */
+void vsync_need(struct scanout *s);
+/* What is to be done now, and until when there is nothing. True: something was done. */
+bool vsync_step(struct scanouts *scanouts, uint64_t *until);
+/* vsync_watch.c: the same, of those that do not come; and one has come. */
+bool vsync_watch(struct scanouts *scanouts, uint64_t *until);
+void vsync_note_rate(struct scanout *s);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */

@@ -113,6 +113,7 @@ static void settle(struct scanout *s, uint64_t address)
     UINT count = s->handed_count;
 
     s->syncs++;
+    vsync_note_rate(s);
     while (count && !completes(address, s->handed[count - 1]))
         count--; /* PRES-142, PRES-143 */
     if (!address)
@@ -147,10 +148,12 @@ NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source)
 
     scanouts->users++;
     scanouts->watchers++;
+    s->awaited++;
     (void)sim_waitq_wake(&scanouts->work, 1);
     while (s->syncs == syncs && sim_now() < limit && !scanouts->stop && !sim_current->stopped)
         (void)sim_waitq_wait(&scanouts->news, limit);
     scanouts->watchers--;
+    s->awaited--;
     scanouts->needed = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
     if (--scanouts->users == 0 && scanouts->stop)

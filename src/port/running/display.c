@@ -21,6 +21,7 @@
 #include "sim/sim.h"
 #include "util/array.h"
 #include "verify/verify.h"
+#include "vidsch/flip_loss.h"
 #include "vidsch/vidsch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -308,6 +309,14 @@ static const void *model_pixels(void *context, UINT source)
                                                                                   : NULL;
 }
 
+/* PRES-256 */
+static bool flip_lost(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+
+    return vidsch_flip_lost(adapter->managers.vidsch, source);
+}
+
 static struct scanouts *make_scanouts(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
@@ -319,6 +328,11 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
                        caps->SupportDirectFlip,
         .most_flips = caps->MaxQueuedFlipOnVSync,
+        .independent = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_7 &&
+                       caps->MiscCaps.IndependentVidPnVSyncControl,
+        .idle_periods = caps->SchedulingCaps.VSyncPowerSaveAware ? port_vsync_idle_periods() : 1,
+        .lost = flip_lost,
+        .lost_context = adapter,
         .pointer_caps = caps->PointerCaps,
         .pointer_width = caps->MaxPointerWidth,
         .pointer_height = caps->MaxPointerHeight,

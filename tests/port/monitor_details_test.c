@@ -166,8 +166,8 @@ static void later_block(struct probe *p)
     edid[0][126] = 0; /* now without it */
     sum_up(edid[0]);
     display_indicate(p, 0, true);
-    CHECK_RULE("DISP-050", enumerations(p) > before &&
-                               display_modes(p)->target[0].monitor->blocks == 1);
+    CHECK_RULE("DISP-050",
+               enumerations(p) > before && display_modes(p)->target[0].monitor->blocks == 1);
 }
 
 TEST(a_monitor_is_compared_with_all_its_blocks)
@@ -243,14 +243,13 @@ static void off_but_there(struct probe *p)
     D3DKMDT_HMONITORSOURCEMODESET handle = NULL;
 
     CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
-    CHECK(IS(dxgk->DxgkCbQueryMonitorInterface(dxgk->DeviceHandle, DXGK_MONITOR_INTERFACE_VERSION_V1,
-                                               &monitors),
+    CHECK(IS(dxgk->DxgkCbQueryMonitorInterface(dxgk->DeviceHandle,
+                                               DXGK_MONITOR_INTERFACE_VERSION_V1, &monitors),
              STATUS_SUCCESS));
-    CHECK_RULE("DISP-125",
-               IS(monitors->pfnAcquireMonitorSourceModeSet(dxgk->DeviceHandle, DISPLAY_CHILD,
-                                                           &handle, &set),
-                  STATUS_SUCCESS) &&
-                   handle && set);
+    CHECK_RULE("DISP-125", IS(monitors->pfnAcquireMonitorSourceModeSet(
+                                  dxgk->DeviceHandle, DISPLAY_CHILD, &handle, &set),
+                              STATUS_SUCCESS) &&
+                               handle && set);
     CHECK(IS(monitors->pfnReleaseMonitorSourceModeSet(dxgk->DeviceHandle, handle), STATUS_SUCCESS));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Choices between modes, scalings and rotations that differ in one thing. */
 #include "port/support/full_display.h"
+#include "port/support/vidpn.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -412,4 +413,66 @@ TEST(who_came_first_is_lit_first)
     display.outputs = 2;
     display.connected[0] = false;
     run(p, plug_in_the_other);
+}
+
+/* ---- rates, and who controls vertical syncs ---- */
+
+static const D3DDDI_RATIONAL open = {D3DKMDT_FREQUENCY_NOTSPECIFIED, D3DKMDT_FREQUENCY_NOTSPECIFIED};
+
+static void leave_open(D3DKMDT_VIDPN_TARGET_MODE *mode, unsigned member)
+{
+    D3DKMDT_VIDEO_SIGNAL_INFO *s = &mode->VideoSignalInfo;
+
+    if (member == 0)
+        s->VSyncFreq = open;
+    if (member == 1)
+        s->HSyncFreq = open;
+    if (member == 2)
+        s->PixelRate = D3DKMDT_FREQUENCY_NOTSPECIFIED;
+}
+
+static void try_open_rates(struct probe *p, const DXGKARG_ENUMVIDPNCOFUNCMODALITY *args,
+                           const DXGK_VIDPN_INTERFACE *v)
+{
+    D3DKMDT_VIDPN_TARGET_MODE mode;
+    struct hands h;
+
+    (void)p;
+    if (enums++)
+        return;
+    hands_take(&h, args->hConstrainingVidPn, v);
+    for (unsigned member = 0; member < 4; member++) {
+        mode = full_target_mode(800, 600, 60);
+        leave_open(&mode, member);
+        CHECK_RULE("PRES-195/a",
+                   IS(vidpn_try_target(&h, DISPLAY_CHILD, &mode),
+                      member < 3 ? STATUS_GRAPHICS_INVALID_FREQUENCY : STATUS_SUCCESS));
+    }
+    hands_give_back(&h);
+}
+
+TEST(a_full_driver_gives_all_rates)
+{
+    struct probe *p = full_display_create(NULL);
+
+    enums = 0;
+    display.before_enum = try_open_rates;
+    CHECK(IS(probe_start(p), STATUS_SUCCESS) && enums > 0);
+    display_end(p);
+}
+
+TEST(a_driver_without_control_gives_no_rate)
+{
+    for (unsigned given = 0; given < 4; given++) {
+        struct probe *p = choosing();
+
+        display.target_mode[0] = full_target_mode(1024, 768, 60);
+        for (unsigned member = 0; member < 3; member++)
+            if (member != given)
+                leave_open(&display.target_mode[0], member);
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        CHECK_RULE("PRES-195/b",
+                   (probe_rule(p, "PRES-195") != 0) == (given < 3) && display_seen.commits == 1);
+        display_end(p);
+    }
 }

@@ -134,7 +134,7 @@ static RECT screen(const struct copying *c)
 static LONG stretched(LONG at, LONG from, LONG from_end, LONG to, LONG to_end, bool up)
 {
     const int64_t length = (int64_t)from_end - from, other = (int64_t)to_end - to;
-    const int64_t scaled = ((int64_t)at - from) * other;
+    const __int128 scaled = (__int128)((int64_t)at - from) * other;
 
     return (LONG)(to + (scaled + (up ? length - 1 : 0)) / length);
 }

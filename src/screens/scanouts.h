@@ -65,14 +65,18 @@ struct scanouts_flip {
     UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it */
     UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
+    uint64_t commits; /* scanouts_commits when the primary was found to fit */
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */
     NTSTATUS (*write)(void *context);
     void *write_context;
     bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
+/* How often the source has been given a mode. */
+uint64_t scanouts_commits(const struct scanouts *scanouts, UINT source);
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
- * PASSIVE_LEVEL. */
+ * STATUS_GRAPHICS_PRESENT_MODE_CHANGED, STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: things have
+ * changed meanwhile. PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
 
 /* ---- copies ---- */

@@ -92,6 +92,7 @@ struct scanout {
     struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
+    uint64_t commits;      /* modes that it was given */
     uint64_t orders;       /* flips that were queued so far, with planes and without */
     struct planes *planes; /* NULL: the driver has no overlays */
     bool calling;          /* the driver is being given an address */

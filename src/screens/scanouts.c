@@ -272,14 +272,12 @@ void scanouts_reset(struct scanouts *scanouts)
 
 /* The host is not told the pitch of a primary: the largest alignment of lines for which the
  * allocation is large enough. */
-static UINT inferred_pitch(const D3DKMDT_SHAREDPRIMARYSURFACEDATA *surface, uint64_t bytes)
+UINT scanouts_pitch(UINT line, UINT height, uint64_t bytes)
 {
-    const UINT line = surface->Width * mode_pixel_bytes(surface->Format);
-
     for (UINT alignment = 4096; alignment > 1; alignment /= 2) {
         const uint64_t pitch = align_up(line, alignment);
 
-        if (pitch * surface->Height <= bytes)
+        if (pitch * height <= bytes)
             return (UINT)pitch;
     }
     return line;
@@ -297,7 +295,8 @@ bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_pictu
     picture->width = s->shared->surface.Width;
     picture->height = s->shared->surface.Height;
     picture->format = s->shared->surface.Format;
-    picture->pitch = inferred_pitch(&s->shared->surface, vidmm_scanout_bytes(shown));
+    picture->pitch = scanouts_pitch(picture->width * mode_pixel_bytes(picture->format),
+                                    picture->height, vidmm_scanout_bytes(shown));
     bytes = (uint64_t)picture->pitch * picture->height;
     util_free(s->copy);
     s->copy = util_alloc(bytes);

@@ -130,6 +130,8 @@ struct scanouts_picture {
     D3DDDIFORMAT format;
     const uint8_t *pixels; /* a copy, valid until the next call for the source */
 };
+/* The likely pitch of a picture in an allocation. */
+UINT scanouts_pitch(UINT line, UINT height, uint64_t bytes);
 /* False: nothing, or nothing that the CPU reaches. */
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture);
 

@@ -291,6 +291,40 @@ const struct ddi_part ddi_parts_set_pointer_shape[] = {
      .what = "pPixels of DXGKARG_SETPOINTERSHAPE"},
     NO_MORE};
 
+/* VIDPN-122: the ramp is there during the call alone. */
+const struct ddi_part ddi_parts_update_path[] = {
+    {POINTER(DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH, VidPnPresentPathInfo.GammaRamp.Data.pRaw),
+     COUNTED_BY(DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH, VidPnPresentPathInfo.GammaRamp.DataSize, 1),
+     .what = "the gamma ramp of DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_set_gamma[] = {
+    {POINTER(DXGKARG_SETTARGETGAMMA, GammaRamp.Data.pRaw),
+     COUNTED_BY(DXGKARG_SETTARGETGAMMA, GammaRamp.DataSize, 1),
+     .what = "the gamma ramp of DXGKARG_SETTARGETGAMMA"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_set_palette[] = {
+    {POINTER(DXGKARG_SETPALETTE, pLookupTable),
+     COUNTED_BY(DXGKARG_SETPALETTE, NumEntries, sizeof(D3DKMDT_PALETTEDATA)),
+     .what = "pLookupTable of DXGKARG_SETPALETTE"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_recommend_vidpn[] = {
+    {POINTER(DXGKARG_RECOMMENDFUNCTIONALVIDPN, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_RECOMMENDFUNCTIONALVIDPN, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_RECOMMENDFUNCTIONALVIDPN"},
+    NO_MORE};
+
+/* VIDPN-213: the host passes an array of structures. */
+const struct ddi_part ddi_parts_set_timings[] = {
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pResultsFlags), .each = sizeof(DXGK_SET_TIMING_RESULTS),
+     .what = "pResultsFlags of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pSetTimingPathInfo),
+     COUNTED_BY(DXGKARG_SETTIMINGSFROMVIDPN, PathCount, sizeof(DXGK_SET_TIMING_PATH_INFO)),
+     .what = "pSetTimingPathInfo of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

@@ -9,6 +9,7 @@
 #include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/context.h"
+#include "kmt/gamma.h"
 #include "kmt/handle.h"
 #include "kmt/hw_queue.h"
 #include "kmt/paging_queue.h"
@@ -218,6 +219,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
+    kmt_gamma_leave(device);
     kmt_source_leave(device);
     kmt_hw_queues_destroy(process, device, NULL, call);
     destroy_contexts(device);

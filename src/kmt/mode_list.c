@@ -93,7 +93,7 @@ bool kmt_current_mode(const struct modes *modes, UINT source, D3DKMT_DISPLAYMODE
 
 struct listing {
     UINT source, count;
-    D3DKMT_DISPLAYMODE *mode; /* NULL: only their number is wanted */
+    D3DKMT_DISPLAYMODE *mode;
 };
 
 static int compare(const void *a, const void *b)
@@ -138,48 +138,42 @@ static NTSTATUS list(struct modes *modes, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS look(struct modes *modes, UINT source, struct listing *listing)
+NTSTATUS kmt_list_modes(struct modes *modes, UINT source, D3DKMT_DISPLAYMODE **mode, UINT *count)
 {
-    *listing = (struct listing){.source = source};
-    return display_do(modes, list, listing);
-}
+    struct listing listing = {.source = source};
+    NTSTATUS status = display_do(modes, list, &listing);
 
-NTSTATUS kmt_count_modes(struct modes *modes, UINT source, UINT *count)
-{
-    struct listing listing;
-    NTSTATUS status = look(modes, source, &listing);
-
-    util_free(listing.mode);
+    *mode = listing.mode;
     *count = listing.count;
     return status;
 }
 
 static NTSTATUS put(struct kmt_call *call, D3DKMT_GETDISPLAYMODELIST *args,
-                    const struct listing *listing)
+                    const D3DKMT_DISPLAYMODE *mode, UINT count)
 {
     const UINT room = args->ModeCount;
 
-    if (!listing->count)
+    if (!count)
         return refuse(STATUS_GRAPHICS_NO_AVAILABLE_VIDPN_TARGET, "PRES-273",
                       "source %u is on no target, so it has no modes", args->VidPnSourceId);
-    args->ModeCount = listing->count;
+    args->ModeCount = count;
     if (!args->pModeList)
         return STATUS_SUCCESS;
-    if (room < listing->count) {
+    if (room < count) {
         call->write_on_failure = true;
         return refuse(STATUS_BUFFER_TOO_SMALL, "PRES-273", "room for %u modes, there are %u", room,
-                      listing->count);
+                      count);
     }
-    return kmt_client_put(args->pModeList, listing->mode, listing->count * sizeof(*listing->mode))
-               ? STATUS_SUCCESS
-               : STATUS_INVALID_PARAMETER;
+    return kmt_client_put(args->pModeList, mode, count * sizeof(*mode)) ? STATUS_SUCCESS
+                                                                        : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS get_mode_list(struct kmt_call *call, void *arguments)
 {
     D3DKMT_GETDISPLAYMODELIST *args = arguments;
     const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
-    struct listing listing;
+    D3DKMT_DISPLAYMODE *mode = NULL;
+    UINT count;
     struct modes *modes;
     NTSTATUS status;
 
@@ -196,10 +190,10 @@ static NTSTATUS get_mode_list(struct kmt_call *call, void *arguments)
                       "the adapter has no source %u", args->VidPnSourceId);
     if (!args->pModeList && args->ModeCount)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-273", "no list for %u modes", args->ModeCount);
-    status = look(modes, args->VidPnSourceId, &listing);
+    status = kmt_list_modes(modes, args->VidPnSourceId, &mode, &count);
     if (NT_SUCCESS(status))
-        status = put(call, args, &listing);
-    util_free(listing.mode);
+        status = put(call, args, mode, count);
+    util_free(mode);
     return status;
 }
 

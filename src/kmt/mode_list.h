@@ -12,7 +12,7 @@ struct modes;
 
 /* The committed mode of the source. False: it has none. */
 bool kmt_current_mode(const struct modes *modes, UINT source, D3DKMT_DISPLAYMODE *mode);
-/* How many the list of PRES-274 has; it may ask the driver. PASSIVE_LEVEL. */
-NTSTATUS kmt_count_modes(struct modes *modes, UINT source, UINT *count);
+/* The list of PRES-274, which the caller frees; it may ask the driver. PASSIVE_LEVEL. */
+NTSTATUS kmt_list_modes(struct modes *modes, UINT source, D3DKMT_DISPLAYMODE **list, UINT *count);
 
 #endif

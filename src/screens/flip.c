@@ -78,6 +78,7 @@ void flip_mark(struct scanout *s)
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
 {
+    scanout_trace_end(flip, false);
     list_push_back(&flip->scanout->all->over, &flip->link);
     (void)sim_waitq_wake(&flip->scanout->all->work, 1);
     (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
@@ -93,6 +94,7 @@ static void show(struct scanout *s, struct flip *flip)
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    scanout_trace_end(flip, true);
     finish(flip);
 }
 
@@ -102,6 +104,8 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    if (count)
+        scanout_frame(s, SCREENS_FLIP);
     flip_mark(s);
 }
 
@@ -203,6 +207,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
     s->moving = NULL;
     flip->handed = sim_now();
+    scanout_trace_begin(flip);
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
@@ -453,6 +458,31 @@ static void show_shared(struct scanout *s)
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
+/* A flip to the shared primary is on its way. */
+static bool returns(const struct scanout *s)
+{
+    if (s->moving && !s->moving->primary.allocation)
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (!s->handed[k]->primary.allocation)
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (!CONTAINER(node, struct flip, link)->primary.allocation)
+            return true;
+    return false;
+}
+
+/* What the driver does not flip away from goes all the same (PRES-132). */
+static void give_back(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device && !returns(s))
+            flip_release(&s->now);
+    }
+}
+
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
 {
     scanouts->users++;
@@ -468,7 +498,11 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
             primary_forget(s->shared, device);
     }
     vertical_forget(scanouts, device);
-    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+    for (;;) {
+        give_back(scanouts, device);
+        if (scanouts->stop || sim_current->stopped || !holds(scanouts, device))
+            break;
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    }
     queued_leave(scanouts);
 }

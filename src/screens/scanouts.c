@@ -5,6 +5,7 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
+#include "screens/scanout_pointer.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
 #include "screens/vertical.h"
@@ -126,6 +127,9 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->next = NULL;
     s->next_for = NULL;
     copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -138,6 +142,7 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
 }
@@ -153,6 +158,7 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
 }
@@ -160,8 +166,12 @@ static void begins(void *context, UINT source)
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    (void)source;
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -250,6 +260,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
     copy_go_on(s);
@@ -262,6 +273,7 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
         s->lost = true;
         s->blanks = 0;
     }
@@ -331,6 +343,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
@@ -385,6 +398,8 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
     vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

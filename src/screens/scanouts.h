@@ -13,6 +13,8 @@
 #include <dispmprt.h>
 #include <d3dkmthk.h>
 
+#include "screens/frame.h"
+
 struct modes;
 struct scanouts;
 struct vidmm_device;
@@ -24,7 +26,15 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
-    uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    DXGK_POINTERFLAGS pointer_caps;
+    UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
+    /* Where the pixels are that the device says it scans out for this source; NULL: it does not
+     * say. NULL: nobody asks. */
+    const void *(*scanned)(void *context, UINT source);
+    void *scanned_context;
+    uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    screens_frame_fn *frame; /* NULL: nobody looks */
+    void *frame_context;
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
@@ -97,6 +107,8 @@ D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
+/* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */
+uint64_t scanouts_frames(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
 NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source);
 

@@ -34,7 +34,9 @@ struct vidmm_open {
     uint32_t residency_count;
     uint32_t mark;              /* counter for the duration of one call */
     struct list residency_link; /* device->residency while the count is > 0 */
-    struct list missing_link;   /* device->missing_list while listed and not ready */
+    struct list missing_link;   /* device->missing_list or joining_list: listed, not ready */
+    bool joining;               /* in joining_list */
+    uint64_t joined_after;      /* joining: the last ticket of the device then */
     uint64_t listed_at;         /* vidmm->clock when it was put on the list */
     UINT charge;                /* segment to which its list entry is charged; 0: system memory */
     bool charged;

@@ -105,6 +105,8 @@ void scanouts_sleep(struct scanouts *scanouts);
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* The segment of the primary that the source shows; 0: it shows none. */
+UINT scanouts_segment(const struct scanouts *scanouts, UINT source);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
 /* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */

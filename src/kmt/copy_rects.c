@@ -60,7 +60,9 @@ static void choose(struct copy_rects *c)
     const bool blt = args->Flags.Blt;
 
     c->to = args->Flags.DstRectValid ? args->DstRect : whole(c->screen);
-    c->from = !blt ? (RECT){0} : args->Flags.SrcRectValid ? args->SrcRect : whole(c->source);
+    c->from = (RECT){0};
+    if (blt)
+        c->from = args->Flags.SrcRectValid ? args->SrcRect : whole(c->source);
     if (is_empty(&c->to) || (blt && is_empty(&c->from)))
         c->to = c->from = (RECT){0};
 }

@@ -95,7 +95,9 @@ static bool is_rect(size_t i, int32_t left, int32_t top, int32_t right, int32_t 
 TEST_WITH(both, a_copy_from_an_adapter_that_renders)
 {
     static RECT dirty[] = {{0, 0, 4, 4}, {40, 20, 80, 24}};
-    D3DKMT_PRESENT_RGNS regions = {.DirtyRectCount = 2, .pDirtyRects = dirty};
+    static const D3DKMT_MOVE_RECT move = {{0, 0}, {10, 10, 14, 16}};
+    D3DKMT_PRESENT_RGNS regions = {
+        .DirtyRectCount = 2, .pDirtyRects = dirty, .MoveRectCount = 1, .pMoveRects = &move};
     D3DKMT_HANDLE display;
     D3DKMT_PRESENT args;
     struct memory source;
@@ -129,7 +131,8 @@ TEST_WITH(both, a_copy_from_an_adapter_that_renders)
     SHOW(c, "PRES-285", D3DKMTPresent(&args) == STATUS_SUCCESS);
     dxgk_client_sleep(50000000);
     SHOW(c, "PRES-285",
-         shown.rectangles == 2 && is_rect(0, 200, 100, 204, 104) && is_rect(1, 240, 120, 264, 124));
+         shown.rectangles == 3 && is_rect(0, 210, 110, 214, 116) &&
+             is_rect(1, 200, 100, 204, 104) && is_rect(2, 240, 120, 264, 124));
     SHOW(c, "PRES-285", pixel(c, 204, 104) == 0 && pixel(c, 203, 103) == 0x100000 + 3 * WIDTH + 3);
 
     args = blt(&g, display, &source); /* a fill */

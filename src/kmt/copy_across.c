@@ -69,7 +69,7 @@ static NTSTATUS read_pixels(struct across *a, struct vidmm_allocation *allocatio
         return refuse(STATUS_INVALID_PARAMETER, "PRES-284",
                       "hSource has 0x%llx bytes, not %u x %u pixels of 32 bits",
                       (unsigned long long)bytes, a->rects.source.cx, a->rects.source.cy);
-    a->pitch = scanouts_pitch((UINT)line, a->rects.source.cy, bytes);
+    a->pitch = scanout_pitch((UINT)line, a->rects.source.cy, bytes);
     a->pixels = util_alloc((uint64_t)a->pitch * a->rects.source.cy);
     if (!a->pixels)
         return STATUS_NO_MEMORY;

@@ -14,7 +14,7 @@
 
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -94,6 +94,7 @@ static void show(struct scanout *s, struct flip *flip)
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    planes_off(s);
     scanout_trace_end(flip, true);
     finish(flip);
 }
@@ -122,7 +123,7 @@ void flip_drop_all(struct scanout *s)
 
 /* ---- handing over ---- */
 
-static NTSTATUS call(struct scanout *s, const struct flip *flip)
+static NTSTATUS call(struct scanout *s, struct flip *flip)
 {
     const struct scanouts_config *config = &s->all->config;
     DXGKARG_SETVIDPNSOURCEADDRESS args;
@@ -137,6 +138,7 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Context[0] = flip->context;
     for (UINT i = 0; i < flip->other_count; i++)
         args.Context[1 + i] = flip->others[i];
+    args.Duration = flip->duration; /* PRES-128 */
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -145,8 +147,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Flags.SharedPrimaryTransition = config->direct_flip &&
                                          !flip->primary.allocation != !s->now.allocation;
     s->calling = true;
-    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
-                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    if (!ddi_has(config->modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        status = planes_call_plain(s, &flip->primary.where, flip); /* PRES-191 */
+    else
+        status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                                  : ddi_set_vidpn_source_address(config->modes->ddi, &args);
     s->calling = false;
     s->addressed = true;
     return status;
@@ -199,9 +204,9 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
-    if (!immediate && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
-    if (!s->lit) {                   /* the mode has changed meanwhile */
+    if (!immediate)
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit) {     /* the mode has changed meanwhile */
         finish(flip);
         return;
     }
@@ -212,6 +217,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
         return; /* it is complete, or dropped */
+    flip->returned = sim_now();
     if (!NT_SUCCESS(status)) {
         s->handed_count--;
         drop(s, flip, status);
@@ -248,22 +254,28 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {
-    struct flip *flip = s->handed[0];
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = config->lost && !config->modes->ddi->gone &&
+                       config->modes->source[s->source].visible &&
+                       config->lost(config->lost_context, s->source);
 
-    if (!s->all->config.modes->ddi->gone)
-        VIOLATION("PRES-327",
-                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
-                  "%llu ms of the flip of source %u; it counts as shown",
-                  s->target, (unsigned long long)flip->primary.where.address,
-                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-    flip_complete(s, 1);
+    if (!config->modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the address 0x%llx was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, (unsigned long long)s->handed[0]->primary.where.address,
+                (unsigned long long)(config->limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    s->all->resetting = reset;
+    if (!reset)
+        flip_complete(s, 1);
 }
 
 static bool step(struct scanout *s, uint64_t *until)
 {
     struct flip *head;
 
-    if (s->handed_count) {
+    if (s->handed_count && !s->all->resetting) {
         const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
 
         if (sim_now() >= deadline) {
@@ -276,7 +288,7 @@ static bool step(struct scanout *s, uint64_t *until)
     if (list_empty(&s->waiting))
         return false;
     head = CONTAINER(s->waiting.next, struct flip, link);
-    if (!head->ready)
+    if (!head->ready || !planes_let(s, head))
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
@@ -312,23 +324,9 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
         return true;
     }
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
-        if (step(&scanouts->source[i], until))
+        if (step(&scanouts->source[i], until) || planes_step(&scanouts->source[i], until))
             return true;
-    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
-        vsync_control(scanouts, true);
-        return true;
-    }
-    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
-        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
-
-        if (sim_now() >= at) {
-            vsync_control(scanouts, false);
-            return true;
-        }
-        if (at < *until)
-            *until = at;
-    }
-    return false;
+    return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
 
 /* ---- who flips ---- */
@@ -358,6 +356,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;
+    flip->duration = wanted->duration;
+    flip->order = ++s->orders;
+    planes_will_end(s);
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
 }
@@ -434,6 +435,8 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
+        if (planes_hold(s, device))
+            return true;
         if (s->now.device == device || (s->moving && is_of(s->moving, device)))
             return true;
         for (UINT k = 0; k < s->handed_count; k++)
@@ -490,9 +493,10 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         struct scanout *s = &scanouts->source[i];
 
         drop_waiting_of(s, device);
+        planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count)
+        if (s->now.device == device || s->handed_count || planes_show_of(s, device))
             show_shared(s);
         if (s->shared)
             primary_forget(s->shared, device);

@@ -40,12 +40,16 @@ struct flip {
     struct vidmm_device *device; /* whose work comes before; NULL: none */
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
+    uint64_t order;              /* among those of its source */
+    uint64_t id;                 /* PresentId, if the driver was given one; else 0 */
     bool ready;                  /* the work before it is done */
     bool by_gpu;                 /* with that work (PRES-135) */
     bool no_wait;
+    UINT duration; /* of 100 ns, to the next vertical blank (PRES-128) */
     struct vidmm_scanout_wait wait;
-    uint64_t handed; /* when the driver got it */
-    uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+    uint64_t handed;   /* when the driver got it */
+    uint64_t returned; /* when the call was over; 0: not yet */
+    uint64_t span;     /* of it in the trace, until it is complete; 0: none */
     UINT other_count;
     HANDLE others[]; /* contexts, beside `context` */
 };
@@ -61,7 +65,9 @@ struct copy {
 
 /* As a service routine told it. */
 struct blank {
+    bool planes; /* it tells of planes: see planes.blank */
     uint64_t address;
+    uint64_t told; /* when */
 };
 
 struct scanout {
@@ -86,11 +92,13 @@ struct scanout {
     struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
-    bool calling;   /* the driver is being given an address */
-    UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
-    bool addressed; /* it has been given one since the path is there (PRES-157) */
-    bool early;     /* of this mode it was told that a vertical sync came early */
-    bool lost;      /* a reset has taken what clients showed */
+    uint64_t orders;       /* flips that were queued so far, with planes and without */
+    struct planes *planes; /* NULL: the driver has no overlays */
+    bool calling;          /* the driver is being given an address */
+    UINT attribute;        /* PrivateDriverFormatAttribute of the client's primary that is shown */
+    bool addressed;        /* it has been given one since the path is there (PRES-157) */
+    bool early;            /* of this mode it was told that a vertical sync came early */
+    bool lost;             /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
@@ -103,7 +111,15 @@ struct scanout {
     uint64_t syncs;        /* how many so far */
     uint64_t last_sync;    /* when one was told, with others at the same time or not */
     uint64_t last_unknown; /* when an address was told that nobody knows */
-    UINT storm;            /* how many have come at the time `last_sync` */
+    UINT awaited;          /* threads that wait for one */
+    bool reports;          /* the driver has been told to report them, of this source or of all */
+    uint64_t needed_at;    /* when this source needed them last */
+    uint64_t watched;      /* since when they should come */
+    bool silent;           /* and none has (PRES-327) */
+    bool off_grid;         /* the rate is not that of the mode, and this was told */
+    uint64_t window;       /* since when they are counted; 0: they are not */
+    uint64_t in_window;
+    UINT storm; /* how many have come at the time `last_sync` */
 };
 
 /* Of all sources. */
@@ -125,8 +141,12 @@ struct scanouts {
     struct list presenters; /* devices that have flipped */
     UINT users;             /* threads that wait in here */
     UINT watchers;          /* of them, those that wait for a vertical sync */
+    UINT requests;          /* devices that want vertical syncs at all times */
     bool enabled;           /* the driver has been told to report vertical syncs */
     bool failed;            /* and has refused to */
+    bool keeps;             /* it has been told to stop, and to keep the phase */
+    uint64_t kept;          /* since when */
+    bool resetting;         /* the adapter is about to be reset for a flip */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
     uint64_t spans;  /* of the trace so far */
@@ -167,6 +187,13 @@ void scanout_look_early(struct scanout *s, uint64_t address);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);
+/* Before a flip of the source is handed over. */
+void vsync_need(struct scanout *s);
+/* What is to be done now, and until when there is nothing. True: something was done. */
+bool vsync_step(struct scanouts *scanouts, uint64_t *until);
+/* vsync_watch.c: the same, of those that do not come; and one has come. */
+bool vsync_watch(struct scanouts *scanouts, uint64_t *until);
+void vsync_note_rate(struct scanout *s);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */

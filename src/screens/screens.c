@@ -4,6 +4,7 @@
 #include "ddi/entries_display.h"
 #include "modes/display_worker.h"
 #include "nt/base/status_name.h"
+#include "nt/ke/deadlock.h"
 #include "screens/screen.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -178,15 +179,19 @@ static void leave(struct screens *screens)
 static void give_up(struct screens *screens, struct screen *s)
 {
     const RECT box = region_box(&s->sent);
+    const uint64_t called = s->deadline - screens->config.limit_ns;
 
     if (screens->config.modes->ddi->gone) { /* nobody is left to report it */
         screen_complete(screens, s, false);
         return;
     }
     VIOLATION("PRES-218",
-              "a present of source %u, of %d x %d pixels, was not reported complete within %llu ms",
-              s->source, (int)(box.right - box.left), (int)(box.bottom - box.top),
-              (unsigned long long)(screens->config.limit_ns / 1000000));
+              "a present of source %u, of %d x %d pixels in %u rectangles, was not reported "
+              "complete within %llu ms; the driver got it at %llu.%06u ms",
+              s->source, (int)(box.right - box.left), (int)(box.bottom - box.top), s->sent.count,
+              (unsigned long long)(screens->config.limit_ns / 1000000),
+              (unsigned long long)(called / 1000000), (unsigned)(called % 1000000));
+    nt_deadlock_describe(); /* PRES-329 */
     lose(screens);
 }
 

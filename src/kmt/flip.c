@@ -371,6 +371,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (!context)
         return STATUS_INVALID_PARAMETER;
     device = kmt_device_of(call, vidsch_context_device(context));
+    if (device && args->hAdapter && !port_display_scanouts(device->adapter->port))
+        return kmt_present_across(call, device, args);
     scanouts = device ? kmt_scanouts(device->adapter) : NULL;
     if (!scanouts)
         return STATUS_NOT_SUPPORTED;

@@ -214,6 +214,13 @@ D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
     return last->device == device ? last->handle : 0;
 }
 
+UINT scanouts_segment(const struct scanouts *scanouts, UINT source)
+{
+    const struct scanout *s = &scanouts->source[source];
+
+    return !s->lit ? 0 : s->now.allocation ? s->now.where.segment : s->shared->where.segment;
+}
+
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
     return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;

@@ -120,6 +120,8 @@ void scanouts_sleep(struct scanouts *scanouts);
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* The segment of the primary that the source shows; 0: it shows none. */
+UINT scanouts_segment(const struct scanouts *scanouts, UINT source);
 /* A device wants vertical syncs to be reported as long as it lives, or does so no more
  * (PRES-308). */
 void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
@@ -160,6 +162,8 @@ struct scanouts_picture {
     D3DDDIFORMAT format;
     const uint8_t *pixels; /* a copy, valid until the next call for the source */
 };
+/* The likely pitch of a picture in an allocation. */
+UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
 /* False: nothing, or nothing that the CPU reaches. */
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture);
 

@@ -186,9 +186,6 @@ void scanout_trace_end(struct flip *flip, bool shown);
 /* early.c: a vertical sync names this address; at DIRQL. */
 void scanout_look_early(struct scanout *s, uint64_t address);
 
-/* pitch.c: of an allocation whose lines have that many bytes, as it is inferred. */
-UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
-
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);
 /* Before a flip of the source is handed over. */

@@ -29,7 +29,7 @@ struct dxgk_display {
     struct dxgk_display_mode mode;
     uint32_t target;                      /* ChildUid of its output */
     uint32_t canvas_width, canvas_height; /* pixels as who draws sees them: after rotation */
-    uint64_t frames;                      /* presents that are complete */
+    uint64_t frames;                      /* that were shown */
 };
 /* False: the machine has no such source; *display is zeroed. */
 DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
@@ -87,8 +87,9 @@ struct dxgk_pointer {
     int32_t x, y; /* of the hot spot; brought inside the source */
     bool visible;
 };
-/* Called by a client: another shape for the pointer of a display-only adapter, NULL: none; and
- * another place. The driver's hardware shows it if it can, else it is drawn into the frames. */
+/* Called by a client: another shape for the pointer of an adapter, NULL: none; and another place.
+ * The driver's hardware shows it if it can, else it is drawn into the frames; of a full driver, into
+ * pictures alone. */
 DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
                                                     const struct dxgk_pointer_shape *shape,
                                                     char *error, size_t error_bytes);
@@ -109,13 +110,14 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
                                                char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
 
-/* A present that is complete, for the hook `frame` of the configuration. */
+/* A frame that was shown, for the hook `frame` of the configuration. */
 struct dxgk_frame {
     unsigned adapter, source;
     uint64_t number; /* of the source, from 1 on */
     uint64_t virtual_ns;
-    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew */
-    /* What the driver was told to bring on the screen: left, top, right and bottom of each. */
+    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew; "flip":
+                        * another primary of a full driver */
+    /* What is new on the screen: left, top, right and bottom of each. */
     const int32_t (*rectangle)[4];
     size_t rectangles;
     struct dxgk_picture picture; /* of the screen afterwards; the host's. No rgb: `error` says why */

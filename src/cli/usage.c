@@ -29,6 +29,8 @@ static const char text[] =
     "                                  at most so many files and bytes of them (default 10000,1G)\n"
     "           --animation [SOURCE=]FILE.png\n"
     "                                  the frames of a source (default: 0), as an animated PNG\n"
+    "           --watch                a window with the screen, no faster than virtual time, until it is\n"
+    "                                  closed; keys 1 to 9 plug monitors in and out, Tab shows the next source\n"
     "           --monitor [OUTPUT[@TIME]=]FILE|MODES|none\n"
     "                                  what is plugged into an output of the device (default: output 0), from\n"
     "                                  the start or this virtual time on: an EDID, a monitor with modes as\n"

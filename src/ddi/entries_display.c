@@ -15,7 +15,13 @@ NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN 
 NTSTATUS ddi_recommend_functional_vidpn(struct ddi_adapter *a,
                                         const DXGKARG_RECOMMENDFUNCTIONALVIDPN *args)
 {
-    CALL_IN(a, DxgkDdiRecommendFunctionalVidPn, args, a->context);
+    CALL_PARTS_IN(a, DxgkDdiRecommendFunctionalVidPn, args, ddi_parts_recommend_vidpn, a->context);
+}
+
+NTSTATUS ddi_recommend_vidpn_topology(struct ddi_adapter *a,
+                                      const DXGKARG_RECOMMENDVIDPNTOPOLOGY *args)
+{
+    CALL_IN(a, DxgkDdiRecommendVidPnTopology, args, a->context);
 }
 
 NTSTATUS ddi_enum_vidpn_cofunc_modality(struct ddi_adapter *a,

@@ -8,6 +8,8 @@
 NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN *args);
 NTSTATUS ddi_recommend_functional_vidpn(struct ddi_adapter *a,
                                         const DXGKARG_RECOMMENDFUNCTIONALVIDPN *args);
+NTSTATUS ddi_recommend_vidpn_topology(struct ddi_adapter *a,
+                                      const DXGKARG_RECOMMENDVIDPNTOPOLOGY *args);
 NTSTATUS ddi_enum_vidpn_cofunc_modality(struct ddi_adapter *a,
                                         const DXGKARG_ENUMVIDPNCOFUNCMODALITY *args);
 NTSTATUS ddi_recommend_monitor_modes(struct ddi_adapter *a,

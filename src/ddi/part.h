@@ -54,6 +54,8 @@ extern const struct ddi_part ddi_parts_set_pointer_shape[];
 extern const struct ddi_part ddi_parts_update_path[];
 extern const struct ddi_part ddi_parts_set_gamma[];
 extern const struct ddi_part ddi_parts_set_palette[];
+extern const struct ddi_part ddi_parts_set_timings[];
+extern const struct ddi_part ddi_parts_recommend_vidpn[];
 extern const struct ddi_part ddi_parts_create_allocation[];
 extern const struct ddi_part ddi_parts_destroy_allocation[];
 extern const struct ddi_part ddi_parts_open_allocation[];

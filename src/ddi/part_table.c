@@ -310,6 +310,21 @@ const struct ddi_part ddi_parts_set_palette[] = {
      .what = "pLookupTable of DXGKARG_SETPALETTE"},
     NO_MORE};
 
+const struct ddi_part ddi_parts_recommend_vidpn[] = {
+    {POINTER(DXGKARG_RECOMMENDFUNCTIONALVIDPN, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_RECOMMENDFUNCTIONALVIDPN, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_RECOMMENDFUNCTIONALVIDPN"},
+    NO_MORE};
+
+/* VIDPN-213: the host passes an array of structures. */
+const struct ddi_part ddi_parts_set_timings[] = {
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pResultsFlags), .each = sizeof(DXGK_SET_TIMING_RESULTS),
+     .what = "pResultsFlags of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pSetTimingPathInfo),
+     COUNTED_BY(DXGKARG_SETTIMINGSFROMVIDPN, PathCount, sizeof(DXGK_SET_TIMING_PATH_INFO)),
+     .what = "pSetTimingPathInfo of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {
@@ -389,18 +404,20 @@ static size_t surface_bytes(const void *structure)
     }
 }
 
-/* Empty, source and destination (PATCH-098). */
+/* Empty, source and destination (PATCH-098); with a DMA buffer at a GPU virtual address, those of
+ * pAllocationInfo (PRES-115). */
 static size_t present_list_bytes(const void *structure)
 {
-    (void)structure;
-    return 3 * sizeof(DXGK_ALLOCATIONLIST);
+    const DXGKARG_PRESENT *args = structure;
+
+    return 3 * (args->DmaBufferGpuVirtualAddress ? sizeof(DXGK_PRESENTALLOCATIONINFO)
+                                                 : sizeof(DXGK_ALLOCATIONLIST));
 }
 
+/* Not pDstSubRects, which lives through all passes (PRES-104). */
 const struct ddi_part ddi_parts_present[] = {
     {POINTER(DXGKARG_PRESENT, pAllocationList), .bytes = present_list_bytes,
      .what = "pAllocationList of DXGKARG_PRESENT"},
-    {POINTER(DXGKARG_PRESENT, pDstSubRects), COUNTED_BY(DXGKARG_PRESENT, SubRectCnt, sizeof(RECT)),
-     .what = "pDstSubRects of DXGKARG_PRESENT"},
     {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
      COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
      .what = "pPrivateDriverData of DXGKARG_PRESENT"},

@@ -7,6 +7,7 @@
 #include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/client_memory.h"
+#include "kmt/copy.h"
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "kmt/mode_list.h"
@@ -21,8 +22,10 @@
 #include "screens/scanouts.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
+#include "vidmm/allocation/describe.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
+#include "vidsch/present.h"
 
 /* ---- a client's primary ---- */
 
@@ -42,24 +45,6 @@ static bool find_source(const struct kmt_device *device, D3DKMT_HANDLE handle, U
         (void)refuse(STATUS_INVALID_PARAMETER, "PRES-280",
                      "handle 0x%x is no primary of the device", handle);
     return found;
-}
-
-/* PRES-085, PRES-086 */
-static NTSTATUS describe(const struct kmt_device *device, D3DKMT_HANDLE handle,
-                         DXGKARG_DESCRIBEALLOCATION *described)
-{
-    struct ddi_adapter *ddi = port_adapter_ddi(device->adapter->port);
-    struct vidmm_allocation *allocation = vidmm_scanout_get(device->mm, handle);
-    NTSTATUS status = STATUS_INVALID_PARAMETER;
-
-    memset(described, 0, sizeof(*described));
-    if (!allocation)
-        return status;
-    described->hAllocation = vidmm_scanout_handle(allocation);
-    status = ddi_has(ddi, DxgkDdiDescribeAllocation) ? ddi_describe_allocation(ddi, described)
-                                                     : STATUS_NOT_SUPPORTED;
-    vidmm_scanout_release(allocation);
-    return status;
 }
 
 /* ---- D3DKMTSetDisplayMode ---- */
@@ -181,7 +166,7 @@ static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
     NTSTATUS status = begin_showing(call, args, &showing);
 
     if (NT_SUCCESS(status))
-        status = describe(showing.device, showing.primary, &described);
+        status = vidmm_describe(showing.device->mm, showing.primary, &described);
     if (!NT_SUCCESS(status))
         return status;
     modes = port_display_modes(showing.device->adapter->port);
@@ -199,8 +184,8 @@ static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
 /* ---- D3DKMTPresent ---- */
 
 /* PRES-133, PRES-134: the driver looks at the source, and writes nothing. */
-static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
-                           const D3DKMT_PRESENT *args)
+static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context, D3DKMT_HANDLE primary,
+                           D3DDDI_FLIPINTERVAL_TYPE interval)
 {
     struct ddi_adapter *ddi = port_adapter_ddi(device->adapter->port);
     DXGK_ALLOCATIONLIST list[3];
@@ -211,9 +196,9 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
         return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
     memset(list, 0, sizeof(list));
     memset(&present, 0, sizeof(present));
-    list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, args->hSource);
+    list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, primary);
     present.pAllocationList = list;
-    present.FlipInterval = args->FlipInterval;
+    present.FlipInterval = interval;
     present.Flags.Flip = 1;
     status = ddi_present(ddi, context, &present);
     if (NT_SUCCESS(status) &&
@@ -223,15 +208,47 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context,
     return status;
 }
 
+/* ---- a flip that the GPU makes ---- */
+
+struct writing {
+    struct vidsch_context *context;
+    struct vidsch_present present;
+};
+
+static NTSTATUS write_flip(void *context)
+{
+    const struct writing *writing = context;
+
+    return vidsch_present(writing->context, &writing->present);
+}
+
+/* PRES-135, PRES-136 */
+static NTSTATUS flip_by_gpu(const struct kmt_device *device, struct writing *writing,
+                            const D3DKMT_PRESENT *args, struct scanouts_flip *flip)
+{
+    struct vidsch_present *present = &writing->present;
+
+    if (!ddi_has(port_adapter_ddi(device->adapter->port), DxgkDdiPresent))
+        return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
+    flip->no_wait = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncWithNoWait;
+    present->source = flip->allocation;
+    present->flags.Flip = 1;
+    present->flags.FlipWithNoWait = flip->no_wait;
+    present->flip = (struct vidsch_flip){.is = true,
+                                         .no_wait = flip->no_wait,
+                                         .source = flip->source,
+                                         .interval = args->FlipInterval};
+    flip->write = write_flip;
+    flip->write_context = writing;
+    return STATUS_SUCCESS;
+}
+
 /* PRES-147, PRES-280, PRES-286: what a flip may say. */
 static NTSTATUS check_flip(const struct kmt_device *device, const D3DKMT_PRESENT *args)
 {
     const D3DKMT_PRESENTFLAGS f = args->Flags;
     const D3DDDI_FLIPINTERVAL_TYPE interval = args->FlipInterval;
 
-    if (!f.Flip)
-        return refuse(STATUS_NOT_SUPPORTED, "PRES-282",
-                      "Flags 0x%x: this host presents by flips; copies are not there yet", f.Value);
     if (f.Blt || f.ColorFill || f.DstRectValid || f.SrcRectValid || f.Rotate ||
         f.RestrictVidPnSource || args->SubRectCnt)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-280",
@@ -244,12 +261,57 @@ static NTSTATUS check_flip(const struct kmt_device *device, const D3DKMT_PRESENT
     return STATUS_SUCCESS;
 }
 
+/* PRES-086 to PRES-089: does the primary fit the mode, and what is shown in it? */
+static NTSTATUS check_fit(const struct kmt_device *device, struct scanouts *scanouts, UINT source,
+                          D3DKMT_HANDLE handle)
+{
+    struct port_adapter *port = device->adapter->port;
+    DXGKARG_DESCRIBEALLOCATION described;
+    D3DKMT_DISPLAYMODE mode;
+    NTSTATUS status;
+    UINT wanted;
+
+    if (!ddi_has(port_adapter_ddi(port), DxgkDdiDescribeAllocation))
+        return STATUS_SUCCESS;
+    status = vidmm_describe(device->mm, handle, &described);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (kmt_current_mode(port_display_modes(port), source, &mode) &&
+        (mode.Width != described.Width || mode.Height != described.Height ||
+         mode_without_alpha(mode.Format) != mode_without_alpha(described.Format)))
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-088",
+                      "a primary of %u x %u pixels of format %d, and source %u has %u x %u of format "
+                      "%d",
+                      described.Width, described.Height, (int)described.Format, source, mode.Width,
+                      mode.Height, (int)mode.Format);
+    if (scanouts_attribute(scanouts, source, &wanted) &&
+        wanted != described.PrivateDriverFormatAttribute)
+        return refuse(STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT, "PRES-088",
+                      "a primary of the private format 0x%x, and what source %u shows has 0x%x",
+                      described.PrivateDriverFormatAttribute, source, wanted);
+    scanouts_set_attribute(scanouts, source, described.PrivateDriverFormatAttribute);
+    return STATUS_SUCCESS;
+}
+
+/* A device handle means its own buffers, which only a driver without contexts has (PRES-090). */
+static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    struct vidsch_context *context = kmt_handle_context(call, handle);
+    const struct kmt_device *device = context ? NULL : kmt_handle_device(call, handle);
+
+    if (!device || !device->own)
+        return context;
+    kmt_call_pin(call, device->own);
+    return device->own;
+}
+
 static NTSTATUS present(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_PRESENT *args = arguments;
-    struct vidsch_context *context = kmt_handle_context(call, args->hContext);
+    struct vidsch_context *context = context_to_present(call, args->hContext);
     struct kmt_device *device;
     struct scanouts_flip flip = {0};
+    struct writing writing = {.context = context};
     struct scanouts *scanouts;
     NTSTATUS status;
 
@@ -260,6 +322,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (!scanouts)
         return STATUS_NOT_SUPPORTED;
     status = vidsch_device_check(device->sch, true);
+    if (NT_SUCCESS(status) && !args->Flags.Flip)
+        return kmt_present_copy(device, context, args);
     if (NT_SUCCESS(status))
         status = check_flip(device, args);
     if (!NT_SUCCESS(status))
@@ -271,14 +335,21 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     status = kmt_source_owned(device, flip.source);
     flip.device = device->mm;
     flip.limit = kmt_queued_limit(device);
-    flip.allocation = args->Flags.FlipDoNotFlip ? 0 : args->hSource;
+    if (NT_SUCCESS(status)) /* PRES-095 */
+        flip.allocation = args->Flags.FlipDoNotFlip
+                              ? scanouts_latest(scanouts, flip.source, device->mm)
+                              : args->hSource;
     flip.context = vidsch_context_driver_handle(context);
     flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
                         ? 0
                         : (UINT)args->FlipInterval;
     flip.do_not_wait = args->Flags.FlipDoNotWait;
     if (NT_SUCCESS(status) && flip.allocation)
-        status = ask_driver(device, flip.context, args);
+        status = check_fit(device, scanouts, flip.source, flip.allocation);
+    if (NT_SUCCESS(status) && flip.allocation)
+        status = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncMmIo
+                     ? ask_driver(device, flip.context, flip.allocation, args->FlipInterval)
+                     : flip_by_gpu(device, &writing, args, &flip);
     return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;
 }
 

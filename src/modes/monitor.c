@@ -271,7 +271,8 @@ static void ask_angle(const struct modes *modes, struct modes_target *target)
     DXGK_CHILD_STATUS status = {.Type = StatusRotation, .ChildUid = target->id};
 
     target->angle = 0;
-    if (!target->turns || !NT_SUCCESS(ddi_query_child_status(modes->ddi, &status, TRUE)))
+    if (!target->turns || modes->connections.used ||
+        !NT_SUCCESS(ddi_query_child_status(modes->ddi, &status, TRUE)))
         return;
     if (status.Type != StatusRotation || status.ChildUid != target->id) {
         VIOLATION("DISP-040", "DxgkDdiQueryChildStatus changed Type or ChildUid of child 0x%x",

@@ -23,8 +23,6 @@
 #include "verify/refusal.h"
 #include "verify/verify.h"
 
-#define MOST_QUEUED 64u /* of one device (PRES-289) */
-
 /* ---- what is shown ---- */
 
 void flip_release(struct shown *shown)
@@ -40,6 +38,7 @@ void flip_release(struct shown *shown)
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
 {
+    scanout_trace_end(flip, false);
     list_push_back(&flip->scanout->all->over, &flip->link);
     (void)sim_waitq_wake(&flip->scanout->all->work, 1);
     (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
@@ -54,6 +53,7 @@ static void show(struct scanout *s, struct flip *flip)
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    scanout_trace_end(flip, true);
     finish(flip);
 }
 
@@ -63,6 +63,8 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    if (count)
+        scanout_frame(s, SCREENS_FLIP);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -115,10 +117,30 @@ static void drop(struct scanout *s, struct flip *flip, NTSTATUS status)
     finish(flip);
 }
 
+/* The GPU has done it: what is left is its vertical sync. */
+static void hand_done(struct scanout *s, struct flip *flip)
+{
+    if (!s->all->enabled)
+        vsync_control(s->all, true);
+    if (!s->lit) {
+        finish(flip);
+        return;
+    }
+    s->moving = NULL;
+    flip->handed = sim_now();
+    s->handed[s->handed_count++] = flip;
+    s->addressed = true;
+}
+
 static void hand_over(struct scanout *s, struct flip *flip)
 {
     const bool immediate = flip->interval == 0 && s->all->config.immediate;
     NTSTATUS status = STATUS_SUCCESS;
+
+    if (flip->by_gpu) {
+        hand_done(s, flip);
+        return;
+    }
 
     if (flip->primary.allocation) {
         status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
@@ -140,6 +162,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
     s->moving = NULL;
     flip->handed = sim_now();
+    scanout_trace_begin(flip);
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
@@ -152,10 +175,10 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
 }
 
-/* PRES-146 */
+/* PRES-146; the GPU counts by itself. */
 static bool interval_is_over(const struct scanout *s, const struct flip *flip)
 {
-    return flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
+    return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
@@ -217,7 +240,7 @@ static bool step(struct scanout *s, uint64_t *until)
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
-    if (s->handed_count >= s->all->config.most_flips)
+    if (s->handed_count >= (head->by_gpu ? SCANOUT_MOST_FLIPS : s->all->config.most_flips))
         return false;
     if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
         if (s->all->enabled || s->all->config.modes->asleep)
@@ -255,46 +278,6 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
 
 /* ---- who flips ---- */
 
-static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
-{
-    UINT count = 0;
-
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        count += s->moving && s->moving->primary.device == device;
-        for (UINT k = 0; k < s->handed_count; k++)
-            count += s->handed[k]->primary.device == device;
-        LIST_FOR(node, &s->waiting)
-            count += CONTAINER(node, struct flip, link)->primary.device == device;
-    }
-    return count;
-}
-
-static void leave(struct scanouts *scanouts)
-{
-    if (--scanouts->users == 0 && scanouts->stop)
-        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
-}
-
-/* PRES-288, PRES-289 */
-static NTSTATUS await_room(struct scanouts *scanouts, const struct scanouts_flip *wanted)
-{
-    NTSTATUS status = STATUS_SUCCESS;
-
-    scanouts->users++;
-    while (!wanted->do_not_wait && !scanouts->stop && !sim_current->stopped &&
-           queued_of(scanouts, wanted->device) >= wanted->limit)
-        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    if (scanouts->stop || sim_current->stopped)
-        status = STATUS_DEVICE_REMOVED;
-    else if (queued_of(scanouts, wanted->device) >= MOST_QUEUED)
-        status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
-                        MOST_QUEUED);
-    leave(scanouts);
-    return status;
-}
-
 static void ready(void *context)
 {
     struct flip *flip = context;
@@ -314,14 +297,26 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->device = wanted->device;
     flip->context = wanted->context;
     flip->interval = wanted->interval;
+    flip->by_gpu = wanted->write != NULL;
+    flip->no_wait = wanted->no_wait;
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
+}
+
+/* PRES-135: the primary stays where the commands say it is. */
+static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted)
+{
+    NTSTATUS status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+
+    flip->primary.pinned = NT_SUCCESS(status);
+    return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
     struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = await_room(scanouts, wanted);
+    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
+                                        wanted->do_not_wait);
     struct flip *flip;
 
     if (!NT_SUCCESS(status))
@@ -336,6 +331,13 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
             return STATUS_INVALID_PARAMETER;
         }
         flip->primary.device = wanted->device;
+        flip->primary.handle = wanted->allocation;
+        status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
+        if (!NT_SUCCESS(status)) {
+            flip_release(&flip->primary);
+            util_free(flip);
+            return status;
+        }
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
@@ -394,9 +396,29 @@ static void show_shared(struct scanout *s)
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 
-UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device *device)
+/* A flip to the shared primary is on its way. */
+static bool returns(const struct scanout *s)
 {
-    return queued_of(scanouts, device);
+    if (s->moving && !s->moving->primary.allocation)
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (!s->handed[k]->primary.allocation)
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (!CONTAINER(node, struct flip, link)->primary.allocation)
+            return true;
+    return false;
+}
+
+/* What the driver does not flip away from goes all the same (PRES-132). */
+static void give_back(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device && !returns(s))
+            flip_release(&s->now);
+    }
 }
 
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
@@ -410,9 +432,15 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
             s->owner = NULL;
         if (s->now.device == device || s->handed_count)
             show_shared(s);
+        if (s->shared)
+            primary_forget(s->shared, device);
     }
     vertical_forget(scanouts, device);
-    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+    for (;;) {
+        give_back(scanouts, device);
+        if (scanouts->stop || sim_current->stopped || !holds(scanouts, device))
+            break;
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    leave(scanouts);
+    }
+    queued_leave(scanouts);
 }

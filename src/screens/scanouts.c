@@ -5,6 +5,7 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
+#include "screens/scanout_pointer.h"
 #include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
 #include "screens/vertical.h"
@@ -50,8 +51,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
     const D3DKMDT_VIDPN_SOURCE_MODE *mode = source_mode(vidpn, source);
     D3DKMDT_SHAREDPRIMARYSURFACEDATA surface;
 
-    if (!mode)
+    if (!mode) {
+        copy_hold(s); /* PRES-112 */
         return STATUS_SUCCESS;
+    }
     surface = (D3DKMDT_SHAREDPRIMARYSURFACEDATA){
         .Width = mode->Format.Graphics.PrimSurfSize.cx,
         .Height = mode->Format.Graphics.PrimSurfSize.cy,
@@ -59,8 +62,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
         .RefreshRate = source_rate(vidpn, vidpn_path_from(vidpn, source, 0)),
         .VidPnSourceId = source};
     s->next_for = vidpn;
-    if (!serves(s->shared, &surface))
+    if (!serves(s->shared, &surface)) {
+        copy_hold(s); /* PRES-112 */
         return primary_create(scanouts->config.device, &surface, &s->next);
+    }
     s->next = s->shared;
     (void)return_shown(s); /* else the shared one is shown */
     return primary_return(s->shared);
@@ -123,6 +128,10 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->shared = stays;
     s->next = NULL;
     s->next_for = NULL;
+    copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -135,6 +144,7 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
 }
@@ -150,6 +160,7 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
     s->silent = s->off_grid = false;
@@ -160,12 +171,32 @@ static void begins(void *context, UINT source)
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    scanouts->source[source].watched = sim_now();
+    s->watched = sim_now();
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
 /* ---- clients ---- */
+
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device)
+{
+    const struct scanout *s = &scanouts->source[source];
+    const struct shown *last = &s->now;
+
+    if (!list_empty(&s->waiting))
+        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    else if (s->moving)
+        last = &s->moving->primary;
+    else if (s->handed_count)
+        last = &s->handed[s->handed_count - 1]->primary;
+    return last->device == device ? last->handle : 0;
+}
 
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
@@ -213,11 +244,14 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
                        D3DKMT_HANDLE allocation)
 {
     struct scanout *s = &scanouts->source[source];
-    struct shown next = {.allocation = vidmm_scanout_get(device, allocation), .device = device};
+    struct shown next = {.allocation = vidmm_scanout_get(device, allocation),
+                         .device = device,
+                         .handle = allocation};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!next.allocation)
         return status;
+    copy_hold(s); /* PRES-112 */
     status = vidmm_scanout_pin(next.allocation, &next.where);
     next.pinned = NT_SUCCESS(status);
     if (NT_SUCCESS(status))
@@ -232,9 +266,10 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
-    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    copy_go_on(s);
     return status;
 }
 
@@ -244,6 +279,7 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
         s->lost = true;
         s->blanks = 0;
     }
@@ -314,10 +350,12 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
         list_init(&scanouts->source[i].waiting);
+        list_init(&scanouts->source[i].copies);
         list_init(&scanouts->source[i].watches);
     }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
@@ -338,6 +376,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
 
 static void end_source(struct scanout *s)
 {
+    copy_forget_all(s);
     flip_drop_all(s);
     flip_release(&s->now);
     primary_destroy(s->shared);
@@ -365,6 +404,8 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
     vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

@@ -13,6 +13,8 @@
 #include <dispmprt.h>
 #include <d3dkmthk.h>
 
+#include "screens/frame.h"
+
 struct modes;
 struct scanouts;
 struct vidmm_device;
@@ -30,7 +32,15 @@ struct scanouts_config {
      * not. NULL: it never is. PASSIVE_LEVEL. */
     bool (*lost)(void *context, UINT source);
     void *lost_context;
-    uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    DXGK_POINTERFLAGS pointer_caps;
+    UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
+    /* Where the pixels are that the device says it scans out for this source; NULL: it does not
+     * say. NULL: nobody asks. */
+    const void *(*scanned)(void *context, UINT source);
+    void *scanned_context;
+    uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    screens_frame_fn *frame; /* NULL: nobody looks */
+    void *frame_context;
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
@@ -48,10 +58,45 @@ struct scanouts_flip {
     UINT interval;               /* vertical syncs since the flip before it; 0: at once */
     UINT limit;                  /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
+    /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
+     * room and the primary is pinned (PRES-135). */
+    NTSTATUS (*write)(void *context);
+    void *write_context;
+    bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
+
+/* ---- copies ---- */
+
+/* What a copy or a fill goes to. */
+struct scanouts_target {
+    D3DKMT_HANDLE handle; /* of the client's device */
+    UINT width, height;
+    D3DDDIFORMAT format;
+    D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation;
+};
+struct scanouts_copy_request {
+    UINT source;
+    struct vidmm_device *device; /* of the client */
+    UINT limit;                  /* presents of the device that may be queued (PRES-289) */
+    bool do_not_wait;
+};
+struct scanouts_copy {
+    struct scanouts_target target;
+    struct copy *record; /* private */
+};
+/* Begin one: what the source shows stays until it has ended, and its work is done (PRES-112).
+ * STATUS_GRAPHICS_PRESENT_OCCLUDED: it shows nothing, or what another device owns.
+ * PASSIVE_LEVEL. */
+NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                             struct scanouts_copy *copy);
+/* All its work is queued, or none. */
+void scanouts_copy_end(struct scanouts_copy *copy);
+
+/* ---- the end of a client ---- */
+
 /* The device ends: what it shows and owns goes, and the shared primaries are shown again
  * (PRES-259). PASSIVE_LEVEL; waits until none of its allocations is held. */
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device);
@@ -63,8 +108,14 @@ void scanouts_sleep(struct scanouts *scanouts);
 /* A device wants vertical syncs to be reported as long as it lives, or does so no more
  * (PRES-308). */
 void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
+/* The device's handle of what the source shows when all flips so far are complete; 0: the shared
+ * primary, or what another device shows. */
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
+/* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */
+uint64_t scanouts_frames(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
 NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source);
 

@@ -11,8 +11,12 @@
 #include <d3dkmthk.h>
 
 #include "modes/modes.h"
+#include "screens/pointer.h"
+#include "screens/pointer_hardware.h"
+#include "screens/pointer_shape.h"
 #include "screens/primary.h"
 #include "screens/scanouts.h"
+#include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/list.h"
 
@@ -23,6 +27,7 @@
 struct shown {
     struct vidmm_allocation *allocation; /* of a client; NULL: the shared primary */
     struct vidmm_device *device;         /* that client's */
+    D3DKMT_HANDLE handle;                /* which it has flipped to */
     struct vidmm_scanout where;
     bool pinned;
 };
@@ -35,8 +40,20 @@ struct flip {
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
     bool ready;                  /* the work before it is done */
+    bool by_gpu;                 /* with that work (PRES-135) */
+    bool no_wait;
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
+    uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+};
+
+/* A copy or a fill, from before the driver is asked until the GPU has done it. */
+struct copy {
+    struct list link; /* scanout->copies */
+    struct scanout *scanout;
+    struct vidmm_device *device; /* the client's */
+    bool asked;                  /* the driver has written it, or refused to */
+    struct vidmm_scanout_wait wait;
 };
 
 /* As a service routine told it. */
@@ -50,10 +67,13 @@ struct scanout {
     struct primary *shared; /* of the committed mode; NULL: the source has had no path yet */
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
-    uint8_t *copy; /* of what it shows */
+    struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    bool changing;      /* the mode, or what is shown in it: copies wait */
+    uint8_t *copy;      /* of what it shows */
     /* the committed mode */
     bool lit;    /* it has a path */
     UINT target; /* whose vertical syncs count (PRES-152) */
+    struct pointer_told pointer;
     D3DDDI_RATIONAL rate;
     /* flips */
     struct shown now;    /* the last one that is complete */
@@ -65,10 +85,13 @@ struct scanout {
     bool calling;   /* the driver is being given an address */
     UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
     bool addressed; /* it has been given one since the path is there (PRES-157) */
+    bool early;     /* of this mode it was told that a vertical sync came early */
     bool lost;      /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
+    uint64_t frames;
+    bool anew;        /* it has been made visible, and its mode is not in force yet */
     uint64_t latched; /* count of vertical syncs when `now` became complete */
     /* vertical syncs */
     struct blank blank[SCANOUT_BLANKS]; /* told, and not seen by a DPC yet */
@@ -87,8 +110,17 @@ struct scanout {
     UINT storm; /* how many have come at the time `last_sync` */
 };
 
+/* Of all sources. */
+struct scanouts_pointer {
+    struct sim_mutex lock;
+    struct pointer_shape shape, fitted; /* as it was given; as the hardware gets it */
+    bool hard;                          /* the hardware can show it */
+    struct screens_cursor cursor;
+};
+
 struct scanouts {
     struct scanouts_config config;
+    struct scanouts_pointer pointer;
     struct scanout source[MODES_MAX_SOURCES];
     struct sim_thread *flipper;
     struct sim_waitq work, news;
@@ -105,6 +137,7 @@ struct scanouts {
     bool resetting;         /* the adapter is about to be reset for a flip */
     bool flags_told;
     uint64_t needed; /* when that was needed last */
+    uint64_t spans;  /* of the trace so far */
 };
 
 /* flip.c: what the thread has to do now, and until when there is nothing. True: something was
@@ -116,6 +149,27 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+
+/* queued.c: wait until the device may queue one more present; STATUS_DEVICE_REMOVED,
+ * STATUS_NO_MEMORY (PRES-288, PRES-289). */
+NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
+                           bool do_not_wait);
+/* A thread that waited in here, counted in `users`, is done. */
+void queued_leave(struct scanouts *scanouts);
+
+/* copy.c: what is shown is about to change: wait until the copies are done, and let none begin
+ * until copy_go_on. PASSIVE_LEVEL. */
+void copy_hold(struct scanout *s);
+void copy_go_on(struct scanout *s);
+/* The adapter ends, and nobody waits for them. */
+void copy_forget_all(struct scanout *s);
+/* scanout_frame.c: the picture that the source shows is another; at most DISPATCH_LEVEL. */
+void scanout_frame(struct scanout *s, enum screens_cause cause);
+/* A span in the trace, from the address call of a flip to the vertical sync that completes it. */
+void scanout_trace_begin(struct flip *flip);
+void scanout_trace_end(struct flip *flip, bool shown);
+/* early.c: a vertical sync names this address; at DIRQL. */
+void scanout_look_early(struct scanout *s, uint64_t address);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

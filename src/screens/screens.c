@@ -38,7 +38,7 @@ static void tell_frame(const struct screens *screens, const struct screen *s)
 {
     const struct screens_frame frame = {.source = s->source,
                                         .number = s->completed,
-                                        .anew = s->sent_anew,
+                                        .cause = s->sent_anew ? SCREENS_MODE : SCREENS_PRESENT,
                                         .rectangle = s->sent.rect,
                                         .rectangles = s->sent.count};
 
@@ -52,6 +52,8 @@ void screen_complete(struct screens *screens, struct screen *s, bool shown)
     if (trace_current)
         trace_record('E', screens->config.modes->source[s->source].track, "present", 0, "shown",
                      shown, NULL, 0);
+    if (shown)
+        screen_compare(screens, s);
     pointer_unmerge(s);
     if (shown) {
         s->completed++;
@@ -287,10 +289,20 @@ static void ends(void *context, UINT source)
     pointer_leave(screens, &screens->screen[source]);
 }
 
+static bool has_shown(const struct modes *modes)
+{
+    for (UINT i = 0; i < modes->sources; i++)
+        if (modes->source[i].shown)
+            return true;
+    return false;
+}
+
 static void begins(void *context, UINT source)
 {
     struct screens *screens = context;
 
+    if (screens->config.first && !has_shown(screens->config.modes))
+        screens->config.first(screens->config.scanned_context);
     screen_renew(screens, &screens->screen[source]);
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
 }
@@ -311,6 +323,14 @@ static void visible(void *context, UINT source)
         screen_add_dirty(s, &all);
     }
     (void)sim_waitq_wake(&screens->work, 1);
+}
+
+static void hidden(void *context, UINT source)
+{
+    const struct screens *screens = context;
+
+    if (screens->config.hidden)
+        screens->config.hidden(screens->config.scanned_context, source);
 }
 
 static void settled(void *context)
@@ -402,6 +422,7 @@ struct screens *screens_create(const struct screens_config *config)
                                                   .ends = ends,
                                                   .begins = begins,
                                                   .visible = visible,
+                                                  .hidden = hidden,
                                                   .settled = settled,
                                                   .context = screens};
     return screens;

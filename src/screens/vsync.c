@@ -63,6 +63,7 @@ static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
     if (!s)
         return;
     note_storm(s);
+    scanout_look_early(s, (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart);
     if (s->blanks == SCANOUT_BLANKS)
         return; /* its DPC is late */
     s->blank[s->blanks++].address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart;
@@ -101,13 +102,19 @@ static void judge_unknown(struct scanout *s, uint64_t address)
                 s->target, (unsigned long long)address);
 }
 
+/* PRES-136 */
+static bool completes(uint64_t address, const struct flip *flip)
+{
+    return (flip->by_gpu && !flip->no_wait) || flip->primary.where.address == address;
+}
+
 static void settle(struct scanout *s, uint64_t address)
 {
     UINT count = s->handed_count;
 
     s->syncs++;
     vsync_note_rate(s);
-    while (count && s->handed[count - 1]->primary.where.address != address)
+    while (count && !completes(address, s->handed[count - 1]))
         count--; /* PRES-142, PRES-143 */
     if (!address)
         count = 0;

@@ -74,8 +74,9 @@ static bool resident(struct vidsch_context *context)
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
     if (packet->portion
             ? vidsch_portion_ready(packet)
-            : vidmm_device_prepare(device->mm, context->hw_queue ? &context->hw_queue->parent->mm
-                                                                 : &context->mm)) {
+            : vidmm_device_prepare(device->mm,
+                                   context->hw_queue ? &context->hw_queue->parent->mm : &context->mm,
+                                   packet->ticket)) {
         device->awaiting_residency = false;
         vidsch_ready_unpark(device);
         return true;

@@ -84,6 +84,15 @@ static UINT rate_of_active(struct probe *p)
     return mode->target.VideoSignalInfo.VSyncFreq.Numerator;
 }
 
+/* The driver describes each primary once (PRES-085). */
+static D3DKMT_HANDLE another(void)
+{
+    D3DKMT_HANDLE handle;
+
+    CHECK(NT_SUCCESS(owner_allocate(0, &handle)));
+    return handle;
+}
+
 static void change(struct probe *p)
 {
     UINT commits;
@@ -92,30 +101,30 @@ static void change(struct probe *p)
     CHECK(IS(owner_own(owner.gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0), STATUS_SUCCESS));
     commits = display_seen.commits;
     owner.rate = (D3DDDI_RATIONAL){120, 2}; /* the same ratio */
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_SUCCESS) &&
-                               display_seen.commits == commits);
+    CHECK_RULE("PRES-277",
+               IS(owner_set_mode(another()), STATUS_SUCCESS) && display_seen.commits == commits);
     owner.rate = (D3DDDI_RATIONAL){75, 1};
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_SUCCESS) &&
+    CHECK_RULE("PRES-277", IS(owner_set_mode(another()), STATUS_SUCCESS) &&
                                display_seen.commits > commits && rate_of_active(p) == 75);
     owner.rate = (D3DDDI_RATIONAL){59999, 1000}; /* near a mode is none */
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_INVALID_PARAMETER) &&
-                               rate_of_active(p) == 75);
+    CHECK_RULE("PRES-277",
+               IS(owner_set_mode(another()), STATUS_INVALID_PARAMETER) && rate_of_active(p) == 75);
     owner.rate = (D3DDDI_RATIONAL){D3DKMDT_FREQUENCY_NOTSPECIFIED, D3DKMDT_FREQUENCY_NOTSPECIFIED};
     commits = display_seen.commits;
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_SUCCESS) &&
-                               display_seen.commits == commits);
+    CHECK_RULE("PRES-277",
+               IS(owner_set_mode(another()), STATUS_SUCCESS) && display_seen.commits == commits);
     owner.rate = (D3DDDI_RATIONAL){0, 0};
     owner.width = 800;
     owner.height = 600;
     owner.format = D3DDDIFMT_A8R8G8B8;
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_SUCCESS) &&
+    CHECK_RULE("PRES-277", IS(owner_set_mode(another()), STATUS_SUCCESS) &&
                                committed()->size.cx == 800 && committed()->size.cy == 600);
     CHECK_RULE("PRES-277", owner_last()->flags == 1);
     owner.format = D3DDDIFMT_R5G6B5; /* which 800 x 600 does not have */
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-277", IS(owner_set_mode(another()), STATUS_INVALID_PARAMETER));
     owner.width = 1024;
     owner.height = 768; /* and this has, if not as its best */
-    CHECK_RULE("PRES-277", IS(owner_set_mode(owner.primary[0]), STATUS_SUCCESS) &&
+    CHECK_RULE("PRES-277", IS(owner_set_mode(another()), STATUS_SUCCESS) &&
                                (*vidpn_source_set(display_modes(p)->active, 0))->pinned != 0 &&
                                mode_set_pinned(*vidpn_source_set(display_modes(p)->active, 0))
                                        ->source.Format.Graphics.PixelFormat == D3DDDIFMT_R5G6B5);
@@ -177,6 +186,7 @@ static void private_format(struct probe *p)
                IS(D3DKMTSetDisplayMode(&args), STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT));
     CHECK_RULE("PRES-276", args.PrivateDriverFormatAttribute == 7 && full_seen.addresses == calls);
     owner.attribute = 7;
+    args.hPrimaryAllocation = owner.primary[2];
     CHECK_RULE("PRES-276",
                IS(D3DKMTSetDisplayMode(&args), STATUS_SUCCESS) && full_seen.addresses == calls + 1);
     owner_end();

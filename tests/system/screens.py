@@ -427,6 +427,46 @@ def case_monitors():
         shown("PRES-321")
 
 
+def case_outputs():
+    """The reference GPU on a board with outputs, in each of its forms: modes, monitors and power, without a finding."""
+    drivers = ["drivers/refgpu.so"] + [f"drivers/{c}/refgpu.sys" for c in ("gcc", "clang") if os.path.exists(os.path.join(BUILD, "drivers", c, "refgpu.sys"))]
+    text = """
+        local function shows(source, width, height)
+          local screen = dxgk.screen(source)
+          assert(screen and not screen.black and screen.width == width and screen.height == height)
+        end
+        shows(0, 1024, 768)
+        assert(dxgk.screen(1) == nil and #dxgk.modes() == 3)
+        for _, mode in ipairs(dxgk.modes()) do
+          dxgk.mode { width = mode.width, height = mode.height, hz = mode.hz }
+          shows(0, mode.width, mode.height)
+        end
+        dxgk.monitor("800x600@75", 1)
+        dxgk.sleep(50000000)
+        shows(1, 800, 600)
+        assert(math.abs(dxgk.mode(1).hz - 75) < 0.5)
+        dxgk.monitor(false, 0)
+        dxgk.sleep(50000000)
+        assert(dxgk.mode(0) == nil and dxgk.screen(0) == nil)
+        shows(1, 800, 600)
+        dxgk.power("D3")
+        assert(dxgk.screen(1) == nil)
+        dxgk.power("D0")
+        shows(1, 800, 600)
+        """
+    with tempfile.TemporaryDirectory() as folder:
+        for driver in drivers:
+            for options in ((), ("--device-set", "vga=1"), ("--iommu", "remap")):
+                run(folder, text, "--device-set", "outputs=2", *options, driver=driver, device=os.path.join(BUILD, "devices", "refgpu.so"),
+                    words=("violations             0 (0 warnings)", "leaks                  0"))
+            command = [os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, driver), os.path.join(SOURCE, "workloads", "desktop.lua"), "--device-set", "outputs=2",
+                       "--vram", "64M", "--set", "frames=2", "--out", folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", check=False)
+            if done.returncode or "violations             0 (0 warnings)" not in done.stdout or not os.path.exists(os.path.join(folder, "desktop.png")):
+                fail(f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+        run(folder, "assert(not pcall(dxgk.mode))", device=os.path.join(BUILD, "devices", "refgpu.so"), driver=drivers[0])
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = os.path.abspath(sys.argv[2])

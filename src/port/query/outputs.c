@@ -3,6 +3,7 @@
 #include "modes/modes.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
+#include "port/running/display.h"
 
 /* Reserved values, which no child can have (DISP-025). */
 static bool is_reserved(ULONG uid)
@@ -127,6 +128,10 @@ static NTSTATUS check_ids(struct port_adapter *adapter, ULONG index)
     if (is_reserved(child->ChildUid))
         PORT_EXPECTED(adapter, "DISP-025", "ChildUid of child %u is 0x%x, which is reserved",
                       (unsigned)index, (unsigned)child->ChildUid);
+    if (child->ChildUid > 0xFFFFFF && port_uses_connections(adapter))
+        PORT_FINDING(adapter, "DISP-026",
+                     "ChildUid of child %u is 0x%x; a connection change has 24 bits for it",
+                     (unsigned)index, (unsigned)child->ChildUid);
     for (ULONG other = 0; other < index; other++) {
         if (!is_known_type(&list[other]))
             continue;
@@ -162,10 +167,28 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
     return STATUS_SUCCESS;
 }
 
+/* DISP-083: a driver that supplies some of the three entries keeps the older model. */
+static void check_connections(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    const bool query = ddi_has(d, DxgkDdiQueryConnectionChange),
+               detect = ddi_has(d, DxgkDdiDisplayDetectControl),
+               timings = ddi_has(d, DxgkDdiSetTimingsFromVidPn);
+
+    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_2 ||
+        d->present_display_only || (!query && !detect && !timings) || port_uses_connections(adapter))
+        return;
+    WARNING("DISP-083", "the connection change model is not used, as these are NULL:%s%s%s",
+            query ? "" : " DxgkDdiQueryConnectionChange",
+            detect ? "" : " DxgkDdiDisplayDetectControl",
+            timings ? "" : " DxgkDdiSetTimingsFromVidPn");
+}
+
 NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources)
 {
     bool any = false;
 
+    check_connections(adapter);
     for (ULONG i = 0; i < adapter->children.count; i++)
         any |= adapter->children.child[i].ChildDeviceType == TypeVideoOutput ||
                adapter->children.child[i].ChildDeviceType == TypeIntegratedDisplay;

@@ -30,7 +30,8 @@ struct port_post {
     uint64_t frames;
     DXGK_FRAMEBUFFER_STATE state;
     bool acquired;
-    bool told; /* since the start: that it was not black (PRES-023) */
+    bool told_hidden; /* since the start: that it was not black while no source was visible */
+    bool told;        /* since the start: that it was not black (PRES-023) */
     /* when the driver is stopped: */
     UINT target;           /* that is to stay lit (PRES-032) */
     D3DKMDT_2DREGION mode; /* that it has */

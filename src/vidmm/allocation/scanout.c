@@ -183,6 +183,11 @@ static const uint8_t *page_of(const struct vidmm_allocation *allocation, uint64_
            segment->bar_offset + (page << PAGE_BITS);
 }
 
+const void *vidmm_scanout_start(const struct vidmm_allocation *allocation)
+{
+    return page_of(allocation, 0);
+}
+
 bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count)
 {
     uint8_t *to = bytes;

@@ -54,5 +54,7 @@ void vidmm_scanout_forget(struct vidmm_device *device, struct vidmm_scanout_wait
 /* Read its content from the first byte on, where the CPU reaches it. False: it cannot, or it is
  * shorter. */
 bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count);
+/* Where the host has its first byte; NULL: the CPU does not reach it. */
+const void *vidmm_scanout_start(const struct vidmm_allocation *allocation);
 
 #endif

@@ -125,10 +125,12 @@ struct allocation_instance {
     bool further; /* made by the host: the driver knows the original alone */
 };
 
-/* The client's private data, as the driver left it at creation (ALLOC-076). */
+/* The client's private data, as the driver left it at creation (ALLOC-076), and what picture that
+ * is, as the driver says (PRES-084). */
 struct client_data {
     void *at;
     UINT size;
+    DXGKARG_DESCRIBEALLOCATION *described; /* NULL: it was not asked */
 };
 
 /* In order of creation, from 1. */

@@ -148,7 +148,8 @@ static void engine_main(void *arg)
     (void)arg;
     while (!full_engine.ends) {
         sim_block(sim_now() + 16666667, NULL);
-        full_engine.latched = full_engine.pending;
+        if (!full_engine.stuck)
+            full_engine.latched = full_engine.pending;
         full_engine.ticks++;
         if (!full_engine.enabled || full_engine.silent || full_engine.ends)
             continue;

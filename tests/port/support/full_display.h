@@ -41,6 +41,7 @@ struct full_record {
  * last call and reports it. A thread of the test, from full_engine_start to full_engine_stop. */
 struct full_engine {
     bool runs, ends, enabled, silent;
+    bool stuck; /* nothing is latched */
     uint64_t pending, latched;
     UINT ticks, reports, target;
     UINT enables, disables;

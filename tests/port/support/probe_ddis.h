@@ -113,13 +113,13 @@
     X(ResetHwEngine, 2) \
     X(CreatePeriodicFrameNotification, 0) \
     X(DestroyPeriodicFrameNotification, 0) \
-    X(SetTimingsFromVidPn, 0) \
+    X(SetTimingsFromVidPn, 2) \
     X(SetTargetGamma, 2) \
     X(SetTargetContentType, 0) \
     X(SetTargetAnalogCopyProtection, 0) \
     X(SetTargetAdjustedColorimetry, 0) \
-    X(DisplayDetectControl, 0) \
-    X(QueryConnectionChange, 0) \
+    X(DisplayDetectControl, 2) \
+    X(QueryConnectionChange, 2) \
     X(ExchangePreStartInfo, 2) \
     X(GetMultiPlaneOverlayCaps, 0) \
     X(GetPostCompositionCaps, 0) \

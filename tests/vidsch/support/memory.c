@@ -176,8 +176,10 @@ void vidmm_context_finish(struct vidmm_context *context)
     mm_of(context)->finished++;
 }
 
-bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
+bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context,
+                          uint64_t ticket)
 {
+    (void)ticket;
     (void)context;
     device->asked++;
     return !device->missing;

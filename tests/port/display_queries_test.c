@@ -270,7 +270,7 @@ TEST(the_same_driver_without_sources)
 {
     struct probe *p = owner_create(NULL);
 
-    display.sources = 0;
+    display.outputs = display.sources = 0;
     owner_run(p, renders);
 }
 

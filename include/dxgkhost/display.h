@@ -97,6 +97,29 @@ DXGK_API enum dxgk_result dxgk_client_move_pointer(unsigned adapter,
                                                    const struct dxgk_pointer *pointer, char *error,
                                                    size_t error_bytes);
 
+/* Surfaces that a full driver describes to the host in both of its calls
+ * (DxgkDdiGetStandardAllocationDriverData), beside shared primaries. */
+enum dxgk_surface_kind {
+    DXGK_SURFACE_SHADOW,  /* of the size and format of the source's primary */
+    DXGK_SURFACE_STAGING, /* 32 bits a pixel, as the rest */
+    DXGK_SURFACE_GDI_TEXTURE,
+    DXGK_SURFACE_GDI_STAGING_CPU_VISIBLE,
+    DXGK_SURFACE_GDI_STAGING,
+    DXGK_SURFACE_GDI_LOOKUP_TABLE,
+    DXGK_SURFACE_GDI_EXISTING_SYSTEM_MEMORY,
+};
+struct dxgk_surface {
+    enum dxgk_surface_kind kind;
+    uint32_t width, height; /* not of a shadow */
+    uint32_t pitch;         /* out: as the driver says; 0: it says nothing */
+    uint64_t bytes;         /* out: of the allocation that it made */
+};
+/* Called by a client: have the driver describe and create such a surface, and destroy it again. On
+ * failure *error says why. */
+DXGK_API enum dxgk_result dxgk_client_try_surface(unsigned adapter, unsigned source,
+                                                  struct dxgk_surface *surface, char *error,
+                                                  size_t error_bytes);
+
 /* What a screen shows: red, green and blue bytes, without gaps; to be freed. */
 struct dxgk_picture {
     uint32_t width, height;

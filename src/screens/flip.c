@@ -25,14 +25,54 @@
 
 /* ---- what is shown ---- */
 
+static void stay(struct shown *shown)
+{
+    if (shown->leaves)
+        vidmm_scanout_leaves(shown->allocation, false);
+    shown->leaves = false;
+}
+
 void flip_release(struct shown *shown)
 {
     if (!shown->allocation)
         return;
+    stay(shown);
     if (shown->pinned)
         vidmm_scanout_unpin(shown->allocation);
     vidmm_scanout_release(shown->allocation);
     *shown = (struct shown){.allocation = NULL};
+}
+
+static bool is_away(const struct scanout *s, const struct flip *flip)
+{
+    return flip->primary.allocation != s->now.allocation;
+}
+
+static bool leaves(const struct scanout *s)
+{
+    if (s->moving && is_away(s, s->moving))
+        return true;
+    for (UINT i = 0; i < s->handed_count; i++)
+        if (is_away(s, s->handed[i]))
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (is_away(s, CONTAINER(node, struct flip, link)))
+            return true;
+    return false;
+}
+
+void flip_mark(struct scanout *s)
+{
+    const bool away = leaves(s), of_shared = away && !s->now.allocation && s->shared;
+
+    if (s->now.allocation && s->now.leaves != away) {
+        s->now.leaves = away;
+        vidmm_scanout_leaves(s->now.allocation, away);
+    }
+    if (s->shared && s->shared_leaves != of_shared) {
+        s->shared_leaves = of_shared;
+        vidmm_scanout_leaves(s->shared->allocation, of_shared);
+    }
 }
 
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
@@ -50,6 +90,7 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
+    stay(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
@@ -65,6 +106,7 @@ void flip_complete(struct scanout *s, UINT count)
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
     if (count)
         scanout_frame(s, SCREENS_FLIP);
+    flip_mark(s);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -75,6 +117,7 @@ void flip_drop_all(struct scanout *s)
         finish(s->handed[--s->handed_count]);
     while ((node = list_pop_front(&s->waiting)) != NULL)
         finish(CONTAINER(node, struct flip, link));
+    flip_mark(s);
 }
 
 /* ---- handing over ---- */
@@ -90,8 +133,10 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.PrimarySegment = flip->primary.where.segment;
     args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
     args.hAllocation = flip->primary.where.allocation;
-    args.ContextCount = flip->context ? 1 : 0;
+    args.ContextCount = flip->context ? 1 + flip->other_count : 0;
     args.Context[0] = flip->context;
+    for (UINT i = 0; i < flip->other_count; i++)
+        args.Context[1 + i] = flip->others[i];
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -196,6 +241,7 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     }
     list_remove(&flip->link);
     show(s, flip);
+    flip_mark(s);
     return true;
 }
 
@@ -252,6 +298,7 @@ static bool step(struct scanout *s, uint64_t *until)
     s->moving = head;
     hand_over(s, head);
     s->moving = NULL;
+    flip_mark(s);
     return true;
 }
 
@@ -288,7 +335,8 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1, sizeof(*flip));
+    struct flip *flip = util_zalloc(1,
+                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
 
     if (!flip)
         return NULL;
@@ -296,6 +344,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->scanout = s;
     flip->device = wanted->device;
     flip->context = wanted->context;
+    flip->other_count = wanted->other_count;
+    for (UINT i = 0; i < wanted->other_count; i++)
+        flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;
@@ -341,6 +392,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
     return STATUS_SUCCESS;
@@ -358,6 +410,7 @@ static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(flip);
     }
+    flip_mark(s);
 }
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
@@ -393,6 +446,7 @@ static void show_shared(struct scanout *s)
     flip->interval = 1;
     flip->ready = true;
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
 

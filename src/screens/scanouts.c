@@ -173,11 +173,11 @@ static void visible(void *context, UINT source)
     struct scanouts *scanouts = context;
     struct scanout *s = &scanouts->source[source];
 
-    s->watched = sim_now();
     s->anew = s->next != NULL; /* it is in force when the commit is over */
     if (!s->anew)
         scanout_frame(s, SCREENS_MODE);
     scanout_pointer_return(s);
+    s->watched = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 

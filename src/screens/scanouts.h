@@ -55,8 +55,10 @@ struct scanouts_flip {
     struct vidmm_device *device; /* of the client, with its handle */
     D3DKMT_HANDLE allocation;    /* 0: the shared primary */
     HANDLE context;              /* the driver's */
-    UINT interval;               /* vertical syncs since the flip before it; 0: at once */
-    UINT limit;                  /* presents of the device that may be queued (PRES-288) */
+    const HANDLE *others;        /* of contexts to which it is broadcast (PRES-287) */
+    UINT other_count;
+    UINT interval; /* vertical syncs since the flip before it; 0: at once */
+    UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */
@@ -105,13 +107,13 @@ void scanouts_reset(struct scanouts *scanouts);
 /* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
  * PASSIVE_LEVEL. */
 void scanouts_sleep(struct scanouts *scanouts);
-/* A device wants vertical syncs to be reported as long as it lives, or does so no more
- * (PRES-308). */
-void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
 /* The device's handle of what the source shows when all flips so far are complete; 0: the shared
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* A device wants vertical syncs to be reported as long as it lives, or does so no more
+ * (PRES-308). */
+void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
 /* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */

@@ -30,6 +30,7 @@ struct shown {
     D3DKMT_HANDLE handle;                /* which it has flipped to */
     struct vidmm_scanout where;
     bool pinned;
+    bool leaves; /* the screen shows it, and a flip to another is queued (PRES-138) */
 };
 
 struct flip {
@@ -45,6 +46,8 @@ struct flip {
     struct vidmm_scanout_wait wait;
     uint64_t handed; /* when the driver got it */
     uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+    UINT other_count;
+    HANDLE others[]; /* contexts, beside `context` */
 };
 
 /* A copy or a fill, from before the driver is asked until the GPU has done it. */
@@ -68,6 +71,7 @@ struct scanout {
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
     struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    bool shared_leaves; /* the same of the shared primary */
     bool changing;      /* the mode, or what is shown in it: copies wait */
     uint8_t *copy;      /* of what it shows */
     /* the committed mode */
@@ -147,6 +151,8 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until);
 void flip_drop_all(struct scanout *s);
 /* A flip is complete, with all before it; at most DISPATCH_LEVEL. */
 void flip_complete(struct scanout *s, UINT count);
+/* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
+void flip_mark(struct scanout *s);
 /* Give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 

@@ -296,14 +296,6 @@ static struct screens *make_screens(struct port_adapter *adapter)
     return screens_create(&config);
 }
 
-/* PRES-256 */
-static bool flip_lost(void *context, UINT source)
-{
-    const struct port_adapter *adapter = context;
-
-    return vidsch_flip_lost(adapter->managers.vidsch, source);
-}
-
 static unsigned output_of(const struct modes *modes, UINT source);
 
 /* PRES-336 */
@@ -315,6 +307,14 @@ static const void *model_pixels(void *context, UINT source)
 
     return bus_device_scanout(adapter->device, output, &shown) == DXGK_SCANOUT_ON ? shown.pixels
                                                                                   : NULL;
+}
+
+/* PRES-256 */
+static bool flip_lost(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+
+    return vidsch_flip_lost(adapter->managers.vidsch, source);
 }
 
 static struct scanouts *make_scanouts(struct port_adapter *adapter)

@@ -16,6 +16,8 @@
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/record/vidmm_scheduler.h"
+#include "vidmm/residency/open_place.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidmm/residency/victim.h"
@@ -62,6 +64,11 @@ HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE hand
     const struct vidmm_open *open = open_find(device, handle);
 
     return open ? open->driver_handle : NULL;
+}
+
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.CpuVisible;
 }
 
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
@@ -129,6 +136,25 @@ void vidmm_scanout_unpin(struct vidmm_allocation *allocation)
     victim_update(allocation);
     paging_poke(vidmm);
     sim_mutex_unlock(&vidmm->lock);
+}
+
+/* ---- the work behind ---- */
+
+void vidmm_scanout_leaves(struct vidmm_allocation *allocation, bool leaves)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+
+    allocation->claims.leaves_screen = leaves;
+    if (leaves)
+        return;
+    allocation->claims.departures++;
+    vidmm->scheduler->screen_left(vidmm->ddi);
+}
+
+bool vidmm_open_leaves_screen(const struct vidmm_open *open, uint32_t *departure)
+{
+    *departure = open->allocation->claims.departures;
+    return open->allocation->claims.leaves_screen;
 }
 
 /* ---- the work before ---- */

@@ -31,6 +31,8 @@ bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);
 HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation); /* the driver's */
 /* The driver's handle of what the device has opened (DXGK_ALLOCATIONLIST); NULL: nothing. */
 HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* Did the driver create it CpuVisible? */
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation);
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 
 /* Page it in, and keep it there until as many calls of vidmm_scanout_unpin. Only a reset or the end
@@ -39,6 +41,10 @@ uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 void vidmm_scanout_unpin(struct vidmm_allocation *allocation);
+
+/* Something shows it, and is going to show another: work that is queued from now on waits before it
+ * writes to it (PRES-138). False: that has happened, or does not. Level up to DISPATCH_LEVEL. */
+void vidmm_scanout_leaves(struct vidmm_allocation *allocation, bool leaves);
 
 /* Call `ready(context)` when the GPU has finished what the device has queued so far; at once, if it
  * has. Lock of the memory manager held. */

@@ -47,6 +47,8 @@ missing() {
     command_is git || echo git
     command_is parallel || echo parallel
     command_is mcs || echo mono-mcs
+    library_is sdl2 || echo libsdl2-dev
+    command_is Xvfb || echo xvfb
 }
 
 as_root() {

@@ -54,8 +54,8 @@ static uint8_t *read_file(const char *path, size_t *bytes, char *error, size_t e
     return edid;
 }
 
-static enum dxgk_result plug(struct dxgk_machine *machine, const struct cli_monitor *monitor,
-                             char *error, size_t error_bytes)
+enum dxgk_result cli_plug_monitor(struct dxgk_machine *machine, const struct cli_monitor *monitor,
+                                  char *error, size_t error_bytes)
 {
     struct dxgk_monitor wanted = {
         .output = monitor->output, .force = is_forced(monitor->what), .virtual_ns = monitor->ns};
@@ -88,7 +88,7 @@ enum dxgk_result cli_plug_monitors(struct dxgk_machine *machine, const struct cl
     char why[400];
 
     for (size_t i = 0; result == DXGK_OK && i < all->monitors; i++) {
-        result = plug(machine, &all->monitor[i], why, sizeof(why));
+        result = cli_plug_monitor(machine, &all->monitor[i], why, sizeof(why));
         if (result != DXGK_OK)
             snprintf(error, error_bytes, "--monitor %s: %s", all->monitor[i].what, why);
     }

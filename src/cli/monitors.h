@@ -12,6 +12,9 @@ struct cli_options;
 
 /* The file that it names; NULL: none. */
 const char *cli_monitor_file(const struct cli_monitor *monitor);
+/* At once, or at its time. Also while the machine runs. */
+enum dxgk_result cli_plug_monitor(struct dxgk_machine *machine, const struct cli_monitor *monitor,
+                                  char *error, size_t error_bytes);
 /* After the device, before the driver. On failure *error says why. */
 enum dxgk_result cli_plug_monitors(struct dxgk_machine *machine, const struct cli_options *options,
                                    char *error, size_t error_bytes);

@@ -311,12 +311,14 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--raised-submit", &options->config.raised_submit},
         {"--tell-unpinned", &options->config.tell_unpinned},
         {"--no-displays", &options->config.no_displays},
+        {"--last-screen", &options->config.last_screen},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
         {"--driver-fences", &options->config.driver_fences},
         {"--test-prepatching", &options->config.test_prepatching},
         {"--check-page-tables", &options->config.check_page_tables},
         {"--no-patch-check", &options->config.unchecked_patches},
         {"--isolate", &options->isolated},
+        {"--watch", &options->pictures.watch},
         {"--no-supervisor", &options->unsupervised},
         {"--verbose", &options->verbose},
     };
@@ -389,6 +391,8 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     status = parse_all(options, argc, argv);
     if (status != CLI_OK)
         return status;
+    if (options->pictures.watch && options->isolated)
+        return cli_usage_error("an isolated run has no window", "--watch");
     options->config.trace = options->trace != NULL;
     options->config.trace_dxgkrnl = options->trace_dxgkrnl != NULL;
     return CLI_OK;
@@ -396,11 +400,16 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
 
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv)
 {
+    int status;
+
     memset(options, 0, sizeof(*options));
     options->inspects = true;
     options->stall_s = CLI_STALL_S;
     dxgk_machine_config_init(&options->config);
-    return parse_all(options, argc, argv);
+    status = parse_all(options, argc, argv);
+    return status == CLI_OK && options->pictures.watch
+               ? cli_usage_error("inspect runs no workload", "--watch")
+               : status;
 }
 
 static bool complain(const char *file)

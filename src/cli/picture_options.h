@@ -26,6 +26,7 @@ struct cli_picture_options {
     size_t screens;
     const char *frames, *animation; /* a folder, and a file; NULL: none */
     unsigned animated_source;
+    bool watch;                       /* in a window */
     uint64_t most_frames, most_bytes; /* of frames in the folder, and of the animation */
 };
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine from its creation to its shutdown, as options describe it. */
 #include "cli/session.h"
+#include "cli/interrupt.h"
 #include "cli/monitors.h"
 #include "cli/pictures.h"
 #include "cli/reports.h"
 #include "cli/severity.h"
 #include "cli/shared.h"
 #include "cli/violations.h"
+#include "cli/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* For cli_session_interrupt, which a signal handler calls. */
-static struct dxgk_machine *volatile running;
 
 static void log_line(void *context, const char *line)
 {
@@ -38,14 +37,6 @@ static void loss_line(void *context, const char *line)
 static void violation(void *context, const struct dxgk_violation *v)
 {
     cli_violation_happened(context, v);
-}
-
-void cli_session_interrupt(void)
-{
-    struct dxgk_machine *machine = running;
-
-    if (machine)
-        dxgk_machine_interrupt(machine);
 }
 
 /* ---- losses of power beside the workload ---- */
@@ -154,6 +145,7 @@ static void run(struct cli_session *session)
         session->report_text = NULL;
     }
     cli_pictures_end(session);
+    cli_watch_end(session);
     session->ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &session->statistics);
 }
@@ -174,12 +166,12 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
     session->machine = dxgk_machine_create(&config, session->error, sizeof(session->error));
     if (!session->machine)
         return;
-    if (!cli_pictures_begin(session)) {
+    if (!cli_pictures_begin(session) || !cli_watch_begin(session)) {
         dxgk_machine_destroy(session->machine);
         session->machine = NULL;
         return;
     }
-    running = session->machine;
+    cli_interrupt_target(session->machine);
     session->workload = (struct lua_workload){
         .file = options->workload,
         .machine = session->machine,
@@ -198,7 +190,8 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
 
 void cli_session_finish(struct cli_session *session)
 {
-    running = NULL;
+    cli_interrupt_target(NULL);
+    cli_watch_free(session);
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
     cli_pictures_free(session);

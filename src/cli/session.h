@@ -17,6 +17,7 @@
 #define CLI_SCRIPT_MEMORY ((uint64_t)1 << 30)
 
 struct cli_pictures;
+struct cli_watch;
 struct cli_shared;
 
 /* What can be told of the end of the workload, and drawn in a picture. */
@@ -89,6 +90,7 @@ struct cli_session {
     enum cli_report failed_report; /* the last one begun */
     char report_error[256];        /* why; "": a file could not be written */
     struct cli_pictures *pictures; /* NULL: none are asked for. Owned */
+    struct cli_watch *watch;       /* the same */
     char error[4096];
 };
 
@@ -97,8 +99,6 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
 void cli_session_finish(struct cli_session *session);
 /* "memory": as the option names it, and as its pictures are called. */
 extern const char *const cli_report_names[CLI_REPORTS];
-/* Let the running session end at its next point: for handlers of signals. */
-void cli_session_interrupt(void);
 /* Whether a bug check stopped the simulated machine. */
 bool cli_session_stopped(const struct cli_session *session);
 

@@ -17,6 +17,7 @@
 #include "cli/broker.h"
 #include "cli/cli.h"
 #include "cli/ending.h"
+#include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -75,7 +76,7 @@ static uint64_t ticks_of(uint64_t ms)
 static void on_interrupt(int number)
 {
     (void)number;
-    cli_session_interrupt(); // NOLINT(bugprone-signal-handler): it sets two words of the machine
+    cli_interrupt(); // NOLINT(bugprone-signal-handler): it sets two words of the machine
 }
 
 static void take_interrupts(void)

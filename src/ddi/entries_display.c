@@ -50,7 +50,17 @@ NTSTATUS ddi_set_vidpn_source_visibility(struct ddi_adapter *a,
 NTSTATUS ddi_update_active_vidpn_present_path(struct ddi_adapter *a,
                                               const DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *args)
 {
-    CALL_IN(a, DxgkDdiUpdateActiveVidPnPresentPath, args, a->context);
+    CALL_PARTS_IN(a, DxgkDdiUpdateActiveVidPnPresentPath, args, ddi_parts_update_path, a->context);
+}
+
+NTSTATUS ddi_set_target_gamma(struct ddi_adapter *a, const DXGKARG_SETTARGETGAMMA *args)
+{
+    CALL_PARTS_IN(a, DxgkDdiSetTargetGamma, args, ddi_parts_set_gamma, a->context);
+}
+
+NTSTATUS ddi_set_palette(struct ddi_adapter *a, const DXGKARG_SETPALETTE *args)
+{
+    CALL_PARTS_IN(a, DxgkDdiSetPalette, args, ddi_parts_set_palette, a->context);
 }
 
 NTSTATUS ddi_query_vidpn_hw_capability(struct ddi_adapter *a, DXGKARG_QUERYVIDPNHWCAPABILITY *args)

@@ -19,6 +19,8 @@ NTSTATUS ddi_set_vidpn_source_visibility(struct ddi_adapter *a,
                                          const DXGKARG_SETVIDPNSOURCEVISIBILITY *args);
 NTSTATUS ddi_update_active_vidpn_present_path(struct ddi_adapter *a,
                                               const DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *args);
+NTSTATUS ddi_set_target_gamma(struct ddi_adapter *a, const DXGKARG_SETTARGETGAMMA *args);
+NTSTATUS ddi_set_palette(struct ddi_adapter *a, const DXGKARG_SETPALETTE *args);
 NTSTATUS ddi_query_vidpn_hw_capability(struct ddi_adapter *a, DXGKARG_QUERYVIDPNHWCAPABILITY *args);
 /* Of a display-only driver, whose entry is not in the table. */
 NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_DISPLAYONLY *args);

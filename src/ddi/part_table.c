@@ -291,6 +291,25 @@ const struct ddi_part ddi_parts_set_pointer_shape[] = {
      .what = "pPixels of DXGKARG_SETPOINTERSHAPE"},
     NO_MORE};
 
+/* VIDPN-122: the ramp is there during the call alone. */
+const struct ddi_part ddi_parts_update_path[] = {
+    {POINTER(DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH, VidPnPresentPathInfo.GammaRamp.Data.pRaw),
+     COUNTED_BY(DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH, VidPnPresentPathInfo.GammaRamp.DataSize, 1),
+     .what = "the gamma ramp of DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_set_gamma[] = {
+    {POINTER(DXGKARG_SETTARGETGAMMA, GammaRamp.Data.pRaw),
+     COUNTED_BY(DXGKARG_SETTARGETGAMMA, GammaRamp.DataSize, 1),
+     .what = "the gamma ramp of DXGKARG_SETTARGETGAMMA"},
+    NO_MORE};
+
+const struct ddi_part ddi_parts_set_palette[] = {
+    {POINTER(DXGKARG_SETPALETTE, pLookupTable),
+     COUNTED_BY(DXGKARG_SETPALETTE, NumEntries, sizeof(D3DKMDT_PALETTEDATA)),
+     .what = "pLookupTable of DXGKARG_SETPALETTE"},
+    NO_MORE};
+
 const struct ddi_part ddi_parts_recommend_vidpn[] = {
     {POINTER(DXGKARG_RECOMMENDFUNCTIONALVIDPN, pPrivateDriverData),
      COUNTED_BY(DXGKARG_RECOMMENDFUNCTIONALVIDPN, PrivateDriverDataSize, 1),
@@ -385,18 +404,20 @@ static size_t surface_bytes(const void *structure)
     }
 }
 
-/* Empty, source and destination (PATCH-098). */
+/* Empty, source and destination (PATCH-098); with a DMA buffer at a GPU virtual address, those of
+ * pAllocationInfo (PRES-115). */
 static size_t present_list_bytes(const void *structure)
 {
-    (void)structure;
-    return 3 * sizeof(DXGK_ALLOCATIONLIST);
+    const DXGKARG_PRESENT *args = structure;
+
+    return 3 * (args->DmaBufferGpuVirtualAddress ? sizeof(DXGK_PRESENTALLOCATIONINFO)
+                                                 : sizeof(DXGK_ALLOCATIONLIST));
 }
 
+/* Not pDstSubRects, which lives through all passes (PRES-104). */
 const struct ddi_part ddi_parts_present[] = {
     {POINTER(DXGKARG_PRESENT, pAllocationList), .bytes = present_list_bytes,
      .what = "pAllocationList of DXGKARG_PRESENT"},
-    {POINTER(DXGKARG_PRESENT, pDstSubRects), COUNTED_BY(DXGKARG_PRESENT, SubRectCnt, sizeof(RECT)),
-     .what = "pDstSubRects of DXGKARG_PRESENT"},
     {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
      COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
      .what = "pPrivateDriverData of DXGKARG_PRESENT"},

@@ -129,7 +129,8 @@ static NTSTATUS show(struct modes *modes, void *arg)
         if (!NT_SUCCESS(modes_list(modes, source, &list)))
             continue;
         for (UINT i = 0; i < list->count; i++)
-            show_mode(look->machine, &list->mode[i]);
+            if (!i || !modes_listed_alike(&list->mode[i - 1], &list->mode[i]))
+                show_mode(look->machine, &list->mode[i]);
     }
     return STATUS_SUCCESS;
 }

@@ -49,9 +49,9 @@ static NTSTATUS list(struct modes *modes, void *arg)
     request->list = calloc(found->count, sizeof(*request->list));
     if (!request->list)
         return STATUS_NO_MEMORY;
-    request->count = found->count;
     for (UINT i = 0; i < found->count; i++)
-        request->list[i] = translate(&found->mode[i]);
+        if (!i || !modes_listed_alike(&found->mode[i - 1], &found->mode[i]))
+            request->list[request->count++] = translate(&found->mode[i]);
     return STATUS_SUCCESS;
 }
 

@@ -9,9 +9,11 @@
 #include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/context.h"
+#include "kmt/gamma.h"
 #include "kmt/handle.h"
 #include "kmt/hw_queue.h"
 #include "kmt/paging_queue.h"
+#include "kmt/present_state.h"
 #include "kmt/source_owner.h"
 #include "kmt/sync.h"
 #include "kmt/trim.h"
@@ -136,6 +138,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
         return status;
     }
     list_push_back(&adapter->devices, &device->link);
+    kmt_source_enter(device, args->Flags.RequestVSync);
     args->hDevice = device->handle;
     if (device->own)
         vidsch_context_lists(device->own, &lists);
@@ -217,6 +220,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
+    kmt_gamma_leave(device);
     kmt_source_leave(device);
     kmt_hw_queues_destroy(process, device, NULL, call);
     destroy_contexts(device);
@@ -272,8 +276,7 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
     case D3DKMT_DEVICESTATE_PAGE_FAULT:
         return vidsch_device_fault_state(device->sch, &args->PageFaultState);
     default:
-        return refuse(STATUS_NOT_SUPPORTED, NULL, "state type %d needs a display",
-                      (int)args->StateType);
+        return kmt_present_state(device, args);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "kmt/handle.h"
 #include "kmt/query_buffer.h"
 #include "kmt/query_caps.h"
+#include "kmt/query_display.h"
 #include "kmt/query_machine.h"
 #include "port/record/adapter_info.h"
 #include "util/alloc.h"
@@ -127,6 +128,8 @@ static NTSTATUS query_adapter_info(struct kmt_call *call, void *arguments)
     status = kmt_query_caps(&query);
     if (status == STATUS_NOT_IMPLEMENTED)
         status = kmt_query_machine(&query);
+    if (status == STATUS_NOT_IMPLEMENTED)
+        status = kmt_query_display(&query);
     return status == STATUS_NOT_IMPLEMENTED ? display_type(&query) : status;
 }
 

@@ -10,7 +10,9 @@
 #include "ddi/ddi.h"
 #include "kmt/adapter.h"
 #include "kmt/query_buffer.h"
+#include "modes/modes.h"
 #include "port/record/adapter_info.h"
+#include "port/running/display.h"
 #include "verify/refusal.h"
 
 /* ---- version ---- */
@@ -40,6 +42,18 @@ static UINT driver_version(const struct kmt_adapter *adapter)
 
 /* ---- caps of one WDDM version each; all bits 0 for an older driver (KMT-063) ---- */
 
+/* PRES-264 */
+static void display_caps_1_2(const struct kmt_query *query, D3DKMT_WDDM_1_2_CAPS *caps)
+{
+    const struct modes *modes = port_display_modes(query->adapter->port);
+
+    caps->SupportCCD = 1;
+    caps->SupportSoftwareDeviceBitmaps = query->caps->PresentationCaps.SupportSoftwareDeviceBitmaps;
+    caps->SupportGammaRamp = query->caps->GammaRampCaps.Gamma_Rgb256x3x16;
+    caps->SupportHWCursor = query->caps->PointerCaps.Value != 0;
+    caps->SupportHWVSync = modes && modes->vsync_control;
+}
+
 static NTSTATUS caps_1_2(const struct kmt_query *query)
 {
     D3DKMT_WDDM_1_2_CAPS caps;
@@ -54,6 +68,8 @@ static NTSTATUS caps_1_2(const struct kmt_query *query)
             query->caps->PresentationCaps.SupportKernelModeCommandBuffer;
         caps.SupportSurpriseRemovalInHibernation = query->caps->SupportSurpriseRemovalInHibernation !=
                                                    0;
+        if (port_adapter_sources(query->adapter->port))
+            display_caps_1_2(query, &caps);
     }
     return kmt_query_put(query, &caps, sizeof(caps));
 }

@@ -57,10 +57,22 @@ NTSTATUS kmt_check_primary(const struct kmt_adapter *adapter, UINT index,
     return STATUS_SUCCESS;
 }
 
-void kmt_source_leave(const struct kmt_device *device)
+void kmt_source_enter(struct kmt_device *device, bool requests_vsync)
 {
     struct scanouts *scanouts = port_display_scanouts(device->adapter->port);
 
+    if (!scanouts || !requests_vsync)
+        return;
+    device->requests_vsync = true;
+    scanouts_request_vsync(scanouts, true);
+}
+
+void kmt_source_leave(struct kmt_device *device)
+{
+    struct scanouts *scanouts = port_display_scanouts(device->adapter->port);
+
+    if (scanouts && device->requests_vsync)
+        scanouts_request_vsync(scanouts, false);
     if (scanouts)
         scanouts_leave(scanouts, device->mm);
 }
@@ -150,9 +162,8 @@ static NTSTATUS release_all(const struct ownership *o)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
+static NTSTATUS set_owner(struct kmt_call *call, const D3DKMT_SETVIDPNSOURCEOWNER *args)
 {
-    const D3DKMT_SETVIDPNSOURCEOWNER *args = arguments;
     struct ownership o = {.count = args->VidPnSourceCount};
     NTSTATUS status;
 
@@ -178,6 +189,68 @@ static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
     return status;
 }
 
+static NTSTATUS set_source_owner(struct kmt_call *call, void *arguments)
+{
+    return set_owner(call, arguments);
+}
+
+/* PRES-270: what it says beside the first form has no effect, but for handles, which are not
+ * there. */
+static NTSTATUS set_owner_with(struct kmt_call *call, const D3DKMT_SETVIDPNSOURCEOWNER1 *args)
+{
+    return args->Flags.UseNtHandles
+               ? refuse(STATUS_NOT_SUPPORTED, "PRES-270",
+                        "Flags 0x%x: NT handles of sources are not there", args->Flags.Value)
+               : set_owner(call, &args->Version0);
+}
+
+static NTSTATUS set_source_owner1(struct kmt_call *call, void *arguments)
+{
+    return set_owner_with(call, arguments);
+}
+
+static NTSTATUS set_source_owner2(struct kmt_call *call, void *arguments)
+{
+    return set_owner_with(call, &((const D3DKMT_SETVIDPNSOURCEOWNER2 *)arguments)->Version1);
+}
+
+/* ---- of a whole process ---- */
+
+static void release_of(const struct kmt_adapter *adapter)
+{
+    LIST_FOR(node, &adapter->devices) {
+        struct ownership o = {.device = CONTAINER(node, struct kmt_device, link)};
+
+        o.scanouts = port_display_scanouts(adapter->port);
+        if (o.scanouts)
+            (void)release_all(&o);
+    }
+}
+
+/* PRES-271 */
+static NTSTATUS release_process(struct kmt_call *call, void *arguments)
+{
+    struct nt_process *process;
+    const NTSTATUS status = kmt_handle_process(call, *(const HANDLE *)arguments,
+                                               KMT_PROCESS_SET_INFORMATION, &process);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (process->client)
+        LIST_FOR(node, &((const struct kmt_process *)process->client)->adapters)
+            release_of(CONTAINER(node, struct kmt_adapter, link));
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS APIENTRY D3DKMTReleaseProcessVidPnSourceOwners(HANDLE process)
+{
+    HANDLE given = process, argument;
+
+    return kmt_call_run(__func__, release_process, &given, &argument, sizeof(argument), 0);
+}
+
+/* ---- who asks ---- */
+
 static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP *args = arguments;
@@ -201,4 +274,6 @@ static NTSTATUS check_exclusive(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN(D3DKMTSetVidPnSourceOwner, D3DKMT_SETVIDPNSOURCEOWNER, set_source_owner)
+KMT_IN(D3DKMTSetVidPnSourceOwner1, D3DKMT_SETVIDPNSOURCEOWNER1, set_source_owner1)
+KMT_IN(D3DKMTSetVidPnSourceOwner2, D3DKMT_SETVIDPNSOURCEOWNER2, set_source_owner2)
 KMT_IN(D3DKMTCheckVidPnExclusiveOwnership, D3DKMT_CHECKVIDPNEXCLUSIVEOWNERSHIP, check_exclusive)

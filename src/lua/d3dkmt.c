@@ -13,6 +13,7 @@
 
 #include "lua/d3dkmt.h"
 #include "lua/d3dkmt_call.h"
+#include "lua/d3dkmt_display.h"
 #include "lua/d3dkmt_mutex.h"
 #include "lua/d3dkmt_share.h"
 #include "lua/d3dkmt_special.h"
@@ -51,9 +52,6 @@ static const struct field create_device[] = {V(D3DKMT_CREATEDEVICE, hAdapter),
                                              VN(D3DKMT_CREATEDEVICE, "Flags", Flags),
                                              V(D3DKMT_CREATEDEVICE, hDevice)};
 static const struct field destroy_device[] = {V(D3DKMT_DESTROYDEVICE, hDevice)};
-static const struct field device_state[] = {V(D3DKMT_GETDEVICESTATE, hDevice),
-                                            V(D3DKMT_GETDEVICESTATE, StateType),
-                                            V(D3DKMT_GETDEVICESTATE, ExecutionState)};
 static const struct field create_context[] = {
     V(D3DKMT_CREATECONTEXT, hDevice),
     V(D3DKMT_CREATECONTEXT, NodeOrdinal),
@@ -303,7 +301,6 @@ static NTSTATUS call_GetProcessSchedulingPriorityClass(void *args)
     X(QueryAdapterInfo, D3DKMT_QUERYADAPTERINFO, query_adapter)                                     \
     X(CreateDevice, D3DKMT_CREATEDEVICE, create_device)                                             \
     X(DestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)                                          \
-    X(GetDeviceState, D3DKMT_GETDEVICESTATE, device_state)                                          \
     X(CreateContext, D3DKMT_CREATECONTEXT, create_context)                                          \
     X(CreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)                    \
     X(DestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)                                       \
@@ -375,6 +372,7 @@ void lua_d3dkmt_open(lua_State *L)
     lua_d3dkmt_sync(L);
     lua_d3dkmt_share(L);
     lua_d3dkmt_mutex(L);
+    lua_d3dkmt_display(L);
     nearest_for_table(L, "D3DKMT");
     lua_setglobal(L, "D3DKMT");
 }

@@ -8,8 +8,10 @@
 #include "modes/mode_words.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
+#include "modes/palette.h"
 #include "modes/vidpn.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define MOST_ATTEMPTS 32u  /* per path (VIDPN-155) */
@@ -63,7 +65,7 @@ static uint64_t source_rank(const D3DKMDT_VIDPN_SOURCE_MODE *mode, const D3DKMDT
 
 /* ---- target modes ---- */
 
-static UINT scan_order(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INFO *s)
+UINT modes_scan_order(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INFO *s)
 {
     return modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3
                ? s->AdditionalSignalInfo.ScanLineOrdering
@@ -73,7 +75,7 @@ static UINT scan_order(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INF
 /* Modes that the host makes have the plain value, which is the same in both forms. */
 static bool is_progressive(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INFO *s)
 {
-    const UINT order = scan_order(modes, s);
+    const UINT order = modes_scan_order(modes, s);
 
     return order != D3DDDI_VSSLO_INTERLACED_UPPERFIELDFIRST &&
            order != D3DDDI_VSSLO_INTERLACED_LOWERFIELDFIRST;
@@ -319,6 +321,26 @@ static void candidates_add(struct candidates *c, UINT id, uint64_t rank)
     c->list[at] = (struct candidate){id, rank};
 }
 
+static bool wants_format(const struct modes_wish *wish, UINT source)
+{
+    return wish && wish->given && wish->source == source && wish->format != D3DDDIFMT_UNKNOWN;
+}
+
+/* PRES-277: alpha does not count. */
+static bool has_format(const union mode *mode, const D3DKMDT_VIDPN_PRESENT_PATH *path,
+                       const struct modes_wish *wish)
+{
+    return !wants_format(wish, path->VidPnSourceId) ||
+           mode_without_alpha(mode->source.Format.Graphics.PixelFormat) ==
+               mode_without_alpha(wish->format);
+}
+
+/* PRES-244 */
+static bool can_be_colored(const struct modes *modes, const union mode *mode)
+{
+    return mode->source.Format.Graphics.PixelFormat != D3DDDIFMT_P8 || modes_has_palettes(modes);
+}
+
 static bool source_candidates(struct candidates *c, const struct modes *modes,
                               const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path,
                               const struct modes_wish *wish)
@@ -333,7 +355,8 @@ static bool source_candidates(struct candidates *c, const struct modes *modes,
     if (!candidates_begin(c, set->count))
         return false;
     for (UINT i = 0; i < set->count; i++)
-        if (set->pinned ? i + 1 == set->pinned : set->mode[i].source.Type == D3DKMDT_RMT_GRAPHICS)
+        if ((set->pinned ? i + 1 == set->pinned : set->mode[i].source.Type == D3DKMDT_RMT_GRAPHICS) &&
+            has_format(&set->mode[i], path, wish) && can_be_colored(modes, &set->mode[i]))
             candidates_add(c, set->mode[i].id, source_rank(&set->mode[i].source, &wanted));
     return true;
 }
@@ -396,6 +419,8 @@ static bool has_rate(const struct vidpn *vidpn, UINT index, UINT id, const struc
         return true;
     rate = &mode_set_find(*vidpn_target_set(vidpn, path->VidPnTargetId), id)
                 ->target.VideoSignalInfo.VSyncFreq;
+    if (wish->exact) /* PRES-277 */
+        return !mode_frequency_given(rate) || mode_rates_equal(rate, &wish->frequency);
     return distance(hertz(mode_frequency_given(rate) ? rate : &standard), hertz(&wish->frequency)) <
            0.5;
 }
@@ -499,6 +524,9 @@ static NTSTATUS choose_path(struct search *s, struct vidpn **vidpn, UINT index)
 
     if (!source_candidates(&sources, s->modes, *vidpn, &path, s->wish))
         return STATUS_NO_MEMORY;
+    if (!sources.count && wants_format(s->wish, path.VidPnSourceId))
+        status = refuse(STATUS_INVALID_PARAMETER, "PRES-277", "source %u has no mode of format %d",
+                        path.VidPnSourceId, (int)s->wish->format);
     for (UINT i = 0; i < sources.count && !NT_SUCCESS(status) && s->attempts < MOST_ATTEMPTS &&
                      s->all < MOST_OF_ALL;
          i++) {

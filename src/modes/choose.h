@@ -22,11 +22,15 @@ struct modes_wish {
     bool given;
     UINT source;
     D3DKMDT_2DREGION size;
+    D3DDDIFORMAT format;       /* D3DDDIFMT_UNKNOWN: any */
     D3DDDI_RATIONAL frequency; /* 0, 0: any */
+    bool exact;                /* the frequency is not one that is near */
     D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation;
     D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling; /* D3DKMDT_VPPS_UNINITIALIZED: any */
 };
 
+/* As the driver's interface version has it (D3DDDI_VIDEO_SIGNAL_SCANLINE_ORDERING). */
+UINT modes_scan_order(const struct modes *modes, const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 /* Is a frequency wanted of this source? */
 bool modes_wishes_rate(const struct modes_wish *wish, UINT source);
 

@@ -7,7 +7,9 @@
 #include "modes/choose.h"
 #include "modes/connections.h"
 #include "modes/enumerate.h"
+#include "modes/gamma.h"
 #include "modes/modes.h"
+#include "modes/palette.h"
 #include "modes/scope.h"
 #include "modes/timings.h"
 #include "modes/vidpn.h"
@@ -36,6 +38,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
                   nt_status_text(status).text, source);
     if (visible && modes->viewer.visible)
         modes->viewer.visible(modes->viewer.context, source);
+    else if (!visible && modes->viewer.hidden)
+        modes->viewer.hidden(modes->viewer.context, source);
 }
 
 /* ---- one source ---- */
@@ -187,6 +191,12 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
                         nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
+            if (!NT_SUCCESS(status) && !modes->ddi->gone && !modes->starved)
+                WARNING(
+                    "VIDPN-184",
+                    "DxgkDdiCommitVidPn returned %s for source %u, of a VidPN that it had said to "
+                    "support",
+                    nt_status_text(status).text, source);
             done[source] = NT_SUCCESS(status);
             if (!done[source] && !modes->starved)
                 (void)modes_refused_add(modes, vidpn, source);
@@ -262,13 +272,14 @@ static void trace_mode(const struct modes *modes, UINT source)
 }
 
 /* PRES-062: primaries for the modes that come. */
-static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due)
+static NTSTATUS prepare(const struct modes *modes, const struct vidpn *vidpn, const bool *due,
+                        enum commit_how how)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     for (UINT source = 0; modes->viewer.prepare && NT_SUCCESS(status) && source < modes->sources;
          source++)
-        if (due[source] && !removes(vidpn, source))
+        if (due[source] && (!removes(vidpn, source) || how != COMMIT_POWER))
             status = modes->viewer.prepare(modes->viewer.context, vidpn, source);
     return status;
 }
@@ -353,13 +364,14 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     bool any = false;
     NTSTATUS status;
 
+    modes_apply_gamma(modes, vidpn);
     for (UINT source = 0; source < modes->sources; source++)
         any |= due[source] = is_due(modes, vidpn, source, how);
     if (!any || modes->ended) {
         vidpn_destroy(vidpn);
         return STATUS_SUCCESS;
     }
-    status = prepare(modes, vidpn, due);
+    status = prepare(modes, vidpn, due, how);
     if (NT_SUCCESS(status))
         status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
                                                             : "DxgkDdiCommitVidPn");
@@ -375,8 +387,10 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
         vidpn_destroy(vidpn);
     tell(modes, modes->viewer.begins, due);
     for (UINT source = 0; source < modes->sources; source++)
-        if (due[source] && !removes(modes->active, source) && !modes->ddi->gone)
+        if (due[source] && !removes(modes->active, source) && !modes->ddi->gone) {
+            modes_load_palette(modes, source);
             modes_show(modes, source, true);
+        }
     connections_hold(modes);
     modes_go_on(modes);
     settle(modes, due, NT_SUCCESS(status), how);

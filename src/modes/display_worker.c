@@ -15,6 +15,7 @@
 #include "modes/target_calls.h"
 #include "modes/update.h"
 #include "modes/vidpn.h"
+#include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
@@ -435,6 +436,9 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         list_remove(&request.link);
     if (request.reason[0])
         (void)refuse(request.status, request.rule, "%s", request.reason);
+    else if (!NT_SUCCESS(request.status) && !refusal_reason(request.status))
+        (void)refuse(request.status, NULL, "what was to be shown could not be: %s",
+                     nt_status_text(request.status).text);
     return request.status;
 }
 

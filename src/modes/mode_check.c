@@ -6,7 +6,6 @@
 
 #define MOST_SURFACE 32768u
 #define MOST_SIGNAL  65535u
-#define MOST_HERTZ   10000u
 #define NOT_GIVEN    D3DKMDT_FREQUENCY_NOTSPECIFIED  /* also D3DKMDT_DIMENSION_NOTSPECIFIED */
 #define NOT_SET      D3DKMDT_FREQUENCY_UNINITIALIZED /* also D3DKMDT_DIMENSION_UNINITIALIZED */
 
@@ -134,15 +133,27 @@ bool mode_frequency_given(const D3DDDI_RATIONAL *f)
     return f->Numerator != NOT_GIVEN || f->Denominator != NOT_GIVEN;
 }
 
-static bool is_not_given(const D3DKMDT_2DREGION *size)
+bool mode_rates_equal(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
 {
-    return size->cx == NOT_GIVEN && size->cy == NOT_GIVEN;
+    return (uint64_t)a->Numerator * b->Denominator == (uint64_t)b->Numerator * a->Denominator;
+}
+
+D3DDDIFORMAT mode_without_alpha(D3DDDIFORMAT format)
+{
+    return format == D3DDDIFMT_A8R8G8B8   ? D3DDDIFMT_X8R8G8B8
+           : format == D3DDDIFMT_A8B8G8R8 ? D3DDDIFMT_X8B8G8R8
+                                          : format;
+}
+
+bool mode_region_given(const D3DKMDT_2DREGION *size)
+{
+    return size->cx != NOT_GIVEN || size->cy != NOT_GIVEN;
 }
 
 static NTSTATUS check_regions(const D3DKMDT_VIDEO_SIGNAL_INFO *s)
 {
     const D3DKMDT_2DREGION *total = &s->TotalSize, *active = &s->ActiveSize;
-    const bool open = is_not_given(total);
+    const bool open = !mode_region_given(total);
 
     if (!open && (!total->cx || !total->cy || total->cx > MOST_SIGNAL || total->cy > MOST_SIGNAL))
         return refuse(STATUS_GRAPHICS_INVALID_TOTAL_REGION, "VIDPN-094", "TotalSize is %u x %u",
@@ -176,11 +187,11 @@ static NTSTATUS check_frequency(const char *name, const D3DDDI_RATIONAL *f)
 /* What no display has, and no clock of a machine can follow. */
 static NTSTATUS check_rate(const D3DDDI_RATIONAL *f)
 {
-    if (mode_frequency_given(f) &&
-        (f->Numerator < f->Denominator || f->Numerator > (uint64_t)f->Denominator * MOST_HERTZ))
+    if (mode_frequency_given(f) && (f->Numerator < f->Denominator ||
+                                    f->Numerator > (uint64_t)f->Denominator * MODE_MOST_HERTZ))
         return refuse(STATUS_GRAPHICS_INVALID_FREQUENCY, "VIDPN-096",
                       "VSyncFreq is %u / %u; it is 1 to %u Hz", f->Numerator, f->Denominator,
-                      MOST_HERTZ);
+                      MODE_MOST_HERTZ);
     return STATUS_SUCCESS;
 }
 
@@ -216,7 +227,7 @@ static void compare_timings(const struct modes *modes, const D3DKMDT_VIDEO_SIGNA
     const bool vsync = mode_frequency_given(&s->VSyncFreq);
     const double lines = s->TotalSize.cy / (is_interlaced(modes, s) ? 2.0 : 1.0);
 
-    if (is_not_given(&s->TotalSize) || !mode_frequency_given(&s->HSyncFreq))
+    if (!mode_region_given(&s->TotalSize) || !mode_frequency_given(&s->HSyncFreq))
         return;
     if ((s->PixelRate != NOT_GIVEN &&
          !agrees((double)s->PixelRate, hertz(&s->HSyncFreq) * s->TotalSize.cx)) ||

@@ -31,7 +31,7 @@ static int compare_rates(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b)
     return (x > y) - (x < y);
 }
 
-static int compare(const struct modes_listed *a, const struct modes_listed *b)
+static int compare_looks(const struct modes_listed *a, const struct modes_listed *b)
 {
     if (a->target != b->target)
         return a->target < b->target ? -1 : 1;
@@ -42,7 +42,21 @@ static int compare(const struct modes_listed *a, const struct modes_listed *b)
     return compare_rates(&a->rate, &b->rate);
 }
 
-/* Each once: a pair that differs in its format alone is the same to who looks. */
+bool modes_listed_alike(const struct modes_listed *a, const struct modes_listed *b)
+{
+    return compare_looks(a, b) == 0;
+}
+
+static int compare(const struct modes_listed *a, const struct modes_listed *b)
+{
+    const int looks = compare_looks(a, b);
+
+    if (looks || a->format != b->format)
+        return looks ? looks : a->format < b->format ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Each once. */
 static bool insert(struct mode_list *list, const struct modes_listed *mode)
 {
     UINT at = list->count;
@@ -71,6 +85,12 @@ static bool insert(struct mode_list *list, const struct modes_listed *mode)
 static const D3DKMDT_2DREGION *size_of(const union mode *mode)
 {
     return &mode->source.Format.Graphics.PrimSurfSize;
+}
+
+static bool is_sized(const union mode *mode, const D3DKMDT_2DREGION *size)
+{
+    return mode->source.Type == D3DKMDT_RMT_GRAPHICS && size_of(mode)->cx == size->cx &&
+           size_of(mode)->cy == size->cy;
 }
 
 /* The paths of the source as they are, with nothing pinned. NULL: out of memory. */
@@ -122,10 +142,24 @@ static bool any_accepted(const struct modes *modes, const struct modes_target *t
     return false;
 }
 
+/* Each format in which the source has this size. */
+static bool add_formats(struct mode_list *list, const struct mode_set *sources,
+                        struct modes_listed mode)
+{
+    bool good = true;
+
+    for (UINT i = 0; good && i < sources->count; i++) {
+        mode.format = sources->mode[i].source.Format.Graphics.PixelFormat;
+        if (is_sized(&sources->mode[i], &mode.size))
+            good = insert(list, &mode);
+    }
+    return good;
+}
+
 /* The source mode of the VidPN is pinned. If the monitor accepts none of the signals, any can be
- * chosen (VIDPN-153). */
+ * chosen (VIDPN-153). `sources`: all that the source has. */
 static bool add_targets(const struct modes *modes, struct mode_list *list, struct vidpn *vidpn,
-                        const D3DKMDT_VIDPN_PRESENT_PATH *path)
+                        const D3DKMDT_VIDPN_PRESENT_PATH *path, const struct mode_set *sources)
 {
     struct mode_set *set = *vidpn_target_set(vidpn, path->VidPnTargetId);
     const struct modes_target *target = modes_target(modes, path->VidPnTargetId);
@@ -134,15 +168,18 @@ static bool add_targets(const struct modes *modes, struct mode_list *list, struc
 
     for (UINT i = 0; good && i < set->count; i++) {
         const D3DKMDT_VIDEO_SIGNAL_INFO *signal = &set->mode[i].target.VideoSignalInfo;
+        const bool accepted = modes_monitor_accepts(modes, target, signal);
         const struct modes_listed mode = {
             .size = *size_of(mode_set_pinned(*vidpn_source_set(vidpn, path->VidPnSourceId))),
             .rate = signal->VSyncFreq,
             .target = path->VidPnTargetId,
-            .turns = turns_of(path)};
+            .turns = turns_of(path),
+            .order = (D3DDDI_VIDEO_SIGNAL_SCANLINE_ORDERING)modes_scan_order(modes, signal),
+            .accepted = accepted};
 
         mode_set_pin(set, &set->mode[i]);
-        if ((any || modes_monitor_accepts(modes, target, signal)) && can_be_scaled(vidpn, path))
-            good = insert(list, &mode);
+        if ((any || accepted) && can_be_scaled(vidpn, path))
+            good = add_formats(list, sources, mode);
     }
     return good;
 }
@@ -161,7 +198,8 @@ static NTSTATUS add_size(struct modes *modes, struct mode_list *list, const stru
     mode_set_pin(set, mode_set_find(set, id));
     status = modes_enumerate(modes, &copy, &pivot);
     for (UINT i = 0; NT_SUCCESS(status) && i < vidpn_paths_from(copy, source); i++)
-        if (!add_targets(modes, list, copy, vidpn_path_from(copy, source, i)))
+        if (!add_targets(modes, list, copy, vidpn_path_from(copy, source, i),
+                         *vidpn_source_set(vidpn, source)))
             status = STATUS_NO_MEMORY;
     vidpn_destroy(copy);
     return status;
@@ -171,9 +209,7 @@ static NTSTATUS add_size(struct modes *modes, struct mode_list *list, const stru
 static bool is_repeated(const struct mode_set *set, UINT n)
 {
     for (UINT i = 0; i < n; i++)
-        if (set->mode[i].source.Type == D3DKMDT_RMT_GRAPHICS &&
-            size_of(&set->mode[i])->cx == size_of(&set->mode[n])->cx &&
-            size_of(&set->mode[i])->cy == size_of(&set->mode[n])->cy)
+        if (is_sized(&set->mode[i], size_of(&set->mode[n])))
             return true;
     return false;
 }

@@ -3,6 +3,8 @@
 #ifndef DXGK_MODES_MODE_LIST_H
 #define DXGK_MODES_MODE_LIST_H
 
+#include <stdbool.h>
+
 #include <ntddk.h>
 #include <dispmprt.h>
 
@@ -13,6 +15,9 @@ struct modes_listed {
     D3DDDI_RATIONAL rate;  /* as the target mode has it; perhaps not specified */
     UINT target;
     UINT turns; /* bit n: it can be turned by n quarters */
+    D3DDDIFORMAT format;
+    D3DDDI_VIDEO_SIGNAL_SCANLINE_ORDERING order;
+    bool accepted; /* by the monitor */
 };
 
 struct mode_list {
@@ -21,8 +26,11 @@ struct mode_list {
     struct modes_listed *mode;
 };
 
-/* Ordered by target, width, height and rate; it belongs to the adapter, and is valid until the
- * display worker runs again. Empty: the source has no path. Called by that worker. */
+/* Are they the same to who only looks: but for format and scan lines? */
+bool modes_listed_alike(const struct modes_listed *a, const struct modes_listed *b);
+/* Ordered by target, width, height, rate, format and scan lines; it belongs to the adapter, and is
+ * valid until the display worker runs again. Empty: the source has no path. Called by that
+ * worker. */
 NTSTATUS modes_list(struct modes *modes, UINT source, const struct mode_list **list);
 void modes_list_free(struct mode_list *list); /* NULL is allowed */
 

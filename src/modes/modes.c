@@ -4,6 +4,7 @@
 
 #include "modes/modes.h"
 #include "modes/connections.h"
+#include "modes/gamma.h"
 #include "modes/mode_list.h"
 #include "modes/refusals.h"
 #include "modes/monitor.h"
@@ -109,6 +110,7 @@ void modes_destroy(struct modes *modes)
     modes_refused_forget(modes);
     vidpn_destroy(modes->connections.told);
     vidpn_destroy(modes->active);
+    modes_gamma_finish(modes);
     list_remove(&modes->link);
     util_free(modes->target);
     util_free(modes);

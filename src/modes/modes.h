@@ -17,6 +17,7 @@
 #include "trace/trace.h"
 
 struct mode_list;
+struct modes_ramp;
 struct modes_panel;
 struct monitor;
 struct vidpn;
@@ -67,10 +68,11 @@ struct modes_refusal {
 #define MODES_MAX_REFUSALS 32u
 
 struct modes_source {
-    bool visible;           /* as the driver was told last */
-    bool shown;             /* it has been visible */
-    trace_track track;      /* of what becomes of it */
-    struct mode_list *list; /* as of some time (modes/mode_list.h); NULL: none was asked for */
+    bool visible;            /* as the driver was told last */
+    bool shown;              /* it has been visible */
+    trace_track track;       /* of what becomes of it */
+    struct modes_ramp *ramp; /* of gamma (modes/gamma.h); NULL: the default one */
+    struct mode_list *list;  /* as of some time (modes/mode_list.h); NULL: none was asked for */
 };
 
 /* Whoever shows pictures, and is told what becomes of the sources; called by the display worker. */
@@ -83,11 +85,14 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
+    /* It has been made invisible. */
+    void (*hidden)(void *context, UINT source);
     /* The display worker has done what was to be done. */
     void (*settled)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
     /* Before anything else of a commit: have a primary ready for the mode that is pinned for the
-     * source in this VidPN (PRES-061). It keeps the one that is in force. */
+     * source in this VidPN (PRES-061), or know that the source is to show nothing. It keeps the one
+     * that is in force. */
     NTSTATUS (*prepare)(void *context, const struct vidpn *vidpn, UINT source);
     /* That primary, as hPrimaryAllocation; of another VidPN than that, the one in force. */
     HANDLE (*primary)(void *context, const struct vidpn *vidpn, UINT source);

@@ -319,8 +319,10 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         port_tell_start(adapter);
         status = port_managers_create(adapter);
     }
-    if (NT_SUCCESS(status) && adapter->shows)
+    if (NT_SUCCESS(status) && adapter->shows) {
+        port_last_screen_begin(adapter);
         status = port_display_start(adapter, sources); /* DISP-170 */
+    }
     return status;
 }
 

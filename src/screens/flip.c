@@ -14,7 +14,8 @@
 
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
@@ -22,23 +23,62 @@
 #include "verify/refusal.h"
 #include "verify/verify.h"
 
-#define MOST_QUEUED 64u /* of one device (PRES-289) */
-
 /* ---- what is shown ---- */
+
+static void stay(struct shown *shown)
+{
+    if (shown->leaves)
+        vidmm_scanout_leaves(shown->allocation, false);
+    shown->leaves = false;
+}
 
 void flip_release(struct shown *shown)
 {
     if (!shown->allocation)
         return;
+    stay(shown);
     if (shown->pinned)
         vidmm_scanout_unpin(shown->allocation);
     vidmm_scanout_release(shown->allocation);
     *shown = (struct shown){.allocation = NULL};
 }
 
+static bool is_away(const struct scanout *s, const struct flip *flip)
+{
+    return flip->primary.allocation != s->now.allocation;
+}
+
+static bool leaves(const struct scanout *s)
+{
+    if (s->moving && is_away(s, s->moving))
+        return true;
+    for (UINT i = 0; i < s->handed_count; i++)
+        if (is_away(s, s->handed[i]))
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (is_away(s, CONTAINER(node, struct flip, link)))
+            return true;
+    return false;
+}
+
+void flip_mark(struct scanout *s)
+{
+    const bool away = leaves(s), of_shared = away && !s->now.allocation && s->shared;
+
+    if (s->now.allocation && s->now.leaves != away) {
+        s->now.leaves = away;
+        vidmm_scanout_leaves(s->now.allocation, away);
+    }
+    if (s->shared && s->shared_leaves != of_shared) {
+        s->shared_leaves = of_shared;
+        vidmm_scanout_leaves(s->shared->allocation, of_shared);
+    }
+}
+
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
 {
+    scanout_trace_end(flip, false);
     list_push_back(&flip->scanout->all->over, &flip->link);
     (void)sim_waitq_wake(&flip->scanout->all->work, 1);
     (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
@@ -50,8 +90,12 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
+    stay(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
+    vertical_note_flip(s, flip->device);
+    planes_off(s);
+    scanout_trace_end(flip, true);
     finish(flip);
 }
 
@@ -61,6 +105,9 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    if (count)
+        scanout_frame(s, SCREENS_FLIP);
+    flip_mark(s);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -71,11 +118,12 @@ void flip_drop_all(struct scanout *s)
         finish(s->handed[--s->handed_count]);
     while ((node = list_pop_front(&s->waiting)) != NULL)
         finish(CONTAINER(node, struct flip, link));
+    flip_mark(s);
 }
 
 /* ---- handing over ---- */
 
-static NTSTATUS call(struct scanout *s, const struct flip *flip)
+static NTSTATUS call(struct scanout *s, struct flip *flip)
 {
     const struct scanouts_config *config = &s->all->config;
     DXGKARG_SETVIDPNSOURCEADDRESS args;
@@ -86,8 +134,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.PrimarySegment = flip->primary.where.segment;
     args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
     args.hAllocation = flip->primary.where.allocation;
-    args.ContextCount = flip->context ? 1 : 0;
+    args.ContextCount = flip->context ? 1 + flip->other_count : 0;
     args.Context[0] = flip->context;
+    for (UINT i = 0; i < flip->other_count; i++)
+        args.Context[1 + i] = flip->others[i];
+    args.Duration = flip->duration; /* PRES-128 */
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -96,8 +147,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Flags.SharedPrimaryTransition = config->direct_flip &&
                                          !flip->primary.allocation != !s->now.allocation;
     s->calling = true;
-    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
-                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    if (!ddi_has(config->modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        status = planes_call_plain(s, &flip->primary.where, flip); /* PRES-191 */
+    else
+        status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                                  : ddi_set_vidpn_source_address(config->modes->ddi, &args);
     s->calling = false;
     s->addressed = true;
     return status;
@@ -113,10 +167,30 @@ static void drop(struct scanout *s, struct flip *flip, NTSTATUS status)
     finish(flip);
 }
 
+/* The GPU has done it: what is left is its vertical sync. */
+static void hand_done(struct scanout *s, struct flip *flip)
+{
+    if (!s->all->enabled)
+        vsync_control(s->all, true);
+    if (!s->lit) {
+        finish(flip);
+        return;
+    }
+    s->moving = NULL;
+    flip->handed = sim_now();
+    s->handed[s->handed_count++] = flip;
+    s->addressed = true;
+}
+
 static void hand_over(struct scanout *s, struct flip *flip)
 {
     const bool immediate = flip->interval == 0 && s->all->config.immediate;
     NTSTATUS status = STATUS_SUCCESS;
+
+    if (flip->by_gpu) {
+        hand_done(s, flip);
+        return;
+    }
 
     if (flip->primary.allocation) {
         status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
@@ -130,18 +204,20 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
-    if (!immediate && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
-    if (!s->lit) {                   /* the mode has changed meanwhile */
+    if (!immediate)
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit) {     /* the mode has changed meanwhile */
         finish(flip);
         return;
     }
     s->moving = NULL;
     flip->handed = sim_now();
+    scanout_trace_begin(flip);
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
         return; /* it is complete, or dropped */
+    flip->returned = sim_now();
     if (!NT_SUCCESS(status)) {
         s->handed_count--;
         drop(s, flip, status);
@@ -150,10 +226,10 @@ static void hand_over(struct scanout *s, struct flip *flip)
     }
 }
 
-/* PRES-146 */
+/* PRES-146; the GPU counts by itself. */
 static bool interval_is_over(const struct scanout *s, const struct flip *flip)
 {
-    return flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
+    return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
@@ -171,28 +247,35 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     }
     list_remove(&flip->link);
     show(s, flip);
+    flip_mark(s);
     return true;
 }
 
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {
-    struct flip *flip = s->handed[0];
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = config->lost && !config->modes->ddi->gone &&
+                       config->modes->source[s->source].visible &&
+                       config->lost(config->lost_context, s->source);
 
-    if (!s->all->config.modes->ddi->gone)
-        VIOLATION("PRES-327",
-                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
-                  "%llu ms of the flip of source %u; it counts as shown",
-                  s->target, (unsigned long long)flip->primary.where.address,
-                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-    flip_complete(s, 1);
+    if (!config->modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the address 0x%llx was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, (unsigned long long)s->handed[0]->primary.where.address,
+                (unsigned long long)(config->limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    s->all->resetting = reset;
+    if (!reset)
+        flip_complete(s, 1);
 }
 
 static bool step(struct scanout *s, uint64_t *until)
 {
     struct flip *head;
 
-    if (s->handed_count) {
+    if (s->handed_count && !s->all->resetting) {
         const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
 
         if (sim_now() >= deadline) {
@@ -205,11 +288,11 @@ static bool step(struct scanout *s, uint64_t *until)
     if (list_empty(&s->waiting))
         return false;
     head = CONTAINER(s->waiting.next, struct flip, link);
-    if (!head->ready)
+    if (!head->ready || !planes_let(s, head))
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
-    if (s->handed_count >= s->all->config.most_flips)
+    if (s->handed_count >= (head->by_gpu ? SCANOUT_MOST_FLIPS : s->all->config.most_flips))
         return false;
     if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
         if (s->all->enabled || s->all->config.modes->asleep)
@@ -221,6 +304,7 @@ static bool step(struct scanout *s, uint64_t *until)
     s->moving = head;
     hand_over(s, head);
     s->moving = NULL;
+    flip_mark(s);
     return true;
 }
 
@@ -240,66 +324,12 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
         return true;
     }
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
-        if (step(&scanouts->source[i], until))
+        if (step(&scanouts->source[i], until) || planes_step(&scanouts->source[i], until))
             return true;
-    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
-        vsync_control(scanouts, true);
-        return true;
-    }
-    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
-        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
-
-        if (sim_now() >= at) {
-            vsync_control(scanouts, false);
-            return true;
-        }
-        if (at < *until)
-            *until = at;
-    }
-    return false;
+    return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
 
 /* ---- who flips ---- */
-
-static UINT queued_of(const struct scanouts *scanouts, const struct vidmm_device *device)
-{
-    UINT count = 0;
-
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        count += s->moving && s->moving->primary.device == device;
-        for (UINT k = 0; k < s->handed_count; k++)
-            count += s->handed[k]->primary.device == device;
-        LIST_FOR(node, &s->waiting)
-            count += CONTAINER(node, struct flip, link)->primary.device == device;
-    }
-    return count;
-}
-
-static void leave(struct scanouts *scanouts)
-{
-    if (--scanouts->users == 0 && scanouts->stop)
-        (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
-}
-
-/* PRES-288, PRES-289 */
-static NTSTATUS await_room(struct scanouts *scanouts, const struct scanouts_flip *wanted)
-{
-    NTSTATUS status = STATUS_SUCCESS;
-
-    scanouts->users++;
-    while (!wanted->do_not_wait && !scanouts->stop && !sim_current->stopped &&
-           queued_of(scanouts, wanted->device) >= wanted->limit)
-        (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    if (scanouts->stop || sim_current->stopped)
-        status = STATUS_DEVICE_REMOVED;
-    else if (queued_of(scanouts, wanted->device) >= MOST_QUEUED)
-        status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
-                        MOST_QUEUED);
-    leave(scanouts);
-    return status;
-}
 
 static void ready(void *context)
 {
@@ -311,7 +341,8 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1, sizeof(*flip));
+    struct flip *flip = util_zalloc(1,
+                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
 
     if (!flip)
         return NULL;
@@ -319,15 +350,33 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->scanout = s;
     flip->device = wanted->device;
     flip->context = wanted->context;
+    flip->other_count = wanted->other_count;
+    for (UINT i = 0; i < wanted->other_count; i++)
+        flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
+    flip->by_gpu = wanted->write != NULL;
+    flip->no_wait = wanted->no_wait;
+    flip->duration = wanted->duration;
+    flip->order = ++s->orders;
+    planes_will_end(s);
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
+}
+
+/* PRES-135: the primary stays where the commands say it is. */
+static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted)
+{
+    NTSTATUS status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+
+    flip->primary.pinned = NT_SUCCESS(status);
+    return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
     struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = await_room(scanouts, wanted);
+    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
+                                        wanted->do_not_wait);
     struct flip *flip;
 
     if (!NT_SUCCESS(status))
@@ -342,8 +391,17 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
             return STATUS_INVALID_PARAMETER;
         }
         flip->primary.device = wanted->device;
+        flip->primary.handle = wanted->allocation;
+        status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
+        if (!NT_SUCCESS(status)) {
+            flip_release(&flip->primary);
+            util_free(flip);
+            return status;
+        }
     }
+    (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
     return STATUS_SUCCESS;
@@ -361,6 +419,7 @@ static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(flip);
     }
+    flip_mark(s);
 }
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
@@ -376,6 +435,8 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
+        if (planes_hold(s, device))
+            return true;
         if (s->now.device == device || (s->moving && is_of(s->moving, device)))
             return true;
         for (UINT k = 0; k < s->handed_count; k++)
@@ -396,7 +457,33 @@ static void show_shared(struct scanout *s)
     flip->interval = 1;
     flip->ready = true;
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+/* A flip to the shared primary is on its way. */
+static bool returns(const struct scanout *s)
+{
+    if (s->moving && !s->moving->primary.allocation)
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (!s->handed[k]->primary.allocation)
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (!CONTAINER(node, struct flip, link)->primary.allocation)
+            return true;
+    return false;
+}
+
+/* What the driver does not flip away from goes all the same (PRES-132). */
+static void give_back(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device && !returns(s))
+            flip_release(&s->now);
+    }
 }
 
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
@@ -406,12 +493,20 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         struct scanout *s = &scanouts->source[i];
 
         drop_waiting_of(s, device);
+        planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count)
+        if (s->now.device == device || s->handed_count || planes_show_of(s, device))
             show_shared(s);
+        if (s->shared)
+            primary_forget(s->shared, device);
     }
-    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+    vertical_forget(scanouts, device);
+    for (;;) {
+        give_back(scanouts, device);
+        if (scanouts->stop || sim_current->stopped || !holds(scanouts, device))
+            break;
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    leave(scanouts);
+    }
+    queued_leave(scanouts);
 }

@@ -29,6 +29,71 @@ static NTSTATUS create(struct primary *primary, const struct vidmm_standard_data
     return status;
 }
 
+/* ---- on devices of clients ---- */
+
+struct primary_open {
+    struct list link;
+    struct vidmm_device *device;
+    D3DKMT_HANDLE resource, allocation;
+};
+
+NTSTATUS primary_open(struct primary *primary, struct vidmm_device *device, D3DKMT_HANDLE *handle)
+{
+    struct vidmm_resource *resource;
+    struct vidmm_open_item item;
+    struct primary_open *open;
+    NTSTATUS status;
+
+    LIST_FOR(node, &primary->opens) {
+        open = CONTAINER(node, struct primary_open, link);
+        *handle = open->allocation;
+        if (open->device == device)
+            return STATUS_SUCCESS;
+    }
+    resource = vidmm_resource_get(primary->device, primary->resource);
+    open = util_zalloc(1, sizeof(*open));
+    status = resource && open
+                 ? vidmm_resource_open(device, resource, false, &item, 1, &open->resource)
+                 : STATUS_NO_MEMORY;
+    if (resource)
+        vidmm_resource_put(resource);
+    if (!NT_SUCCESS(status)) {
+        util_free(open);
+        return status;
+    }
+    open->device = device;
+    *handle = open->allocation = item.allocation;
+    list_push_back(&primary->opens, &open->link);
+    return status;
+}
+
+void primary_forget(struct primary *primary, const struct vidmm_device *device)
+{
+    LIST_FOR_SAFE(node, following, &primary->opens) {
+        struct primary_open *open = CONTAINER(node, struct primary_open, link);
+
+        if (open->device != device)
+            continue;
+        list_remove(node);
+        util_free(open);
+    }
+}
+
+static void close_all(struct primary *primary)
+{
+    const D3DDDICB_DESTROYALLOCATION2FLAGS later = {0};
+    struct list *node;
+
+    while ((node = list_pop_front(&primary->opens)) != NULL) {
+        struct primary_open *open = CONTAINER(node, struct primary_open, link);
+
+        (void)vidmm_allocation_destroy(open->device, open->resource, NULL, 0, later);
+        util_free(open);
+    }
+}
+
+/* ---- life ---- */
+
 /* PRES-080 */
 static void check_size(const struct primary *primary)
 {
@@ -52,6 +117,7 @@ NTSTATUS primary_create(struct vidmm_device *device,
     *primary = NULL;
     if (!made)
         return STATUS_NO_MEMORY;
+    list_init(&made->opens);
     made->device = device;
     made->surface = *surface;
     status = vidmm_standard_primary(device, surface, &data);
@@ -79,6 +145,7 @@ void primary_destroy(struct primary *primary)
 {
     if (!primary)
         return;
+    close_all(primary);
     vidmm_scanout_unpin(primary->allocation);
     vidmm_scanout_release(primary->allocation);
     (void)vidmm_allocation_destroy(primary->device, primary->resource, NULL, 0, at_once);

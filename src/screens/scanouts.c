@@ -5,13 +5,17 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "ddi/entries_planes.h"
+#include "screens/planes_record.h"
+#include "screens/scanout_pointer.h"
 #include "screens/source_mode.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define DEFAULT_LIMIT UINT64_C(2000000000)
@@ -27,8 +31,10 @@ static bool serves(const struct primary *primary, const D3DKMDT_SHAREDPRIMARYSUR
 /* What a client shows comes back with the display, unless a reset has taken it. */
 static NTSTATUS return_shown(struct scanout *s)
 {
-    if (s->lost)
+    if (s->lost) {
         flip_release(&s->now);
+        (void)sim_waitq_wake(&s->all->news, UINT32_MAX); /* whose it was may leave */
+    }
     s->lost = false;
     if (!s->now.allocation)
         return STATUS_SUCCESS;
@@ -47,8 +53,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
     const D3DKMDT_VIDPN_SOURCE_MODE *mode = source_mode(vidpn, source);
     D3DKMDT_SHAREDPRIMARYSURFACEDATA surface;
 
-    if (!mode)
+    if (!mode) {
+        copy_hold(s); /* PRES-112 */
         return STATUS_SUCCESS;
+    }
     surface = (D3DKMDT_SHAREDPRIMARYSURFACEDATA){
         .Width = mode->Format.Graphics.PrimSurfSize.cx,
         .Height = mode->Format.Graphics.PrimSurfSize.cy,
@@ -56,8 +64,10 @@ static NTSTATUS prepare(void *context, const struct vidpn *vidpn, UINT source)
         .RefreshRate = source_rate(vidpn, vidpn_path_from(vidpn, source, 0)),
         .VidPnSourceId = source};
     s->next_for = vidpn;
-    if (!serves(s->shared, &surface))
+    if (!serves(s->shared, &surface)) {
+        copy_hold(s); /* PRES-112 */
         return primary_create(scanouts->config.device, &surface, &s->next);
+    }
     s->next = s->shared;
     (void)return_shown(s); /* else the shared one is shown */
     return primary_return(s->shared);
@@ -84,6 +94,7 @@ static HANDLE primary(void *context, const struct vidpn *vidpn, UINT source)
 static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where)
 {
     DXGKARG_SETVIDPNSOURCEADDRESS args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.VidPnSourceId = s->source;
@@ -92,7 +103,14 @@ static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where
     args.hAllocation = where->allocation;
     args.Flags.ModeChange = 1;
     s->addressed = true;
-    return ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    planes_will_end(s);
+    if (!ddi_has(s->all->config.modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        return planes_call_plain(s, where, NULL);
+    status = ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    return NT_SUCCESS(status) ? status
+                              : refuse(status, "PRES-132",
+                                       "DxgkDdiSetVidPnSourceAddress returned %s for source %u",
+                                       nt_status_text(status).text, s->source);
 }
 
 static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
@@ -112,6 +130,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
 
     if (s->shared != stays) { /* what was flipped to was for the mode that is over */
         flip_drop_all(s);
+        planes_drop_all(s);
         flip_release(&s->now);
         primary_destroy(s->shared);
     }
@@ -120,6 +139,10 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->shared = stays;
     s->next = NULL;
     s->next_for = NULL;
+    copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -132,8 +155,12 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
+    planes_complete_all(s);
+    planes_off(s);
+    planes_forget_answers(scanouts);
 }
 
 static void begins(void *context, UINT source)
@@ -147,19 +174,44 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
+    s->silent = s->off_grid = false;
+    s->window = 0;
+    s->watched = sim_now();
 }
 
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    (void)source;
+    planes_off(s);
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
+    s->watched = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
 /* ---- clients ---- */
+
+D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
+                              const struct vidmm_device *device)
+{
+    const struct scanout *s = &scanouts->source[source];
+    const struct shown *last = &s->now;
+
+    if (!list_empty(&s->waiting))
+        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    else if (s->moving)
+        last = &s->moving->primary;
+    else if (s->handed_count)
+        last = &s->handed[s->handed_count - 1]->primary;
+    return last->device == device ? last->handle : 0;
+}
 
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
@@ -180,32 +232,61 @@ void scanouts_set_owner(struct scanouts *scanouts, UINT source, const struct vid
     scanouts->source[source].owner_type = type;
 }
 
+bool scanouts_attribute(const struct scanouts *scanouts, UINT source, UINT *attribute)
+{
+    const struct scanout *s = &scanouts->source[source];
+
+    *attribute = s->attribute;
+    return s->now.allocation != NULL;
+}
+
+void scanouts_set_attribute(struct scanouts *scanouts, UINT source, UINT attribute)
+{
+    scanouts->source[source].attribute = attribute;
+}
+
+bool scanouts_shared(const struct scanouts *scanouts, UINT source, struct vidmm_device **device,
+                     D3DKMT_HANDLE *resource)
+{
+    const struct primary *shared = scanouts->source[source].shared;
+
+    *device = shared ? shared->device : NULL;
+    *resource = shared ? shared->resource : 0;
+    return shared != NULL;
+}
+
 NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_device *device,
                        D3DKMT_HANDLE allocation)
 {
     struct scanout *s = &scanouts->source[source];
-    struct shown next = {.allocation = vidmm_scanout_get(device, allocation), .device = device};
+    struct shown next = {.allocation = vidmm_scanout_get(device, allocation),
+                         .device = device,
+                         .handle = allocation};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!next.allocation)
         return status;
+    copy_hold(s); /* PRES-112 */
     status = vidmm_scanout_pin(next.allocation, &next.where);
     next.pinned = NT_SUCCESS(status);
     if (NT_SUCCESS(status))
         status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
         flip_drop_all(s);
+        planes_drop_all(s);
         status = set_address(s, &next.where);
         modes_go_on(scanouts->config.modes);
+        planes_off(s);
     }
     if (NT_SUCCESS(status)) {
         const struct shown before = s->now;
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
-    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    copy_go_on(s);
     return status;
 }
 
@@ -215,28 +296,16 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
+        planes_drop_all(s);
+        planes_off(s);
         s->lost = true;
         s->blanks = 0;
     }
-    scanouts->enabled = false; /* PRES-172 */
+    scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */
 }
 
 /* ---- what is seen ---- */
-
-/* The host is not told the pitch of a primary: the largest alignment of lines for which the
- * allocation is large enough. */
-static UINT inferred_pitch(const D3DKMDT_SHAREDPRIMARYSURFACEDATA *surface, uint64_t bytes)
-{
-    const UINT line = surface->Width * mode_pixel_bytes(surface->Format);
-
-    for (UINT alignment = 4096; alignment > 1; alignment /= 2) {
-        const uint64_t pitch = align_up(line, alignment);
-
-        if (pitch * surface->Height <= bytes)
-            return (UINT)pitch;
-    }
-    return line;
-}
 
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture)
 {
@@ -246,11 +315,14 @@ bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_pictu
 
     if (!s->shared)
         return false;
+    if (s->planes && s->planes->shown)
+        return planes_compose(s, picture);
     shown = s->now.allocation ? s->now.allocation : s->shared->allocation;
     picture->width = s->shared->surface.Width;
     picture->height = s->shared->surface.Height;
     picture->format = s->shared->surface.Format;
-    picture->pitch = inferred_pitch(&s->shared->surface, vidmm_scanout_bytes(shown));
+    picture->pitch = scanout_pitch(picture->width * mode_pixel_bytes(picture->format),
+                                   picture->height, vidmm_scanout_bytes(shown));
     bytes = (uint64_t)picture->pitch * picture->height;
     util_free(s->copy);
     s->copy = util_alloc(bytes);
@@ -272,6 +344,22 @@ static void flipper_main(void *arg)
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
 }
 
+static void end_planes(struct scanouts *scanouts)
+{
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        planes_destroy(&scanouts->source[i]);
+}
+
+static bool make_planes(struct scanouts *scanouts)
+{
+    const struct scanouts_config *config = &scanouts->config;
+    bool good = true;
+
+    for (UINT i = 0; config->plane_form && good && i < config->modes->sources; i++)
+        good = planes_create(&scanouts->source[i], config->planes);
+    return good;
+}
+
 struct scanouts *scanouts_create(const struct scanouts_config *config)
 {
     struct scanouts *scanouts = util_zalloc(1, sizeof(*scanouts));
@@ -282,15 +370,25 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     if (!scanouts->config.limit_ns)
         scanouts->config.limit_ns = DEFAULT_LIMIT;
     list_init(&scanouts->over);
+    list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
         list_init(&scanouts->source[i].waiting);
+        list_init(&scanouts->source[i].copies);
+        list_init(&scanouts->source[i].watches);
+    }
+    if (!make_planes(scanouts)) {
+        end_planes(scanouts);
+        util_free(scanouts);
+        return NULL;
     }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
+        end_planes(scanouts);
         util_free(scanouts);
         return NULL;
     }
@@ -307,7 +405,10 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
 
 static void end_source(struct scanout *s)
 {
+    copy_forget_all(s);
     flip_drop_all(s);
+    planes_drop_all(s);
+    planes_destroy(s);
     flip_release(&s->now);
     primary_destroy(s->shared);
     util_free(s->copy);
@@ -320,11 +421,11 @@ void scanouts_destroy(struct scanouts *scanouts)
     if (!scanouts)
         return;
     scanouts->config.modes->viewer = (struct modes_viewer){0};
-    if (scanouts->enabled)
-        vsync_control(scanouts, false); /* PRES-172 */
+    scanouts_sleep(scanouts); /* PRES-172 */
     scanouts->stop = true;
     (void)sim_waitq_wake(&scanouts->work, 1);
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    vertical_stop(scanouts);
     while ((!scanouts->ended || scanouts->users) && !sim_current->stopped)
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
     sim_thread_release(scanouts->flipper);
@@ -334,5 +435,8 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
+    vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

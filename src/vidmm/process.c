@@ -254,6 +254,7 @@ NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device
     list_init(&device->queues);
     list_init(&device->resource_opens);
     list_init(&device->missing_list);
+    list_init(&device->joining_list);
     list_init(&device->portions);
     list_init(&device->dying);
     list_init(&device->tell_link);

@@ -146,6 +146,7 @@ static bool check_device(const struct vidmm *vidmm, const struct vidmm_device *d
 {
     uint64_t charged[VIDMM_MAX_SEGMENTS] = {0};
     uint32_t missing = 0;
+    uint64_t joined_after = 0;
 
     LIST_FOR(node, &device->residency) {
         const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
@@ -156,9 +157,16 @@ static bool check_device(const struct vidmm *vidmm, const struct vidmm_device *d
     }
     LIST_FOR(node, &device->missing_list) {
         HOLDS(CONTAINER(node, struct vidmm_open, missing_link)->device == device);
+        HOLDS(!CONTAINER(node, struct vidmm_open, missing_link)->joining);
         missing++;
     }
     HOLDS(missing == device->missing);
+    LIST_FOR(node, &device->joining_list) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
+
+        HOLDS(open->device == device && open->joining && open->joined_after >= joined_after);
+        joined_after = open->joined_after;
+    }
     for (UINT id = 0; id <= vidmm->segment_count; id++) {
         HOLDS(charged[id] == device->charged[id]);
         HOLDS(charged[id] <= budget_capacity_of(device, id));

@@ -52,7 +52,8 @@ static bool place_allocations(struct packet *packet)
         if (reference->handle) {
             struct vidmm_open *open = vidmm_open_find_queued(device, reference->handle);
 
-            if (!open || (!packet->portion && !vidmm_open_on_residency_list(open))) {
+            if (!open ||
+                (!packet->portion && !reference->pinned && !vidmm_open_on_residency_list(open))) {
                 NOTE("GPUVA-247",
                      "allocation 0x%x, element %u of a Render, %s when its turn came; the device is "
                      "in error",
@@ -149,6 +150,7 @@ static bool patch(struct packet *packet)
             buffer->patched = true;
         }
         args.Flags.NullRendering = packet->null_rendering;
+        args.Flags.Present = packet->present; /* PRES-113 */
         vidsch->statistics.patches += args.PatchLocationListSubmissionLength;
     }
     args.SubmissionFenceId = packet->fence;
@@ -176,6 +178,11 @@ static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
     flags.Paging = packet->kind == PACKET_PAGING || packet->leaves_paging;
     flags.ContextSwitch = packet->kind == PACKET_LEAVE;
     flags.NullRendering = packet->null_rendering;
+    flags.Present = packet->present; /* PRES-113 */
+    if (packet->present && packet->buffer->flip.is) {
+        flags.Flip = 1; /* PRES-135 */
+        flags.FlipWithNoWait = packet->buffer->flip.no_wait;
+    }
     flags.Resubmission = packet->resubmission && !vidsch_is_1x(vidsch); /* PREEMPT-024 */
     return flags;
 }
@@ -214,6 +221,8 @@ static NTSTATUS submit_physical(struct packet *packet)
         args.pDmaBufferPrivateData = buffer->private_data;
         args.DmaBufferPrivateDataSize = buffer->private_bytes;
         args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
+        args.VidPnSourceId = buffer->flip.source;
+        args.FlipInterval = buffer->flip.interval;
     }
     return ddi_submit_command(context->device->vidsch->ddi, &args);
 }
@@ -245,6 +254,8 @@ static NTSTATUS submit_virtual(struct packet *packet)
         if (packet->buffer) {
             args.pDmaBufferPrivateData = packet->buffer->private_data;
             args.DmaBufferPrivateDataSize = packet->buffer->private_bytes;
+            args.VidPnSourceId = packet->buffer->flip.source;
+            args.FlipInterval = packet->buffer->flip.interval;
         }
         args.DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
     }

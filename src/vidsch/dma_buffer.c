@@ -8,13 +8,16 @@
  * The thread that fills a buffer and each packet made from it hold a reference. With the last
  * reference the buffer returns to the pool of its context (PATCH-043), which hands out the newest
  * first. Buffers that no longer have the sizes promised to the client are freed instead. In virtual
- * mode a buffer is only its private block.
+ * mode a buffer is only its private block, unless the driver writes commands to it (present.h):
+ * then its data is mapped in the address space of the process.
  */
 #include <string.h>
 
 #include "vidsch/dma_buffer.h"
 #include "ram/ram.h"
+#include "util/min_max.h"
 #include "verify/refusal.h"
+#include "vidmm/space/open_address.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_wait.h"
@@ -27,6 +30,7 @@ static void buffer_free(struct dma_buffer *buffer)
     struct vidsch_context *context = buffer->owner;
 
     vidmm_aperture_unmap(context->device->vidsch->vidmm, &buffer->aperture);
+    vidmm_commands_unmap(context->device->mm, buffer->va);
     vidsch_dma_view_destroy(context->device->vidsch, &buffer->view);
     if (buffer->first.value)
         vidsch_dma_memory_give(context->device->vidsch, buffer->first, buffer->pages, 1,
@@ -45,16 +49,15 @@ static void buffer_free(struct dma_buffer *buffer)
 
 static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *context)
 {
-    buffer->allocation_capacity = context->promise.allocation_count;
+    buffer->allocation_capacity = (uint32_t)max_of(context->promise.allocation_count,
+                                                   DMA_PRESENT_ELEMENTS);
     buffer->patch_capacity = context->promise.patch_count;
-    buffer->references_map = util_zalloc(context->promise.allocation_count + 1,
+    buffer->references_map = util_zalloc(buffer->allocation_capacity + 1,
                                          sizeof(*buffer->references_map));
-    buffer->reach = util_zalloc(context->promise.allocation_count + (size_t)1,
-                                sizeof(*buffer->reach));
+    buffer->reach = util_zalloc(buffer->allocation_capacity + (size_t)1, sizeof(*buffer->reach));
     if (!buffer->references_map || !buffer->reach ||
         !ddi_guarded_init(&buffer->allocation_memory,
-                          (context->promise.allocation_count + (size_t)1) *
-                              sizeof(*buffer->allocations),
+                          (buffer->allocation_capacity + (size_t)1) * sizeof(*buffer->allocations),
                           "the allocation list") ||
         !ddi_guarded_init(&buffer->patch_memory,
                           context->promise.patch_count * sizeof(*buffer->patches),
@@ -70,18 +73,18 @@ static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *
     return buffer->needs && buffer->next_in_slot;
 }
 
-static bool make_data(struct dma_buffer *buffer, struct vidsch_context *context)
+static bool make_data(struct dma_buffer *buffer, struct vidsch_context *context, uint32_t bytes)
 {
     struct vidsch *vidsch = context->device->vidsch;
 
-    buffer->pages = align_up(context->promise.command_bytes, PAGE_BYTES) >> PAGE_BITS;
+    buffer->pages = align_up(bytes, PAGE_BYTES) >> PAGE_BITS;
     if (!vidsch_dma_memory_take(vidsch, buffer->pages, 1, &buffer->first, &buffer->first_logical))
         return false;
     if (!vidsch_dma_view_create(vidsch, &buffer->view, buffer->first, buffer->pages,
                                 "the DMA buffer"))
         return false;
     buffer->data = buffer->view.data;
-    buffer->capacity = context->promise.command_bytes; /* PATCH-056 */
+    buffer->capacity = bytes; /* PATCH-056 */
     return true;
 }
 
@@ -97,7 +100,25 @@ static bool place_data(struct dma_buffer *buffer, const struct vidsch_context *c
                                          context->info.DmaBufferSegmentSet, &buffer->aperture));
 }
 
-static struct dma_buffer *buffer_create(struct vidsch_context *context)
+/* PRES-115: at an address of the process. */
+static bool make_virtual_data(struct dma_buffer *buffer, struct vidsch_context *context)
+{
+    const uint32_t bytes = context->info.DmaBufferSize ? context->info.DmaBufferSize
+                                                       : (uint32_t)PAGE_BYTES;
+
+    return make_data(buffer, context, bytes) &&
+           NT_SUCCESS(vidmm_commands_map(context->device->mm, buffer->first_logical, buffer->pages,
+                                         &buffer->va));
+}
+
+static bool make_all(struct dma_buffer *buffer, struct vidsch_context *context)
+{
+    return make_arrays(buffer, context) &&
+           make_data(buffer, context, context->promise.command_bytes) &&
+           place_data(buffer, context);
+}
+
+static struct dma_buffer *buffer_create(struct vidsch_context *context, bool with_data)
 {
     struct dma_buffer *buffer = util_zalloc(1, sizeof(*buffer));
 
@@ -116,8 +137,8 @@ static struct dma_buffer *buffer_create(struct vidsch_context *context)
         }
         buffer->private_data = buffer->private.data;
     }
-    if (context->has_lists && (!make_arrays(buffer, context) || !make_data(buffer, context) ||
-                               !place_data(buffer, context))) {
+    if ((context->has_lists && !make_all(buffer, context)) ||
+        (!context->has_lists && with_data && !make_virtual_data(buffer, context))) {
         buffer_free(buffer);
         return NULL;
     }
@@ -134,21 +155,31 @@ static bool is_as_promised(const struct dma_buffer *buffer)
             buffer->patch_capacity >= context->promise.patch_count);
 }
 
-struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
+/* Take the newest free one off its list; NULL: there is none. */
+static struct dma_buffer *take_free(struct vidsch_context *context, bool with_data)
 {
-    struct dma_buffer *buffer = NULL;
-    struct list *link;
+    LIST_FOR(node, &context->free_buffers) {
+        struct dma_buffer *buffer = CONTAINER(node, struct dma_buffer, link);
 
-    while (!buffer && (link = list_pop_front(&context->free_buffers)) != NULL) {
-        buffer = CONTAINER(link, struct dma_buffer, link);
+        if (with_data && !buffer->data)
+            continue;
+        list_remove(node);
         context->buffers_free--;
-        if (!is_as_promised(buffer)) {
-            buffer_free(buffer);
-            buffer = NULL;
-        }
+        return buffer;
+    }
+    return NULL;
+}
+
+static struct dma_buffer *get(struct vidsch_context *context, bool with_data)
+{
+    struct dma_buffer *buffer = take_free(context, with_data);
+
+    while (buffer && !is_as_promised(buffer)) {
+        buffer_free(buffer);
+        buffer = take_free(context, with_data);
     }
     if (!buffer)
-        buffer = buffer_create(context);
+        buffer = buffer_create(context, with_data);
     if (!buffer) {
         (void)refuse(STATUS_NO_MEMORY, NULL,
                      "there is no memory for a DMA buffer of 0x%x bytes with 0x%x of private data",
@@ -157,8 +188,20 @@ struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
     }
     buffer->references = 1;
     buffer->used = buffer->private_used = 0;
+    buffer->present = false;
+    buffer->flip = (struct vidsch_flip){.is = false};
     buffer->allocation_count = buffer->patch_count = 0;
     return buffer;
+}
+
+struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
+{
+    return get(context, false);
+}
+
+struct dma_buffer *vidsch_dma_buffer_get_data(struct vidsch_context *context)
+{
+    return get(context, true);
 }
 
 void vidsch_dma_buffer_put(struct dma_buffer *buffer)

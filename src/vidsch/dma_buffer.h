@@ -11,10 +11,13 @@
 #include "vidmm/residency/aperture_range.h"
 #include "vidsch/dma_view.h"
 #include "vidsch/patch_check.h"
+#include "vidsch/present.h"
 #include "vidsch/vidsch.h"
 
 /* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
 #define SEGMENT_ID_MASK 0x1Fu
+/* Elements of the list of a present: empty, source, destination (PATCH-098). */
+#define DMA_PRESENT_ELEMENTS (DXGK_PRESENT_DESTINATION_INDEX + 1u)
 
 /* What one element of the allocation list refers to. The host keeps this apart from the list, which
  * the driver may write to (PATCH-082). */
@@ -25,6 +28,7 @@ struct dma_reference {
     uint64_t rendered;      /* where DxgkDdiRender was told it is, if rendered_segment is not 0 */
     UINT rendered_segment;
     bool write;
+    bool pinned;   /* by the host, until the work is done: it needs no residency list */
     uint8_t offer; /* D3DDDI_OFFER_PRIORITY: offered when the buffer is done (RES-064) */
 };
 
@@ -33,16 +37,19 @@ struct dma_buffer {
     struct vidsch_context *owner;
     uint32_t references; /* packets, and the thread that fills it */
     uint32_t number;     /* among those of the adapter, from 1 */
-    /* data; none in virtual mode */
+    /* data; in virtual mode of presents alone */
     uint8_t *data;
     uint32_t capacity;
     struct page_number first;             /* of the run, whose first and last page hold canaries */
     struct logical_page first_logical;    /* of data */
     struct vidmm_aperture_range aperture; /* where data is mapped, if in an aperture */
     uint64_t pages;                       /* of data */
+    struct gpu_va va;                     /* of data, in virtual mode */
     struct dma_view view;                 /* of data */
     uint32_t used;
     uint64_t rendered_at; /* DxgkDdiRender was called to fill it: virtual ns */
+    bool present;         /* it was DxgkDdiPresent */
+    struct vidsch_flip flip;
     /* private block */
     struct ddi_guarded private;
     uint8_t *private_data;
@@ -65,6 +72,8 @@ struct dma_buffer {
 /* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
  * memory. */
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
+/* The same with room for data, in virtual mode, too. */
+struct dma_buffer *vidsch_dma_buffer_get_data(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
 /* The address of byte 0 that the driver is given: in buffer->aperture.segment, or in system memory

@@ -12,6 +12,7 @@
 #include "vidsch/hw_suspend.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
+#include "vidsch/marks.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
 #include "vidsch/ready.h"
@@ -179,7 +180,7 @@ static bool may_ring(struct vidsch_hw_context *hw)
     if (!vidsch_ringing_wants(hw) || vidsch_ringing_held(hw) || device->awaiting_residency)
         return false;
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
-    if (!vidmm_device_prepare(device->mm, &hw->context->mm))
+    if (!vidmm_device_prepare(device->mm, &hw->context->mm, vidsch_marks_oldest(hw)))
         return false;
     device->awaiting_residency = false;
     vidsch_ready_unpark(device);

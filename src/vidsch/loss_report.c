@@ -41,14 +41,41 @@ static void begin(struct vidsch_loss *loss, const char *what, const struct vidsc
     add(loss, "%s: node %u, engine 0", what, node->ordinal);
 }
 
+/* The oldest packet that the hardware queues of a node have been given; NULL: none. */
+static const struct packet *hw_in_flight(const struct vidsch_node *node)
+{
+    const struct packet *oldest = NULL;
+
+    LIST_FOR(link, &node->hw.contexts)
+        LIST_FOR(q, &CONTAINER(link, struct vidsch_hw_context, node_link)->queues) {
+            const struct vidsch_hw_queue *queue = CONTAINER(q, struct vidsch_hw_queue, link);
+            const struct packet *first = list_empty(&queue->in_flight)
+                                             ? NULL
+                                             : CONTAINER(queue->in_flight.next, struct packet, link);
+
+            if (first && (!oldest || first->hw->submitted_at < oldest->hw->submitted_at))
+                oldest = first;
+        }
+    return oldest;
+}
+
+static const struct packet *in_flight(const struct vidsch_node *node)
+{
+    return node->count ? node_in_flight(node, 0) : hw_in_flight(node);
+}
+
 static void add_packet(struct vidsch_loss *loss, const struct packet *packet)
 {
     const struct vidsch_device *device = packet->context->device;
     const struct nt_process *process = device->process->mm ? vidmm_process_nt(device->process->mm)
                                                            : NULL;
 
-    add(loss, ", fence %u, context %u", packet->fence,
-        ddi_handle_number(packet->context->mm.host_handle));
+    if (packet->kind == PACKET_HW)
+        add(loss, ", fence %llu of a hardware queue, context %u", (unsigned long long)packet->hw->id,
+            ddi_handle_number(packet->context->hw_queue->parent->mm.host_handle));
+    else
+        add(loss, ", fence %u, context %u", packet->fence,
+            ddi_handle_number(packet->context->mm.host_handle));
     if (device->system)
         add(loss, " of the system device (paging)");
     else
@@ -161,6 +188,10 @@ static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,
     case RECOVER_FORCED:
         add(loss, "; cause: a client asked for it");
         break;
+    case RECOVER_FLIP:
+        add(loss, "; cause: no vertical sync completed a flip of source %u in TdrDelay (%u s)",
+            vidsch->recovery.source, vidsch->config.tdr.delay);
+        break;
     default:
         add(loss, "; cause: it depends on a node that is reset");
         break;
@@ -179,11 +210,14 @@ static void add_barren(struct vidsch_loss *loss, const struct vidsch_node *node)
 static void add_hung(struct vidsch_loss *loss, const struct packet *packet,
                      struct vidmm_address_text *text)
 {
+    uint64_t va;
+
     text->owner[0] = text->walk[0] = '\0';
-    if (!packet || packet->kind != PACKET_VIRTUAL)
+    if (!packet || (packet->kind != PACKET_VIRTUAL && packet->kind != PACKET_HW))
         return;
-    add(loss, "; commands at address 0x%llx", (unsigned long long)packet->va);
-    add_address(loss, packet, packet->va, text);
+    va = packet->kind == PACKET_HW ? packet->hw->va : packet->va;
+    add(loss, "; commands at address 0x%llx", (unsigned long long)va);
+    add_address(loss, packet, va, text);
 }
 
 void vidsch_loss_engine_reset(struct vidsch_loss *loss, const struct vidsch_node *node,
@@ -226,7 +260,7 @@ static const struct vidsch_node *guilty_node(const struct vidsch *vidsch)
         if (vidsch->node[i].recover != RECOVER_NONE)
             return &vidsch->node[i];
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        if (vidsch->node[i].count)
+        if (in_flight(&vidsch->node[i]))
             return &vidsch->node[i];
     return &vidsch->node[0];
 }
@@ -235,7 +269,7 @@ void vidsch_loss_adapter_reset(struct vidsch_loss *loss, const struct vidsch *vi
                                enum recover_cause cause)
 {
     const struct vidsch_node *node = guilty_node(vidsch);
-    const struct packet *packet = node->count ? node_in_flight(node, 0) : NULL;
+    const struct packet *packet = in_flight(node);
     struct vidmm_address_text text;
 
     begin(loss, "adapter reset (0x117)", node);

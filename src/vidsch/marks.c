@@ -68,6 +68,22 @@ bool vidsch_marks_reached(const struct vidsch_device *device, uint64_t ticket)
     return true;
 }
 
+uint64_t vidsch_marks_oldest(const struct vidsch_hw_context *hw)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    LIST_FOR(link, &hw->queues) {
+        const struct vidsch_hw_queue *queue = CONTAINER(link, struct vidsch_hw_queue, link);
+        unsigned i = 0;
+
+        while (i < queue->marks && reached(queue, &queue->mark[i]))
+            i++;
+        if (i < queue->marks && queue->mark[i].ticket < oldest)
+            oldest = queue->mark[i].ticket;
+    }
+    return oldest;
+}
+
 bool vidsch_marks_look(struct vidsch_hw_queue *hw)
 {
     unsigned gone = 0;

@@ -17,6 +17,8 @@ struct vidsch_device;
 bool vidsch_marks_make(struct vidsch_device *device, uint64_t *ticket);
 /* Have the queues of the device come to all marks up to this ticket? */
 bool vidsch_marks_reached(const struct vidsch_device *device, uint64_t ticket);
+/* The ticket of the oldest mark that a queue of the context has not reached; UINT64_MAX: none. */
+uint64_t vidsch_marks_oldest(const struct vidsch_hw_context *hw);
 /* The fence of the queue may have risen: forget the marks that it has reached. False: there are
  * none. */
 bool vidsch_marks_look(struct vidsch_hw_queue *hw);

@@ -210,6 +210,7 @@ static bool queue_rest(struct packet *packet)
     rest->first_patch = packet->first_patch + packet->patch_count;
     rest->patch_count = packet->buffer->patch_count - rest->first_patch;
     rest->null_rendering = packet->null_rendering;
+    rest->present = packet->present;
     if (!vidsch_portion_create(rest) || !keep_bindings(packet, &rest->portion->mm)) {
         vidsch_packet_free(device->vidsch, rest);
         return false;

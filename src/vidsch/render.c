@@ -31,9 +31,11 @@
 #include "vidsch/portion.h"
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
+#include "vidsch/reference.h"
 #include "vidsch/render_answer.h"
 #include "vidsch/render_resize.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/slots.h"
 #include "vidsch/vidsch_assert.h"
 
@@ -105,43 +107,6 @@ static NTSTATUS collect_contexts(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* An element of the client's list. */
-static NTSTATUS check_reference(const struct vidsch_device *device, const struct vidmm_open *open,
-                                const struct dma_reference *reference, UINT i)
-{
-    if (!open || vidmm_open_device(open) != device->mm)
-        return refuse(STATUS_INVALID_HANDLE, NULL,
-                      "element %u of the allocation list, handle 0x%x, is no allocation of this "
-                      "device",
-                      i, reference->handle);
-    if (!vidmm_open_accessed_physically(open))
-        return refuse(STATUS_INVALID_PARAMETER, "RES-032",
-                      "element %u of the allocation list, handle 0x%x, is an allocation that the "
-                      "driver created without AccessedPhysically",
-                      i, reference->handle);
-    if (vidmm_open_offered(open))
-        return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "KMT-310",
-                      "element %u of the allocation list, handle 0x%x, is offered", i,
-                      reference->handle);
-    if (vidmm_open_retired(open))
-        return refuse(STATUS_GRAPHICS_ALLOCATION_INVALID, "ALLOC-122", /* KMT-310 */
-                      "element %u of the allocation list, handle 0x%x, is a retired instance: work "
-                      "submitted before uses a newer one",
-                      i, reference->handle);
-    if (vidsch_is_1x(device->vidsch) && vidmm_open_locked(open) &&
-        !vidmm_open_may_leave_memory(open)) /* RES-008 */
-        return refuse(STATUS_GRAPHICS_CANT_RENDER_LOCKED_ALLOCATION, "PATCH-079",
-                      "element %u of the allocation list, handle 0x%x, is locked, and it is pinned "
-                      "or its segment set has no aperture to which it could move",
-                      i, reference->handle);
-    if (reference->write && vidmm_open_read_only(open))
-        return refuse(STATUS_ACCESS_DENIED, "KMT-311",
-                      "element %u of the allocation list, handle 0x%x, is to be written and was "
-                      "opened for reading only",
-                      i, reference->handle);
-    return STATUS_SUCCESS;
-}
-
 /* Read each element of the client's list once, into the host's own map (PATCH-071, PATCH-072). */
 static NTSTATUS convert_list(struct submission *s)
 {
@@ -159,7 +124,7 @@ static NTSTATUS convert_list(struct submission *s)
             struct vidmm_open *open = handle_lookup(&process->handles, reference.handle,
                                                     DDI_CLIENT_ALLOCATION);
 
-            NTSTATUS status = check_reference(device, open, &reference, i);
+            NTSTATUS status = vidsch_reference_check(device, open, &reference, i);
 
             if (!NT_SUCCESS(status))
                 return status;
@@ -224,6 +189,17 @@ static bool is_documented(NTSTATUS status)
     }
 }
 
+static bool note_screens(struct packet *packet)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+
+    for (uint32_t i = 0; i < buffer->allocation_count; i++)
+        if (buffer->references_map[i].write &&
+            !vidsch_screen_note(packet, buffer->references_map[i].handle))
+            return false;
+    return true;
+}
+
 /* A packet for the whole buffer; NULL: out of memory. */
 static struct packet *render_packet(const struct submission *s, struct vidsch_context *context)
 {
@@ -238,7 +214,7 @@ static struct packet *render_packet(const struct submission *s, struct vidsch_co
     packet->patch_count = s->buffer->patch_count;
     packet->null_rendering = s->args->Flags.NullRendering ||
                              context->flags.NullRendering; /* PATCH-096 */
-    if (vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) {
+    if ((vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) || !note_screens(packet)) {
         vidsch_packet_free(vidsch, packet);
         return NULL;
     }
@@ -361,7 +337,11 @@ static NTSTATUS translate(struct submission *s, bool *more)
     }
     refusal_forget(STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER);
     s->multipass = render.MultipassOffset;
-    status = vidsch_render_answer_take(buffer, &render);
+    status = vidsch_render_answer_take(
+        buffer, &(struct render_answer){.ddi = "DxgkDdiRender",
+                                        .dma = render.pDmaBuffer,
+                                        .private_data = render.pDmaBufferPrivateData,
+                                        .patches = render.pPatchLocationListOut});
     if (!NT_SUCCESS(status))
         return status;
     vidsch_patch_rendered(buffer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What DxgkDdiRender returned, checked and recorded in the DMA buffer. */
+/* What DxgkDdiRender or DxgkDdiPresent returned, checked and recorded in the DMA buffer. */
 #include "vidsch/render_answer.h"
 #include "util/checked.h"
 #include "util/min_max.h"
@@ -7,39 +7,38 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/vidsch_bugcheck.h"
 
-NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_RENDER *render)
+NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const struct render_answer *answer)
 {
     uint32_t bytes = 0;
 
-    if (!advance_of(buffer->data, render->pDmaBuffer, buffer->capacity, &buffer->used)) {
+    if (!advance_of(buffer->data, answer->dma, buffer->capacity, &buffer->used)) {
         verify_fatal("PATCH-065", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_DMA_BUFFER_OVERFLOW,
-                     buffer->capacity, 0, 0,
-                     "DxgkDdiRender returned a pDmaBuffer outside the %u bytes given",
-                     buffer->capacity);
+                     buffer->capacity, 0, 0, "%s returned a pDmaBuffer outside the %u bytes given",
+                     answer->ddi, buffer->capacity);
         return STATUS_INVALID_PARAMETER;
     }
-    if (!advance_of(buffer->private_data, render->pDmaBufferPrivateData, buffer->private_bytes,
+    if (!advance_of(buffer->private_data, answer->private_data, buffer->private_bytes,
                     &buffer->private_used)) {
         verify_fatal("PATCH-070", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
                      buffer->private_bytes, 0, 0,
-                     "DxgkDdiRender returned private data outside the %u bytes given",
+                     "%s returned private data outside the %u bytes given", answer->ddi,
                      buffer->private_bytes);
         return STATUS_INVALID_PARAMETER;
     }
     if (buffer->private_used == 0) /* PATCH-069 */
         buffer->private_used = buffer->private_bytes;
-    if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender", true))
+    if (!vidsch_dma_buffer_check(buffer, answer->ddi, true))
         return refuse(STATUS_INVALID_PARAMETER, NULL,
-                      "DxgkDdiRender wrote beyond the DMA buffer or its private data");
+                      "%s wrote beyond the DMA buffer or its private data", answer->ddi);
     if (buffer->patch_capacity == 0) {
         buffer->patch_count = 0;
         return STATUS_SUCCESS;
     }
-    if (!advance_of(buffer->patches, render->pPatchLocationListOut,
+    if (!advance_of(buffer->patches, answer->patches,
                     buffer->patch_capacity * (uint32_t)sizeof(*buffer->patches), &bytes) ||
         bytes % sizeof(*buffer->patches) != 0) {
-        VIOLATION("PATCH-085",
-                  "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");
+        VIOLATION("PATCH-085", "%s returned a pPatchLocationListOut that is no element of the list",
+                  answer->ddi);
         return STATUS_INVALID_PARAMETER;
     }
     buffer->patch_count = bytes / (uint32_t)sizeof(*buffer->patches);

@@ -30,6 +30,8 @@ static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
 {
     const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
 
+    if (buffer->present) /* PRES-109 */
+        return;
     if (patch->SlotId > last_slot)
         WARNING("PATCH-104", "patch location %u is in slot %u, and MaxAllocationListSlotId is %u",
                 i, patch->SlotId, last_slot);
@@ -51,7 +53,7 @@ static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
  * previous element, nor behind the end (PATCH-112, PATCH-114). */
 static uint32_t split_of(const struct dma_buffer *buffer, uint32_t i)
 {
-    uint32_t split = buffer->patches[i].SplitOffset;
+    uint32_t split = buffer->present ? 0 : buffer->patches[i].SplitOffset;
 
     if (split > buffer->used)
         split = buffer->used;

@@ -24,6 +24,7 @@
 #include "vidsch/preempt.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/timeout.h"
 
@@ -74,8 +75,9 @@ static bool resident(struct vidsch_context *context)
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
     if (packet->portion
             ? vidsch_portion_ready(packet)
-            : vidmm_device_prepare(device->mm, context->hw_queue ? &context->hw_queue->parent->mm
-                                                                 : &context->mm)) {
+            : vidmm_device_prepare(device->mm,
+                                   context->hw_queue ? &context->hw_queue->parent->mm : &context->mm,
+                                   packet->ticket)) {
         device->awaiting_residency = false;
         vidsch_ready_unpark(device);
         return true;
@@ -110,7 +112,7 @@ static struct packet *pick(struct vidsch_node *node)
         if (!context->device->system) {
             if (node->vidsch->recovery.restoring)
                 return NULL;
-            if (!resident(context))
+            if (vidsch_screen_holds(context) || !resident(context))
                 continue;
             if (node_closed(node))
                 return NULL;

@@ -573,6 +573,38 @@ TEST(the_move_waits_for_the_gpu)
     run(create(), busy_body);
 }
 
+/* What work on its way may still use is in the way, though it was evicted. */
+static void used_body(struct probe *p)
+{
+    D3DKMT_HANDLE used, in_system;
+    D3DKMT_EVICT evict = {.NumAllocations = 1, .AllocationList = &used};
+
+    (void)p;
+    CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
+    used = make(1, 1, 10 * MB);
+    in_system = make(2, 2, 4 * MB);
+    probe_device_packet_ns = PROBE_SECOND / 50;
+    for (unsigned i = 0; i < 10; i++)
+        CHECK(IS(probe_gpu_submit(&gpu), STATUS_SUCCESS));
+    evict.hDevice = gpu.device;
+    CHECK(IS(D3DKMTEvict(&evict), STATUS_SUCCESS));
+    CHECK_RULE("ALLOC-110", IS(update(in_system, SET, 1, 0, 0), STATUS_NO_MEMORY) &&
+                                IN_SYSTEM(in_system) &&
+                                strstr(probe_refused_text, "queued work") != NULL);
+    probe_device_packet_ns = 1000;
+    CHECK(IS(probe_gpu_wait_idle(&gpu), STATUS_SUCCESS));
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK_RULE("ALLOC-110", IS(update(in_system, SET, 1, 0, 0), STATUS_PENDING));
+    wait_fence(args.PagingFenceValue);
+    CHECK_RULE("ALLOC-110", IN_MEMORY(in_system));
+    CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
+}
+
+TEST(a_segment_that_queued_work_fills_is_refused)
+{
+    run(create(), used_body);
+}
+
 /* ---- a move that fails ---- */
 
 static bool in_error(void)

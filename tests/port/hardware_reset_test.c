@@ -2,11 +2,19 @@
 /* Hardware queues without progress: contexts that are suspended, engines that are reset, and who is to blame. */
 #include "port/support/hardware.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 
 static struct hardware_client client, other;
+static char line[2048]; /* the last of a loss */
+
+static void note_loss(void *context, const char *text)
+{
+    (void)context;
+    snprintf(line, sizeof(line), "%s", text);
+}
 
 static void run(struct probe *p, void (*body)(struct probe *p))
 {
@@ -243,10 +251,15 @@ static void promoted_body(struct probe *p)
 TEST(a_reset_that_fails_is_one_of_the_adapter)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct probe *p = hardware_create(NULL);
+        struct probe *p = hardware_create(&(struct probe_options){.port = {.loss = note_loss}});
 
         p->before[i ? PROBE_ResetHwEngine : PROBE_ResumeHwEngine] = probe_fail_call;
         run(p, promoted_body);
+        CHECK_RULE("TDR-083", strstr(line, "adapter reset (0x117): node 1, engine 0, ") != NULL &&
+                                  strstr(line, "no engine reset: ") != NULL);
+        /* the command is still there if the driver could not reset the engine */
+        CHECK_RULE("TDR-083", (strstr(line, ", fence 1 of a hardware queue, context ") != NULL &&
+                               strstr(line, "; commands at address 0x") != NULL) == (i == 1));
     }
 }
 

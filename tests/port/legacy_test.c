@@ -366,7 +366,7 @@ TEST(the_start_tells_what_is_not_in_force)
         CHECK(NT_SUCCESS(probe_start(p)));
         CHECK(lines == (i == 0));
         CHECK(i > 0 ||
-              (strstr(said, "DxgkDdiPresent (PATCH-098)") &&
+              (strstr(said, "DxgkDdiRenderKm (PATCH-097)") &&
                strstr(said, "several linked adapters (PATCH-160)") && !strstr(said, "displays")));
         probe_destroy(p);
     }

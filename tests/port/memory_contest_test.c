@@ -200,6 +200,40 @@ TEST(an_eviction_waits_for_work_and_may_wait_for_need)
     finish(p, probe_client_run(p, evict_both_ways), NULL);
 }
 
+/* What is queued uses the one, and the other has no room beside it. */
+static void make_way_while_work_waits(struct probe *p)
+{
+    uint64_t fence;
+    unsigned mark;
+
+    (void)p;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&one)));
+    first = allocate(&one, 8 * MIB);
+    first_driver = paged.allocation;
+    second = allocate(&one, 8 * MIB);
+    CHECK(NT_SUCCESS(make_resident(&one, first)));
+    probe_device_packet_ns = PROBE_SECOND / 50;
+    for (unsigned i = 0; i < 20; i++)
+        CHECK(NT_SUCCESS(probe_gpu_submit(&one)));
+    mark = paged.count;
+    CHECK(NT_SUCCESS(paged_evict(&one, first)));
+    CHECK(IS(paged_make_resident(&one, second, &fence), STATUS_PENDING));
+    probe_sleep(PROBE_SECOND / 5);
+    CHECK_RULE("RES-026", paged_moves(first_driver, OUT_OF_IT, mark) == 0);
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("RES-026", paged_moves(first_driver, OUT_OF_IT, mark) == 1);
+    CHECK(paged_residency(&one, second) == MEMORY);
+    probe_device_packet_ns = 1000;
+    CHECK(NT_SUCCESS(paged_wait(&one, fence)));
+}
+
+TEST(what_is_listed_later_does_not_hold_up_what_was_queued_before)
+{
+    struct probe *p = created();
+
+    finish(p, probe_client_run(p, make_way_while_work_waits), NULL);
+}
+
 /* ---- places ---- */
 
 static D3DKMT_HANDLE hog;

@@ -33,7 +33,7 @@ TEST(what_is_absent_is_named)
     CHECK(verify_rule_find("PRES-334")->absent == displays);
     CHECK(!verify_rule_find("DISP-001")->absent && !verify_rule_find("VIDPN-149")->absent &&
           !verify_rule_find("PRES-210")->absent);
-    CHECK(strcmp(verify_absent[verify_rule_find("PATCH-098")->absent], "DxgkDdiPresent") == 0);
+    CHECK(strcmp(verify_absent[verify_rule_find("PATCH-099")->absent], "DxgkDdiRenderGdi") == 0);
     CHECK(!verify_rule_find("PATCH-121")->absent);
 }
 

@@ -214,7 +214,7 @@ TEST_WITH(mm, offered_content_may_go)
     OK(mm_resident(&rig->client[1], mm_vram(&rig->client[1], 10)));
     CHECK_RULE("RES-066", mm_is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     CHECK_RULE("RES-066", mm_allocation(c, h)->backing == NULL);
-    CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
+    CHECK(mm_waited_for(c->device) == 0 && vidmm_validate(rig->vidmm));
     CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && mm_in_vram(c, h) &&
                               mm_allocation(c, h)->ready);
     CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED);

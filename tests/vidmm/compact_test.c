@@ -387,6 +387,42 @@ static void beside_a_pin(struct mm_rig *rig, uint64_t pages)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
+/* Work that is queued needs a member that has no room beside what the same work may still use. */
+static void beside_its_own_work(struct mm_rig *rig, bool pin)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE member = block(c, MM_SET_VRAM, 200), used = block(c, MM_SET_VRAM, 8), other;
+
+    OK(mm_resident(c, member));
+    OK(mm_resident(c, used));
+    mm_submit(c);
+    OK(mm_evict(c, used, 0));
+    OK(mm_client_open(rig, 1, 1));
+    other = block(&rig->client[1], MM_SET_VRAM, 100);
+    OK(mm_resident(&rig->client[1], other));
+    mm_idle(rig);
+    CHECK(mm_is_out(c, member) && mm_in_vram(c, used) && mm_allocation(c, used)->users == 1);
+    mm_allocation(&rig->client[1], other)->pins += pin;
+    CHECK(!mm_dispatch(c));
+    mm_idle(rig);
+    CHECK_RULE("RES-040", (c->error != 0) == pin);
+    CHECK_RULE("RES-026", mm_dispatch(c) == !pin && mm_allocation(c, used)->users == 1);
+    mm_allocation(&rig->client[1], other)->pins -= pin;
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK(mm_is_out(c, used) && vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, a_member_is_placed_beside_what_is_in_use, options->vram_bytes = MM_MB)
+{
+    beside_its_own_work(rig, false);
+}
+
+TEST_WITH(mm, work_that_waits_for_itself_costs_the_device, options->vram_bytes = MM_MB)
+{
+    beside_its_own_work(rig, true);
+}
+
 TEST_WITH(mm, a_member_is_placed_beside_a_pin, options->vram_bytes = MM_MB)
 {
     beside_a_pin(rig, 248);

@@ -130,7 +130,7 @@ TEST_WITH(mm, demoted_come_back)
     CHECK_RULE("RES-055",
                mm_in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
     CHECK_RULE("TDR-083", mm_allocation(c, demoted)->absence == ABSENCE_MOVED);
-    CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
+    CHECK(mm_waited_for(c->device) == 0 && vidmm_validate(rig->vidmm));
 }
 
 static D3DKMT_HANDLE contiguous(struct mm_client *c, uint64_t pages)

@@ -43,7 +43,7 @@ TEST_WITH(mm, who_makes_way_is_charged_elsewhere)
     CHECK(charged(c, 12, 12) && mm_open(c, low)->charge == 0 && mm_open(c, high)->charge == MM_VRAM);
     CHECK(c->process->usage[0] == 12 * MM_MB && c->process->usage[1] == 12 * MM_MB);
     CHECK(rig->vidmm->budget.usage[0] == 12 * MM_MB && rig->vidmm->budget.usage[1] == 12 * MM_MB);
-    CHECK(mm_check_content(rig, mm_allocation(c, low), 4) && c->device->missing == 0);
+    CHECK(mm_check_content(rig, mm_allocation(c, low), 4) && mm_waited_for(c->device) == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -60,7 +60,7 @@ TEST_WITH(mm, a_list_is_not_completed_without_need)
     theirs = mm_vram(d, 10);
     CHECK(mm_make_resident(d, &theirs, 1, 1, &fence) == STATUS_PENDING);
     mm_wait_fence(d, fence);
-    CHECK(mm_is_out(c, high) && c->device->missing == 1);
+    CHECK(mm_is_out(c, high) && mm_waited_for(c->device) == 1);
     OK(mm_resident(c, mm_make(c, MM_SET_APERTURE, 1, 1)));
     mm_idle(rig);
     CHECK_RULE("RES-010", mm_is_out(c, high) && mm_in_vram(d, theirs));

@@ -121,12 +121,75 @@ TEST_WITH(mm, what_is_wanted_no_more_is_not_brought_in)
     OK(mm_evict(c, list[0], 0));
     OK(vidmm_offer(c->device, NULL, &list[1], 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){0}));
-    CHECK(c->device->missing == 1);
+    CHECK(mm_waited_for(c->device) == 1);
     rig->vidmm->reset = false;
     paging_poke(rig->vidmm);
     mm_wait_fence(c, fence);
     CHECK(mm_is_out(c, list[0]) && mm_is_out(c, list[1]) && mm_in_vram(c, list[2]));
-    CHECK(c->device->missing == 0 && c->error == 0 && vidmm_validate(rig->vidmm));
+    CHECK(mm_waited_for(c->device) == 0 && c->error == 0 && vidmm_validate(rig->vidmm));
+}
+
+/* ---- what was queued before ---- */
+
+static bool may_run(struct mm_client *c, uint64_t ticket)
+{
+    return vidmm_device_prepare(c->device, NULL, ticket);
+}
+
+/* Jobs wait until this. */
+static void let_paging_go_on(struct mm_rig *rig)
+{
+    rig->vidmm->reset = false;
+    paging_poke(rig->vidmm);
+    mm_idle(rig);
+}
+
+TEST_WITH(mm, what_was_queued_before_does_not_wait_for_what_is_listed)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE first = mm_vram(c, 1), second = mm_vram(c, 1), third = mm_vram(c, 1);
+    uint64_t fence, before;
+
+    OK(mm_resident(c, first));
+    mm_submit(c);
+    before = c->queued;
+    rig->vidmm->reset = true;
+    CHECK(mm_make_resident(c, &second, 1, 0, &fence) == STATUS_PENDING);
+    CHECK_RULE("RES-010", may_run(c, before) && !may_run(c, before + 1));
+    mm_submit(c);
+    CHECK(mm_make_resident(c, &third, 1, 0, &fence) == STATUS_PENDING);
+    CHECK_RULE("RES-010", may_run(c, before) && !may_run(c, before + 1));
+    let_paging_go_on(rig);
+    CHECK_RULE("RES-010", may_run(c, before + 1) && may_run(c, before + 2));
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+TEST_WITH(mm, what_was_queued_before_does_not_wait_for_what_is_reclaimed)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_vram(c, 10), other;
+    D3DDDI_RECLAIM_RESULT result;
+    uint64_t fence, before;
+
+    OK(vidmm_offer(c->device, NULL, &h, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}));
+    OK(mm_resident(c, h));
+    mm_submit(c);
+    before = c->queued;
+    rig->vidmm->reset = true;
+    CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
+    CHECK_RULE("RES-010", may_run(c, before) && !may_run(c, before + 1));
+    let_paging_go_on(rig);
+    CHECK_RULE("RES-010", may_run(c, before + 1));
+    /* what was there, and is not any more, is waited for by everything */
+    c->hardware = c->completed = c->queued;
+    OK(mm_client_open(rig, 1, 1));
+    other = mm_vram(&rig->client[1], 10);
+    OK(mm_resident(&rig->client[1], other));
+    CHECK(mm_is_out(c, h));
+    rig->vidmm->reset = true;
+    CHECK_RULE("RES-010", !may_run(c, 1));
+    let_paging_go_on(rig);
+    CHECK_RULE("RES-010", may_run(c, 1) && vidmm_validate(rig->vidmm));
 }
 
 /* ---- what is refused ---- */
@@ -186,7 +249,7 @@ TEST_WITH(mm, a_lost_adapter_is_no_lack_of_memory)
     OK(mm_resident(c, h));
     OK(mm_client_open(rig, 1, 1));
     OK(mm_resident(d, mm_vram(d, 10)));
-    CHECK(c->device->missing == 1);
+    CHECK(mm_waited_for(c->device) == 1);
     mm_idle(rig);
     rig->vidmm->lost = true;
     mm_submit(c);
@@ -218,7 +281,7 @@ TEST_WITH(mm, a_request_that_fails_lists_nothing)
         CHECK(status == STATUS_NO_MEMORY && fence == 0 && trim == 0);
         CHECK(mm_open(c, list[0])->residency_count == 0 && !mm_open(c, list[0])->charged &&
               list_empty(&mm_open(c, list[0])->residency_link));
-        CHECK(mm_open(c, list[1])->residency_count == 1 && c->device->missing == 0);
+        CHECK(mm_open(c, list[1])->residency_count == 1 && mm_waited_for(c->device) == 0);
         CHECK(c->device->charged[MM_VRAM] == 256 && mm_allocation(c, list[0])->users == 0);
     }
     CHECK(mm_make_resident(c, list, 2, 0, &fence) == STATUS_PENDING);

@@ -197,7 +197,7 @@ TEST_WITH(mm, a_resource_has_the_worst_result_of_its_members)
                               result[1] == D3DDDI_RECLAIM_RESULT_DISCARDED &&
                               result[2] == D3DDDI_RECLAIM_RESULT_OK);
     CHECK((UINT)result[3] == 0x55555555);
-    CHECK(in_force(c, &t) == 0 && in_force(c, &u) == 0 && c->device->missing == 1);
+    CHECK(in_force(c, &t) == 0 && in_force(c, &u) == 0 && mm_waited_for(c->device) == 1);
     mm_wait_fence(c, fence);
     for (unsigned i = 0; i < 3; i++)
         CHECK_RULE("RES-069", mm_in_vram(c, t.allocation[i]) &&
@@ -230,7 +230,7 @@ TEST_WITH(mm, reclaiming_survives_every_fault)
     CHECK(vidmm_reclaim(c->queue, &t.resource, NULL, 1, &result, &fence) == STATUS_SUCCESS);
     heap->fail_at = 0;
     CHECK(result == D3DDDI_RECLAIM_RESULT_DISCARDED && fence == 0 && in_force(c, &t) == 0);
-    CHECK(c->device->missing == 1);
+    CHECK(mm_waited_for(c->device) == 1);
     mm_submit(c);
     CHECK(!mm_dispatch(c));
     mm_idle(rig);

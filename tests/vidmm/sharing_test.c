@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared resources, and what drivers acquire. */
 #include "nt/base/kprocess.h"
+#include "support/mm_requests.h"
 #include "support/mm_rig.h"
 
 #include "sim/machine.h"
@@ -168,14 +169,14 @@ TEST_WITH(mm, an_open_ends_what_an_offer_allowed)
     OK(vidmm_offer(a->device, NULL, &s.allocation[2], 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){0}));
     OK(mm_resident(a, s.allocation[2]));
-    CHECK(mm_allocation(a, s.allocation[2])->offer.in_force && a->device->missing == 0 &&
+    CHECK(mm_allocation(a, s.allocation[2])->offer.in_force && mm_waited_for(a->device) == 0 &&
           !mm_allocation(a, s.allocation[2])->runs);
     (void)open_shared(&rig->client[1], &s, item);
-    CHECK_RULE("KMT-285", a->device->missing == 1 && vidmm_validate(rig->vidmm));
+    CHECK_RULE("KMT-285", mm_waited_for(a->device) == 1 && vidmm_validate(rig->vidmm));
     mm_submit(a);
     CHECK(!mm_dispatch(a));
     mm_idle(rig);
-    CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->ready && a->device->missing == 0);
+    CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->ready && mm_waited_for(a->device) == 0);
     vidmm_resource_put(s.resource);
 }
 

@@ -23,6 +23,7 @@
 #include "sim/sim.h"
 #include "util/array.h"
 #include "verify/verify.h"
+#include "vidsch/flip_loss.h"
 #include "vidsch/vidsch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -238,6 +239,43 @@ static void tell_frame(void *context, const struct screens_frame *frame)
     config->frame(config->frame_context, adapter, frame);
 }
 
+/* PRES-335: of the firmware's frame buffer, which the driver's processor writes. A device that says
+ * itself what it shows may still be at work when its driver is done. */
+static bool scanned_out(void *context, UINT source, struct screens_scanned *scanned)
+{
+    const struct port_adapter *adapter = context;
+    const DXGK_DISPLAY_INFORMATION *info = &adapter->post.info;
+    struct dxgk_scanout shown;
+
+    if (source || !adapter->post.bytes || !adapter->post.acquired ||
+        (info->ColorFormat != D3DDDIFMT_X8R8G8B8 && info->ColorFormat != D3DDDIFMT_A8R8G8B8) ||
+        bus_device_scanout(adapter->device, 0, &shown) != DXGK_SCANOUT_FIRMWARE)
+        return false;
+    *scanned = (struct screens_scanned){.pixels = port_post_pixels(adapter),
+                                        .width = info->Width,
+                                        .height = info->Height,
+                                        .pitch = info->Pitch};
+    return scanned->pixels != NULL;
+}
+
+static void look_first(void *context)
+{
+    struct port_adapter *adapter = context;
+    struct screens_scanned scanned;
+
+    if (scanned_out(adapter, 0, &scanned))
+        port_post_look(adapter); /* PRES-023 */
+}
+
+static void look_hidden(void *context, UINT source)
+{
+    struct port_adapter *adapter = context;
+    struct screens_scanned scanned;
+
+    if (!adapter->ddi.gone && scanned_out(adapter, source, &scanned))
+        port_post_look_hidden(adapter); /* PRES-337 */
+}
+
 static struct screens *make_screens(struct port_adapter *adapter)
 {
     const struct screens_config config = {
@@ -249,12 +287,37 @@ static struct screens *make_screens(struct port_adapter *adapter)
         .unpaced = adapter->port->config.present_unpaced,
         .frame = adapter->port->config.frame ? tell_frame : NULL,
         .frame_context = adapter,
+        .scanned = scanned_out,
+        .first = look_first,
+        .hidden = look_hidden,
+        .scanned_context = adapter,
         .pointer_caps = adapter->caps.driver.PointerCaps,
         .pointer_width = adapter->caps.driver.MaxPointerWidth,
         .pointer_height = adapter->caps.driver.MaxPointerHeight,
         .limit_ns = port_tdr_present_delay() * SECOND};
 
     return screens_create(&config);
+}
+
+static unsigned output_of(const struct modes *modes, UINT source);
+
+/* PRES-336 */
+static const void *model_pixels(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+    const unsigned output = output_of(adapter->display.modes, source);
+    struct dxgk_scanout shown;
+
+    return bus_device_scanout(adapter->device, output, &shown) == DXGK_SCANOUT_ON ? shown.pixels
+                                                                                  : NULL;
+}
+
+/* PRES-256 */
+static bool flip_lost(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+
+    return vidsch_flip_lost(adapter->managers.vidsch, source);
 }
 
 static struct scanouts *make_scanouts(struct port_adapter *adapter)
@@ -268,7 +331,23 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
                        caps->SupportDirectFlip,
         .most_flips = caps->MaxQueuedFlipOnVSync,
-        .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND};
+        .independent = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_7 &&
+                       caps->MiscCaps.IndependentVidPnVSyncControl,
+        .idle_periods = caps->SchedulingCaps.VSyncPowerSaveAware ? port_vsync_idle_periods() : 1,
+        .lost = flip_lost,
+        .lost_context = adapter,
+        .pointer_caps = caps->PointerCaps,
+        .pointer_width = caps->MaxPointerWidth,
+        .pointer_height = caps->MaxPointerHeight,
+        .scanned = model_pixels,
+        .scanned_context = adapter,
+        .plane_form = adapter->display.plane_form,
+        .planes = caps->MaxOverlayPlanes,
+        .most_plane_flips = caps->MaxQueuedMultiPlaneOverlayFlipVSync,
+        .immediate_planes = caps->SupportMultiPlaneOverlayImmediateFlip,
+        .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,
+        .frame = adapter->port->config.frame ? tell_frame : NULL,
+        .frame_context = adapter};
 
     return scanouts_create(&config);
 }
@@ -423,7 +502,7 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
     struct port_display *display = &adapter->display;
     NTSTATUS status;
 
-    adapter->post.told = false;
+    adapter->post.told = adapter->post.told_hidden = false;
     display->modes = make_modes(adapter, sources);
     if (!display->modes)
         return STATUS_NO_MEMORY;

@@ -48,6 +48,8 @@ void port_post_look(struct port_adapter *adapter);
 /* The picture that nobody owns any more, after a start that failed or a driver that has gone; NULL:
  * there is none. */
 const uint8_t *port_post_left(const struct port *port, DXGK_DISPLAY_INFORMATION *info);
+/* A source has been made invisible: is it black again (PRES-337)? */
+void port_post_look_hidden(struct port_adapter *adapter);
 /* The bytes of the frame buffer; NULL: the adapter has none. */
 const uint8_t *port_post_pixels(const struct port_adapter *adapter);
 

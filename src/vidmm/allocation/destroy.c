@@ -170,12 +170,17 @@ bool allocation_dies_unopened(const struct vidmm_allocation *allocation)
     return !allocation->resource || allocation->resource->references == 0;
 }
 
-/* Will the allocation be destroyed with this open? */
+/* Will the allocation be destroyed with this open? Opens that are being closed beside it do not
+ * count: whichever is closed last, nobody uses its memory any more. */
 static bool is_last(const struct vidmm_open *open)
 {
-    return open->allocation->opens.next == &open->link &&
-           open->allocation->opens.prev == &open->link &&
-           allocation_dies_unopened(open->allocation);
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other != open && !other->closing)
+            return false;
+    }
+    return allocation_dies_unopened(open->allocation);
 }
 
 /* ALLOC-099: the driver still holds a reference to an allocation that would be destroyed. */
@@ -232,6 +237,8 @@ static NTSTATUS drop_job(struct vidmm *vidmm, struct paging_turn *turn, void *ar
         struct vidmm_allocation *allocation = open->allocation;
 
         if (is_last(open)) {
+            if (allocation->destroyed)
+                continue; /* by another that is closed at the same time */
             allocation->destroyed = true;
             space_allocation_destroyed(vidmm, allocation);
             placement_drop(allocation);
@@ -371,6 +378,8 @@ static void destruction_run(struct destruction *d)
         list_push_back(&vidmm->destructions_held, &d->held);
         return;
     }
+    LIST_FOR(node, &d->opens)
+        open_of(node)->closing = true;
     if (needs_paging(d))
         (void)paging_run(vidmm, drop_job,
                          d); /* on failure the adapter is lost, and nothing uses the memory */

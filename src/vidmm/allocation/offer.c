@@ -122,7 +122,7 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
         if (other->residency_count && !allocation->ready)
-            readiness_missing(other);
+            readiness_joining(other);
     }
     victim_update(allocation);
     return result;

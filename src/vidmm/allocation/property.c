@@ -168,7 +168,7 @@ static bool charge_anew(struct vidmm_allocation *allocation)
         if (!open->charged)
             continue;
         budget_uncharge(open);
-        if (!NT_SUCCESS(budget_charge(open, true))) {
+        if (!NT_SUCCESS(budget_charge(open, true)) || !budget_fits_beside_used(open)) {
             budget_charge_to(open, open->mark);
             return false;
         }
@@ -199,7 +199,8 @@ static NTSTATUS change(struct vidmm_allocation *allocation, const struct propert
     if (!allocation_fits_somewhere(allocation) ||
         ((moves || !charges_hold(allocation)) && !charge_anew(allocation)))
         return refuse(STATUS_NO_MEMORY, "ALLOC-110",
-                      "%llu bytes find no room in the segments 0x%x beside what else is resident",
+                      "%llu bytes find no room in the segments 0x%x beside what else is resident, or "
+                      "queued work may still use",
                       (unsigned long long)allocation->bytes, p->segments.supported);
     if (allocation->resident && !moves)
         demotion_note(allocation);

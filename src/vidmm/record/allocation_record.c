@@ -25,6 +25,8 @@ void allocation_record_end(struct vidmm_allocation *allocation)
 {
     util_free(allocation->client_data.at);
     allocation->client_data.at = NULL;
+    util_free(allocation->client_data.described);
+    allocation->client_data.described = NULL;
     allocation->gone = true;
     if (allocation->holds == 0)
         util_free(allocation);

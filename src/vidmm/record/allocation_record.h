@@ -112,11 +112,13 @@ struct allocation_arrival {
 
 /* Who counts on it, beside the GPU's commands: batches of updates (va_update.h), and the driver. */
 struct allocation_claims {
-    uint32_t queued;   /* batches wait: if the client evicts it, it stays while nobody needs its
+    uint32_t queued;     /* batches wait: if the client evicts it, it stays while nobody needs its
                           memory */
-    uint32_t copied;   /* the GPU copies entries that map it, which delays its destruction */
-    uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay it, too */
-    bool left_out;     /* by the batch that is looked at: it does not fit */
+    uint32_t copied;     /* the GPU copies entries that map it, which delays its destruction */
+    uint32_t acquired;   /* references by DxgkCbAcquireHandleData, which delay it, too */
+    bool left_out;       /* by the batch that is looked at: it does not fit */
+    bool leaves_screen;  /* a screen shows it, and a flip to another is queued */
+    uint32_t departures; /* how often that has ended */
 };
 
 /* WDDM 1.x: renaming. */
@@ -125,10 +127,12 @@ struct allocation_instance {
     bool further; /* made by the host: the driver knows the original alone */
 };
 
-/* The client's private data, as the driver left it at creation (ALLOC-076). */
+/* The client's private data, as the driver left it at creation (ALLOC-076), and what picture that
+ * is, as the driver says (PRES-084). */
 struct client_data {
     void *at;
     UINT size;
+    DXGKARG_DESCRIBEALLOCATION *described; /* NULL: it was not asked */
 };
 
 /* In order of creation, from 1. */

@@ -28,8 +28,9 @@ struct vidmm_device {
     bool renames;         /* an allocation has, or had, several instances */
     struct list opens, residency, queues, resource_opens;
     struct list dying; /* vidmm_open.dying_link: destroyed opens that queued GPU work may use */
-    uint32_t missing;  /* opens on the residency list whose allocation is not ready */
+    uint32_t missing;  /* opens on the residency list whose allocation was ready, and is not now */
     struct list missing_list; /* those opens, oldest first */
+    struct list joining_list; /* opens listed, or reclaimed, whose allocation is not ready yet */
     bool displaced;   /* the running job moved out an allocation of this device's own list */
     uint64_t used_at; /* vidmm->clock at its last submission, for LRU eviction */
     bool held; /* vidmm_device_prepare returned false: the scheduler waits for device_resident */

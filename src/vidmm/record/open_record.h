@@ -34,7 +34,9 @@ struct vidmm_open {
     uint32_t residency_count;
     uint32_t mark;              /* counter for the duration of one call */
     struct list residency_link; /* device->residency while the count is > 0 */
-    struct list missing_link;   /* device->missing_list while listed and not ready */
+    struct list missing_link;   /* device->missing_list or joining_list: listed, not ready */
+    bool joining;               /* in joining_list */
+    uint64_t joined_after;      /* joining: the last ticket of the device then */
     uint64_t listed_at;         /* vidmm->clock when it was put on the list */
     UINT charge;                /* segment to which its list entry is charged; 0: system memory */
     bool charged;
@@ -52,6 +54,7 @@ struct vidmm_open {
     uint64_t instance; /* its number among them: the higher, the newer */
     bool offered;
     bool read_only;
+    bool closing; /* the GPU is done with it, and so is the device */
     struct vidmm_follow offer_after; /* waits for the GPU work before the offer */
     uint32_t lock_count;
     uint64_t owned_pages; /* that device->owned_pages counts: the device has created it */

@@ -76,6 +76,29 @@ bool budget_allows(const struct vidmm_allocation *allocation, UINT segment)
     return true;
 }
 
+bool budget_fits_beside_used(const struct vidmm_open *open)
+{
+    const struct vidmm_device *device = open->device;
+    uint64_t pages = device->charged[open->charge];
+
+    if (!open->charge)
+        return true;
+    LIST_FOR(node, &device->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, device_link);
+
+        if (follow_pending(&other->use) && !other->charged &&
+            other->allocation->segment == open->charge)
+            pages += charge_pages(other->allocation);
+    }
+    LIST_FOR(node, &device->dying) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, dying_link);
+
+        if (other->allocation->segment == open->charge)
+            pages += charge_pages(other->allocation);
+    }
+    return pages <= budget_capacity_of(device, open->charge);
+}
+
 bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
 {
     UINT order[VIDMM_MAX_SEGMENTS];

@@ -58,6 +58,9 @@ void budget_uncharge(struct vidmm_open *open);
 void budget_charge_to(struct vidmm_open *open, UINT charge);
 /* Is it charged, if at all, to a segment where its allocation may be? */
 bool budget_charge_holds(const struct vidmm_open *open);
+/* Does the list fit the segment to which it is charged beside what is off the list, and work of the
+ * device queued before may still use (RES-026)? O(opens of the device). */
+bool budget_fits_beside_used(const struct vidmm_open *open);
 /* Charge it to the first segment of its set that it fits, but not to `segment`. */
 void budget_charge_elsewhere(struct vidmm_open *open, UINT segment);
 /* The allocation was placed: charge the list entries for it to the segment where it is. */

@@ -2,10 +2,10 @@
 /*
  * When an allocation may be used. Once its place is recorded and its content is being copied there,
  * page-table entries point to it (`resident`). It is `ready` when the GPU has executed those
- * operations. Until then it counts as missing for every device that lists it, and no context of
- * those devices runs. When the last missing allocation of a device becomes ready, and the device
- * was held back, that is reported to the scheduler, and the device is protected from eviction until
- * it has run.
+ * operations. Until then no work of the devices that list it runs, but what was queued before they
+ * listed it: that cannot use it, and what it does use may be in its way (RES-026). When more of the
+ * work of a device that was held back can run, that is reported to the scheduler, and the device is
+ * protected from eviction until it has run.
  */
 #include "vidmm/residency/readiness.h"
 #include "sim/machine.h"
@@ -18,6 +18,7 @@
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/budget.h"
 #include "vidmm/residency/demotion.h"
 #include "vidmm/residency/victim.h"
@@ -46,15 +47,33 @@ static void device_complete(struct vidmm_device *device)
     readiness_tell(device);
 }
 
+/* The last ticket that waits for none of those that are joining: they are in the order in which
+ * they were listed. */
+static uint64_t last_allowed(const struct vidmm_device *device)
+{
+    return list_empty(&device->joining_list)
+               ? UINT64_MAX
+               : CONTAINER(device->joining_list.next, struct vidmm_open, missing_link)->joined_after;
+}
+
+bool readiness_allows(const struct vidmm_device *device, uint64_t ticket)
+{
+    return device->missing == 0 && ticket <= last_allowed(device);
+}
+
 void readiness_not_missing(struct vidmm_open *open)
 {
     struct vidmm_device *device = open->device;
+    const uint64_t before = last_allowed(device);
 
     if (list_empty(&open->missing_link))
         return;
     list_remove(&open->missing_link);
-    if (--device->missing == 0)
+    if (!open->joining)
+        device->missing--;
+    if (device->missing == 0 && (!open->joining || last_allowed(device) > before))
         device_complete(device);
+    open->joining = false;
 }
 
 void readiness_missing(struct vidmm_open *open)
@@ -65,6 +84,17 @@ void readiness_missing(struct vidmm_open *open)
         return; /* an offered allocation is not waited for */
     list_push_back(&device->missing_list, &open->missing_link);
     device->missing++;
+}
+
+void readiness_joining(struct vidmm_open *open)
+{
+    struct vidmm_device *device = open->device;
+
+    if (!list_empty(&open->missing_link) || open->allocation->offer.in_force)
+        return;
+    open->joining = true;
+    open->joined_after = device->process->vidmm->scheduler->device_ticket(device);
+    list_push_back(&device->joining_list, &open->missing_link);
 }
 
 /* ---- page tables ---- */
@@ -141,6 +171,8 @@ void readiness_end(const struct paging_turn *turn, struct vidmm_allocation *allo
         readiness_missing(open);
         if (turn && open->device == turn->requester)
             open->device->displaced = true;
+        else if (open->device->preparing)
+            paging_poke(allocation->vidmm); /* its job may be waiting with the joining ones */
     }
 }
 

@@ -17,10 +17,16 @@ struct vidmm_open;
  * until it runs (ns). */
 #define GRANT_NS 50000000u
 
-/* The allocation of a list entry is not ready, or is ready now. Its device counts the missing ones,
- * and is reported to the scheduler when there are none any more. */
+/* The allocation of a list entry is not ready any more: nothing of its device runs meanwhile. */
 void readiness_missing(struct vidmm_open *open);
+/* It has just been listed, or reclaimed, and is not ready: what its device queued before may run,
+ * since it cannot use it; what is queued from now on waits for it. */
+void readiness_joining(struct vidmm_open *open);
+/* It is ready, or not listed any more. If more of what the device has queued can run now, that is
+ * reported to the scheduler. */
 void readiness_not_missing(struct vidmm_open *open);
+/* May work of the device with this ticket run, as far as its list goes? */
+bool readiness_allows(const struct vidmm_device *device, uint64_t ticket);
 
 /* The allocation has a place and its content is being copied there: write its page-table entries;
  * it becomes ready when the GPU is done. On failure no entry points there. */

@@ -14,9 +14,11 @@
 #include "util/list.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/device_record.h"
+#include "vidmm/record/follow_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
+#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/eviction.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/victim.h"
@@ -101,14 +103,41 @@ static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
     return status;
 }
 
+/* A job that is to be run again waits for nothing but work that cannot run before the job has
+ * ended: work of this device, which may use what the device has evicted since (RES-026). */
+static bool waits_for_itself(const struct paging_turn *turn, const struct vidmm_device *device)
+{
+    const struct vidmm *vidmm = device->process->vidmm;
+    uint32_t own = 0, all = 0;
+
+    if (turn->suspend || turn->retry_at != UINT64_MAX || !device->missing)
+        return false;
+    LIST_FOR(node, &device->opens) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, device_link);
+
+        if (!follow_pending(&open->use) || !open->allocation->victim.leaving_segment)
+            continue;
+        if (vidmm->scheduler->device_done(open->device, open->use.ticket))
+            return false;
+        own++;
+    }
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        all += vidmm->segment[id].leaving;
+    return own && own == all;
+}
+
 NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
                          struct vidmm_allocation *allocation)
 {
     NTSTATUS status = placement_bring_in(turn, device->process->vidmm, allocation);
 
-    if (status != STATUS_NO_MEMORY || !allocation->device_references)
+    if ((status != STATUS_NO_MEMORY && !(status == STATUS_RETRY && waits_for_itself(turn, device))) ||
+        !allocation->device_references)
         return status;
     status = repack(turn, device);
-    /* Whoever waits for it would begin again for ever. */
-    return NT_SUCCESS(status) && !allocation->resident ? STATUS_NO_MEMORY : status;
+    /* Whoever waits for it would begin again, or wait, for ever. */
+    if ((NT_SUCCESS(status) && !allocation->resident) ||
+        (status == STATUS_RETRY && waits_for_itself(turn, device)))
+        return STATUS_NO_MEMORY;
+    return status;
 }

@@ -55,7 +55,7 @@ void residency_add(struct vidmm_open *open)
         allocation->written = true; /* assume so */
     departure_cancel(allocation);
     if (!allocation->ready)
-        readiness_missing(open);
+        readiness_joining(open);
     victim_update(allocation);
 }
 
@@ -129,13 +129,14 @@ void residency_forget(struct vidmm_open *open)
 
 /* ---- bringing in ---- */
 
-/* Make all missing allocations resident, oldest first. If one of the list is moved out for that, it
- * is missing again and is added at the end. */
-static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *device)
+/* Make the allocations of one of the two lists resident, oldest first. If one of the device's list
+ * is moved out for that, it is missing again and is added at the end. */
+static NTSTATUS bring_in_list(struct paging_turn *turn, struct vidmm_device *device,
+                              struct list *list)
 {
-    struct list *node = device->missing_list.next;
+    struct list *node = list->next;
 
-    while (node != &device->missing_list) {
+    while (node != list) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
         struct list *next = node->next;
         NTSTATUS status = open->allocation->resident
@@ -146,12 +147,29 @@ static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *
             return status;
         if (!list_empty(node))
             node = node->next; /* it is still on the list, and will be ready later */
-        else if (next != &device->missing_list && !list_empty(next))
+        else if (next != list && !list_empty(next))
             node = next; /* it became ready at once and left the list */
         else
-            node = device->missing_list.next;
+            node = list->next;
     }
     return STATUS_SUCCESS;
+}
+
+/* Make resident what the device is missing: first that for which all its work waits, since some of
+ * that may have to run before there is room for the rest. */
+static NTSTATUS bring_in_missing(struct paging_turn *turn, struct vidmm_device *device)
+{
+    NTSTATUS status;
+
+    do {
+        device->displaced = false;
+        status = bring_in_list(turn, device, &device->missing_list);
+        if (NT_SUCCESS(status))
+            status = readiness_return_tables(device);
+        if (NT_SUCCESS(status))
+            status = bring_in_list(turn, device, &device->joining_list);
+    } while (NT_SUCCESS(status) && device->displaced);
+    return status;
 }
 
 void residency_fail_device(struct vidmm_device *device)
@@ -449,8 +467,6 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, struct paging_turn *turn, void 
     if (device->lost)
         return STATUS_DEVICE_REMOVED;
     status = bring_in_missing(turn, device);
-    if (NT_SUCCESS(status))
-        status = readiness_return_tables(device);
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         residency_fail_device(device);
     return status;
@@ -480,13 +496,14 @@ void residency_prepare(struct vidmm_device *device)
 
 /* Without the lock: no other thread runs during this function, and the scheduler may be holding up
  * the lock's owner, so waiting could deadlock. */
-bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
+bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context,
+                          uint64_t ticket)
 {
     struct vidmm *vidmm = device->process->vidmm;
     const struct vidmm_space *space = context ? space_of_context(context) : device->process->space;
 
     /* its own allocations stay pinned (vidmm_context_prepare) */
-    if (device->missing == 0 && !(space && space->tables.away)) {
+    if (readiness_allows(device, ticket) && !(space && space->tables.away)) {
         device->used_at = ++vidmm->clock;
         if (device->granted_until) {
             device->granted_until = 0;

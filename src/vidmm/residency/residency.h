@@ -24,11 +24,12 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                      D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
 
-/* Is everything on the device's residency list resident, and are the page tables there that the
- * context (NULL: some context) uses? True: the packet may be submitted now. False: paging was
- * started, and scheduler->device_resident is called when it is done. O(1) when nothing is missing.
- */
-bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context);
+/* Is everything on the device's residency list resident that a packet with this ticket waits for
+ * (readiness.h), and are the page tables there that the context (NULL: some context) uses? True:
+ * the packet may be submitted now. False: paging was started, and scheduler->device_resident is
+ * called when more can run. O(1). */
+bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context,
+                          uint64_t ticket);
 /* ---- the list (lock held) ---- */
 
 /* `open` is being closed: take it off the list, without waiting for anything. */

@@ -549,6 +549,23 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
     return status;
 }
 
+NTSTATUS vidmm_map_for_host(struct vidmm_process *process, D3DKMT_HANDLE handle, uint64_t pages,
+                            D3DGPU_VIRTUAL_ADDRESS *va)
+{
+    const D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection = {.Write = 1};
+    struct va_call call = {.process = process,
+                           .space = process->space,
+                           .kind = RANGE_MAP,
+                           .request = {.pages = pages},
+                           .values = {.state = ENTRY_PAGES, .protection = protection.Value},
+                           .handle = handle};
+    NTSTATUS status = call.space ? perform(&call) : refuse_without_mmu();
+
+    if (NT_SUCCESS(status))
+        *va = call.request.base << PAGE_BITS;
+    return status;
+}
+
 NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue,
                               D3DDDI_RESERVEGPUVIRTUALADDRESS *args)
 {

@@ -18,6 +18,9 @@ struct vidmm_paging_queue;
 struct vidmm_process;
 
 NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUALADDRESS *args);
+/* All of an allocation, readable and writable, until it is closed; complete on return. */
+NTSTATUS vidmm_map_for_host(struct vidmm_process *process, D3DKMT_HANDLE handle, uint64_t pages,
+                            D3DGPU_VIRTUAL_ADDRESS *va);
 NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue,
                               D3DDDI_RESERVEGPUVIRTUALADDRESS *args);
 NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base,

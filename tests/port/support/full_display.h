@@ -41,9 +41,12 @@ struct full_record {
  * last call and reports it. A thread of the test, from full_engine_start to full_engine_stop. */
 struct full_engine {
     bool runs, ends, enabled, silent;
+    bool stuck; /* nothing is latched */
     uint64_t pending, latched;
     UINT ticks, reports, target;
     UINT enables, disables;
+    void (*latch)(void);                                 /* at each vertical blank */
+    void (*tell)(DXGKARGCB_NOTIFY_INTERRUPT_DATA *data); /* what of it is told, if not the address */
 };
 extern struct full_engine full_engine;
 void full_engine_start(struct probe *p);

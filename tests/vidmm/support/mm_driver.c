@@ -489,7 +489,7 @@ void mm_submit(struct mm_client *client)
 
 bool mm_dispatch(struct mm_client *client)
 {
-    if (client->suspended || !vidmm_device_prepare(client->device, NULL))
+    if (client->suspended || !vidmm_device_prepare(client->device, NULL, UINT64_MAX))
         return false;
     client->hardware = client->queued;
     return true;

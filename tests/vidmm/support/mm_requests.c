@@ -34,6 +34,15 @@ bool mm_in_vram(struct mm_client *c, D3DKMT_HANDLE h)
     return a->resident && a->segment == MM_VRAM;
 }
 
+unsigned mm_waited_for(const struct vidmm_device *device)
+{
+    unsigned count = device->missing;
+
+    LIST_FOR(node, &device->joining_list)
+        count++;
+    return count;
+}
+
 bool mm_is_out(struct mm_client *c, D3DKMT_HANDLE h)
 {
     return !mm_allocation(c, h)->resident;

@@ -15,6 +15,8 @@ D3DKMT_HANDLE mm_with_priority(struct mm_client *c, UINT set, uint64_t mb, UINT 
 bool mm_in_vram(struct mm_client *c, D3DKMT_HANDLE h);
 /* Not resident. */
 bool mm_is_out(struct mm_client *c, D3DKMT_HANDLE h);
+/* How many allocations of its list are not ready. */
+unsigned mm_waited_for(const struct vidmm_device *device);
 
 /* ---- creation of several at once ---- */
 

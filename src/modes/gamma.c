@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "modes/gamma.h"
+
+#include <string.h>
+
+#include "ddi/entries_display.h"
+#include "modes/modes.h"
+#include "modes/vidpn.h"
+#include "nt/base/status_name.h"
+#include "util/alloc.h"
+#include "verify/refusal.h"
+#include "verify/verify.h"
+
+UINT modes_ramp_bytes(D3DDDI_GAMMARAMP_TYPE type)
+{
+    return type == D3DDDI_GAMMARAMP_RGB256x3x16 ? sizeof(D3DDDI_GAMMA_RAMP_RGB256x3x16)
+           : type == D3DDDI_GAMMARAMP_DXGI_1    ? sizeof(D3DDDI_GAMMA_RAMP_DXGI_1)
+                                                : 0;
+}
+
+/* ---- in a path ---- */
+
+/* The ramp stays where it is as long as the adapter has outputs, so older VidPNs may name it. */
+static void set_path(D3DKMDT_VIDPN_PRESENT_PATH *path, struct modes_ramp *ramp)
+{
+    memset(&path->GammaRamp, 0, sizeof(path->GammaRamp));
+    path->GammaRamp.Type = D3DDDI_GAMMARAMP_DEFAULT;
+    if (!ramp || !ramp->bytes)
+        return;
+    path->GammaRamp.Type = ramp->type;
+    path->GammaRamp.DataSize = ramp->bytes;
+    path->GammaRamp.Data.pRaw = &ramp->data;
+}
+
+void modes_apply_gamma(const struct modes *modes, struct vidpn *vidpn)
+{
+    for (UINT i = 0; i < vidpn->paths; i++)
+        set_path(&vidpn->path[i], modes->source[vidpn->path[i].VidPnSourceId].ramp);
+}
+
+/* ---- the driver ---- */
+
+/* DISP-117: a change of the ramp alone has an entry of its own. */
+static NTSTATUS tell_path(struct modes *modes, D3DKMDT_VIDPN_PRESENT_PATH *path)
+{
+    DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH update;
+    DXGKARG_SETTARGETGAMMA gamma;
+
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+        ddi_has(modes->ddi, DxgkDdiSetTargetGamma)) {
+        memset(&gamma, 0, sizeof(gamma));
+        gamma.TargetId = path->VidPnTargetId;
+        gamma.GammaRamp = path->GammaRamp;
+        return ddi_set_target_gamma(modes->ddi, &gamma);
+    }
+    if (!ddi_has(modes->ddi, DxgkDdiUpdateActiveVidPnPresentPath))
+        return refuse(STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED, "VIDPN-198",
+                      "DxgkDdiUpdateActiveVidPnPresentPath is NULL");
+    memset(&update, 0, sizeof(update));
+    update.VidPnPresentPathInfo = *path;
+    return ddi_update_active_vidpn_present_path(modes->ddi, &update);
+}
+
+static NTSTATUS tell(struct modes *modes, UINT source)
+{
+    struct modes_ramp *ramp = modes->source[source].ramp;
+    NTSTATUS status = modes_still(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
+
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; NT_SUCCESS(status) && i < vidpn_paths_from(modes->active, source); i++) {
+        D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, i);
+
+        set_path(path, ramp);
+        status = tell_path(modes, path);
+    }
+    modes_go_on(modes);
+    return status;
+}
+
+NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp)
+{
+    struct modes_ramp **own = &modes->source[source].ramp;
+    NTSTATUS status;
+
+    if (!*own)
+        *own = util_zalloc(1, sizeof(**own));
+    if (!*own)
+        return STATUS_NO_MEMORY;
+    **own = *ramp;
+    status = tell(modes, source);
+    if (NT_SUCCESS(status))
+        return status;
+    if (!modes->ddi->gone)
+        WARNING("VIDPN-123", "the driver returned %s for a gamma ramp of type %d of source %u",
+                nt_status_text(status).text, (int)ramp->type, source);
+    (*own)->type = D3DDDI_GAMMARAMP_DEFAULT;
+    (*own)->bytes = 0;
+    modes_apply_gamma(modes, modes->active);
+    return status;
+}
+
+void modes_gamma_finish(struct modes *modes)
+{
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        util_free(modes->source[i].ramp);
+}

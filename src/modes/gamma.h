@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The gamma ramp of a source: on all its paths, now and in every VidPN that is committed later
+ * (VIDPN-122, VIDPN-123). */
+#ifndef DXGK_MODES_GAMMA_H
+#define DXGK_MODES_GAMMA_H
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+struct modes;
+struct vidpn;
+
+struct modes_ramp {
+    D3DDDI_GAMMARAMP_TYPE type;
+    UINT bytes;
+    union {
+        D3DDDI_GAMMA_RAMP_RGB256x3x16 rgb256x3x16;
+        D3DDDI_GAMMA_RAMP_DXGI_1 dxgi1;
+    } data;
+};
+
+/* Bytes of a ramp of this type; 0: it has none. */
+UINT modes_ramp_bytes(D3DDDI_GAMMARAMP_TYPE type);
+/* Show the source with this ramp. The driver has the cap for it. A driver that refuses it has the
+ * default one afterwards. On the display worker. */
+NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp);
+/* Before a commit: have the paths of the VidPN show them. */
+void modes_apply_gamma(const struct modes *modes, struct vidpn *vidpn);
+void modes_gamma_finish(struct modes *modes);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies and fills of clients to what a source shows. Each is on the list of its source from before
+ * the driver is asked until the GPU has done it; a change of mode waits for those (PRES-112), and
+ * those wait for a change of mode.
+ */
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "screens/scanouts_record.h"
+#include "modes/vidpn.h"
+#include "util/alloc.h"
+#include "verify/refusal.h"
+#include "verify/verify.h"
+
+/* ---- the end of one ---- */
+
+static void done(void *context)
+{
+    struct copy *copy = context;
+    struct scanouts *all = copy->scanout->all;
+
+    list_remove(&copy->link);
+    util_free(copy);
+    (void)sim_waitq_wake(&all->news, UINT32_MAX);
+}
+
+void scanouts_copy_end(struct scanouts_copy *handle)
+{
+    struct copy *copy = handle->record;
+
+    struct scanouts *all = copy->scanout->all;
+
+    copy->asked = true;
+    vidmm_scanout_after(copy->device, &copy->wait);
+    (void)sim_waitq_wake(&all->news, UINT32_MAX);
+    queued_leave(all);
+}
+
+void copy_forget_all(struct scanout *s)
+{
+    LIST_FOR_SAFE(node, following, &s->copies) {
+        struct copy *copy = CONTAINER(node, struct copy, link);
+
+        if (copy->asked)
+            vidmm_scanout_forget(copy->device, &copy->wait);
+        list_remove(node);
+        util_free(copy);
+    }
+}
+
+/* ---- a change of mode ---- */
+
+static bool is_being_asked(const struct scanout *s)
+{
+    LIST_FOR(node, &s->copies)
+        if (!CONTAINER(node, struct copy, link)->asked)
+            return true;
+    return false;
+}
+
+/* Work that waits for something that never comes must not keep the mode for ever: what it names
+ * stays in memory until it has run. */
+void copy_hold(struct scanout *s)
+{
+    const uint64_t deadline = sim_now() + s->all->config.limit_ns;
+
+    s->changing = true;
+    while (!list_empty(&s->copies) && !sim_current->stopped &&
+           (is_being_asked(s) || sim_now() < deadline))
+        (void)sim_waitq_wait(&s->all->news, is_being_asked(s) ? SIM_FOREVER : deadline);
+    if (!list_empty(&s->copies) && !sim_current->stopped)
+        NOTE("PRES-112",
+             "copies to source %u have not run within %llu ms: what is shown changes all the same",
+             s->source, (unsigned long long)(s->all->config.limit_ns / 1000000));
+}
+
+void copy_go_on(struct scanout *s)
+{
+    s->changing = false;
+    (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
+}
+
+/* ---- the beginning of one ---- */
+
+/* PRES-114: what the source shows, as the device has it open. */
+static NTSTATUS find_target(struct scanout *s, struct vidmm_device *device,
+                            struct scanouts_target *target)
+{
+    const struct vidpn *vidpn = s->all->config.modes->active;
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn ? vidpn_path_from(vidpn, s->source, 0) : NULL;
+
+    if (!s->shared || !path)
+        return refuse(STATUS_GRAPHICS_PRESENT_OCCLUDED, "PRES-114", "source %u shows nothing",
+                      s->source);
+    target->width = s->shared->surface.Width;
+    target->height = s->shared->surface.Height;
+    target->format = s->shared->surface.Format;
+    target->rotation = path->ContentTransformation.Rotation;
+    if (s->now.allocation && s->now.device != device)
+        return refuse(STATUS_GRAPHICS_PRESENT_OCCLUDED, "PRES-114",
+                      "source %u shows a primary of another device", s->source);
+    target->handle = s->now.handle;
+    return s->now.allocation ? STATUS_SUCCESS : primary_open(s->shared, device, &target->handle);
+}
+
+static NTSTATUS check_owner(const struct scanout *s, const struct vidmm_device *device)
+{
+    if (s->owner && s->owner != device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
+        return refuse(STATUS_GRAPHICS_PRESENT_OCCLUDED, "PRES-114",
+                      "another device owns source %u exclusively", s->source);
+    return STATUS_SUCCESS;
+}
+
+static struct copy *new_copy(struct scanout *s, struct vidmm_device *device)
+{
+    struct copy *copy = util_zalloc(1, sizeof(*copy));
+
+    if (!copy)
+        return NULL;
+    copy->scanout = s;
+    copy->device = device;
+    copy->wait = (struct vidmm_scanout_wait){.ready = done, .context = copy};
+    list_push_back(&s->copies, &copy->link);
+    return copy;
+}
+
+/* STATUS_RETRY: something else may have come meanwhile. */
+static NTSTATUS await_change(const struct scanout *s)
+{
+    const bool waits = s->changing;
+
+    while (s->changing && !s->all->stop && !sim_current->stopped)
+        (void)sim_waitq_wait(&s->all->news, SIM_FOREVER);
+    if (s->all->stop || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    return waits ? STATUS_RETRY : STATUS_SUCCESS;
+}
+
+NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                             struct scanouts_copy *handle)
+{
+    struct scanout *s = &scanouts->source[request->source];
+    NTSTATUS status;
+
+    scanouts->users++; /* until its end */
+    do {
+        status = queued_await_room(scanouts, request->device, request->limit, request->do_not_wait);
+        if (NT_SUCCESS(status))
+            status = await_change(s);
+    } while (status == STATUS_RETRY);
+    if (NT_SUCCESS(status))
+        status = check_owner(s, request->device);
+    handle->record = NT_SUCCESS(status) ? new_copy(s, request->device) : NULL;
+    if (!handle->record) {
+        queued_leave(scanouts);
+        return NT_SUCCESS(status) ? STATUS_NO_MEMORY : status;
+    }
+    status = find_target(s, request->device, &handle->target);
+    if (!NT_SUCCESS(status))
+        scanouts_copy_end(handle);
+    return status;
+}

@@ -476,3 +476,18 @@ TEST(a_driver_without_control_gives_no_rate)
         display_end(p);
     }
 }
+
+/* ---- what a full driver indicates ---- */
+
+static void unplug(struct probe *p)
+{
+    display_indicate(p, 0, false);
+    CHECK_RULE("DISP-048", !display_modes(p)->target[0].monitor && !display_seen.visible[0]);
+    display_indicate(p, 0, true);
+    CHECK_RULE("DISP-048", display_modes(p)->target[0].monitor && display_seen.visible[0]);
+}
+
+TEST(a_full_driver_indicates_monitors)
+{
+    run(full_display_create(NULL), unplug);
+}

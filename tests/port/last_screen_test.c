@@ -246,3 +246,13 @@ TEST(nothing_is_lit_yet)
                                  screen.flags == 0);
     probe_destroy(p);
 }
+
+TEST(the_last_block_is_as_high_as_what_is_left)
+{
+    struct probe *p = make(true);
+
+    screen.height = 760;
+    run(p);
+    CHECK_RULE("PRES-048", screen.writes == 48 && screen.next == 760 && screen.order);
+    probe_destroy(p);
+}

@@ -253,6 +253,7 @@ TEST(the_last_block_is_as_high_as_what_is_left)
 
     screen.height = 760;
     run(p);
-    CHECK_RULE("PRES-048", screen.writes == 48 && screen.next == 760 && screen.order);
+    CHECK_RULE("PRES-050",
+               screen.outside == 0 && screen.writes == 48 && screen.next == 760 && screen.order);
     probe_destroy(p);
 }

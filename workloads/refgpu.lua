@@ -8,6 +8,7 @@ local MAGIC = 0x444D5552
 
 refgpu.NODE_2D, refgpu.NODE_COPY, refgpu.NODE_SCHEDULED = 0, 1, 2
 refgpu.CPU_VISIBLE, refgpu.PHYSICAL, refgpu.CACHED, refgpu.PREFER_SYSTEM = 0x1, 0x2, 0x4, 0x8
+refgpu.PRIMARY = 0x200
 refgpu.IN_VRAM, refgpu.IN_APERTURE = 0x1, 0x2
 
 local OP = {
@@ -132,6 +133,18 @@ function Device:allocate(bytes, flags, segments)
     local data = string.pack("<I4I4I8I4I4I4I4I4I4", MAGIC, flags, bytes, 0, segments or 0, 0, 0, 0, 0)
     local made = D3DKMT.CreateAllocation2{hDevice = self.device, pAllocationInfo = {{pPrivateDriverData = data}}}
     return {handle = made.pAllocationInfo[1].hAllocation, bytes = bytes}
+end
+
+-- Pixels of 32 bits that presents can copy; with a source, what that source can show.
+function Device:surface(width, height, source)
+    local pitch = (width * 4 + 63) // 64 * 64
+    local flags = refgpu.CPU_VISIBLE | refgpu.PHYSICAL | (source and refgpu.PRIMARY or 0)
+    local data = string.pack("<I4I4I8I4I4I4I4I4I4", MAGIC, flags, pitch * height, 0, refgpu.IN_VRAM, 0, width, height, pitch)
+    local made = D3DKMT.CreateAllocation2{hDevice = self.device,
+        pAllocationInfo = {{pPrivateDriverData = data, Flags = source and 1 or 0, VidPnSourceId = source or 0}}}
+    local surface = {handle = made.pAllocationInfo[1].hAllocation, bytes = pitch * height, width = width, height = height, pitch = pitch}
+    self:make_resident{surface}
+    return surface
 end
 
 function Device:free(allocation)

@@ -3,6 +3,7 @@
  * Life of the model. Options: vram=<bytes> (power of two, 8 MiB or more; default 256 MiB),
  * aperture=<bytes> (whole pages, 16 MiB..1 GiB; default 256 MiB), dma_bits=<32..52> (default 48),
  * no_execute=1 (page table entries can forbid the fetch of commands; default 0),
+ * outputs=<0..2> (for displays; default 0), vga=1 (a VGA-compatible controller; default 0),
  * and for tests of recovery code ignore_preempt=1 (preemption requests are never answered) and
  * lose_interrupt=<n> (every n-th fence message is lost).
  */
@@ -13,7 +14,7 @@
 #include <string.h>
 
 struct options {
-    uint64_t vram, aperture, dma_bits, no_execute, ignore_preempt, lose_interrupt;
+    uint64_t vram, aperture, dma_bits, no_execute, ignore_preempt, lose_interrupt, outputs, vga;
 };
 
 /* The value of `key`, if its last occurrence is a number; false: it is not. If absent, *value is
@@ -45,7 +46,8 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
         !option_number(config, "dma_bits", &o->dma_bits) ||
         !option_number(config, "no_execute", &o->no_execute) ||
         !option_number(config, "ignore_preempt", &o->ignore_preempt) ||
-        !option_number(config, "lose_interrupt", &o->lose_interrupt))
+        !option_number(config, "lose_interrupt", &o->lose_interrupt) ||
+        !option_number(config, "outputs", &o->outputs) || !option_number(config, "vga", &o->vga))
         return "an option is not a number";
     if (o->vram < 8u << 20 || o->vram > 1ull << 36 || (o->vram & (o->vram - 1u)))
         return "vram must be a power of two from 8 MiB to 64 GiB";
@@ -57,6 +59,10 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
         return "no_execute must be 0 or 1";
     if (o->lose_interrupt > UINT32_MAX)
         return "lose_interrupt is too large";
+    if (o->outputs > REFGPU_OUTPUTS)
+        return "outputs must be 0 to 2";
+    if (o->vga > 1u || o->vga > o->outputs)
+        return "vga must be 0 or 1, and 0 without outputs";
     return NULL;
 }
 
@@ -75,7 +81,7 @@ static bool refgpu_configure(const struct dxgk_device_config *config,
     description->subsystem_vendor = REFGPU_PCI_VENDOR;
     description->subsystem = (uint16_t)o.dma_bits;
     description->revision = REFGPU_PCI_REVISION;
-    description->class_code = REFGPU_PCI_CLASS;
+    description->class_code = o.vga ? REFGPU_PCI_CLASS_VGA : REFGPU_PCI_CLASS;
     description->bar[REFGPU_BAR_REGISTERS] = (struct dxgk_device_bar){
         .kind = DXGK_BAR_REGISTERS, .bytes = REFGPU_REGISTER_BYTES};
     description->bar[REFGPU_BAR_VRAM] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY,
@@ -95,6 +101,7 @@ static void refgpu_destroy(void *context)
         free(device->engine[i].fetched);
     for (size_t i = 0; i < sizeof device->row / sizeof device->row[0]; i++)
         free(device->row[i]);
+    refgpu_display_free(device);
     free(device->scale_x);
     free(device->tlb);
     free(device);
@@ -142,6 +149,8 @@ static void *refgpu_create(const struct dxgk_device_config *config,
     device->no_execute = o.no_execute != 0;
     device->ignore_preempt = o.ignore_preempt != 0;
     device->lose_interrupt = (uint32_t)o.lose_interrupt;
+    device->display.outputs = (uint32_t)o.outputs;
+    device->display.vga = o.vga != 0;
     if (!device->vram || !allocate_buffers(device)) {
         refgpu_destroy(device);
         return NULL;
@@ -150,6 +159,7 @@ static void *refgpu_create(const struct dxgk_device_config *config,
     device->sched.running = device->sched.last_context = REFGPU_SCHED_NONE;
     refgpu_mmu_tell(device);
     device->services->patches(device->host, &refgpu_patch_format);
+    refgpu_display_tell(device);
     return device;
 }
 
@@ -179,6 +189,8 @@ static void refgpu_timer(void *context, unsigned timer)
     } else if (timer == REFGPU_SCHED_TIMER) {
         refgpu_sched_account(device);
         refgpu_sched_update(device);
+    } else if (timer < REFGPU_DISPLAY_TIMER(REFGPU_OUTPUTS)) {
+        refgpu_display_timer(device, timer - REFGPU_DISPLAY_TIMER(0u));
     }
 }
 

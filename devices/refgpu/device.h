@@ -16,7 +16,7 @@
  *
  * Files: device.c life, registers.c MMIO and interrupts, engine.c the phases above, command.c
  * decoding and checking, execute.c effects, sched.h the scheduler, memory.c address translation, mmu.c what the host is told
- * of it, pixel.c arithmetic, log.c the log in system memory.
+ * of it, pixel.c arithmetic, log.c the log in system memory, display.h the outputs.
  */
 #ifndef REFGPU_DEVICE_H
 #define REFGPU_DEVICE_H
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "dxgkhost/device.h"
+#include "display.h"
 #include "refgpu_hw.h"
 #include "sched.h"
 
@@ -128,6 +129,7 @@ struct refgpu_device {
     uint8_t sink[REFGPU_PAGE_BYTES];
     struct refgpu_engine engine[REFGPU_ALL_ENGINES];
     struct refgpu_sched sched;
+    struct refgpu_display display;
 };
 
 /* ---- registers.c ---- */

@@ -248,7 +248,8 @@ static uint32_t global_read(struct refgpu_device *device, uint32_t offset)
     case REFGPU_REG_GART_LIMIT:
         return device->gart_limit;
     case REFGPU_REG_FEATURES:
-        return device->no_execute ? REFGPU_FEATURE_NO_EXECUTE : 0;
+        return (device->no_execute ? REFGPU_FEATURE_NO_EXECUTE : 0) |
+               device->display.outputs << REFGPU_FEATURE_OUTPUTS_SHIFT;
     default:
         return 0;
     }
@@ -266,6 +267,7 @@ static void power_on(struct refgpu_device *device)
     for (uint32_t i = 0; i < REFGPU_ALL_ENGINES; i++)
         refgpu_engine_power_on(&device->engine[i]);
     refgpu_sched_power_on(device);
+    refgpu_display_power_on(device);
     refgpu_tlb_flush_all(device);
 }
 
@@ -295,7 +297,8 @@ static void global_write(struct refgpu_device *device, uint32_t offset, uint32_t
         causes_left(device);
         break;
     case REFGPU_REG_IRQ_ENABLE:
-        device->irq_enable = value & (REFGPU_IRQ_ALL | REFGPU_IRQ_SCHED_ALL);
+        device->irq_enable = value &
+                             (REFGPU_IRQ_ALL | REFGPU_IRQ_SCHED_ALL | REFGPU_IRQ_DISPLAY_ALL);
         causes_left(device);
         break;
     case REFGPU_REG_GART_TABLE_LO:
@@ -329,12 +332,19 @@ static bool is_sched(uint64_t offset)
     return offset >= REFGPU_REG_SCHED_VERSION && offset < REFGPU_REG_SCHED_END;
 }
 
+static bool is_display(uint64_t offset)
+{
+    return offset >= REFGPU_REG_OUTPUT(0u, 0u) && offset < REFGPU_REG_OUTPUT(REFGPU_OUTPUTS, 0u);
+}
+
 static uint32_t read32(struct refgpu_device *device, uint64_t offset)
 {
     const struct refgpu_engine *engine = engine_at(device, offset);
 
     if (is_sched(offset))
         return refgpu_sched_read(device, (uint32_t)offset);
+    if (is_display(offset))
+        return refgpu_display_read(device, (uint32_t)offset);
     if (engine)
         return engine_read(engine, (uint32_t)offset & (REFGPU_ENGINE_STRIDE - 1u));
     return global_read(device, (uint32_t)offset);
@@ -349,6 +359,8 @@ static void write32(struct refgpu_device *device, uint64_t offset, uint32_t valu
         refgpu_sched_doorbell(device, (uint32_t)(offset - REFGPU_REG_SCHED_DOORBELL(0u)) / 4u);
     else if (is_sched(offset))
         refgpu_sched_write(device, (uint32_t)offset, value);
+    else if (is_display(offset))
+        refgpu_display_write(device, (uint32_t)offset, value);
     else if (engine)
         engine_write(engine, (uint32_t)offset & (REFGPU_ENGINE_STRIDE - 1u), value);
     else

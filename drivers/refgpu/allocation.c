@@ -18,10 +18,46 @@ static BOOLEAN request_ok(const struct refgpu_allocation_data *data)
            (data->flags & REFGPU_ALLOCATION_PHYSICAL);
 }
 
+ULONG refgpu_pitch(UINT width, UINT pixel)
+{
+    return (width * pixel + REFGPU_OUT_PITCH_UNIT - 1u) & ~(REFGPU_OUT_PITCH_UNIT - 1u);
+}
+
+ULONG refgpu_pixel_bytes(const struct refgpu_allocation_data *data)
+{
+    return data->flags & REFGPU_ALLOCATION_R5G6B5 ? 2u : 4u;
+}
+
+ULONG refgpu_scanned_format(const struct refgpu_allocation_data *data)
+{
+    return data->flags & REFGPU_ALLOCATION_R5G6B5 ? REFGPU_OUT_FORMAT_R5G6B5
+                                                  : REFGPU_OUT_FORMAT_A8R8G8B8;
+}
+
+/* What the outputs can scan out lies in VRAM, at its end: a picture is never at address 0, which
+ * means none where vertical syncs are reported. */
+static BOOLEAN settle_primary(struct refgpu_allocation_data *data)
+{
+    const ULONG alone = REFGPU_ALLOCATION_CACHED | REFGPU_ALLOCATION_MAP_CPU |
+                        REFGPU_ALLOCATION_PERMANENT;
+
+    if (!(data->flags & REFGPU_ALLOCATION_PRIMARY))
+        return TRUE;
+    if ((data->flags & alone) || !data->width || !data->height ||
+        data->width > REFGPU_OUT_MOST_SIDE || data->height > REFGPU_OUT_MOST_SIDE ||
+        data->pitch % REFGPU_OUT_PITCH_UNIT ||
+        data->pitch < data->width * refgpu_pixel_bytes(data) ||
+        data->bytes < (ULONGLONG)data->pitch * data->height)
+        return FALSE;
+    data->flags |= REFGPU_ALLOCATION_PHYSICAL | REFGPU_ALLOCATION_FROM_END;
+    data->segments = data->segments ? data->segments & REFGPU_IN_VRAM : REFGPU_IN_VRAM;
+    return data->segments != 0;
+}
+
 /* Complete the request: set defaults and round. FALSE: it cannot be satisfied. */
 static BOOLEAN settle_request(struct refgpu_allocation_data *data)
 {
-    if (!request_ok(data))
+    if (!request_ok(data) || !settle_primary(data))
         return FALSE;
     if (!data->segments)
         data->segments = REFGPU_IN_VRAM | REFGPU_IN_APERTURE;
@@ -117,7 +153,10 @@ NTSTATUS NTAPI RefGpuDescribeAllocation(IN_CONST_HANDLE hAdapter,
     (void)hAdapter;
     pDescribeAllocation->Width = allocation->data.width;
     pDescribeAllocation->Height = allocation->data.height;
-    pDescribeAllocation->Format = allocation->data.width ? D3DDDIFMT_A8R8G8B8 : D3DDDIFMT_UNKNOWN;
+    pDescribeAllocation->Format = !allocation->data.width ? D3DDDIFMT_UNKNOWN
+                                  : allocation->data.flags & REFGPU_ALLOCATION_R5G6B5
+                                      ? D3DDDIFMT_R5G6B5
+                                      : D3DDDIFMT_A8R8G8B8;
     pDescribeAllocation->MultisampleMethod.NumSamples = 1;
     pDescribeAllocation->MultisampleMethod.NumQualityLevels = 1;
     pDescribeAllocation->RefreshRate.Numerator = 0;
@@ -163,47 +202,5 @@ NTSTATUS NTAPI RefGpuCloseAllocation(IN_CONST_HANDLE hDevice,
     (void)hDevice;
     for (UINT i = 0; i < pCloseAllocation->NumAllocations; i++)
         refgpu_free(pCloseAllocation->pOpenHandleList[i]);
-    return STATUS_SUCCESS;
-}
-
-/* ---- standard allocations: only the kind a system-memory heap is wrapped in ---- */
-
-NTSTATUS NTAPI RefGpuGetStandardAllocationDriverData(
-    IN_CONST_HANDLE hAdapter, INOUT_PDXGKARG_GETSTANDARDALLOCATIONDRIVERDATA pArgs)
-{
-    const BOOLEAN sizes_only = !pArgs->pAllocationPrivateDriverData &&
-                               !pArgs->pResourcePrivateDriverData;
-    struct refgpu_allocation_data data;
-    D3DKMDT_GDISURFACEDATA *surface;
-    UINT pixel;
-
-    (void)hAdapter;
-    if (pArgs->StandardAllocationType != D3DKMDT_STANDARDALLOCATION_GDISURFACE)
-        return STATUS_NOT_SUPPORTED;
-    if (sizes_only) {
-        pArgs->AllocationPrivateDriverDataSize = sizeof data;
-        pArgs->ResourcePrivateDriverDataSize = 0;
-        return STATUS_SUCCESS;
-    }
-    if (!pArgs->pAllocationPrivateDriverData || pArgs->AllocationPrivateDriverDataSize < sizeof data)
-        return STATUS_INVALID_PARAMETER;
-    surface = pArgs->pCreateGdiSurfaceData;
-    pixel = surface->Format == D3DDDIFMT_UNKNOWN ? 1u : 4u;
-    if (!surface->Width || !surface->Height || surface->Width > 0x7FFFFF80u / pixel)
-        return STATUS_INVALID_PARAMETER;
-    RtlZeroMemory(&data, sizeof data);
-    data.magic = REFGPU_UMD_MAGIC;
-    data.width = surface->Width;
-    data.height = surface->Height;
-    data.pitch = (surface->Width * pixel + 127u) & ~127u;
-    data.bytes = (ULONGLONG)data.pitch * ((surface->Height + 3u) & ~3u);
-    data.segments = REFGPU_IN_APERTURE;
-    data.flags = REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_SHARED;
-    if (surface->Height == 1u) { /* a wrapped heap keeps its exact size */
-        data.pitch = surface->Width * pixel;
-        data.bytes = data.pitch;
-    }
-    surface->Pitch = data.pitch;
-    RtlCopyMemory(pArgs->pAllocationPrivateDriverData, &data, sizeof data);
     return STATUS_SUCCESS;
 }

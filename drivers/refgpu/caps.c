@@ -9,6 +9,18 @@ static LONGLONG highest_address(const struct refgpu_adapter *adapter)
     return (LONGLONG)((1ull << adapter->dma_bits) - 1u);
 }
 
+static void display_caps(DXGK_DRIVERCAPS *caps)
+{
+    caps->PresentationCaps.NoOverlapScreenBlt = 1; /* rows are copied from the top */
+    caps->FlipCaps.FlipImmediateMmIo = 1;
+    caps->MaxQueuedFlipOnVSync = 1;
+    caps->PointerCaps.Color = 1;
+    caps->MaxPointerWidth = caps->MaxPointerHeight = REFGPU_POINTER_SIDE;
+    caps->SupportNonVGA = TRUE;
+    caps->SupportSmoothRotation = TRUE; /* of what does not turn: 0 degrees to 0 degrees */
+    caps->SupportDirectFlip = TRUE;
+}
+
 static NTSTATUS driver_caps(const struct refgpu_adapter *adapter, DXGK_DRIVERCAPS *caps)
 {
     caps->HighestAcceptableAddress.QuadPart = highest_address(adapter);
@@ -31,6 +43,8 @@ static NTSTATUS driver_caps(const struct refgpu_adapter *adapter, DXGK_DRIVERCAP
         D3DKMDT_GRAPHICS_PREEMPTION_PRIMITIVE_BOUNDARY;
     caps->PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_DISPATCH_BOUNDARY;
     caps->SupportPerEngineTDR = TRUE;
+    if (adapter->display.outputs)
+        display_caps(caps);
     return STATUS_SUCCESS;
 }
 
@@ -52,6 +66,7 @@ static NTSTATUS segments(const struct refgpu_adapter *adapter, DXGK_QUERYSEGMENT
     vram->Flags.CpuVisible = 1;
     vram->Flags.ApplicationTarget = 1;
     vram->Flags.LocalBudgetGroup = 1;
+    vram->Flags.DirectFlip = adapter->display.outputs != 0;
 
     aperture = (DXGK_SEGMENTDESCRIPTOR4 *)(PVOID)(out->pSegmentDescriptor +
                                                   out->SegmentDescriptorStride);
@@ -168,6 +183,8 @@ static SIZE_T output_bytes(DXGK_QUERYADAPTERINFOTYPE type)
         return sizeof(DXGK_PHYSICAL_MEMORY_CAPS);
     case DXGKQAITYPE_IOMMU_CAPS:
         return sizeof(DXGK_IOMMU_CAPS);
+    case DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION:
+        return sizeof(DXGK_DISPLAY_DRIVERCAPS_EXTENSION);
     default:
         return 0;
     }
@@ -220,6 +237,9 @@ NTSTATUS NTAPI RefGpuQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
     case DXGKQAITYPE_PHYSICAL_MEMORY_CAPS:
         ((DXGK_PHYSICAL_MEMORY_CAPS *)out)->HighestVisibleAddress.QuadPart = highest_address(
             adapter);
+        return STATUS_SUCCESS;
+    case DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION:
+        ((DXGK_DISPLAY_DRIVERCAPS_EXTENSION *)out)->Value = 0;
         return STATUS_SUCCESS;
     default: /* DXGKQAITYPE_IOMMU_CAPS */
         ((DXGK_IOMMU_CAPS *)out)->IommuIsolationSupported = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RefGPU display miniport: render only, WDDM 2.9. One adapter has two nodes: node 0 runs
+ * The RefGPU display miniport, WDDM 2.9: render only, unless the board has outputs (display.h).
+ * One adapter has two nodes: node 0 runs
  * patched command buffers over physical segments, node 1 (copy and paging) runs in GPU virtual
  * address spaces. If its service key says so, there is a third one, which the device schedules
  * (scheduled.h).
@@ -12,7 +13,7 @@
  *   logger.c      the thread that reads the device's log
  *   caps.c        capability queries
  *   object.c      processes, devices, contexts and their save areas
- *   allocation.c  allocations
+ *   allocation.c  allocations;  standard.c  those that the host asks for
  *   render.c      checking client commands, Patch
  *   submit.c      rings: submission, preemption, cancellation
  *   interrupt.c   ISR and DPC
@@ -68,6 +69,7 @@ struct refgpu_dma {
 };
 
 #include "scheduled.h"
+#include "display.h"
 
 struct refgpu_node {
     struct refgpu_adapter *adapter;
@@ -112,6 +114,7 @@ struct refgpu_adapter {
     struct refgpu_node node[REFGPU_NODES];
     struct refgpu_dma fence_page;
     struct refgpu_scheduled scheduled;
+    struct refgpu_display display;
 
     struct refgpu_dma log;
     KSPIN_LOCK log_lock; /* guards the fields up to log_wanted */
@@ -248,7 +251,15 @@ ULONGLONG refgpu_dma_page(const struct refgpu_dma *dma, ULONG page);
 /* program every register; rings are empty */
 void refgpu_hardware_start(struct refgpu_adapter *adapter);
 void refgpu_hardware_stop(struct refgpu_adapter *adapter); /* no DMA, no interrupts from then on */
-void refgpu_node_restart(struct refgpu_node *node);        /* after an engine reset */
+void refgpu_engines_stop(struct refgpu_adapter *adapter);  /* the same, but the outputs go on */
+void refgpu_stop(struct refgpu_adapter *adapter); /* what is left to be done behind one of the two */
+void refgpu_node_restart(struct refgpu_node *node); /* after an engine reset */
+
+/* ---- allocation.c ---- */
+
+ULONG refgpu_pitch(UINT width, UINT pixel); /* bytes of a line that can be scanned out */
+ULONG refgpu_pixel_bytes(const struct refgpu_allocation_data *data);
+ULONG refgpu_scanned_format(const struct refgpu_allocation_data *data); /* REFGPU_OUT_FORMAT_x */
 
 /* ---- logger.c ---- */
 

@@ -107,6 +107,32 @@ void NTAPI RefGpuControlEtwLogging(IN_BOOLEAN Enable, IN_ULONG Flags, IN_UCHAR L
     (void)Level;
 }
 
+/* Called only if StartDevice has reported sources. */
+static void set_display_entries(DRIVER_INITIALIZATION_DATA *data)
+{
+    data->DxgkDdiQueryChildRelations = RefGpuQueryChildRelations;
+    data->DxgkDdiQueryChildStatus = RefGpuQueryChildStatus;
+    data->DxgkDdiQueryDeviceDescriptor = RefGpuQueryDeviceDescriptor;
+    data->DxgkDdiRecommendMonitorModes = RefGpuRecommendMonitorModes;
+    data->DxgkDdiIsSupportedVidPn = RefGpuIsSupportedVidPn;
+    data->DxgkDdiRecommendFunctionalVidPn = RefGpuRecommendFunctionalVidPn;
+    data->DxgkDdiEnumVidPnCofuncModality = RefGpuEnumVidPnCofuncModality;
+    data->DxgkDdiCommitVidPn = RefGpuCommitVidPn;
+    data->DxgkDdiUpdateActiveVidPnPresentPath = RefGpuUpdateActiveVidPnPresentPath;
+    data->DxgkDdiQueryVidPnHWCapability = RefGpuQueryVidPnHWCapability;
+    data->DxgkDdiSetVidPnSourceAddress = RefGpuSetVidPnSourceAddress;
+    data->DxgkDdiSetVidPnSourceVisibility = RefGpuSetVidPnSourceVisibility;
+    data->DxgkDdiControlInterrupt = RefGpuControlInterrupt;
+    data->DxgkDdiGetScanLine = RefGpuGetScanLine;
+    data->DxgkDdiSetPointerPosition = RefGpuSetPointerPosition;
+    data->DxgkDdiSetPointerShape = RefGpuSetPointerShape;
+    data->DxgkDdiPresent = RefGpuPresent;
+    data->DxgkDdiStopDeviceAndReleasePostDisplayOwnership =
+        RefGpuStopDeviceAndReleasePostDisplayOwnership;
+    data->DxgkDdiSystemDisplayEnable = RefGpuSystemDisplayEnable;
+    data->DxgkDdiSystemDisplayWrite = RefGpuSystemDisplayWrite;
+}
+
 #if defined(DECLSPEC_EXPORT) /* an ELF object hides symbols that are not exported */
 DECLSPEC_EXPORT
 #endif
@@ -160,6 +186,7 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     data.DxgkDdiBeginExclusiveAccess = RefGpuBeginExclusiveAccess;
     data.DxgkDdiEndExclusiveAccess = RefGpuEndExclusiveAccess;
     data.DxgkDdiEscape = RefGpuEscape;
+    set_display_entries(&data);
     if (refgpu_settings.hardware_scheduling) {
         data.DxgkDdiCreateHwContext = RefGpuCreateHwContext;
         data.DxgkDdiDestroyHwContext = RefGpuDestroyHwContext;

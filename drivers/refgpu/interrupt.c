@@ -183,7 +183,10 @@ BOOLEAN NTAPI RefGpuInterruptRoutine(IN_CONST_PVOID MiniportDeviceContext, IN_UL
     }
     if (causes & REFGPU_IRQ_SCHED_ALL)
         refgpu_scheduled_serve(adapter, causes);
-    if (causes & ~(REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_FENCE(1) | REFGPU_IRQ_SCHED_PROGRESS))
+    if (causes & REFGPU_IRQ_DISPLAY_ALL)
+        refgpu_display_serve(adapter, causes);
+    if (causes & ~(REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_FENCE(1) | REFGPU_IRQ_SCHED_PROGRESS |
+                   REFGPU_IRQ_DISPLAY_ALL))
         adapter->log_wanted = 1;
     (void)adapter->dxgk.DxgkCbQueueDpc(adapter->dxgk.DeviceHandle);
     return TRUE;
@@ -194,6 +197,8 @@ void NTAPI RefGpuDpcRoutine(IN_CONST_PVOID MiniportDeviceContext)
     struct refgpu_adapter *adapter = (struct refgpu_adapter *)MiniportDeviceContext;
 
     adapter->dxgk.DxgkCbNotifyDpc(adapter->dxgk.DeviceHandle);
+    if (adapter->display.plugged)
+        refgpu_display_dpc(adapter);
     if (adapter->log_wanted) {
         adapter->log_wanted = 0;
         (void)KeSetEvent(&adapter->log_wake, IO_NO_INCREMENT, FALSE);

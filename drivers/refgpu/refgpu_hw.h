@@ -21,8 +21,9 @@
 #define REFGPU_PCI_VENDOR 0x1D58u
 #define REFGPU_PCI_DEVICE 0x0001u
 /* The subsystem id is the board variant: the number of bus address bits that are wired, 32..52. */
-#define REFGPU_PCI_REVISION 0x01u
-#define REFGPU_PCI_CLASS    0x038000u /* display controller, other */
+#define REFGPU_PCI_REVISION  0x01u
+#define REFGPU_PCI_CLASS     0x038000u /* display controller, other */
+#define REFGPU_PCI_CLASS_VGA 0x030000u /* with the "vga" option */
 
 #define REFGPU_BAR_REGISTERS  0u
 #define REFGPU_BAR_VRAM       2u

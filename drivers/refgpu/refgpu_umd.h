@@ -54,7 +54,7 @@ struct refgpu_allocation_data {
     uint32_t alignment; /* in: 0 or a power of two up to 1 GiB; out: as used (at least 4 KiB) */
     uint32_t segments;  /* in: REFGPU_IN_x bits, first choice VRAM if named; 0: both */
     uint32_t priority;  /* in: 0 (normal) or a D3DDDI_ALLOCATIONPRIORITY value */
-    uint32_t width, height, pitch; /* informative, for tools; 0: a plain buffer */
+    uint32_t width, height, pitch; /* informative but for PRIMARY; 0: a plain buffer */
 };
 
 #define REFGPU_ALLOCATION_CPU_VISIBLE 0x0001u /* the CPU may lock it */
@@ -68,7 +68,10 @@ struct refgpu_allocation_data {
 #define REFGPU_ALLOCATION_PERMANENT 0x0040u /* PermanentSysMem; needs CPU_VISIBLE */
 #define REFGPU_ALLOCATION_FROM_END  0x0080u /* FromEndOfSegment */
 #define REFGPU_ALLOCATION_SHARED    0x0100u /* informative */
-#define REFGPU_ALLOCATION_FLAGS     0x01FFu
+#define REFGPU_ALLOCATION_PRIMARY \
+    0x0200u /* may be scanned out: width, height, pitch (of 64 bytes) and VRAM; implies PHYSICAL */
+#define REFGPU_ALLOCATION_R5G6B5 0x0400u /* 16 bits a pixel; else 32, as all commands have them */
+#define REFGPU_ALLOCATION_FLAGS  0x07FFu
 
 #define REFGPU_IN_VRAM     0x1u
 #define REFGPU_IN_APERTURE 0x2u

@@ -19,7 +19,8 @@ ULONG refgpu_paging_node(const struct refgpu_adapter *adapter)
 
 ULONG refgpu_causes(const struct refgpu_adapter *adapter)
 {
-    return REFGPU_IRQ_ALL | (adapter->scheduled.on ? REFGPU_IRQ_SCHED_ALL : 0u);
+    return REFGPU_IRQ_ALL | (adapter->scheduled.on ? REFGPU_IRQ_SCHED_ALL : 0u) |
+           (adapter->display.outputs ? REFGPU_IRQ_DISPLAY_ALL : 0u);
 }
 
 /* ---- start and stop ---- */

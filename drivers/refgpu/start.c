@@ -61,6 +61,7 @@ void refgpu_hardware_start(struct refgpu_adapter *adapter)
     for (ULONG i = 0; i < REFGPU_NODES; i++)
         refgpu_node_restart(&adapter->node[i]);
     refgpu_scheduled_program(adapter);
+    refgpu_display_program(adapter);
     adapter->powered = TRUE;
     refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, refgpu_causes(adapter));
 }
@@ -69,6 +70,17 @@ void refgpu_hardware_stop(struct refgpu_adapter *adapter)
 {
     adapter->powered = FALSE;
     refgpu_write_register(adapter, REFGPU_REG_CONTROL, REFGPU_CONTROL_RESET);
+}
+
+void refgpu_engines_stop(struct refgpu_adapter *adapter)
+{
+    adapter->powered = FALSE;
+    refgpu_write_register(adapter, REFGPU_REG_IRQ_ENABLE, 0);
+    for (ULONG i = 0; i < refgpu_nodes(adapter); i++)
+        refgpu_write_register(adapter, REFGPU_REG_ENGINE(i, REFGPU_ENG_CONTROL),
+                              REFGPU_ENG_CONTROL_RESET);
+    refgpu_write_register(adapter, REFGPU_REG_LOG_CONTROL, 0);
+    refgpu_write_register(adapter, REFGPU_REG_GART_PAGES, 0);
 }
 
 /* ---- resources ---- */
@@ -124,6 +136,7 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
     PHYSICAL_ADDRESS table;
     PVOID mapped = NULL;
     ULONGLONG table_bytes;
+    ULONG features;
     NTSTATUS status = find_bars(adapter, &registers);
 
     if (!NT_SUCCESS(status))
@@ -137,8 +150,11 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
     if (refgpu_read(adapter, REFGPU_REG_ID) != REFGPU_ID ||
         refgpu_read64(adapter, REFGPU_REG_VRAM_LO) != adapter->vram_bytes)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
-    adapter->no_execute = (refgpu_read(adapter, REFGPU_REG_FEATURES) & REFGPU_FEATURE_NO_EXECUTE) !=
-                          0;
+    features = refgpu_read(adapter, REFGPU_REG_FEATURES);
+    adapter->no_execute = (features & REFGPU_FEATURE_NO_EXECUTE) != 0;
+    adapter->display.outputs = REFGPU_FEATURE_OUTPUTS(features);
+    if (adapter->display.outputs > REFGPU_OUTPUTS)
+        adapter->display.outputs = REFGPU_OUTPUTS;
     /* The last part of VRAM contains the GART table and belongs to no segment. */
     adapter->gart_pages = refgpu_read(adapter, REFGPU_REG_GART_LIMIT);
     table_bytes = (adapter->gart_pages * sizeof *adapter->gart + 0xFFFFu) & ~0xFFFFull;
@@ -149,15 +165,17 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
     table.QuadPart = adapter->vram_bus.QuadPart + (LONGLONG)adapter->gart_table;
     status = adapter->dxgk.DxgkCbMapMemory(adapter->dxgk.DeviceHandle, table, (ULONG)table_bytes,
                                            FALSE, FALSE, MmWriteCombined, &mapped);
-    if (NT_SUCCESS(status))
-        adapter->gart = mapped;
-    return status;
+    if (!NT_SUCCESS(status))
+        return status;
+    adapter->gart = mapped;
+    return refgpu_display_start(adapter);
 }
 
 static void unmap_hardware(struct refgpu_adapter *adapter)
 {
     PVOID registers = adapter->registers;
 
+    refgpu_display_stop(adapter);
     if (adapter->gart)
         (void)adapter->dxgk.DxgkCbUnmapMemory(adapter->dxgk.DeviceHandle, adapter->gart);
     adapter->gart = NULL;
@@ -230,9 +248,17 @@ NTSTATUS NTAPI RefGpuStartDevice(IN_CONST_PVOID MiniportDeviceContext,
     }
     refgpu_hardware_start(adapter);
     adapter->started = TRUE;
-    *NumberOfVideoPresentSources = 0;
-    *NumberOfChildren = 0;
+    *NumberOfVideoPresentSources = adapter->display.outputs;
+    *NumberOfChildren = adapter->display.outputs;
     return STATUS_SUCCESS;
+}
+
+void refgpu_stop(struct refgpu_adapter *adapter)
+{
+    adapter->started = FALSE;
+    refgpu_logger_stop(adapter);
+    free_memory(adapter);
+    unmap_hardware(adapter);
 }
 
 NTSTATUS NTAPI RefGpuStopDevice(IN_CONST_PVOID MiniportDeviceContext)
@@ -241,11 +267,8 @@ NTSTATUS NTAPI RefGpuStopDevice(IN_CONST_PVOID MiniportDeviceContext)
 
     if (!adapter->started)
         return STATUS_SUCCESS;
-    adapter->started = FALSE;
     refgpu_hardware_stop(adapter);
-    refgpu_logger_stop(adapter);
-    free_memory(adapter);
-    unmap_hardware(adapter);
+    refgpu_stop(adapter);
     return STATUS_SUCCESS;
 }
 

@@ -29,7 +29,7 @@ struct dxgk_display {
     struct dxgk_display_mode mode;
     uint32_t target;                      /* ChildUid of its output */
     uint32_t canvas_width, canvas_height; /* pixels as who draws sees them: after rotation */
-    uint64_t frames;                      /* presents that are complete */
+    uint64_t frames;                      /* that were shown */
 };
 /* False: the machine has no such source; *display is zeroed. */
 DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
@@ -54,6 +54,15 @@ DXGK_API enum dxgk_result dxgk_client_list_modes(unsigned adapter, unsigned sour
                                                  char *error, size_t error_bytes);
 /* Called by a client: turn the display on which the source is seen off, or on. */
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
+                                                    char *error, size_t error_bytes);
+
+/* Called by a client: all displays that are on show the same source, or each one of its own, as at
+ * the start. Fails with the reason if the driver does not support it, and nothing changes. */
+enum dxgk_topology { DXGK_TOPOLOGY_EXTEND, DXGK_TOPOLOGY_CLONE };
+DXGK_API enum dxgk_result dxgk_client_set_topology(unsigned adapter, enum dxgk_topology topology,
+                                                   char *error, size_t error_bytes);
+/* Called by a client: drive an analog output although no monitor is known to be on it, or no more. */
+DXGK_API enum dxgk_result dxgk_client_force_display(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
 
 /* Pixels of 32 bits, 0xXXRRGGBB, for a place of a screen; what is outside of it is left out. */
@@ -87,14 +96,38 @@ struct dxgk_pointer {
     int32_t x, y; /* of the hot spot; brought inside the source */
     bool visible;
 };
-/* Called by a client: another shape for the pointer of a display-only adapter, NULL: none; and
- * another place. The driver's hardware shows it if it can, else it is drawn into the frames. */
+/* Called by a client: another shape for the pointer of an adapter, NULL: none; and another place.
+ * The driver's hardware shows it if it can, else it is drawn into the frames; of a full driver, into
+ * pictures alone. */
 DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
                                                     const struct dxgk_pointer_shape *shape,
                                                     char *error, size_t error_bytes);
 DXGK_API enum dxgk_result dxgk_client_move_pointer(unsigned adapter,
                                                    const struct dxgk_pointer *pointer, char *error,
                                                    size_t error_bytes);
+
+/* Surfaces that a full driver describes to the host in both of its calls
+ * (DxgkDdiGetStandardAllocationDriverData), beside shared primaries. */
+enum dxgk_surface_kind {
+    DXGK_SURFACE_SHADOW,  /* of the size and format of the source's primary */
+    DXGK_SURFACE_STAGING, /* 32 bits a pixel, as the rest */
+    DXGK_SURFACE_GDI_TEXTURE,
+    DXGK_SURFACE_GDI_STAGING_CPU_VISIBLE,
+    DXGK_SURFACE_GDI_STAGING,
+    DXGK_SURFACE_GDI_LOOKUP_TABLE,
+    DXGK_SURFACE_GDI_EXISTING_SYSTEM_MEMORY,
+};
+struct dxgk_surface {
+    enum dxgk_surface_kind kind;
+    uint32_t width, height; /* not of a shadow */
+    uint32_t pitch;         /* out: as the driver says; 0: it says nothing */
+    uint64_t bytes;         /* out: of the allocation that it made */
+};
+/* Called by a client: have the driver describe and create such a surface, and destroy it again. On
+ * failure *error says why. */
+DXGK_API enum dxgk_result dxgk_client_try_surface(unsigned adapter, unsigned source,
+                                                  struct dxgk_surface *surface, char *error,
+                                                  size_t error_bytes);
 
 /* What a screen shows: red, green and blue bytes, without gaps; to be freed. */
 struct dxgk_picture {
@@ -109,13 +142,14 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
                                                char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
 
-/* A present that is complete, for the hook `frame` of the configuration. */
+/* A frame that was shown, for the hook `frame` of the configuration. */
 struct dxgk_frame {
     unsigned adapter, source;
     uint64_t number; /* of the source, from 1 on */
     uint64_t virtual_ns;
-    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew */
-    /* What the driver was told to bring on the screen: left, top, right and bottom of each. */
+    const char *cause; /* "present": pixels were drawn; "mode": all of it is shown anew; "flip":
+                        * another primary of a full driver */
+    /* What is new on the screen: left, top, right and bottom of each. */
     const int32_t (*rectangle)[4];
     size_t rectangles;
     struct dxgk_picture picture; /* of the screen afterwards; the host's. No rgb: `error` says why */

@@ -15,7 +15,13 @@ NTSTATUS ddi_is_supported_vidpn(struct ddi_adapter *a, DXGKARG_ISSUPPORTEDVIDPN 
 NTSTATUS ddi_recommend_functional_vidpn(struct ddi_adapter *a,
                                         const DXGKARG_RECOMMENDFUNCTIONALVIDPN *args)
 {
-    CALL_IN(a, DxgkDdiRecommendFunctionalVidPn, args, a->context);
+    CALL_PARTS_IN(a, DxgkDdiRecommendFunctionalVidPn, args, ddi_parts_recommend_vidpn, a->context);
+}
+
+NTSTATUS ddi_recommend_vidpn_topology(struct ddi_adapter *a,
+                                      const DXGKARG_RECOMMENDVIDPNTOPOLOGY *args)
+{
+    CALL_IN(a, DxgkDdiRecommendVidPnTopology, args, a->context);
 }
 
 NTSTATUS ddi_enum_vidpn_cofunc_modality(struct ddi_adapter *a,
@@ -211,4 +217,32 @@ void ddi_system_display_write(struct ddi_adapter *a, const uint32_t *pixels, UIN
     ddi_lent_check(&passed, true, (uintptr_t)a->table.DxgkDdiSystemDisplayWrite);
     ddi_lent_end(&passed, NULL);
     ddi_leave(&call);
+}
+
+NTSTATUS ddi_update_monitor_link_info(struct ddi_adapter *a, DXGKARG_UPDATEMONITORLINKINFO *args)
+{
+    CALL_BOTH(a, DxgkDdiUpdateMonitorLinkInfo, args, a->context);
+}
+
+NTSTATUS ddi_control_mode_behavior(struct ddi_adapter *a, DXGKARG_CONTROLMODEBEHAVIOR *args)
+{
+    CALL_BOTH(a, DxgkDdiControlModeBehavior, args, a->context);
+}
+
+NTSTATUS ddi_set_target_content_type(struct ddi_adapter *a, const DXGKARG_SETTARGETCONTENTTYPE *args)
+{
+    CALL_IN(a, DxgkDdiSetTargetContentType, args, a->context);
+}
+
+NTSTATUS ddi_set_target_adjusted_colorimetry(struct ddi_adapter *a, UINT target,
+                                             const DXGK_COLORIMETRY *colors)
+{
+    CALL_STATUS(a, DxgkDdiSetTargetAdjustedColorimetry, a->context, target, *colors);
+}
+
+NTSTATUS
+ddi_set_target_adjusted_colorimetry2(struct ddi_adapter *a,
+                                     const DXGKARG_SETTARGETADJUSTEDCOLORIMETRY2 *args)
+{
+    CALL_IN(a, DxgkDdiSetTargetAdjustedColorimetry2, args, a->context);
 }

@@ -310,6 +310,21 @@ const struct ddi_part ddi_parts_set_palette[] = {
      .what = "pLookupTable of DXGKARG_SETPALETTE"},
     NO_MORE};
 
+const struct ddi_part ddi_parts_recommend_vidpn[] = {
+    {POINTER(DXGKARG_RECOMMENDFUNCTIONALVIDPN, pPrivateDriverData),
+     COUNTED_BY(DXGKARG_RECOMMENDFUNCTIONALVIDPN, PrivateDriverDataSize, 1),
+     .what = "the private data of DXGKARG_RECOMMENDFUNCTIONALVIDPN"},
+    NO_MORE};
+
+/* VIDPN-213: the host passes an array of structures. */
+const struct ddi_part ddi_parts_set_timings[] = {
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pResultsFlags), .each = sizeof(DXGK_SET_TIMING_RESULTS),
+     .what = "pResultsFlags of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    {POINTER(DXGKARG_SETTIMINGSFROMVIDPN, pSetTimingPathInfo),
+     COUNTED_BY(DXGKARG_SETTIMINGSFROMVIDPN, PathCount, sizeof(DXGK_SET_TIMING_PATH_INFO)),
+     .what = "pSetTimingPathInfo of DXGKARG_SETTIMINGSFROMVIDPN", .way = DDI_PART_BACK},
+    NO_MORE};
+
 /* ---- allocations ---- */
 
 static const struct ddi_part allocation_info[] = {

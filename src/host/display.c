@@ -19,6 +19,8 @@
 #include "port/running/display.h"
 #include "screens/picture.h"
 #include "screens/picture_format.h"
+#include "screens/scanout_pointer.h"
+#include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/machine.h"
 #include "util/explain.h"
@@ -92,14 +94,20 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
                                    struct dxgk_display *display)
 {
     const struct modes *modes = host_display_modes(machine, adapter, source, NULL, 0);
+    const struct port_adapter *port;
     const struct screens *screens;
+    const struct scanouts *scanouts;
 
     memset(display, 0, sizeof(*display));
     if (!modes)
         return false;
     describe(modes, modes_lit_or_asleep(modes, source), source, display);
-    screens = port_display_screens(host_display_adapter(machine, adapter));
-    display->frames = screens ? screens_frames(screens, source) : 0;
+    port = host_display_adapter(machine, adapter);
+    screens = port_display_screens(port);
+    scanouts = port_display_scanouts(port);
+    display->frames = screens    ? screens_frames(screens, source)
+                      : scanouts ? scanouts_frames(scanouts, source)
+                                 : 0;
     return true;
 }
 
@@ -342,8 +350,13 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
                      source);
         return false;
     }
-    if (!black)
-        return picture_from_memory(picture, &memory, error, error_bytes);
+    if (!black) {
+        if (!picture_from_memory(picture, &memory, error, error_bytes))
+            return false;
+        if (port_display_scanouts(port)) /* PRES-227 */
+            scanouts_draw_pointer(port_display_scanouts(port), source, picture);
+        return true;
+    }
     if (picture_make_black(picture, scanout.width, scanout.height))
         return true;
     util_explain(error, error_bytes, "out of memory");

@@ -5,7 +5,7 @@
 #include "host/driver.h"
 #include "host/machine_record.h"
 #include "screens/region.h"
-#include "screens/screens.h"
+#include "screens/frame.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -26,13 +26,15 @@ static unsigned number_of(const struct dxgk_machine *machine, const struct port_
 static void tell(struct dxgk_machine *machine, struct port_adapter *adapter,
                  const struct screens_frame *frame)
 {
+    static const char *const cause[] = {
+        [SCREENS_MODE] = "mode", [SCREENS_PRESENT] = "present", [SCREENS_FLIP] = "flip"};
     int32_t rectangle[REGION_MOST][4];
     char error[300] = "";
     struct dxgk_frame told = {.adapter = number_of(machine, adapter),
                               .source = frame->source,
                               .number = frame->number,
                               .virtual_ns = sim_now(),
-                              .cause = frame->anew ? "mode" : "present",
+                              .cause = cause[frame->cause],
                               .rectangle = (const int32_t(*)[4])rectangle,
                               .rectangles = frame->rectangles,
                               .error = error};

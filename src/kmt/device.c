@@ -138,6 +138,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
         return status;
     }
     list_push_back(&adapter->devices, &device->link);
+    kmt_source_enter(device, args->Flags.RequestVSync);
     args->hDevice = device->handle;
     if (device->own)
         vidsch_context_lists(device->own, &lists);

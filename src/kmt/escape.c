@@ -196,7 +196,10 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
     case D3DKMT_TDRDBGCTRLTYPE_ENABLEBREAK:
     case D3DKMT_TDRDBGCTRLTYPE_UNCONDITIONAL:
         return STATUS_SUCCESS;
-    case D3DKMT_TDRDBGCTRLTYPE_VSYNCTDR:
+    case D3DKMT_TDRDBGCTRLTYPE_VSYNCTDR: /* PRES-307 */
+        return port_adapter_sources(e->adapter->port)
+                   ? vidsch_force_reset(vidsch, true)
+                   : refuse(STATUS_NOT_SUPPORTED, "KMT-444", "the adapter has no display");
     case D3DKMT_TDRDBGCTRLTYPE_FORCEDODTDR:
     case D3DKMT_TDRDBGCTRLTYPE_FORCEDODVSYNCTDR:
         return refuse(STATUS_NOT_SUPPORTED, NULL, "a reset of a display");

@@ -2,6 +2,7 @@
 /* Showing primaries: D3DKMTSetDisplayMode and D3DKMTPresent (PRES-275 to PRES-289). */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "ddi/ddi.h"
 #include "ddi/entries_display.h"
 #include "kmt/adapter.h"
@@ -293,6 +294,41 @@ static NTSTATUS check_fit(const struct kmt_device *device, struct scanouts *scan
     return STATUS_SUCCESS;
 }
 
+struct broadcast {
+    struct vidsch_context *context[D3DDDI_MAX_BROADCAST_CONTEXT];
+    HANDLE handle[D3DDDI_MAX_BROADCAST_CONTEXT]; /* the driver's */
+};
+
+/* PRES-287 */
+static NTSTATUS find_others(struct kmt_call *call, const struct kmt_device *device,
+                            const D3DKMT_PRESENT *args, struct broadcast *others)
+{
+    const DXGK_DRIVERCAPS *caps = port_adapter_caps(device->adapter->port);
+
+    if (!args->BroadcastContextCount)
+        return STATUS_SUCCESS;
+    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT ||
+        !caps->FlipCaps.FlipOnVSyncMmIo)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-287",
+                      "%u broadcast contexts of a flip: at most %u, and none without "
+                      "FlipOnVSyncMmIo",
+                      (unsigned)args->BroadcastContextCount, D3DDDI_MAX_BROADCAST_CONTEXT);
+    for (ULONG i = 0; i < args->BroadcastContextCount; i++) {
+        struct vidsch_context *context = kmt_handle_lookup(call, args->BroadcastContext[i],
+                                                           DDI_CLIENT_CONTEXT);
+
+        if (!context || vidsch_context_device(context) != device->sch)
+            return refuse(STATUS_INVALID_PARAMETER, "PRES-287",
+                          "broadcast context %u, handle 0x%x, is no context of the device",
+                          (unsigned)i, args->BroadcastContext[i]);
+        others->context[i] = context;
+        others->handle[i] = vidsch_context_driver_handle(context);
+    }
+    call->pin_list = (const void *const *)others->context;
+    call->pin_list_count = args->BroadcastContextCount;
+    return STATUS_SUCCESS;
+}
+
 /* A device handle means its own buffers, which only a driver without contexts has (PRES-090). */
 static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
@@ -312,6 +348,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     struct kmt_device *device;
     struct scanouts_flip flip = {0};
     struct writing writing = {.context = context};
+    struct broadcast others;
     struct scanouts *scanouts;
     NTSTATUS status;
 
@@ -326,6 +363,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
         return kmt_present_copy(device, context, args);
     if (NT_SUCCESS(status))
         status = check_flip(device, args);
+    if (NT_SUCCESS(status))
+        status = find_others(call, device, args, &others);
     if (!NT_SUCCESS(status))
         return status;
     if (!args->Flags.FlipDoNotFlip && !find_source(device, args->hSource, &flip.source))
@@ -335,6 +374,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     status = kmt_source_owned(device, flip.source);
     flip.device = device->mm;
     flip.limit = kmt_queued_limit(device);
+    flip.others = others.handle;
+    flip.other_count = args->BroadcastContextCount;
     if (NT_SUCCESS(status)) /* PRES-095 */
         flip.allocation = args->Flags.FlipDoNotFlip
                               ? scanouts_latest(scanouts, flip.source, device->mm)
@@ -343,6 +384,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
                         ? 0
                         : (UINT)args->FlipInterval;
+    flip.duration = args->Flags.DurationValid ? args->Duration : 0;
     flip.do_not_wait = args->Flags.FlipDoNotWait;
     if (NT_SUCCESS(status) && flip.allocation)
         status = check_fit(device, scanouts, flip.source, flip.allocation);

@@ -57,10 +57,22 @@ NTSTATUS kmt_check_primary(const struct kmt_adapter *adapter, UINT index,
     return STATUS_SUCCESS;
 }
 
-void kmt_source_leave(const struct kmt_device *device)
+void kmt_source_enter(struct kmt_device *device, bool requests_vsync)
 {
     struct scanouts *scanouts = port_display_scanouts(device->adapter->port);
 
+    if (!scanouts || !requests_vsync)
+        return;
+    device->requests_vsync = true;
+    scanouts_request_vsync(scanouts, true);
+}
+
+void kmt_source_leave(struct kmt_device *device)
+{
+    struct scanouts *scanouts = port_display_scanouts(device->adapter->port);
+
+    if (scanouts && device->requests_vsync)
+        scanouts_request_vsync(scanouts, false);
     if (scanouts)
         scanouts_leave(scanouts, device->mm);
 }

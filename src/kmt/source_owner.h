@@ -3,6 +3,8 @@
 #ifndef DXGK_KMT_SOURCE_OWNER_H
 #define DXGK_KMT_SOURCE_OWNER_H
 
+#include <stdbool.h>
+
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
@@ -20,7 +22,9 @@ NTSTATUS kmt_source_owned(const struct kmt_device *device, UINT source);
 /* May the element be created: as a primary, if it is marked as one (PRES-072 to PRES-074)? */
 NTSTATUS kmt_check_primary(const struct kmt_adapter *adapter, UINT index,
                            const D3DDDI_ALLOCATIONINFO2 *info);
-/* Before the device ends (PRES-259). */
-void kmt_source_leave(const struct kmt_device *device);
+/* The device begins. */
+void kmt_source_enter(struct kmt_device *device, bool requests_vsync);
+/* Before it ends (PRES-259). */
+void kmt_source_leave(struct kmt_device *device);
 
 #endif

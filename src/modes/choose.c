@@ -124,6 +124,41 @@ bool modes_monitor_accepts(const struct modes *modes, const struct modes_target 
     return false;
 }
 
+uint64_t modes_signal_load(const D3DKMDT_VIDEO_SIGNAL_INFO *s)
+{
+    const D3DKMDT_2DREGION *size = mode_follows_source(s) ? &s->TotalSize : &s->ActiveSize;
+    const double rate = mode_frequency_given(&s->VSyncFreq) ? hertz(&s->VSyncFreq) : 60.0;
+
+    return (uint64_t)((double)size->cx * size->cy * rate) + 1;
+}
+
+/* DISP-099: is the mode one that a link may carry that could not carry a higher one? */
+static bool is_below_limit(const struct modes *modes, const D3DKMDT_VIDPN_PRESENT_PATH *path,
+                           const D3DKMDT_VIDPN_TARGET_MODE *mode)
+{
+    const uint64_t limit = modes_target(modes, path->VidPnTargetId)->limit;
+
+    return !limit || modes_signal_load(&mode->VideoSignalInfo) < limit;
+}
+
+/* The size of the highest of these. */
+static D3DKMDT_2DREGION highest_below(const struct modes *modes, const struct mode_set *set,
+                                      const D3DKMDT_VIDPN_PRESENT_PATH *path)
+{
+    D3DKMDT_2DREGION size = {0, 0};
+    uint64_t highest = 0;
+
+    for (UINT i = 0; i < set->count; i++) {
+        const uint64_t load = modes_signal_load(&set->mode[i].target.VideoSignalInfo);
+
+        if (!is_below_limit(modes, path, &set->mode[i].target) || load <= highest)
+            continue;
+        highest = load;
+        size = set->mode[i].target.VideoSignalInfo.ActiveSize;
+    }
+    return size;
+}
+
 /* Rank of a target mode; the lowest is the best (VIDPN-153). */
 static uint64_t target_rank(const struct modes *modes, const struct modes_target *target,
                             const D3DKMDT_VIDPN_TARGET_MODE *mode, const D3DKMDT_2DREGION *size,
@@ -307,10 +342,15 @@ static bool can_be_colored(const struct modes *modes, const union mode *mode)
 }
 
 static bool source_candidates(struct candidates *c, const struct modes *modes,
-                              const struct mode_set *set, const D3DKMDT_VIDPN_PRESENT_PATH *path,
+                              const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path,
                               const struct modes_wish *wish)
 {
-    const D3DKMDT_2DREGION wanted = wanted_size(modes, path, wish);
+    const struct mode_set *set = *vidpn_source_set(vidpn, path->VidPnSourceId);
+    const D3DKMDT_2DREGION wanted = modes_target(modes, path->VidPnTargetId)->limit
+                                        ? highest_below(
+                                              modes, *vidpn_target_set(vidpn, path->VidPnTargetId),
+                                              path)
+                                        : wanted_size(modes, path, wish);
 
     if (!candidates_begin(c, set->count))
         return false;
@@ -332,7 +372,8 @@ static bool target_candidates(struct candidates *c, const struct modes *modes,
     if (!candidates_begin(c, set->count))
         return false;
     for (UINT i = 0; i < set->count; i++)
-        if (!set->pinned || i + 1 == set->pinned)
+        if ((!set->pinned && is_below_limit(modes, path, &set->mode[i].target)) ||
+            i + 1 == set->pinned)
             candidates_add(c, set->mode[i].id,
                            target_rank(modes, modes_target(modes, path->VidPnTargetId),
                                        &set->mode[i].target,
@@ -481,8 +522,7 @@ static NTSTATUS choose_path(struct search *s, struct vidpn **vidpn, UINT index)
     struct candidates sources;
     NTSTATUS status = STATUS_GRAPHICS_INVALID_VIDPN;
 
-    if (!source_candidates(&sources, s->modes, *vidpn_source_set(*vidpn, path.VidPnSourceId), &path,
-                           s->wish))
+    if (!source_candidates(&sources, s->modes, *vidpn, &path, s->wish))
         return STATUS_NO_MEMORY;
     if (!sources.count && wants_format(s->wish, path.VidPnSourceId))
         status = refuse(STATUS_INVALID_PARAMETER, "PRES-277", "source %u has no mode of format %d",
@@ -534,7 +574,7 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 
 static bool is_internal(const struct modes_target *target)
 {
-    return target->technology == D3DKMDT_VOT_INTERNAL;
+    return target->technology == D3DKMDT_VOT_INTERNAL || target->panel;
 }
 
 /* Targets with monitors, in the order of VIDPN-120. */
@@ -543,10 +583,11 @@ static bool lit_targets(struct candidates *c, const struct modes *modes)
     if (!candidates_begin(c, modes->targets))
         return false;
     for (UINT i = 0; i < modes->targets; i++)
-        if (modes->target[i].monitor && !modes->target[i].off && !modes_has_left(&modes->target[i]))
+        if (modes_can_light(&modes->target[i]))
             candidates_add(c, modes->target[i].id,
-                           (uint64_t)!is_internal(&modes->target[i]) << 32 |
-                               modes->target[i].monitor->arrival);
+                           (uint64_t)!is_internal(&modes->target[i]) << 33 |
+                               (modes->target[i].monitor ? modes->target[i].monitor->arrival
+                                                         : UINT64_C(1) << 32));
     return true;
 }
 
@@ -560,6 +601,25 @@ static bool add_paths(struct vidpn *vidpn, const struct candidates *targets, UIN
         ok = vidpn_add(vidpn, &path);
     }
     return ok;
+}
+
+struct vidpn *modes_own_topology(struct modes *modes)
+{
+    struct vidpn *vidpn = vidpn_create(modes);
+    struct candidates targets;
+
+    if (!vidpn)
+        return NULL;
+    if (!lit_targets(&targets, modes)) {
+        vidpn_destroy(vidpn);
+        return NULL;
+    }
+    if (!add_paths(vidpn, &targets, targets.count)) {
+        vidpn_destroy(vidpn);
+        vidpn = NULL;
+    }
+    util_free(targets.list);
+    return vidpn;
 }
 
 /* VIDPN-149: the last path may be from any source that is free. */

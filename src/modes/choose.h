@@ -8,6 +8,7 @@
 #define DXGK_MODES_CHOOSE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <ntddk.h>
 #include <dispmprt.h>
@@ -40,11 +41,15 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 /* A VidPN with the best topology for the monitors that are there, with all chosen. It has no path
  * if there is no monitor, or the driver supports none (VIDPN-149). */
 NTSTATUS modes_choose_all(struct modes *modes, struct vidpn **vidpn);
+/* The paths that are tried first, with nothing pinned. NULL: out of memory. */
+struct vidpn *modes_own_topology(struct modes *modes);
 /* Does the path, whose modes are pinned, support this scaling? */
 bool modes_scaling_fits(const struct vidpn *vidpn, const D3DKMDT_VIDPN_PRESENT_PATH *path,
                         D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling);
 /* Do the rates differ by less than half a hertz, or is one not specified (VIDPN-154)? */
 bool modes_rates_match(const D3DDDI_RATIONAL *a, const D3DDDI_RATIONAL *b);
+/* Pixels a second, plus one. */
+uint64_t modes_signal_load(const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 /* Is the signal one that the monitor of the target takes (VIDPN-154)? */
 bool modes_monitor_accepts(const struct modes *modes, const struct modes_target *target,
                            const D3DKMDT_VIDEO_SIGNAL_INFO *signal);

@@ -5,11 +5,13 @@
 #include "modes/refusals.h"
 #include "ddi/entries_display.h"
 #include "modes/choose.h"
+#include "modes/connections.h"
 #include "modes/enumerate.h"
 #include "modes/gamma.h"
 #include "modes/modes.h"
 #include "modes/palette.h"
 #include "modes/scope.h"
+#include "modes/timings.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "verify/refusal.h"
@@ -36,6 +38,8 @@ void modes_show(struct modes *modes, UINT source, bool visible)
                   nt_status_text(status).text, source);
     if (visible && modes->viewer.visible)
         modes->viewer.visible(modes->viewer.context, source);
+    else if (!visible && modes->viewer.hidden)
+        modes->viewer.hidden(modes->viewer.context, source);
 }
 
 /* ---- one source ---- */
@@ -187,10 +191,60 @@ static NTSTATUS commit_due(struct modes *modes, struct vidpn *vidpn, const bool 
                         nt_status_text(status).text, source);
                 status = STATUS_SUCCESS;
             }
+            if (!NT_SUCCESS(status) && !modes->ddi->gone && !modes->starved)
+                WARNING(
+                    "VIDPN-184",
+                    "DxgkDdiCommitVidPn returned %s for source %u, of a VidPN that it had said to "
+                    "support",
+                    nt_status_text(status).text, source);
             done[source] = NT_SUCCESS(status);
             if (!done[source] && !modes->starved)
                 (void)modes_refused_add(modes, vidpn, source);
         }
+    return status;
+}
+
+/* VIDPN-179, VIDPN-180: what Windows 7 has drivers do once more, which means nothing. */
+static void commit_empty(struct modes *modes, const bool *due)
+{
+    const DXGKARG_COMMITVIDPN_FLAGS none = {.PathPowerTransition = 0};
+
+    if (modes->version >= DXGKDDI_INTERFACE_VERSION_WIN8)
+        return;
+    for (UINT source = 0; source < modes->sources; source++) {
+        struct vidpn *empty = due[source] ? vidpn_create(modes) : NULL;
+
+        if (empty)
+            (void)commit_source(modes, empty, source, none);
+        vidpn_destroy(empty);
+    }
+}
+
+static bool any_of(const struct modes *modes, const bool *done)
+{
+    bool any = false;
+
+    for (UINT source = 0; source < modes->sources; source++)
+        any |= done[source];
+    return any;
+}
+
+/* VIDPN-211: all at once; a failure leaves everything as it was (VIDPN-221). */
+static NTSTATUS time_due(struct modes *modes, const struct vidpn *vidpn, const bool *due,
+                         bool *done, enum commit_how how)
+{
+    enum timings_how told = how == COMMIT_AGAIN ? TIMINGS_ANEW : TIMINGS_REMOVE;
+    NTSTATUS status;
+
+    for (UINT source = 0; source < modes->sources; source++)
+        if (due[source] && !removes(vidpn, source) && told == TIMINGS_REMOVE)
+            told = TIMINGS_CHANGE;
+    status = timings_set(modes, vidpn, told);
+    for (UINT source = 0; source < modes->sources; source++) {
+        done[source] = due[source] && NT_SUCCESS(status);
+        if (due[source] && !NT_SUCCESS(status) && !modes->starved && !removes(vidpn, source))
+            (void)modes_refused_add(modes, vidpn, source);
+    }
     return status;
 }
 
@@ -275,12 +329,18 @@ static NTSTATUS carry_out(struct modes *modes, struct vidpn *vidpn, const bool *
             modes_show(modes, source, false);
     }
     tell(modes, modes->viewer.ends, due);
-    status = commit_due(modes, vidpn, due, done, flags);
+    if (how == COMMIT_RESUME)
+        commit_empty(modes, due);
+    status = modes->connections.used ? time_due(modes, vidpn, due, done, how)
+                                     : commit_due(modes, vidpn, due, done, flags);
     if (NT_SUCCESS(status))
         status = show_primaries(modes, vidpn, due);
     if (NT_SUCCESS(status))
         return status;
-    undo(modes, vidpn, done, flags);
+    if (!modes->connections.used)
+        undo(modes, vidpn, done, flags);
+    else if (any_of(modes, done))
+        (void)timings_set(modes, modes->active, TIMINGS_CHANGE);
     (void)show_primaries(modes, modes->active, done);
     return status;
 }
@@ -313,7 +373,8 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     }
     status = prepare(modes, vidpn, due, how);
     if (NT_SUCCESS(status))
-        status = modes_still(modes, "DxgkDdiCommitVidPn");
+        status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
+                                                            : "DxgkDdiCommitVidPn");
     if (!NT_SUCCESS(status)) {
         settle(modes, due, false, how);
         vidpn_destroy(vidpn);
@@ -330,18 +391,28 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
             modes_load_palette(modes, source);
             modes_show(modes, source, true);
         }
+    connections_hold(modes);
     modes_go_on(modes);
     settle(modes, due, NT_SUCCESS(status), how);
+    connections_resume(modes, due);
     return status;
 }
 
 NTSTATUS modes_commit_dark(struct modes *modes, struct vidpn *vidpn, UINT source)
 {
-    NTSTATUS status = modes_still(modes, "DxgkDdiCommitVidPn");
+    bool due[MODES_MAX_SOURCES] = {false};
+    NTSTATUS status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
+                                                                 : "DxgkDdiCommitVidPn");
 
     if (!NT_SUCCESS(status))
         return status;
-    status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    if (modes->connections.used) /* VIDPN-215: that of the display is `kept` already */
+        status = timings_set(modes, modes->active, TIMINGS_CHANGE);
+    else
+        status = commit_one(modes, vidpn, source, (DXGKARG_COMMITVIDPN_FLAGS){.PathPoweredOff = 1});
+    due[source] = NT_SUCCESS(status);
+    if (!modes->connections.used)
+        commit_empty(modes, due);
     modes_go_on(modes);
     return status;
 }

@@ -2,7 +2,9 @@
 #include "modes/display_power.h"
 #include "ddi/ddi.h"
 #include "modes/apply.h"
+#include "modes/connections.h"
 #include "modes/enumerate.h"
+#include "modes/kept.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
 #include "modes/vidpn.h"
@@ -24,7 +26,7 @@ static void child_power(struct modes *modes, UINT target, DEVICE_POWER_STATE sta
 
 NTSTATUS modes_turn_off(struct modes *modes, struct modes_target *target)
 {
-    struct vidpn *vidpn, *kept;
+    struct vidpn *vidpn, *kept, *before;
     NTSTATUS status = STATUS_NO_MEMORY;
 
     if (!vidpn_path_to(modes->active, target->id)) {
@@ -33,55 +35,29 @@ NTSTATUS modes_turn_off(struct modes *modes, struct modes_target *target)
     }
     vidpn = vidpn_copy(modes->active);
     kept = vidpn_copy(modes->active);
-    if (vidpn && kept) {
-        vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
-        status = modes_commit(modes, vidpn, COMMIT_POWER);
-    } else {
+    if (!vidpn || !kept) {
         vidpn_destroy(vidpn);
-    }
-    if (status == STATUS_NO_MEMORY) { /* it is still on */
         vidpn_destroy(kept);
         return status;
     }
-    vidpn_destroy(target->kept);
+    before = target->kept;
     target->kept = kept;
-    target->off = true;
+    target->off = true; /* VIDPN-215 */
+    vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
+    status = modes_commit(modes, vidpn, COMMIT_POWER);
+    if (status == STATUS_NO_MEMORY) { /* it is still on */
+        target->off = false;
+        target->kept = before;
+        before = kept;
+    }
+    vidpn_destroy(before);
+    if (status == STATUS_NO_MEMORY)
+        return status;
     child_power(modes, target->id, PowerDeviceD3);
     return status;
 }
 
 /* ---- on ---- */
-
-static bool copy_modes(struct mode_set **to, const struct mode_set *from)
-{
-    struct mode_set *copy = mode_set_copy(from);
-
-    if (!copy)
-        return false;
-    mode_set_destroy(*to);
-    *to = copy;
-    return true;
-}
-
-/* Add the path that the target had, with its modes and transformation. False: something else is in
- * its place. */
-static bool add_kept(struct vidpn *vidpn, const struct modes_target *target)
-{
-    const D3DKMDT_VIDPN_PRESENT_PATH *had = target->kept ? vidpn_path_to(target->kept, target->id)
-                                                         : NULL;
-    D3DKMDT_VIDPN_PRESENT_PATH path;
-
-    if (!had || vidpn_paths_from(vidpn, had->VidPnSourceId))
-        return false;
-    path = *had;
-    if (vidpn_has_ordinal(vidpn, (UINT)path.ImportanceOrdinal))
-        path.ImportanceOrdinal = (D3DKMDT_VIDPN_PRESENT_PATH_IMPORTANCE)vidpn_free_ordinal(vidpn);
-    return vidpn_add(vidpn, &path) &&
-           copy_modes(vidpn_source_set(vidpn, path.VidPnSourceId),
-                      *vidpn_source_set(target->kept, path.VidPnSourceId)) &&
-           copy_modes(vidpn_target_set(vidpn, path.VidPnTargetId),
-                      *vidpn_target_set(target->kept, path.VidPnTargetId));
-}
 
 /* A path with nothing pinned, from a source that has none. False: there is none such. */
 static bool add_fresh(struct vidpn *vidpn, const struct modes_target *target)
@@ -102,13 +78,13 @@ static void add_paths(const struct modes *modes, struct vidpn *vidpn, bool *fres
     for (UINT i = 0; i < modes->targets; i++) {
         const struct modes_target *target = &modes->target[i];
 
-        if (target->monitor && !target->off && target->kept && !vidpn_path_to(vidpn, target->id))
-            (void)add_kept(vidpn, target);
+        if (modes_can_light(target) && target->kept && !vidpn_path_to(vidpn, target->id))
+            (void)modes_add_kept(vidpn, target);
     }
     for (UINT i = 0; i < modes->targets; i++) {
         const struct modes_target *target = &modes->target[i];
 
-        if (target->monitor && !target->off && !vidpn_path_to(vidpn, target->id))
+        if (modes_can_light(target) && !vidpn_path_to(vidpn, target->id))
             *fresh |= add_fresh(vidpn, target);
     }
 }
@@ -178,19 +154,25 @@ NTSTATUS modes_change_dark(struct modes *modes, struct modes_target *target,
     struct vidpn *vidpn = vidpn_copy(modes->active);
     const D3DKMDT_VIDPN_PRESENT_PATH path = vidpn_new_path(wish->source, target->id,
                                                            vidpn ? vidpn_free_ordinal(vidpn) : 0);
+    struct vidpn *before;
     NTSTATUS status = STATUS_NO_MEMORY;
 
     if (vidpn && vidpn_add(vidpn, &path))
         status = modes_choose(modes, &vidpn, wish);
-    if (NT_SUCCESS(status))
-        status = modes_commit_dark(modes, vidpn, wish->source);
     if (!NT_SUCCESS(status)) {
         vidpn_destroy(vidpn);
         return status;
     }
-    target->last = wish->size;
-    vidpn_destroy(target->kept);
+    before = target->kept;
     target->kept = vidpn;
+    status = modes_commit_dark(modes, vidpn, wish->source);
+    if (NT_SUCCESS(status)) {
+        target->last = wish->size;
+    } else {
+        target->kept = before;
+        before = vidpn;
+    }
+    vidpn_destroy(before);
     return status;
 }
 
@@ -210,6 +192,8 @@ NTSTATUS modes_sleep(struct modes *modes)
             status = off;
         target->asleep = target->off;
     }
+    if (modes->connections.used && status != STATUS_NO_MEMORY)
+        connections_disable(modes); /* DISP-085 */
     modes->asleep = true;
     return status;
 }
@@ -229,8 +213,10 @@ static void meet(struct modes *modes, struct modes_target *target)
 void modes_wake(struct modes *modes)
 {
     modes->asleep = false;
-    if (modes->look.run)
-        modes->look.run(modes->look.context, MODES_LOOK_RESUME);
+    if (modes->connections.used)
+        connections_enable(modes);
+    else if (modes->look.run)
+        modes->look.run(modes->look.context, MODES_LOOK_RESUME, true);
     for (UINT i = 0; i < modes->targets; i++) {
         struct modes_target *target = &modes->target[i];
 

@@ -4,6 +4,8 @@
 #ifndef DXGK_MODES_DISPLAY_POWER_H
 #define DXGK_MODES_DISPLAY_POWER_H
 
+#include <stdbool.h>
+
 #include <ntddk.h>
 
 struct modes;

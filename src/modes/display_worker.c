@@ -5,13 +5,17 @@
 #include "ddi/ddi.h"
 #include "modes/apply.h"
 #include "modes/commit.h"
+#include "modes/connections.h"
 #include "modes/display_power.h"
 #include "modes/enumerate.h"
 #include "modes/modes.h"
 #include "modes/monitor.h"
 #include "modes/recommend.h"
 #include "modes/strict.h"
+#include "modes/target_calls.h"
+#include "modes/update.h"
 #include "modes/vidpn.h"
+#include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
@@ -58,206 +62,31 @@ static NTSTATUS insist(struct modes *modes, NTSTATUS (*run)(struct modes *modes)
     return status;
 }
 
-/* ---- monitors that come and go ---- */
-
-static bool has_path(const struct modes *modes, const struct modes_target *target)
-{
-    return vidpn_path_to(modes->active, target->id) != NULL;
-}
-
-/* The paths that stay, or all anew if the driver does not support them without the others. With
- * `again`, it is asked for their modes once more (VIDPN-203). */
-static NTSTATUS commit_rest(struct modes *modes, struct vidpn *vidpn, bool again)
-{
-    static const struct modes_pivot none = {D3DKMDT_EPT_NOPIVOT, D3DDDI_ID_UNINITIALIZED,
-                                            D3DDDI_ID_UNINITIALIZED};
-    NTSTATUS status = again ? modes_enumerate(modes, &vidpn, &none) : STATUS_SUCCESS;
-
-    if (NT_SUCCESS(status) && vidpn->paths)
-        status = modes_ask_supported(modes, vidpn);
-    if (NT_SUCCESS(status))
-        return modes_commit(modes, vidpn, COMMIT_CHANGE);
-    vidpn_destroy(vidpn);
-    return status == STATUS_NO_MEMORY || modes->ddi->gone ? status
-                                                          : modes_apply_all(modes, COMMIT_CHANGE);
-}
-
-/* Is its path the most important one of several from the same source? */
-static bool leads_clones(const struct vidpn *vidpn, UINT target)
-{
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_to(vidpn, target);
-
-    return vidpn_paths_from(vidpn, path->VidPnSourceId) > 1 &&
-           vidpn_path_from(vidpn, path->VidPnSourceId, 0) == path;
-}
-
-/* VIDPN-202: without the paths of those that have left; then they are gone. */
-static NTSTATUS departures(struct modes *modes)
-{
-    struct vidpn *vidpn = NULL;
-    NTSTATUS status = STATUS_SUCCESS;
-    bool again = false;
-
-    for (UINT i = 0; i < modes->targets; i++) {
-        const struct modes_target *target = &modes->target[i];
-
-        if (!modes_has_left(target) || !has_path(modes, target))
-            continue;
-        if (!vidpn)
-            vidpn = vidpn_copy(modes->active);
-        if (!vidpn)
-            return STATUS_NO_MEMORY;
-        again |= leads_clones(vidpn, target->id);
-        vidpn_remove(vidpn, vidpn_path_to(vidpn, target->id));
-    }
-    if (vidpn)
-        status = commit_rest(modes, vidpn, again);
-    if (status == STATUS_NO_MEMORY) /* they are still to be seen to */
-        return status;
-    for (UINT i = 0; i < modes->targets; i++) {
-        if (modes_has_left(&modes->target[i]))
-            monitor_depart(&modes->target[i]);
-        modes->target[i].left = false;
-    }
-    return status;
-}
-
-/* VIDPN-201: the paths that are there stay pinned, and one is added; if that does not go, all are
- * chosen anew. */
-static NTSTATUS add_path(struct modes *modes, const struct modes_target *target)
-{
-    struct vidpn *vidpn = vidpn_copy(modes->active);
-    UINT source = 0;
-    NTSTATUS status = STATUS_NO_MEMORY;
-
-    while (vidpn && source < modes->sources && vidpn_paths_from(vidpn, source))
-        source++;
-    if (vidpn && source == modes->sources) { /* VIDPN-148: it stays dark */
-        vidpn_destroy(vidpn);
-        return STATUS_SUCCESS;
-    }
-    if (vidpn) {
-        const D3DKMDT_VIDPN_PRESENT_PATH path = vidpn_new_path(source, target->id,
-                                                               vidpn_free_ordinal(vidpn));
-
-        if (vidpn_add(vidpn, &path))
-            status = modes_apply(modes, vidpn, NULL, COMMIT_CHANGE);
-        else
-            vidpn_destroy(vidpn);
-    }
-    return NT_SUCCESS(status) || status == STATUS_NO_MEMORY || modes->ddi->gone
-               ? status
-               : modes_apply_all(modes, COMMIT_CHANGE);
-}
-
-/* DISP-050: other modes for the path of a monitor that has changed. */
-static NTSTATUS choose_again(struct modes *modes, const struct modes_target *target)
-{
-    struct vidpn *vidpn = vidpn_copy(modes->active);
-    D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn ? vidpn_path_to(vidpn, target->id) : NULL;
-    D3DKMDT_VIDPN_PRESENT_PATH fresh;
-
-    if (!path) {
-        vidpn_destroy(vidpn);
-        return STATUS_SUCCESS;
-    }
-    fresh = vidpn_new_path(path->VidPnSourceId, target->id, (UINT)path->ImportanceOrdinal);
-    vidpn_remove(vidpn, path);
-    if (vidpn_add(vidpn, &fresh))
-        return modes_apply(modes, vidpn, NULL, COMMIT_CHANGE);
-    vidpn_destroy(vidpn);
-    return STATUS_NO_MEMORY;
-}
-
-static NTSTATUS look_again(struct modes *modes, struct modes_target *target)
-{
-    bool changed = false;
-    NTSTATUS status = STATUS_SUCCESS;
-
-    if (target->changed)
-        status = monitor_look_again(modes, target, &changed);
-    if (!NT_SUCCESS(status))
-        return status;
-    target->changed = false;
-    target->other |= changed;
-    if (target->other)
-        status = choose_again(modes, target);
-    target->other = status == STATUS_NO_MEMORY;
-    return status;
-}
-
 static void keep_first(NTSTATUS *status, NTSTATUS other)
 {
     if (NT_SUCCESS(*status))
         *status = other;
 }
 
-static NTSTATUS arrive(struct modes *modes, struct modes_target *target)
-{
-    NTSTATUS status;
-
-    target->changed = false;
-    status = monitor_arrive(modes, target);
-    target->fresh = target->monitor != NULL;
-    return status;
-}
-
-static NTSTATUS add_paths(struct modes *modes)
-{
-    NTSTATUS status = STATUS_SUCCESS, added;
-    bool any = false;
-
-    for (UINT i = 0; i < modes->targets; i++)
-        any |= modes->target[i].fresh && modes->target[i].monitor;
-    if (any && !modes->active->paths) {
-        status = modes_apply_all(modes, COMMIT_CHANGE);
-        any = status == STATUS_NO_MEMORY;
-        for (UINT i = 0; i < modes->targets; i++)
-            modes->target[i].fresh &= any;
-        return status;
-    }
-    for (UINT i = 0; any && i < modes->targets; i++) {
-        struct modes_target *target = &modes->target[i];
-
-        if (!target->monitor || target->off || has_path(modes, target))
-            continue;
-        added = add_path(modes, target);
-        target->fresh = added == STATUS_NO_MEMORY;
-        keep_first(&status, added);
-    }
-    return status;
-}
-
-static NTSTATUS update_once(struct modes *modes)
-{
-    NTSTATUS status = departures(modes);
-
-    for (UINT i = 0; i < modes->targets; i++) {
-        struct modes_target *target = &modes->target[i];
-
-        if (modes_has_left(target)) /* no memory to see to that yet */
-            continue;
-        if (target->connected && target->monitor && (target->changed || target->other))
-            keep_first(&status, look_again(modes, target));
-        if (target->connected && !target->monitor)
-            keep_first(&status, arrive(modes, target));
-    }
-    keep_first(&status, add_paths(modes));
-    return status;
-}
+/* ---- monitors that come and go ---- */
 
 static NTSTATUS update(struct modes *modes, void *arg)
 {
     (void)arg;
-    return insist(modes, update_once);
+    return insist(modes, modes_update);
 }
 
 static NTSTATUS first(struct modes *modes, void *arg)
 {
+    NTSTATUS status;
+
     (void)arg;
     if (modes->look.run)
-        modes->look.run(modes->look.context, MODES_LOOK_START);
-    return update(modes, NULL);
+        modes->look.run(modes->look.context, MODES_LOOK_START, true);
+    if (modes->connections.used)
+        connections_enable(modes);
+    status = insist(modes, modes_begin);
+    return NT_SUCCESS(status) ? update(modes, NULL) : status;
 }
 
 /* ---- what clients want ---- */
@@ -320,6 +149,8 @@ static NTSTATUS set_mode(struct modes *modes, void *arg)
 
         if (old->VidPnSourceId != wish->source)
             continue;
+        modes_target(modes, old->VidPnTargetId)->retries = 0; /* DISP-099: what comes is another */
+        modes_target(modes, old->VidPnTargetId)->limit = 0;
         fresh = vidpn_new_path(old->VidPnSourceId, old->VidPnTargetId, (UINT)old->ImportanceOrdinal);
         if (!vidpn_add(vidpn, &fresh))
             status = STATUS_NO_MEMORY;
@@ -332,21 +163,40 @@ static NTSTATUS set_mode(struct modes *modes, void *arg)
     return status;
 }
 
+/* ---- polls ---- */
+
+/* DISP-042 to DISP-044, DISP-087 */
+static NTSTATUS poll(struct modes *modes, void *arg)
+{
+    const struct modes_poll *request = arg;
+
+    if (modes->connections.used) {
+        connections_poll_all(modes, request->careful);
+        if (modes->connections.indicated)
+            connections_drain(modes);
+    } else if (modes->look.run) {
+        modes->look.run(modes->look.context, request->all ? MODES_LOOK_MORE : MODES_LOOK_POLL,
+                        request->careful);
+    }
+    return request->keep_modes ? insist(modes, modes_meet_monitors) : update(modes, NULL);
+}
+
 /* ---- what firmware tells ---- */
 
 /* DISP-155, DISP-156 */
 static NTSTATUS acpi(struct modes *modes, void *arg)
 {
+    static const struct modes_reason hotkey = {.reason = DXGK_RFVR_HOTKEY};
     const ULONG flags = *(const ULONG *)arg;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (flags & DXGK_ACPI_POLL_DISPLAY_CHILDREN) {
-        if (modes->look.run)
-            modes->look.run(modes->look.context, MODES_LOOK_POLL);
-        status = update(modes, NULL);
+        struct modes_poll request = {.careful = true};
+
+        status = poll(modes, &request);
     }
     if (flags & DXGK_ACPI_CHANGE_DISPLAY_MODE)
-        keep_first(&status, modes_recommend(modes, DXGK_RFVR_HOTKEY));
+        keep_first(&status, modes_recommend(modes, &hotkey));
     if (flags & DXGK_ACPI_CHANGE_DISPLAY_TOPOLOGY)
         keep_first(&status, modes_apply_all(modes, COMMIT_CHANGE));
     return status;
@@ -371,6 +221,35 @@ static NTSTATUS power(struct modes *modes, void *arg)
     if (target->off == !p->on)
         return STATUS_SUCCESS;
     return p->on ? modes_turn_on(modes, target) : modes_turn_off(modes, target);
+}
+
+static NTSTATUS force(struct modes *modes, void *arg)
+{
+    const struct power *p = arg;
+
+    return modes_force(modes, p->target, p->on);
+}
+
+struct content {
+    UINT target;
+    D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content;
+};
+
+static NTSTATUS set_content(struct modes *modes, void *arg)
+{
+    const struct content *c = arg;
+
+    return target_set_content(modes, c->target, c->content);
+}
+
+static NTSTATUS control_behavior(struct modes *modes, void *arg)
+{
+    return target_control_behavior(modes, arg);
+}
+
+static NTSTATUS arrange(struct modes *modes, void *arg)
+{
+    return modes_arrange(modes, *(const enum modes_arrangement *)arg);
 }
 
 static NTSTATUS suspend(struct modes *modes, void *arg)
@@ -434,6 +313,7 @@ static NTSTATUS stop(struct modes *modes, void *arg)
     const bool *keep = arg;
     NTSTATUS status = *keep ? STATUS_SUCCESS : insist(modes, go_dark);
 
+    connections_disable(modes); /* DISP-085 */
     modes->ended = true;
     return status;
 }
@@ -472,9 +352,13 @@ static bool work(struct modes *modes, struct display_worker *worker)
         worker->working = true;
         worker->reset = false;
         (void)restore(modes, NULL);
-    } else if (worker->noted && !modes->asleep) {
+    } else if (modes->connections.indicated && modes->connections.enabled && !modes->asleep) {
         worker->working = true;
-        worker->noted = false;
+        connections_drain(modes);
+        (void)update(modes, NULL);
+    } else if ((worker->noted || modes->again) && !modes->asleep) {
+        worker->working = true;
+        worker->noted = modes->again = false;
         (void)update(modes, NULL);
     } else {
         return false;
@@ -552,6 +436,9 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         list_remove(&request.link);
     if (request.reason[0])
         (void)refuse(request.status, request.rule, "%s", request.reason);
+    else if (!NT_SUCCESS(request.status) && !refusal_reason(request.status))
+        (void)refuse(request.status, NULL, "what was to be shown could not be: %s",
+                     nt_status_text(request.status).text);
     return request.status;
 }
 
@@ -604,6 +491,13 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected)
     return true;
 }
 
+void display_worker_indicate(struct modes *modes)
+{
+    modes->connections.indicated = true;
+    if (modes->worker)
+        (void)sim_waitq_wake(&modes->worker->work, 1);
+}
+
 NTSTATUS display_first(struct modes *modes)
 {
     return call_awake(modes, first, NULL);
@@ -626,6 +520,25 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish)
     return call_awake(modes, set_mode, &copy);
 }
 
+NTSTATUS display_poll(struct modes *modes, const struct modes_poll *request)
+{
+    struct modes_poll copy = *request;
+
+    return call_awake(modes, poll, &copy);
+}
+
+static NTSTATUS recommend(struct modes *modes, void *arg)
+{
+    return modes_recommend(modes, arg);
+}
+
+NTSTATUS display_recommend(struct modes *modes, void *data, UINT bytes)
+{
+    struct modes_reason reason = {DXGK_RFVR_USERMODE, data, bytes};
+
+    return call_awake(modes, recommend, &reason);
+}
+
 NTSTATUS display_acpi(struct modes *modes, ULONG flags)
 {
     return call_awake(modes, acpi, &flags);
@@ -636,6 +549,31 @@ NTSTATUS display_power(struct modes *modes, UINT target, bool on)
     struct power args = {target, on};
 
     return call_awake(modes, power, &args);
+}
+
+NTSTATUS display_arrange(struct modes *modes, enum modes_arrangement arrangement)
+{
+    return call_awake(modes, arrange, &arrangement);
+}
+
+NTSTATUS display_force(struct modes *modes, UINT target, bool on)
+{
+    struct power args = {target, on};
+
+    return call_awake(modes, force, &args);
+}
+
+NTSTATUS display_set_content(struct modes *modes, UINT target,
+                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content)
+{
+    struct content args = {target, content};
+
+    return call_awake(modes, set_content, &args);
+}
+
+NTSTATUS display_control_behavior(struct modes *modes, DXGKARG_CONTROLMODEBEHAVIOR *args)
+{
+    return call_awake(modes, control_behavior, args);
 }
 
 NTSTATUS display_suspend(struct modes *modes)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "modes/modes.h"
+#include "modes/connections.h"
 #include "modes/gamma.h"
 #include "modes/mode_list.h"
 #include "modes/refusals.h"
@@ -47,6 +48,19 @@ struct modes *modes_find(HANDLE adapter)
     return NULL;
 }
 
+UINT modes_adapters(HANDLE *adapter, UINT room)
+{
+    const struct outputs *outputs = sim_slot_get(&outputs_slot);
+    UINT count = 0;
+
+    if (!outputs)
+        return 0;
+    LIST_FOR(node, &outputs->list)
+        if (count < room)
+            adapter[count++] = CONTAINER(node, struct modes, link)->adapter;
+    return count;
+}
+
 static void name_tracks(struct modes *modes)
 {
     char name[24];
@@ -66,9 +80,13 @@ struct modes *modes_create(const struct modes *described, const struct modes_tar
         return NULL;
     *modes = *described;
     sim_waitq_init(&modes->alone);
+    if (described->connections.used)
+        modes->targets += CONNECTIONS_MAX_DYNAMIC;
     modes->target = util_zalloc(modes->targets + 1, sizeof(*modes->target));
     if (modes->target) {
-        memcpy(modes->target, targets, modes->targets * sizeof(*targets));
+        memcpy(modes->target, targets, described->targets * sizeof(*targets));
+        for (UINT i = described->targets; i < modes->targets; i++)
+            modes->target[i].gone = true;
         modes->active = vidpn_create(modes);
     }
     if (!modes->active) {
@@ -90,6 +108,7 @@ void modes_destroy(struct modes *modes)
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
         modes_list_free(modes->source[i].list);
     modes_refused_forget(modes);
+    vidpn_destroy(modes->connections.told);
     vidpn_destroy(modes->active);
     modes_gamma_finish(modes);
     list_remove(&modes->link);

@@ -18,6 +18,7 @@
 
 struct mode_list;
 struct modes_ramp;
+struct modes_panel;
 struct monitor;
 struct vidpn;
 
@@ -38,6 +39,24 @@ struct modes_target {
     D3DKMDT_2DREGION last;   /* size of the last source mode of its path (VIDPN-151) */
     uint64_t last_of;        /* mark of the monitor that had it (monitor.c); 0: none */
     struct vidpn *kept;      /* that was active when the display was turned off; NULL: none */
+    const struct modes_panel *panel; /* of a display that is part of the device; NULL: it is none */
+    bool forced;                     /* it is driven without a monitor (VIDPN-207) */
+    /* The rest are of the connection change model. */
+    bool gone;                   /* a free place: there is no such target */
+    bool dynamic;                /* it came by a change, and can leave */
+    bool going;                  /* it has left, and its path and monitor are to go */
+    struct modes_target *above;  /* that it hangs from; NULL: none */
+    struct modes_target *joined; /* that it is part of; NULL: none */
+    UINT join_of;                /* number of the drain that joined its parts; 0: it has none */
+    bool unknown;                /* whether it has a monitor cannot be known (DISP-095) */
+    bool stopped;                /* its link is being configured (DISP-098) */
+    bool resumes;                /* that is over, and its source is to go on */
+    bool failed;                 /* that has failed: modes are to be chosen again */
+    bool barred;                 /* it has failed too often: it gets no path (DISP-099) */
+    UINT retries;
+    uint64_t limit;     /* its signals are to be below this (modes_signal_load); 0: no limit */
+    ULONGLONG state;    /* id of the last change that the driver has told of it */
+    ULONGLONG foretold; /* that came by SetTimingsFromVidPn, and will come by the queue; 0: none */
 };
 
 /* A commit that the driver has refused: what this source shows in the VidPN. */
@@ -66,6 +85,8 @@ struct modes_viewer {
     void (*begins)(void *context, UINT source);
     /* The source has been made visible, and its picture is due. */
     void (*visible)(void *context, UINT source);
+    /* It has been made invisible. */
+    void (*hidden)(void *context, UINT source);
     /* The display worker has done what was to be done. */
     void (*settled)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
@@ -96,11 +117,13 @@ enum modes_looking {
     MODES_LOOK_START,  /* all, and those that are no outputs */
     MODES_LOOK_RESUME, /* all outputs */
     MODES_LOOK_POLL,   /* those that are to be polled */
+    MODES_LOOK_MORE,   /* and those that tell of it themselves */
 };
 
 /* Ask the driver, on the display worker (DISP-172). */
 struct modes_look {
-    void (*run)(void *context, enum modes_looking which);
+    /* With `carefully`, nothing may be seen of it on a screen (DISP-041). */
+    void (*run)(void *context, enum modes_looking which, bool carefully);
     void *context;
 };
 
@@ -109,6 +132,26 @@ struct modes_panels {
     void (*came)(void *context, UINT target);
     void (*went)(void *context, UINT target);
     void *context;
+};
+
+/* Asks the driver for colors of a monitor that it knows better (DISP-081). */
+struct modes_colors {
+    NTSTATUS (*ask)(void *context, UINT target, DXGK_COLORIMETRY *answer);
+    void *context;
+};
+
+/* The connection change model (modes/connections.h, modes/timings.h). */
+struct modes_connections {
+    bool used;
+    bool usb4;            /* SupportUsb4Targets (DISP-100) */
+    bool lit_by_firmware; /* the POST device, and the driver has not told of anything yet */
+    bool enabled;         /* hot plug detection */
+    bool indicated;       /* the driver has changes to tell of (DISP-088) */
+    bool any;             /* a change has come */
+    ULONGLONG last;       /* its id */
+    UINT drains;          /* so far */
+    bool inherits;        /* what is committed next is what firmware has set (VIDPN-216) */
+    struct vidpn *told;   /* by the last SetTimingsFromVidPn; NULL: none */
 };
 
 struct modes {
@@ -122,7 +165,10 @@ struct modes {
     bool smooth_rotation; /* SupportSmoothRotation (DISP-163) */
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
-    bool starved;         /* the last commit failed for want of memory of the host */
+    struct modes_connections connections;
+    bool again;        /* monitors and paths are to be looked at once more */
+    bool firmware_set; /* ask the driver what firmware has set (VIDPN-161) */
+    bool starved;      /* the last commit failed for want of memory of the host */
     UINT sources, targets;
     struct modes_source source[MODES_MAX_SOURCES];
     struct modes_target *target;
@@ -133,6 +179,7 @@ struct modes {
     struct modes_restart restart;
     struct modes_look look;
     struct modes_panels panels;
+    struct modes_colors colors;
     struct display_worker *worker;
     unsigned users;         /* threads that ask the worker for something */
     struct sim_waitq alone; /* there are none any more */
@@ -161,6 +208,8 @@ static inline void modes_go_on(const struct modes *modes)
 
 /* Those of the adapter with this DeviceHandle; NULL: there is none. */
 struct modes *modes_find(HANDLE adapter);
+/* DeviceHandles of all adapters that have outputs; how many were written. */
+UINT modes_adapters(HANDLE *adapter, UINT room);
 /* NULL: out of memory, or the adapter has none. `targets`: array of ids and technologies, which is
  * copied. */
 struct modes *modes_create(const struct modes *described, const struct modes_target *targets);
@@ -180,11 +229,18 @@ static inline bool modes_has_left(const struct modes_target *target)
     return target->monitor && (target->left || !target->connected);
 }
 
+/* Can a path to it be lit? */
+static inline bool modes_can_light(const struct modes_target *target)
+{
+    return (target->monitor || target->forced) && !target->off && !target->going &&
+           !target->barred && !target->joined && !modes_has_left(target);
+}
+
 /* NULL: the adapter has no such target. */
 static inline struct modes_target *modes_target(const struct modes *modes, UINT id)
 {
     for (UINT i = 0; i < modes->targets; i++)
-        if (modes->target[i].id == id)
+        if (modes->target[i].id == id && !modes->target[i].gone)
             return &modes->target[i];
     return NULL;
 }

@@ -19,11 +19,20 @@ struct vidpn *vidpn_create(const struct modes *modes)
     for (UINT i = 0; ok && i < modes->sources; i++)
         ok = (vidpn->source[i] = mode_set_create(MODE_SOURCE, i)) != NULL;
     for (UINT i = 0; ok && i < modes->targets; i++)
-        ok = (vidpn->target[i] = mode_set_create(MODE_TARGET, modes->target[i].id)) != NULL;
+        ok = modes->target[i].gone || vidpn_admit(vidpn, &modes->target[i]);
     if (ok)
         return vidpn;
     vidpn_destroy(vidpn);
     return NULL;
+}
+
+bool vidpn_admit(struct vidpn *vidpn, const struct modes_target *target)
+{
+    struct mode_set **set = &vidpn->target[target - vidpn->modes->target];
+
+    mode_set_destroy(*set);
+    *set = mode_set_create(MODE_TARGET, target->id);
+    return *set != NULL;
 }
 
 static bool copy_set(struct mode_set **to, const struct mode_set *from)
@@ -45,7 +54,8 @@ struct vidpn *vidpn_copy(const struct vidpn *vidpn)
     for (UINT i = 0; ok && i < vidpn->modes->sources; i++)
         ok = copy_set(&copy->source[i], vidpn->source[i]);
     for (UINT i = 0; ok && i < vidpn->modes->targets; i++)
-        ok = copy_set(&copy->target[i], vidpn->target[i]);
+        ok = !vidpn->target[i] || vidpn->modes->target[i].gone ||
+             copy_set(&copy->target[i], vidpn->target[i]);
     for (UINT i = 0; ok && i < vidpn->paths; i++)
         ok = vidpn_add(copy, &vidpn->path[i]);
     if (ok)
@@ -222,6 +232,16 @@ static bool paths_equal(const D3DKMDT_VIDPN_PRESENT_PATH *a, const D3DKMDT_VIDPN
            a->ContentTransformation.Rotation == b->ContentTransformation.Rotation &&
            a->VidPnTargetColorBasis == b->VidPnTargetColorBasis && a->Content == b->Content &&
            a->GammaRamp.Type == b->GammaRamp.Type;
+}
+
+bool vidpn_path_equal(const struct vidpn *a, const struct vidpn *b, UINT target)
+{
+    const D3DKMDT_VIDPN_PRESENT_PATH *p = vidpn_path_to(a, target), *q = vidpn_path_to(b, target);
+
+    return p && q && p->VidPnSourceId == q->VidPnSourceId && paths_equal(p, q) &&
+           pins_equal(*vidpn_source_set(a, p->VidPnSourceId),
+                      *vidpn_source_set(b, q->VidPnSourceId)) &&
+           pins_equal(*vidpn_target_set(a, target), *vidpn_target_set(b, target));
 }
 
 bool vidpn_source_equal(const struct vidpn *a, const struct vidpn *b, UINT source)

@@ -12,6 +12,7 @@
 #include "modes/mode_set.h"
 
 struct modes;
+struct modes_target;
 
 struct vidpn {
     const struct modes *modes;
@@ -53,5 +54,11 @@ bool vidpn_rotation_pinned(const D3DKMDT_VIDPN_PRESENT_PATH *path);
 /* Topology, contents of paths and pinned modes of what this source shows, or of all, are equal
  * (VIDPN-158). */
 bool vidpn_source_equal(const struct vidpn *a, const struct vidpn *b, UINT source);
+
+/* The same of one path; false, too, if one has no path to this target. */
+bool vidpn_path_equal(const struct vidpn *a, const struct vidpn *b, UINT target);
+
+/* A dynamic target has come: a set for it in the place that it has got. False: out of memory. */
+bool vidpn_admit(struct vidpn *vidpn, const struct modes_target *target);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -25,19 +25,60 @@
 
 /* ---- what is shown ---- */
 
+static void stay(struct shown *shown)
+{
+    if (shown->leaves)
+        vidmm_scanout_leaves(shown->allocation, false);
+    shown->leaves = false;
+}
+
 void flip_release(struct shown *shown)
 {
     if (!shown->allocation)
         return;
+    stay(shown);
     if (shown->pinned)
         vidmm_scanout_unpin(shown->allocation);
     vidmm_scanout_release(shown->allocation);
     *shown = (struct shown){.allocation = NULL};
 }
 
+static bool is_away(const struct scanout *s, const struct flip *flip)
+{
+    return flip->primary.allocation != s->now.allocation;
+}
+
+static bool leaves(const struct scanout *s)
+{
+    if (s->moving && is_away(s, s->moving))
+        return true;
+    for (UINT i = 0; i < s->handed_count; i++)
+        if (is_away(s, s->handed[i]))
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (is_away(s, CONTAINER(node, struct flip, link)))
+            return true;
+    return false;
+}
+
+void flip_mark(struct scanout *s)
+{
+    const bool away = leaves(s), of_shared = away && !s->now.allocation && s->shared;
+
+    if (s->now.allocation && s->now.leaves != away) {
+        s->now.leaves = away;
+        vidmm_scanout_leaves(s->now.allocation, away);
+    }
+    if (s->shared && s->shared_leaves != of_shared) {
+        s->shared_leaves = of_shared;
+        vidmm_scanout_leaves(s->shared->allocation, of_shared);
+    }
+}
+
 /* What `flip` has shown up to now is over; its record carries that to the thread. */
 static void finish(struct flip *flip)
 {
+    scanout_trace_end(flip, false);
     list_push_back(&flip->scanout->all->over, &flip->link);
     (void)sim_waitq_wake(&flip->scanout->all->work, 1);
     (void)sim_waitq_wake(&flip->scanout->all->news, UINT32_MAX);
@@ -49,9 +90,12 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
+    stay(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    planes_off(s);
+    scanout_trace_end(flip, true);
     finish(flip);
 }
 
@@ -61,6 +105,9 @@ void flip_complete(struct scanout *s, UINT count)
         show(s, s->handed[i]);
     s->handed_count -= count;
     memmove(s->handed, s->handed + count, s->handed_count * sizeof(s->handed[0]));
+    if (count)
+        scanout_frame(s, SCREENS_FLIP);
+    flip_mark(s);
 }
 
 void flip_drop_all(struct scanout *s)
@@ -71,11 +118,12 @@ void flip_drop_all(struct scanout *s)
         finish(s->handed[--s->handed_count]);
     while ((node = list_pop_front(&s->waiting)) != NULL)
         finish(CONTAINER(node, struct flip, link));
+    flip_mark(s);
 }
 
 /* ---- handing over ---- */
 
-static NTSTATUS call(struct scanout *s, const struct flip *flip)
+static NTSTATUS call(struct scanout *s, struct flip *flip)
 {
     const struct scanouts_config *config = &s->all->config;
     DXGKARG_SETVIDPNSOURCEADDRESS args;
@@ -86,8 +134,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.PrimarySegment = flip->primary.where.segment;
     args.PrimaryAddress.QuadPart = (LONGLONG)flip->primary.where.address;
     args.hAllocation = flip->primary.where.allocation;
-    args.ContextCount = flip->context ? 1 : 0;
+    args.ContextCount = flip->context ? 1 + flip->other_count : 0;
     args.Context[0] = flip->context;
+    for (UINT i = 0; i < flip->other_count; i++)
+        args.Context[1 + i] = flip->others[i];
+    args.Duration = flip->duration; /* PRES-128 */
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -96,8 +147,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Flags.SharedPrimaryTransition = config->direct_flip &&
                                          !flip->primary.allocation != !s->now.allocation;
     s->calling = true;
-    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
-                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    if (!ddi_has(config->modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        status = planes_call_plain(s, &flip->primary.where, flip); /* PRES-191 */
+    else
+        status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                                  : ddi_set_vidpn_source_address(config->modes->ddi, &args);
     s->calling = false;
     s->addressed = true;
     return status;
@@ -150,18 +204,20 @@ static void hand_over(struct scanout *s, struct flip *flip)
         finish(flip);
         return;
     }
-    if (!immediate && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
-    if (!s->lit) {                   /* the mode has changed meanwhile */
+    if (!immediate)
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit) {     /* the mode has changed meanwhile */
         finish(flip);
         return;
     }
     s->moving = NULL;
     flip->handed = sim_now();
+    scanout_trace_begin(flip);
     s->handed[s->handed_count++] = flip; /* the vertical sync may come before the return */
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
         return; /* it is complete, or dropped */
+    flip->returned = sim_now();
     if (!NT_SUCCESS(status)) {
         s->handed_count--;
         drop(s, flip, status);
@@ -191,28 +247,35 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     }
     list_remove(&flip->link);
     show(s, flip);
+    flip_mark(s);
     return true;
 }
 
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {
-    struct flip *flip = s->handed[0];
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = config->lost && !config->modes->ddi->gone &&
+                       config->modes->source[s->source].visible &&
+                       config->lost(config->lost_context, s->source);
 
-    if (!s->all->config.modes->ddi->gone)
-        VIOLATION("PRES-327",
-                  "no vertical sync of target 0x%x with the address 0x%llx was reported within "
-                  "%llu ms of the flip of source %u; it counts as shown",
-                  s->target, (unsigned long long)flip->primary.where.address,
-                  (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-    flip_complete(s, 1);
+    if (!config->modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the address 0x%llx was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, (unsigned long long)s->handed[0]->primary.where.address,
+                (unsigned long long)(config->limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    s->all->resetting = reset;
+    if (!reset)
+        flip_complete(s, 1);
 }
 
 static bool step(struct scanout *s, uint64_t *until)
 {
     struct flip *head;
 
-    if (s->handed_count) {
+    if (s->handed_count && !s->all->resetting) {
         const uint64_t deadline = s->handed[0]->handed + s->all->config.limit_ns;
 
         if (sim_now() >= deadline) {
@@ -225,7 +288,7 @@ static bool step(struct scanout *s, uint64_t *until)
     if (list_empty(&s->waiting))
         return false;
     head = CONTAINER(s->waiting.next, struct flip, link);
-    if (!head->ready)
+    if (!head->ready || !planes_let(s, head))
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
@@ -241,6 +304,7 @@ static bool step(struct scanout *s, uint64_t *until)
     s->moving = head;
     hand_over(s, head);
     s->moving = NULL;
+    flip_mark(s);
     return true;
 }
 
@@ -260,23 +324,9 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
         return true;
     }
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
-        if (step(&scanouts->source[i], until))
+        if (step(&scanouts->source[i], until) || planes_step(&scanouts->source[i], until))
             return true;
-    if (!scanouts->enabled && scanouts->watchers && !scanouts->config.modes->asleep) {
-        vsync_control(scanouts, true);
-        return true;
-    }
-    if (scanouts->enabled && !vsync_needed(scanouts)) { /* PRES-171 */
-        const uint64_t at = scanouts->needed + vsync_period(&scanouts->source[0]);
-
-        if (sim_now() >= at) {
-            vsync_control(scanouts, false);
-            return true;
-        }
-        if (at < *until)
-            *until = at;
-    }
-    return false;
+    return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
 
 /* ---- who flips ---- */
@@ -291,7 +341,8 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1, sizeof(*flip));
+    struct flip *flip = util_zalloc(1,
+                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
 
     if (!flip)
         return NULL;
@@ -299,9 +350,15 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->scanout = s;
     flip->device = wanted->device;
     flip->context = wanted->context;
+    flip->other_count = wanted->other_count;
+    for (UINT i = 0; i < wanted->other_count; i++)
+        flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;
+    flip->duration = wanted->duration;
+    flip->order = ++s->orders;
+    planes_will_end(s);
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
 }
@@ -344,6 +401,7 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
     }
     (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
     (void)sim_waitq_wake(&scanouts->work, 1);
     return STATUS_SUCCESS;
@@ -361,6 +419,7 @@ static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device
         list_remove(node);
         finish(flip);
     }
+    flip_mark(s);
 }
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
@@ -376,6 +435,8 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
+        if (planes_hold(s, device))
+            return true;
         if (s->now.device == device || (s->moving && is_of(s->moving, device)))
             return true;
         for (UINT k = 0; k < s->handed_count; k++)
@@ -396,7 +457,33 @@ static void show_shared(struct scanout *s)
     flip->interval = 1;
     flip->ready = true;
     list_push_back(&s->waiting, &flip->link);
+    flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+/* A flip to the shared primary is on its way. */
+static bool returns(const struct scanout *s)
+{
+    if (s->moving && !s->moving->primary.allocation)
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (!s->handed[k]->primary.allocation)
+            return true;
+    LIST_FOR(node, &s->waiting)
+        if (!CONTAINER(node, struct flip, link)->primary.allocation)
+            return true;
+    return false;
+}
+
+/* What the driver does not flip away from goes all the same (PRES-132). */
+static void give_back(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
+        struct scanout *s = &scanouts->source[i];
+
+        if (s->now.device == device && !returns(s))
+            flip_release(&s->now);
+    }
 }
 
 void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device)
@@ -406,15 +493,20 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         struct scanout *s = &scanouts->source[i];
 
         drop_waiting_of(s, device);
+        planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count)
+        if (s->now.device == device || s->handed_count || planes_show_of(s, device))
             show_shared(s);
         if (s->shared)
             primary_forget(s->shared, device);
     }
     vertical_forget(scanouts, device);
-    while (!scanouts->stop && !sim_current->stopped && holds(scanouts, device))
+    for (;;) {
+        give_back(scanouts, device);
+        if (scanouts->stop || sim_current->stopped || !holds(scanouts, device))
+            break;
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
+    }
     queued_leave(scanouts);
 }

@@ -78,6 +78,7 @@ void screen_renew(struct screens *screens, struct screen *s)
 
     s->due = false;
     s->warnings = 0;
+    s->unlike = false;
     s->lit = mode && mode_pixel_bytes(mode->Format.Graphics.PixelFormat) == SCREEN_BYTES;
     if (!s->lit)
         return;

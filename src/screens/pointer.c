@@ -2,12 +2,10 @@
 #include <string.h>
 
 #include "screens/pointer.h"
-#include "ddi/entries_display.h"
-#include "nt/base/status_name.h"
 #include "screens/pointer_draw.h"
+#include "screens/pointer_hardware.h"
 #include "screens/pointer_shape.h"
 #include "screens/screen.h"
-#include "verify/verify.h"
 
 static bool is_here(const struct screens *screens, const struct screen *s)
 {
@@ -17,19 +15,20 @@ static bool is_here(const struct screens *screens, const struct screen *s)
            screens->pointer.shape.kind != POINTER_NONE;
 }
 
-static bool has_hardware(const struct screens *screens)
+static struct pointer_hardware hardware_of(const struct screens *screens)
 {
-    const struct ddi_adapter *ddi = screens->config.modes->ddi;
-
-    return screens->config.pointer_caps.Value && screens->config.pointer_width &&
-           screens->config.pointer_height && ddi_has(ddi, DxgkDdiSetPointerShape) &&
-           ddi_has(ddi, DxgkDdiSetPointerPosition);
+    return (struct pointer_hardware){.ddi = screens->config.modes->ddi,
+                                     .caps = screens->config.pointer_caps,
+                                     .width = screens->config.pointer_width,
+                                     .height = screens->config.pointer_height};
 }
 
 /* PRES-226 */
 static bool in_hardware(const struct screens *screens, const struct screen *s)
 {
-    return screens->pointer.hard && has_hardware(screens) && !s->rotated;
+    const struct pointer_hardware hardware = hardware_of(screens);
+
+    return screens->pointer.hard && pointer_hardware_exists(&hardware) && !s->rotated;
 }
 
 static LONG corner_x(const struct screens *screens)
@@ -44,62 +43,26 @@ static LONG corner_y(const struct screens *screens)
 
 /* ---- calls of the driver ---- */
 
-/* PRES-235: equal calls in a row are left out. */
 static void tell_position(struct screens *screens, struct screen *s, bool visible)
 {
-    struct ddi_adapter *ddi = screens->config.modes->ddi;
-    struct screen_pointer *told = &s->pointer;
-    DXGKARG_SETPOINTERPOSITION args;
-    NTSTATUS status;
+    const struct pointer_hardware hardware = hardware_of(screens);
 
-    memset(&args, 0, sizeof(args));
-    args.VidPnSourceId = s->source;
-    args.X = visible ? corner_x(screens) : 0;
-    args.Y = visible ? corner_y(screens) : 0;
-    args.Flags.Visible = visible;
-    args.Flags.Procedural = screens->pointer.cursor.by_program;
-    if (!ddi_has(ddi, DxgkDdiSetPointerPosition) || ddi->gone ||
-        (told->known && told->visible == visible && told->x == args.X && told->y == args.Y))
-        return;
-    told->known = true;
-    told->visible = visible;
-    told->x = args.X;
-    told->y = args.Y;
-    status = ddi_set_pointer_position(ddi, &args);
-    /* a driver without pointer hardware may not implement even hiding */
-    if (!NT_SUCCESS(status) && has_hardware(screens) && !ddi->gone)
-        WARNING("PRES-241", "DxgkDdiSetPointerPosition returned %s for source %u",
-                nt_status_text(status).text, s->source);
+    pointer_tell_place(&hardware, &s->pointer.told,
+                       &(struct pointer_place){.source = s->source,
+                                               .x = corner_x(screens),
+                                               .y = corner_y(screens),
+                                               .visible = visible,
+                                               .by_program = screens->pointer.cursor.by_program});
 }
 
 /* False: it must be drawn in software, until there is another shape. */
 static bool tell_shape(struct screens *screens, struct screen *s)
 {
-    const struct pointer_shape *shape = &screens->pointer.fitted;
-    struct ddi_adapter *ddi = screens->config.modes->ddi;
-    DXGKARG_SETPOINTERSHAPE args;
-    NTSTATUS status;
+    const struct pointer_hardware hardware = hardware_of(screens);
 
-    if (s->pointer.shaped)
-        return true;
-    memset(&args, 0, sizeof(args));
-    args.Flags = pointer_shape_flags(shape);
-    args.Width = shape->width;
-    args.Height = shape->height;
-    args.Pitch = shape->pitch;
-    args.VidPnSourceId = s->source;
-    args.pPixels = shape->pixels;
-    args.XHot = shape->hot_x;
-    args.YHot = shape->hot_y;
-    status = ddi_set_pointer_shape(ddi, &args);
-    s->pointer.shaped = NT_SUCCESS(status);
-    if (s->pointer.shaped)
-        return true;
-    screens->pointer.hard = false;
-    if (status != STATUS_NO_MEMORY && !ddi->gone)
-        WARNING("PRES-241", "DxgkDdiSetPointerShape returned %s for source %u",
-                nt_status_text(status).text, s->source);
-    return false;
+    screens->pointer.hard = pointer_tell_shape(&hardware, &s->pointer.told, s->source,
+                                               &screens->pointer.fitted);
+    return screens->pointer.hard;
 }
 
 /* ---- software ---- */
@@ -172,7 +135,7 @@ static void bring_all_up(struct screens *screens)
 void pointer_leave(struct screens *screens, struct screen *s)
 {
     sim_mutex_lock(&screens->pointer.lock);
-    if (s->pointer.known && s->pointer.visible)
+    if (s->pointer.told.known && s->pointer.told.visible)
         tell_position(screens, s, false);
     sim_mutex_unlock(&screens->pointer.lock);
 }
@@ -180,7 +143,7 @@ void pointer_leave(struct screens *screens, struct screen *s)
 void pointer_return(struct screens *screens, struct screen *s)
 {
     sim_mutex_lock(&screens->pointer.lock);
-    s->pointer.known = s->pointer.shaped = false;
+    s->pointer.told.known = s->pointer.told.shaped = false;
     bring_up(screens, s);
     sim_mutex_unlock(&screens->pointer.lock);
 }
@@ -204,7 +167,7 @@ bool screens_set_pointer(struct screens *screens, const struct pointer_shape *sh
                                       reason, sizeof(reason));
     pointer->fresh = true;
     for (UINT i = 0; i < screens->config.modes->sources; i++)
-        screens->screen[i].pointer.shaped = false;
+        screens->screen[i].pointer.told.shaped = false;
     bring_all_up(screens);
     sim_mutex_unlock(&pointer->lock);
     return true;

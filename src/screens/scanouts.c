@@ -5,7 +5,9 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "ddi/entries_planes.h"
+#include "screens/planes_record.h"
+#include "screens/scanout_pointer.h"
 #include "screens/source_mode.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
@@ -13,6 +15,7 @@
 #include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define DEFAULT_LIMIT UINT64_C(2000000000)
@@ -28,8 +31,10 @@ static bool serves(const struct primary *primary, const D3DKMDT_SHAREDPRIMARYSUR
 /* What a client shows comes back with the display, unless a reset has taken it. */
 static NTSTATUS return_shown(struct scanout *s)
 {
-    if (s->lost)
+    if (s->lost) {
         flip_release(&s->now);
+        (void)sim_waitq_wake(&s->all->news, UINT32_MAX); /* whose it was may leave */
+    }
     s->lost = false;
     if (!s->now.allocation)
         return STATUS_SUCCESS;
@@ -89,6 +94,7 @@ static HANDLE primary(void *context, const struct vidpn *vidpn, UINT source)
 static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where)
 {
     DXGKARG_SETVIDPNSOURCEADDRESS args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.VidPnSourceId = s->source;
@@ -97,7 +103,14 @@ static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where
     args.hAllocation = where->allocation;
     args.Flags.ModeChange = 1;
     s->addressed = true;
-    return ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    planes_will_end(s);
+    if (!ddi_has(s->all->config.modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        return planes_call_plain(s, where, NULL);
+    status = ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    return NT_SUCCESS(status) ? status
+                              : refuse(status, "PRES-132",
+                                       "DxgkDdiSetVidPnSourceAddress returned %s for source %u",
+                                       nt_status_text(status).text, s->source);
 }
 
 static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
@@ -117,6 +130,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
 
     if (s->shared != stays) { /* what was flipped to was for the mode that is over */
         flip_drop_all(s);
+        planes_drop_all(s);
         flip_release(&s->now);
         primary_destroy(s->shared);
     }
@@ -126,6 +140,9 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     s->next = NULL;
     s->next_for = NULL;
     copy_go_on(s);
+    if (s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    s->anew = false;
 }
 
 /* ---- the other calls of the modes ---- */
@@ -138,8 +155,12 @@ static void ends(void *context, UINT source)
 
     while (s->calling && !sim_current->stopped)
         sim_block(sim_now() + 1, NULL);
+    scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
+    planes_complete_all(s);
+    planes_off(s);
+    planes_forget_answers(scanouts);
 }
 
 static void begins(void *context, UINT source)
@@ -153,15 +174,25 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->addressed = true;
+    s->early = false;
     s->target = path->VidPnTargetId;
     s->rate = source_rate(vidpn, path);
+    s->silent = s->off_grid = false;
+    s->window = 0;
+    s->watched = sim_now();
 }
 
 static void visible(void *context, UINT source)
 {
     struct scanouts *scanouts = context;
+    struct scanout *s = &scanouts->source[source];
 
-    (void)source;
+    planes_off(s);
+    s->anew = s->next != NULL; /* it is in force when the commit is over */
+    if (!s->anew)
+        scanout_frame(s, SCREENS_MODE);
+    scanout_pointer_return(s);
+    s->watched = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
@@ -242,14 +273,17 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
         status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
         flip_drop_all(s);
+        planes_drop_all(s);
         status = set_address(s, &next.where);
         modes_go_on(scanouts->config.modes);
+        planes_off(s);
     }
     if (NT_SUCCESS(status)) {
         const struct shown before = s->now;
 
         s->now = next;
         next = before;
+        scanout_frame(s, SCREENS_MODE);
     }
     flip_release(&next);
     copy_go_on(s);
@@ -262,28 +296,16 @@ void scanouts_reset(struct scanouts *scanouts)
         struct scanout *s = &scanouts->source[i];
 
         flip_drop_all(s);
+        s->pointer = (struct pointer_told){.known = false};
+        planes_drop_all(s);
+        planes_off(s);
         s->lost = true;
         s->blanks = 0;
     }
-    scanouts->enabled = false; /* PRES-172 */
+    scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */
 }
 
 /* ---- what is seen ---- */
-
-/* The host is not told the pitch of a primary: the largest alignment of lines for which the
- * allocation is large enough. */
-static UINT inferred_pitch(const D3DKMDT_SHAREDPRIMARYSURFACEDATA *surface, uint64_t bytes)
-{
-    const UINT line = surface->Width * mode_pixel_bytes(surface->Format);
-
-    for (UINT alignment = 4096; alignment > 1; alignment /= 2) {
-        const uint64_t pitch = align_up(line, alignment);
-
-        if (pitch * surface->Height <= bytes)
-            return (UINT)pitch;
-    }
-    return line;
-}
 
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture)
 {
@@ -293,11 +315,14 @@ bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_pictu
 
     if (!s->shared)
         return false;
+    if (s->planes && s->planes->shown)
+        return planes_compose(s, picture);
     shown = s->now.allocation ? s->now.allocation : s->shared->allocation;
     picture->width = s->shared->surface.Width;
     picture->height = s->shared->surface.Height;
     picture->format = s->shared->surface.Format;
-    picture->pitch = inferred_pitch(&s->shared->surface, vidmm_scanout_bytes(shown));
+    picture->pitch = scanout_pitch(picture->width * mode_pixel_bytes(picture->format),
+                                   picture->height, vidmm_scanout_bytes(shown));
     bytes = (uint64_t)picture->pitch * picture->height;
     util_free(s->copy);
     s->copy = util_alloc(bytes);
@@ -319,6 +344,22 @@ static void flipper_main(void *arg)
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
 }
 
+static void end_planes(struct scanouts *scanouts)
+{
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        planes_destroy(&scanouts->source[i]);
+}
+
+static bool make_planes(struct scanouts *scanouts)
+{
+    const struct scanouts_config *config = &scanouts->config;
+    bool good = true;
+
+    for (UINT i = 0; config->plane_form && good && i < config->modes->sources; i++)
+        good = planes_create(&scanouts->source[i], config->planes);
+    return good;
+}
+
 struct scanouts *scanouts_create(const struct scanouts_config *config)
 {
     struct scanouts *scanouts = util_zalloc(1, sizeof(*scanouts));
@@ -332,6 +373,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     list_init(&scanouts->presenters);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
+    sim_mutex_init(&scanouts->pointer.lock);
     for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         scanouts->source[i].all = scanouts;
         scanouts->source[i].source = i;
@@ -339,8 +381,14 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
         list_init(&scanouts->source[i].copies);
         list_init(&scanouts->source[i].watches);
     }
+    if (!make_planes(scanouts)) {
+        end_planes(scanouts);
+        util_free(scanouts);
+        return NULL;
+    }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
+        end_planes(scanouts);
         util_free(scanouts);
         return NULL;
     }
@@ -359,6 +407,8 @@ static void end_source(struct scanout *s)
 {
     copy_forget_all(s);
     flip_drop_all(s);
+    planes_drop_all(s);
+    planes_destroy(s);
     flip_release(&s->now);
     primary_destroy(s->shared);
     util_free(s->copy);
@@ -371,8 +421,7 @@ void scanouts_destroy(struct scanouts *scanouts)
     if (!scanouts)
         return;
     scanouts->config.modes->viewer = (struct modes_viewer){0};
-    if (scanouts->enabled)
-        vsync_control(scanouts, false); /* PRES-172 */
+    scanouts_sleep(scanouts); /* PRES-172 */
     scanouts->stop = true;
     (void)sim_waitq_wake(&scanouts->work, 1);
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
@@ -386,6 +435,8 @@ void scanouts_destroy(struct scanouts *scanouts)
     }
     while (!list_empty(&scanouts->over))
         (void)flip_step(scanouts, &until);
+    pointer_shape_free(&scanouts->pointer.shape);
+    pointer_shape_free(&scanouts->pointer.fitted);
     vertical_forget(scanouts, NULL);
     util_free(scanouts);
 }

@@ -13,6 +13,8 @@
 #include <dispmprt.h>
 #include <d3dkmthk.h>
 
+#include "screens/frame.h"
+
 struct modes;
 struct scanouts;
 struct vidmm_device;
@@ -24,7 +26,25 @@ struct scanouts_config {
     bool immediate;              /* FlipCaps.FlipImmediateMmIo */
     bool direct_flip;            /* SupportDirectFlip, from 1.2 on */
     UINT most_flips;             /* MaxQueuedFlipOnVSync */
-    uint64_t limit_ns; /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    bool independent;            /* IndependentVidPnVSyncControl */
+    UINT idle_periods; /* without need, until vertical syncs are disabled (PRES-170); 0: never */
+    /* A flip of the source has no vertical sync: have the adapter reset (PRES-256). False: it is
+     * not. NULL: it never is. PASSIVE_LEVEL. */
+    bool (*lost)(void *context, UINT source);
+    void *lost_context;
+    DXGK_POINTERFLAGS pointer_caps;
+    UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
+    /* Where the pixels are that the device says it scans out for this source; NULL: it does not
+     * say. NULL: nobody asks. */
+    const void *(*scanned)(void *context, UINT source);
+    void *scanned_context;
+    unsigned plane_form;     /* of the overlay entries, 1 to 3; 0: no overlays (PRES-181) */
+    UINT planes;             /* MaxOverlayPlanes */
+    UINT most_plane_flips;   /* MaxQueuedMultiPlaneOverlayFlipVSync */
+    bool immediate_planes;   /* SupportMultiPlaneOverlayImmediateFlip */
+    uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
+    screens_frame_fn *frame; /* NULL: nobody looks */
+    void *frame_context;
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
@@ -39,8 +59,11 @@ struct scanouts_flip {
     struct vidmm_device *device; /* of the client, with its handle */
     D3DKMT_HANDLE allocation;    /* 0: the shared primary */
     HANDLE context;              /* the driver's */
-    UINT interval;               /* vertical syncs since the flip before it; 0: at once */
-    UINT limit;                  /* presents of the device that may be queued (PRES-288) */
+    const HANDLE *others;        /* of contexts to which it is broadcast (PRES-287) */
+    UINT other_count;
+    UINT interval; /* vertical syncs since the flip before it; 0: at once */
+    UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it */
+    UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */
@@ -93,8 +116,13 @@ void scanouts_sleep(struct scanouts *scanouts);
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* A device wants vertical syncs to be reported as long as it lives, or does so no more
+ * (PRES-308). */
+void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
 /* Flips of a source that are complete. */
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source);
+/* Frames that were shown: of flips that one vertical sync completes the last, and each mode. */
+uint64_t scanouts_frames(const struct scanouts *scanouts, UINT source);
 /* Wait for the next vertical sync (PRES-291, PRES-293). PASSIVE_LEVEL. */
 NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source);
 

@@ -12,6 +12,7 @@
 #include "modes/modes.h"
 #include "screens/pointer.h"
 #include "screens/pointer_draw.h"
+#include "screens/pointer_hardware.h"
 #include "screens/pointer_shape.h"
 #include "screens/region.h"
 #include "screens/screens.h"
@@ -24,10 +25,9 @@
 /* What a driver has said of an outstanding present. */
 enum progress { NOTHING_YET, COMPLETE, FAILED };
 
-/* What the driver was told last of the pointer on a source; and the pointer drawn in software. */
+/* The pointer on a source: what the driver was told of it, and where it is drawn in software. */
 struct screen_pointer {
-    bool known, visible, shaped;
-    LONG x, y;
+    struct pointer_told told;
     RECT area; /* that it covers in the newest frame; empty: none is drawn */
     struct pointer_under under;
 };
@@ -58,6 +58,7 @@ struct screen {
     NTSTATUS failure; /* of the last present that ended */
     NTSTATUS warned[SCREEN_STATUSES];
     unsigned warnings;
+    bool unlike; /* the screen has shown another picture in this mode, which was told */
     struct screen_pointer pointer;
 };
 
@@ -92,6 +93,9 @@ void screen_renew(struct screens *screens, struct screen *s);
 void screen_free(struct screens *screens, struct screen *s);
 /* Pixels that are to be sent: those inside the image. */
 void screen_add_dirty(struct screen *s, const RECT *r);
+
+/* unlike.c: the present that was sent is complete: is it on the screen? */
+void screen_compare(const struct screens *screens, struct screen *s);
 
 /* screens.c: an outstanding present has ended. At most DISPATCH_LEVEL. */
 void screen_complete(struct screens *screens, struct screen *s, bool shown);

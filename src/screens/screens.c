@@ -4,6 +4,7 @@
 #include "ddi/entries_display.h"
 #include "modes/display_worker.h"
 #include "nt/base/status_name.h"
+#include "nt/ke/deadlock.h"
 #include "screens/screen.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -37,7 +38,7 @@ static void tell_frame(const struct screens *screens, const struct screen *s)
 {
     const struct screens_frame frame = {.source = s->source,
                                         .number = s->completed,
-                                        .anew = s->sent_anew,
+                                        .cause = s->sent_anew ? SCREENS_MODE : SCREENS_PRESENT,
                                         .rectangle = s->sent.rect,
                                         .rectangles = s->sent.count};
 
@@ -51,6 +52,8 @@ void screen_complete(struct screens *screens, struct screen *s, bool shown)
     if (trace_current)
         trace_record('E', screens->config.modes->source[s->source].track, "present", 0, "shown",
                      shown, NULL, 0);
+    if (shown)
+        screen_compare(screens, s);
     pointer_unmerge(s);
     if (shown) {
         s->completed++;
@@ -176,15 +179,19 @@ static void leave(struct screens *screens)
 static void give_up(struct screens *screens, struct screen *s)
 {
     const RECT box = region_box(&s->sent);
+    const uint64_t called = s->deadline - screens->config.limit_ns;
 
     if (screens->config.modes->ddi->gone) { /* nobody is left to report it */
         screen_complete(screens, s, false);
         return;
     }
     VIOLATION("PRES-218",
-              "a present of source %u, of %d x %d pixels, was not reported complete within %llu ms",
-              s->source, (int)(box.right - box.left), (int)(box.bottom - box.top),
-              (unsigned long long)(screens->config.limit_ns / 1000000));
+              "a present of source %u, of %d x %d pixels in %u rectangles, was not reported "
+              "complete within %llu ms; the driver got it at %llu.%06u ms",
+              s->source, (int)(box.right - box.left), (int)(box.bottom - box.top), s->sent.count,
+              (unsigned long long)(screens->config.limit_ns / 1000000),
+              (unsigned long long)(called / 1000000), (unsigned)(called % 1000000));
+    nt_deadlock_describe(); /* PRES-329 */
     lose(screens);
 }
 
@@ -282,10 +289,20 @@ static void ends(void *context, UINT source)
     pointer_leave(screens, &screens->screen[source]);
 }
 
+static bool has_shown(const struct modes *modes)
+{
+    for (UINT i = 0; i < modes->sources; i++)
+        if (modes->source[i].shown)
+            return true;
+    return false;
+}
+
 static void begins(void *context, UINT source)
 {
     struct screens *screens = context;
 
+    if (screens->config.first && !has_shown(screens->config.modes))
+        screens->config.first(screens->config.scanned_context);
     screen_renew(screens, &screens->screen[source]);
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
 }
@@ -306,6 +323,14 @@ static void visible(void *context, UINT source)
         screen_add_dirty(s, &all);
     }
     (void)sim_waitq_wake(&screens->work, 1);
+}
+
+static void hidden(void *context, UINT source)
+{
+    const struct screens *screens = context;
+
+    if (screens->config.hidden)
+        screens->config.hidden(screens->config.scanned_context, source);
 }
 
 static void settled(void *context)
@@ -397,6 +422,7 @@ struct screens *screens_create(const struct screens_config *config)
                                                   .ends = ends,
                                                   .begins = begins,
                                                   .visible = visible,
+                                                  .hidden = hidden,
                                                   .settled = settled,
                                                   .context = screens};
     return screens;

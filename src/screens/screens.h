@@ -13,17 +13,16 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
+#include "screens/frame.h"
+
 struct modes;
 struct ram;
 struct screens;
 
-/* A present that is complete. */
-struct screens_frame {
-    UINT source;
-    uint64_t number; /* of the source, from 1 on */
-    bool anew;       /* all of it is shown, after a change of the mode or of what is visible */
-    const RECT *rectangle;
-    UINT rectangles;
+/* Pixels of 4 bytes, of which the highest means nothing. */
+struct screens_scanned {
+    const uint8_t *pixels;
+    UINT width, height, pitch; /* pixels; bytes */
 };
 
 struct screens_config {
@@ -33,11 +32,18 @@ struct screens_config {
     UINT pitch_excess; /* bytes that a line of the image has more than its pixels (PRES-200) */
     DXGK_POINTERFLAGS pointer_caps; /* and the most pixels that the hardware shows (PRES-225) */
     UINT pointer_width, pointer_height;
-    bool unpaced; /* each change is presented at once (PRES-224) */
-    /* For each frame when it is complete, at most at DISPATCH_LEVEL; NULL: nobody looks. */
-    void (*frame)(void *context, const struct screens_frame *frame);
+    bool unpaced;            /* each change is presented at once (PRES-224) */
+    screens_frame_fn *frame; /* NULL: nobody looks */
     void *frame_context;
-    uint64_t limit_ns; /* how long a present may be outstanding (PRES-218); 0: 2 s */
+    /* What the screen of this source shows, of memory that the driver writes to itself and nobody
+     * else; at most at DISPATCH_LEVEL. False: nobody knows. NULL: the same. */
+    bool (*scanned)(void *context, UINT source, struct screens_scanned *scanned);
+    /* The first source is about to become visible; NULL: nobody looks. */
+    void (*first)(void *context);
+    /* A source has been made invisible; NULL: nobody looks. */
+    void (*hidden)(void *context, UINT source);
+    void *scanned_context; /* of these */
+    uint64_t limit_ns;     /* how long a present may be outstanding (PRES-218); 0: 2 s */
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */

@@ -18,6 +18,8 @@ void scanouts_watch(struct scanouts *scanouts, UINT source, struct scanouts_watc
 
     scanouts->users++;
     scanouts->watchers++;
+    s->awaited++;
+    watch->source = source;
     watch->within_ns = scanout_patience(s);
     list_push_back(&s->watches, &watch->link);
     (void)sim_waitq_wake(&scanouts->work, 1);
@@ -29,6 +31,7 @@ bool scanouts_unwatch(struct scanouts *scanouts, struct scanouts_watch *watch)
 
     list_remove(&watch->link);
     scanouts->watchers--;
+    scanouts->source[watch->source].awaited--;
     scanouts->needed = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
     if (--scanouts->users == 0 && scanouts->stop)

@@ -24,6 +24,7 @@ struct scanouts_watch {
     void (*came)(void *context); /* with a vertical sync, or when the adapter stops; at most
                                     DISPATCH_LEVEL */
     void *context;
+    UINT source;        /* set by scanouts_watch */
     uint64_t within_ns; /* set by scanouts_watch: afterwards the host makes one up (PRES-293) */
 };
 /* Both at PASSIVE_LEVEL; each watch ends by scanouts_unwatch, which is true when the adapter

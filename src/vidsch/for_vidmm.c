@@ -16,6 +16,7 @@
 #include "vidsch/ringing.h"
 #include "vidsch/ringing_hold.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/suspend.h"
 
 /* ---- paging ---- */
@@ -107,6 +108,11 @@ static void device_error(struct vidmm_device *mm, D3DKMT_DEVICEEXECUTION_STATE s
                        "what it listed could not be made resident");
 }
 
+static void screen_left(struct ddi_adapter *adapter)
+{
+    vidsch_screen_left(vidsch_of_adapter(adapter));
+}
+
 static void device_resident(struct vidmm_device *mm)
 {
     struct vidsch_device *device = vidmm_device_owner(mm);
@@ -143,5 +149,6 @@ const struct vidmm_scheduler vidsch_for_vidmm = {
     .companion_submit = vidsch_companion_submit,
     .device_error = device_error,
     .device_resident = device_resident,
+    .screen_left = screen_left,
     .device_number = device_number,
 };

@@ -188,6 +188,10 @@ static void add_cause(struct vidsch_loss *loss, const struct vidsch *vidsch,
     case RECOVER_FORCED:
         add(loss, "; cause: a client asked for it");
         break;
+    case RECOVER_FLIP:
+        add(loss, "; cause: no vertical sync completed a flip of source %u in TdrDelay (%u s)",
+            vidsch->recovery.source, vidsch->config.tdr.delay);
+        break;
     default:
         add(loss, "; cause: it depends on a node that is reset");
         break;

@@ -48,6 +48,7 @@ enum recover_cause {
     RECOVER_PAGE_FAULT,
     RECOVER_DRIVER, /* the driver reported a hang */
     RECOVER_FORCED, /* a client asked for it */
+    RECOVER_FLIP,   /* no vertical sync has completed a flip */
 };
 
 /* The last request for preemption since the last reset. */

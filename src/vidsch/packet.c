@@ -12,6 +12,7 @@
 #include "vidsch/paging.h"
 #include "vidsch/portion.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/sync_op.h"
 #include "vidsch/update.h"
 
@@ -48,6 +49,7 @@ void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet)
     if (packet->op)
         vidsch_sync_op_release(vidsch, packet->op);
     vidsch_portion_free(packet);
+    vidsch_screen_forget(packet);
     if (packet->kind == PACKET_UPDATE)
         packet->update->end(packet);
     if (packet->kind == PACKET_HW)

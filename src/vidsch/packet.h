@@ -58,6 +58,7 @@ struct packet {
     bool resubmission : 1; /* was on the node before */
     bool null_rendering : 1;
     bool present : 1;       /* render: DxgkDdiPresent wrote it */
+    bool awaits_screen : 1; /* render, virtual: screen_hold.h */
     bool leaves_paging : 1; /* PACKET_LEAVE: the context was running a paging buffer */
     bool refused : 1;       /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
     bool told_ended : 1;    /* the event of its end was told */

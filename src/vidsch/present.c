@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMTPresent as a copy, a fill, or a flip that the GPU makes: there is no command buffer of the client, the driver writes
- * the commands itself.
+ * D3DKMTPresent as a copy, a fill, or a flip that the GPU makes: there is no command buffer of the
+ * client, the driver writes the commands itself.
  *
  *   rectangles -> list of three: empty, source, destination -> DxgkDdiPresent -> checks -> queue
  *                                                                 ^                       |
@@ -36,6 +36,7 @@
 #include "vidsch/reference.h"
 #include "vidsch/render_answer.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/slots.h"
 
 struct presenting {
@@ -347,6 +348,10 @@ static NTSTATUS queue(const struct presenting *p)
         packet->patch_count = p->buffer->patch_count;
     }
     if (vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) {
+        vidsch_packet_free(vidsch, packet);
+        return STATUS_NO_MEMORY;
+    }
+    if (!vidsch_screen_note(packet, p->present->destination)) {
         vidsch_packet_free(vidsch, packet);
         return STATUS_NO_MEMORY;
     }

@@ -18,6 +18,7 @@ struct vidsch_recovery {
     /* reset of the adapter */
     bool adapter_wanted;
     enum recover_cause adapter_cause; /* why it is wanted */
+    UINT source;                      /* for a flip of which source */
     char promoted[128];               /* why no engine was reset instead; "": nobody tried */
     bool resetting;                   /* in progress: nothing is submitted */
     bool silent; /* and DxgkDdiResetFromTimeout has returned: the device does nothing (TDR-046) */

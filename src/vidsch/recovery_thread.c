@@ -6,9 +6,11 @@
 #include "sim/machine.h"
 #include "sim/wait.h"
 #include "verify/refusal.h"
+#include "verify/verify.h"
 #include "vidsch/adapter_reset.h"
 #include "vidsch/change.h"
 #include "vidsch/engine_reset.h"
+#include "vidsch/flip_loss.h"
 #include "vidsch/node.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
@@ -80,6 +82,21 @@ NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node)
         return status;
     vidsch_recovery_want_engine(&vidsch->node[node], RECOVER_FORCED);
     return wait_recovered(vidsch);
+}
+
+bool vidsch_flip_lost(struct vidsch *vidsch, UINT source)
+{
+    if (vidsch->config.tdr.level == TDR_LEVEL_OFF ||
+        vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS)
+        return false;
+    if (vidsch->config.tdr.level == TDR_LEVEL_FATAL) {
+        verify_fatal("TDR-008", VIDEO_TDR_FAILURE, 0, 0, 0, source,
+                     "a flip of source %u timed out with TdrLevel 1", source);
+        return true;
+    }
+    vidsch->recovery.source = source;
+    vidsch_recovery_want_adapter(vidsch, RECOVER_FLIP);
+    return true;
 }
 
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter)

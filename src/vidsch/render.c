@@ -35,6 +35,7 @@
 #include "vidsch/render_answer.h"
 #include "vidsch/render_resize.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/slots.h"
 #include "vidsch/vidsch_assert.h"
 
@@ -188,6 +189,17 @@ static bool is_documented(NTSTATUS status)
     }
 }
 
+static bool note_screens(struct packet *packet)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+
+    for (uint32_t i = 0; i < buffer->allocation_count; i++)
+        if (buffer->references_map[i].write &&
+            !vidsch_screen_note(packet, buffer->references_map[i].handle))
+            return false;
+    return true;
+}
+
 /* A packet for the whole buffer; NULL: out of memory. */
 static struct packet *render_packet(const struct submission *s, struct vidsch_context *context)
 {
@@ -202,7 +214,7 @@ static struct packet *render_packet(const struct submission *s, struct vidsch_co
     packet->patch_count = s->buffer->patch_count;
     packet->null_rendering = s->args->Flags.NullRendering ||
                              context->flags.NullRendering; /* PATCH-096 */
-    if (vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) {
+    if ((vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) || !note_screens(packet)) {
         vidsch_packet_free(vidsch, packet);
         return NULL;
     }

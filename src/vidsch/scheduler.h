@@ -19,6 +19,7 @@
 #include "vidsch/paging.h"
 #include "vidsch/patch_check.h"
 #include "vidsch/portion.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
 #include "vidsch/suspend.h"
@@ -54,6 +55,7 @@ struct vidsch {
     struct vidsch_change change;
     struct vidsch_advance advance;
     struct vidsch_keeper keeper;
+    struct vidsch_screen_holds screens;
     struct vidsch_syncs syncs;
     struct vidsch_interrupts interrupts;
     struct vidsch_paging paging;

@@ -19,6 +19,7 @@
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 
 /* The one with index `i`, after those before it. */
 static NTSTATUS check_context(struct vidsch_context *const *contexts, UINT i,
@@ -91,6 +92,11 @@ static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITC
     packet->bytes = args->CommandLength;
     packet->umd_private_bytes = args->PrivateDriverDataSize;
     packet->null_rendering = args->Flags.NullRendering || context->flags.NullRendering;
+    for (UINT i = 0; i < args->NumPrimaries; i++)
+        if (!vidsch_screen_note(packet, args->WrittenPrimaries[i])) {
+            vidsch_packet_free(vidsch, packet);
+            return STATUS_NO_MEMORY;
+        }
     if (context->info.DmaBufferPrivateDataSize) {
         struct dma_buffer *buffer = vidsch_dma_buffer_get(context);
 

@@ -146,6 +146,8 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     list_init(&vidsch->syncs.native_due);
     list_init(&vidsch->syncs.native_signaled);
     list_init(&vidsch->keeper.waiting);
+    list_init(&vidsch->screens.contexts);
+    list_init(&vidsch->screens.holds);
     list_init(&vidsch->syncs.cpu_waits);
     list_init(&vidsch->paging.free);
     hash_init(&vidsch->driver_devices);

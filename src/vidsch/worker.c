@@ -24,6 +24,7 @@
 #include "vidsch/preempt.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/timeout.h"
 
@@ -111,7 +112,7 @@ static struct packet *pick(struct vidsch_node *node)
         if (!context->device->system) {
             if (node->vidsch->recovery.restoring)
                 return NULL;
-            if (!resident(context))
+            if (vidsch_screen_holds(context) || !resident(context))
                 continue;
             if (node_closed(node))
                 return NULL;

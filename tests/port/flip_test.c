@@ -504,25 +504,6 @@ TEST(the_picture_of_the_primary)
 
 /* ---- what goes wrong ---- */
 
-static void silent(struct probe *p)
-{
-    begin(p);
-    show_first();
-    full_engine.silent = true;
-    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
-    probe_sleep(1900000000);
-    CHECK_RULE("PRES-327", flips(p) == 0 && probe_rule(p, "PRES-327") == 0);
-    probe_sleep(200000000);
-    CHECK_RULE("PRES-327", flips(p) == 1 && probe_rule(p, "PRES-327") == 1);
-    full_engine.silent = false;
-    end();
-}
-
-TEST(no_vertical_sync_comes)
-{
-    run(flipping(), silent);
-}
-
 static void refusing(struct probe *p)
 {
     begin(p);

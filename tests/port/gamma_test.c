@@ -281,3 +281,31 @@ TEST(a_mode_of_256_colors)
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
     probe_end(p, no_colors);
 }
+
+/* ---- caps ---- */
+
+static UINT colors_of(UINT version, UINT caps)
+{
+    struct probe *p = full_display_create(&(struct probe_options){.version = version});
+    NTSTATUS status;
+    UINT found;
+
+    p->caps.ColorTransformCaps.Value = caps;
+    status = probe_start(p);
+    found = (UINT)probe_rule(p, "PRES-245");
+    if (NT_SUCCESS(status))
+        display_end(p);
+    else
+        probe_destroy(p);
+    return found;
+}
+
+TEST(transforms_that_need_one_another)
+{
+    CHECK_RULE("PRES-245", colors_of(0, 0x3) == 0 && colors_of(0, 0x1F) == 0);
+    CHECK_RULE("PRES-245", colors_of(0, 0x7) == 0 && colors_of(0, 0xF) == 0);
+    CHECK_RULE("PRES-245", colors_of(0, 0x13) == 1 && colors_of(0, 0xB) == 1);
+    CHECK_RULE("PRES-245", colors_of(0, 0x1B) == 1 && colors_of(0, 0x17) == 1);
+    CHECK_RULE("PRES-245", colors_of(0, 0x1) == 1);
+    CHECK_RULE("PRES-245", colors_of(DXGKDDI_INTERFACE_VERSION_WDDM2_1, 0x10) == 0);
+}

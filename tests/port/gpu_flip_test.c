@@ -261,3 +261,58 @@ TEST(a_flip_to_what_is_shown)
 {
     copies_run(copies_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3), again);
 }
+
+/* ---- to several contexts ---- */
+
+static NTSTATUS broadcast(D3DKMT_HANDLE other, ULONG count)
+{
+    D3DKMT_PRESENT args;
+
+    memset(&args, 0, sizeof(args));
+    args.hContext = client.context;
+    args.hSource = primary[1];
+    args.FlipInterval = D3DDDI_FLIPINTERVAL_ONE;
+    args.Flags.Flip = 1;
+    args.BroadcastContextCount = count;
+    for (ULONG i = 0; i < count && i < 64; i++)
+        args.BroadcastContext[i] = other;
+    return D3DKMTPresent(&args);
+}
+
+static HANDLE contexts[4];
+static UINT created;
+
+static void note_context(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    contexts[created++ % 4] = ((const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1])->hContext;
+}
+
+static void to_several(struct probe *p)
+{
+    const bool mmio = p->caps.FlipCaps.FlipOnVSyncMmIo;
+    D3DKMT_CREATECONTEXT other = {.EngineAffinity = 1};
+
+    begin(p);
+    created = 0;
+    p->after[PROBE_CreateContext] = note_context;
+    other.hDevice = client.device;
+    CHECK(NT_SUCCESS(D3DKMTCreateContext(&other)));
+    CHECK_RULE("PRES-287", IS(broadcast(other.hContext, 65), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-287", IS(broadcast(77, 1), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-287",
+               IS(broadcast(other.hContext, 64), mmio ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
+    probe_sleep(40000000);
+    CHECK_RULE("PRES-287", !mmio || (last()->contexts == 65 && last()->context != contexts[0]));
+    end();
+}
+
+TEST(a_flip_is_broadcast)
+{
+    for (unsigned mmio = 0; mmio < 2; mmio++) {
+        struct probe *p = copies_create(DXGKDDI_INTERFACE_VERSION_WIN7);
+
+        p->caps.FlipCaps.FlipOnVSyncMmIo = mmio & 1;
+        copies_run(p, to_several);
+    }
+}

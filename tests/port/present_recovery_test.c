@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A present that never ends: its driver is started again, and shows the last frame. */
+#include "nt/base/state.h"
 #include "nt/cm/registry.h"
 #include "port/support/presents.h"
 #include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define SETTINGS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 
@@ -26,6 +30,61 @@ static void lose(struct probe *p)
     CHECK(presents.count == 1);
 }
 
+/* ---- what is told of it ---- */
+
+static KEVENT never;
+static char waits[1024];
+
+static void keep_waits(void *context, const char *line)
+{
+    (void)context;
+    strncat(waits, line, sizeof(waits) - strlen(waits) - 1);
+}
+
+static void NTAPI worker(PVOID context)
+{
+    (void)context;
+    (void)KeWaitForSingleObject(&never, Executive, KernelMode, FALSE, NULL);
+    (void)PsTerminateSystemThread(STATUS_SUCCESS);
+}
+
+/* Its function is the driver. */
+static bool symbolize(uintptr_t pc, char *text, size_t bytes)
+{
+    const uintptr_t start = (uintptr_t)worker;
+
+    snprintf(text, bytes, "test.so!worker");
+    return pc >= start && pc < start + 128;
+}
+
+/* The driver's thread, which is to carry the presents out. */
+static void begin_worker(void)
+{
+    HANDLE thread;
+
+    KeInitializeEvent(&never, NotificationEvent, FALSE);
+    CHECK(PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, NULL, NULL, NULL, worker, NULL) ==
+          STATUS_SUCCESS);
+    CHECK(ZwClose(thread) == STATUS_SUCCESS);
+    nt_state()->config.waits = keep_waits;
+    nt_state()->config.symbolize = symbolize;
+    waits[0] = '\0';
+}
+
+static void check_report(struct probe *p, const char *text)
+{
+    char time[32];
+
+    (void)p;
+    snprintf(time, sizeof(time), "at %llu.", (unsigned long long)(presents.frame[0].time / 1000000));
+    CHECK_RULE("PRES-329", strstr(text, "of source 0") && strstr(text, "in 1 rectangles"));
+    CHECK_RULE("PRES-329", strstr(text, time));
+    CHECK_RULE("PRES-329", strstr(waits, "waits for event"));
+    nt_state()->config.waits = NULL;
+    nt_state()->config.symbolize = NULL;
+    (void)KeSetEvent(&never, 0, FALSE);
+}
+
 static void recovers(struct probe *p)
 {
     const UINT commits = display_seen.commits;
@@ -34,6 +93,7 @@ static void recovers(struct probe *p)
     CHECK(screens_settle(display_screens(p), 0));
     CHECK(present_draw(p, (RECT){0, 0, 1024, 768}, 0x112233));
     reports_asked = 0;
+    begin_worker();
     lose(p);
     probe_forget(p);
     probe_sleep(1999000000 - PRESENT_PERIOD - (sim_now() - presents.frame[0].time));
@@ -41,6 +101,7 @@ static void recovers(struct probe *p)
     CHECK_RULE("PRES-218", probe_rule(p, "PRES-218") == 0 && probe_count(p, PROBE_StopDevice) == 0);
     probe_sleep(1100000);
     CHECK_RULE("PRES-218", probe_rule(p, "PRES-218") == 1);
+    check_report(p, probe_record(p, "PRES-218")->seen);
     probe_sleep(100000000);
     CHECK_RULE("PRES-257", probe_rule(p, "PRES-257") == 1 && reports_asked == 1);
     CHECK_RULE("PRES-258", probe_count(p, PROBE_StopDevice) == 1 &&

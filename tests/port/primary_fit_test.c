@@ -70,7 +70,9 @@ static void described(struct probe *p)
     CHECK_RULE("PRES-086", IS(owner_flip(owner.primary[2]), STATUS_NO_MEMORY) &&
                                probe_count(p, PROBE_Present) == 2);
     describe_status = STATUS_SUCCESS; /* no answer is kept */
-    CHECK_RULE("PRES-085", IS(owner_flip(owner.primary[2]), STATUS_SUCCESS));
+    describes = owner.describes;
+    CHECK_RULE("PRES-085", IS(owner_flip(owner.primary[2]), STATUS_SUCCESS) &&
+                               owner.describes == describes + 1);
     owner_end();
 }
 
@@ -128,6 +130,25 @@ static void fits(struct probe *p)
 TEST(only_what_fits_is_flipped_to)
 {
     owner_run(owner_create(NULL), fits);
+}
+
+/* Without D3DKMTSetDisplayMode before. */
+static void first_flip(struct probe *p)
+{
+    (void)p;
+    owner_begin(p);
+    CHECK(NT_SUCCESS(owner_own(owner.gpu.device, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0)));
+    CHECK_RULE("PRES-087", IS(flip_of(1024, 768, D3DDDIFMT_A8R8G8B8, 5), STATUS_SUCCESS));
+    probe_sleep(40000000);
+    CHECK_RULE("PRES-087", IS(flip_of(1024, 768, D3DDDIFMT_A8R8G8B8, 6),
+                              STATUS_GRAPHICS_INCOMPATIBLE_PRIVATE_FORMAT));
+    CHECK_RULE("PRES-087", IS(flip_of(1024, 768, D3DDDIFMT_A8R8G8B8, 5), STATUS_SUCCESS));
+    owner_end();
+}
+
+TEST(the_first_flip_says_which_format)
+{
+    owner_run(owner_create(NULL), first_flip);
 }
 
 static void turned(struct probe *p)

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -425,6 +426,65 @@ def case_monitors():
         if not SANITIZED:
             plug(look, edid_file(folder), more=("--isolate",), words=("start: 800x600",))
         shown("PRES-321")
+
+
+def case_outputs():
+    """The reference GPU on a board with outputs, in each of its forms: modes, monitors and power, without a finding."""
+    drivers = ["drivers/refgpu.so"] + [f"drivers/{c}/refgpu.sys" for c in ("gcc", "clang") if os.path.exists(os.path.join(BUILD, "drivers", c, "refgpu.sys"))]
+    text = """
+        local function shows(source, width, height)
+          local screen = dxgk.screen(source)
+          assert(screen and not screen.black and screen.width == width and screen.height == height)
+        end
+        shows(0, 1024, 768)
+        assert(dxgk.screen(1) == nil and #dxgk.modes() == 3)
+        for _, mode in ipairs(dxgk.modes()) do
+          dxgk.mode { width = mode.width, height = mode.height, hz = mode.hz }
+          shows(0, mode.width, mode.height)
+        end
+        dxgk.monitor("800x600@75", 1)
+        dxgk.sleep(50000000)
+        shows(1, 800, 600)
+        assert(math.abs(dxgk.mode(1).hz - 75) < 0.5)
+        dxgk.monitor(false, 0)
+        dxgk.sleep(50000000)
+        assert(dxgk.mode(0) == nil and dxgk.screen(0) == nil)
+        shows(1, 800, 600)
+        dxgk.power("D3")
+        assert(dxgk.screen(1) == nil)
+        dxgk.power("D0")
+        shows(1, 800, 600)
+        """
+    with tempfile.TemporaryDirectory() as folder:
+        for driver in drivers:
+            for options in ((), ("--device-set", "vga=1"), ("--iommu", "remap")):
+                run(folder, text, "--device-set", "outputs=2", *options, driver=driver, device=os.path.join(BUILD, "devices", "refgpu.so"),
+                    words=("violations             0 (0 warnings)", "leaks                  0"))
+            command = [os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, driver), os.path.join(SOURCE, "workloads", "desktop.lua"), "--device-set", "outputs=2",
+                       "--vram", "64M", "--set", "frames=2", "--out", folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", check=False)
+            if done.returncode or "violations             0 (0 warnings)" not in done.stdout or not os.path.exists(os.path.join(folder, "desktop.png")):
+                fail(f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+        run(folder, "assert(not pcall(dxgk.mode))", device=os.path.join(BUILD, "devices", "refgpu.so"), driver=drivers[0])
+
+
+def case_stopped():
+    """In a bug check the reference GPU, on the firmware's display, shows the code; without the option, what was there."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "tdr.reg")
+        with open(registry, "w", encoding="utf-8") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers]\n"TdrLevel"=4:01000000\n')
+        shutil.copy(os.path.join(SOURCE, "workloads", "refgpu.lua"), folder)
+        with open(os.path.join(SOURCE, "workloads", "hang.lua"), encoding="utf-8") as file:
+            hang = file.read()
+        for options, blue in (("--last-screen",), True), ((), False):
+            path = os.path.join(folder, f"screen{blue}.png")
+            run(folder, hang, "--device-set", "outputs=1", "--device-set", "vga=1", "--registry", registry, "--screen", path, *options, expect=3,
+                driver="drivers/refgpu.so", device=os.path.join(BUILD, "devices", "refgpu.so"))
+            picture = png.read(path)[0]
+            colours = {bytes(row[i:i + 3]) for row in picture.lines for i in range(0, len(row), 3)}
+            if picture.width != 1024 or (colours == {b"\0\0\0"}) == blue or (blue and len(colours) != 2):
+                fail(f"{options}: {picture.width} columns, {len(colours)} colours")
 
 
 def main():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbIndicateChildStatus: a child was connected or disconnected (LIFE-083). */
+/* A child was connected or disconnected (LIFE-083), or something of a connector has changed. */
 #include "port/callbacks/child_callbacks.h"
 #include "port/callbacks/callback.h"
 #include "port/query/children.h"
@@ -29,7 +29,20 @@ static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STA
     return port_callback_return(&cb, status);
 }
 
+/* DISP-088, DISP-089 */
+static NTSTATUS NTAPI indicate_connector_change(const HANDLE DeviceHandle)
+{
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, DeviceHandle, "DxgkCbIndicateConnectorChange",
+                                          PORT_CALLER, SIM_IRQL_DISPATCH, "DISP-089", 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    return port_callback_return(&cb, port_display_connector(cb.adapter));
+}
+
 void port_child_callbacks_fill(DXGKRNL_INTERFACE *interface)
 {
+    interface->DxgkCbIndicateConnectorChange = indicate_connector_change;
     interface->DxgkCbIndicateChildStatus = indicate_child_status;
 }

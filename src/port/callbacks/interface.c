@@ -134,7 +134,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
     X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbMitigatedRangeUpdate, SIM_IRQL_HIGH, "LIFE-059")              \
-    X(DxgkCbIndicateConnectorChange, SIM_IRQL_HIGH, "LIFE-059")           \
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")

@@ -30,7 +30,8 @@ struct port_post {
     uint64_t frames;
     DXGK_FRAMEBUFFER_STATE state;
     bool acquired;
-    bool told; /* since the start: that it was not black (PRES-023) */
+    bool told_hidden; /* since the start: that it was not black while no source was visible */
+    bool told;        /* since the start: that it was not black (PRES-023) */
     /* when the driver is stopped: */
     UINT target;           /* that is to stay lit (PRES-032) */
     D3DKMDT_2DREGION mode; /* that it has */
@@ -54,6 +55,7 @@ struct port_display {
     NTSTATUS (*hold)(struct ddi_adapter *ddi); /* in D0 (power.c) */
     void (*release)(struct ddi_adapter *ddi);
     DXGK_DISPLAY_DRIVERCAPS_EXTENSION caps;
+    unsigned plane_form; /* of the overlay entries, 1 to 3; 0: no overlays (PRES-181) */
     NTSTATUS (*start_again)(struct port_adapter *adapter); /* StopDevice and StartDevice */
     uint64_t recovered[PORT_DISPLAY_RECOVERIES]; /* times of the last ones, the oldest first */
     unsigned recoveries;                         /* of them */

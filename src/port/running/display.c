@@ -10,6 +10,9 @@
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
+#include "port/query/integrated.h"
+#include "port/query/outputs.h"
+#include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"
 #include "port/running/managers.h"
@@ -21,6 +24,7 @@
 #include "sim/sim.h"
 #include "util/array.h"
 #include "verify/verify.h"
+#include "vidsch/flip_loss.h"
 #include "vidsch/vidsch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -34,7 +38,7 @@ static bool is_output(const DXGK_CHILD_DESCRIPTOR *child)
 
 /* DISP-039 to DISP-041: is a monitor there? A driver that fails leaves what was known. */
 static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRIPTOR *child,
-                           bool before)
+                           bool before, bool carefully)
 {
     const DXGK_CHILD_STATUS asked = {.Type = StatusConnection, .ChildUid = child->ChildUid};
     DXGK_CHILD_STATUS answer = asked;
@@ -42,7 +46,9 @@ static bool ask_connection(struct port_adapter *adapter, const DXGK_CHILD_DESCRI
 
     if (child->ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected)
         return true;
-    status = ddi_query_child_status(&adapter->ddi, &answer, TRUE);
+    if (port_uses_connections(adapter))
+        return before; /* DISP-083 */
+    status = ddi_query_child_status(&adapter->ddi, &answer, carefully);
     if (!NT_SUCCESS(status)) {
         if (!adapter->ddi.gone)
             WARNING("DISP-040", "DxgkDdiQueryChildStatus returned %s for child 0x%x",
@@ -70,7 +76,7 @@ static bool is_polled(const DXGK_CHILD_DESCRIPTOR *child)
 }
 
 /* In table order; at the start those that are no outputs, too (DISP-039). */
-static void ask_connections(struct port_adapter *adapter, enum modes_looking which)
+static void ask_connections(struct port_adapter *adapter, enum modes_looking which, bool carefully)
 {
     struct modes *modes = adapter->display.modes;
 
@@ -79,8 +85,8 @@ static void ask_connections(struct port_adapter *adapter, enum modes_looking whi
         struct modes_target *target = modes_target(modes, child->ChildUid);
 
         if (is_output(child) && target && (which != MODES_LOOK_POLL || is_polled(child)))
-            target->connected = ask_connection(adapter, child, target->connected);
-        else if (is_other(child) && which == MODES_LOOK_START)
+            target->connected = ask_connection(adapter, child, target->connected, carefully);
+        else if (is_other(child) && which == MODES_LOOK_START && !port_uses_connections(adapter))
             port_child_query_status(adapter, i, TRUE); /* DISP-041 */
     }
 }
@@ -114,6 +120,7 @@ static ULONG list_targets(const struct port_adapter *adapter, struct modes_targe
             continue;
         targets[count] = (struct modes_target){
             .id = child->ChildUid,
+            .panel = port_integrated(adapter, child->ChildUid),
             .turns = is_turned(child),
             .technology =
                 child->ChildDeviceType == TypeVideoOutput
@@ -156,6 +163,10 @@ static struct modes *make_modes(struct port_adapter *adapter, ULONG sources)
         .tell_unpinned = adapter->port->config.tell_unpinned,
         .smooth_rotation = adapter->caps.driver.SupportSmoothRotation &&
                            ddi_has(&adapter->ddi, DxgkDdiUpdateActiveVidPnPresentPath),
+        .connections = {.used = port_uses_connections(adapter),
+                        .usb4 = adapter->display.caps.SupportUsb4Targets,
+                        .lit_by_firmware = adapter->post.bytes > 0},
+        .firmware_set = adapter->post.bytes > 0 && port_uses_connections(adapter),
         .still = adapter->ddi.present_display_only ? NULL : still,
         .go_on = go_on,
         .hold = adapter->display.hold,
@@ -229,6 +240,43 @@ static void tell_frame(void *context, const struct screens_frame *frame)
     config->frame(config->frame_context, adapter, frame);
 }
 
+/* PRES-335: of the firmware's frame buffer, which the driver's processor writes. A device that says
+ * itself what it shows may still be at work when its driver is done. */
+static bool scanned_out(void *context, UINT source, struct screens_scanned *scanned)
+{
+    const struct port_adapter *adapter = context;
+    const DXGK_DISPLAY_INFORMATION *info = &adapter->post.info;
+    struct dxgk_scanout shown;
+
+    if (source || !adapter->post.bytes || !adapter->post.acquired ||
+        (info->ColorFormat != D3DDDIFMT_X8R8G8B8 && info->ColorFormat != D3DDDIFMT_A8R8G8B8) ||
+        bus_device_scanout(adapter->device, 0, &shown) != DXGK_SCANOUT_FIRMWARE)
+        return false;
+    *scanned = (struct screens_scanned){.pixels = port_post_pixels(adapter),
+                                        .width = info->Width,
+                                        .height = info->Height,
+                                        .pitch = info->Pitch};
+    return scanned->pixels != NULL;
+}
+
+static void look_first(void *context)
+{
+    struct port_adapter *adapter = context;
+    struct screens_scanned scanned;
+
+    if (scanned_out(adapter, 0, &scanned))
+        port_post_look(adapter); /* PRES-023 */
+}
+
+static void look_hidden(void *context, UINT source)
+{
+    struct port_adapter *adapter = context;
+    struct screens_scanned scanned;
+
+    if (!adapter->ddi.gone && scanned_out(adapter, source, &scanned))
+        port_post_look_hidden(adapter); /* PRES-337 */
+}
+
 static struct screens *make_screens(struct port_adapter *adapter)
 {
     const struct screens_config config = {
@@ -240,12 +288,37 @@ static struct screens *make_screens(struct port_adapter *adapter)
         .unpaced = adapter->port->config.present_unpaced,
         .frame = adapter->port->config.frame ? tell_frame : NULL,
         .frame_context = adapter,
+        .scanned = scanned_out,
+        .first = look_first,
+        .hidden = look_hidden,
+        .scanned_context = adapter,
         .pointer_caps = adapter->caps.driver.PointerCaps,
         .pointer_width = adapter->caps.driver.MaxPointerWidth,
         .pointer_height = adapter->caps.driver.MaxPointerHeight,
         .limit_ns = port_tdr_present_delay() * SECOND};
 
     return screens_create(&config);
+}
+
+static unsigned output_of(const struct modes *modes, UINT source);
+
+/* PRES-336 */
+static const void *model_pixels(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+    const unsigned output = output_of(adapter->display.modes, source);
+    struct dxgk_scanout shown;
+
+    return bus_device_scanout(adapter->device, output, &shown) == DXGK_SCANOUT_ON ? shown.pixels
+                                                                                  : NULL;
+}
+
+/* PRES-256 */
+static bool flip_lost(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+
+    return vidsch_flip_lost(adapter->managers.vidsch, source);
 }
 
 static struct scanouts *make_scanouts(struct port_adapter *adapter)
@@ -259,7 +332,23 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .direct_flip = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
                        caps->SupportDirectFlip,
         .most_flips = caps->MaxQueuedFlipOnVSync,
-        .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND};
+        .independent = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_7 &&
+                       caps->MiscCaps.IndependentVidPnVSyncControl,
+        .idle_periods = caps->SchedulingCaps.VSyncPowerSaveAware ? port_vsync_idle_periods() : 1,
+        .lost = flip_lost,
+        .lost_context = adapter,
+        .pointer_caps = caps->PointerCaps,
+        .pointer_width = caps->MaxPointerWidth,
+        .pointer_height = caps->MaxPointerHeight,
+        .scanned = model_pixels,
+        .scanned_context = adapter,
+        .plane_form = adapter->display.plane_form,
+        .planes = caps->MaxOverlayPlanes,
+        .most_plane_flips = caps->MaxQueuedMultiPlaneOverlayFlipVSync,
+        .immediate_planes = caps->SupportMultiPlaneOverlayImmediateFlip,
+        .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,
+        .frame = adapter->port->config.frame ? tell_frame : NULL,
+        .frame_context = adapter};
 
     return scanouts_create(&config);
 }
@@ -319,6 +408,13 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     const DXGK_CHILD_DESCRIPTOR *child = find_child(adapter, status->ChildUid);
     struct port_children *children = &adapter->children;
 
+    if (port_uses_connections(adapter)) {
+        VIOLATION("DISP-083",
+                  "DxgkCbIndicateChildStatus for child 0x%x, of a driver that uses the "
+                  "connection change model",
+                  status->ChildUid);
+        return STATUS_NOT_SUPPORTED;
+    }
     if (!children->known) { /* DISP-054 */
         children->early[children->told++ % (sizeof(children->early) / sizeof(DXGK_CHILD_STATUS))] =
             *status;
@@ -346,6 +442,18 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     }
 }
 
+NTSTATUS port_display_connector(struct port_adapter *adapter)
+{
+    if (!port_uses_connections(adapter)) {
+        VIOLATION("DISP-089", "the driver does not use the connection change model, which needs "
+                              "QueryConnectionChange, DisplayDetectControl and SetTimingsFromVidPn");
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (adapter->display.modes) /* else it is asked when detection is switched on */
+        display_worker_indicate(adapter->display.modes);
+    return STATUS_SUCCESS;
+}
+
 /* DISP-054 */
 static void apply_early(struct port_adapter *adapter)
 {
@@ -359,15 +467,23 @@ static void apply_early(struct port_adapter *adapter)
 }
 
 /* On the display worker. */
-static void look(void *context, enum modes_looking which)
+static void look(void *context, enum modes_looking which, bool carefully)
 {
     struct port_adapter *adapter = context;
 
-    ask_connections(adapter, which);
+    ask_connections(adapter, which, carefully);
     if (which != MODES_LOOK_START)
         return;
     ask_descriptors(adapter);
     apply_early(adapter);
+}
+
+static NTSTATUS ask_colors(void *context, UINT target, DXGK_COLORIMETRY *answer)
+{
+    const DXGK_QAITARGETIN input = {.TargetId = target};
+
+    return port_query(context, DXGKQAITYPE_QUERYCOLORIMETRYOVERRIDES, &input, sizeof(input), answer,
+                      sizeof(*answer));
 }
 
 static void panel_came(void *context, UINT target)
@@ -387,7 +503,7 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
     struct port_display *display = &adapter->display;
     NTSTATUS status;
 
-    adapter->post.told = false;
+    adapter->post.told = adapter->post.told_hidden = false;
     display->modes = make_modes(adapter, sources);
     if (!display->modes)
         return STATUS_NO_MEMORY;
@@ -396,6 +512,8 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
             .run = restart, .over = restart_over, .context = adapter};
     display->modes->panels = (struct modes_panels){
         .came = panel_came, .went = panel_went, .context = adapter};
+    if (!adapter->ddi.present_display_only) /* DISP-011 */
+        display->modes->colors = (struct modes_colors){.ask = ask_colors, .context = adapter};
     display->modes->look = (struct modes_look){.run = look, .context = adapter};
     status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))

@@ -43,4 +43,7 @@ struct scanouts *port_display_scanouts(const struct port_adapter *adapter);
  * DISPATCH_LEVEL. */
 NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
 
+/* DxgkCbIndicateConnectorChange; at most DISPATCH_LEVEL. */
+NTSTATUS port_display_connector(struct port_adapter *adapter);
+
 #endif

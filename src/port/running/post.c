@@ -428,6 +428,20 @@ void port_post_look(struct port_adapter *adapter)
             found.x, found.y, found.pixel);
 }
 
+void port_post_look_hidden(struct port_adapter *adapter)
+{
+    struct coloured found;
+
+    if (adapter->post.told_hidden || !find_colour(adapter, &found))
+        return;
+    adapter->post.told_hidden = true;
+    WARNING(
+        "PRES-337",
+        "after DxgkDdiSetVidPnSourceVisibility has made the source invisible, the pixel at %u, %u "
+        "of the display is 0x%06x, not black",
+        found.x, found.y, found.pixel);
+}
+
 static void take_over(struct port_adapter *adapter, const DXGK_DISPLAY_INFORMATION *info)
 {
     check_mode(adapter, info);

@@ -11,6 +11,8 @@
 #define PRESENT_DELAY      2u /* s */
 #define MOST_PRESENT_DELAY 900u
 #define DDI_DELAY          5u
+#define VSYNC_IDLE_PERIODS 10u
+#define MOST_IDLE_PERIODS  1000000u
 #define MOST_LIMIT_COUNT   1024u /* that many reset times are kept for the limit */
 
 /* The value does not change if the registry has none, or one of another type. */
@@ -48,6 +50,14 @@ UINT port_tdr_ddi_delay(const struct vidsch_tdr_settings *defaults)
     const UINT delay = port_tdr_settings(defaults).ddi_delay;
 
     return delay ? delay : DDI_DELAY;
+}
+
+UINT port_vsync_idle_periods(void)
+{
+    UINT periods = VSYNC_IDLE_PERIODS;
+
+    read_setting(DRIVERS "\\Scheduler", "VsyncIdleTimeout", &periods);
+    return periods < MOST_IDLE_PERIODS ? periods : MOST_IDLE_PERIODS;
 }
 
 UINT port_tdr_present_delay(void)

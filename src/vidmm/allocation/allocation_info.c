@@ -138,8 +138,6 @@ static NTSTATUS check_special_flags(const struct vidmm *vidmm, DXGK_ALLOCATIONIN
     return STATUS_SUCCESS;
 }
 
-#define ALTERNATE_VA 0x400u /* UseAlternateVA, in both layouts */
-
 /* PRES-075: what is scanned out lies where the host puts it. */
 static NTSTATUS check_primary_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 *f)
 {
@@ -182,9 +180,10 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm) ||
                                       !vidmm->config.gpu_mmu /* RES-032, RES-056 */ ||
                                       allocation->segments.primary;
+    allocation->view.elsewhere = allocation->segments.primary && !is_2x(vidmm) &&
+                                 info->Flags.UseAlternateVA;
     allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand ||
-                              (allocation->segments.primary &&
-                               !(info->FlagsWddm2.Value & ALTERNATE_VA));
+                              (allocation->segments.primary && !allocation->view.elsewhere);
     return status;
 }
 

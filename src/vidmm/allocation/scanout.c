@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "bus/memory.h"
+#include "ddi/client_handle.h"
 #include "ram/ram.h"
 #include "sim/mutex.h"
 #include "util/address.h"
+#include "util/handle.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/paging/follow.h"
@@ -13,9 +15,12 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/resource_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
+#include "vidmm/record/vidmm_scheduler.h"
+#include "vidmm/residency/open_place.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/allocation/scanout.h"
 #include "vidmm/residency/victim.h"
@@ -34,6 +39,26 @@ struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_H
     if (open)
         allocation = vidmm_open_hold(open);
     sim_mutex_unlock(&vidmm->lock);
+    return allocation;
+}
+
+struct vidmm_allocation *vidmm_scanout_get_first(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_allocation *allocation = NULL;
+    const struct vidmm_resource_open *resource = handle_lookup(device->process->handles, handle,
+                                                               DDI_CLIENT_RESOURCE);
+
+    if (!resource)
+        return vidmm_scanout_get(device, handle);
+    sim_mutex_lock(&vidmm->lock);
+    if (resource->device == device && !list_empty(&resource->opens))
+        allocation = vidmm_open_hold(
+            CONTAINER(resource->opens.next, struct vidmm_open, resource_link));
+    sim_mutex_unlock(&vidmm->lock);
+    if (!allocation)
+        (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                     "resource 0x%x has no allocation of this device", handle);
     return allocation;
 }
 
@@ -62,6 +87,11 @@ HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE hand
     const struct vidmm_open *open = open_find(device, handle);
 
     return open ? open->driver_handle : NULL;
+}
+
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.CpuVisible;
 }
 
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
@@ -131,6 +161,25 @@ void vidmm_scanout_unpin(struct vidmm_allocation *allocation)
     sim_mutex_unlock(&vidmm->lock);
 }
 
+/* ---- the work behind ---- */
+
+void vidmm_scanout_leaves(struct vidmm_allocation *allocation, bool leaves)
+{
+    const struct vidmm *vidmm = allocation->vidmm;
+
+    allocation->claims.leaves_screen = leaves;
+    if (leaves)
+        return;
+    allocation->claims.departures++;
+    vidmm->scheduler->screen_left(vidmm->ddi);
+}
+
+bool vidmm_open_leaves_screen(const struct vidmm_open *open, uint32_t *departure)
+{
+    *departure = open->allocation->claims.departures;
+    return open->allocation->claims.leaves_screen;
+}
+
 /* ---- the work before ---- */
 
 static void gpu_done(struct vidmm_device *device, struct vidmm_follow *follow)
@@ -181,6 +230,11 @@ static const uint8_t *page_of(const struct vidmm_allocation *allocation, uint64_
                           (struct phys_addr){segment->cpu.value + (page << PAGE_BITS)});
     return (const uint8_t *)bus_device_memory(vidmm->config.device, segment->bar) +
            segment->bar_offset + (page << PAGE_BITS);
+}
+
+const void *vidmm_scanout_start(const struct vidmm_allocation *allocation)
+{
+    return page_of(allocation, 0);
 }
 
 bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count)

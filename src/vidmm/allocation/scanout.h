@@ -25,12 +25,16 @@ struct vidmm_scanout {
 /* A reference to the allocation of a client's handle, which ends with vidmm_scanout_release: its
  * memory stays until then, whatever the client destroys. NULL: no allocation of the device. */
 struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* The same of a resource, whose first allocation it is, or of an allocation. */
+struct vidmm_allocation *vidmm_scanout_get_first(struct vidmm_device *device, D3DKMT_HANDLE handle);
 void vidmm_scanout_release(struct vidmm_allocation *allocation);
 /* Is it marked as a primary of this source? */
 bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);
 HANDLE vidmm_scanout_handle(const struct vidmm_allocation *allocation); /* the driver's */
 /* The driver's handle of what the device has opened (DXGK_ALLOCATIONLIST); NULL: nothing. */
 HANDLE vidmm_scanout_open_handle(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* Did the driver create it CpuVisible? */
+bool vidmm_scanout_cpu_visible(const struct vidmm_allocation *allocation);
 uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 
 /* Page it in, and keep it there until as many calls of vidmm_scanout_unpin. Only a reset or the end
@@ -39,6 +43,10 @@ uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation);
 NTSTATUS vidmm_scanout_pin(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 NTSTATUS vidmm_scanout_place(struct vidmm_allocation *allocation, struct vidmm_scanout *where);
 void vidmm_scanout_unpin(struct vidmm_allocation *allocation);
+
+/* Something shows it, and is going to show another: work that is queued from now on waits before it
+ * writes to it (PRES-138). False: that has happened, or does not. Level up to DISPATCH_LEVEL. */
+void vidmm_scanout_leaves(struct vidmm_allocation *allocation, bool leaves);
 
 /* Call `ready(context)` when the GPU has finished what the device has queued so far; at once, if it
  * has. Lock of the memory manager held. */
@@ -54,5 +62,7 @@ void vidmm_scanout_forget(struct vidmm_device *device, struct vidmm_scanout_wait
 /* Read its content from the first byte on, where the CPU reaches it. False: it cannot, or it is
  * shorter. */
 bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count);
+/* Where the host has its first byte; NULL: the CPU does not reach it. */
+const void *vidmm_scanout_start(const struct vidmm_allocation *allocation);
 
 #endif

@@ -130,6 +130,39 @@ NTSTATUS vidmm_standard_primary(struct vidmm_device *device,
     return status;
 }
 
+NTSTATUS vidmm_standard_surface(struct vidmm_device *device,
+                                const struct vidmm_standard_surface *wanted,
+                                struct vidmm_standard_data *data, UINT *pitch)
+{
+    const D3DKMDT_SHADOWSURFACEDATA shadow = {
+        .Width = wanted->width, .Height = wanted->height, .Format = wanted->format};
+    const D3DKMDT_STAGINGSURFACEDATA staging = {.Width = wanted->width, .Height = wanted->height};
+    const D3DKMDT_GDISURFACEDATA gdi = {.Width = wanted->width,
+                                        .Height = wanted->height,
+                                        .Format = wanted->format,
+                                        .Type = wanted->gdi};
+    union {
+        D3DKMDT_SHADOWSURFACEDATA shadow;
+        D3DKMDT_STAGINGSURFACEDATA staging;
+        D3DKMDT_GDISURFACEDATA gdi;
+    } surface = {.gdi = {.Width = 0}};
+    NTSTATUS status;
+
+    if (wanted->type == D3DKMDT_STANDARDALLOCATION_SHADOWSURFACE) {
+        status = describe(device, wanted->type, &shadow, &surface, sizeof(shadow), data);
+        *pitch = surface.shadow.Pitch;
+    } else if (wanted->type == D3DKMDT_STANDARDALLOCATION_STAGINGSURFACE) {
+        status = describe(device, wanted->type, &staging, &surface, sizeof(staging), data);
+        *pitch = surface.staging.Pitch;
+    } else {
+        status = describe(device, wanted->type, &gdi, &surface, sizeof(gdi), data);
+        *pitch = surface.gdi.Pitch;
+    }
+    if (!NT_SUCCESS(status))
+        vidmm_standard_finish(data);
+    return status;
+}
+
 void vidmm_standard_finish(struct vidmm_standard_data *data)
 {
     util_free(data->allocation);

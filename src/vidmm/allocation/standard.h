@@ -27,6 +27,17 @@ NTSTATUS vidmm_standard_heap(struct vidmm_device *device, UINT bytes,
 NTSTATUS vidmm_standard_primary(struct vidmm_device *device,
                                 const D3DKMDT_SHAREDPRIMARYSURFACEDATA *wanted,
                                 struct vidmm_standard_data *data);
+/* Of another surface: a shadow, a staging surface, or one of GDI. */
+struct vidmm_standard_surface {
+    D3DKMDT_STANDARDALLOCATION_TYPE type;
+    D3DKMDT_GDISURFACETYPE gdi; /* of one of GDI */
+    UINT width, height;
+    D3DDDIFORMAT format;
+};
+/* Its description, with the same failures; *pitch: as the driver returned it. */
+NTSTATUS vidmm_standard_surface(struct vidmm_device *device,
+                                const struct vidmm_standard_surface *wanted,
+                                struct vidmm_standard_data *data, UINT *pitch);
 void vidmm_standard_finish(struct vidmm_standard_data *data);
 
 #endif

@@ -112,11 +112,13 @@ struct allocation_arrival {
 
 /* Who counts on it, beside the GPU's commands: batches of updates (va_update.h), and the driver. */
 struct allocation_claims {
-    uint32_t queued;   /* batches wait: if the client evicts it, it stays while nobody needs its
+    uint32_t queued;     /* batches wait: if the client evicts it, it stays while nobody needs its
                           memory */
-    uint32_t copied;   /* the GPU copies entries that map it, which delays its destruction */
-    uint32_t acquired; /* references by DxgkCbAcquireHandleData, which delay it, too */
-    bool left_out;     /* by the batch that is looked at: it does not fit */
+    uint32_t copied;     /* the GPU copies entries that map it, which delays its destruction */
+    uint32_t acquired;   /* references by DxgkCbAcquireHandleData, which delay it, too */
+    bool left_out;       /* by the batch that is looked at: it does not fit */
+    bool leaves_screen;  /* a screen shows it, and a flip to another is queued */
+    uint32_t departures; /* how often that has ended */
 };
 
 /* WDDM 1.x: renaming. */

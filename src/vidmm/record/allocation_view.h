@@ -26,6 +26,7 @@ struct allocation_order {
 
 /* The CPU mapping, from the first lock to the last unlock. */
 struct allocation_view {
+    bool elsewhere; /* a primary that the driver keeps for itself: no locks (PRES-079) */
     void *address;
     uint32_t lock_count;
     bool locking;       /* a thread is creating it */

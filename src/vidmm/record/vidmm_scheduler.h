@@ -93,6 +93,9 @@ struct vidmm_scheduler {
     /* Everything on the device's residency list is resident now: packets that vidmm_device_prepare
      * refused may be submitted. */
     void (*device_resident)(struct vidmm_device *device);
+    /* A screen has left an allocation, or stays at it: work may write to it. Level up to
+     * DISPATCH_LEVEL. */
+    void (*screen_left)(struct ddi_adapter *adapter);
     /* The number of its host handle, for events. */
     uint32_t (*device_number)(const struct vidmm_device *device);
 };

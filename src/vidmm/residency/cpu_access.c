@@ -13,6 +13,7 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/resource_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/residency/cpu_view.h"
@@ -86,6 +87,12 @@ static NTSTATUS straighten(struct vidmm *vidmm, struct paging_turn *turn, void *
     return NT_SUCCESS(status) ? expose(vidmm, turn, allocation) : status;
 }
 
+/* PRES-060 */
+static bool is_shared_primary(const struct vidmm_allocation *allocation)
+{
+    return allocation->segments.primary && allocation->resource && allocation->resource->shared;
+}
+
 static NTSTATUS check_lock(const struct vidmm_open *open)
 {
     const struct vidmm_allocation *allocation = open->allocation;
@@ -94,9 +101,12 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
         return refuse(STATUS_DEVICE_REMOVED, NULL, "the device or the adapter is lost");
     if (allocation->offer.in_force)
         return refuse(STATUS_INVALID_PARAMETER, "RES-065", "the allocation is offered");
-    if (allocation->creator != open->device->process->nt)
+    if (allocation->creator != open->device->process->nt && !is_shared_primary(allocation))
         return refuse(STATUS_INVALID_PARAMETER, "ALLOC-119",
                       "the allocation was created by another process");
+    if (allocation->view.elsewhere)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-079",
+                      "the driver created the primary with UseAlternateVA: it has no lock");
     if (allocation->view.lock_count >= MAX_LOCKS)
         return refuse(STATUS_GRAPHICS_TOO_MANY_REFERENCES, NULL, "the allocation has %u locks",
                       (UINT)allocation->view.lock_count);

@@ -41,6 +41,9 @@ bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 bool vidmm_open_has_aperture(const struct vidmm_open *open);
 bool vidmm_open_aperture_only(const struct vidmm_open *open);
 bool vidmm_open_swizzles(const struct vidmm_open *open);
+/* A screen shows it, and a flip to another is queued; *departure: the how many-eth time. Any level
+ * up to DISPATCH. */
+bool vidmm_open_leaves_screen(const struct vidmm_open *open, uint32_t *departure);
 /* WDDM 1.x: the packet that the device has queued last has it in its allocation list. Any thread,
  * without the lock. */
 void vidmm_open_used(struct vidmm_open *open, bool write);

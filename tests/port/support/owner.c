@@ -58,8 +58,8 @@ void owner_begin(struct probe *p)
 
 void owner_end(void)
 {
-    full_engine_stop();
     CHECK(NT_SUCCESS(probe_gpu_end(&owner.gpu)));
+    full_engine_stop();
 }
 
 NTSTATUS owner_allocate(UINT source, D3DKMT_HANDLE *handle)

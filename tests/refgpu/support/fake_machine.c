@@ -95,7 +95,7 @@ static void fake_timer_arm(void *host, unsigned timer, uint64_t delay)
 {
     struct fake *fake = host;
 
-    CHECK(timer <= REFGPU_ALL_ENGINES);
+    CHECK(timer < DXGK_DEVICE_TIMERS);
     fake->armed[timer] = true;
     fake->due[timer] = fake->time + delay;
 }
@@ -176,7 +176,13 @@ static void service_work(void *host, const struct dxgk_device_work *work)
     (void)work;
 }
 
+static void fake_outputs(void *host, const struct dxgk_device_outputs *outputs)
+{
+    ((struct fake *)host)->outputs = outputs;
+}
+
 static const struct dxgk_device_services services = {
+    .outputs = fake_outputs,
     .work = service_work,
     .root_in_use = service_root_in_use,
     .patches = service_patches,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../../drivers/refgpu/refgpu_display_hw.h"
 #include "../../../drivers/refgpu/refgpu_sched_hw.h"
 #include "../../../drivers/refgpu/refgpu_umd.h"
 #include "dxgkhost/device.h"
@@ -34,6 +35,7 @@ struct fake {
     void *library;
     const struct dxgk_device_model *model;
     void *device;
+    const struct dxgk_device_outputs *outputs; /* NULL: the model tells of none */
     uint8_t *ram, *vram;
     bool scatter;
     uint64_t time;

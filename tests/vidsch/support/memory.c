@@ -20,6 +20,7 @@
 #include "vidmm/reset.h"
 #include "vidmm/residency/aperture_range.h"
 #include "vidmm/residency/open_place.h"
+#include "vidmm/space/open_address.h"
 #include "vidmm/residency/portion.h"
 #include "vidmm/residency/residency.h"
 #include "vidmm/check/root_check.h"
@@ -506,6 +507,40 @@ void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *rang
 {
     vidmm->unmapped += range->segment != 0;
     range->segment = 0;
+}
+
+/* ---- presents: their own tests go through a started adapter ---- */
+
+NTSTATUS vidmm_open_address(struct vidmm_device *device, D3DKMT_HANDLE handle, bool write,
+                            D3DGPU_VIRTUAL_ADDRESS *va)
+{
+    (void)device;
+    (void)handle;
+    (void)write;
+    *va = 0x100000;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_commands_map(struct vidmm_device *device, struct logical_page first, uint64_t pages,
+                            struct gpu_va *va)
+{
+    (void)device;
+    (void)pages;
+    va->value = first.value << PAGE_BITS;
+    return STATUS_SUCCESS;
+}
+
+void vidmm_commands_unmap(struct vidmm_device *device, struct gpu_va va)
+{
+    (void)device;
+    (void)va;
+}
+
+bool vidmm_open_leaves_screen(const struct vidmm_open *open, uint32_t *departure)
+{
+    (void)open;
+    *departure = 0;
+    return false;
 }
 
 uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_aperture_range *range)

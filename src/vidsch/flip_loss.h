@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Flips that no vertical sync completes, for the room that shows them. */
+#ifndef DXGK_VIDSCH_FLIP_LOSS_H
+#define DXGK_VIDSCH_FLIP_LOSS_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+
+struct vidsch;
+
+/* A flip of the source is lost (PRES-256): reset the adapter soon. False: TdrLevel or TdrDebugMode
+ * keeps it from being reset. */
+bool vidsch_flip_lost(struct vidsch *vidsch, UINT source);
+
+#endif

@@ -341,8 +341,7 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1,
-                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
+    struct flip *flip = util_zalloc(1, sizeof(*flip) + wanted->other_count * sizeof(HANDLE));
 
     if (!flip)
         return NULL;
@@ -351,6 +350,7 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->device = wanted->device;
     flip->context = wanted->context;
     flip->other_count = wanted->other_count;
+    flip->others = (HANDLE *)(flip + 1);
     for (UINT i = 0; i < wanted->other_count; i++)
         flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;

@@ -51,7 +51,7 @@ struct flip {
     uint64_t returned; /* when the call was over; 0: not yet */
     uint64_t span;     /* of it in the trace, until it is complete; 0: none */
     UINT other_count;
-    HANDLE others[]; /* contexts, beside `context` */
+    HANDLE *others; /* contexts, beside `context`; behind this record */
 };
 
 /* A copy or a fill, from before the driver is asked until the GPU has done it. */

@@ -3,6 +3,7 @@
 #include "modes/modes.h"
 #include "screens/pointer_draw.h"
 #include "screens/scanouts_record.h"
+#include "sim/machine.h"
 
 static struct pointer_hardware hardware_of(const struct scanouts *scanouts)
 {
@@ -73,21 +74,53 @@ static void bring_all_up(struct scanouts *scanouts)
             bring_up(&scanouts->source[i]);
 }
 
+/* ---- changes of the mode ---- */
+
+/* Whoever is alone with the driver must not wait for the lock: its holder may wait to be let in. So
+ * the display worker has it before. */
+bool scanout_pointer_hold(struct scanouts *scanouts, bool wait)
+{
+    if (!wait)
+        return sim_mutex_try(&scanouts->pointer.lock);
+    sim_mutex_lock(&scanouts->pointer.lock);
+    return true;
+}
+
+void scanout_pointer_let_go(struct scanouts *scanouts)
+{
+    sim_mutex_unlock(&scanouts->pointer.lock);
+}
+
+/* False: the thread holds it already. */
+static bool take(struct scanouts_pointer *pointer)
+{
+    if (pointer->lock.owner == sim_current->thread)
+        return false;
+    sim_mutex_lock(&pointer->lock);
+    return true;
+}
+
 void scanout_pointer_leave(struct scanout *s)
 {
-    sim_mutex_lock(&s->all->pointer.lock);
+    const bool taken = take(&s->all->pointer);
+
     if (s->pointer.known && s->pointer.visible)
         tell_place(s, false);
-    sim_mutex_unlock(&s->all->pointer.lock);
+    if (taken)
+        sim_mutex_unlock(&s->all->pointer.lock);
 }
 
 void scanout_pointer_return(struct scanout *s)
 {
-    sim_mutex_lock(&s->all->pointer.lock);
+    const bool taken = take(&s->all->pointer);
+
     s->pointer.known = s->pointer.shaped = false;
     bring_up(s);
-    sim_mutex_unlock(&s->all->pointer.lock);
+    if (taken)
+        sim_mutex_unlock(&s->all->pointer.lock);
 }
+
+/* ---- who has a pointer ---- */
 
 bool scanouts_set_pointer(struct scanouts *scanouts, const struct pointer_shape *shape, char *why,
                           size_t why_bytes)

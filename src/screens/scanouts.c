@@ -181,6 +181,16 @@ static void visible(void *context, UINT source)
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
+static bool hold_pointer(void *context, bool wait)
+{
+    return scanout_pointer_hold(context, wait);
+}
+
+static void let_pointer_go(void *context)
+{
+    scanout_pointer_let_go(context);
+}
+
 /* ---- clients ---- */
 
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
@@ -366,6 +376,8 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     config->modes->viewer = (struct modes_viewer){.ends = ends,
                                                   .begins = begins,
                                                   .visible = visible,
+                                                  .hold_pointer = hold_pointer,
+                                                  .let_pointer_go = let_pointer_go,
                                                   .prepare = prepare,
                                                   .primary = primary,
                                                   .address = address,

@@ -226,6 +226,22 @@ static bool interval_is_over(const struct scanout *s, const struct flip *flip)
     return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
+/* No vertical sync comes that would end the interval of the first flip that waits: it is over when
+ * none has come for as long as a flip may wait for its own (PRES-256). */
+static bool gives_up_counting(const struct scanout *s, struct flip *flip, uint64_t *until)
+{
+    uint64_t at;
+
+    if (!flip->handed)
+        flip->handed = sim_now(); /* since when it is the first */
+    at = (flip->handed > s->last_sync ? flip->handed : s->last_sync) + s->all->config.limit_ns;
+    if (sim_now() >= at || s->all->config.modes->ddi->gone)
+        return true;
+    if (*until > at)
+        *until = at;
+    return false;
+}
+
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
 static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 {
@@ -289,10 +305,14 @@ static bool step(struct scanout *s, uint64_t *until)
     if (s->handed_count >= (head->by_gpu ? SCANOUT_MOST_FLIPS : s->all->config.most_flips))
         return false;
     if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
-        if (s->all->enabled || s->all->config.modes->asleep)
+        if (s->all->config.modes->asleep)
             return false;
-        vsync_control(s->all, true);
-        return true;
+        if (!s->all->enabled) {
+            vsync_control(s->all, true);
+            return true;
+        }
+        if (!gives_up_counting(s, head, until))
+            return false;
     }
     list_remove(&head->link);
     s->moving = head;

@@ -455,7 +455,7 @@ static bool holds(const struct scanouts *scanouts, const struct vidmm_device *de
     return false;
 }
 
-/* PRES-259 */
+/* PRES-259: before what others have queued, which may wait for ever. */
 static void show_shared(struct scanout *s)
 {
     const struct scanouts_flip back = {.source = s->source};
@@ -465,7 +465,7 @@ static void show_shared(struct scanout *s)
         return;
     flip->interval = 1;
     flip->ready = true;
-    list_push_back(&s->waiting, &flip->link);
+    list_push_front(&s->waiting, &flip->link);
     flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }

@@ -116,3 +116,81 @@ TEST(intervals_of_a_device_that_is_gone)
     p->caps.FlipCaps.FlipInterval = 1;
     flips_run(p, presents_until_gone);
 }
+
+/* ---- a device ends behind flips that wait for ever ---- */
+
+static struct probe_gpu other;
+static D3DKMT_HANDLE others_primary, fence;
+
+/* `flips` and its calls are of one device at a time. */
+static void swap(void)
+{
+    const struct probe_gpu one = flips.gpu;
+
+    flips.gpu = other;
+    other = one;
+}
+
+static void wait_on_gpu(void)
+{
+    static const UINT64 value = 1;
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 create = {.hDevice = flips.gpu.device,
+                                                  .Info.Type = D3DDDI_MONITORED_FENCE};
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU wait = {.hContext = flips.gpu.context,
+                                                       .ObjectCount = 1,
+                                                       .ObjectHandleArray = &fence,
+                                                       .MonitoredFenceValueArray = &value};
+
+    CHECK(NT_SUCCESS(D3DKMTCreateSynchronizationObject2(&create)));
+    fence = create.hSyncObject;
+    CHECK(NT_SUCCESS(D3DKMTWaitForSynchronizationObjectFromGpu(&wait)));
+}
+
+static void signal_it(D3DKMT_HANDLE device)
+{
+    static const UINT64 value = 1;
+    const D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU signal = {
+        .hDevice = device, .ObjectCount = 1, .ObjectHandleArray = &fence, .FenceValueArray = &value};
+
+    CHECK(NT_SUCCESS(D3DKMTSignalSynchronizationObjectFromCpu(&signal)));
+}
+
+static void end_first(struct probe *p)
+{
+    (void)p;
+    last_status = probe_gpu_end(&flips.gpu);
+    done = true;
+}
+
+static void leave_behind(struct probe *p)
+{
+    const HANDLE shared = full_seen.primary;
+    const D3DKMT_SETVIDPNSOURCEOWNER nothing = {.hDevice = 0};
+    D3DKMT_SETVIDPNSOURCEOWNER release = nothing;
+
+    flips_begin(p);
+    flips_show_first();
+    release.hDevice = flips.gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTSetVidPnSourceOwner(&release)));
+    CHECK(NT_SUCCESS(probe_gpu_begin(&other)));
+    swap();
+    CHECK(NT_SUCCESS(flips_create_primary(0, &others_primary)));
+    CHECK(NT_SUCCESS(flips_own(D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0)));
+    wait_on_gpu();
+    CHECK(NT_SUCCESS(probe_gpu_submit(&flips.gpu)));
+    CHECK(IS(flips_flip(others_primary), STATUS_SUCCESS));
+    swap();
+    start(p, "ends", end_first);
+    CHECK_RULE("PRES-259", is_done_within(10 * PROBE_SECOND) && NT_SUCCESS(last_status));
+    CHECK_RULE("PRES-259", flips_last()->allocation == shared);
+    swap();
+    signal_it(flips.gpu.device);
+    probe_sleep(40 * MS);
+    CHECK(flips_last()->allocation != shared); /* the other one's flip, at its turn */
+    flips_end();
+}
+
+TEST(a_device_ends_before_flips_that_wait)
+{
+    flips_run(flips_create(NULL), leave_behind);
+}

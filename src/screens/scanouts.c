@@ -116,18 +116,20 @@ static void settle(void *context, UINT source, bool committed, bool keep)
 {
     struct scanouts *scanouts = context;
     struct scanout *s = &scanouts->source[source];
-    struct primary *const stays = !committed || (!s->next && keep) ? s->shared : s->next;
+    struct primary *const shared = s->shared, *const next = s->next;
+    struct primary *const stays = !committed || (!next && keep) ? shared : next;
 
-    if (s->shared != stays) { /* what was flipped to was for the mode that is over */
+    if (shared != stays) { /* what was flipped to was for the mode that is over */
         flip_drop_all(s);
         flip_release(&s->now);
-        primary_destroy(s->shared);
     }
-    if (s->next != stays)
-        primary_destroy(s->next);
-    s->shared = stays;
+    s->shared = stays; /* nobody finds the others any more while they end */
     s->next = NULL;
     s->next_for = NULL;
+    if (shared != stays)
+        primary_destroy(shared);
+    if (next != stays)
+        primary_destroy(next);
     copy_go_on(s);
     if (s->anew)
         scanout_frame(s, SCREENS_MODE);

@@ -194,3 +194,57 @@ TEST(a_device_ends_before_flips_that_wait)
 {
     flips_run(flips_create(NULL), leave_behind);
 }
+
+/* ---- the shared primary of the mode before ---- */
+
+static HANDLE before;
+static bool ending, ended;
+static UINT wrong_pictures;
+
+static void destroy_slowly(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_DESTROYALLOCATION *args = (const DXGKARG_DESTROYALLOCATION *)(uintptr_t)
+                                                call->arg[1];
+    struct port_scanout seen;
+
+    if (!args->NumAllocations || args->pAllocationList[0] != before)
+        return;
+    seen = port_display_scanout(p->adapter[0], 0);
+    wrong_pictures += seen.width != 800 || seen.height != 600;
+    ending = true;
+    probe_sleep(5 * MS);
+    ended = true;
+}
+
+static void change_mode(struct probe *p)
+{
+    last_status = display_ask_mode(p, 0, 800, 600, 0);
+    done = true;
+}
+
+static void ask_meanwhile(struct probe *p)
+{
+    D3DKMT_GETSHAREDPRIMARYHANDLE ask = {0};
+
+    flips_begin(p);
+    before = full_seen.primary;
+    ending = ended = false;
+    wrong_pictures = 0;
+    ask.hAdapter = flips.gpu.adapter;
+    start(p, "changes", change_mode);
+    while (!ending)
+        probe_sleep(MS / 10);
+    CHECK_RULE("PRES-278", IS(D3DKMTGetSharedPrimaryHandle(&ask), STATUS_SUCCESS) && !ended);
+    CHECK_RULE("PRES-278", ask.hSharedPrimary != 0);
+    CHECK(is_done_within(PROBE_SECOND) && IS(last_status, STATUS_SUCCESS));
+    CHECK_RULE("PRES-154", wrong_pictures == 0 && ended);
+    flips_end();
+}
+
+TEST(the_shared_primary_of_the_mode_before_ends)
+{
+    struct probe *p = flips_create(NULL);
+
+    p->before[PROBE_DestroyAllocation] = destroy_slowly;
+    flips_run(p, ask_meanwhile);
+}

@@ -144,3 +144,52 @@ TEST(it_moves_while_the_path_of_another_source_changes)
         probe_end(p, change_and_move);
     }
 }
+
+/* ---- the driver stays in the call ---- */
+
+static bool stays, early, refused;
+
+static void stay(struct probe *p)
+{
+    stays = true;
+    move(p, 50, 60);
+    moved = true;
+}
+
+/* Displays end with their primaries, and nobody gets a pointer any more. */
+static void note_end(struct probe *p, struct probe_call *call)
+{
+    early |= !moved;
+    if (call->ddi == PROBE_DestroyAllocation)
+        refused = !set_shape(p);
+}
+
+/* Longer than the host waits for it before it goes on with the end of displays. */
+static void stop_meanwhile(struct probe *p)
+{
+    stays = moved = early = refused = false;
+    CHECK(set_shape(p));
+    takes = 90 * PROBE_SECOND;
+    start(p, "moves", stay);
+    while (!stays)
+        probe_sleep(MS);
+    probe_sleep(MS);
+    takes = 0;
+    p->before[PROBE_DestroyAllocation] = p->before[PROBE_StopDevice] = note_end;
+    probe_restart(p);
+    CHECK_RULE("THREAD-037", moved && probe_rule(p, "THREAD-037") == 1);
+    CHECK(!early && refused && probe_count(p, PROBE_StopDevice) == 1);
+    p->before[PROBE_DestroyAllocation] = p->before[PROBE_StopDevice] = NULL;
+    CHECK(set_shape(p));
+    move(p, 10, 20);
+    CHECK(at[0].Flags.Visible && at[0].X == 10 && at[0].Y == 20);
+}
+
+TEST(a_stop_waits_for_who_moves_it)
+{
+    struct probe *p = with_pointer();
+
+    probe_set_entry(p, PROBE_StopDeviceAndReleasePostDisplayOwnership, false);
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    probe_end(p, stop_meanwhile);
+}

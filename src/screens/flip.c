@@ -438,20 +438,25 @@ static bool is_of(const struct flip *flip, const struct vidmm_device *device)
     return flip->device == device || flip->primary.device == device;
 }
 
+/* It is shown, or the driver has its address, or is about to get it. */
+static bool shows(const struct scanout *s, const struct vidmm_device *device)
+{
+    if (s->now.device == device || (s->moving && is_of(s->moving, device)))
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (is_of(s->handed[k], device))
+            return true;
+    return false;
+}
+
 static bool holds(const struct scanouts *scanouts, const struct vidmm_device *device)
 {
     LIST_FOR(node, &scanouts->over)
         if (is_of(CONTAINER(node, struct flip, link), device))
             return true;
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        if (s->now.device == device || (s->moving && is_of(s->moving, device)))
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++)
+        if (shows(&scanouts->source[i], device))
             return true;
-        for (UINT k = 0; k < s->handed_count; k++)
-            if (is_of(s->handed[k], device))
-                return true;
-    }
     return false;
 }
 
@@ -504,7 +509,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count)
+        if (shows(s, device))
             show_shared(s);
         if (s->shared)
             primary_forget(s->shared, device);

@@ -248,3 +248,63 @@ TEST(the_shared_primary_of_the_mode_before_ends)
     p->before[PROBE_DestroyAllocation] = destroy_slowly;
     flips_run(p, ask_meanwhile);
 }
+
+/* ---- whose picture is it ---- */
+
+static void end_stranger(struct probe *p)
+{
+    const HANDLE shared = full_seen.primary;
+    UINT calls;
+
+    flips_begin(p);
+    flips_show_first();
+    CHECK(NT_SUCCESS(probe_gpu_begin(&other)));
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    probe_sleep(MS); /* the driver has it */
+    calls = full_seen.addresses;
+    CHECK(NT_SUCCESS(probe_gpu_end(&other)));
+    probe_sleep(60 * MS);
+    CHECK_RULE("PRES-259", full_seen.addresses == calls && flips_last()->allocation != shared);
+    CHECK(flips_complete(p) == 1);
+    flips_end();
+}
+
+TEST(a_device_that_shows_nothing_ends)
+{
+    flips_run(flips_create(NULL), end_stranger);
+}
+
+static bool controlling;
+
+static void control_slowly(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    full_engine.enabled = (call->arg[2] & 0xFF) != 0;
+    controlling = true;
+    probe_sleep(20 * MS);
+    call->answered = true;
+}
+
+/* Its first flip is on its way to the driver, and nothing of it was shown before. */
+static void end_early(struct probe *p)
+{
+    const HANDLE shared = full_seen.primary;
+    const UINT calls = full_seen.addresses;
+
+    flips_begin(p);
+    CHECK(NT_SUCCESS(flips_own(D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0)));
+    controlling = false;
+    p->before[PROBE_ControlInterrupt] = control_slowly;
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    while (!controlling)
+        probe_sleep(MS / 10);
+    CHECK(full_seen.addresses == calls);
+    CHECK(NT_SUCCESS(probe_gpu_end(&flips.gpu)));
+    CHECK_RULE("PRES-259", full_seen.addresses > calls && flips_last()->allocation == shared);
+    full_engine_stop();
+}
+
+TEST(a_device_ends_while_its_first_flip_begins)
+{
+    flips_run(flips_create(NULL), end_early);
+}

@@ -308,3 +308,50 @@ TEST(a_device_ends_while_its_first_flip_begins)
 {
     flips_run(flips_create(NULL), end_early);
 }
+
+/* ---- the line of a source that gets its first path ---- */
+
+static bool asked, asks_on;
+
+static void answer_slowly(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    asked = true;
+    probe_sleep(2 * MS);
+    asks_on = false;
+}
+
+static void connect(struct probe *p)
+{
+    display_indicate(p, 0, true);
+    done = true;
+}
+
+static void look_for_line(struct probe *p)
+{
+    D3DKMT_GETSCANLINE line = {0};
+
+    asked = false;
+    asks_on = true;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&flips.gpu)));
+    line.hAdapter = flips.gpu.adapter;
+    CHECK_RULE("PRES-295", IS(D3DKMTGetScanLine(&line), STATUS_INVALID_PARAMETER));
+    start(p, "connects", connect);
+    while (!asked)
+        probe_sleep(MS / 10);
+    CHECK_RULE("PRES-295", IS(D3DKMTGetScanLine(&line), STATUS_SUCCESS) && line.ScanLine < 798);
+    CHECK(asks_on || done);
+    CHECK(is_done_within(PROBE_SECOND));
+    CHECK(NT_SUCCESS(probe_gpu_end(&flips.gpu)));
+}
+
+TEST(a_line_of_the_first_path)
+{
+    struct probe *p = flips_create(NULL);
+
+    display.connected[0] = false;
+    probe_set_entry(p, PROBE_GetScanLine, false);
+    p->before[PROBE_QueryVidPnHWCapability] = answer_slowly;
+    flips_run(p, look_for_line);
+}

@@ -92,5 +92,6 @@ void bench_frame_books(void);
 void bench_io_table(void);
 void bench_dma(void);
 void bench_gpu_copy(void);
+void bench_displays(void);
 
 #endif

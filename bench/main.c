@@ -139,6 +139,8 @@ static const struct {
     {"iommu", bench_io_table, "IO page tables: runs of pages mapped and unmapped (W5)"},
     {"dma", bench_dma, "64 KiB transfers of a device, beside plain copying"},
     {"copy", bench_gpu_copy, "64 KiB copies by the GPU, beside plain copying"},
+    {"displays", bench_displays,
+     "modes, pictures and flips beside plain copying, by the number of outputs"},
     {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
     {"explore", bench_explore, "a switch of fibers; seeds a second, by workers"},
     {"frames", bench_frames, "runs of frames under constraints, 64 GiB nearly full (W4, W4u)"},

@@ -1,5 +1,5 @@
 # cmake --install: the program, the library, both sets of headers, libdisplib.a and libntoskrnl.a, dxgk-tmh, dxgk-case-overlay,
-# pkg-config files, a CMake package and the example, all relocatable.
+# pkg-config files, a CMake package and the examples, all relocatable.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/dxgkhost)
@@ -17,6 +17,7 @@ install(DIRECTORY include/wdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dxgkhost F
 install(FILES docs/man/dxgkhost.1 docs/man/dxgk-tmh.1 docs/man/dxgk-case-overlay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost PATTERN CMakeLists.txt EXCLUDE PATTERN build EXCLUDE)
 install(FILES examples/blitter/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/blitter)
+install(FILES examples/display/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/display)
 
 set(packages dxgkhost dxgkhost-wdk)
 get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)

@@ -56,6 +56,15 @@ DXGK_API enum dxgk_result dxgk_client_list_modes(unsigned adapter, unsigned sour
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
 
+/* Called by a client: all displays that are on show the same source, or each one of its own, as at
+ * the start. Fails with the reason if the driver does not support it, and nothing changes. */
+enum dxgk_topology { DXGK_TOPOLOGY_EXTEND, DXGK_TOPOLOGY_CLONE };
+DXGK_API enum dxgk_result dxgk_client_set_topology(unsigned adapter, enum dxgk_topology topology,
+                                                   char *error, size_t error_bytes);
+/* Called by a client: drive an analog output although no monitor is known to be on it, or no more. */
+DXGK_API enum dxgk_result dxgk_client_force_display(unsigned adapter, uint32_t target, bool on,
+                                                    char *error, size_t error_bytes);
+
 /* Pixels of 32 bits, 0xXXRRGGBB, for a place of a screen; what is outside of it is left out. */
 struct dxgk_drawing {
     const void *pixels;

@@ -109,6 +109,7 @@ struct dxgk_machine_config {
         uint32_t width, height, pitch;
     } firmware_screen;
     bool no_displays; /* display-only drivers are refused, no firmware has lit a screen (DISP-001) */
+    bool last_screen; /* in a bug check the driver of the POST device gives a screen, which tells its code (PRES-042) */
     bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     bool driver_fences; /* drivers of WDDM 2.2 and later signal the paging fence themselves (GPUVA-242, GPUVA-243) */
     /* separate pages for each pool block and all that DDIs are lent, so that an access beyond it or

@@ -311,6 +311,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--raised-submit", &options->config.raised_submit},
         {"--tell-unpinned", &options->config.tell_unpinned},
         {"--no-displays", &options->config.no_displays},
+        {"--last-screen", &options->config.last_screen},
         {"--split-dma-buffers", &options->config.split_dma_buffers},
         {"--driver-fences", &options->config.driver_fences},
         {"--test-prepatching", &options->config.test_prepatching},

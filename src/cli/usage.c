@@ -67,6 +67,8 @@ static const char text[] =
     "           --raised-submit        call SubmitCommandVirtual at DISPATCH_LEVEL\n"
     "           --tell-unpinned        tell drivers of displays that no mode is pinned by a status of its own\n"
     "           --no-displays          refuse display-only drivers; no firmware has lit a screen\n"
+    "           --last-screen          in a bug check, have the driver that took the firmware's screen over show\n"
+    "                                  its code\n"
     "           --windows observed|documented\n"
     "                                  where the documentation leaves a choice: as Windows was seen to\n"
     "                                  choose (default), or what the host decided before\n"

@@ -218,3 +218,31 @@ void ddi_system_display_write(struct ddi_adapter *a, const uint32_t *pixels, UIN
     ddi_lent_end(&passed, NULL);
     ddi_leave(&call);
 }
+
+NTSTATUS ddi_update_monitor_link_info(struct ddi_adapter *a, DXGKARG_UPDATEMONITORLINKINFO *args)
+{
+    CALL_BOTH(a, DxgkDdiUpdateMonitorLinkInfo, args, a->context);
+}
+
+NTSTATUS ddi_control_mode_behavior(struct ddi_adapter *a, DXGKARG_CONTROLMODEBEHAVIOR *args)
+{
+    CALL_BOTH(a, DxgkDdiControlModeBehavior, args, a->context);
+}
+
+NTSTATUS ddi_set_target_content_type(struct ddi_adapter *a, const DXGKARG_SETTARGETCONTENTTYPE *args)
+{
+    CALL_IN(a, DxgkDdiSetTargetContentType, args, a->context);
+}
+
+NTSTATUS ddi_set_target_adjusted_colorimetry(struct ddi_adapter *a, UINT target,
+                                             const DXGK_COLORIMETRY *colors)
+{
+    CALL_STATUS(a, DxgkDdiSetTargetAdjustedColorimetry, a->context, target, *colors);
+}
+
+NTSTATUS
+ddi_set_target_adjusted_colorimetry2(struct ddi_adapter *a,
+                                     const DXGKARG_SETTARGETADJUSTEDCOLORIMETRY2 *args)
+{
+    CALL_IN(a, DxgkDdiSetTargetAdjustedColorimetry2, args, a->context);
+}

@@ -39,6 +39,17 @@ NTSTATUS ddi_stop_device_and_release_post_display_ownership(struct ddi_adapter *
                                                             DXGK_DISPLAY_INFORMATION *info);
 NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHILD_CONTAINER_ID *id);
 
+/* Of a target, its link and its signal. */
+NTSTATUS ddi_update_monitor_link_info(struct ddi_adapter *a, DXGKARG_UPDATEMONITORLINKINFO *args);
+NTSTATUS ddi_control_mode_behavior(struct ddi_adapter *a, DXGKARG_CONTROLMODEBEHAVIOR *args);
+NTSTATUS ddi_set_target_content_type(struct ddi_adapter *a,
+                                     const DXGKARG_SETTARGETCONTENTTYPE *args);
+NTSTATUS ddi_set_target_adjusted_colorimetry(struct ddi_adapter *a, UINT target,
+                                             const DXGK_COLORIMETRY *colors);
+NTSTATUS
+ddi_set_target_adjusted_colorimetry2(struct ddi_adapter *a,
+                                     const DXGKARG_SETTARGETADJUSTEDCOLORIMETRY2 *args);
+
 /* The screen that a driver gives for a bug check. */
 struct ddi_system_display {
     DXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS flags;

@@ -246,6 +246,7 @@ static bool create_graphics(struct dxgk_machine *machine)
                 .enable_preemption = true},
         .raised_submit = machine->config.raised_submit,
         .tell_unpinned = machine->config.tell_unpinned,
+        .reset_device = machine->config.last_screen,
         .no_displays = machine->config.no_displays,
         .split_dma_buffers = machine->config.split_dma_buffers,
         .driver_fences = machine->config.driver_fences,

@@ -384,6 +384,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
                         ? 0
                         : (UINT)args->FlipInterval;
+    flip.duration = args->Flags.DurationValid ? args->Duration : 0;
     flip.do_not_wait = args->Flags.FlipDoNotWait;
     if (NT_SUCCESS(status) && flip.allocation)
         status = check_fit(device, scanouts, flip.source, flip.allocation);

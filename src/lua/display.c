@@ -289,6 +289,36 @@ static int power(lua_State *L)
     return 0;
 }
 
+/* topology(kind [, adapter]): "clone": all displays show the same; "extend": each one its own */
+static int topology(lua_State *L)
+{
+    static const char *const kinds[] = {"extend", "clone", NULL};
+    const enum dxgk_topology kind = luaL_checkoption(L, 1, NULL, kinds) ? DXGK_TOPOLOGY_CLONE
+                                                                        : DXGK_TOPOLOGY_EXTEND;
+    const lua_Integer adapter = luaL_optinteger(L, 2, 0);
+    char error[ERROR_BYTES] = "";
+
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    if (dxgk_client_set_topology((unsigned)adapter, kind, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.topology: %s", error);
+    return 0;
+}
+
+/* force(target, on [, adapter]): drive an analog output without a monitor, or no more */
+static int force(lua_State *L)
+{
+    const lua_Integer target = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 3, 0);
+    char error[ERROR_BYTES] = "";
+
+    luaL_checktype(L, 2, LUA_TBOOLEAN);
+    luaL_argcheck(L, target >= 0 && target <= UINT32_MAX, 1, "a target is a number of 32 bits");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 3, "adapters are counted from 0");
+    if (dxgk_client_force_display((unsigned)adapter, (uint32_t)target, lua_toboolean(L, 2), error,
+                                  sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.force: %s", error);
+    return 0;
+}
+
 /* monitor(what [, output [, device]]): what is plugged in from now on: a list of modes in a string,
  * an EDID in a buffer, or false for none */
 static int monitor(lua_State *L)
@@ -323,8 +353,9 @@ static int monitor(lua_State *L)
 void lua_display_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"screen", screen}, {"draw", draw},       {"mode", mode}, {"modes", modes},
-        {"display", power}, {"monitor", monitor}, {NULL, NULL}};
+        {"screen", screen},     {"draw", draw},     {"mode", mode},
+        {"modes", modes},       {"display", power}, {"monitor", monitor},
+        {"topology", topology}, {"force", force},   {NULL, NULL}};
 
     open_box(L);
     luaL_setfuncs(L, functions, 0);

@@ -574,7 +574,7 @@ NTSTATUS modes_choose(struct modes *modes, struct vidpn **vidpn, const struct mo
 
 static bool is_internal(const struct modes_target *target)
 {
-    return target->technology == D3DKMDT_VOT_INTERNAL;
+    return target->technology == D3DKMDT_VOT_INTERNAL || target->panel;
 }
 
 /* Targets with monitors, in the order of VIDPN-120. */

@@ -3,7 +3,6 @@
 
 #include "modes/connections.h"
 #include "ddi/entries_connection.h"
-#include "modes/display_worker.h"
 #include "modes/modes.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
@@ -40,10 +39,10 @@ void connections_enable(struct modes *modes)
         return;
     }
     if (modes->connections.lit_by_firmware && !modes->connections.any &&
-        !display_worker_indicated(modes))
+        !modes->connections.indicated)
         WARNING("DISP-085", "DxgkDdiDisplayDetectControl(DXGK_DDCT_ENABLEHPD) has returned, and "
                             "the driver has not indicated the display that firmware has lit");
-    if (display_worker_take_indication(modes))
+    if (modes->connections.indicated)
         connections_drain(modes);
 }
 
@@ -225,7 +224,7 @@ static void target_disconnected(struct modes *modes, struct modes_target *target
         return;
     }
     leave(modes, target);
-    display_worker_again(modes);
+    modes->again = true;
 }
 
 void connections_free(struct modes *modes, struct modes_target *target)
@@ -318,7 +317,7 @@ static void link_changed(struct modes *modes, struct modes_target *target,
     default:
         target->stopped = false;
         target->failed = true;
-        display_worker_again(modes);
+        modes->again = true;
     }
 }
 
@@ -436,12 +435,13 @@ void connections_drain(struct modes *modes)
     DXGKARG_QUERYCONNECTIONCHANGE args;
     NTSTATUS status;
 
+    modes->connections.indicated = false;
     modes->connections.drains++;
     for (unsigned i = 0; i < MOST_OF_A_DRAIN; i++) {
         memset(&args, 0, sizeof(args)); /* DISP-091 */
         status = ddi_query_connection_change(modes->ddi, &args);
         if (status == STATUS_ALREADY_COMPLETE) {
-            if (memcmp(&args, &untouched, sizeof(args)) != 0)
+            if (memcmp((const char *)&args, (const char *)&untouched, sizeof(args)) != 0)
                 WARNING("DISP-090", "DxgkDdiQueryConnectionChange returned "
                                     "STATUS_ALREADY_COMPLETE, and has changed the structure");
             return;

@@ -17,7 +17,7 @@ struct modes_target;
 
 #define CONNECTIONS_MAX_DYNAMIC 64u /* DISP-097 */
 
-/* DXGK_CONNECTION_STATUS and DXGK_DISPLAYDETECTCONTROLTYPE, which the headers have for C++ alone. */
+/* DXGK_CONNECTION_STATUS, DXGK_DISPLAYDETECTCONTROLTYPE: the headers have them for C++ alone. */
 enum connection_status {
     CONNECTION_UNINITIALIZED = 0,
     CONNECTION_TARGET_DISCONNECTED = 4,

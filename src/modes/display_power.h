@@ -15,9 +15,6 @@ struct vidpn;
 
 NTSTATUS modes_turn_off(struct modes *modes, struct modes_target *target);
 NTSTATUS modes_turn_on(struct modes *modes, struct modes_target *target);
-/* Add the path that the target had when it was turned off, with its modes and transformation.
- * False: something else is in its place. */
-bool modes_add_kept(struct vidpn *vidpn, const struct modes_target *target);
 /* The display that is off, and showed this source; NULL: there is none. */
 struct modes_target *modes_dark_target(const struct modes *modes, UINT source);
 /* The VidPN that is active; or, if the adapter sleeps with the display of this source, the one that

@@ -12,8 +12,10 @@
 #include "modes/monitor.h"
 #include "modes/recommend.h"
 #include "modes/strict.h"
+#include "modes/target_calls.h"
 #include "modes/update.h"
 #include "modes/vidpn.h"
+#include "nt/base/status_name.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
@@ -37,7 +39,7 @@ struct display_worker {
     struct sim_thread *thread;
     struct sim_waitq work, answered;
     struct list requests;
-    bool noted, indicated, lost, reset, stop, ended;
+    bool noted, lost, reset, stop, ended;
     bool working;
 };
 
@@ -170,7 +172,7 @@ static NTSTATUS poll(struct modes *modes, void *arg)
 
     if (modes->connections.used) {
         connections_poll_all(modes, request->careful);
-        if (display_worker_take_indication(modes))
+        if (modes->connections.indicated)
             connections_drain(modes);
     } else if (modes->look.run) {
         modes->look.run(modes->look.context, request->all ? MODES_LOOK_MORE : MODES_LOOK_POLL,
@@ -226,6 +228,23 @@ static NTSTATUS force(struct modes *modes, void *arg)
     const struct power *p = arg;
 
     return modes_force(modes, p->target, p->on);
+}
+
+struct content {
+    UINT target;
+    D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content;
+};
+
+static NTSTATUS set_content(struct modes *modes, void *arg)
+{
+    const struct content *c = arg;
+
+    return target_set_content(modes, c->target, c->content);
+}
+
+static NTSTATUS control_behavior(struct modes *modes, void *arg)
+{
+    return target_control_behavior(modes, arg);
 }
 
 static NTSTATUS arrange(struct modes *modes, void *arg)
@@ -333,14 +352,13 @@ static bool work(struct modes *modes, struct display_worker *worker)
         worker->working = true;
         worker->reset = false;
         (void)restore(modes, NULL);
-    } else if (worker->indicated && modes->connections.enabled && !modes->asleep) {
+    } else if (modes->connections.indicated && modes->connections.enabled && !modes->asleep) {
         worker->working = true;
-        worker->indicated = false;
         connections_drain(modes);
         (void)update(modes, NULL);
-    } else if (worker->noted && !modes->asleep) {
+    } else if ((worker->noted || modes->again) && !modes->asleep) {
         worker->working = true;
-        worker->noted = false;
+        worker->noted = modes->again = false;
         (void)update(modes, NULL);
     } else {
         return false;
@@ -418,6 +436,9 @@ static NTSTATUS call(struct modes *modes, NTSTATUS (*run)(struct modes *, void *
         list_remove(&request.link);
     if (request.reason[0])
         (void)refuse(request.status, request.rule, "%s", request.reason);
+    else if (!NT_SUCCESS(request.status) && !refusal_reason(request.status))
+        (void)refuse(request.status, NULL, "what was to be shown could not be: %s",
+                     nt_status_text(request.status).text);
     return request.status;
 }
 
@@ -472,30 +493,9 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected)
 
 void display_worker_indicate(struct modes *modes)
 {
-    if (!modes->worker)
-        return;
-    modes->worker->indicated = true;
-    (void)sim_waitq_wake(&modes->worker->work, 1);
-}
-
-bool display_worker_indicated(const struct modes *modes)
-{
-    return modes->worker && modes->worker->indicated;
-}
-
-bool display_worker_take_indication(struct modes *modes)
-{
-    const bool indicated = display_worker_indicated(modes);
-
-    if (indicated)
-        modes->worker->indicated = false;
-    return indicated;
-}
-
-void display_worker_again(struct modes *modes)
-{
+    modes->connections.indicated = true;
     if (modes->worker)
-        modes->worker->noted = true;
+        (void)sim_waitq_wake(&modes->worker->work, 1);
 }
 
 NTSTATUS display_first(struct modes *modes)
@@ -561,6 +561,19 @@ NTSTATUS display_force(struct modes *modes, UINT target, bool on)
     struct power args = {target, on};
 
     return call_awake(modes, force, &args);
+}
+
+NTSTATUS display_set_content(struct modes *modes, UINT target,
+                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content)
+{
+    struct content args = {target, content};
+
+    return call_awake(modes, set_content, &args);
+}
+
+NTSTATUS display_control_behavior(struct modes *modes, DXGKARG_CONTROLMODEBEHAVIOR *args)
+{
+    return call_awake(modes, control_behavior, args);
 }
 
 NTSTATUS display_suspend(struct modes *modes)

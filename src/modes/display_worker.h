@@ -39,11 +39,6 @@ bool display_worker_note(struct modes *modes, UINT target, bool connected);
 
 /* The driver has changes to tell of (DISP-088): the same. */
 void display_worker_indicate(struct modes *modes);
-bool display_worker_indicated(const struct modes *modes);
-/* Who takes the indication asks for the changes at once. */
-bool display_worker_take_indication(struct modes *modes);
-/* By the worker itself: monitors and paths are to be looked at after what it is at. */
-void display_worker_again(struct modes *modes);
 
 /* Wait for the worker, as all of the following do: bring monitors and paths up to what is known. */
 NTSTATUS display_update(struct modes *modes);
@@ -54,6 +49,10 @@ NTSTATUS display_set_mode(struct modes *modes, const struct modes_wish *wish);
 /* Another topology, and a target that is driven without a monitor (modes/arrange.h). */
 NTSTATUS display_arrange(struct modes *modes, enum modes_arrangement arrangement);
 NTSTATUS display_force(struct modes *modes, UINT target, bool on);
+/* DISP-118, DISP-121 */
+NTSTATUS display_set_content(struct modes *modes, UINT target,
+                             D3DKMDT_VIDPN_PRESENT_PATH_CONTENT content);
+NTSTATUS display_control_behavior(struct modes *modes, DXGKARG_CONTROLMODEBEHAVIOR *args);
 /* Carry out something else on the worker, with the adapter in D0. */
 NTSTATUS display_do(struct modes *modes, NTSTATUS (*run)(struct modes *modes, void *arg), void *arg);
 /* The driver is to look whether monitors have come or gone. */

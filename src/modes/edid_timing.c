@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "modes/edid_timing.h"
+#include "modes/mode_check.h"
 #include "modes/timing_list.h"
 #include "util/assert.h"
 
@@ -74,6 +75,15 @@ bool edid_standard_timing(const uint8_t *code, bool square, struct timing *timin
     return true;
 }
 
+/* A mode may have it (VIDPN-096). */
+static bool has_sound_rate(const struct timing *t)
+{
+    const uint64_t frame = (uint64_t)t->total_width * t->total_height;
+    const uint64_t pixels = t->pixel_rate * (t->interlaced ? 2 : 1);
+
+    return pixels >= frame && pixels <= frame * MODE_MOST_HERTZ;
+}
+
 bool edid_detailed_timing(const uint8_t *d, struct timing *timing)
 {
     const uint32_t width = d[2] | (d[4] & 0xF0u) << 4, height = d[5] | (d[7] & 0xF0u) << 4;
@@ -88,5 +98,5 @@ bool edid_detailed_timing(const uint8_t *d, struct timing *timing)
                               .total_height = interlaced ? (height + lines) * 2 + 1 : height + lines,
                               .pixel_rate = (d[0] | (uint32_t)d[1] << 8) * (uint64_t)EDID_RATE_UNIT,
                               .interlaced = interlaced};
-    return true;
+    return has_sound_rate(timing);
 }

@@ -6,7 +6,6 @@
 
 #define MOST_SURFACE 32768u
 #define MOST_SIGNAL  65535u
-#define MOST_HERTZ   10000u
 #define NOT_GIVEN    D3DKMDT_FREQUENCY_NOTSPECIFIED  /* also D3DKMDT_DIMENSION_NOTSPECIFIED */
 #define NOT_SET      D3DKMDT_FREQUENCY_UNINITIALIZED /* also D3DKMDT_DIMENSION_UNINITIALIZED */
 
@@ -188,11 +187,11 @@ static NTSTATUS check_frequency(const char *name, const D3DDDI_RATIONAL *f)
 /* What no display has, and no clock of a machine can follow. */
 static NTSTATUS check_rate(const D3DDDI_RATIONAL *f)
 {
-    if (mode_frequency_given(f) &&
-        (f->Numerator < f->Denominator || f->Numerator > (uint64_t)f->Denominator * MOST_HERTZ))
+    if (mode_frequency_given(f) && (f->Numerator < f->Denominator ||
+                                    f->Numerator > (uint64_t)f->Denominator * MODE_MOST_HERTZ))
         return refuse(STATUS_GRAPHICS_INVALID_FREQUENCY, "VIDPN-096",
                       "VSyncFreq is %u / %u; it is 1 to %u Hz", f->Numerator, f->Denominator,
-                      MOST_HERTZ);
+                      MODE_MOST_HERTZ);
     return STATUS_SUCCESS;
 }
 

@@ -5,6 +5,8 @@
 
 #include "modes/mode_set.h"
 
+#define MODE_MOST_HERTZ 10000u /* of vertical syncs; the least is 1 (VIDPN-096) */
+
 struct modes;
 
 /* The status with which the set refuses it, with the reason, or STATUS_SUCCESS. Members that only

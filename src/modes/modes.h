@@ -18,6 +18,7 @@
 
 struct mode_list;
 struct modes_ramp;
+struct modes_panel;
 struct monitor;
 struct vidpn;
 
@@ -38,7 +39,8 @@ struct modes_target {
     D3DKMDT_2DREGION last;   /* size of the last source mode of its path (VIDPN-151) */
     uint64_t last_of;        /* mark of the monitor that had it (monitor.c); 0: none */
     struct vidpn *kept;      /* that was active when the display was turned off; NULL: none */
-    bool forced;             /* it is driven without a monitor (VIDPN-207) */
+    const struct modes_panel *panel; /* of a display that is part of the device; NULL: it is none */
+    bool forced;                     /* it is driven without a monitor (VIDPN-207) */
     /* The rest are of the connection change model. */
     bool gone;                   /* a free place: there is no such target */
     bool dynamic;                /* it came by a change, and can leave */
@@ -136,12 +138,19 @@ struct modes_panels {
     void *context;
 };
 
+/* Asks the driver for colors of a monitor that it knows better (DISP-081). */
+struct modes_colors {
+    NTSTATUS (*ask)(void *context, UINT target, DXGK_COLORIMETRY *answer);
+    void *context;
+};
+
 /* The connection change model (modes/connections.h, modes/timings.h). */
 struct modes_connections {
     bool used;
     bool usb4;            /* SupportUsb4Targets (DISP-100) */
     bool lit_by_firmware; /* the POST device, and the driver has not told of anything yet */
     bool enabled;         /* hot plug detection */
+    bool indicated;       /* the driver has changes to tell of (DISP-088) */
     bool any;             /* a change has come */
     ULONGLONG last;       /* its id */
     UINT drains;          /* so far */
@@ -161,6 +170,7 @@ struct modes {
     bool ended;           /* the adapter stops: no VidPN DDI is called any more */
     bool asleep;          /* the adapter is not in D0: what the driver says is looked into later */
     struct modes_connections connections;
+    bool again;        /* monitors and paths are to be looked at once more */
     bool firmware_set; /* ask the driver what firmware has set (VIDPN-161) */
     bool starved;      /* the last commit failed for want of memory of the host */
     UINT sources, targets;
@@ -173,6 +183,7 @@ struct modes {
     struct modes_restart restart;
     struct modes_look look;
     struct modes_panels panels;
+    struct modes_colors colors;
     struct display_worker *worker;
     unsigned users;         /* threads that ask the worker for something */
     struct sim_waitq alone; /* there are none any more */

@@ -3,8 +3,11 @@
 
 #include "modes/monitor.h"
 #include "ddi/entries_display.h"
+#include "modes/colorimetry.h"
 #include "modes/edid.h"
+#include "modes/link_info.h"
 #include "modes/modes.h"
+#include "modes/panel.h"
 #include "modes/set_calls.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
@@ -70,12 +73,43 @@ static bool read_base(struct modes *modes, UINT target, uint8_t *block)
     return true;
 }
 
+/* The descriptor becomes the monitor's, which drivers can read. */
+static NTSTATUS keep_descriptor(struct monitor *monitor, uint8_t *edid, unsigned blocks)
+{
+    if (!ddi_guarded_init(&monitor->shown, (size_t)blocks * EDID_BLOCK,
+                          "the blocks of the descriptors of a monitor")) {
+        util_free(edid);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(monitor->shown.data, edid, (size_t)blocks * EDID_BLOCK);
+    monitor->edid = edid;
+    monitor->blocks = blocks;
+    return STATUS_SUCCESS;
+}
+
+/* DISP-072: it was given at the start. */
+static NTSTATUS copy_descriptor(struct monitor *monitor)
+{
+    const struct modes_panel *panel = monitor->target->panel;
+    uint8_t *edid;
+
+    if (!panel->edid)
+        return STATUS_SUCCESS;
+    edid = util_alloc((size_t)panel->blocks * EDID_BLOCK);
+    if (!edid)
+        return STATUS_NO_MEMORY;
+    memcpy(edid, panel->edid, (size_t)panel->blocks * EDID_BLOCK);
+    return keep_descriptor(monitor, edid, panel->blocks);
+}
+
 static NTSTATUS read_descriptor(struct modes *modes, struct monitor *monitor)
 {
     const UINT target = monitor->target->id;
     uint8_t base[EDID_BLOCK], *edid;
     unsigned blocks = 1, all;
 
+    if (monitor->target->panel)
+        return copy_descriptor(monitor);
     if (!read_base(modes, target, base))
         return STATUS_SUCCESS;
     all = 1 + edid_extensions(base);
@@ -86,15 +120,7 @@ static NTSTATUS read_descriptor(struct modes *modes, struct monitor *monitor)
     while (blocks < all &&
            read_block(modes, target, blocks, edid + (size_t)blocks * EDID_BLOCK) == BLOCK_THERE)
         blocks++;
-    if (!ddi_guarded_init(&monitor->shown, (size_t)blocks * EDID_BLOCK,
-                          "the blocks of the descriptors of a monitor")) {
-        util_free(edid);
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(monitor->shown.data, edid, (size_t)blocks * EDID_BLOCK);
-    monitor->edid = edid;
-    monitor->blocks = blocks;
-    return STATUS_SUCCESS;
+    return keep_descriptor(monitor, edid, blocks);
 }
 
 /* ---- the container ---- */
@@ -177,15 +203,36 @@ static NTSTATUS recommend(struct modes *modes, struct monitor *monitor)
     return STATUS_SUCCESS;
 }
 
+/* DISP-078: the mode of the panel, which no descriptor can name, and nothing more is asked. */
+static NTSTATUS add_native(struct monitor *monitor)
+{
+    union mode mode;
+
+    for (UINT i = 0; i < monitor->set->count; i++)
+        monitor->set->mode[i].monitor.Preference = D3DKMDT_MP_NOTPREFERRED;
+    memset(&mode, 0, sizeof(mode));
+    mode.monitor.Id = monitor->set->next_id++;
+    mode.monitor.VideoSignalInfo = monitor->target->panel->native;
+    mode.monitor.ColorBasis = D3DKMDT_CB_SRGB;
+    mode.monitor.ColorCoeffDynamicRanges.FirstChannel = 8;
+    mode.monitor.ColorCoeffDynamicRanges.SecondChannel = 8;
+    mode.monitor.ColorCoeffDynamicRanges.ThirdChannel = 8;
+    mode.monitor.Origin = D3DKMDT_MCO_DRIVER;
+    mode.monitor.Preference = D3DKMDT_MP_PREFERRED;
+    return mode_set_append(monitor->set, &mode) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
 static NTSTATUS make_modes(struct modes *modes, struct monitor *monitor)
 {
+    const struct modes_panel *panel = monitor->target->panel;
+
     monitor->set = mode_set_create(MODE_MONITOR, monitor->target->id);
     if (!monitor->set)
         return STATUS_NO_MEMORY;
     if (monitor->edid ? !edid_modes(monitor->edid, monitor->blocks, monitor->set)
                       : !edid_default_modes(monitor->set))
         return STATUS_NO_MEMORY;
-    return recommend(modes, monitor);
+    return panel && panel->has_native ? add_native(monitor) : recommend(modes, monitor);
 }
 
 const D3DKMDT_MONITOR_SOURCE_MODE *monitor_preferred(const struct monitor *monitor)
@@ -240,8 +287,11 @@ static NTSTATUS create(struct modes *modes, struct modes_target *target, struct 
     status = read_descriptor(modes, monitor);
     if (NT_SUCCESS(status)) {
         ask_container(modes, monitor);
+        colorimetry_settle(modes, monitor);
         status = make_modes(modes, monitor);
     }
+    if (NT_SUCCESS(status))
+        link_info_ask(modes, monitor);
     *created = monitor;
     if (NT_SUCCESS(status))
         return status;
@@ -307,6 +357,12 @@ static void recognize(struct modes_target *target)
     target->last_of = now;
 }
 
+/* Of the device (DISP-157). */
+static bool is_part(const struct modes_target *target)
+{
+    return target->technology == D3DKMDT_VOT_INTERNAL || target->panel;
+}
+
 NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target)
 {
     struct monitor *monitor;
@@ -320,7 +376,7 @@ NTSTATUS monitor_arrive(struct modes *modes, struct modes_target *target)
     begin_scope(modes, monitor);
     target->monitor = monitor;
     recognize(target);
-    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.came)
+    if (is_part(target) && modes->panels.came)
         modes->panels.came(modes->panels.context, target->id);
     return status;
 }
@@ -337,7 +393,7 @@ void monitor_depart(struct modes_target *target)
     if (!monitor)
         return;
     modes = monitor->scope.modes;
-    if (target->technology == D3DKMDT_VOT_INTERNAL && modes->panels.went)
+    if (is_part(target) && modes->panels.went)
         modes->panels.went(modes->panels.context, target->id);
     modes_scope_end(&monitor->scope);
     destroy(monitor);

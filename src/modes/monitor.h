@@ -23,6 +23,8 @@ struct monitor {
     struct ddi_guarded shown; /* copy, to which drivers get pointers */
     unsigned blocks;          /* of EDID_BLOCK bytes */
     struct mode_set *set;
+    DXGK_COLORIMETRY colors;   /* that are in use (modes/colorimetry.h) */
+    DXGK_MONITORLINKINFO link; /* what its link can do (DISP-112) */
     DXGK_CHILD_CONTAINER_ID container;
     unsigned further; /* times that the driver has its additional modes (DISP-131) */
     struct ddi_guarded further_modes; /* those; none until it asks */

@@ -106,6 +106,7 @@ NTSTATUS modes_recommend(struct modes *modes, const struct modes_reason *reason)
     if (NT_SUCCESS(status))
         return modes_commit(modes, vidpn, COMMIT_CHANGE);
     vidpn_destroy(vidpn);
+    modes->connections.inherits = false; /* what follows is the host's choice (VIDPN-216) */
     return status == STATUS_NO_MEMORY || modes->ddi->gone ? status
                                                           : modes_apply_all(modes, COMMIT_CHANGE);
 }
@@ -156,8 +157,9 @@ static void judge_refusal(const struct modes *modes, NTSTATUS status)
         status == STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN)
         return;
     if (status == STATUS_GRAPHICS_CANCEL_VIDPN_TOPOLOGY_AUGMENTATION)
-        VIOLATION("VIDPN-165", "DxgkDdiRecommendVidPnTopology returned %s, and no topology was to be "
-                               "augmented",
+        VIOLATION("VIDPN-165",
+                  "DxgkDdiRecommendVidPnTopology returned %s, and no topology was to be "
+                  "augmented",
                   nt_status_text(status).text);
     else
         WARNING("VIDPN-165", "DxgkDdiRecommendVidPnTopology returned %s",

@@ -4,8 +4,7 @@
 #include "modes/timings.h"
 #include "ddi/entries_connection.h"
 #include "modes/connections.h"
-#include "modes/display_power.h"
-#include "modes/display_worker.h"
+#include "modes/kept.h"
 #include "modes/modes.h"
 #include "modes/scope.h"
 #include "modes/vidpn.h"
@@ -135,7 +134,7 @@ static void take_answers(struct modes *modes, const struct vidpn *all, const str
         connections_told(modes, target, &info->TargetState);
     }
     if (t->results.ConnectionStatusChanges) /* VIDPN-220 */
-        display_worker_indicate(modes);
+        modes->connections.indicated = true;
 }
 
 static NTSTATUS call(struct modes *modes, struct vidpn *all, struct timings *t)
@@ -174,7 +173,6 @@ NTSTATUS timings_set(struct modes *modes, const struct vidpn *vidpn, enum timing
         status = STATUS_SUCCESS;
     }
     if (NT_SUCCESS(status)) {
-        modes->connections.inherits = false;
         vidpn_destroy(modes->connections.told);
         modes->connections.told = all;
         if (answered)

@@ -21,6 +21,7 @@
 #include "port/query/children.h"
 #include "port/query/components.h"
 #include "port/query/display_caps.h"
+#include "port/query/integrated.h"
 #include "port/query/interrupt_control.h"
 #include "port/query/outputs.h"
 #include "port/query/segments.h"
@@ -30,6 +31,7 @@
 #include "port/record/cause.h"
 #include "port/record/port_refuse.h"
 #include "port/record/versions.h"
+#include "port/running/boot_picture.h"
 #include "port/running/display.h"
 #include "port/running/dma_fault.h"
 #include "port/running/domain.h"
@@ -77,6 +79,7 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
         return;
     memset(&info, 0, sizeof(info));
     status = ddi_exchange_pre_start_info(&adapter->ddi, &info);
+    port_boot_picture_note(adapter, NT_SUCCESS(status) && info.SupportPreserveBootDisplay);
     if (!NT_SUCCESS(status))
         NOTE("LIFE-049", "DxgkDdiExchangePreStartInfo returned %s", nt_status_text(status).text);
 }
@@ -230,6 +233,7 @@ static NTSTATUS start_driver(struct port_adapter *adapter, ULONG *sources, ULONG
         after_stop(adapter, "after a StartDevice that failed"); /* LIFE-070: no StopDevice */
         return status;
     }
+    port_boot_picture_check(adapter);
     adapter->state = PORT_STARTED;
     return STATUS_SUCCESS;
 }
@@ -288,6 +292,8 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_children_query_relations(adapter, children);
     if (NT_SUCCESS(status) && adapter->shows)
         status = port_outputs_check(adapter, sources);
+    if (NT_SUCCESS(status) && adapter->shows)
+        status = port_integrated_query(adapter);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status) && adapter->shows)
@@ -313,8 +319,10 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         port_tell_start(adapter);
         status = port_managers_create(adapter);
     }
-    if (NT_SUCCESS(status) && adapter->shows)
+    if (NT_SUCCESS(status) && adapter->shows) {
+        port_last_screen_begin(adapter);
         status = port_display_start(adapter, sources); /* DISP-170 */
+    }
     return status;
 }
 

@@ -14,7 +14,7 @@
 
 #include "ddi/entries_display.h"
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -94,6 +94,7 @@ static void show(struct scanout *s, struct flip *flip)
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
+    planes_off(s);
     scanout_trace_end(flip, true);
     finish(flip);
 }
@@ -122,7 +123,7 @@ void flip_drop_all(struct scanout *s)
 
 /* ---- handing over ---- */
 
-static NTSTATUS call(struct scanout *s, const struct flip *flip)
+static NTSTATUS call(struct scanout *s, struct flip *flip)
 {
     const struct scanouts_config *config = &s->all->config;
     DXGKARG_SETVIDPNSOURCEADDRESS args;
@@ -137,6 +138,7 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Context[0] = flip->context;
     for (UINT i = 0; i < flip->other_count; i++)
         args.Context[1 + i] = flip->others[i];
+    args.Duration = flip->duration; /* PRES-128 */
     if (flip->interval == 0 && config->immediate)
         args.Flags.FlipImmediate = 1;
     else
@@ -145,8 +147,11 @@ static NTSTATUS call(struct scanout *s, const struct flip *flip)
     args.Flags.SharedPrimaryTransition = config->direct_flip &&
                                          !flip->primary.allocation != !s->now.allocation;
     s->calling = true;
-    status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
-                              : ddi_set_vidpn_source_address(config->modes->ddi, &args);
+    if (!ddi_has(config->modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        status = planes_call_plain(s, &flip->primary.where, flip); /* PRES-191 */
+    else
+        status = config->at_dirql ? ddi_flip(config->modes->ddi, &args)
+                                  : ddi_set_vidpn_source_address(config->modes->ddi, &args);
     s->calling = false;
     s->addressed = true;
     return status;
@@ -212,6 +217,7 @@ static void hand_over(struct scanout *s, struct flip *flip)
     status = call(s, flip);
     if (!s->handed_count || s->handed[s->handed_count - 1] != flip)
         return; /* it is complete, or dropped */
+    flip->returned = sim_now();
     if (!NT_SUCCESS(status)) {
         s->handed_count--;
         drop(s, flip, status);
@@ -298,7 +304,7 @@ static bool step(struct scanout *s, uint64_t *until)
     if (list_empty(&s->waiting))
         return false;
     head = CONTAINER(s->waiting.next, struct flip, link);
-    if (!head->ready)
+    if (!head->ready || !planes_let(s, head))
         return false;
     if (!s->lit || !s->all->config.modes->source[s->source].visible)
         return skip_dark(s, head, until);
@@ -338,7 +344,7 @@ bool flip_step(struct scanouts *scanouts, uint64_t *until)
         return true;
     }
     for (UINT i = 0; i < scanouts->config.modes->sources; i++)
-        if (step(&scanouts->source[i], until))
+        if (step(&scanouts->source[i], until) || planes_step(&scanouts->source[i], until))
             return true;
     return vsync_step(scanouts, until) || vsync_watch(scanouts, until);
 }
@@ -370,6 +376,9 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->interval = wanted->interval;
     flip->by_gpu = wanted->write != NULL;
     flip->no_wait = wanted->no_wait;
+    flip->duration = wanted->duration;
+    flip->order = ++s->orders;
+    planes_will_end(s);
     flip->wait = (struct vidmm_scanout_wait){.ready = ready, .context = flip};
     return flip;
 }
@@ -441,7 +450,8 @@ static bool is_of(const struct flip *flip, const struct vidmm_device *device)
 /* It is shown, or the driver has its address, or is about to get it. */
 static bool shows(const struct scanout *s, const struct vidmm_device *device)
 {
-    if (s->now.device == device || (s->moving && is_of(s->moving, device)))
+    if (planes_hold(s, device) || s->now.device == device ||
+        (s->moving && is_of(s->moving, device)))
         return true;
     for (UINT k = 0; k < s->handed_count; k++)
         if (is_of(s->handed[k], device))
@@ -469,6 +479,7 @@ static void show_shared(struct scanout *s)
     if (!flip)
         return;
     flip->interval = 1;
+    flip->order = 0;
     flip->ready = true;
     list_push_front(&s->waiting, &flip->link);
     flip_mark(s);
@@ -507,6 +518,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         struct scanout *s = &scanouts->source[i];
 
         drop_waiting_of(s, device);
+        planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
         if (shows(s, device))

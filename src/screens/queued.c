@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How many presents a device may have queued, flips and copies of all sources (PRES-288,
  * PRES-289). */
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/refusal.h"
@@ -22,6 +22,7 @@ UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device 
             count += CONTAINER(node, struct flip, link)->primary.device == device;
         LIST_FOR(node, &s->copies)
             count += CONTAINER(node, struct copy, link)->device == device;
+        count += planes_queued_of(s, device);
     }
     return count;
 }

@@ -5,8 +5,9 @@
 #include "modes/mode_check.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
+#include "ddi/entries_planes.h"
+#include "screens/planes_record.h"
 #include "screens/scanout_pointer.h"
-#include "screens/scanouts_record.h"
 #include "screens/source_mode.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
@@ -14,6 +15,7 @@
 #include "sim/thread.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "verify/refusal.h"
 #include "verify/verify.h"
 
 #define DEFAULT_LIMIT UINT64_C(2000000000)
@@ -92,6 +94,7 @@ static HANDLE primary(void *context, const struct vidpn *vidpn, UINT source)
 static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where)
 {
     DXGKARG_SETVIDPNSOURCEADDRESS args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.VidPnSourceId = s->source;
@@ -100,7 +103,14 @@ static NTSTATUS set_address(struct scanout *s, const struct vidmm_scanout *where
     args.hAllocation = where->allocation;
     args.Flags.ModeChange = 1;
     s->addressed = true;
-    return ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    planes_will_end(s);
+    if (!ddi_has(s->all->config.modes->ddi, DxgkDdiSetVidPnSourceAddress))
+        return planes_call_plain(s, where, NULL);
+    status = ddi_set_vidpn_source_address(s->all->config.modes->ddi, &args);
+    return NT_SUCCESS(status) ? status
+                              : refuse(status, "PRES-132",
+                                       "DxgkDdiSetVidPnSourceAddress returned %s for source %u",
+                                       nt_status_text(status).text, s->source);
 }
 
 static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
@@ -121,6 +131,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
 
     if (shared != stays) { /* what was flipped to was for the mode that is over */
         flip_drop_all(s);
+        planes_drop_all(s);
         flip_release(&s->now);
     }
     s->shared = stays; /* nobody finds the others any more while they end */
@@ -149,6 +160,9 @@ static void ends(void *context, UINT source)
     scanout_pointer_leave(s);
     s->lit = s->addressed = false;
     flip_complete(s, s->handed_count);
+    planes_complete_all(s);
+    planes_off(s);
+    planes_forget_answers(scanouts);
 }
 
 static void begins(void *context, UINT source)
@@ -175,6 +189,7 @@ static void visible(void *context, UINT source)
     struct scanouts *scanouts = context;
     struct scanout *s = &scanouts->source[source];
 
+    planes_off(s);
     s->anew = s->next != NULL; /* it is in force when the commit is over */
     if (!s->anew)
         scanout_frame(s, SCREENS_MODE);
@@ -270,8 +285,10 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
         status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
         flip_drop_all(s);
+        planes_drop_all(s);
         status = set_address(s, &next.where);
         modes_go_on(scanouts->config.modes);
+        planes_off(s);
     }
     if (NT_SUCCESS(status)) {
         const struct shown before = s->now;
@@ -292,6 +309,8 @@ void scanouts_reset(struct scanouts *scanouts)
 
         flip_drop_all(s);
         s->pointer = (struct pointer_told){.known = false};
+        planes_drop_all(s);
+        planes_off(s);
         s->lost = true;
         s->blanks = 0;
     }
@@ -299,21 +318,6 @@ void scanouts_reset(struct scanouts *scanouts)
 }
 
 /* ---- what is seen ---- */
-
-/* The host is not told the pitch of a primary: the largest alignment of lines for which the
- * allocation is large enough. */
-static UINT inferred_pitch(const D3DKMDT_SHAREDPRIMARYSURFACEDATA *surface, uint64_t bytes)
-{
-    const UINT line = surface->Width * mode_pixel_bytes(surface->Format);
-
-    for (UINT alignment = 4096; alignment > 1; alignment /= 2) {
-        const uint64_t pitch = align_up(line, alignment);
-
-        if (pitch * surface->Height <= bytes)
-            return (UINT)pitch;
-    }
-    return line;
-}
 
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture)
 {
@@ -323,11 +327,14 @@ bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_pictu
 
     if (!s->shared)
         return false;
+    if (s->planes && s->planes->shown)
+        return planes_compose(s, picture);
     shown = s->now.allocation ? s->now.allocation : s->shared->allocation;
     picture->width = s->shared->surface.Width;
     picture->height = s->shared->surface.Height;
     picture->format = s->shared->surface.Format;
-    picture->pitch = inferred_pitch(&s->shared->surface, vidmm_scanout_bytes(shown));
+    picture->pitch = scanout_pitch(picture->width * mode_pixel_bytes(picture->format),
+                                   picture->height, vidmm_scanout_bytes(shown));
     bytes = (uint64_t)picture->pitch * picture->height;
     util_free(s->copy);
     s->copy = util_alloc(bytes);
@@ -347,6 +354,22 @@ static void flipper_main(void *arg)
             (void)sim_waitq_wait(&scanouts->work, until);
     scanouts->ended = true;
     (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+}
+
+static void end_planes(struct scanouts *scanouts)
+{
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+        planes_destroy(&scanouts->source[i]);
+}
+
+static bool make_planes(struct scanouts *scanouts)
+{
+    const struct scanouts_config *config = &scanouts->config;
+    bool good = true;
+
+    for (UINT i = 0; config->plane_form && good && i < config->modes->sources; i++)
+        good = planes_create(&scanouts->source[i], config->planes);
+    return good;
 }
 
 struct scanouts *scanouts_create(const struct scanouts_config *config)
@@ -370,8 +393,14 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
         list_init(&scanouts->source[i].copies);
         list_init(&scanouts->source[i].watches);
     }
+    if (!make_planes(scanouts)) {
+        end_planes(scanouts);
+        util_free(scanouts);
+        return NULL;
+    }
     scanouts->flipper = sim_thread_create("flipper", SIM_THREAD_KERNEL, flipper_main, scanouts);
     if (!scanouts->flipper) {
+        end_planes(scanouts);
         util_free(scanouts);
         return NULL;
     }
@@ -392,6 +421,8 @@ static void end_source(struct scanout *s)
 {
     copy_forget_all(s);
     flip_drop_all(s);
+    planes_drop_all(s);
+    planes_destroy(s);
     flip_release(&s->now);
     primary_destroy(s->shared);
     util_free(s->copy);

@@ -38,6 +38,10 @@ struct scanouts_config {
      * say. NULL: nobody asks. */
     const void *(*scanned)(void *context, UINT source);
     void *scanned_context;
+    unsigned plane_form;     /* of the overlay entries, 1 to 3; 0: no overlays (PRES-181) */
+    UINT planes;             /* MaxOverlayPlanes */
+    UINT most_plane_flips;   /* MaxQueuedMultiPlaneOverlayFlipVSync */
+    bool immediate_planes;   /* SupportMultiPlaneOverlayImmediateFlip */
     uint64_t limit_ns;       /* how long a flip may wait for its vertical sync (PRES-256); 0: 2 s */
     screens_frame_fn *frame; /* NULL: nobody looks */
     void *frame_context;
@@ -58,6 +62,7 @@ struct scanouts_flip {
     const HANDLE *others;        /* of contexts to which it is broadcast (PRES-287) */
     UINT other_count;
     UINT interval; /* vertical syncs since the flip before it; 0: at once */
+    UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it */
     UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is

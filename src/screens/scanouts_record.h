@@ -40,12 +40,16 @@ struct flip {
     struct vidmm_device *device; /* whose work comes before; NULL: none */
     HANDLE context;              /* the driver's */
     UINT interval;               /* in vertical syncs; 0: at once */
+    uint64_t order;              /* among those of its source */
+    uint64_t id;                 /* PresentId, if the driver was given one; else 0 */
     bool ready;                  /* the work before it is done */
     bool by_gpu;                 /* with that work (PRES-135) */
     bool no_wait;
+    UINT duration; /* of 100 ns, to the next vertical blank (PRES-128) */
     struct vidmm_scanout_wait wait;
-    uint64_t handed; /* when the driver got it */
-    uint64_t span;   /* of it in the trace, until it is complete; 0: none */
+    uint64_t handed;   /* when the driver got it */
+    uint64_t returned; /* when the call was over; 0: not yet */
+    uint64_t span;     /* of it in the trace, until it is complete; 0: none */
     UINT other_count;
     HANDLE others[]; /* contexts, beside `context` */
 };
@@ -61,7 +65,9 @@ struct copy {
 
 /* As a service routine told it. */
 struct blank {
+    bool planes; /* it tells of planes: see planes.blank */
     uint64_t address;
+    uint64_t told; /* when */
 };
 
 struct scanout {
@@ -86,11 +92,13 @@ struct scanout {
     struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
-    bool calling;   /* the driver is being given an address */
-    UINT attribute; /* PrivateDriverFormatAttribute of the client's primary that is shown */
-    bool addressed; /* it has been given one since the path is there (PRES-157) */
-    bool early;     /* of this mode it was told that a vertical sync came early */
-    bool lost;      /* a reset has taken what clients showed */
+    uint64_t orders;       /* flips that were queued so far, with planes and without */
+    struct planes *planes; /* NULL: the driver has no overlays */
+    bool calling;          /* the driver is being given an address */
+    UINT attribute;        /* PrivateDriverFormatAttribute of the client's primary that is shown */
+    bool addressed;        /* it has been given one since the path is there (PRES-157) */
+    bool early;            /* of this mode it was told that a vertical sync came early */
+    bool lost;             /* a reset has taken what clients showed */
     const struct vidmm_device *owner; /* NULL: none */
     D3DKMT_VIDPNSOURCEOWNER_TYPE owner_type;
     uint64_t completed;
@@ -176,6 +184,9 @@ void scanout_trace_begin(struct flip *flip);
 void scanout_trace_end(struct flip *flip, bool shown);
 /* early.c: a vertical sync names this address; at DIRQL. */
 void scanout_look_early(struct scanout *s, uint64_t address);
+
+/* pitch.c: of an allocation whose lines have that many bytes, as it is inferred. */
+UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

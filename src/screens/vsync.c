@@ -3,8 +3,10 @@
  * Vertical syncs that a full driver reports (PRES-155 to PRES-166), and which flips they complete.
  * What a service routine tells is kept until its DPC (PRES-145).
  */
+#include <string.h>
+
 #include "modes/vidpn.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "screens/vertical.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -29,13 +31,15 @@ static struct scanout *synchronized(struct scanouts *scanouts, UINT target)
 static void note_flags(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     const bool masked = data->Flags.ValidPhysicalAdapterMask;
+    const UINT mask = (int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC
+                          ? data->CrtcVsync.PhysicalAdapterMask
+                          : data->CrtcVsyncWithMultiPlaneOverlay.PhysicalAdapterMask; /* both */
 
-    if (scanouts->flags_told ||
-        !(data->Flags.Value & ~1u || (masked && data->CrtcVsync.PhysicalAdapterMask != 1)))
+    if (scanouts->flags_told || !(data->Flags.Value & ~1u || (masked && mask != 1)))
         return;
     scanouts->flags_told = true; /* PRES-158 */
     WARNING("PRES-158", "a vertical sync was reported with Flags 0x%x and PhysicalAdapterMask 0x%x",
-            data->Flags.Value, data->CrtcVsync.PhysicalAdapterMask);
+            data->Flags.Value, mask);
 }
 
 static void note_storm(struct scanout *s)
@@ -66,13 +70,38 @@ static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
     scanout_look_early(s, (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart);
     if (s->blanks == SCANOUT_BLANKS)
         return; /* its DPC is late */
-    s->blank[s->blanks++].address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart;
+    if ((int)data->InterruptType != DXGK_INTERRUPT_CRTC_VSYNC)
+        planes_notify(s, data);
+    else
+        s->blank[s->blanks++] = (struct blank){
+            .address = (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart, .told = sim_now()};
+}
+
+/* PRES-162 */
+static bool is_taken(const struct scanouts *scanouts, int type)
+{
+    switch (type) {
+    case DXGK_INTERRUPT_CRTC_VSYNC:
+        return true;
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY:
+        return scanouts->config.plane_form != 0;
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2:
+        return scanouts->config.plane_form == 3;
+    default:
+        return false;
+    }
 }
 
 void scanouts_notify(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
-    if ((int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC)
+    if (is_taken(scanouts, (int)data->InterruptType))
         take(scanouts, data);
+    else if ((int)data->InterruptType == DXGK_INTERRUPT_MICACAST_CHUNK_PROCESSING_COMPLETE ||
+             (int)data->InterruptType == DXGK_INTERRUPT_PERIODIC_MONITORED_FENCE_SIGNALED)
+        VIOLATION("PRES-166",
+                  "an interrupt of type %d was reported; there are neither Miracast links nor "
+                  "periodic notifications here",
+                  (int)data->InterruptType);
     else
         VIOLATION("PRES-162", "a full driver reported an interrupt of type %d",
                   (int)data->InterruptType);
@@ -102,29 +131,62 @@ static void judge_unknown(struct scanout *s, uint64_t address)
                 s->target, (unsigned long long)address);
 }
 
-/* PRES-136 */
-static bool completes(uint64_t address, const struct flip *flip)
+/* A layer's address is told of the primary alone, too, while planes are shown. */
+static void settle_top(struct scanout *s, uint64_t address)
 {
-    return (flip->by_gpu && !flip->no_wait) || flip->primary.where.address == address;
+    const struct planes_blank top = {.count = 1, .news = {{.enabled = true, .value = address}}};
+
+    if (address && planes_settle(s, &top))
+        scanout_frame(s, SCREENS_FLIP);
 }
 
-static void settle(struct scanout *s, uint64_t address)
+/* PRES-136, PRES-142 to PRES-144: of what is visible anyway, a vertical sync says so only after the
+ * call. */
+static bool names(const struct scanout *s, const struct blank *blank, const struct flip *flip)
 {
+    if (flip->by_gpu)
+        return !flip->no_wait || flip->primary.where.address == blank->address;
+    return flip->primary.where.address == blank->address &&
+           (!is_shown(s, blank->address) || (flip->returned && blank->told >= flip->returned));
+}
+
+static void settle(struct scanout *s, const struct blank *blank)
+{
+    const uint64_t address = blank->address;
     UINT count = s->handed_count;
 
-    s->syncs++;
-    vsync_note_rate(s);
-    while (count && !completes(address, s->handed[count - 1]))
+    while (count && !names(s, blank, s->handed[count - 1]))
         count--; /* PRES-142, PRES-143 */
     if (!address)
         count = 0;
     if (count)
         flip_complete(s, count);
+    else if (planes_pending(s))
+        settle_top(s, address);
     else if (!is_shown(s, address))
         judge_unknown(s, address);
+}
+
+static void look_at(struct scanout *s, UINT index)
+{
+    s->syncs++;
+    vsync_note_rate(s);
+    if (!s->blank[index].planes)
+        settle(s, &s->blank[index]);
+    else if (planes_settle(s, &s->planes->blank[index]))
+        scanout_frame(s, SCREENS_FLIP);
     vertical_tell(s);
     (void)sim_waitq_wake(&s->all->news, UINT32_MAX);
     (void)sim_waitq_wake(&s->all->work, 1);
+}
+
+/* More may have been told meanwhile. */
+static void forget(struct scanout *s, UINT count)
+{
+    s->blanks -= count;
+    memmove(s->blank, s->blank + count, s->blanks * sizeof(s->blank[0]));
+    if (s->planes)
+        memmove(s->planes->blank, s->planes->blank + count, s->blanks * sizeof(s->planes->blank[0]));
 }
 
 void scanouts_notify_dpc(struct scanouts *scanouts)
@@ -134,8 +196,8 @@ void scanouts_notify_dpc(struct scanouts *scanouts)
         const UINT blanks = s->blanks;
 
         for (UINT k = 0; k < blanks; k++)
-            settle(s, s->blank[k].address);
-        s->blanks -= blanks;
+            look_at(s, k);
+        forget(s, blanks);
     }
 }
 

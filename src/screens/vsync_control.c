@@ -2,7 +2,7 @@
 /* When a full driver is to report vertical syncs: while somebody needs them, and for some periods
  * afterwards (PRES-167 to PRES-176). */
 #include "nt/base/status_name.h"
-#include "screens/scanouts_record.h"
+#include "screens/planes_record.h"
 #include "sim/machine.h"
 #include "verify/verify.h"
 
@@ -28,7 +28,7 @@ bool vsync_needed(const struct scanouts *scanouts)
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
-        needed |= s->handed_count || !list_empty(&s->waiting);
+        needed |= s->handed_count || !list_empty(&s->waiting) || planes_pending(s);
     }
     return needed;
 }

@@ -43,19 +43,19 @@ static const char *const firmware[] = {"outputs=2", "vga=1"};
 
 /* ---- what is seen ---- */
 
-/* The pixel in the middle, 0xRRGGBB; 0xFF000000: there is no signal. */
-static uint32_t middle(struct client *c, unsigned source)
+/* The one colour that is seen, 0xRRGGBB; 0xFF000000: there is no signal, 0xFE000000: several. */
+static uint32_t color(struct client *c, unsigned source)
 {
     struct dxgk_picture picture;
-    const uint8_t *at;
     uint32_t pixel = 0xFF000000u;
 
     if (dxgk_machine_capture(c->machine->dxgk, 0, source, &picture, NULL, 0) != DXGK_OK)
-        return 0xFE000000u;
-    if (picture.rgb) {
-        at = picture.rgb + 3 * ((size_t)(picture.height / 2) * picture.width + picture.width / 2);
-        pixel = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
-    }
+        return 0xFD000000u;
+    if (picture.rgb)
+        pixel = (uint32_t)picture.rgb[0] << 16 | (uint32_t)picture.rgb[1] << 8 | picture.rgb[2];
+    for (size_t i = 3; picture.rgb && i < (size_t)picture.width * picture.height * 3; i++)
+        if (picture.rgb[i] != picture.rgb[i - 3])
+            pixel = 0xFE000000u;
     dxgk_picture_free(&picture);
     return pixel;
 }
@@ -133,7 +133,7 @@ TEST_WITH(displays, what_is_flipped_to_is_seen_from_the_next_blank_on)
     D3DKMT_HANDLE primary[2];
     struct gpu g;
 
-    TRY(c, middle(c, 0) == 0 && middle(c, 1) == 0xFF000000u);
+    TRY(c, color(c, 0) == 0 && color(c, 1) == 0xFF000000u);
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     for (unsigned i = 0; i < 2; i++) {
         TRY(c, create(&g, REFGPU_ALLOCATION_PRIMARY | REFGPU_ALLOCATION_CPU_VISIBLE, PITCH,
@@ -141,23 +141,23 @@ TEST_WITH(displays, what_is_flipped_to_is_seen_from_the_next_blank_on)
         TRY(c, paint(&g, primary[i], i ? 0xFF00C000u : 0xFFC00000u) == STATUS_SUCCESS);
     }
     TRY(c, own(&g, 0) == STATUS_SUCCESS && set_mode(&g, primary[0]) == STATUS_SUCCESS);
-    TRY(c, middle(c, 0) == 0xC00000);
+    TRY(c, color(c, 0) == 0xC00000);
     for (unsigned i = 1; i < 6; i++) {
         const uint32_t before = i % 2 ? 0xC00000 : 0x00C000, after = i % 2 ? 0x00C000 : 0xC00000;
 
         TRY(c, flip(&g, primary[i % 2], D3DDDI_FLIPINTERVAL_ONE) == STATUS_SUCCESS);
         dxgk_client_sleep(MS / 100);
-        TRY(c, middle(c, 0) == before);
+        TRY(c, color(c, 0) == before);
         dxgk_client_sleep(17 * MS);
-        SHOW(c, "PRES-313/a", middle(c, 0) == after);
+        SHOW(c, "PRES-313/a", color(c, 0) == after);
         dxgk_client_sleep(3 * MS);
     }
     TRY(c, flip(&g, primary[0], D3DDDI_FLIPINTERVAL_IMMEDIATE) == STATUS_SUCCESS);
     dxgk_client_sleep(MS / 100);
-    SHOW(c, "PRES-148", middle(c, 0) == 0xC00000);
+    SHOW(c, "PRES-148", color(c, 0) == 0xC00000);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
     dxgk_client_sleep(40 * MS);
-    TRY(c, middle(c, 0) == 0); /* the shared primary again */
+    TRY(c, color(c, 0) == 0); /* the shared primary again */
 }
 
 /* Pitches that the output cannot have, and memory that it does not reach. */
@@ -373,11 +373,45 @@ TEST_WITH(displays, monitors_bring_their_modes)
     TRY(c, dxgk_client_display_power(0, 0, true, NULL, 0) == DXGK_OK && shows(c, 0, 800, 600));
 }
 
+/* ---- a reset of the adapter ---- */
+
+static NTSTATUS force_reset(const struct gpu *g)
+{
+    D3DKMT_TDRDBGCTRL_ESCAPE control = {.TdrControl = D3DKMT_TDRDBGCTRLTYPE_FORCETDR};
+    D3DKMT_ESCAPE escape = {.hAdapter = g->adapter,
+                            .Type = D3DKMT_ESCAPE_TDRDBGCTRL,
+                            .pPrivateDriverData = &control,
+                            .PrivateDriverDataSize = sizeof(control)};
+
+    return D3DKMTEscape(&escape);
+}
+
+/* The device is reset, so its outputs send nothing until the mode is committed again; what the
+ * client had shown is lost. */
+TEST_WITH(displays, a_reset_lights_the_screen_again)
+{
+    struct dxgk_statistics statistics;
+    D3DKMT_HANDLE primary;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, create(&g, REFGPU_ALLOCATION_PRIMARY | REFGPU_ALLOCATION_CPU_VISIBLE, PITCH, &primary) ==
+               STATUS_SUCCESS);
+    TRY(c, paint(&g, primary, 0xFFC00000u) == STATUS_SUCCESS);
+    TRY(c, own(&g, 0) == STATUS_SUCCESS && set_mode(&g, primary) == STATUS_SUCCESS);
+    TRY(c, color(c, 0) == 0xC00000 && point(10, 10));
+    TRY(c, force_reset(&g) == STATUS_SUCCESS);
+    dxgk_client_sleep(50 * MS);
+    TRY(c, color(c, 0) == 0);
+    dxgk_machine_statistics(c->machine->dxgk, &statistics);
+    TRY(c, statistics.adapter_resets == 1);
+}
+
 /* ---- the firmware's display ---- */
 
 static void on_firmware(struct client *c)
 {
-    TRY(c, shows(c, 0, 1024, 768) && middle(c, 0) == 0);
+    TRY(c, shows(c, 0, 1024, 768) && color(c, 0) == 0);
 }
 
 /* Its picture is handed back, black, in the mode that was shown. */

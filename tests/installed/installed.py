@@ -54,7 +54,21 @@ class User:
         expect("violations             0 (0 warnings)" in output and "leaks                  0" in output, output)
 
 
+def panel(user, *commands):
+    """The display example, built as its page says."""
+    folder = user.folder / "panel"
+    if not folder.exists():
+        shutil.copytree(user.prefix / "share" / "dxgkhost" / "examples" / "display", folder)
+        run(["sh", "-c", "gcc -shared -fPIC -I. $(pkg-config --cflags dxgkhost) device/panel_device.c -o panel_device.so"], cwd=folder, env=user.environment)
+    for step, name, command in commands:
+        run(["sh", "-c", command], cwd=folder, env=user.environment)
+        output = run([user.program, "run", f"./{name}", "panel.lua", "--strict", "--set", f"step={step}", "--device", "./panel_device.so"], cwd=folder)
+        expect(PASS in output and "violations             0 (0 warnings)" in output and "leaks                  0" in output, f"{name}: {output}")
+        print(f"{name}, step {step}: PASS")
+
+
 def elf(user):
+    panel(user, *((step, "panel.so", f"gcc -shared -fPIC -fvisibility=hidden -DSTEP={step} $(pkg-config --cflags dxgkhost-wdk) *.c -o panel.so") for step in (1, 5)))
     user.make("elf")
     drivers = sorted(path for path in (user.example / "build").glob("*.so") if path.name != "blitter_device.so")
     expect(len(drivers) == 4, f"{drivers}")
@@ -69,6 +83,9 @@ def imported_modules(image):
 
 
 def windows(user):
+    panel(user, (5, "panel.sys", "x86_64-w64-mingw32-gcc -O2 -ffreestanding $(pkg-config --cflags dxgkhost-wdk-windows) *.c -nostdlib -shared"
+                 " -Wl,--subsystem,native -Wl,--entry,DriverEntry -Wl,--dynamicbase -Wl,--exclude-all-symbols"
+                 " $(pkg-config --libs dxgkhost-wdk-windows) -o panel.sys"))
     user.make("windows", "build/blitter_device.so")
     images = sorted((user.example / "build").glob("*.sys"))
     expect(len(images) == 6, f"{images}")

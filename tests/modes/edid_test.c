@@ -109,13 +109,13 @@ TEST(detailed_timing_of_the_largest_numbers)
 
     edid_bytes_init(&edid, 4);
     edid_bytes_detailed(edid_bytes_descriptor(&edid, 0), 65535, 4095, 4095, 4095, 4095, false);
-    edid_bytes_detailed(edid_bytes_descriptor(&edid, 1), 0x0102, 0x0F01, 0x0203, 0x0E05, 0x0407,
+    edid_bytes_detailed(edid_bytes_descriptor(&edid, 1), 0x3456, 0x0F01, 0x0203, 0x0E05, 0x0407,
                         false);
     edid_bytes_detailed(edid_bytes_descriptor(&edid, 2), 1, 64, 0, 64, 0, false);
     edid_bytes_read(&edid);
     CHECK(edid.set->count == 3);
     CHECK(has(&edid, 4095, 4095, 8190, 8190, 655350000));
-    CHECK(has(&edid, 0x0F01, 0x0E05, 0x0F01 + 0x0203, 0x0E05 + 0x0407, 2580000));
+    CHECK(has(&edid, 0x0F01, 0x0E05, 0x0F01 + 0x0203, 0x0E05 + 0x0407, 133980000));
     CHECK(has(&edid, 64, 64, 64, 64, 10000));
     edid_bytes_end(&edid);
 }
@@ -162,6 +162,22 @@ TEST(what_is_no_picture_is_no_timing)
     edid_bytes_read(&edid);
     CHECK(edid.set->count == 1 && edid_bytes_preferred(&edid) == 0 &&
           has(&edid, 1920, 1080, 2200, 1125, 148500000));
+    edid_bytes_end(&edid);
+}
+
+/* No mode may have them (VIDPN-096), so that none of the monitor has. */
+TEST(rates_that_no_display_has)
+{
+    struct edid_bytes edid;
+
+    edid_bytes_init(&edid, 4);
+    edid_bytes_detailed(edid_bytes_descriptor(&edid, 0), 99, 500, 500, 500, 500, false);
+    edid_bytes_detailed(edid_bytes_descriptor(&edid, 1), 100, 500, 500, 500, 500, false);
+    edid_bytes_detailed(edid_bytes_descriptor(&edid, 2), 8192, 64, 64, 64, 0, false);
+    edid_bytes_detailed(edid_bytes_descriptor(&edid, 3), 8193, 64, 64, 64, 0, false);
+    edid_bytes_read(&edid);
+    CHECK_RULE("VIDPN-096/c", edid.set->count == 2 && has(&edid, 500, 500, 1000, 1000, 1000000) &&
+                                  has(&edid, 64, 64, 128, 64, 81920000));
     edid_bytes_end(&edid);
 }
 

@@ -132,11 +132,11 @@ TEST_WITH(scope, pinned_in_both, .after = nothing_left)
     set = vidpn_filled_source_set(h, 0, 800, 600);
     OK(h->s->pfnAddMode(set, vidpn_source_mode(h, set, 1024, 768)));
     OK(h->s->pfnPinMode(set, 1));
-    CHECK(h->v->pfnAssignSourceModeSet(h->vidpn, 0, set) == MUST_REMAIN);
+    CHECK_RULE("VIDPN-032", h->v->pfnAssignSourceModeSet(h->vidpn, 0, set) == MUST_REMAIN);
     set = vidpn_filled_source_set(h, 0, 800, 600);
     OK(h->s->pfnAddMode(set, vidpn_source_mode(h, set, 1024, 768)));
     OK(h->s->pfnPinMode(set, 2));
-    CHECK(h->v->pfnAssignSourceModeSet(h->vidpn, 0, set) == STATUS_SUCCESS);
+    CHECK_RULE("VIDPN-032", h->v->pfnAssignSourceModeSet(h->vidpn, 0, set) == STATUS_SUCCESS);
     (void)rig;
 }
 

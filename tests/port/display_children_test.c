@@ -431,6 +431,13 @@ TEST(outputs_name_their_connector)
     CHECK_RULE("DISP-032/b", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "DISP-032") == 1 &&
                                  probe_record(p, "DISP-032")->severity == VERIFY_WARNING);
     display_end(p);
+    for (unsigned internal = 0; internal < 2; internal++) { /* the other one is not */
+        p = with_outputs(NULL, 2);
+        *technology(p, internal) = D3DKMDT_VOT_INTERNAL;
+        CHECK_RULE("DISP-032/b",
+                   IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "DISP-032") == 0);
+        display_end(p);
+    }
 }
 
 static void integrated_bad(struct probe *p)
@@ -447,6 +454,7 @@ TEST(integrated_displays_name_their_connector)
         D3DKMDT_VOT_UDI_EMBEDDED, D3DKMDT_VOT_DVI,  D3DKMDT_VOT_HDMI,
         D3DKMDT_VOT_D_JPN,        D3DKMDT_VOT_SDI,  D3DKMDT_VOT_DISPLAYPORT_EXTERNAL,
         D3DKMDT_VOT_UDI_EXTERNAL};
+    struct probe *p;
     bool refused, told;
 
     for (int value = D3DKMDT_VOT_UNINITIALIZED; value <= D3DKMDT_VOT_INDIRECT_WIRED; value++) {
@@ -461,6 +469,13 @@ TEST(integrated_displays_name_their_connector)
     bad_technology = D3DKMDT_VOT_INTERNAL;
     is_expected("DISP-036", 1, integrated_bad, "child 0", &refused, &told);
     CHECK_RULE("DISP-036", !refused && !told);
+
+    bad_technology = D3DKMDT_VOT_HD15; /* which it then does not have */
+    p = with_outputs(NULL, 1);
+    integrated_bad(p);
+    CHECK_RULE("DISP-036", IS(probe_start(p), STATUS_SUCCESS) &&
+                               display_modes(p)->target[0].technology == D3DKMDT_VOT_INTERNAL);
+    display_end(p);
 }
 
 static unsigned rotations;

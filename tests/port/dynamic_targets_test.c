@@ -132,6 +132,26 @@ TEST(targets_that_are_joined)
     begin(with_sources(2, 2), joined);
 }
 
+static void part_that_leaves(struct probe *p)
+{
+    hang(FIRST, 2);
+    hang(FIRST, 3);
+    CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
+    join(2, 9, DP);
+    join(3, 9, DP);
+    plug(9);
+    CHECK(IS(connections_indicate(p), STATUS_SUCCESS) && lit(p, 9));
+    connections_tell(p, change_monitor(2, CONNECTION_TARGET_DISCONNECTED));
+    CHECK_RULE("DISP-096", !connections_target(p, 2) && !connections_target(p, 9) &&
+                               connections_target(p, 3) && !connections_target(p, 3)->joined &&
+                               display_modes(p)->active->paths == 0);
+}
+
+TEST(a_part_that_leaves)
+{
+    begin(with_sources(1, 1), part_that_leaves);
+}
+
 static void badly_joined(struct probe *p)
 {
     join(FIRST, 9, DP);

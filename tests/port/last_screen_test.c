@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen that a display-only driver gives in a bug check. */
+/* The screen that a driver with displays gives in a bug check. */
 #include "port/record/adapter_info.h"
-#include "port/support/display.h"
+#include "port/running/post.h"
+#include "port/support/full_display.h"
 #include "sim/irql.h"
 #include "support/test.h"
 #include "verify/verify.h"
@@ -68,11 +69,8 @@ static void acquire(struct probe *p, struct probe_call *call)
                                                              &info) == STATUS_SUCCESS);
 }
 
-static struct probe *make(bool option)
+static void dress(struct probe *p)
 {
-    const struct probe_options options = {.port = {.reset_device = option}};
-    struct probe *p = display_create(&options);
-
     memset(&screen, 0, sizeof(screen));
     screen.width = 1024;
     screen.height = 768;
@@ -84,6 +82,14 @@ static struct probe *make(bool option)
     p->after[PROBE_StartDevice] = acquire;
     p->before[PROBE_SystemDisplayEnable] = enable;
     p->before[PROBE_SystemDisplayWrite] = write_block;
+}
+
+static struct probe *make(bool option)
+{
+    const struct probe_options options = {.port = {.reset_device = option}};
+    struct probe *p = display_create(&options);
+
+    dress(p);
     return p;
 }
 
@@ -244,5 +250,31 @@ TEST(nothing_is_lit_yet)
     (void)probe_start(p);
     CHECK_RULE("PRES-046/a", screen.enables == 1 && screen.target == D3DDDI_ID_UNINITIALIZED &&
                                  screen.flags == 0);
+    probe_destroy(p);
+}
+
+/* ---- a full driver ---- */
+
+static void full_stops(struct probe *p)
+{
+    probe_forget(p);
+    p->before[PROBE_CommitVidPn] = stop_inside;
+    (void)display_ask_mode(p, 0, 800, 600, 0);
+}
+
+TEST(a_full_driver_on_the_display_of_the_firmware)
+{
+    const struct probe_options options = {.port = {.reset_device = true}};
+    const struct port_firmware_display lit = {
+        .width = 1024, .height = 768, .pitch = 4096, .format = D3DDDIFMT_X8R8G8B8};
+    struct probe *p = full_display_create(&options);
+
+    dress(p);
+    CHECK(port_post_configure(p->port, p->device[0], &lit) == STATUS_SUCCESS);
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    CHECK(probe_run(p, full_stops) == SIM_STOPPED);
+    CHECK_RULE("PRES-043", screen.enables == 1 && screen.target == DISPLAY_CHILD);
+    CHECK_RULE("PRES-044",
+               screen.writes == 768 / 16 && screen.order && screen.irql == SIM_IRQL_HIGH);
     probe_destroy(p);
 }

@@ -144,6 +144,7 @@ static struct {
     unsigned calls;
     NTSTATUS status;
     UINT reason, width;
+    bool unpinned;
 } firmware;
 
 static void recommend(struct probe *p, struct probe_call *call)
@@ -186,7 +187,8 @@ static void recommend(struct probe *p, struct probe_call *call)
     source = vidpn_source_mode(&h, sources, firmware.width, 600);
     id = source->Id;
     OK(h.s->pfnAddMode(sources, source));
-    OK(h.s->pfnPinMode(sources, id));
+    if (!firmware.unpinned)
+        OK(h.s->pfnPinMode(sources, id));
     OK(h.v->pfnAssignSourceModeSet(vidpn, 0, sources));
     hands_give_back(&h);
 }
@@ -239,6 +241,15 @@ TEST(nothing_is_inherited)
     p = lit_by_firmware(false);
     OK(probe_start(p));
     CHECK_RULE("VIDPN-162", firmware.calls == 0 && connection_seen.timings == 1);
+    display_end(p);
+
+    /* a proposal that cannot be used */
+    p = lit_by_firmware(true);
+    firmware.unpinned = true;
+    OK(probe_start(p));
+    CHECK_RULE("VIDPN-216", firmware.calls == 1 && probe_rule(p, "VIDPN-163") == 1 &&
+                                connection_seen.timings == 1 &&
+                                !connections_path(0, FIRST)->Input.PreserveInherited);
     display_end(p);
 
     /* the driver does not tell of what firmware has lit */

@@ -377,12 +377,12 @@ static void add_modes(struct probe *p, struct probe_call *call)
     mode.Origin = D3DKMDT_MCO_UNINITIALIZED;
     CHECK(probe_rule(p, "DISP-141") == 0);
     CHECK_RULE("DISP-141", try_add(mode) == STATUS_SUCCESS && probe_rule(p, "DISP-141") == 1);
-    mode = plain_mode(1400, 902);
-    mode.Preference = D3DKMDT_MP_UNINITIALIZED;
-    CHECK_RULE("DISP-141", try_add(mode) == STATUS_SUCCESS && probe_rule(p, "DISP-141") == 2);
     mode = plain_mode(1400, 903);
     mode.Preference = D3DKMDT_MP_PREFERRED;
     CHECK(try_add(mode) == STATUS_SUCCESS);
+    mode = plain_mode(1400, 902);
+    mode.Preference = D3DKMDT_MP_UNINITIALIZED;
+    CHECK_RULE("DISP-141", try_add(mode) == STATUS_SUCCESS && probe_rule(p, "DISP-141") == 2);
 }
 
 static const D3DKMDT_MONITOR_SOURCE_MODE *stored(const struct probe *p, UINT height)

@@ -181,6 +181,39 @@ TEST(the_frame_buffer_can_be_mapped)
     }
 }
 
+static bool frame_buffer(const char *vram)
+{
+    const char *const options[] = {vram, NULL};
+    struct probe *p = asking(&(struct probe_options){.device = options});
+    const struct port_firmware_display display_of = {
+        .width = 1024, .height = 1024, .pitch = 4096, .format = D3DDDIFMT_X8R8G8B8};
+    bool in_bar;
+
+    CHECK(IS(port_post_configure(p->port, p->device[0], &display_of), STATUS_SUCCESS));
+    CHECK(IS(probe_start(p), STATUS_SUCCESS) && asked.info[0].Height == 1024);
+    in_bar = asked.info[0].PhysicAddress.QuadPart == probe_bar(p, 1).QuadPart;
+    display_end(p);
+    return in_bar;
+}
+
+TEST(the_bar_is_used_that_is_just_large_enough)
+{
+    CHECK_RULE("PRES-004", frame_buffer("vram=4194304") && !frame_buffer("vram=2097152"));
+}
+
+TEST(a_vga_controller_is_a_post_device_whatever_its_driver)
+{
+    static const char *const vga[] = {"class=0x030000", NULL};
+    struct probe *p = probe_create(&(struct probe_options){.device = vga});
+
+    memset(&asked, 0, sizeof(asked));
+    p->after[PROBE_StartDevice] = ask_twice;
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK_RULE("PRES-003", is_info(&asked.info[0], 1024, 768, 4096, D3DDDIFMT_X8R8G8B8,
+                                   D3DDDI_ID_UNINITIALIZED));
+    probe_destroy(p);
+}
+
 /* ---- as configured ---- */
 
 static NTSTATUS configure(struct probe *p, unsigned device, UINT width, UINT height, UINT pitch,

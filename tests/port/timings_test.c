@@ -299,14 +299,16 @@ TEST(a_link_that_always_fails)
 static void told_twice(struct probe *p)
 {
     connection.link = CONNECTION_LINK_FAILED;
-    connection.queue_link = connection.changes = true;
+    connection.queue_link = true;
     CHECK(NT_SUCCESS(display_ask_mode(p, 0, 640, 480, 0)));
     connection.link = 0;
-    connection.changes = false;
     probe_sleep(10000000);
     CHECK_RULE("VIDPN-221", probe_rule(p, "VIDPN-221") == 0 && probe_rule(p, "DISP-092") == 0);
     CHECK_RULE("DISP-098",
                connection_seen.timings == 3 && is_size(1, 640, 480) && is_size(2, 640, 400));
+    CHECK(IS(connections_indicate(p), STATUS_SUCCESS));
+    probe_sleep(10000000);
+    CHECK_RULE("VIDPN-221", connection_seen.timings == 3 && probe_rule(p, "DISP-092") == 0);
 }
 
 TEST(a_failure_that_the_queue_has_too)
@@ -315,4 +317,25 @@ TEST(a_failure_that_the_queue_has_too)
 
     lower_modes(p);
     begin(p, told_twice);
+}
+
+static void stays_dark(struct probe *p)
+{
+    probe_sleep(10000000);
+    CHECK(!vidpn_path_to(display_modes(p)->active, FIRST));
+    connections_tell(p, change_monitor(SECOND, CONNECTION_MONITOR_CONNECTED));
+    CHECK_RULE("DISP-099", vidpn_path_to(display_modes(p)->active, SECOND) &&
+                               !vidpn_path_to(display_modes(p)->active, FIRST) &&
+                               probe_rule(p, "DISP-099") == 1);
+}
+
+TEST(a_path_that_was_dropped)
+{
+    struct probe *p = two_outputs();
+
+    lower_modes(p);
+    display.connected[1] = false;
+    connection.link = CONNECTION_LINK_FAILED;
+    connection.link_target = FIRST;
+    begin(p, stays_dark);
 }

@@ -188,6 +188,15 @@ TEST_WITH(vidpn, active_sizes)
                                   TARGET(active, SIGNAL.ActiveSize.cx = OPEN));
     CHECK_RULE("VIDPN-095/b", TARGET(STATUS_SUCCESS, SIGNAL.ActiveSize = SIZE(1023, 767)) &&
                                   probe_rule(p, "VIDPN-095") == 0);
+    CHECK_RULE("VIDPN-095/b", TARGET(active,
+                                     {
+                                         SIGNAL.TotalSize = SIZE(OPEN, OPEN);
+                                         SIGNAL.ActiveSize.cx = 65536;
+                                     }) &&
+                                  TARGET(active, {
+                                      SIGNAL.TotalSize = SIZE(OPEN, OPEN);
+                                      SIGNAL.ActiveSize.cy = 65536;
+                                  }));
     CHECK_RULE("VIDPN-095/a", TARGET(STATUS_SUCCESS, SIGNAL.ActiveSize = SIZE(0, 0)) &&
                                   probe_rule(p, "VIDPN-095") == 1 &&
                                   probe_record(p, "VIDPN-095")->severity == VERIFY_NOTE);

@@ -138,7 +138,8 @@ static void types(struct probe *p)
     static const DXGK_INTERRUPT_TYPE wrong[] = {DXGK_INTERRUPT_DISPLAYONLY_VSYNC,
                                                 DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS,
                                                 DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY,
-                                                DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2};
+                                                DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2,
+                                                DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY3};
 
     for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         notify(wrong[i], TARGET, shown(), 1);
@@ -149,4 +150,59 @@ static void types(struct probe *p)
 TEST(types_of_other_drivers)
 {
     run(types);
+}
+
+static void never_offered(struct probe *p)
+{
+    notify(DXGK_INTERRUPT_MICACAST_CHUNK_PROCESSING_COMPLETE, TARGET, shown(), 1);
+    CHECK_RULE("PRES-166", probe_rule(p, "PRES-166") == 1);
+    notify(DXGK_INTERRUPT_PERIODIC_MONITORED_FENCE_SIGNALED, TARGET, shown(), 1);
+    CHECK_RULE("PRES-166", probe_rule(p, "PRES-166") == 2 &&
+                               probe_count(p, PROBE_CreatePeriodicFrameNotification) == 0);
+}
+
+TEST(types_that_nothing_asks_for)
+{
+    run(never_offered);
+}
+
+/* ---- what is scanned out while the source is invisible ---- */
+
+static uint64_t hidden_address;
+static bool hidden;
+
+static void in_visibility(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SETVIDPNSOURCEVISIBILITY *args =
+        (const DXGKARG_SETVIDPNSOURCEVISIBILITY *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (args->Visible || hidden)
+        return;
+    hidden = true;
+    told.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
+    told.CrtcVsync.VidPnTargetId = TARGET;
+    told.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)hidden_address;
+    times = 1;
+    probe_device_cause(0, 1, 0);
+    sim_block(sim_now() + 1000000, NULL);
+    memset(&told, 0, sizeof(told));
+}
+
+static void invisible(struct probe *p)
+{
+    const uint64_t before = probe_rule(p, "PRES-157");
+
+    hidden = false;
+    p->before[PROBE_SetVidPnSourceVisibility] = in_visibility;
+    CHECK(NT_SUCCESS(display_power(display_modes(p), TARGET, false)));
+    CHECK_RULE("PRES-156", hidden && probe_rule(p, "PRES-157") == before + !hidden_address);
+}
+
+TEST(addresses_of_an_invisible_source)
+{
+    hidden_address = 0;
+    run(invisible);
+    hidden_address = 1; /* whatever, if it is not 0; it is no primary */
+    run(invisible);
 }

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -465,6 +466,25 @@ def case_outputs():
             if done.returncode or "violations             0 (0 warnings)" not in done.stdout or not os.path.exists(os.path.join(folder, "desktop.png")):
                 fail(f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}")
         run(folder, "assert(not pcall(dxgk.mode))", device=os.path.join(BUILD, "devices", "refgpu.so"), driver=drivers[0])
+
+
+def case_stopped():
+    """In a bug check the reference GPU, on the firmware's display, shows the code; without the option, what was there."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry = os.path.join(folder, "tdr.reg")
+        with open(registry, "w", encoding="utf-8") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers]\n"TdrLevel"=4:01000000\n')
+        shutil.copy(os.path.join(SOURCE, "workloads", "refgpu.lua"), folder)
+        with open(os.path.join(SOURCE, "workloads", "hang.lua"), encoding="utf-8") as file:
+            hang = file.read()
+        for options, blue in (("--last-screen",), True), ((), False):
+            path = os.path.join(folder, f"screen{blue}.png")
+            run(folder, hang, "--device-set", "outputs=1", "--device-set", "vga=1", "--registry", registry, "--screen", path, *options, expect=3,
+                driver="drivers/refgpu.so", device=os.path.join(BUILD, "devices", "refgpu.so"))
+            picture = png.read(path)[0]
+            colours = {bytes(row[i:i + 3]) for row in picture.lines for i in range(0, len(row), 3)}
+            if picture.width != 1024 or (colours == {b"\0\0\0"}) == blue or (blue and len(colours) != 2):
+                fail(f"{options}: {picture.width} columns, {len(colours)} colours")
 
 
 def main():

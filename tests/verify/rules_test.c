@@ -20,7 +20,7 @@ TEST(the_table_is_sorted_and_complete)
 
 TEST(what_is_absent_is_named)
 {
-    const unsigned displays = verify_rule_find("DISP-013")->absent;
+    const unsigned displays = verify_rule_find("DISP-027")->absent;
     size_t absent = 0, told = 0;
 
     for (size_t i = 0; i < verify_rules_count; i++) {

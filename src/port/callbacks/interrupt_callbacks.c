@@ -50,18 +50,40 @@ static BOOLEAN NTAPI queue_dpc(HANDLE DeviceHandle)
     return queued;
 }
 
-static bool is_vertical_sync(const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+static bool is_of_display(const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     switch ((int)data->InterruptType) {
     case DXGK_INTERRUPT_CRTC_VSYNC:
     case DXGK_INTERRUPT_DISPLAYONLY_VSYNC:
     case DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS:
     case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY:
+    case DXGK_INTERRUPT_MICACAST_CHUNK_PROCESSING_COMPLETE:
     case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2:
+    case DXGK_INTERRUPT_PERIODIC_MONITORED_FENCE_SIGNALED:
+    case DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY3:
         return true;
     default:
         return false;
     }
+}
+
+/* PRES-161 */
+static void note_order(struct port_interrupt *interrupt, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct port_interrupts *all = &interrupt->adapter->interrupts;
+    const int type = (int)data->InterruptType;
+
+    if (is_of_display(data))
+        interrupt->synced = true;
+    if (!interrupt->synced || all->misordered ||
+        (type != DXGK_INTERRUPT_DMA_COMPLETED && type != DXGK_INTERRUPT_DMA_PREEMPTED &&
+         type != DXGK_INTERRUPT_DMA_FAULTED))
+        return;
+    all->misordered = true;
+    WARNING("PRES-161",
+            "an interrupt of type %d was reported after a vertical sync of the same service "
+            "routine",
+            type);
 }
 
 static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
@@ -93,9 +115,10 @@ static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
         sim_order_release(interrupt);
         interrupt->notified = true;
         cb.adapter->interrupts.unnotified++;
+        note_order(interrupt, &copy);
         if (cb.adapter->display.screens)
             screens_notify(cb.adapter->display.screens, &copy);
-        else if (cb.adapter->display.scanouts && is_vertical_sync(&copy))
+        else if (cb.adapter->display.scanouts && is_of_display(&copy))
             scanouts_notify(cb.adapter->display.scanouts, &copy);
         else if (scheduler)
             vidsch_notify_interrupt(scheduler, &copy);

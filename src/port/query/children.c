@@ -5,6 +5,7 @@
 
 #include "port/query/children.h"
 #include "ddi/ddi.h"
+#include "port/query/integrated.h"
 #include "port/query/outputs.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
@@ -144,6 +145,7 @@ void port_children_forget(struct port_adapter *adapter)
 {
     struct port_children *children = &adapter->children;
 
+    port_integrated_forget(adapter);
     util_free(children->child);
     util_free(children->connected);
     *children = (struct port_children){0};

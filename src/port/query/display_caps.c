@@ -3,6 +3,8 @@
 
 #include "port/query/display_caps.h"
 #include "nt/base/status_name.h"
+#include "port/query/outputs.h"
+#include "port/query/plane_caps.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
@@ -172,15 +174,49 @@ static void check_full(struct port_adapter *adapter)
     check_release(adapter);
 }
 
+/* DISP-013: without these there is no picture. NULL: all are there. */
+static const char *missing_entry(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+    const bool model = port_uses_connections(adapter);
+
+    return !ddi_has(d, DxgkDdiQueryChildRelations)          ? "DxgkDdiQueryChildRelations"
+           : !ddi_has(d, DxgkDdiQueryDeviceDescriptor)      ? "DxgkDdiQueryDeviceDescriptor"
+           : !ddi_has(d, DxgkDdiIsSupportedVidPn)           ? "DxgkDdiIsSupportedVidPn"
+           : !ddi_has(d, DxgkDdiEnumVidPnCofuncModality)    ? "DxgkDdiEnumVidPnCofuncModality"
+           : !ddi_has(d, DxgkDdiSetVidPnSourceVisibility)   ? "DxgkDdiSetVidPnSourceVisibility"
+           : !model && !ddi_has(d, DxgkDdiQueryChildStatus) ? "DxgkDdiQueryChildStatus"
+           : !model && !ddi_has(d, DxgkDdiCommitVidPn)      ? "DxgkDdiCommitVidPn"
+                                                            : NULL;
+}
+
+static void check_expected_entries(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+#define EXPECT(entry)       \
+    if (!ddi_has(d, entry)) \
+    PORT_EXPECTED(adapter, "DISP-013", "%s is NULL; it is never called", #entry)
+    EXPECT(DxgkDdiRecommendFunctionalVidPn);
+    EXPECT(DxgkDdiUpdateActiveVidPnPresentPath);
+    EXPECT(DxgkDdiRecommendMonitorModes);
+#undef EXPECT
+}
+
 /* PRES-091 */
 static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
+    const char *missing = missing_entry(adapter);
+
+    if (missing)
+        PORT_REFUSE("DISP-013", "the driver has video present sources, but %s is NULL", missing);
+    check_expected_entries(adapter);
 
     if (!ddi_has(d, DxgkDdiPresent)) /* needed by presents alone */
         PORT_FINDING(adapter, "PRES-091",
                      "the driver has video present sources, but DxgkDdiPresent is NULL");
-    if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress))
+    if (!ddi_has(d, DxgkDdiSetVidPnSourceAddress) && adapter->display.plane_form != 3)
         PORT_REFUSE(
             "PRES-091",
             "the driver has video present sources, but DxgkDdiSetVidPnSourceAddress is NULL");
@@ -208,8 +244,10 @@ static NTSTATUS check_flip_queue(struct port_adapter *adapter)
 
 NTSTATUS port_display_caps_check(struct port_adapter *adapter)
 {
-    NTSTATUS status = check_entries(adapter);
+    NTSTATUS status;
 
+    port_plane_caps_check(adapter);
+    status = check_entries(adapter);
     check_full(adapter);
     check_colors(adapter);
     if (NT_SUCCESS(status))

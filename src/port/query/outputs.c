@@ -3,7 +3,6 @@
 #include "modes/modes.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
-#include "port/running/display.h"
 
 /* Reserved values, which no child can have (DISP-025). */
 static bool is_reserved(ULONG uid)
@@ -78,6 +77,12 @@ static void check_integrated(struct port_adapter *adapter, ULONG index, DXGK_CHI
 {
     DXGK_INTEGRATED_DISPLAY_CHILD *display = &child->ChildCapabilities.Type.IntegratedDisplayChild;
 
+    if (!adapter->ddi.present_display_only &&
+        child->ChildCapabilities.HpdAwareness != HpdAwarenessAlwaysConnected)
+        WARNING("DISP-080", "HpdAwareness of child %u, an integrated display, is %d",
+                (unsigned)index, (int)child->ChildCapabilities.HpdAwareness);
+    if (!adapter->ddi.present_display_only)
+        child->ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected; /* DISP-079 */
     if (is_of_integrated(display->InterfaceTechnology))
         return;
     PORT_FINDING(adapter, "DISP-036",
@@ -157,7 +162,8 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
     status = check_ids(adapter, index);
     if (!NT_SUCCESS(status))
         return status;
-    check_awareness(adapter, index, child);
+    if (child->ChildDeviceType != TypeIntegratedDisplay || adapter->ddi.present_display_only)
+        check_awareness(adapter, index, child);
     if (child->ChildDeviceType == TypeVideoOutput) {
         check_output(adapter, index, child);
         count_internal(adapter, index);
@@ -165,6 +171,16 @@ NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index)
         check_integrated(adapter, index, child);
     }
     return STATUS_SUCCESS;
+}
+
+bool port_uses_connections(const struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    return !d->present_display_only &&
+           port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+           ddi_has(d, DxgkDdiQueryConnectionChange) && ddi_has(d, DxgkDdiDisplayDetectControl) &&
+           ddi_has(d, DxgkDdiSetTimingsFromVidPn);
 }
 
 /* DISP-083: a driver that supplies some of the three entries keeps the older model. */
@@ -189,6 +205,12 @@ NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources)
     bool any = false;
 
     check_connections(adapter);
+    if (sources && !adapter->ddi.present_display_only &&
+        port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN7 &&
+        !ddi_has(&adapter->ddi, DxgkDdiQueryVidPnHWCapability))
+        WARNING("DISP-014",
+                "DxgkDdiQueryVidPnHWCapability is NULL; the paths are taken to have none "
+                "of its capabilities");
     for (ULONG i = 0; i < adapter->children.count; i++)
         any |= adapter->children.child[i].ChildDeviceType == TypeVideoOutput ||
                adapter->children.child[i].ChildDeviceType == TypeIntegratedDisplay;

@@ -3,6 +3,8 @@
 #ifndef DXGK_PORT_OUTPUTS_H
 #define DXGK_PORT_OUTPUTS_H
 
+#include <stdbool.h>
+
 #include <ntddk.h>
 
 struct port_adapter;
@@ -12,5 +14,8 @@ struct port_adapter;
 NTSTATUS port_output_check(struct port_adapter *adapter, ULONG index);
 /* After all children: is there an output for the sources (DISP-016, DISP-017)? */
 NTSTATUS port_outputs_check(struct port_adapter *adapter, ULONG sources);
+
+/* Does the driver tell of its outputs by the connection change model of WDDM 2.2 (DISP-083)? */
+bool port_uses_connections(const struct port_adapter *adapter);
 
 #endif

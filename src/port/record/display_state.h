@@ -55,6 +55,7 @@ struct port_display {
     NTSTATUS (*hold)(struct ddi_adapter *ddi); /* in D0 (power.c) */
     void (*release)(struct ddi_adapter *ddi);
     DXGK_DISPLAY_DRIVERCAPS_EXTENSION caps;
+    unsigned plane_form; /* of the overlay entries, 1 to 3; 0: no overlays (PRES-181) */
     NTSTATUS (*start_again)(struct port_adapter *adapter); /* StopDevice and StartDevice */
     uint64_t recovered[PORT_DISPLAY_RECOVERIES]; /* times of the last ones, the oldest first */
     unsigned recoveries;                         /* of them */

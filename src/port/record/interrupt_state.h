@@ -15,6 +15,7 @@ struct port_interrupt {
     struct sim_interrupt *line;
     bool notified;      /* NotifyInterrupt was called under its lock */
     bool queued;        /* QueueDpc was called under its lock */
+    bool synced;        /* and a vertical sync was told, in this call of the service routine */
     bool held;          /* raised during exclusive access (IOMMU-061) */
     bool masked;        /* after a storm, until the adapter stops (THREAD-057) */
     uint32_t unclaimed; /* consecutive calls that returned FALSE */
@@ -26,6 +27,7 @@ struct port_interrupts {
     bool dpc_running, dpc_notified, dpc_again;
     bool hold, dpc_held; /* exclusive access: interrupts and DPCs wait */
     uint32_t unnotified; /* notifications recorded since the last NotifyDpc */
+    bool misordered;     /* a vertical sync was told before work, which was reported (PRES-161) */
     bool owes_dpc; /* a synchronized routine notified, but no DPC was queued since (THREAD-062) */
 };
 

@@ -64,12 +64,16 @@ struct port_reserved {
     bool asked;
 };
 
+struct modes_panel;
+
 /* children.c */
 struct port_children {
     DXGK_CHILD_DESCRIPTOR *child;
     BOOLEAN *connected;
     ULONG count;
     bool known;
+    struct modes_panel *panel; /* integrated displays (integrated.c) */
+    UINT panels;
     DXGK_CHILD_STATUS early[8]; /* that the driver has told before; the last ones (DISP-054) */
     ULONG told;
 };

@@ -10,6 +10,9 @@
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
+#include "port/query/integrated.h"
+#include "port/query/outputs.h"
+#include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"
 #include "port/running/managers.h"
@@ -117,6 +120,7 @@ static ULONG list_targets(const struct port_adapter *adapter, struct modes_targe
             continue;
         targets[count] = (struct modes_target){
             .id = child->ChildUid,
+            .panel = port_integrated(adapter, child->ChildUid),
             .turns = is_turned(child),
             .technology =
                 child->ChildDeviceType == TypeVideoOutput
@@ -338,6 +342,10 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
         .pointer_height = caps->MaxPointerHeight,
         .scanned = model_pixels,
         .scanned_context = adapter,
+        .plane_form = adapter->display.plane_form,
+        .planes = caps->MaxOverlayPlanes,
+        .most_plane_flips = caps->MaxQueuedMultiPlaneOverlayFlipVSync,
+        .immediate_planes = caps->SupportMultiPlaneOverlayImmediateFlip,
         .limit_ns = port_tdr_settings(&adapter->port->config.tdr).delay * SECOND,
         .frame = adapter->port->config.frame ? tell_frame : NULL,
         .frame_context = adapter};
@@ -434,16 +442,6 @@ NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS
     }
 }
 
-bool port_uses_connections(const struct port_adapter *adapter)
-{
-    const struct ddi_adapter *d = &adapter->ddi;
-
-    return !d->present_display_only &&
-           port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
-           ddi_has(d, DxgkDdiQueryConnectionChange) && ddi_has(d, DxgkDdiDisplayDetectControl) &&
-           ddi_has(d, DxgkDdiSetTimingsFromVidPn);
-}
-
 NTSTATUS port_display_connector(struct port_adapter *adapter)
 {
     if (!port_uses_connections(adapter)) {
@@ -480,6 +478,14 @@ static void look(void *context, enum modes_looking which, bool carefully)
     apply_early(adapter);
 }
 
+static NTSTATUS ask_colors(void *context, UINT target, DXGK_COLORIMETRY *answer)
+{
+    const DXGK_QAITARGETIN input = {.TargetId = target};
+
+    return port_query(context, DXGKQAITYPE_QUERYCOLORIMETRYOVERRIDES, &input, sizeof(input), answer,
+                      sizeof(*answer));
+}
+
 static void panel_came(void *context, UINT target)
 {
     port_brightness_begin(context, target);
@@ -506,6 +512,8 @@ NTSTATUS port_display_start(struct port_adapter *adapter, ULONG sources)
             .run = restart, .over = restart_over, .context = adapter};
     display->modes->panels = (struct modes_panels){
         .came = panel_came, .went = panel_went, .context = adapter};
+    if (!adapter->ddi.present_display_only) /* DISP-011 */
+        display->modes->colors = (struct modes_colors){.ask = ask_colors, .context = adapter};
     display->modes->look = (struct modes_look){.run = look, .context = adapter};
     status = make_viewer(adapter) ? display_worker_begin(display->modes) : STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status))

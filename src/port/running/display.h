@@ -43,8 +43,6 @@ struct scanouts *port_display_scanouts(const struct port_adapter *adapter);
  * DISPATCH_LEVEL. */
 NTSTATUS port_display_note(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
 
-/* Does the driver tell of its outputs by the connection change model of WDDM 2.2 (DISP-083)? */
-bool port_uses_connections(const struct port_adapter *adapter);
 /* DxgkCbIndicateConnectorChange; at most DISPATCH_LEVEL. */
 NTSTATUS port_display_connector(struct port_adapter *adapter);
 

@@ -61,7 +61,7 @@ static bool service(void *context, uint32_t message)
         interrupt->held = true;
         return true;
     }
-    interrupt->notified = interrupt->queued = false;
+    interrupt->notified = interrupt->queued = interrupt->synced = false;
     claimed = ddi_has(&adapter->ddi, DxgkDdiInterruptRoutine) &&
               ddi_interrupt_routine(&adapter->ddi, message) != FALSE;
     if (interrupt->notified && !interrupt->queued)
@@ -141,6 +141,7 @@ void port_interrupts_connect(struct port_adapter *adapter)
     adapter->interrupts.dpc.routine = run_dpc;
     adapter->interrupts.dpc.describe = describe_dpc;
     adapter->interrupts.unnotified = 0;
+    adapter->interrupts.misordered = false;
     adapter->ddi.synchronize = synchronize;
     if (adapter->ddi.present_display_only && !ddi_has(&adapter->ddi, DxgkDdiInterruptRoutine))
         return; /* DISP-008 */

@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "bus/memory.h"
+#include "ddi/client_handle.h"
 #include "ram/ram.h"
 #include "sim/mutex.h"
 #include "util/address.h"
+#include "util/handle.h"
 #include "verify/refusal.h"
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/paging/follow.h"
@@ -13,6 +15,7 @@
 #include "vidmm/record/device_record.h"
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
+#include "vidmm/record/resource_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_record.h"
 #include "vidmm/record/vidmm_run.h"
@@ -36,6 +39,26 @@ struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_H
     if (open)
         allocation = vidmm_open_hold(open);
     sim_mutex_unlock(&vidmm->lock);
+    return allocation;
+}
+
+struct vidmm_allocation *vidmm_scanout_get_first(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_allocation *allocation = NULL;
+    const struct vidmm_resource_open *resource = handle_lookup(device->process->handles, handle,
+                                                               DDI_CLIENT_RESOURCE);
+
+    if (!resource)
+        return vidmm_scanout_get(device, handle);
+    sim_mutex_lock(&vidmm->lock);
+    if (resource->device == device && !list_empty(&resource->opens))
+        allocation = vidmm_open_hold(
+            CONTAINER(resource->opens.next, struct vidmm_open, resource_link));
+    sim_mutex_unlock(&vidmm->lock);
+    if (!allocation)
+        (void)refuse(STATUS_INVALID_PARAMETER, "KMT-026",
+                     "resource 0x%x has no allocation of this device", handle);
     return allocation;
 }
 

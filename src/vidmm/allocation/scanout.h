@@ -25,6 +25,8 @@ struct vidmm_scanout {
 /* A reference to the allocation of a client's handle, which ends with vidmm_scanout_release: its
  * memory stays until then, whatever the client destroys. NULL: no allocation of the device. */
 struct vidmm_allocation *vidmm_scanout_get(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* The same of a resource, whose first allocation it is, or of an allocation. */
+struct vidmm_allocation *vidmm_scanout_get_first(struct vidmm_device *device, D3DKMT_HANDLE handle);
 void vidmm_scanout_release(struct vidmm_allocation *allocation);
 /* Is it marked as a primary of this source? */
 bool vidmm_scanout_fits(const struct vidmm_allocation *allocation, UINT source);

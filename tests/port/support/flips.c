@@ -71,6 +71,17 @@ void flips_run(struct probe *p, void (*body)(struct probe *p))
     display_end(p);
 }
 
+void flips_run_fatal(struct probe *p, void (*body)(struct probe *p))
+{
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    client = probe_client_run(p, body);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+}
+
 /* ---- the client ---- */
 
 void flips_begin(struct probe *p)

@@ -31,6 +31,8 @@ struct probe *flips_create(const struct probe_options *options);
 /* Primaries are in the aperture segment, where their pixels are kept. */
 void flips_keep_pixels(struct probe *p);
 void flips_run(struct probe *p, void (*body)(struct probe *p));
+/* The same of a body in which a bug check comes; to be followed by probe_destroy. */
+void flips_run_fatal(struct probe *p, void (*body)(struct probe *p));
 void flips_begin(struct probe *p);
 void flips_end(void);
 

@@ -137,6 +137,8 @@ static void interrupt(struct probe *p, struct probe_call *call)
     data.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
     data.CrtcVsync.VidPnTargetId = full_engine.target;
     data.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)full_engine.latched;
+    if (full_engine.tell)
+        full_engine.tell(&data);
     a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
     (void)a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
     call->answered = true;
@@ -150,6 +152,8 @@ static void engine_main(void *arg)
         sim_block(sim_now() + 16666667, NULL);
         if (!full_engine.stuck)
             full_engine.latched = full_engine.pending;
+        if (full_engine.latch)
+            full_engine.latch();
         full_engine.ticks++;
         if (!full_engine.enabled || full_engine.silent || full_engine.ends)
             continue;

@@ -45,6 +45,8 @@ struct full_engine {
     uint64_t pending, latched;
     UINT ticks, reports, target;
     UINT enables, disables;
+    void (*latch)(void);                                 /* at each vertical blank */
+    void (*tell)(DXGKARGCB_NOTIFY_INTERRUPT_DATA *data); /* what of it is told, if not the address */
 };
 extern struct full_engine full_engine;
 void full_engine_start(struct probe *p);

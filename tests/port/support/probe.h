@@ -100,7 +100,7 @@ struct probe_options {
     uint64_t pool_limit;  /* NT-200 */
     bool strict, force_irql, special_pool;
     const char *const *
-        device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40", "ports=32" */
+        device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40", "ports=32", "class=0x030000" */
     struct port_config port; /* ram and bus are filled in */
 };
 

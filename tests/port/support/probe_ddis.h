@@ -78,11 +78,11 @@
     X(CancelCommand, 2) \
     X(GetChildContainerId, 3) \
     X(PowerRuntimeControlRequest, 7) \
-    X(SetVidPnSourceAddressWithMultiPlaneOverlay, 0) \
+    X(SetVidPnSourceAddressWithMultiPlaneOverlay, 2) \
     X(NotifySurpriseRemoval, 2) \
     X(GetNodeMetadata, 3) \
     X(ControlInterrupt2, 2) \
-    X(CheckMultiPlaneOverlaySupport, 0) \
+    X(CheckMultiPlaneOverlaySupport, 2) \
     X(CalibrateGpuClock, 4) \
     X(FormatHistoryBuffer, 2) \
     X(RenderGdi, 0) \
@@ -91,19 +91,19 @@
     X(GetRootPageTableSize, 2) \
     X(MapCpuHostAperture, 2) \
     X(UnmapCpuHostAperture, 2) \
-    X(CheckMultiPlaneOverlaySupport2, 0) \
+    X(CheckMultiPlaneOverlaySupport2, 2) \
     X(CreateProcess, 2) \
     X(DestroyProcess, 2) \
-    X(SetVidPnSourceAddressWithMultiPlaneOverlay2, 0) \
+    X(SetVidPnSourceAddressWithMultiPlaneOverlay2, 2) \
     X(PowerRuntimeSetDeviceHandle, 0) \
     X(SetStablePowerState, 2) \
     X(SetVideoProtectedRegion, 0) \
-    X(CheckMultiPlaneOverlaySupport3, 0) \
-    X(SetVidPnSourceAddressWithMultiPlaneOverlay3, 0) \
-    X(PostMultiPlaneOverlayPresent, 0) \
+    X(CheckMultiPlaneOverlaySupport3, 2) \
+    X(SetVidPnSourceAddressWithMultiPlaneOverlay3, 2) \
+    X(PostMultiPlaneOverlayPresent, 2) \
     X(ValidateUpdateAllocationProperty, 2) \
-    X(ControlModeBehavior, 0) \
-    X(UpdateMonitorLinkInfo, 0) \
+    X(ControlModeBehavior, 2) \
+    X(UpdateMonitorLinkInfo, 2) \
     X(CreateHwContext, 2) \
     X(DestroyHwContext, 1) \
     X(CreateHwQueue, 2) \
@@ -115,14 +115,14 @@
     X(DestroyPeriodicFrameNotification, 0) \
     X(SetTimingsFromVidPn, 2) \
     X(SetTargetGamma, 2) \
-    X(SetTargetContentType, 0) \
-    X(SetTargetAnalogCopyProtection, 0) \
-    X(SetTargetAdjustedColorimetry, 0) \
+    X(SetTargetContentType, 2) \
+    X(SetTargetAnalogCopyProtection, 2) \
+    X(SetTargetAdjustedColorimetry, 3) \
     X(DisplayDetectControl, 2) \
     X(QueryConnectionChange, 2) \
     X(ExchangePreStartInfo, 2) \
-    X(GetMultiPlaneOverlayCaps, 0) \
-    X(GetPostCompositionCaps, 0) \
+    X(GetMultiPlaneOverlayCaps, 2) \
+    X(GetPostCompositionCaps, 2) \
     X(UpdateHwContextState, 0) \
     X(CreateProtectedSession, 0) \
     X(DestroyProtectedSession, 0) \
@@ -141,7 +141,7 @@
     X(SignalMonitoredFence, 2) \
     X(PresentToHwQueue, 0) \
     X(ValidateSubmitCommand, 2) \
-    X(SetTargetAdjustedColorimetry2, 0) \
+    X(SetTargetAdjustedColorimetry2, 2) \
     X(SetTrackedWorkloadPowerLevel, 0) \
     X(SaveMemoryForHotUpdate, 0) \
     X(RestoreMemoryForHotUpdate, 0) \

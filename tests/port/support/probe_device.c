@@ -56,7 +56,7 @@ static bool configure(const struct dxgk_device_config *config, struct dxgk_devic
     d->subsystem_vendor = 0x1AF4;
     d->subsystem = 40;
     d->revision = 2;
-    d->class_code = 0x038000;
+    d->class_code = (uint32_t)option(config, "class", 0x038000);
     d->bar[0].kind = DXGK_BAR_REGISTERS;
     d->bar[0].bytes = 0x1000;
     d->bar[2].kind = DXGK_BAR_MEMORY;

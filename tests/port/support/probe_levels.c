@@ -21,7 +21,10 @@ static bool varies(enum probe_ddi ddi)
     return ddi == PROBE_CollectDbgInfo || ddi == PROBE_ResetDevice ||
            ddi == PROBE_SetPowerComponentFState || ddi == PROBE_PowerRuntimeControlRequest ||
            ddi == PROBE_CalibrateGpuClock || ddi == PROBE_FormatHistoryBuffer ||
-           ddi == PROBE_SubmitCommandToHwQueue || ddi == PROBE_SetVidPnSourceAddress;
+           ddi == PROBE_SubmitCommandToHwQueue || ddi == PROBE_SetVidPnSourceAddress ||
+           ddi == PROBE_SetVidPnSourceAddressWithMultiPlaneOverlay ||
+           ddi == PROBE_SetVidPnSourceAddressWithMultiPlaneOverlay2 ||
+           ddi == PROBE_SetVidPnSourceAddressWithMultiPlaneOverlay3;
 }
 
 static const char *rule_of(const struct probe *p, enum probe_ddi ddi)

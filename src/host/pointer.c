@@ -13,9 +13,10 @@
 #include "screens/screens.h"
 #include "util/explain.h"
 
+/* A task finds the adapter itself, which may be stopped before it begins. */
 struct pointer_request {
-    struct screens *screens;           /* of a display-only driver */
-    struct scanouts *scanouts;         /* of a full one */
+    struct dxgk_machine *machine;
+    unsigned adapter;
     const struct pointer_shape *shape; /* NULL: none */
     struct screens_cursor cursor;
     bool refused;
@@ -24,25 +25,26 @@ struct pointer_request {
 };
 
 /* False: with a reason. */
-static bool find(struct pointer_request *request, unsigned adapter, unsigned source, char *error,
-                 size_t error_bytes)
+static bool check(struct pointer_request *request, unsigned adapter, unsigned source, char *error,
+                  size_t error_bytes)
 {
     struct dxgk_machine *machine = host_run_client_machine();
     const struct port_adapter *port = NULL;
+    const struct modes *modes = NULL;
 
     if (machine && host_may_look(machine))
         port = host_display_adapter(machine, adapter);
-    if (port) {
-        request->screens = port_display_screens(port);
-        request->scanouts = port_display_scanouts(port);
-    }
+    if (port)
+        modes = port_display_modes(port);
+    request->machine = machine;
+    request->adapter = adapter;
     request->error = error;
     request->error_bytes = error_bytes;
     if (!machine)
         util_explain(error, error_bytes, "not a client's thread");
-    else if (!request->screens && !request->scanouts)
+    else if (!modes)
         util_explain(error, error_bytes, "adapter %u has no display that runs", adapter);
-    else if (source >= port_display_modes(port)->sources)
+    else if (source >= modes->sources)
         util_explain(error, error_bytes, "adapter %u has no video present source %u", adapter,
                      source);
     else
@@ -62,25 +64,46 @@ static enum dxgk_result perform(void (*task)(void *), struct pointer_request *re
     return result;
 }
 
+/* Of a display-only driver, or of a full one; both NULL: it is stopped. */
+static void find(struct pointer_request *request, struct screens **screens,
+                 struct scanouts **scanouts)
+{
+    const struct port_adapter *port = host_display_adapter(request->machine, request->adapter);
+
+    *screens = port ? port_display_screens(port) : NULL;
+    *scanouts = port ? port_display_scanouts(port) : NULL;
+    request->refused = !*screens && !*scanouts;
+    if (request->refused)
+        util_explain(request->error, request->error_bytes, "adapter %u was stopped",
+                     request->adapter);
+}
+
 static void shape_it(void *arg)
 {
     struct pointer_request *request = arg;
+    struct scanouts *scanouts;
+    struct screens *screens;
 
-    request->refused = request->screens
-                           ? !screens_set_pointer(request->screens, request->shape, request->error,
-                                                  request->error_bytes)
-                           : !scanouts_set_pointer(request->scanouts, request->shape,
-                                                   request->error, request->error_bytes);
+    find(request, &screens, &scanouts);
+    if (request->refused)
+        return;
+    request->refused = screens ? !screens_set_pointer(screens, request->shape, request->error,
+                                                      request->error_bytes)
+                               : !scanouts_set_pointer(scanouts, request->shape, request->error,
+                                                       request->error_bytes);
 }
 
 static void move_it(void *arg)
 {
-    const struct pointer_request *request = arg;
+    struct pointer_request *request = arg;
+    struct scanouts *scanouts;
+    struct screens *screens;
 
-    if (request->screens)
-        screens_move_pointer(request->screens, &request->cursor);
-    else
-        scanouts_move_pointer(request->scanouts, &request->cursor);
+    find(request, &screens, &scanouts);
+    if (screens)
+        screens_move_pointer(screens, &request->cursor);
+    else if (scanouts)
+        scanouts_move_pointer(scanouts, &request->cursor);
 }
 
 DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
@@ -93,7 +116,7 @@ DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
     struct pointer_request request = {.shape = NULL};
     struct pointer_shape given;
 
-    if (!find(&request, adapter, 0, error, error_bytes))
+    if (!check(&request, adapter, 0, error, error_bytes))
         return DXGK_ERROR;
     if (shape) {
         if ((unsigned)shape->kind > DXGK_POINTER_MONOCHROME) {
@@ -122,7 +145,7 @@ DXGK_API enum dxgk_result dxgk_client_move_pointer(unsigned adapter,
                                                  .y = pointer->y,
                                                  .visible = pointer->visible}};
 
-    return find(&request, adapter, pointer->source, error, error_bytes)
+    return check(&request, adapter, pointer->source, error, error_bytes)
                ? perform(move_it, &request, error, error_bytes)
                : DXGK_ERROR;
 }

@@ -65,6 +65,8 @@ static NTSTATUS get_handle(struct kmt_call *call, void *arguments)
                          &handle))
         return STATUS_SUCCESS;
     resource = vidmm_resource_get(device, handle);
+    if (!resource) /* it ends */
+        return STATUS_SUCCESS;
     shared = record(call->process->kmt, adapter->port, resource);
     vidmm_resource_put(resource);
     if (!shared)

@@ -373,8 +373,8 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
     }
     status = prepare(modes, vidpn, due, how);
     if (NT_SUCCESS(status))
-        status = modes_still(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
-                                                            : "DxgkDdiCommitVidPn");
+        status = modes_change_begin(modes, modes->connections.used ? "DxgkDdiSetTimingsFromVidPn"
+                                                                   : "DxgkDdiCommitVidPn");
     if (!NT_SUCCESS(status)) {
         settle(modes, due, false, how);
         vidpn_destroy(vidpn);
@@ -392,7 +392,7 @@ NTSTATUS modes_commit(struct modes *modes, struct vidpn *vidpn, enum commit_how 
             modes_show(modes, source, true);
         }
     connections_hold(modes);
-    modes_go_on(modes);
+    modes_change_end(modes);
     settle(modes, due, NT_SUCCESS(status), how);
     connections_resume(modes, due);
     return status;
@@ -431,7 +431,7 @@ NTSTATUS modes_rotate(struct modes *modes, UINT source, UINT target,
     memset(&args, 0, sizeof(args));
     args.VidPnPresentPathInfo = *path;
     args.VidPnPresentPathInfo.ContentTransformation.Rotation = rotation;
-    status = modes_still(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
+    status = modes_change_begin(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
     if (!NT_SUCCESS(status))
         return status;
     if (modes->viewer.ends)
@@ -448,6 +448,6 @@ NTSTATUS modes_rotate(struct modes *modes, UINT source, UINT target,
         modes->viewer.begins(modes->viewer.context, source);
     if (modes->source[source].visible && modes->viewer.visible)
         modes->viewer.visible(modes->viewer.context, source);
-    modes_go_on(modes);
+    modes_change_end(modes);
     return status;
 }

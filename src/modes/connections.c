@@ -274,7 +274,7 @@ static void show_again(struct modes *modes, UINT source)
     NTSTATUS status = v->prepare ? v->prepare(v->context, modes->active, source) : STATUS_SUCCESS;
 
     if (NT_SUCCESS(status))
-        status = modes_still(modes, "DxgkDdiSetVidPnSourceAddress");
+        status = modes_change_begin(modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
         if (v->address)
             (void)v->address(v->context, modes->active, source);
@@ -282,7 +282,7 @@ static void show_again(struct modes *modes, UINT source)
             v->begins(v->context, source);
         if (modes->source[source].visible && v->visible)
             v->visible(v->context, source);
-        modes_go_on(modes);
+        modes_change_end(modes);
     }
     if (v->settle)
         v->settle(v->context, source, NT_SUCCESS(status), true);

@@ -232,6 +232,22 @@ static bool interval_is_over(const struct scanout *s, const struct flip *flip)
     return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
+/* No vertical sync comes that would end the interval of the first flip that waits: it is over when
+ * none has come for as long as a flip may wait for its own (PRES-256). */
+static bool gives_up_counting(const struct scanout *s, struct flip *flip, uint64_t *until)
+{
+    uint64_t at;
+
+    if (!flip->handed)
+        flip->handed = sim_now(); /* since when it is the first */
+    at = (flip->handed > s->last_sync ? flip->handed : s->last_sync) + s->all->config.limit_ns;
+    if (sim_now() >= at || s->all->config.modes->ddi->gone)
+        return true;
+    if (*until > at)
+        *until = at;
+    return false;
+}
+
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
 static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 {
@@ -295,10 +311,14 @@ static bool step(struct scanout *s, uint64_t *until)
     if (s->handed_count >= (head->by_gpu ? SCANOUT_MOST_FLIPS : s->all->config.most_flips))
         return false;
     if (!interval_is_over(s, head)) { /* it is counted in vertical syncs */
-        if (s->all->enabled || s->all->config.modes->asleep)
+        if (s->all->config.modes->asleep)
             return false;
-        vsync_control(s->all, true);
-        return true;
+        if (!s->all->enabled) {
+            vsync_control(s->all, true);
+            return true;
+        }
+        if (!gives_up_counting(s, head, until))
+            return false;
     }
     list_remove(&head->link);
     s->moving = head;
@@ -441,26 +461,30 @@ static bool is_of(const struct flip *flip, const struct vidmm_device *device)
     return flip->device == device || flip->primary.device == device;
 }
 
+/* It is shown, or the driver has its address, or is about to get it. */
+static bool shows(const struct scanout *s, const struct vidmm_device *device)
+{
+    if (planes_hold(s, device) || s->now.device == device ||
+        (s->moving && is_of(s->moving, device)))
+        return true;
+    for (UINT k = 0; k < s->handed_count; k++)
+        if (is_of(s->handed[k], device))
+            return true;
+    return false;
+}
+
 static bool holds(const struct scanouts *scanouts, const struct vidmm_device *device)
 {
     LIST_FOR(node, &scanouts->over)
         if (is_of(CONTAINER(node, struct flip, link), device))
             return true;
-    for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
-        const struct scanout *s = &scanouts->source[i];
-
-        if (planes_hold(s, device))
+    for (UINT i = 0; i < scanouts->config.modes->sources; i++)
+        if (shows(&scanouts->source[i], device))
             return true;
-        if (s->now.device == device || (s->moving && is_of(s->moving, device)))
-            return true;
-        for (UINT k = 0; k < s->handed_count; k++)
-            if (is_of(s->handed[k], device))
-                return true;
-    }
     return false;
 }
 
-/* PRES-259 */
+/* PRES-259: before what others have queued, which may wait for ever. */
 static void show_shared(struct scanout *s)
 {
     const struct scanouts_flip back = {.source = s->source};
@@ -469,8 +493,9 @@ static void show_shared(struct scanout *s)
     if (!flip)
         return;
     flip->interval = 1;
+    flip->order = 0;
     flip->ready = true;
-    list_push_back(&s->waiting, &flip->link);
+    list_push_front(&s->waiting, &flip->link);
     flip_mark(s);
     (void)sim_waitq_wake(&s->all->work, 1);
 }
@@ -510,7 +535,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
         planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;
-        if (s->now.device == device || s->handed_count || planes_show_of(s, device))
+        if (shows(s, device))
             show_shared(s);
         if (s->shared)
             primary_forget(s->shared, device);

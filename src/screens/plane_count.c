@@ -44,17 +44,6 @@ UINT planes_queued_of(const struct scanout *s, const struct vidmm_device *device
     return count;
 }
 
-bool planes_show_of(const struct scanout *s, const struct vidmm_device *device)
-{
-    if (!s->planes)
-        return false;
-    for (UINT i = 0; i < s->planes->count; i++)
-        if (s->planes->plane[i].handed_count ||
-            (s->planes->plane[i].now.allocation && s->planes->plane[i].now.device == device))
-            return true;
-    return false;
-}
-
 bool planes_hold(const struct scanout *s, const struct vidmm_device *device)
 {
     if (!s->planes)

@@ -110,7 +110,6 @@ void planes_expect_again(struct scanout *s);
 /* plane_count.c */
 bool planes_pending(const struct scanout *s);
 UINT planes_queued_of(const struct scanout *s, const struct vidmm_device *device);
-bool planes_show_of(const struct scanout *s, const struct vidmm_device *device);
 bool planes_hold(const struct scanout *s, const struct vidmm_device *device);
 
 /* plane_call.c: looks in each form. */

@@ -6,6 +6,7 @@
 #include "screens/pointer_hardware.h"
 #include "screens/pointer_shape.h"
 #include "screens/screen.h"
+#include "util/explain.h"
 
 static bool is_here(const struct screens *screens, const struct screen *s)
 {
@@ -155,8 +156,13 @@ bool screens_set_pointer(struct screens *screens, const struct pointer_shape *sh
     struct pointer_shape made = {0};
     char reason[128];
 
+    if (screens->stop) {
+        util_explain(why, why_bytes, "the adapter stops");
+        return false;
+    }
     if (shape && !pointer_shape_make(&made, shape, why, why_bytes))
         return false;
+    screens->users++;
     sim_mutex_lock(&pointer->lock);
     pointer_shape_free(&pointer->shape);
     pointer_shape_free(&pointer->fitted);
@@ -170,6 +176,7 @@ bool screens_set_pointer(struct screens *screens, const struct pointer_shape *sh
         screens->screen[i].pointer.told.shaped = false;
     bring_all_up(screens);
     sim_mutex_unlock(&pointer->lock);
+    screens_leave(screens);
     return true;
 }
 
@@ -182,12 +189,14 @@ void screens_move_pointer(struct screens *screens, const struct screens_cursor *
 {
     const struct screen *s = &screens->screen[cursor->source];
 
-    if (cursor->source >= screens->config.modes->sources)
+    if (cursor->source >= screens->config.modes->sources || screens->stop)
         return;
+    screens->users++;
     sim_mutex_lock(&screens->pointer.lock);
     screens->pointer.cursor = *cursor;
     screens->pointer.cursor.x = inside(cursor->x, s->image.width); /* PRES-233 */
     screens->pointer.cursor.y = inside(cursor->y, s->image.height);
     bring_all_up(screens);
     sim_mutex_unlock(&screens->pointer.lock);
+    screens_leave(screens);
 }

@@ -3,6 +3,8 @@
 #include "modes/modes.h"
 #include "screens/pointer_draw.h"
 #include "screens/scanouts_record.h"
+#include "sim/machine.h"
+#include "util/explain.h"
 
 static struct pointer_hardware hardware_of(const struct scanouts *scanouts)
 {
@@ -73,43 +75,87 @@ static void bring_all_up(struct scanouts *scanouts)
             bring_up(&scanouts->source[i]);
 }
 
+/* ---- changes of the mode ---- */
+
+/* Whoever is alone with the driver must not wait for the lock: its holder may wait to be let in. So
+ * the display worker has it before. */
+bool scanout_pointer_hold(struct scanouts *scanouts, bool wait)
+{
+    if (!wait)
+        return sim_mutex_try(&scanouts->pointer.lock);
+    sim_mutex_lock(&scanouts->pointer.lock);
+    return true;
+}
+
+void scanout_pointer_let_go(struct scanouts *scanouts)
+{
+    sim_mutex_unlock(&scanouts->pointer.lock);
+}
+
+/* False: the thread holds it already. */
+static bool take(struct scanouts_pointer *pointer)
+{
+    if (pointer->lock.owner == sim_current->thread)
+        return false;
+    sim_mutex_lock(&pointer->lock);
+    return true;
+}
+
 void scanout_pointer_leave(struct scanout *s)
 {
-    sim_mutex_lock(&s->all->pointer.lock);
+    const bool taken = take(&s->all->pointer);
+
     if (s->pointer.known && s->pointer.visible)
         tell_place(s, false);
-    sim_mutex_unlock(&s->all->pointer.lock);
+    if (taken)
+        sim_mutex_unlock(&s->all->pointer.lock);
 }
 
 void scanout_pointer_return(struct scanout *s)
 {
-    sim_mutex_lock(&s->all->pointer.lock);
+    const bool taken = take(&s->all->pointer);
+
     s->pointer.known = s->pointer.shaped = false;
     bring_up(s);
-    sim_mutex_unlock(&s->all->pointer.lock);
+    if (taken)
+        sim_mutex_unlock(&s->all->pointer.lock);
+}
+
+/* ---- who has a pointer ---- */
+
+static void set_shape(struct scanouts *scanouts, const struct pointer_shape *made, bool shaped)
+{
+    struct scanouts_pointer *pointer = &scanouts->pointer;
+    const struct scanouts_config *config = &scanouts->config;
+    char reason[128];
+
+    sim_mutex_lock(&pointer->lock);
+    pointer_shape_free(&pointer->shape);
+    pointer_shape_free(&pointer->fitted);
+    pointer->shape = *made;
+    pointer->hard = shaped && pointer_shape_fit(&pointer->fitted, made, config->pointer_caps,
+                                                config->pointer_width, config->pointer_height,
+                                                reason, sizeof(reason));
+    for (UINT i = 0; i < config->modes->sources; i++)
+        scanouts->source[i].pointer.shaped = false;
+    bring_all_up(scanouts);
+    sim_mutex_unlock(&pointer->lock);
 }
 
 bool scanouts_set_pointer(struct scanouts *scanouts, const struct pointer_shape *shape, char *why,
                           size_t why_bytes)
 {
-    struct scanouts_pointer *pointer = &scanouts->pointer;
-    const struct scanouts_config *config = &scanouts->config;
     struct pointer_shape made = {0};
-    char reason[128];
 
+    if (scanouts->stop) {
+        util_explain(why, why_bytes, "the adapter stops");
+        return false;
+    }
     if (shape && !pointer_shape_make(&made, shape, why, why_bytes))
         return false;
-    sim_mutex_lock(&pointer->lock);
-    pointer_shape_free(&pointer->shape);
-    pointer_shape_free(&pointer->fitted);
-    pointer->shape = made;
-    pointer->hard = shape && pointer_shape_fit(&pointer->fitted, &made, config->pointer_caps,
-                                               config->pointer_width, config->pointer_height,
-                                               reason, sizeof(reason));
-    for (UINT i = 0; i < config->modes->sources; i++)
-        scanouts->source[i].pointer.shaped = false;
-    bring_all_up(scanouts);
-    sim_mutex_unlock(&pointer->lock);
+    scanouts->users++;
+    set_shape(scanouts, &made, shape != NULL);
+    queued_leave(scanouts);
     return true;
 }
 
@@ -122,8 +168,9 @@ void scanouts_move_pointer(struct scanouts *scanouts, const struct screens_curso
 {
     const struct scanout *s = &scanouts->source[cursor->source];
 
-    if (cursor->source >= scanouts->config.modes->sources)
+    if (cursor->source >= scanouts->config.modes->sources || scanouts->stop)
         return;
+    scanouts->users++;
     sim_mutex_lock(&scanouts->pointer.lock);
     scanouts->pointer.cursor = *cursor;
     if (s->shared) { /* PRES-233 */
@@ -132,6 +179,7 @@ void scanouts_move_pointer(struct scanouts *scanouts, const struct screens_curso
     }
     bring_all_up(scanouts);
     sim_mutex_unlock(&scanouts->pointer.lock);
+    queued_leave(scanouts);
 }
 
 void scanouts_draw_pointer(struct scanouts *scanouts, UINT source, const struct picture *picture)

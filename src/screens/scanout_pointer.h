@@ -22,6 +22,9 @@ void scanouts_draw_pointer(struct scanouts *scanouts, UINT source, const struct 
 
 /* ---- for the files of this room ---- */
 
+/* As modes_viewer.hold_pointer and let_pointer_go. */
+bool scanout_pointer_hold(struct scanouts *scanouts, bool wait);
+void scanout_pointer_let_go(struct scanouts *scanouts);
 /* Before a commit that changes or removes the path of the source (PRES-231). */
 void scanout_pointer_leave(struct scanout *s);
 /* After it, when the source is visible (PRES-242). */

@@ -126,19 +126,21 @@ static void settle(void *context, UINT source, bool committed, bool keep)
 {
     struct scanouts *scanouts = context;
     struct scanout *s = &scanouts->source[source];
-    struct primary *const stays = !committed || (!s->next && keep) ? s->shared : s->next;
+    struct primary *const shared = s->shared, *const next = s->next;
+    struct primary *const stays = !committed || (!next && keep) ? shared : next;
 
-    if (s->shared != stays) { /* what was flipped to was for the mode that is over */
+    if (shared != stays) { /* what was flipped to was for the mode that is over */
         flip_drop_all(s);
         planes_drop_all(s);
         flip_release(&s->now);
-        primary_destroy(s->shared);
     }
-    if (s->next != stays)
-        primary_destroy(s->next);
-    s->shared = stays;
+    s->shared = stays; /* nobody finds the others any more while they end */
     s->next = NULL;
     s->next_for = NULL;
+    if (shared != stays)
+        primary_destroy(shared);
+    if (next != stays)
+        primary_destroy(next);
     copy_go_on(s);
     if (s->anew)
         scanout_frame(s, SCREENS_MODE);
@@ -195,6 +197,16 @@ static void visible(void *context, UINT source)
     scanout_pointer_return(s);
     s->watched = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
+}
+
+static bool hold_pointer(void *context, bool wait)
+{
+    return scanout_pointer_hold(context, wait);
+}
+
+static void let_pointer_go(void *context)
+{
+    scanout_pointer_let_go(context);
 }
 
 /* ---- clients ---- */
@@ -408,6 +420,8 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
     config->modes->viewer = (struct modes_viewer){.ends = ends,
                                                   .begins = begins,
                                                   .visible = visible,
+                                                  .hold_pointer = hold_pointer,
+                                                  .let_pointer_go = let_pointer_go,
                                                   .prepare = prepare,
                                                   .primary = primary,
                                                   .address = address,

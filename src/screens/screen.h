@@ -76,7 +76,7 @@ struct screens {
     struct sim_thread *presenter;
     struct sim_waitq work, news;
     bool stop, ended;
-    unsigned users;       /* threads that wait in here to draw */
+    unsigned users;       /* threads that draw, or move the pointer; the end waits for them */
     bool lost, restarted; /* a present was lost; since then the driver has been started again */
     struct screen screen[MODES_MAX_SOURCES];
     struct screens_pointer pointer;
@@ -97,7 +97,9 @@ void screen_add_dirty(struct screen *s, const RECT *r);
 /* unlike.c: the present that was sent is complete: is it on the screen? */
 void screen_compare(const struct screens *screens, struct screen *s);
 
-/* screens.c: an outstanding present has ended. At most DISPATCH_LEVEL. */
+/* screens.c: a thread that is counted in `users` is done. */
+void screens_leave(struct screens *screens);
+/* An outstanding present has ended. At most DISPATCH_LEVEL. */
 void screen_complete(struct screens *screens, struct screen *s, bool shown);
 
 #endif

@@ -168,8 +168,7 @@ static void lose(struct screens *screens)
     display_worker_lost(screens->config.modes);
 }
 
-/* The end waits for who is in here. */
-static void leave(struct screens *screens)
+void screens_leave(struct screens *screens)
 {
     if (--screens->users == 0 && screens->stop)
         (void)sim_waitq_wake(&screens->news, UINT32_MAX);
@@ -203,7 +202,7 @@ bool screens_lose(struct screens *screens)
     lose(screens);
     while (screens->lost && !screens->stop && !sim_current->stopped)
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
-    leave(screens);
+    screens_leave(screens);
     return true;
 }
 
@@ -360,7 +359,7 @@ bool screens_draw(struct screens *screens, UINT source, struct screens_image *im
         *image = s->image;
     else
         image->pixels = NULL;
-    leave(screens);
+    screens_leave(screens);
     return image->pixels != NULL;
 }
 
@@ -383,7 +382,7 @@ bool screens_settle(struct screens *screens, UINT source)
             display_worker_busy(screens->config.modes)))
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
     shown = !screens->stop && s->frame && s->lit && s->visible && region_empty(&s->dirty);
-    leave(screens);
+    screens_leave(screens);
     return shown;
 }
 

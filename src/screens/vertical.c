@@ -135,7 +135,9 @@ D3DKMT_PRESENT_STATS scanouts_statistics(const struct scanouts *scanouts, UINT s
 static void lines_of(const struct scanout *s, UINT *active, UINT *total)
 {
     const struct vidpn *vidpn = s->all->config.modes->active;
-    const union mode *target = mode_set_pinned(*vidpn_target_set(vidpn, s->target));
+    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, s->source, 0);
+    struct mode_set **const signals = path ? vidpn_target_set(vidpn, path->VidPnTargetId) : NULL;
+    const union mode *target = signals ? mode_set_pinned(*signals) : NULL;
     const union mode *source = mode_set_pinned(*vidpn_source_set(vidpn, s->source));
 
     *total = 0;

@@ -550,10 +550,10 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
         display_stop(display->modes, keep);
     display_worker_end(display->modes);
     screens_destroy(display->screens);
-    scanouts_destroy(display->scanouts);
-    modes_destroy(display->modes);
     display->screens = NULL;
+    scanouts_destroy(display->scanouts);
     display->scanouts = NULL;
+    modes_destroy(display->modes);
     display->modes = NULL;
 }
 

@@ -464,8 +464,7 @@ static bool is_of(const struct flip *flip, const struct vidmm_device *device)
 /* It is shown, or the driver has its address, or is about to get it. */
 static bool shows(const struct scanout *s, const struct vidmm_device *device)
 {
-    if (planes_hold(s, device) || s->now.device == device ||
-        (s->moving && is_of(s->moving, device)))
+    if (planes_hold(s, device) || s->now.device == device || (s->moving && is_of(s->moving, device)))
         return true;
     for (UINT k = 0; k < s->handed_count; k++)
         if (is_of(s->handed[k], device))

@@ -215,6 +215,7 @@ TEST(caps_of_displays)
         p->caps.MaxQueuedFlipOnVSync = 2;
         p->caps.FlipCaps.FlipInterval = p->caps.FlipCaps.FlipIndependent = is & 1;
         p->caps.SupportDirectFlip = is & 1;
+        p->segment[0].Flags.DirectFlip = is & 1;
         p->caps.GammaRampCaps.Gamma_Rgb256x3x16 = is & 1;
         p->caps.PresentationCaps.SupportSoftwareDeviceBitmaps = is & 1;
         p->caps.PointerCaps.Color = is & 1;

@@ -54,7 +54,7 @@ struct vidmm_open {
     uint64_t instance; /* its number among them: the higher, the newer */
     bool offered;
     bool read_only;
-    bool closing; /* the GPU is done with it, and so is the device */
+    bool closing;                    /* the GPU is done with it, and so is the device */
     struct vidmm_follow offer_after; /* waits for the GPU work before the offer */
     uint32_t lock_count;
     uint64_t owned_pages; /* that device->owned_pages counts: the device has created it */

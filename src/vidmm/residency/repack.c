@@ -105,8 +105,8 @@ static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
     return status;
 }
 
-/* A job that is to be run again waits for nothing but work of its own device, which may use what the
- * device has evicted or destroyed since (RES-026), and which waits for what the job is to bring. */
+/* A job that is to be run again waits for nothing but work of its own device, which may use what
+ * the device has evicted or destroyed since (RES-026), and waits for what the job is to bring. */
 static bool waits_for_itself(const struct paging_turn *turn, const struct vidmm_device *device)
 {
     const struct vidmm *vidmm = device->process->vidmm;

@@ -89,9 +89,7 @@ struct modes_viewer {
     void (*hidden)(void *context, UINT source);
     /* The display worker has done what was to be done. */
     void (*settled)(void *context);
-    /* Around a commit, or a change of a path: no other thread calls the driver for the pointer. Who
-     * does so may wait to be let in; without `wait` false then. NULL: that harms nothing. */
-    bool (*hold_pointer)(void *context, bool wait);
+    bool (*hold_pointer)(void *context, bool wait); /* modes/change.h; false: it is in use */
     void (*let_pointer_go)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
     /* Before anything else of a commit: have a primary ready for the mode that is pinned for the
@@ -208,30 +206,6 @@ static inline void modes_go_on(const struct modes *modes)
 {
     if (modes->still)
         modes->go_on(modes->ddi);
-}
-
-/* The same around what the viewer is told the beginning and the end of. Who holds the pointer waits
- * in the driver, or to be let in; the limit of waiting is that of the former (THREAD-037). */
-static inline NTSTATUS modes_change_begin(const struct modes *modes, const char *name)
-{
-    const struct modes_viewer *viewer = &modes->viewer;
-    NTSTATUS status = modes_still(modes, name);
-
-    if (!NT_SUCCESS(status) || !viewer->hold_pointer || viewer->hold_pointer(viewer->context, false))
-        return status;
-    modes_go_on(modes);
-    (void)viewer->hold_pointer(viewer->context, true);
-    status = modes_still(modes, name);
-    if (!NT_SUCCESS(status))
-        viewer->let_pointer_go(viewer->context);
-    return status;
-}
-
-static inline void modes_change_end(const struct modes *modes)
-{
-    modes_go_on(modes);
-    if (modes->viewer.let_pointer_go)
-        modes->viewer.let_pointer_go(modes->viewer.context);
 }
 
 /* Those of the adapter with this DeviceHandle; NULL: there is none. */

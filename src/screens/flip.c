@@ -232,22 +232,6 @@ static bool interval_is_over(const struct scanout *s, const struct flip *flip)
     return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
-/* No vertical sync comes that would end the interval of the first flip that waits: it is over when
- * none has come for as long as a flip may wait for its own (PRES-256). */
-static bool gives_up_counting(const struct scanout *s, struct flip *flip, uint64_t *until)
-{
-    uint64_t at;
-
-    if (!flip->handed)
-        flip->handed = sim_now(); /* since when it is the first */
-    at = (flip->handed > s->last_sync ? flip->handed : s->last_sync) + s->all->config.limit_ns;
-    if (sim_now() >= at || s->all->config.modes->ddi->gone)
-        return true;
-    if (*until > at)
-        *until = at;
-    return false;
-}
-
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
 static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 {
@@ -317,7 +301,7 @@ static bool step(struct scanout *s, uint64_t *until)
             vsync_control(s->all, true);
             return true;
         }
-        if (!gives_up_counting(s, head, until))
+        if (!vsync_in_vain(s, head, until))
             return false;
     }
     list_remove(&head->link);
@@ -450,8 +434,7 @@ static bool is_of(const struct flip *flip, const struct vidmm_device *device)
 /* It is shown, or the driver has its address, or is about to get it. */
 static bool shows(const struct scanout *s, const struct vidmm_device *device)
 {
-    if (planes_hold(s, device) || s->now.device == device ||
-        (s->moving && is_of(s->moving, device)))
+    if (planes_hold(s, device) || s->now.device == device || (s->moving && is_of(s->moving, device)))
         return true;
     for (UINT k = 0; k < s->handed_count; k++)
         if (is_of(s->handed[k], device))

@@ -197,6 +197,9 @@ bool vsync_step(struct scanouts *scanouts, uint64_t *until);
 /* vsync_watch.c: the same, of those that do not come; and one has come. */
 bool vsync_watch(struct scanouts *scanouts, uint64_t *until);
 void vsync_note_rate(struct scanout *s);
+/* None comes that would end the interval of this flip, the first that waits; or until when one may.
+ */
+bool vsync_in_vain(const struct scanout *s, struct flip *flip, uint64_t *until);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */

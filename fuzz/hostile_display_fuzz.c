@@ -97,7 +97,7 @@ static struct probe *create(void)
     struct probe_options options = {.seed = 1 + rig_byte(), .watchdog_ms = 20000};
     struct probe *p;
 
-    options.ram_bytes = 256u << 20;
+    options.ram_bytes = 64u << 20;
     options.strict = a & 2;
     options.port.tell_unpinned = a & 4;
     options.port.present_pitch = a & 8 ? 64 : 0;

@@ -359,8 +359,10 @@ void display_driver(struct probe *p, bool is_full)
 
     memset(&driver, 0, sizeof(driver));
     driver.full = is_full;
-    memcpy(driver.before, p->before, sizeof(driver.before));
-    memcpy(driver.after, p->after, sizeof(driver.after));
+    for (unsigned i = 0; i < PROBE_DDI_COUNT; i++) {
+        driver.before[i] = p->before[i];
+        driver.after[i] = p->after[i];
+    }
     for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
         p->before[any[i]] = before;
         p->after[any[i]] = after;

@@ -415,13 +415,13 @@ static size_t present_list_bytes(const void *structure)
 }
 
 /* Not pDstSubRects, which lives through all passes (PRES-104). */
-const struct ddi_part ddi_parts_present[] = {
-    {POINTER(DXGKARG_PRESENT, pAllocationList), .bytes = present_list_bytes,
-     .what = "pAllocationList of DXGKARG_PRESENT"},
-    {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
-     COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
-     .what = "pPrivateDriverData of DXGKARG_PRESENT"},
-    NO_MORE};
+const struct ddi_part ddi_parts_present[] = {{POINTER(DXGKARG_PRESENT, pAllocationList),
+                                              .bytes = present_list_bytes,
+                                              .what = "pAllocationList of DXGKARG_PRESENT"},
+                                             {POINTER(DXGKARG_PRESENT, pPrivateDriverData),
+                                              COUNTED_BY(DXGKARG_PRESENT, PrivateDriverDataSize, 1),
+                                              .what = "pPrivateDriverData of DXGKARG_PRESENT"},
+                                             NO_MORE};
 
 typedef DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA standard_data;
 

@@ -17,6 +17,7 @@
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/running/display.h"
+#include "port/running/post.h"
 #include "screens/picture.h"
 #include "screens/picture_format.h"
 #include "screens/scanout_pointer.h"
@@ -363,11 +364,55 @@ static bool take(struct port_adapter *port, unsigned source, bool black, struct 
     return false;
 }
 
+static enum dxgk_result hand_out(const struct picture *taken, bool black,
+                                 struct dxgk_picture *picture, char *error, size_t error_bytes)
+{
+    const size_t bytes = (size_t)taken->width * taken->height * 3;
+
+    picture->width = taken->width;
+    picture->height = taken->height;
+    picture->black = black;
+    picture->checksum = picture_checksum(taken);
+    picture->rgb = malloc(bytes);
+    if (picture->rgb) {
+        memcpy(picture->rgb, taken->rows, bytes);
+        return DXGK_OK;
+    }
+    util_explain(error, error_bytes, "out of memory");
+    return DXGK_OUT_OF_MEMORY;
+}
+
+/* PRES-026: what firmware had lit, if no driver has the screen. False: there is nothing. */
+static bool take_left(const struct dxgk_machine *machine, struct dxgk_picture *picture)
+{
+    DXGK_DISPLAY_INFORMATION info;
+    const uint8_t *pixels = machine && host_may_look(machine) ? port_post_left(machine->port, &info)
+                                                              : NULL;
+    struct picture taken = {0};
+    struct picture_memory memory;
+    char error[80];
+    bool done;
+
+    if (!pixels)
+        return false;
+    memory = (struct picture_memory){.bytes = pixels,
+                                     .size = (uint64_t)info.Pitch * info.Height,
+                                     .pitch = info.Pitch,
+                                     .width = info.Width,
+                                     .height = info.Height,
+                                     .format = info.ColorFormat};
+    done = picture_from_memory(&taken, &memory, error, sizeof(error)) &&
+           hand_out(&taken, false, picture, error, sizeof(error)) == DXGK_OK;
+    picture_free(&taken);
+    return done;
+}
+
 enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source,
                                       struct dxgk_picture *picture, char *error, size_t error_bytes)
 {
     struct picture taken = {0};
     struct dxgk_display display;
+    enum dxgk_result result;
 
     memset(picture, 0, sizeof(*picture));
     memset(&display, 0, sizeof(display));
@@ -378,18 +423,9 @@ enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source
         return DXGK_ERROR;
     if (!taken.rows)
         return DXGK_OK;
-    picture->width = taken.width;
-    picture->height = taken.height;
-    picture->black = !display.visible;
-    picture->checksum = picture_checksum(&taken);
-    picture->rgb = malloc((size_t)taken.width * taken.height * 3);
-    if (picture->rgb)
-        memcpy(picture->rgb, taken.rows, (size_t)taken.width * taken.height * 3);
+    result = hand_out(&taken, !display.visible, picture, error, error_bytes);
     picture_free(&taken);
-    if (picture->rgb)
-        return DXGK_OK;
-    util_explain(error, error_bytes, "out of memory");
-    return DXGK_OUT_OF_MEMORY;
+    return result;
 }
 
 DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
@@ -398,7 +434,7 @@ DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, uns
 {
     memset(picture, 0, sizeof(*picture));
     if (!host_display_modes(machine, adapter, source, error, error_bytes))
-        return DXGK_ERROR;
+        return !adapter && !source && take_left(machine, picture) ? DXGK_OK : DXGK_ERROR;
     return host_display_capture(host_display_adapter(machine, adapter), source, picture, error,
                                 error_bytes);
 }

@@ -122,7 +122,8 @@ static NTSTATUS show(struct modes *modes, void *arg)
 
     host_inspect_say(look->machine, "displays");
     for (UINT i = 0; i < modes->targets; i++)
-        show_output(look->machine, &modes->target[i]);
+        if (!modes->target[i].gone)
+            show_output(look->machine, &modes->target[i]);
     for (UINT source = 0; source < modes->sources; source++) {
         show_source(look->machine, modes, source);
         if (!NT_SUCCESS(modes_list(modes, source, &list)))

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Presents that copy to, or fill, what a source shows. The client's rectangles become those of the
- * driver here:
- *
- *   SrcRect, pSrcSubRects   pixels of the source    --- stretched --->   DstRect, pDstSubRects
- *                                                                        pixels of the screen
- *
- * Those of a fill have no source: they are pixels of the screen themselves.
- */
+/* Presents that copy to, or fill, what a source of a full driver shows. */
 #include <string.h>
 
 #include "ddi/ddi.h"
 #include "kmt/adapter.h"
 #include "kmt/client_memory.h"
 #include "kmt/copy.h"
+#include "kmt/copy_rects.h"
 #include "kmt/device.h"
 #include "kmt/present_state.h"
 #include "kmt/source_owner.h"
@@ -33,8 +26,7 @@ struct copying {
     struct vidsch_context *context;
     const D3DKMT_PRESENT *args;
     struct scanouts_target target;
-    RECT source; /* all of it */
-    RECT *rects;
+    struct copy_rects rects;
     struct vidsch_present present;
 };
 
@@ -77,9 +69,8 @@ static NTSTATUS check_flags(const D3DKMT_PRESENT *args)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check(const struct copying *c)
+NTSTATUS kmt_copy_check(const D3DKMT_PRESENT *args)
 {
-    const D3DKMT_PRESENT *args = c->args;
     NTSTATUS status = check_flags(args);
 
     if (!NT_SUCCESS(status))
@@ -92,13 +83,26 @@ static NTSTATUS check(const struct copying *c)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-287",
                       "%u broadcast contexts of a copy: only flips are broadcast",
                       (unsigned)args->BroadcastContextCount);
-    if (args->Flags.RestrictVidPnSource && args->VidPnSourceId >= kmt_sources(c->device->adapter))
-        return refuse(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "PRES-283",
-                      "the adapter has no source %u", args->VidPnSourceId);
     if (args->PrivateDriverDataSize > MOST_PRIVATE_BYTES)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-117",
                       "private data of %u bytes, at most %u are possible",
                       args->PrivateDriverDataSize, MOST_PRIVATE_BYTES);
+    if (args->Flags.Blt && (!args->hSource || !args->SubRectCnt))
+        return refuse(STATUS_INVALID_PARAMETER, args->hSource ? "PRES-282" : "PRES-092",
+                      "Blt without %s", args->hSource ? "sub-rectangles" : "hSource");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check(const struct copying *c)
+{
+    const D3DKMT_PRESENT *args = c->args;
+    const NTSTATUS status = kmt_copy_check(args);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (args->Flags.RestrictVidPnSource && args->VidPnSourceId >= kmt_sources(c->device->adapter))
+        return refuse(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "PRES-283",
+                      "the adapter has no source %u", args->VidPnSourceId);
     if (!ddi_has(port_adapter_ddi(c->device->adapter->port), DxgkDdiPresent))
         return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
     return STATUS_SUCCESS;
@@ -106,121 +110,38 @@ static NTSTATUS check(const struct copying *c)
 
 /* ---- rectangles ---- */
 
-static bool is_empty(const RECT *r)
-{
-    return r->left >= r->right || r->top >= r->bottom;
-}
-
-static RECT common(const RECT *a, const RECT *b)
-{
-    return (RECT){.left = a->left > b->left ? a->left : b->left,
-                  .top = a->top > b->top ? a->top : b->top,
-                  .right = a->right < b->right ? a->right : b->right,
-                  .bottom = a->bottom < b->bottom ? a->bottom : b->bottom};
-}
-
-/* As the client sees the screen (PRES-099). */
-static RECT screen(const struct copying *c)
-{
-    const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation = c->target.rotation;
-    const bool turned = c->args->Flags.Rotate &&
-                        (rotation == D3DKMDT_VPPR_ROTATE90 || rotation == D3DKMDT_VPPR_ROTATE270);
-
-    return (RECT){.right = (LONG)(turned ? c->target.height : c->target.width),
-                  .bottom = (LONG)(turned ? c->target.width : c->target.height)};
-}
-
-/* One end of a span of the source, in the destination; `up`: all that it touches counts. */
-static LONG stretched(LONG at, LONG from, LONG from_end, LONG to, LONG to_end, bool up)
-{
-    const int64_t length = (int64_t)from_end - from, other = (int64_t)to_end - to;
-    const int64_t scaled = ((int64_t)at - from) * other;
-
-    return (LONG)(to + (scaled + (up ? length - 1 : 0)) / length);
-}
-
-static RECT to_screen(const struct copying *c, const RECT *sub)
-{
-    const RECT *from = &c->present.from, *to = &c->present.to;
-    const RECT r = common(sub, from);
-
-    if (is_empty(&r))
-        return (RECT){0};
-    return (RECT){.left = stretched(r.left, from->left, from->right, to->left, to->right, false),
-                  .top = stretched(r.top, from->top, from->bottom, to->top, to->bottom, false),
-                  .right = stretched(r.right, from->left, from->right, to->left, to->right, true),
-                  .bottom = stretched(r.bottom, from->top, from->bottom, to->top, to->bottom, true)};
-}
-
-/* PRES-103, PRES-104 */
-static void add(struct copying *c, const RECT *destination)
-{
-    const RECT whole = screen(c);
-    RECT r = common(destination, &c->present.to);
-
-    if (c->present.shown)
-        r = common(&r, &whole);
-
-    if (!is_empty(&r))
-        c->rects[c->present.rect_count++] = r;
-}
-
-static NTSTATUS take_rects(struct copying *c)
-{
-    const D3DKMT_PRESENT *args = c->args;
-    RECT *subs = NULL;
-    NTSTATUS status = kmt_client_copy_array(args->pSrcSubRects, args->SubRectCnt, sizeof(*subs),
-                                            (void **)&subs);
-
-    if (!NT_SUCCESS(status))
-        return status;
-    c->rects = util_alloc((args->SubRectCnt ? args->SubRectCnt : 1) * sizeof(*c->rects));
-    c->present.rects = c->rects;
-    if (c->rects && !args->SubRectCnt && !is_empty(&c->present.to))
-        add(c, &c->present.to);
-    for (UINT i = 0; c->rects && i < args->SubRectCnt; i++) {
-        const RECT r = args->Flags.Blt ? to_screen(c, &subs[i]) : subs[i];
-
-        if (!is_empty(&r))
-            add(c, &r);
-    }
-    util_free(subs);
-    return c->rects ? STATUS_SUCCESS : STATUS_NO_MEMORY;
-}
-
-/* The driver describes the source, if it can (PRES-084). */
-static NTSTATUS measure_source(struct copying *c)
-{
-    DXGKARG_DESCRIBEALLOCATION described;
-    NTSTATUS status;
-
-    if (!c->args->Flags.Blt)
-        return STATUS_SUCCESS;
-    c->source = screen(c);
-    if (c->args->Flags.SrcRectValid)
-        return STATUS_SUCCESS;
-    status = vidmm_describe(c->device->mm, c->args->hSource, &described);
-    if (status == STATUS_NOT_SUPPORTED)
-        return STATUS_SUCCESS;
-    if (NT_SUCCESS(status))
-        c->source = (RECT){.right = (LONG)described.Width, .bottom = (LONG)described.Height};
-    return status;
-}
-
-/* PRES-283 */
+/* PRES-283; the driver describes the source, if it can (PRES-084). */
 static NTSTATUS measure(struct copying *c)
 {
-    const D3DKMT_PRESENT *args = c->args;
-    NTSTATUS status = measure_source(c);
+    const D3DKMT_PRESENTFLAGS f = c->args->Flags;
+    const D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation = c->target.rotation;
+    DXGKARG_DESCRIBEALLOCATION described;
+    RECT *subs = NULL;
+    NTSTATUS status;
 
-    if (!NT_SUCCESS(status))
-        return status;
-    c->present.to = args->Flags.DstRectValid ? args->DstRect : screen(c);
-    c->present.from = args->Flags.Blt ? args->Flags.SrcRectValid ? args->SrcRect : c->source
-                                      : (RECT){0};
-    if (is_empty(&c->present.to) || (args->Flags.Blt && is_empty(&c->present.from)))
-        c->present.to = c->present.from = (RECT){0};
-    return take_rects(c);
+    c->rects.args = c->args;
+    c->rects.screen = (D3DKMDT_2DREGION){c->target.width, c->target.height};
+    c->rects.clip = c->present.shown;
+    if (f.Rotate && (rotation == D3DKMDT_VPPR_ROTATE90 || rotation == D3DKMDT_VPPR_ROTATE270))
+        c->rects.screen = (D3DKMDT_2DREGION){c->target.height, c->target.width}; /* PRES-099 */
+    c->rects.source = c->rects.screen;
+    if (f.Blt && !f.SrcRectValid &&
+        ddi_has(port_adapter_ddi(c->device->adapter->port), DxgkDdiDescribeAllocation)) {
+        status = vidmm_describe(c->device->mm, c->args->hSource, &described);
+        if (!NT_SUCCESS(status))
+            return status;
+        c->rects.source = (D3DKMDT_2DREGION){described.Width, described.Height};
+    }
+    status = kmt_client_copy_array(c->args->pSrcSubRects, c->args->SubRectCnt, sizeof(*subs),
+                                   (void **)&subs);
+    if (NT_SUCCESS(status))
+        status = copy_rects_take(&c->rects, subs, c->args->SubRectCnt);
+    util_free(subs);
+    c->present.from = c->rects.from;
+    c->present.to = c->rects.to;
+    c->present.rects = c->rects.rect;
+    c->present.rect_count = c->rects.count;
+    return status;
 }
 
 /* ---- screen to screen ---- */
@@ -229,15 +150,13 @@ static NTSTATUS measure(struct copying *c)
 static NTSTATUS check_overlap(const struct copying *c)
 {
     const DXGK_PRESENTATIONCAPS caps = port_adapter_caps(c->device->adapter->port)->PresentationCaps;
-    const RECT both = common(&c->present.from, &c->present.to);
-
     if (!c->args->Flags.Blt || c->present.source != c->present.destination)
         return STATUS_SUCCESS;
     if (caps.NoScreenToScreenBlt)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-118",
                       "hSource is what the screen shows, and the driver copies nothing from it to "
                       "itself (NoScreenToScreenBlt)");
-    if (caps.NoOverlapScreenBlt && !is_empty(&both))
+    if (caps.NoOverlapScreenBlt && copy_rects_overlap(&c->present.from, &c->present.to))
         return refuse(STATUS_INVALID_PARAMETER, "PRES-118",
                       "the rectangles overlap, which the driver does not copy (NoOverlapScreenBlt)");
     return STATUS_SUCCESS;
@@ -293,9 +212,6 @@ NTSTATUS kmt_present_copy(struct kmt_device *device, struct vidsch_context *cont
     struct scanouts_copy copy;
     NTSTATUS status = check(&c);
 
-    if (NT_SUCCESS(status) && args->Flags.Blt && (!args->hSource || !args->SubRectCnt))
-        status = refuse(STATUS_INVALID_PARAMETER, args->hSource ? "PRES-282" : "PRES-092",
-                        "Blt without %s", args->hSource ? "sub-rectangles" : "hSource");
     if (NT_SUCCESS(status))
         status = scanouts_copy_begin(kmt_scanouts(device->adapter), &request, &copy);
     if (!NT_SUCCESS(status))
@@ -303,7 +219,7 @@ NTSTATUS kmt_present_copy(struct kmt_device *device, struct vidsch_context *cont
     c.target = copy.target;
     status = present(&c);
     scanouts_copy_end(&copy);
-    util_free(c.rects);
+    util_free(c.rects.rect);
     util_free(c.present.private_data);
     return status;
 }

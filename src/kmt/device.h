@@ -24,7 +24,6 @@ struct kmt_device {
     struct vidsch_context *own;
     struct kmt_trimmer *trimmer; /* NULL: no trim callback was registered */
     bool requests_vsync;         /* PRES-308 */
-    UINT ramps;                  /* bit n: source n has a gamma ramp of it */
     UINT queued_limit;           /* of presents (PRES-290); 0: the default */
     uint32_t draining;           /* calls that wait for it to become idle */
 };

@@ -55,13 +55,24 @@ struct showing {
     struct scanouts *scanouts;
     UINT source;
     D3DKMT_HANDLE primary;
+    const DXGKARG_DESCRIBEALLOCATION *described;
+    D3DDDI_ROTATION orientation;
 };
 
+static bool fits(const struct modes *modes, UINT source, const DXGKARG_DESCRIBEALLOCATION *d,
+                 D3DDDI_ROTATION orientation);
+
+/* Other requests came before: all may have changed since it was looked at. */
 static NTSTATUS show(struct modes *modes, void *arg)
 {
     const struct showing *showing = arg;
+    const NTSTATUS status = kmt_source_owned(showing->device, showing->source);
 
-    (void)modes;
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!fits(modes, showing->source, showing->described, showing->orientation))
+        return refuse(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, "PRES-277",
+                      "the mode of source %u has changed during the call", showing->source);
     return scanouts_show(showing->scanouts, showing->source, showing->device->mm, showing->primary);
 }
 
@@ -170,6 +181,8 @@ static NTSTATUS set_display_mode(struct kmt_call *call, void *arguments)
         status = vidmm_describe(showing.device->mm, showing.primary, &described);
     if (!NT_SUCCESS(status))
         return status;
+    showing.described = &described;
+    showing.orientation = args->DisplayOrientation;
     modes = port_display_modes(showing.device->adapter->port);
     status = fits(modes, showing.source, &described, args->DisplayOrientation)
                  ? check_attribute(call, args, &showing, &described)
@@ -198,6 +211,9 @@ static NTSTATUS ask_driver(const struct kmt_device *device, HANDLE context, D3DK
     memset(list, 0, sizeof(list));
     memset(&present, 0, sizeof(present));
     list[1].hDeviceSpecificAllocation = vidmm_scanout_open_handle(device->mm, primary);
+    if (!list[1].hDeviceSpecificAllocation)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-280",
+                      "the primary 0x%x was destroyed during the present", primary);
     present.pAllocationList = list;
     present.FlipInterval = interval;
     present.Flags.Flip = 1;
@@ -355,6 +371,8 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (!context)
         return STATUS_INVALID_PARAMETER;
     device = kmt_device_of(call, vidsch_context_device(context));
+    if (device && args->hAdapter && !port_display_scanouts(device->adapter->port))
+        return kmt_present_across(call, device, args);
     scanouts = device ? kmt_scanouts(device->adapter) : NULL;
     if (!scanouts)
         return STATUS_NOT_SUPPORTED;
@@ -372,6 +390,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (args->Flags.FlipDoNotFlip)
         flip.source = args->VidPnSourceId;
     status = kmt_source_owned(device, flip.source);
+    flip.commits = scanouts_commits(scanouts, flip.source);
     flip.device = device->mm;
     flip.limit = kmt_queued_limit(device);
     flip.others = others.handle;

@@ -91,14 +91,11 @@ static NTSTATUS set_gamma_ramp(struct kmt_call *call, void *arguments)
         return STATUS_NO_MEMORY;
     request->source = args->VidPnSourceId;
     request->ramp.type = args->Type;
+    request->ramp.setter = device->mm;
     request->ramp.bytes = modes_ramp_bytes(args->Type);
     status = kmt_client_get(&request->ramp.data, args->pGammaRampRgb256x3x16, request->ramp.bytes)
                  ? display_do(port_display_modes(device->adapter->port), set, request)
                  : STATUS_INVALID_PARAMETER;
-    if (NT_SUCCESS(status) && args->Type != D3DDDI_GAMMARAMP_DEFAULT)
-        device->ramps |= 1u << args->VidPnSourceId;
-    else if (NT_SUCCESS(status))
-        device->ramps &= ~(1u << args->VidPnSourceId);
     util_free(request);
     return status;
 }
@@ -109,9 +106,8 @@ void kmt_gamma_leave(struct kmt_device *device)
     struct request request = {.ramp.type = D3DDDI_GAMMARAMP_DEFAULT};
 
     for (; modes && request.source < modes->sources; request.source++)
-        if (device->ramps & 1u << request.source)
+        if (modes_gamma_setter(modes, request.source) == device->mm)
             (void)display_do(modes, set, &request);
-    device->ramps = 0;
 }
 
 KMT_IN(D3DKMTSetGammaRamp, D3DKMT_SETGAMMARAMP, set_gamma_ramp)

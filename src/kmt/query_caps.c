@@ -161,6 +161,7 @@ static NTSTATUS adapter_type(const struct kmt_query *query)
     type.RenderSupported = !port_adapter_display_only(query->adapter->port); /* KMT-083, KMT-084 */
     type.DisplaySupported = port_adapter_sources(query->adapter->port) > 0;  /* PRES-263 */
     type.PostDevice = port_adapter_is_post(query->adapter->port);
+    type.SupportSetTimingsFromVidPn = port_uses_connections(query->adapter->port);
     type.HybridDiscrete = query->caps->HybridDiscrete != 0;
     type.HybridIntegrated = query->caps->HybridIntegrated != 0;
     type.Detachable = query->caps->MiscCaps.Detachable;

@@ -9,6 +9,7 @@
 #include "modes/modes.h"
 #include "port/record/adapter_info.h"
 #include "port/running/display.h"
+#include "screens/scanouts.h"
 #include "util/alloc.h"
 #include "verify/refusal.h"
 
@@ -82,6 +83,23 @@ static NTSTATUS supported(const struct kmt_query *query, bool is)
     return kmt_query_put(query, &answer, sizeof(answer));
 }
 
+/* PRES-083: also by the segments of what is shown. */
+static bool direct_flip(const struct kmt_query *query, const struct modes *modes)
+{
+    const struct port_adapter *port = query->adapter->port;
+    const struct scanouts *scanouts = port_display_scanouts(port);
+
+    if (!query->caps->SupportDirectFlip)
+        return false;
+    for (UINT i = 0; scanouts && i < modes->sources; i++) {
+        const UINT segment = scanouts_segment(scanouts, i);
+
+        if (segment && !port_adapter_segment_flips(port, segment))
+            return false;
+    }
+    return true;
+}
+
 NTSTATUS kmt_query_display(const struct kmt_query *query)
 {
     struct modes *modes = port_display_modes(query->adapter->port);
@@ -96,7 +114,7 @@ NTSTATUS kmt_query_display(const struct kmt_query *query)
     case KMTQAITYPE_MODELIST:
         return mode_list(query, modes);
     case KMTQAITYPE_DIRECTFLIP_SUPPORT:
-        return supported(query, query->caps->SupportDirectFlip != FALSE);
+        return supported(query, direct_flip(query, modes));
     case KMTQAITYPE_INDEPENDENTFLIP_SUPPORT:
         return supported(query, query->caps->FlipCaps.FlipIndependent);
     case KMTQAITYPE_MULTIPLANEOVERLAY_SUPPORT:

@@ -78,26 +78,45 @@ static NTSTATUS tell(struct modes *modes, UINT source)
     return status;
 }
 
-NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp)
+/* Paths point into the record of the source, so it stays where it is. */
+static struct modes_ramp *record_of(struct modes *modes, UINT source)
 {
     struct modes_ramp **own = &modes->source[source].ramp;
-    NTSTATUS status;
 
     if (!*own)
         *own = util_zalloc(1, sizeof(**own));
-    if (!*own)
-        return STATUS_NO_MEMORY;
-    **own = *ramp;
-    status = tell(modes, source);
-    if (NT_SUCCESS(status))
-        return status;
-    if (!modes->ddi->gone)
-        WARNING("VIDPN-123", "the driver returned %s for a gamma ramp of type %d of source %u",
-                nt_status_text(status).text, (int)ramp->type, source);
-    (*own)->type = D3DDDI_GAMMARAMP_DEFAULT;
-    (*own)->bytes = 0;
-    modes_apply_gamma(modes, modes->active);
+    if (*own && !(*own)->type)
+        (*own)->type = D3DDDI_GAMMARAMP_DEFAULT;
+    return *own;
+}
+
+NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp)
+{
+    struct modes_ramp *own = record_of(modes, source), *before = util_alloc(sizeof(*before));
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    if (own && before) {
+        *before = *own;
+        *own = *ramp;
+        status = tell(modes, source);
+        if (!NT_SUCCESS(status)) { /* what was in force stays */
+            if (!modes->ddi->gone)
+                WARNING("VIDPN-123",
+                        "the driver returned %s for a gamma ramp of type %d of source %u",
+                        nt_status_text(status).text, (int)ramp->type, source);
+            *own = *before;
+            modes_apply_gamma(modes, modes->active);
+        }
+    }
+    util_free(before);
     return status;
+}
+
+const void *modes_gamma_setter(const struct modes *modes, UINT source)
+{
+    const struct modes_ramp *ramp = modes->source[source].ramp;
+
+    return ramp && ramp->type != D3DDDI_GAMMARAMP_DEFAULT ? ramp->setter : NULL;
 }
 
 void modes_gamma_finish(struct modes *modes)

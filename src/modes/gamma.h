@@ -13,6 +13,7 @@ struct vidpn;
 struct modes_ramp {
     D3DDDI_GAMMARAMP_TYPE type;
     UINT bytes;
+    const void *setter; /* whose it is */
     union {
         D3DDDI_GAMMA_RAMP_RGB256x3x16 rgb256x3x16;
         D3DDDI_GAMMA_RAMP_DXGI_1 dxgi1;
@@ -24,6 +25,8 @@ UINT modes_ramp_bytes(D3DDDI_GAMMARAMP_TYPE type);
 /* Show the source with this ramp. The driver has the cap for it. A driver that refuses it has the
  * default one afterwards. On the display worker. */
 NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp);
+/* Whose ramp the source has; NULL: nobody's. */
+const void *modes_gamma_setter(const struct modes *modes, UINT source);
 /* Before a commit: have the paths of the VidPN show them. */
 void modes_apply_gamma(const struct modes *modes, struct vidpn *vidpn);
 void modes_gamma_finish(struct modes *modes);

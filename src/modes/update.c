@@ -78,7 +78,7 @@ static NTSTATUS departures(struct modes *modes)
         if (modes_has_left(target))
             monitor_depart(target);
         target->left = false;
-        if (target->going)
+        if (target->going && !has_path(modes, target)) /* else it is tried again */
             connections_free(modes, target);
     }
     return status;

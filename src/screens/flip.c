@@ -345,8 +345,7 @@ static void ready(void *context)
 
 static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct flip *flip = util_zalloc(1,
-                                    sizeof(*flip) + wanted->other_count * sizeof(flip->others[0]));
+    struct flip *flip = util_zalloc(1, sizeof(*flip) + wanted->other_count * sizeof(HANDLE));
 
     if (!flip)
         return NULL;
@@ -355,6 +354,7 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
     flip->device = wanted->device;
     flip->context = wanted->context;
     flip->other_count = wanted->other_count;
+    flip->others = (HANDLE *)(flip + 1);
     for (UINT i = 0; i < wanted->other_count; i++)
         flip->others[i] = wanted->others[i];
     flip->interval = wanted->interval;
@@ -376,6 +376,18 @@ static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted
     return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
+/* The device still owns the source in the mode for which the primary was made. */
+static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip *wanted)
+{
+    if (s->owner != wanted->device)
+        return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-281",
+                      "the device has lost source %u during the present", s->source);
+    if (s->commits != wanted->commits)
+        return refuse(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, "PRES-088",
+                      "the mode of source %u has changed during the present", s->source);
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
     struct scanout *s = &scanouts->source[wanted->source];
@@ -383,6 +395,8 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
                                         wanted->do_not_wait);
     struct flip *flip;
 
+    if (NT_SUCCESS(status))
+        status = check_still(s, wanted);
     if (!NT_SUCCESS(status))
         return status;
     flip = new_flip(s, wanted);

@@ -166,8 +166,8 @@ static bool prepare(struct scanout *s)
         }
         vsync |= !plane_flip_is_immediate(s->all, f);
     }
-    if (vsync && !s->all->enabled)
-        vsync_control(s->all, true); /* PRES-172 */
+    if (vsync)
+        vsync_need(s); /* PRES-172 */
     return s->lit;
 }
 

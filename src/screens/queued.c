@@ -15,11 +15,11 @@ UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device 
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         const struct scanout *s = &scanouts->source[i];
 
-        count += s->moving && s->moving->primary.device == device;
+        count += s->moving && s->moving->device == device;
         for (UINT k = 0; k < s->handed_count; k++)
-            count += s->handed[k]->primary.device == device;
+            count += s->handed[k]->device == device;
         LIST_FOR(node, &s->waiting)
-            count += CONTAINER(node, struct flip, link)->primary.device == device;
+            count += CONTAINER(node, struct flip, link)->device == device;
         LIST_FOR(node, &s->copies)
             count += CONTAINER(node, struct copy, link)->device == device;
         count += planes_queued_of(s, device);

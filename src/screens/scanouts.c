@@ -175,6 +175,7 @@ static void begins(void *context, UINT source)
     s->lit = path && source_mode(vidpn, source);
     if (!s->lit)
         return;
+    s->commits++;
     s->addressed = true;
     s->early = false;
     s->target = path->VidPnTargetId;
@@ -225,9 +226,21 @@ D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
     return last->device == device ? last->handle : 0;
 }
 
+UINT scanouts_segment(const struct scanouts *scanouts, UINT source)
+{
+    const struct scanout *s = &scanouts->source[source];
+
+    return !s->lit ? 0 : s->now.allocation ? s->now.where.segment : s->shared->where.segment;
+}
+
 uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
 {
     return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;
+}
+
+uint64_t scanouts_commits(const struct scanouts *scanouts, UINT source)
+{
+    return scanouts->source[source].commits;
 }
 
 const struct vidmm_device *scanouts_owner(const struct scanouts *scanouts, UINT source,

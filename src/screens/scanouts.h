@@ -65,14 +65,18 @@ struct scanouts_flip {
     UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it */
     UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
+    uint64_t commits; /* scanouts_commits when the primary was found to fit */
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */
     NTSTATUS (*write)(void *context);
     void *write_context;
     bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
+/* How often the source has been given a mode. */
+uint64_t scanouts_commits(const struct scanouts *scanouts, UINT source);
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
- * PASSIVE_LEVEL. */
+ * STATUS_GRAPHICS_PRESENT_MODE_CHANGED, STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: things have
+ * changed meanwhile. PASSIVE_LEVEL. */
 NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *flip);
 
 /* ---- copies ---- */
@@ -116,6 +120,8 @@ void scanouts_sleep(struct scanouts *scanouts);
  * primary, or what another device shows. */
 D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
                               const struct vidmm_device *device);
+/* The segment of the primary that the source shows; 0: it shows none. */
+UINT scanouts_segment(const struct scanouts *scanouts, UINT source);
 /* A device wants vertical syncs to be reported as long as it lives, or does so no more
  * (PRES-308). */
 void scanouts_request_vsync(struct scanouts *scanouts, bool wanted);
@@ -156,6 +162,8 @@ struct scanouts_picture {
     D3DDDIFORMAT format;
     const uint8_t *pixels; /* a copy, valid until the next call for the source */
 };
+/* The likely pitch of a picture in an allocation. */
+UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
 /* False: nothing, or nothing that the CPU reaches. */
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture);
 

@@ -51,7 +51,7 @@ struct flip {
     uint64_t returned; /* when the call was over; 0: not yet */
     uint64_t span;     /* of it in the trace, until it is complete; 0: none */
     UINT other_count;
-    HANDLE others[]; /* contexts, beside `context` */
+    HANDLE *others; /* contexts, beside `context`; behind this record */
 };
 
 /* A copy or a fill, from before the driver is asked until the GPU has done it. */
@@ -92,6 +92,7 @@ struct scanout {
     struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
+    uint64_t commits;      /* modes that it was given */
     uint64_t orders;       /* flips that were queued so far, with planes and without */
     struct planes *planes; /* NULL: the driver has no overlays */
     bool calling;          /* the driver is being given an address */
@@ -184,9 +185,6 @@ void scanout_trace_begin(struct flip *flip);
 void scanout_trace_end(struct flip *flip, bool shown);
 /* early.c: a vertical sync names this address; at DIRQL. */
 void scanout_look_early(struct scanout *s, uint64_t address);
-
-/* pitch.c: of an allocation whose lines have that many bytes, as it is inferred. */
-UINT scanout_pitch(UINT line, UINT height, uint64_t bytes);
 
 /* vsync_control.c: have the driver report them while somebody needs that; PASSIVE_LEVEL. */
 void vsync_control(struct scanouts *scanouts, bool on);

@@ -67,7 +67,8 @@ static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
     if (!s)
         return;
     note_storm(s);
-    scanout_look_early(s, (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart);
+    if (data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC)
+        scanout_look_early(s, (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart);
     if (s->blanks == SCANOUT_BLANKS)
         return; /* its DPC is late */
     if ((int)data->InterruptType != DXGK_INTERRUPT_CRTC_VSYNC)

@@ -85,7 +85,8 @@ static bool by_source(const struct scanouts *scanouts)
 
 static bool source_needs(const struct scanout *s)
 {
-    return s->handed_count || !list_empty(&s->waiting) || s->awaited || s->all->requests;
+    return s->handed_count || !list_empty(&s->waiting) || s->awaited || s->all->requests ||
+           planes_pending(s);
 }
 
 /* The one of these whose state is to be another; NULL: none is. */

@@ -61,6 +61,13 @@ static bool place_allocations(struct packet *packet)
                 return false;
             }
             vidmm_open_place(open, &place);
+            if (reference->pinned && !place.resident) { /* its pin ended with what was shown */
+                NOTE("PRES-112",
+                     "allocation 0x%x, element %u of a present, has left memory before its turn came, "
+                     "as the screen shows something else; the device is in error",
+                     reference->handle, i);
+                return false;
+            }
             element->SegmentId = place.segment & SEGMENT_ID_MASK;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
         }

@@ -137,6 +137,7 @@ static NTSTATUS inform(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
     const struct dma_reference reference = {.handle = handle,
                                             .write = index == DXGK_PRESENT_DESTINATION_INDEX};
     struct vidsch_device *device = p->context->device;
+    const struct vidmm_open *open;
     struct vidmm_place place = {0};
     NTSTATUS status;
 
@@ -148,7 +149,11 @@ static NTSTATUS inform(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
                                     &p->info[index].AllocationVirtualAddress);
     if (!NT_SUCCESS(status))
         return status;
-    vidmm_open_place(find(p, handle), &place);
+    open = find(p, handle);
+    if (!open)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-116",
+                      "allocation 0x%x was destroyed during the present", handle);
+    vidmm_open_place(open, &place);
     p->info[index].hDeviceSpecificAllocation = place.device_specific;
     return STATUS_SUCCESS;
 }
@@ -398,8 +403,6 @@ NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_pres
         return refuse(STATUS_INVALID_PARAMETER, "PRES-090",
                       "the context is for synchronization only");
     status = vidmm_context_prepare(&context->mm);
-    if (NT_SUCCESS(status) && p.is_virtual)
-        status = inform_all(&p);
     if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
         status = vidsch_device_check(context->device, true);
     if (!NT_SUCCESS(status))
@@ -410,7 +413,11 @@ NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_pres
     if (present->rect_count)
         memcpy(p.rects.data, present->rects, present->rect_count * sizeof(RECT));
     sim_mutex_lock(&context->render_lock);
-    status = present_all(&p);
+    status = p.is_virtual ? inform_all(&p) : STATUS_SUCCESS;
+    if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
+        status = vidsch_device_check(context->device, true);
+    if (NT_SUCCESS(status))
+        status = present_all(&p);
     sim_mutex_unlock(&context->render_lock);
     ddi_guarded_finish(&p.rects);
     return status;

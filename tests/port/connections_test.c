@@ -58,6 +58,17 @@ TEST(a_driver_with_all_three_entries)
     probe_destroy(p);
 }
 
+TEST(the_same_in_strict_mode)
+{
+    const struct probe_options strict = {.strict = true};
+    struct probe *p = connections_create(&strict);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK_RULE("DISP-083/a", display_seen.visible[0] && connection_seen.timings == 1 &&
+                                 probe_count(p, PROBE_CommitVidPn) == 0);
+    display_end(p);
+}
+
 static void keeps_the_old_model(enum probe_ddi missing, const char *name)
 {
     struct probe *p = connections_create(NULL);

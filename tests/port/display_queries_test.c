@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What clients ask about displays: their names, their state, and what the adapter can do for them. */
+#include "port/support/connections.h"
 #include "port/support/owner.h"
 #include "support/test.h"
 
@@ -220,6 +221,57 @@ TEST(caps_of_displays)
         p->caps.MaxPointerWidth = p->caps.MaxPointerHeight = is ? 64 : 0;
         owner_run(p, caps);
     }
+}
+
+static void type_of(struct probe *p)
+{
+    D3DKMT_ADAPTERTYPE type;
+
+    CHECK(NT_SUCCESS(probe_gpu_begin(&owner.gpu)));
+    CHECK(IS(ask(KMTQAITYPE_ADAPTERTYPE, &type, sizeof(type)), STATUS_SUCCESS));
+    CHECK_RULE("PRES-263", type.SupportSetTimingsFromVidPn == (p->user != NULL));
+    CHECK(NT_SUCCESS(probe_gpu_end(&owner.gpu)));
+}
+
+TEST(a_driver_of_the_connection_change_model)
+{
+    struct probe *p = connections_create(NULL);
+
+    p->user = p;
+    owner_run(p, type_of);
+    owner_run(owner_create(NULL), type_of);
+}
+
+/* ---- without displays ---- */
+
+static void renders(struct probe *p)
+{
+    D3DKMT_VIDPNSOURCEOWNER_TYPE type = D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE;
+    D3DKMT_GETDISPLAYMODELIST list = {.VidPnSourceId = 0};
+    D3DKMT_FLIPQUEUEINFO queue;
+    UINT source = 0;
+
+    CHECK(NT_SUCCESS(probe_gpu_begin(&owner.gpu)));
+    list.hAdapter = owner.gpu.adapter;
+    CHECK_RULE("PRES-001", IS(D3DKMTSetVidPnSourceOwner(&(D3DKMT_SETVIDPNSOURCEOWNER){
+                                  owner.gpu.device, &type, &source, 1}),
+                              STATUS_NOT_SUPPORTED));
+    CHECK_RULE("PRES-001",
+               IS(D3DKMTGetDisplayModeList(&list), STATUS_NOT_SUPPORTED) &&
+                   IS(ask(KMTQAITYPE_FLIPQUEUEINFO, &queue, sizeof(queue)), STATUS_NOT_SUPPORTED));
+    CHECK_RULE("PRES-001", IS(window(1), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PRES-001", probe_count(p, PROBE_CommitVidPn) == 0 &&
+                               probe_count(p, PROBE_SetVidPnSourceAddress) == 0 &&
+                               probe_count(p, PROBE_ControlInterrupt) == 0);
+    CHECK(NT_SUCCESS(probe_gpu_end(&owner.gpu)));
+}
+
+TEST(the_same_driver_without_sources)
+{
+    struct probe *p = owner_create(NULL);
+
+    display.outputs = display.sources = 0;
+    owner_run(p, renders);
 }
 
 /* ---- statistics, and calls without effect ---- */

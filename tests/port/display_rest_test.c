@@ -198,3 +198,27 @@ TEST(the_picture_of_the_firmware)
     CHECK_RULE("PRES-040", changes(true, true) == 1);
     CHECK_RULE("PRES-040", changes(false, true) == 0);
 }
+
+static void fail_start(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
+}
+
+TEST(what_firmware_lit_outlives_a_start_that_failed)
+{
+    const struct port_firmware_display lit = {
+        .width = 800, .height = 600, .pitch = 3328, .format = D3DDDIFMT_X8R8G8B8};
+    DXGK_DISPLAY_INFORMATION info = {.Width = 0};
+    struct probe *p = display_create(NULL);
+    const uint8_t *pixels;
+
+    OK(port_post_configure(p->port, p->device[0], &lit));
+    p->before[PROBE_StartDevice] = fail_start;
+    CHECK_RULE("PRES-026", IS(probe_start(p), STATUS_NO_MEMORY) && p->adapters == 0);
+    pixels = port_post_left(p->port, &info);
+    CHECK_RULE("PRES-026", pixels && info.Width == 800 && info.Height == 600 &&
+                               info.Pitch == 3328 && (pixels[0] || pixels[1] || pixels[2]));
+    probe_destroy(p);
+}

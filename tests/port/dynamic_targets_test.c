@@ -87,6 +87,26 @@ TEST(a_daisy_chain)
     begin(with_sources(1, 2), chain);
 }
 
+/* The driver supports nothing without it: the target stays until its path is gone. */
+static void needed(struct probe *p)
+{
+    hang(FIRST, 2);
+    plug(2);
+    plug(FIRST);
+    CHECK(IS(connections_indicate(p), STATUS_SUCCESS) && lit(p, 2) && lit(p, FIRST));
+    connection.timing_status = STATUS_UNSUCCESSFUL;
+    connections_tell(p, change_monitor(2, CONNECTION_TARGET_DISCONNECTED));
+    connection.timing_status = STATUS_SUCCESS;
+    connections_tell(p, change_monitor(FIRST, CONNECTION_MONITOR_DISCONNECTED));
+    CHECK_RULE("DISP-096",
+               !connections_target(p, 2) && !lit(p, FIRST) && display_modes(p)->active->paths == 0);
+}
+
+TEST(a_target_whose_path_cannot_go)
+{
+    begin(with_sources(1, 2), needed);
+}
+
 static void last_of_a_chain(struct probe *p)
 {
     hang(FIRST, 2);

@@ -351,6 +351,23 @@ static void waits(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
 }
 
+static void waited(struct probe *p)
+{
+    full_engine_start(p);
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    CHECK(NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(
+        &(D3DKMT_WAITFORVERTICALBLANKEVENT){.hAdapter = gpu.adapter, .hDevice = gpu.device})));
+    CHECK(full_engine.enabled);
+    probe_sleep(VSYNC + 1000000);
+    CHECK_RULE("PRES-171/a", !full_engine.enabled && full_engine.disables == 1);
+    end();
+}
+
+TEST(vertical_syncs_are_disabled_a_period_after_a_wait)
+{
+    run(flipping(1), waited);
+}
+
 TEST(vertical_syncs_are_disabled_before_the_stop)
 {
     struct probe *p = flipping(1);

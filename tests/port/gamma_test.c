@@ -306,6 +306,5 @@ TEST(transforms_that_need_one_another)
     CHECK_RULE("PRES-245", colors_of(0, 0x7) == 0 && colors_of(0, 0xF) == 0);
     CHECK_RULE("PRES-245", colors_of(0, 0x13) == 1 && colors_of(0, 0xB) == 1);
     CHECK_RULE("PRES-245", colors_of(0, 0x1B) == 1 && colors_of(0, 0x17) == 1);
-    CHECK_RULE("PRES-245", colors_of(0, 0x1) == 1);
     CHECK_RULE("PRES-245", colors_of(DXGKDDI_INTERFACE_VERSION_WDDM2_1, 0x10) == 0);
 }

@@ -118,6 +118,34 @@ TEST(a_flip_waits_for_its_packet)
     copies_run(p, late_packet);
 }
 
+/* A vertical sync without an address completes none. */
+static void without_address(struct probe *p)
+{
+    uint64_t address;
+
+    begin(p);
+    full_engine.stuck = true;
+    CHECK(IS(flip(primary[1], D3DDDI_FLIPINTERVAL_ONE), STATUS_SUCCESS));
+    full_engine.latched = 0;
+    copies_wait(&client);
+    address = full_engine.pending;
+    probe_sleep(40000000);
+    CHECK_RULE("PRES-157", flips(p) == 0 && probe_rule(p, "PRES-157") == 1);
+    full_engine.stuck = false;
+    full_engine.pending = address;
+    probe_sleep(17000000);
+    CHECK(flips(p) == 1);
+    end();
+}
+
+TEST(a_flip_waits_for_an_address)
+{
+    struct probe *p = copies_create(DXGKDDI_INTERFACE_VERSION_WIN7);
+
+    p->caps.FlipCaps.FlipOnVSyncMmIo = 0;
+    copies_run(p, without_address);
+}
+
 /* Of a newer driver, which is warned. */
 static void newer(struct probe *p)
 {

@@ -253,6 +253,17 @@ TEST(nothing_is_lit_yet)
     probe_destroy(p);
 }
 
+TEST(the_last_block_is_as_high_as_what_is_left)
+{
+    struct probe *p = make(true);
+
+    screen.height = 760;
+    run(p);
+    CHECK_RULE("PRES-050",
+               screen.outside == 0 && screen.writes == 48 && screen.next == 760 && screen.order);
+    probe_destroy(p);
+}
+
 /* ---- a full driver ---- */
 
 static void full_stops(struct probe *p)

@@ -476,3 +476,45 @@ TEST(a_driver_without_control_gives_no_rate)
         display_end(p);
     }
 }
+
+/* ---- what a full driver indicates ---- */
+
+static void unplug(struct probe *p)
+{
+    display_indicate(p, 0, false);
+    CHECK_RULE("DISP-048", !display_modes(p)->target[0].monitor && !display_seen.visible[0]);
+    display_indicate(p, 0, true);
+    CHECK_RULE("DISP-048", display_modes(p)->target[0].monitor && display_seen.visible[0]);
+}
+
+TEST(a_full_driver_indicates_monitors)
+{
+    run(full_display_create(NULL), unplug);
+}
+
+/* ---- the primary of another format ---- */
+
+static void other_format(struct probe *p)
+{
+    const struct modes_wish wish = {.given = true,
+                                    .size = {1024, 768},
+                                    .format = D3DDDIFMT_R5G6B5,
+                                    .rotation = D3DKMDT_VPPR_IDENTITY,
+                                    .frequency = {60, 1},
+                                    .exact = true};
+
+    CHECK(full_seen.created == 1 && full_seen.surface.Format == D3DDDIFMT_A8R8G8B8);
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("PRES-061/b",
+               full_seen.created == 2 && full_seen.surface.Format == D3DDDIFMT_R5G6B5 &&
+                   full_seen.committed[display_seen.commits - 1] == full_seen.primary);
+}
+
+TEST(another_format_is_another_primary)
+{
+    struct probe *p = full_display_create(NULL);
+
+    display.source_mode[1] = display_source_mode(1024, 768);
+    display.source_mode[1].Format.Graphics.PixelFormat = D3DDDIFMT_R5G6B5;
+    run(p, other_format);
+}

@@ -257,3 +257,66 @@ TEST(a_monitor_that_is_off_is_connected)
 {
     run(with_monitors(1), off_but_there);
 }
+
+/* ---- what is indicated of a child that is no output ---- */
+
+static void of_no_output(struct probe *p)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusMiracastConnection, .ChildUid = DISPLAY_CHILD + 1};
+
+    CHECK_RULE("DISP-047",
+               IS(p->state[0].dxgk.DxgkCbIndicateChildStatus(p->state[0].dxgk.DeviceHandle, &status),
+                  STATUS_INVALID_PARAMETER) &&
+                   probe_rule(p, "DISP-047") == 1);
+}
+
+TEST(a_sink_is_an_output)
+{
+    struct probe *p = with_monitors(2);
+
+    display.sources = 1;
+    p->child[1].ChildDeviceType = TypeOther;
+    p->child[1].ChildUid = DISPLAY_CHILD + 1;
+    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    p->child[1].ChildCapabilities.Type.VideoOutput.InterfaceTechnology = D3DKMDT_VOT_MIRACAST;
+    run(p, of_no_output);
+}
+
+/* ---- a mode of a monitor whose active size is left open ---- */
+
+static bool adds;
+
+static void recommend(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_RECOMMENDMONITORMODES *args = (const DXGKARG_RECOMMENDMONITORMODES *)(uintptr_t)
+                                                    call->arg[1];
+    const DXGK_MONITORSOURCEMODESET_INTERFACE *set = args->pMonitorSourceModeSetInterface;
+    D3DKMDT_MONITOR_SOURCE_MODE *mode;
+
+    (void)p;
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+    if (!adds)
+        return;
+    CHECK(IS(set->pfnCreateNewModeInfo(args->hMonitorSourceModeSet, &mode), STATUS_SUCCESS));
+    mode->VideoSignalInfo = display_target_mode(1111, 700).VideoSignalInfo;
+    mode->VideoSignalInfo.ActiveSize = (D3DKMDT_2DREGION){0, 0};
+    mode->ColorBasis = D3DKMDT_CB_SRGB;
+    mode->Origin = D3DKMDT_MCO_DRIVER;
+    mode->Preference = D3DKMDT_MP_NOTPREFERRED;
+    CHECK(IS(set->pfnAddMode(args->hMonitorSourceModeSet, mode), STATUS_SUCCESS));
+}
+
+TEST(an_open_size_matches_any)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = with_monitors(1);
+
+        adds = i != 0;
+        p->before[PROBE_RecommendMonitorModes] = recommend;
+        display.target_mode[0] = display_target_mode(1111, 700);
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        CHECK_RULE("VIDPN-154", probe_said(p, "VIDPN-153", "accepts") == !adds);
+        display_end(p);
+    }
+}

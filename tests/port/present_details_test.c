@@ -40,18 +40,19 @@ static void note_frame(void *context, struct port_adapter *adapter,
 static void repeated(struct probe *p)
 {
     CHECK_RULE("PRES-222", screens_settle(display_screens(p), 0) && told.count == 1 &&
-                               told.last.anew && told.last.rectangles == 1);
+                               told.last.cause == SCREENS_MODE && told.last.rectangles == 1);
     CHECK(present_draw(p, (RECT){0, 0, 8, 8}, 1));
-    CHECK(told.count == 2 && !told.last.anew);
+    CHECK(told.count == 2 && told.last.cause == SCREENS_PRESENT);
     CHECK(display_ask_mode(p, 0, 800, 600, 0) == STATUS_SUCCESS);
     presents_begin();
     presents.answer[0] = STATUS_UNSUCCESSFUL;
     probe_sleep(2 * PRESENT_PERIOD);
     CHECK_RULE("PRES-219", presents.count == 1 && told.count == 2);
     CHECK(present_draw(p, (RECT){0, 0, 8, 8}, 2));
-    CHECK_RULE("PRES-219", told.count == 3 && told.last.anew); /* the first that was shown */
+    CHECK_RULE("PRES-219",
+               told.count == 3 && told.last.cause == SCREENS_MODE); /* the first that was shown */
     CHECK(present_draw(p, (RECT){0, 0, 8, 8}, 3));
-    CHECK(told.count == 4 && !told.last.anew);
+    CHECK(told.count == 4 && told.last.cause == SCREENS_PRESENT);
 }
 
 TEST(a_first_frame_that_fails_is_still_to_come)

@@ -299,3 +299,39 @@ TEST(primaries_stay_while_they_are_shown)
     answer.set = answer.flags = 0;
     owner_run(p, pinned);
 }
+
+/* ---- direct flips ---- */
+
+static bool direct_flips(void)
+{
+    D3DKMT_DIRECTFLIP_SUPPORT answer_of = {.Supported = 7};
+    const D3DKMT_QUERYADAPTERINFO query = {owner.gpu.adapter, KMTQAITYPE_DIRECTFLIP_SUPPORT,
+                                           &answer_of, sizeof(answer_of)};
+
+    CHECK(NT_SUCCESS(D3DKMTQueryAdapterInfo(&query)) && answer_of.Supported <= 1);
+    return answer_of.Supported;
+}
+
+static void direct(struct probe *p)
+{
+    const bool segment = p->segment[0].Flags.DirectFlip, cap = p->caps.SupportDirectFlip != FALSE;
+
+    owner_begin(p);
+    CHECK_RULE("PRES-083", direct_flips() == (segment && cap));
+    owner_show(owner.primary[0]);
+    CHECK_RULE("PRES-083", direct_flips() == (segment && cap));
+    CHECK_RULE("PRES-083", IS(owner_flip(owner.primary[1]), STATUS_SUCCESS));
+    owner_end();
+}
+
+TEST(segments_of_direct_flips)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        struct probe *p = owner_create(NULL);
+
+        answer.set = answer.flags = 0;
+        p->segment[0].Flags.DirectFlip = i & 1;
+        p->caps.SupportDirectFlip = (i >> 1) & 1;
+        owner_run(p, direct);
+    }
+}

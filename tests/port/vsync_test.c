@@ -133,6 +133,18 @@ TEST(more_than_sixteen_at_one_time)
     run(storm);
 }
 
+static void unknown_target(struct probe *p)
+{
+    told.Flags.Value = 2; /* of no interest then */
+    notify(DXGK_INTERRUPT_CRTC_VSYNC, TARGET + 7, shown(), 1);
+    CHECK_RULE("PRES-159/a", probe_rule(p, "PRES-159") == 1 && probe_rule(p, "PRES-158") == 0);
+}
+
+TEST(a_vertical_sync_of_no_target_is_dropped)
+{
+    run(unknown_target);
+}
+
 static void types(struct probe *p)
 {
     static const DXGK_INTERRUPT_TYPE wrong[] = {DXGK_INTERRUPT_DISPLAYONLY_VSYNC,

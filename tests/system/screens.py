@@ -487,6 +487,54 @@ def case_stopped():
                 fail(f"{options}: {picture.width} columns, {len(colours)} colours")
 
 
+def case_client():
+    """The D3DKMT calls of displays by a workload, on the reference GPU with an output."""
+    text = """
+        local function refused(status, call, arguments)
+          local good, error = pcall(D3DKMT[call], arguments)
+          assert(not good and error.status == status, call .. ": " .. tostring(error))
+          return error
+        end
+        local opened = D3DKMT.OpenAdapterFromGdiDisplayName{DeviceName = [[\\\\.\\DISPLAY1]]}
+        assert(opened.VidPnSourceId == 0 and D3DKMT.OpenAdapterFromHdc{hDc = 1}.LowPart == opened.LowPart)
+        refused("STATUS_UNSUCCESSFUL", "OpenAdapterFromGdiDisplayName", {DeviceName = [[\\\\.\\DISPLAY2]]})
+        local source = {hAdapter = opened.hAdapter, VidPnSourceId = 0}
+        local list = D3DKMT.GetDisplayModeList(source)
+        assert(list.ModeCount == #list.pModeList and list.ModeCount >= 3)
+        assert(list.pModeList[1].Width == 1024 and list.pModeList[1].IntegerRefreshRate == 60)
+        refused("STATUS_BUFFER_TOO_SMALL", "GetDisplayModeList", {hAdapter = opened.hAdapter, VidPnSourceId = 0, ModeCount = 1})
+        refused("STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE", "GetDisplayModeList", {hAdapter = opened.hAdapter, VidPnSourceId = 1})
+        local device = D3DKMT.CreateDevice{hAdapter = opened.hAdapter}.hDevice
+        local state = {hDevice = device, StateType = D3DKMT_DEVICESTATE_PRESENT, VidPnSourceId = 0}
+        assert(D3DKMT.GetDeviceState(state).PresentState.PresentStats.PresentCount == 0)
+        assert(D3DKMT.SetQueuedLimit{hDevice = device, Type = D3DKMT_GET_QUEUEDLIMIT_PRESENT}.QueuedPresentLimit == 3)
+        assert(D3DKMT.GetSharedPrimaryHandle(source).hSharedPrimary ~= 0)
+        D3DKMT.CheckMonitorPowerState(source)
+        D3DKMT.CheckOcclusion{hWindow = 1}
+        D3DKMT.SetVidPnSourceOwner{hDevice = device, pType = {D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE}, pVidPnSourceId = {0}}
+        refused("STATUS_GRAPHICS_PRESENT_OCCLUDED", "CheckOcclusion", {hWindow = 1})
+        refused("STATUS_GRAPHICS_PRESENT_OCCLUDED", "CheckVidPnExclusiveOwnership", source)
+        local before = dxgk.time()
+        for _ = 1, 3 do
+          D3DKMT.WaitForVerticalBlankEvent(source)
+        end
+        assert(dxgk.time() - before > 33000000 and dxgk.time() - before < 51000000)
+        local line = D3DKMT.GetScanLine(source)
+        assert(line.ScanLine < 2000)
+        D3DKMT.WaitForVerticalBlankEvent2{hAdapter = opened.hAdapter, VidPnSourceId = 0, ObjectHandleArray = {}}
+        local error = refused("STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED", "SetGammaRamp", {hDevice = device, VidPnSourceId = 0,
+          Type = D3DDDI_GAMMARAMP_RGB256x3x16, pGammaRampRgb256x3x16 = dxgk.buffer(1536)})
+        assert(error.reason:find("no cap for ramps", 1, true))
+        refused("STATUS_INVALID_PARAMETER", "Present", {hContext = 0, Flags = 4, DstRect = {left = 0, top = 0, right = 8, bottom = 8}})
+        D3DKMT.ReleaseProcessVidPnSourceOwners{}
+        D3DKMT.CheckVidPnExclusiveOwnership(source)
+        D3DKMT.DestroyDevice{hDevice = device}
+        """
+    with tempfile.TemporaryDirectory() as folder:
+        run(folder, text, "--device-set", "outputs=1", driver="drivers/refgpu.so", device=os.path.join(BUILD, "devices", "refgpu.so"),
+            words=("violations             0 (0 warnings)", "leaks                  0"))
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = os.path.abspath(sys.argv[2])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which hole is made of free pages and of what can be moved, and where what was moved goes. */
+#include "sim/machine.h"
 #include "support/mm_requests.h"
 #include "support/mm_rig.h"
 
@@ -388,39 +389,48 @@ static void beside_a_pin(struct mm_rig *rig, uint64_t pages)
 }
 
 /* Work that is queued needs a member that has no room beside what the same work may still use. */
-static void beside_its_own_work(struct mm_rig *rig, bool pin)
+static void beside_its_own_work(struct mm_rig *rig, bool destroyed, bool pin)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE member = block(c, MM_SET_VRAM, 200), used = block(c, MM_SET_VRAM, 8), other;
+    const struct vidmm_allocation *a = mm_allocation(c, used);
 
     OK(mm_resident(c, member));
     OK(mm_resident(c, used));
     mm_submit(c);
-    OK(mm_evict(c, used, 0));
+    OK(destroyed ? mm_destroy(c, used, 0) : mm_evict(c, used, 0));
     OK(mm_client_open(rig, 1, 1));
     other = block(&rig->client[1], MM_SET_VRAM, 100);
     OK(mm_resident(&rig->client[1], other));
     mm_idle(rig);
-    CHECK(mm_is_out(c, member) && mm_in_vram(c, used) && mm_allocation(c, used)->users == 1);
+    CHECK(mm_is_out(c, member) && a->segment == MM_VRAM && a->users == 1);
     mm_allocation(&rig->client[1], other)->pins += pin;
     CHECK(!mm_dispatch(c));
+    sim_block(sim_now() + 1900000000u, NULL);
+    CHECK_RULE("RES-040", c->error == 0);
+    sim_block(sim_now() + 200000000u, NULL);
     mm_idle(rig);
     CHECK_RULE("RES-040", (c->error != 0) == pin);
-    CHECK_RULE("RES-026", mm_dispatch(c) == !pin && mm_allocation(c, used)->users == 1);
+    CHECK_RULE("RES-026", mm_dispatch(c) == !pin && a->users == 1);
     mm_allocation(&rig->client[1], other)->pins -= pin;
     mm_finish(c);
     mm_idle(rig);
-    CHECK(mm_is_out(c, used) && vidmm_validate(rig->vidmm));
+    CHECK((destroyed || mm_is_out(c, used)) && vidmm_validate(rig->vidmm));
 }
 
 TEST_WITH(mm, a_member_is_placed_beside_what_is_in_use, options->vram_bytes = MM_MB)
 {
-    beside_its_own_work(rig, false);
+    beside_its_own_work(rig, false, false);
 }
 
 TEST_WITH(mm, work_that_waits_for_itself_costs_the_device, options->vram_bytes = MM_MB)
 {
-    beside_its_own_work(rig, true);
+    beside_its_own_work(rig, false, true);
+}
+
+TEST_WITH(mm, also_if_what_it_uses_was_destroyed, options->vram_bytes = MM_MB)
+{
+    beside_its_own_work(rig, true, true);
 }
 
 TEST_WITH(mm, a_member_is_placed_beside_a_pin, options->vram_bytes = MM_MB)

@@ -139,8 +139,6 @@ static void check_colors(struct port_adapter *adapter)
 
     if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_2)
         return;
-    if (!caps.Gamma_Dxgi1)
-        NOTE("PRES-245", "ColorTransformCaps.Gamma_Dxgi1 is clear");
     if (caps.Transform_3x4Matrix_WideColor && !caps.Transform_3x4Matrix)
         PORT_FINDING(adapter, "PRES-245",
                      "Transform_3x4Matrix_WideColor is set without Transform_3x4Matrix");

@@ -142,6 +142,12 @@ bool port_adapter_flips_at_intervals(const struct port_adapter *adapter)
     return adapter->caps.driver.FlipCaps.FlipInterval;
 }
 
+bool port_adapter_segment_flips(const struct port_adapter *adapter, UINT segment)
+{
+    return segment && segment <= adapter->segments.count &&
+           port_segment(adapter, segment - 1)->Flags.DirectFlip;
+}
+
 bool port_adapter_display_only(const struct port_adapter *adapter)
 {
     return adapter->ddi.present_display_only != NULL;

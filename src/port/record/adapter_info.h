@@ -65,6 +65,8 @@ bool port_adapter_is_2x(const struct port_adapter *adapter);
 /* Its driver only shows pictures: there are no nodes, memory, devices or contexts (DISP-012). */
 /* FlipCaps.FlipInterval (PRES-147). */
 bool port_adapter_flips_at_intervals(const struct port_adapter *adapter);
+/* DXGK_SEGMENTFLAGS.DirectFlip of a segment, which counts from 1 (PRES-083). */
+bool port_adapter_segment_flips(const struct port_adapter *adapter, UINT segment);
 bool port_adapter_display_only(const struct port_adapter *adapter);
 ULONG port_adapter_sources(const struct port_adapter *adapter);
 /* Did the firmware light it? */

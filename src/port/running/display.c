@@ -11,7 +11,6 @@
 #include "nt/base/status_name.h"
 #include "port/query/children.h"
 #include "port/query/integrated.h"
-#include "port/query/outputs.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/running/brightness.h"

@@ -8,6 +8,8 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
+#include "port/query/outputs.h" /* port_uses_connections, for other rooms, too */
+
 struct modes;
 struct port_adapter;
 struct scanouts;

@@ -101,29 +101,41 @@ static bool find_ram(struct port_adapter *adapter, uint64_t bytes)
     return true;
 }
 
-/* Does the range lie in the frame buffer in RAM, or in a BAR of the adapter? *at: its bytes; NULL:
- * registers. */
-static bool find_bytes(const struct port_adapter *adapter, uint64_t address, uint64_t bytes,
-                       uint8_t **at)
+static bool is_in_ram(const struct port_post *post, uint64_t start, uint64_t bytes)
 {
-    const struct dxgk_device_description *d = bus_device_description(adapter->device);
-    struct ram *ram = adapter->port->config.ram;
+    const uint64_t base = post->frame.value * PAGE;
+
+    return post->frames && start >= base && range_inside(start - base, bytes, post->frames * PAGE);
+}
+
+/* Does the range lie in the frame buffer in RAM, or in a BAR of the device? *at: its bytes; NULL:
+ * registers. */
+static bool find_in(const struct bus_device *device, struct ram *ram, const struct port_post *post,
+                    uint64_t address, uint64_t bytes, uint8_t **at)
+{
+    const struct dxgk_device_description *d = bus_device_description(device);
 
     *at = NULL;
     for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
-        const uint64_t base = bus_device_bar(adapter->device, i).value;
+        const uint64_t base = bus_device_bar(device, i).value;
 
         if (d->bar[i].kind == DXGK_BAR_NONE || d->bar[i].kind == DXGK_BAR_PORTS || address < base ||
             !range_inside(address - base, bytes, d->bar[i].bytes))
             continue;
         if (d->bar[i].kind == DXGK_BAR_MEMORY)
-            *at = (uint8_t *)bus_device_memory(adapter->device, i) + (address - base);
+            *at = (uint8_t *)bus_device_memory(device, i) + (address - base);
         return true;
     }
-    if (!port_post_is_in_ram(adapter, address, bytes))
+    if (!is_in_ram(post, address, bytes))
         return false;
     *at = ram_direct(ram, (struct phys_addr){address});
     return true;
+}
+
+static bool find_bytes(const struct port_adapter *adapter, uint64_t address, uint64_t bytes,
+                       uint8_t **at)
+{
+    return find_in(adapter->device, adapter->port->config.ram, &adapter->post, address, bytes, at);
 }
 
 static uint8_t *pixels(const struct port_adapter *adapter)
@@ -143,10 +155,20 @@ const uint8_t *port_post_pixels(const struct port_adapter *adapter)
 
 bool port_post_is_in_ram(const struct port_adapter *adapter, uint64_t start, uint64_t bytes)
 {
-    const uint64_t base = adapter->post.frame.value * PAGE;
+    return is_in_ram(&adapter->post, start, bytes);
+}
 
-    return adapter->post.frames && start >= base &&
-           range_inside(start - base, bytes, adapter->post.frames * PAGE);
+/* PRES-026 */
+const uint8_t *port_post_left(const struct port *port, DXGK_DISPLAY_INFORMATION *info)
+{
+    uint8_t *at = NULL;
+
+    if (!port->left || !port->left->post.known)
+        return NULL;
+    *info = port->left->post.info;
+    (void)find_in(port->left->device, port->config.ram, &port->left->post,
+                  (uint64_t)info->PhysicAddress.QuadPart, (uint64_t)info->Pitch * info->Height, &at);
+    return at;
 }
 
 static void describe(struct port_adapter *adapter, const DXGK_DISPLAY_INFORMATION *info)

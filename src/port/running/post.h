@@ -45,6 +45,9 @@ bool port_post_is_in_ram(const struct port_adapter *adapter, uint64_t start, uin
 /* Somebody looks at the screen, and no source has been visible since the start: is it black
  * (PRES-022, PRES-023)? */
 void port_post_look(struct port_adapter *adapter);
+/* The picture that nobody owns any more, after a start that failed or a driver that has gone; NULL:
+ * there is none. */
+const uint8_t *port_post_left(const struct port *port, DXGK_DISPLAY_INFORMATION *info);
 /* A source has been made invisible: is it black again (PRES-337)? */
 void port_post_look_hidden(struct port_adapter *adapter);
 /* The bytes of the frame buffer; NULL: the adapter has none. */

@@ -39,6 +39,7 @@ struct vidmm_device {
     /* Nothing is evicted from this device before this time, so that it can run: set when its list
      * has become complete after a wait, cleared when it runs. */
     uint64_t granted_until;
+    uint64_t stuck_since; /* its jobs wait for nothing but its own work (repack.c); 0: they do not */
     /* By segment id (0: system): listed allocations resident there, lowest priority first. */
     struct order_tree *listed;
     uint64_t *charged; /* by segment id (0: system): pages that its list is charged with */

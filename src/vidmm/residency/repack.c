@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "vidmm/residency/repack.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 #include "util/list.h"
 #include "vidmm/record/allocation_record.h"
@@ -18,10 +19,11 @@
 #include "vidmm/record/open_record.h"
 #include "vidmm/record/process_record.h"
 #include "vidmm/record/vidmm_record.h"
-#include "vidmm/record/vidmm_scheduler.h"
 #include "vidmm/residency/eviction.h"
 #include "vidmm/residency/placement.h"
 #include "vidmm/residency/victim.h"
+
+#define STUCK_NS 2000000000u /* as TdrDelay */
 
 static bool is_contiguous(const struct vidmm_allocation *allocation)
 {
@@ -103,8 +105,8 @@ static NTSTATUS repack(struct paging_turn *turn, struct vidmm_device *device)
     return status;
 }
 
-/* A job that is to be run again waits for nothing but work that cannot run before the job has
- * ended: work of this device, which may use what the device has evicted since (RES-026). */
+/* A job that is to be run again waits for nothing but work of its own device, which may use what the
+ * device has evicted or destroyed since (RES-026), and which waits for what the job is to bring. */
 static bool waits_for_itself(const struct paging_turn *turn, const struct vidmm_device *device)
 {
     const struct vidmm *vidmm = device->process->vidmm;
@@ -115,15 +117,29 @@ static bool waits_for_itself(const struct paging_turn *turn, const struct vidmm_
     LIST_FOR(node, &device->opens) {
         const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, device_link);
 
-        if (!follow_pending(&open->use) || !open->allocation->victim.leaving_segment)
-            continue;
-        if (vidmm->scheduler->device_done(open->device, open->use.ticket))
-            return false;
-        own++;
+        own += follow_pending(&open->use) && open->allocation->victim.leaving_segment;
+    }
+    LIST_FOR(node, &device->dying) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, dying_link);
+
+        own += open->allocation->victim.leaving_segment != 0;
     }
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         all += vidmm->segment[id].leaving;
     return own && own == all;
+}
+
+/* It has done so for a while: none of that work is on the GPU, where it would have ended. */
+static bool is_stuck(struct paging_turn *turn, struct vidmm_device *device)
+{
+    if (!waits_for_itself(turn, device)) {
+        device->stuck_since = 0;
+        return false;
+    }
+    if (!device->stuck_since)
+        device->stuck_since = sim_now();
+    turn->retry_at = sim_now();
+    return sim_now() - device->stuck_since >= STUCK_NS;
 }
 
 NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
@@ -131,13 +147,13 @@ NTSTATUS repack_bring_in(struct paging_turn *turn, struct vidmm_device *device,
 {
     NTSTATUS status = placement_bring_in(turn, device->process->vidmm, allocation);
 
-    if ((status != STATUS_NO_MEMORY && !(status == STATUS_RETRY && waits_for_itself(turn, device))) ||
-        !allocation->device_references)
+    if (status == STATUS_RETRY && is_stuck(turn, device))
+        return STATUS_NO_MEMORY;
+    if (status != STATUS_NO_MEMORY || !allocation->device_references)
         return status;
     status = repack(turn, device);
-    /* Whoever waits for it would begin again, or wait, for ever. */
-    if ((NT_SUCCESS(status) && !allocation->resident) ||
-        (status == STATUS_RETRY && waits_for_itself(turn, device)))
+    if (status == STATUS_RETRY && is_stuck(turn, device))
         return STATUS_NO_MEMORY;
-    return status;
+    /* Whoever waits for it would begin again for ever. */
+    return NT_SUCCESS(status) && !allocation->resident ? STATUS_NO_MEMORY : status;
 }

@@ -25,24 +25,6 @@
 
 /* ---- what is shown ---- */
 
-static void stay(struct shown *shown)
-{
-    if (shown->leaves)
-        vidmm_scanout_leaves(shown->allocation, false);
-    shown->leaves = false;
-}
-
-void flip_release(struct shown *shown)
-{
-    if (!shown->allocation)
-        return;
-    stay(shown);
-    if (shown->pinned)
-        vidmm_scanout_unpin(shown->allocation);
-    vidmm_scanout_release(shown->allocation);
-    *shown = (struct shown){.allocation = NULL};
-}
-
 static bool is_away(const struct scanout *s, const struct flip *flip)
 {
     return flip->primary.allocation != s->now.allocation;
@@ -90,7 +72,7 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
-    stay(&flip->primary);
+    shown_stays(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);

@@ -162,8 +162,10 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
 void flip_mark(struct scanout *s);
-/* Give back what a client's primary took. PASSIVE_LEVEL. */
+/* shown.c: give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+/* The screen shows it no more, or goes on to. At most DISPATCH_LEVEL. */
+void shown_stays(struct shown *shown);
 
 /* queued.c: wait until the device may queue one more present; STATUS_DEVICE_REMOVED,
  * STATUS_NO_MEMORY (PRES-288, PRES-289). */
